@@ -1,0 +1,94 @@
+// What a rung of the CPU backend is: one row of data with the functions behind it.
+//
+// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rows.cpp and so on);
+// backend.cpp translates them into the contract's rows. A rung never throws, prints or allocates:
+// memory comes from its workspace, threads from `Parallel`. The executor has set the floating-point
+// environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "ops.h"
+
+namespace trine::cpu {
+
+// The threads that one launch may use. The work is cut into `count` pieces, which idle threads take
+// one after the other in ascending order; body(index, thread) runs once for each index, and
+// `thread` < threads() names scratch that no other running body uses. Returns when all are done.
+// Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on it.
+class Parallel {
+ public:
+  int threads() const { return threads_; }
+
+  template <class Body>
+  void parallel_for(std::int64_t count, Body&& body) {
+    using Plain = std::remove_reference_t<Body>;
+    run(count, [](void* self, std::int64_t index, int thread) {
+      (*static_cast<Plain*>(self))(index, thread);
+    }, const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+  }
+
+ protected:
+  using Piece = void (*)(void* body, std::int64_t index, int thread);
+
+  explicit Parallel(int threads) : threads_(threads) {}
+  ~Parallel() = default;
+  virtual void run(std::int64_t count, Piece piece, void* body) = 0;
+
+ private:
+  int threads_;
+};
+
+// One thread, the caller's: small work, and unit tests.
+class Serial final : public Parallel {
+ public:
+  Serial() : Parallel(1) {}
+
+ private:
+  void run(std::int64_t count, Piece piece, void* body) override {
+    for (std::int64_t index = 0; index < count; ++index) piece(body, index, 0);
+  }
+};
+
+// A tunable number of a rung: its legal values; the first is the default.
+struct Parameter {
+  const char* name;
+  std::span<const std::int64_t> values;
+};
+
+// A row of a ladder. `parameters` below are the chosen values, in the row's order. `threads` is an
+// upper bound of Parallel::threads(). Operations arrive validated by core: rungs check no arguments.
+template <class Operation>
+struct Rung {
+  const char* name;
+  const char* summary;   // one line: the idea
+  trine_numerics numerics;
+  std::span<const Parameter> parameters;
+
+  // Null, or in words (static storage) why this rung can't do `op`. A null function: it can do all.
+  const char* (*refuses)(const Operation& op, const std::int64_t* parameters);
+
+  // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
+  std::size_t (*workspace_bytes)(const Operation& op, const std::int64_t* parameters, int threads);
+
+  void (*run)(const Operation& op, const std::int64_t* parameters, void* workspace,
+              Parallel& parallel);
+
+  // The work is worth less than handing it to other threads: run it on the caller's thread.
+  bool (*is_small)(const Operation& op);
+};
+
+using ReduceRung = Rung<trine_reduce>;
+using TransposeRung = Rung<trine_transpose>;
+using GemmRung = Rung<trine_gemm>;
+
+// The ladders, naive first; the last row that doesn't refuse an operation is its default.
+std::span<const ReduceRung> reduce_rungs();
+std::span<const TransposeRung> transpose_rungs();
+std::span<const GemmRung> gemm_rungs();
+
+}  // namespace trine::cpu

@@ -1,0 +1,144 @@
+// A GPU rung as a row of data: what it is called, which program instances it has, when it refuses,
+// and how a call becomes kernel launches. Both GPU backends read the same rows; only how an
+// instance is compiled (CUDA ahead of time, OpenCL on first use) and launched differs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "../abi.h"
+
+namespace trine::gpu {
+
+enum Backends : uint32_t { kCuda = 1, kOpencl = 2, kBoth = 3 };
+
+/// What a row may know of the device it plans for.
+struct Target {
+  Backends backend;  ///< kCuda or kOpencl
+  const trine_device_facts* facts;
+  bool has(uint64_t capabilities) const {
+    return (facts->capabilities & capabilities) == capabilities;
+  }
+  bool is_cpu() const { return facts->kind == TRINE_DEVICE_CPU; }
+};
+
+/// A preprocessor macro of a kernel file and the values it takes. Every combination of a row's
+/// macros is one program instance; the kernel sees `#define NAME value`.
+struct Macro {
+  const char* name;
+  std::span<const char* const> values;
+};
+
+constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
+
+/// A kernel argument. Memory goes as its native handle: a pointer in CUDA, a cl_mem in OpenCL.
+struct Argument {
+  enum Kind : uint8_t { kMemory, kI32, kI64, kF32, kF64 } kind;
+  union {
+    void* memory;
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+  };
+};
+
+/// One kernel launch: grid x block as CUDA counts them (OpenCL's global size is their product).
+struct Launch {
+  int entry = 0;  ///< index into Row::entries
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t dynamic_local_bytes = 0;  ///< CUDA dynamic shared memory; in OpenCL the arrays are static
+  int argument_count = 0;
+  Argument arguments[kMaxArguments];
+
+  Launch& memory(void* handle) { return push().memory = handle, *this; }
+  Launch& i32(int32_t value) { return kind(Argument::kI32).i32 = value, *this; }
+  Launch& i64(int64_t value) { return kind(Argument::kI64).i64 = value, *this; }
+  Launch& f32(float value) { return kind(Argument::kF32).f32 = value, *this; }
+  Launch& f64(double value) { return kind(Argument::kF64).f64 = value, *this; }
+
+ private:
+  Argument& push() {
+    Argument& argument = arguments[argument_count++];
+    argument.kind = Argument::kMemory;
+    return argument;
+  }
+  Argument& kind(Argument::Kind value) {
+    Argument& argument = push();
+    argument.kind = value;
+    return argument;
+  }
+};
+
+/// What a call becomes: one program instance and its launches, in order. Launches are ordered as
+/// if on one in-order queue. No allocation: a plan lives on the stack of launch().
+struct Plan {
+  int macro[kMaxMacros] = {};  ///< chosen value of each of Row::macros
+  int launch_count = 0;
+  Launch launches[kMaxLaunches];
+
+  Launch& add(int entry) {
+    Launch& launch = launches[launch_count++];
+    launch = Launch{};
+    launch.entry = entry;
+    return launch;
+  }
+};
+
+/// A call as a row's functions see it. `descriptor()` casts to the row's operation.
+struct Request {
+  const Target& target;
+  const trine_selection& selection;  ///< parameter values, as indices
+  const trine_call& call;
+  const trine_workspace* workspace;  ///< NULL in refuses and workspace_bytes
+  template <class Descriptor>
+  const Descriptor& as() const {
+    return *static_cast<const Descriptor*>(call.descriptor);
+  }
+};
+
+/// Arithmetic that must be proven on the device before a row may claim its numerics (tensor cores
+/// as an fma chain). The backend runs it once per device and process, at the row's first use.
+struct SelfCheck {
+  uint64_t input_bytes, output_bytes;
+  void (*fill)(void* input);
+  void (*plan)(const Target&, void* input, void* output, Plan& plan);
+  bool (*passes)(const void* input, const void* output);
+};
+
+struct Row {
+  const char* name;
+  uint32_t operation;  ///< trine_operation
+  uint32_t numerics;   ///< trine_numerics
+  const char* summary;
+  const char* requirement;  ///< in words, or nullptr
+  const char* file;         ///< "reduce/sequential": cuda/….cu and opencl/….cl
+  uint32_t backends;        ///< Backends mask
+  std::span<const trine_parameter> parameters;
+  std::span<const Macro> macros;
+  std::span<const char* const> entries;  ///< kernels in the file
+  /// False for combinations of macro values that no plan uses (not compiled); nullptr: all exist.
+  bool (*exists)(const int* macro);
+  /// A static sentence, or nullptr when the rung takes the call.
+  const char* (*refuses)(const Request&);
+  /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
+  uint64_t (*workspace_bytes)(const Request&);
+  void (*plan)(const Request&, Plan& plan);
+  const SelfCheck* self_check;  ///< or nullptr
+  const char* options;          ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
+  const char* architectures;    ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
+};
+
+/// The ladders, naive first. One file each: reduce_rows.cpp, transpose_rows.cpp, gemm_rows.cpp.
+std::span<const Row> reduce_rows();
+std::span<const Row> transpose_rows();
+std::span<const Row> gemm_rows();
+
+/// The default rung and parameters for a call: the one place of selection on a GPU backend. Sets
+/// `row` to the chosen row, `selection.values` and `selection.why`; core has named none.
+const Row* choose_reduce(const Target&, const trine_reduce&, trine_selection& selection);
+const Row* choose_transpose(const Target&, const trine_transpose&, trine_selection& selection);
+const Row* choose_gemm(const Target&, const trine_gemm&, trine_selection& selection);
+
+}  // namespace trine::gpu

@@ -134,8 +134,14 @@ typedef struct trine_gemm {
   trine_view a, b, c;
 } trine_gemm;
 
+#ifdef __cplusplus
+#define TRINE_CONSTEXPR constexpr
+#else
+#define TRINE_CONSTEXPR
+#endif
+
 /* Bytes of one element, 0 for an unknown dtype. */
-static inline uint32_t trine_dtype_size(uint32_t dtype) {
+static inline TRINE_CONSTEXPR uint32_t trine_dtype_size(uint32_t dtype) {
   switch (dtype) {
     case TRINE_B8: return 1;
     case TRINE_F16:

@@ -1,0 +1,89 @@
+/// Buffers of device, pinned, wrapped and adopted memory; strided views of them; copies.
+///
+/// Thread safety: a Buffer may be used from any thread. Destroying the last handle of a buffer with
+/// work in flight is legal: its memory is freed when the queues that use it have passed.
+#pragma once
+
+#include <trine/queue.hpp>
+
+namespace trine {
+
+namespace detail {
+struct BufferState;
+}
+
+enum class Memory : uint32_t {
+  device = 1,   ///< the device's own memory
+  pinned = 2,   ///< host memory that transfers at full speed; host() points to it
+  wrapped = 3,  ///< the caller's host memory, made known to the device
+  adopted = 4   ///< the caller's native device memory
+};
+
+class TRINE_API Buffer {
+ public:
+  Buffer() = default;  ///< no memory
+  /// Allocates `bytes` (0 is legal). Throws out_of_memory, or unsupported with the device's limit.
+  Buffer(const Device& device, uint64_t bytes, Memory kind = Memory::device);
+  /// The caller's device memory: a CUDA device pointer, a cl_mem, or (cpu) a pointer.
+  static Buffer adopt(const Device& device, void* native, uint64_t bytes);
+  /// The caller's host memory as the device sees it, for pinned transfers, or in place where the
+  /// device shares host memory. It must outlive the buffer and all work on it.
+  static Buffer wrap(const Device& device, void* host, uint64_t bytes);
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  Device device() const;
+  Memory kind() const;
+  uint64_t bytes() const;
+  void* native() const;  ///< CUdeviceptr, cl_mem, host pointer
+  void* host() const;    ///< of pinned and wrapped memory and of the cpu's, else nullptr
+
+ private:
+  friend struct detail::Access;
+  std::shared_ptr<detail::BufferState> state_;
+};
+
+/// A strided, batched matrix in a buffer. Element (b, i, j) lies at
+///   offset + size_of(dtype) * (b * batch_stride + i * row_stride + j * col_stride)   bytes.
+/// Row-major has col_stride 1, column-major row_stride 1. Strides are never negative; those of an
+/// input may be 0 or overlap (broadcast). An extent of 0 or 1 makes its stride meaningless.
+/// A vector of n is n x 1.
+struct View {
+  Buffer buffer;
+  Dtype dtype = Dtype::f32;
+  uint64_t offset = 0;  ///< bytes
+  int64_t rows = 0, cols = 0, batch = 1;
+  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;  ///< elements
+};
+
+/// Dense views: row-major, column-major, vector (n x 1). `offset` in bytes.
+TRINE_API View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset = 0);
+TRINE_API View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset = 0);
+TRINE_API View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset = 0);
+/// `count` dense row-major matrices, one after the other.
+TRINE_API View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,
+                       uint64_t offset = 0);
+
+/// The same, of host memory.
+struct HostView {
+  void* data = nullptr;
+  Dtype dtype = Dtype::f32;
+  int64_t rows = 0, cols = 0, batch = 1;
+  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
+};
+/// Of host memory that is only read: trine writes to a HostView only where it is an output.
+TRINE_API HostView host_row_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
+TRINE_API HostView host_col_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
+TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
+
+/// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
+/// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
+/// the queue has passed the copy. Between devices, the queue belongs to either end; devices of
+/// different backends go through pinned host memory, the caller is not blocked.
+TRINE_API void copy(Queue& queue, const HostView& source, const View& target);
+TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
+TRINE_API void copy(Queue& queue, const View& source, const View& target);
+
+/// Writes the element at `element` (size_of(target.dtype) bytes) all over `target`.
+TRINE_API void fill(Queue& queue, const View& target, const void* element);
+
+}  // namespace trine

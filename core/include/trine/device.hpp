@@ -1,0 +1,99 @@
+/// Devices: what there is, opening one by name, its facts and its ladders.
+///
+/// Thread safety: every function here may be called from any thread. A Device is a cheap,
+/// copyable handle; it stays open while a copy, a queue or a buffer of it lives.
+#pragma once
+
+#include <trine/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trine {
+
+enum class DeviceKind : uint32_t { cpu = 1, gpu = 2, other = 3 };
+
+/// What is known of a device. Peaks are theoretical; measured roofs come from placement.
+struct Facts {
+  std::string id;  ///< "cuda:0", "opencl:1", "cpu"
+  DeviceKind kind = DeviceKind::other;
+  std::string name, vendor, driver;
+  std::string probe;  ///< what the arithmetic probe found when the device was opened
+  std::string pci;    ///< "0000:3b:00.0" or ""
+  std::array<uint8_t, 16> uuid{};  ///< zeros when unknown
+  uint64_t memory_bytes = 0, max_buffer_bytes = 0, local_memory_bytes = 0;
+  uint64_t capabilities = 0;  ///< TRINE_CAN_… bits of <trine/abi.h>
+  uint32_t compute_units = 0, max_group_threads = 0;
+  uint32_t version_major = 0, version_minor = 0;
+  double peak_bandwidth = 0, peak_f32 = 0, peak_f64 = 0;  ///< bytes/s, flop/s; 0: unknown
+};
+
+/// A backend or rung pack that was looked for, present or not.
+struct BackendInfo {
+  std::string name;    ///< "cuda"; a pack's own name for packs
+  std::string path;    ///< the file it came from or was looked for at
+  std::string build;   ///< its version line, empty when absent
+  std::string reason;  ///< why it is absent or has no device; empty when all is well
+  std::string extends; ///< packs: the backend whose ladder they extend; else empty
+  std::vector<Facts> devices;
+};
+
+/// Everything the registry found: each backend with its devices, absent ones with the reason, then
+/// the rung packs. Loads the backends on first use.
+TRINE_API std::vector<BackendInfo> backends();
+
+/// The folders that were searched, in order.
+TRINE_API std::vector<std::string> search_path();
+
+/// A rung as its row describes it.
+struct RungInfo {
+  std::string name, summary, requirement;
+  Numerics numerics = Numerics::reproducible;
+  std::string pack;  ///< the pack it comes from, empty for the backend's own
+  struct Parameter {
+    std::string name;
+    std::vector<std::string> values;
+    std::string default_value;
+  };
+  std::vector<Parameter> parameters;
+};
+
+namespace detail {
+struct DeviceState;
+struct Access;
+}  // namespace detail
+
+class TRINE_API Device {
+ public:
+  Device() = default;  ///< no device; every use throws invalid_argument
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  const Facts& facts() const;
+  const std::string& id() const;       ///< as opened: "cpu:threads=8"
+  const std::string& backend() const;  ///< "cpu", "opencl", "cuda"
+  /// The ladder of an operation, naive first, packs' rungs last.
+  std::vector<RungInfo> rungs(Operation) const;
+  /// CUdevice (as an integer in the pointer) and CUcontext; cl_device_id and cl_context; nulls.
+  struct Native {
+    void* device = nullptr;
+    void* context = nullptr;
+  };
+  Native native() const;
+  /// Same device of the same backend, options included.
+  friend bool operator==(const Device& a, const Device& b) noexcept { return a.state_ == b.state_; }
+
+ private:
+  friend struct detail::Access;
+  std::shared_ptr<detail::DeviceState> state_;
+};
+
+/// Opens a device by name: "cpu", "cpu:threads=8", "cuda", "cuda:0", "opencl:1".
+/// "auto" needs an operation and where its data lives: see place(). Opening the same name again
+/// gives the same device. Throws Error (not_found) that lists what exists, the closest match, and
+/// why the others are absent.
+TRINE_API Device open(std::string_view name);
+
+}  // namespace trine

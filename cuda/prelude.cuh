@@ -1,0 +1,92 @@
+// The words that let a CUDA kernel read like its OpenCL C sister (opencl/prelude.cl holds the same
+// words for that language). The generator prints this file in front of every kernel file and then
+// the kernel file once per instance: in a namespace of its own, with the row's macros defined and
+// every KERNEL's symbol suffixed by their values. docs/writing-a-rung.md lists the words.
+#pragma once
+
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;  // 64 bits, as in OpenCL
+
+// --- Where things live ----------------------------------------------------------------------
+#define GLOBAL               // memory of the device, in pointer types
+#define LOCAL __shared__     // memory of the group: LOCAL float tile[32][33];
+#define LOCAL_POINTER        // the same, in pointer types
+#define CONSTANT __constant__ const
+#define DEVICE static __device__ __forceinline__
+#define RESTRICT __restrict__
+#define ALIGNED(bytes) __align__(bytes)
+
+// `name` points to `bytes` bytes of local memory, aligned to 128. In CUDA their number is the
+// launch's dynamic_local_bytes (any number up to the device's limit); in OpenCL it is `bytes`.
+#define LOCAL_ARENA(name, bytes)                          \
+  extern __shared__ __align__(128) uchar trine_arena[];   \
+  uchar* const name = trine_arena
+
+// --- Kernels --------------------------------------------------------------------------------
+#define TRINE_PASTE2(a, b) a##b
+#define TRINE_PASTE(a, b) TRINE_PASTE2(a, b)
+
+// KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
+// of exactly x * y work-items; a fourth argument is the least number of groups a multiprocessor
+// should hold.
+#define KERNEL(name) extern "C" __global__ void TRINE_PASTE(name, TRINE_SUFFIX)
+#define KERNEL_OF(name, x, y, ...) \
+  extern "C" __global__ void __launch_bounds__((x) * (y)__VA_OPT__(, ) __VA_ARGS__) \
+      TRINE_PASTE(name, TRINE_SUFFIX)
+
+// --- Who am I -------------------------------------------------------------------------------
+DEVICE int local_x() { return threadIdx.x; }
+DEVICE int local_y() { return threadIdx.y; }
+DEVICE int group_x() { return blockIdx.x; }
+DEVICE int group_y() { return blockIdx.y; }
+DEVICE int group_z() { return blockIdx.z; }
+DEVICE int groups_x() { return gridDim.x; }
+DEVICE int groups_y() { return gridDim.y; }
+DEVICE int groups_z() { return gridDim.z; }
+DEVICE int size_x() { return blockDim.x; }  // work-items of the group along x
+DEVICE int size_y() { return blockDim.y; }
+
+// --- Working together -----------------------------------------------------------------------
+DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
+
+DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
+DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
+DEVICE uint atomic_min(uint* p, uint v) { return atomicMin(p, v); }
+DEVICE uint atomic_max(uint* p, uint v) { return atomicMax(p, v); }
+DEVICE ulong atom_add(ulong* p, ulong v) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
+}
+
+// Takes the next number from a counter in global memory. What the caller wrote before is seen by
+// whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
+DEVICE uint take_ticket(uint* counter) {
+  __threadfence();
+  const uint ticket = atomicAdd(counter, 1u);
+  __threadfence();
+  return ticket;
+}
+
+// Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
+#define HAVE_WARPS 1
+#define HAVE_PTX 1
+#define HAVE_F64 1
+#define HAVE_ATOMIC_64 1
+DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
+DEVICE uint shuffle_down(uint v, int delta) { return __shfl_down_sync(~0u, v, delta); }
+DEVICE uint shuffle_from(uint v, int lane) { return __shfl_sync(~0u, v, lane); }
+
+// --- Bits -----------------------------------------------------------------------------------
+DEVICE uint as_uint(float x) { return __float_as_uint(x); }
+DEVICE int as_int(float x) { return __float_as_int(x); }
+DEVICE float as_float(uint x) { return __uint_as_float(x); }
+DEVICE ulong as_ulong(double x) { return static_cast<ulong>(__double_as_longlong(x)); }
+DEVICE long as_long(double x) { return __double_as_longlong(x); }
+DEVICE double as_double(ulong x) { return __longlong_as_double(static_cast<long long>(x)); }
+DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }  // clz(0) is 32
+DEVICE int clz(ulong x) { return __clzll(static_cast<long long>(x)); }  // 64
+DEVICE int popcount(uint x) { return __popc(x); }
+DEVICE int popcount(ulong x) { return __popcll(x); }
+DEVICE uint mul_hi(uint a, uint b) { return __umulhi(a, b); }
+DEVICE ulong mul_hi(ulong a, ulong b) { return __umul64hi(a, b); }

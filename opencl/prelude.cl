@@ -1,0 +1,100 @@
+// The words that let an OpenCL C kernel read like its CUDA sister (cuda/prelude.cuh holds the same
+// words for that language). Printed in front of every kernel file when it is embedded; the row's
+// macros come as -D options. The host defines HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of
+// 32), HAVE_F64 and HAVE_ATOMIC_64 to 1 or 0 as the device has them.
+#pragma OPENCL FP_CONTRACT OFF
+#if HAVE_F64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#if HAVE_ATOMIC_64
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+// --- Where things live ----------------------------------------------------------------------
+#define GLOBAL __global          // memory of the device, in pointer types
+#define LOCAL __local            // memory of the group: LOCAL float tile[32][33];
+#define LOCAL_POINTER __local    // the same, in pointer types
+#define CONSTANT __constant
+#define DEVICE static inline
+#define RESTRICT restrict
+#define ALIGNED(bytes) __attribute__((aligned(bytes)))
+
+// `name` points to `bytes` bytes of local memory, aligned to 128. (NVIDIA's driver keeps four bytes
+// at the start of local memory, so an array without the attribute is misaligned for wide copies.)
+#define LOCAL_ARENA(name, bytes) __local uchar name[bytes] __attribute__((aligned(128)))
+
+// --- Kernels --------------------------------------------------------------------------------
+// KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
+// of exactly x * y work-items; what follows y is CUDA's alone.
+#define KERNEL(name) __kernel void name
+#define KERNEL_OF(name, x, ...) TRINE_KERNEL_OF(name, x, __VA_ARGS__, 0)
+#define TRINE_KERNEL_OF(name, x, y, ...) \
+  __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
+
+// --- Who am I -------------------------------------------------------------------------------
+DEVICE int local_x() { return get_local_id(0); }
+DEVICE int local_y() { return get_local_id(1); }
+DEVICE int group_x() { return get_group_id(0); }
+DEVICE int group_y() { return get_group_id(1); }
+DEVICE int group_z() { return get_group_id(2); }
+DEVICE int groups_x() { return get_num_groups(0); }
+DEVICE int groups_y() { return get_num_groups(1); }
+DEVICE int groups_z() { return get_num_groups(2); }
+DEVICE int size_x() { return get_local_size(0); }  // work-items of the group along x
+DEVICE int size_y() { return get_local_size(1); }
+
+// --- Working together -----------------------------------------------------------------------
+#define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all of the group are here; local memory is up to date
+
+// atomic_add, atomic_or, atomic_min, atomic_max on 32 bits and atom_add on 64 are OpenCL's own.
+
+// Takes the next number from a counter in global memory. What the caller wrote before is seen by
+// whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
+// mem_fence orders nothing between groups on NVIDIA (it is membar.cta there), hence the PTX.
+DEVICE uint take_ticket(volatile __global uint* counter) {
+#if HAVE_PTX
+  uint ticket;
+  __asm__ volatile("fence.acq_rel.gpu;\n\tatom.acq_rel.gpu.global.add.u32 %0, [%1], 1;\n\t"
+                   "fence.acq_rel.gpu;"
+                   : "=r"(ticket) : "l"(counter) : "memory");
+  return ticket;
+#else
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  const uint ticket = atomic_inc(counter);
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return ticket;
+#endif
+}
+
+// Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
+#if HAVE_WARPS
+DEVICE uint shuffle_xor(uint v, int mask) {
+  uint r;
+  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(r) : "r"(v), "r"(mask));
+  return r;
+}
+DEVICE uint shuffle_down(uint v, int delta) {
+  uint r;
+  __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(r) : "r"(v), "r"(delta));
+  return r;
+}
+DEVICE uint shuffle_from(uint v, int lane) {
+  uint r;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(r) : "r"(v), "r"(lane));
+  return r;
+}
+#endif
+
+// --- Bits: as_uint, as_float, as_ulong, as_double, clz, popcount, mul_hi are OpenCL's own. -----
+// --- Vectors: CUDA's constructors ------------------------------------------------------------
+#define make_float2(a, b) ((float2)(a, b))
+#define make_float4(a, b, c, d) ((float4)(a, b, c, d))
+#define make_double2(a, b) ((double2)(a, b))
+#define make_int2(a, b) ((int2)(a, b))
+#define make_int4(a, b, c, d) ((int4)(a, b, c, d))
+#define make_uint2(a, b) ((uint2)(a, b))
+#define make_uint4(a, b, c, d) ((uint4)(a, b, c, d))
+#define make_ulong2(a, b) ((ulong2)(a, b))

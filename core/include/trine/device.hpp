@@ -49,6 +49,13 @@ TRINE_API std::vector<BackendInfo> backends();
 /// The folders that were searched, in order.
 TRINE_API std::vector<std::string> search_path();
 
+/// Loads one rung pack, or every pack (trine_*.so with trine_rungs_v1) of a folder, and appends its
+/// rungs to the ladders of the backend it extends. Packs in TRINE_BACKEND_PATH and beside the
+/// backends load by themselves; those in lib/trine/packs/ (the vendor peers) only this way. Loading
+/// a pack again does nothing. A pack that can't load is no error: its entry says why. Returns the
+/// entries of the packs at `path`. A pack is never unloaded.
+TRINE_API std::vector<BackendInfo> load_packs(const std::string& path);
+
 /// A rung as its row describes it.
 struct RungInfo {
   std::string name, summary, requirement;

@@ -105,6 +105,9 @@ typedef struct trine_buffer_facts {
   void* native; /* what trine_view::memory takes: CUdeviceptr, cl_mem, host pointer */
   void* host;   /* host pointer of pinned, wrapped and shared memory, else NULL */
   uint64_t bytes;
+  /* Address of the first byte as the device counts, for core's checks of alignment and overlap; 0
+   * where the native handle is no address (a cl_mem; its host pointer when wrapped). */
+  uint64_t address;
 } trine_buffer_facts;
 
 typedef enum trine_direction {

@@ -8,13 +8,14 @@
 #include <string>
 #include <string_view>
 
-#if defined(TRINE_BUILD)
+/// Part of the library's border. Programs compiled with -fvisibility=hidden need it too: they
+/// catch Error, whose type information lies in the library.
 #define TRINE_API __attribute__((visibility("default")))
-#else
-#define TRINE_API
-#endif
 
 namespace trine {
+
+/// The version of the library in use ("0.1.0"); TRINE_VERSION_STRING is that of its headers.
+TRINE_API std::string_view version() noexcept;
 
 /// Why a call failed. The same mistake gives the same status on every backend.
 enum class Status : uint32_t {

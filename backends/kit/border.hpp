@@ -1,0 +1,44 @@
+// Structs across the border: each begins with `size`, its sizeof as its writer knows it. The reader
+// takes the fields both know; a tail that it doesn't know must be zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace trine::kit {
+
+/// Copies a foreign struct into ours; what the writer didn't know becomes zero. False when the
+/// writer set something that we don't know, or wrote less than `minimum` bytes.
+template <class T>
+bool take(const T* foreign, T& ours, std::size_t minimum = sizeof(uint32_t)) noexcept {
+  ours = T{};
+  if (!foreign || foreign->size < minimum || foreign->size < sizeof(uint32_t)) return false;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(foreign);
+  for (std::size_t at = sizeof(T); at < foreign->size; ++at) {
+    if (bytes[at] != 0) return false;
+  }
+  std::memcpy(static_cast<void*>(&ours), foreign,
+              foreign->size < sizeof(T) ? foreign->size : sizeof(T));
+  ours.size = sizeof(T);
+  return true;
+}
+
+/// Answers into a foreign struct whose `size` its owner has set: writes the fields both know,
+/// leaves `size` and any tail alone.
+template <class T>
+void give(const T& ours, T* foreign) noexcept {
+  const std::size_t bytes = foreign->size < sizeof(T) ? foreign->size : sizeof(T);
+  if (bytes <= sizeof(uint32_t)) return;
+  std::memcpy(reinterpret_cast<unsigned char*>(foreign) + sizeof(uint32_t),
+              reinterpret_cast<const unsigned char*>(&ours) + sizeof(uint32_t),
+              bytes - sizeof(uint32_t));
+}
+
+/// Element `index` of an array whose writer's element size is `stride`.
+template <class T>
+const T* element(const T* array, std::size_t index, std::size_t stride) noexcept {
+  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(array) + index * stride);
+}
+
+}  // namespace trine::kit

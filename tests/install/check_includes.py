@@ -1,0 +1,118 @@
+"""Includes point one way: core -> backends -> nothing of ours; cuda, opencl, cpu -> backends only;
+tests, bench, examples -> the public API. Reads the include lines of every tracked source file and
+fails on an arrow that docs/architecture.md does not draw. `--self-test` shows that it can fail.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "bench", "tests", "examples")
+SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
+CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# From folder to folder, beyond itself. "api" is <trine/*.hpp>, "contract" <trine/ops.h|abi.h>.
+ARROWS = {
+    "core": {"api", "contract", "backends"},
+    "backends": {"contract"},
+    "cuda": {"contract", "backends"},
+    "opencl": {"contract", "backends"},
+    "cpu": {"contract", "backends"},
+    "bench": {"api", "contract", "tests/oracle"},
+    "tests": {"api", "contract"},
+    "tests/oracle": {"api", "contract"},
+    "examples": {"api"},
+}
+# What the design names beside the arrows: the part that may look inside, and what it may see.
+EXCEPTIONS = [
+    ("tests/faults/", ("cuda/driver.hpp", "opencl/driver.hpp")),
+    # Unit tests sit beside the part they test; each may see that part alone, by this table.
+    ("tests/unit/", ("core/", "backends/")),
+    ("tests/conformance/", ("tests/oracle/",)),
+    ("tests/unit/", ("tests/oracle/",)),
+    ("core/include/", ("core/include/",)),
+]
+
+
+def owner(path):
+    """The folder whose rules a file follows."""
+    return "tests/oracle" if path.startswith("tests/oracle/") else path.split("/")[0]
+
+
+def resolve(root, file, quoted, target):
+    """The repository path that an include line names, or a word for what lies outside."""
+    if target.startswith("trine/"):
+        name = target.removeprefix("trine/")
+        return "contract" if name in CONTRACT or name == "version.h" else "api"
+    if quoted:
+        beside = (root / file).parent / target
+        if beside.exists():
+            return beside.resolve().relative_to(root).as_posix()
+    if (root / target).exists() and target.split("/")[0] in FOLDERS:
+        return target
+    for base in ("core/src", "core/include", "tests", "bench"):
+        if quoted and (root / base / target).exists():
+            return f"{base}/{target}"
+    return None
+
+
+def allowed(file, target):
+    here = owner(file)
+    if target in ("api", "contract"):
+        return target in ARROWS[here]
+    there = owner(target)
+    if there == here or there in ARROWS[here]:
+        return True
+    return any(file.startswith(part) and target.startswith(seen) for part, seen in EXCEPTIONS)
+
+
+def check(root, files):
+    wrong = []
+    lines = 0
+    for file in files:
+        if file.split("/")[0] not in FOLDERS or pathlib.Path(file).suffix not in SUFFIXES:
+            continue
+        for number, line in enumerate((root / file).read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            lines += 1
+            target = resolve(root, file, match[1] == '"', match[2])
+            if target and not allowed(file, target):
+                wrong.append(f"{file}:{number}: {match[2]} ({owner(file)} must not see {target})")
+    return lines, wrong
+
+
+def self_test():
+    """Arrows that must be refused, and some that must not."""
+    refused = [("cuda/a.cpp", "opencl/driver.hpp"), ("core/src/a.cpp", "cuda/driver.hpp"),
+               ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
+               ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),
+               ("examples/a.cpp", "backends/abi.h"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
+               ("core/src/a.cpp", "tests/oracle/a.hpp")]
+    legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/row.hpp"),
+             ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "tests/oracle/a.hpp")]
+    return [f"accepted: {a} -> {b}" for a, b in refused if allowed(a, b)] + [
+        f"refused: {a} -> {b}" for a, b in legal if not allowed(a, b)]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    if "--self-test" in sys.argv:
+        wrong = self_test()
+        print("\n".join(wrong) or "the check refuses what it must")
+        return 1 if wrong else 0
+    # Tracked files where git can tell, else all of them: a release archive has no git.
+    listing = subprocess.run(["git", "-C", root, "-c", f"safe.directory={root}", "ls-files"],
+                             capture_output=True, text=True)
+    files = listing.stdout.split("\n") if listing.returncode == 0 else [
+        path.relative_to(root).as_posix() for folder in FOLDERS for path in (root / folder).rglob("*")]
+    lines, wrong = check(root, [file for file in files if file and (root / file).is_file()])
+    print("\n".join(wrong))
+    print(f"{lines} include lines, {len(wrong)} against the arrows")
+    return 1 if wrong or lines == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# A backend or pack shows its entry and nothing else, so two of them can't meet by name; libtrine
+# shows only namespace trine.
+#
+#   check_symbols.sh entry SYMBOL LIBRARY     |     check_symbols.sh library LIBRARY
+set -euo pipefail
+shown() { nm -D --defined-only "$1" | awk '{ print $3 }' | grep -v -x -E '_init|_fini' | sort; }
+
+if [ "$1" = entry ]; then
+  symbols=$(shown "$3")
+  echo "$3 shows: $symbols"
+  [ "$symbols" = "$2" ]
+else
+  # Names of ours, mangled, with their type information and vtables.
+  others=$(shown "$2" | grep -v -E '^_Z(N|NK|TI|TS|TV|Z|Zeq|eq|R|GV|GR)?.*5trine' || true)
+  echo "$2 shows, beyond its own: ${others:-nothing}"
+  [ -z "$others" ]
+  shown "$2" | grep -q 5trine
+fi

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Builds the consumer against an installed Trine (moved after the installation, with the source and
+# build trees out of sight) or with Trine's source tree inside its own build, and runs it.
+#
+#   run_consumer.sh installed|subproject SOURCE BUILD [CMAKE ARGS…]
+set -euo pipefail
+mode=$1 source=$2 build=$3
+shift 3
+work=$(mktemp -d "${TMPDIR:-/tmp}/consumer-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+cp -r "$source"/tests/install/consumer "$work"/project
+
+if [ "$mode" = subproject ]; then
+  cmake -S "$work"/project -B "$work"/build -DTRINE_SOURCE="$source" "$@"
+  cmake --build "$work"/build --parallel 2 --target consumer product
+  "$work"/build/consumer
+  # A subproject brings the library alone: no tests, no program, no install rules.
+  cmake --install "$work"/build --prefix "$work"/nothing
+  [ ! -e "$work"/nothing ] || fail "a subproject installs files into its parent's prefix"
+  exit 0
+fi
+
+cmake --install "$build" --prefix "$work"/installed > /dev/null
+mv "$work"/installed "$work"/moved
+prefix=$work/moved
+
+# Nothing installed may point back into the trees it was made from.
+grep -rIl -e "$source/" -e "$build" "$prefix" && fail "installed text names the source or build tree"
+find "$prefix" -name '*.so*' -o -path '*/bin/*' -type f | while read -r file; do
+  ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file looks in the build tree"
+done
+
+steps='set -e
+cmake -S project -B build -Dtrine_DIR="$(dirname "$(find moved -name trineConfig.cmake)")" "$@"
+cmake --build build
+./build/consumer
+if [ -x moved/bin/trine ]; then moved/bin/trine info; fi'
+cd "$work"
+# Where the system lets us, the two trees are really gone while the consumer is built and run.
+if unshare --map-root-user --mount true 2> /dev/null; then
+  case $build in "$source"/*) hide=("$source") ;; *) hide=("$source" "$build") ;; esac
+  for folder in "${hide[@]}"; do
+    case $work in "$folder"/*) fail "$work lies in $folder, which is to be hidden" ;; esac
+    steps="mount -t tmpfs none '$folder' && test -z \"\$(ls -A '$folder')\"
+$steps"
+  done
+  unshare --map-root-user --mount bash -c "$steps" consumer "$@" | tee log
+else
+  echo "not run: hiding the trees (no mount namespaces here); the mapped files are checked instead"
+  bash -c "$steps" consumer "$@" | tee log
+fi
+grep -q '^ran on' log || fail "the consumer ran nothing"
+grep '^mapped' log | grep -v "$prefix/" && fail "a file came from elsewhere than $prefix"
+grep -q "^mapped .*$prefix/.*/trine_" log || fail "no backend was loaded from $prefix"
+exit 0

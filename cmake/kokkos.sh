@@ -19,16 +19,12 @@ trap 'rm -rf "$work"' EXIT
 # Lists only the source packages of the archives that apt already trusts and uses here: apt's own
 # configuration is read (both its list formats), never changed, and no host is named by us.
 fetch_from_debian() {
-  mkdir -p "$work"/lists/partial "$work"/parts "$work"/download
-  local signed
-  apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT) $(SIGNED_BY)' \
-    'Created-By: Packages' | sort -u | while read -r uri codename component signed; do
-      case $signed in /*) signed="[signed-by=$signed] " ;; *) signed='' ;; esac
-      echo "deb-src $signed$uri $codename $component"
-    done | sort -u > "$work"/parts/source.list
+  mkdir -p "$work"/lists/partial "$work"/parts "$work"/download "$work"/apt/archives/partial
+  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' \
+    'Created-By: Packages' | sort -u > "$work"/parts/source.list
   local options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work"/parts
-                 -o Dir::State::Lists="$work"/lists -o Dir::Cache::srcpkgcache=
-                 -o Dir::Cache::pkgcache= -o APT::Sandbox::User=)
+                 -o Dir::State::Lists="$work"/lists -o Dir::Cache="$work"/apt
+                 -o APT::Sandbox::User=)
   apt-get "${options[@]}" -qq update
   (cd "$work"/download && apt-get "${options[@]}" -qq source --download-only trilinos)
   # `packages/kokkos` is all that is unpacked of a 166 MB archive.

@@ -19,17 +19,19 @@ ARROWS = {
     "cuda": {"contract", "backends"},
     "opencl": {"contract", "backends"},
     "cpu": {"contract", "backends"},
-    "bench": {"api", "contract", "tests/oracle"},
+    "bench": {"api", "contract", "tests/oracle", "tests/conformance/engine"},
     "tests": {"api", "contract"},
     "tests/oracle": {"api", "contract"},
+    # The cases themselves, which `trine verify` runs too.
+    "tests/conformance/engine": {"api", "contract", "tests/oracle"},
     "examples": {"api"},
 }
 # What the design names beside the arrows: the part that may look inside, and what it may see.
 EXCEPTIONS = [
     ("tests/faults/", ("cuda/driver.hpp", "opencl/driver.hpp")),
-    # Unit tests sit beside the part they test; each may see that part alone, by this table.
+    # Unit tests look inside what needs no device.
     ("tests/unit/", ("core/", "backends/")),
-    ("tests/conformance/", ("tests/oracle/",)),
+    ("tests/conformance/", ("tests/oracle/", "tests/conformance/engine/")),
     ("tests/unit/", ("tests/oracle/",)),
     ("core/include/", ("core/include/",)),
 ]
@@ -37,7 +39,10 @@ EXCEPTIONS = [
 
 def owner(path):
     """The folder whose rules a file follows."""
-    return "tests/oracle" if path.startswith("tests/oracle/") else path.split("/")[0]
+    for folder in ("tests/oracle", "tests/conformance/engine"):
+        if path.startswith(folder + "/"):
+            return folder
+    return path.split("/")[0]
 
 
 def resolve(root, file, quoted, target):

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# The newcomer's road, walked by a machine: a bare Debian 12 with git and ca-certificates and nothing
+# else, a clone of this repository's HEAD, and the two commands of the README. Needs root.
+#
+#   cmake/fresh.sh REPOSITORY [FOLDER [ROUND…]]
+#
+# Rounds: `full`; `no-platform`, where the OpenCL loader finds no driver; `no-opencl`, built without
+# that backend. FOLDER is kept and used again if it is given; it holds a few gigabytes.
+set -euo pipefail
+repo=$1
+folder=${2:-}
+rounds=("${@:3}")
+[ ${#rounds[@]} -gt 0 ] || rounds=(full no-platform no-opencl)
+say() { echo "fresh: $*"; }
+[ "$(id -u)" -eq 0 ] || { say "needs root, for debootstrap and chroot"; exit 1; }
+if ! command -v debootstrap > /dev/null; then
+  say "installing the Debian package debootstrap"
+  apt-get -qq update && apt-get -qq -y install debootstrap > /dev/null
+fi
+
+# The mounts below live in a namespace of our own and vanish with it, however we end.
+if [ "${TRINE_FRESH_INSIDE:-}" != 1 ]; then
+  if [ -z "$folder" ]; then
+    folder=$(mktemp -d /var/tmp/trine-fresh-XXXXXX)
+    trap 'rm -rf --one-file-system "$folder"' EXIT
+  fi
+  TRINE_FRESH_INSIDE=1 unshare --mount --propagation private "$0" "$repo" "$folder" "${rounds[@]}"
+  exit
+fi
+
+if [ ! -x "$folder"/usr/bin/git ]; then
+  mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' \
+    | awk '$2 == "bookworm" { print $1; exit }')
+  say "debootstrap from the mirror that apt uses here"
+  mkdir -p "$folder"
+  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" "$mirror" \
+    > "$folder".log 2>&1 || { tail -20 "$folder".log; exit 1; }
+  rm -f "$folder".log
+  apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' \
+    | sort -u > "$folder"/etc/apt/sources.list
+fi
+cp /etc/resolv.conf /etc/hosts "$folder"/etc/
+mount -t proc proc "$folder"/proc
+mount --rbind /dev "$folder"/dev
+mount --rbind /sys "$folder"/sys
+say "packages in the bare system: $(chroot "$folder" dpkg-query -f . -W | wc -c)"
+
+# A clone, so that what is not committed is not there.
+rm -rf "$folder"/root/trine "$folder"/root/repository
+git -c safe.directory='*' clone --quiet --bare "$repo" "$folder"/root/repository
+inside() {
+  chroot "$folder" env -i HOME=/root USER=root LANG=C.UTF-8 \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "$@"
+}
+inside git clone --quiet /root/repository /root/trine
+say "commit $(inside git -C /root/trine log -1 --format='%h %s')"
+
+walk() {
+  local begin=$SECONDS
+  say "round $round: ./dev compare"
+  inside "$@" bash -c 'cd /root/trine && ./dev compare'
+  say "round $round: ./dev compare took $((SECONDS - begin)) s; ./dev test"
+  begin=$SECONDS
+  inside "$@" bash -c 'cd /root/trine && ./dev test'
+  say "round $round: ./dev test took $((SECONDS - begin)) s"
+}
+mkdir -p "$folder"/root/no-drivers
+for round in "${rounds[@]}"; do
+  case $round in
+    full) walk env ;;
+    no-platform) walk env OCL_ICD_VENDORS=/root/no-drivers ;;
+    no-opencl) walk env TRINE_OPENCL=OFF ;;
+    *) say "no round '$round'"; exit 2 ;;
+  esac
+done
+say "passed: ${rounds[*]}"

@@ -1,0 +1,278 @@
+// cpu's gemm rungs against the definition, bit by bit, on every SIMD target this machine has: sizes
+// around the tiles, all layouts, batches, broadcast operands, blocked k, and the values that tell
+// chains from other orders. Guard zones around C and every element between its rows must survive.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rung.hpp"
+#include "simd_targets.hpp"
+
+namespace trine::cpu {
+namespace {
+
+// Every piece on a thread of its own, in turn, so that each gets another scratch.
+class TakingTurns final : public Parallel {
+ public:
+  TakingTurns() : Parallel(3) {}
+
+ private:
+  void run(std::int64_t count, Piece piece, void* body) override {
+    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
+  }
+};
+
+template <class T>
+constexpr trine_dtype dtype_of() {
+  if constexpr (std::is_same_v<T, float>) return TRINE_F32;
+  if constexpr (std::is_same_v<T, double>) return TRINE_F64;
+  return TRINE_I32;
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed * 2654435761u + 1) {}
+  std::uint64_t bits() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return state_ >> 24;
+  }
+  // Floats of wide exponents, so that the order of a sum shows; now and then ±0, denormal or huge.
+  template <class T>
+  T value(bool special) {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(bits());
+    } else {
+      const auto mantissa = static_cast<T>(static_cast<double>(bits() % 2000003) / 1000001.0 - 1);
+      const int kind = special ? static_cast<int>(bits() % 60) : 60;
+      if (kind == 0) return std::numeric_limits<T>::infinity();
+      if (kind == 1) return std::numeric_limits<T>::quiet_NaN();
+      if (kind < 8) return -T(0);
+      if (kind < 20) return std::numeric_limits<T>::denorm_min() * static_cast<T>(bits() % 9);
+      if (kind < 30) return std::numeric_limits<T>::min() * mantissa;
+      return std::ldexp(mantissa, static_cast<int>(bits() % 16) - 8);
+    }
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+enum class Layout { kRows, kColumns, kPaddedRows, kPaddedColumns, kBroadcastRow, kBroadcastColumn };
+
+// A matrix with its memory, guards before, between and behind.
+template <class T>
+struct Operand {
+  std::vector<T> memory;
+  trine_view view{};
+
+  Operand(std::int64_t rows, std::int64_t cols, std::int64_t batch, Layout layout, Random& random,
+          bool special) {
+    const bool by_row = layout == Layout::kRows || layout == Layout::kPaddedRows ||
+                        layout == Layout::kBroadcastRow;
+    const bool broadcast = layout >= Layout::kBroadcastRow;
+    const std::int64_t pad =
+        layout == Layout::kPaddedRows || layout == Layout::kPaddedColumns ? 5 : 0;
+    const std::int64_t line = (by_row ? cols : rows) + pad;
+    view.rows = rows;
+    view.cols = cols;
+    view.batch = batch;
+    view.row_stride = by_row ? (broadcast ? 0 : line) : 1;
+    view.col_stride = by_row ? 1 : (broadcast ? 0 : line);
+    view.batch_stride = line * (by_row ? rows : cols) + pad;
+    constexpr std::int64_t kGuard = 7;  // odd: rows are misaligned
+    memory.resize(static_cast<std::size_t>(2 * kGuard + batch * view.batch_stride + 1));
+    for (T& x : memory) x = random.value<T>(special);
+    view.offset = kGuard * sizeof(T);
+    view.memory = memory.data();
+  }
+
+  T& at(std::vector<T>& data, std::int64_t b, std::int64_t i, std::int64_t j) const {
+    return data[view.offset / sizeof(T) + static_cast<std::size_t>(b * view.batch_stride +
+           i * view.row_stride + j * view.col_stride)];
+  }
+};
+
+template <class T>
+T chain_step(T a, T b, T c) {
+  if constexpr (std::is_integral_v<T>) return a * b + c;
+  else return std::fma(a, b, c);
+}
+
+// What memory of C should hold afterwards, guards included.
+template <class T>
+std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta) {
+  std::vector<T> result = c.memory;
+  for (std::int64_t x = 0; x < c.view.batch; ++x) {
+    for (std::int64_t i = 0; i < c.view.rows; ++i) {
+      for (std::int64_t j = 0; j < c.view.cols; ++j) {
+        T t = 0;
+        if (alpha != T(0) && a.view.cols > 0) {
+          for (std::int64_t k = 0; k < a.view.cols; ++k) {
+            t = chain_step(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
+          }
+          t = alpha * (t + T(0));
+        }
+        T& out = c.at(result, x, i, j);
+        out = beta == T(0) ? t : chain_step(beta, out, t);
+      }
+    }
+  }
+  return result;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] != x[i] && y[i] != y[i]) continue;  // NaN: payload and sign are free
+    if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0) return false;
+  }
+  return true;
+}
+
+struct Case {
+  std::int64_t m, n, k, batch = 1;
+  Layout a = Layout::kRows, b = Layout::kRows, c = Layout::kRows;
+  double alpha = 1, beta = 0;
+  std::int64_t k_block = 384;
+  bool special = false;
+
+  std::string text() const {
+    return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " batch " +
+           std::to_string(batch) + " layouts " + std::to_string(int(a)) + std::to_string(int(b)) +
+           std::to_string(int(c)) + " alpha " + std::to_string(alpha) + " beta " +
+           std::to_string(beta) + " k_block " + std::to_string(k_block);
+  }
+};
+
+template <class T>
+void check(const GemmRung& rung, const Case& x, Parallel& parallel) {
+  Random random(static_cast<std::uint64_t>(x.m * 131 + x.n * 31 + x.k));
+  Operand<T> a(x.m, x.k, x.batch, x.a, random, x.special);
+  Operand<T> b(x.k, x.n, x.batch, x.b, random, x.special);
+  Operand<T> c(x.m, x.n, x.batch, x.c, random, x.special);
+  trine_gemm op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.dtype = dtype_of<T>();
+  const T alpha = static_cast<T>(x.alpha), beta = static_cast<T>(x.beta);
+  std::memcpy(&op.alpha, &alpha, sizeof alpha);
+  std::memcpy(&op.beta, &beta, sizeof beta);
+  op.a = a.view;
+  op.b = b.view;
+  op.c = c.view;
+  const std::vector<T> want = expected(a, b, c, alpha, beta);
+
+  std::vector<std::int64_t> parameters;
+  for (const Parameter& p : rung.parameters) parameters.push_back(p.values[0]);
+  if (!parameters.empty()) parameters[0] = x.k_block;
+  const std::size_t bytes =
+      rung.workspace_bytes ? rung.workspace_bytes(op, parameters.data(), parallel.threads()) : 0;
+  // Poison: what a workspace holds must not matter, and nothing may lie beyond it.
+  std::vector<unsigned char> workspace(bytes + 128, 0xff);
+  auto address = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 63) / 64 * 64;
+  rung.run(op, parameters.data(), reinterpret_cast<void*>(address), parallel);
+
+  EXPECT_TRUE(same_bits(c.memory, want)) << rung.name << " " << x.text();
+  for (std::size_t i = address - reinterpret_cast<std::uintptr_t>(workspace.data()) + bytes;
+       i < workspace.size(); ++i) {
+    ASSERT_EQ(workspace[i], 0xff) << rung.name << " wrote past its workspace: " << x.text();
+  }
+}
+
+template <class T>
+void check_all(const Case& x) {
+  Serial serial;
+  TakingTurns turns;
+  for (const GemmRung& rung : gemm_rungs()) {
+    check<T>(rung, x, serial);
+    check<T>(rung, x, turns);
+  }
+}
+
+class CpuGemm : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+TEST_P(CpuGemm, agrees_at_every_size_around_its_tiles) {
+  for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13, 14, 15, 29}) {
+    for (std::int64_t n : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 65}) {
+      for (std::int64_t k : {0, 1, 2, 15, 17, 33}) {
+        check_all<float>({m, n, k});
+        check_all<double>({m, n, k});
+        check_all<std::uint32_t>({m, n, k});
+      }
+    }
+  }
+}
+
+TEST_P(CpuGemm, agrees_in_every_layout_and_for_every_alpha_and_beta) {
+  for (int layouts = 0; layouts < 6 * 6 * 4; ++layouts) {
+    const auto a = static_cast<Layout>(layouts % 6), b = static_cast<Layout>(layouts / 6 % 6);
+    const auto c = static_cast<Layout>(layouts / 36);
+    const double alpha = layouts % 5 == 0 ? 1.0 : layouts % 5 == 1 ? 0.0 : -0.7;
+    const double beta = layouts % 3 == 0 ? 0.0 : layouts % 3 == 1 ? 1.0 : -1.3;
+    for (std::int64_t k_block : {384, 16}) {
+      const Case x{19, 37, 35, 2, a, b, c, alpha, beta, k_block};
+      check_all<float>(x);
+      check_all<double>(x);
+      check_all<std::uint32_t>(x);
+    }
+  }
+}
+
+TEST_P(CpuGemm, keeps_a_chain_exact_over_blocks_of_k) {
+  for (double beta : {0.0, 0.5}) {
+    for (Layout c : {Layout::kRows, Layout::kPaddedColumns}) {
+      const Case x{47, 70, 1000, 1, Layout::kRows, Layout::kColumns, c, 1.25, beta};
+      check_all<float>(x);
+      check_all<double>(x);
+      check_all<std::uint32_t>(x);
+    }
+  }
+}
+
+TEST_P(CpuGemm, agrees_on_nan_infinity_zeros_and_denormals) {
+  for (double beta : {0.0, -1.0}) {
+    for (double alpha : {-1.0, 0.0, 3.0}) {
+      for (std::int64_t k : {1, 2, 5, 20}) {
+        Case x{31, 45, k, 3};
+        x.alpha = alpha;
+        x.beta = beta;
+        x.k_block = 16;
+        x.special = true;
+        check_all<float>(x);
+        check_all<double>(x);
+      }
+    }
+  }
+}
+
+TEST_P(CpuGemm, agrees_for_vectors_and_many_small_matrices) {
+  for (Layout layout : {Layout::kRows, Layout::kColumns, Layout::kPaddedRows}) {
+    for (const Case& x : {Case{1, 1, 999}, Case{1, 333, 50}, Case{333, 1, 50}, Case{3, 2, 1},
+                          Case{5, 4, 3, 100}, Case{17, 1, 9, 20}, Case{1, 1, 1, 200}}) {
+      Case y = x;
+      y.a = y.b = y.c = layout;
+      check_all<float>(y);
+      check_all<double>(y);
+      check_all<std::uint32_t>(y);
+    }
+  }
+}
+
+std::string target_name(const testing::TestParamInfo<std::int64_t>& info) {
+  return hwy::TargetName(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(targets, CpuGemm,
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
+
+}  // namespace
+}  // namespace trine::cpu

@@ -1,0 +1,66 @@
+// The border between micro_kernel's blocking (plain C++) and its SIMD inner parts, which exist once
+// per dtype and Highway target.
+#pragma once
+
+#include <cstdint>
+
+#include "gemm/problem.hpp"
+
+namespace trine::cpu::gemm {
+
+// One register tile: rows x cols results, from panels packed k-major (a: [k][height], b: [k][width]).
+template <class T>
+struct Tile {
+  std::int64_t k;
+  const T* a;
+  const T* b;
+  const T* from;  // the exact partials to continue; null: start from +0
+  std::int64_t from_stride;
+  T* to;  // partials, or with `last` the rows of C
+  std::int64_t to_stride;
+  bool last, reads_c;
+  T alpha, beta;
+  int rows, cols;
+};
+
+constexpr int kMaxHeights = 6;
+
+// What a target offers. Panels of A have one of the `heights` (ascending), panels of B the full
+// `width` or, for a matrix's last columns, half of it.
+template <class T>
+struct Kernels {
+  using TileFunction = void (*)(const Tile<T>&);
+  // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
+  using PackFunction = void (*)(Matrix<const T> from, std::int64_t rows, std::int64_t k, int height,
+                                T* to);
+  int heights[kMaxHeights];
+  int height_count, width;
+  TileFunction full[kMaxHeights], half[kMaxHeights];
+  PackFunction pack;
+
+  int height() const { return heights[height_count - 1]; }
+  // The lowest panel that holds `rows`.
+  int slot(std::int64_t rows) const {
+    int i = 0;
+    while (heights[i] < rows && i + 1 < height_count) ++i;
+    return i;
+  }
+  int panel_width(std::int64_t cols) const { return cols <= width / 2 ? width / 2 : width; }
+};
+
+const Kernels<float>& kernels_f32();
+const Kernels<double>& kernels_f64();
+const Kernels<std::uint32_t>& kernels_i32();
+
+template <class T>
+const Kernels<T>& kernels() {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return kernels_f64();
+  } else if constexpr (T(0.5) == T(0)) {
+    return kernels_i32();
+  } else {
+    return kernels_f32();
+  }
+}
+
+}  // namespace trine::cpu::gemm

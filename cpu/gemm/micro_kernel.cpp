@@ -1,0 +1,210 @@
+// micro_kernel: packed panels and a register tile, after Goto and van de Geijn's GotoBLAS and BLIS
+// (Van Zee and van de Geijn).
+//
+// A (m_block x k_block) and B (k_block x n_block) are packed by all threads together; then the
+// threads take chunks of C. k ascends block by block in one chain per result: a block's exact
+// partials wait in C itself when beta is 0, else in the workspace. There is no split-k.
+//
+//   for i0 in m by m_block, j0 in n by n_block, k0 in k by k_block:
+//     pack A(i0…, k0…), pack B(k0…, j0…)                   in parallel
+//     for each chunk of panels of A x panels of B:          in parallel
+//       for each panel of B (stays in L1/L2), each panel of A: one register tile
+//
+// Many small matrices: each thread takes whole ones, with a workspace of its own.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "gemm/kernels.hpp"
+#include "gemm/rows.hpp"
+
+namespace trine::cpu::gemm {
+namespace {
+
+using std::int64_t;
+
+constexpr int64_t kOuterBlock = 4096;  // rows and columns of C between two packings of their operands
+constexpr int64_t kChunkBytes = 1 << 20;  // of packed A that one chunk works on: half of a 2 MiB L2
+constexpr int kPiecesPerThread = 6;       // for balance: the last pieces may not wait for one thread
+constexpr int64_t kSmallMatrix = int64_t{1} << 24;  // fma: below, a batch is spread by matrices
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+// Extents of the blocks, and where they lie in a workspace, in elements.
+struct Blocks {
+  int64_t m, n, k;
+  int64_t b_offset, partial_offset, total;
+};
+
+template <class T>
+Blocks blocks(int64_t m, int64_t n, int64_t k, bool product, bool reads_c, int64_t k_block) {
+  const Kernels<T>& kernel = kernels<T>();
+  Blocks r;
+  r.m = std::min(m, round_up(kOuterBlock, kernel.height()));
+  r.n = std::min(n, round_up(kOuterBlock, kernel.width));
+  r.k = product ? std::min(k, k_block) : 0;
+  constexpr int64_t kLine = 64 / sizeof(T);
+  r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
+  r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
+  const bool partials = product && reads_c && k > r.k;
+  r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine) : 0);
+  return r;
+}
+
+// One block of C and of k.
+template <class T>
+class Step {
+ public:
+  Step(const Problem<T>& p, const Blocks& blocks, T* workspace, int64_t i0, int64_t j0)
+      : p_(p), kernel_(kernels<T>()), a_(workspace), b_(workspace + blocks.b_offset),
+        partials_(workspace + blocks.partial_offset), i0_(i0), j0_(j0),
+        m_(std::min(blocks.m, p.m - i0)), n_(std::min(blocks.n, p.n - j0)),
+        rows_(divide_up(m_, kernel_.height())), cols_(divide_up(n_, kernel_.width)) {}
+
+  void run(int64_t k0, int64_t k, Parallel& parallel) {
+    k0_ = k0;
+    k_ = k;
+    if (p_.product) pack(parallel);
+    compute(parallel);
+  }
+
+ private:
+  // Panels of A and B, as many to a piece as make packing it worth a hand-over.
+  void pack(Parallel& parallel) {
+    const int64_t group = std::max<int64_t>(
+        1, std::min<int64_t>(16384 / (kernel_.width * k_) + 1,
+                             (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
+    const int64_t a_pieces = divide_up(rows_, group);
+    parallel.parallel_for(a_pieces + divide_up(cols_, group), [&](int64_t piece, int) {
+      const bool is_a = piece < a_pieces;
+      const int64_t first = (is_a ? piece : piece - a_pieces) * group;
+      const int64_t end = std::min(first + group, is_a ? rows_ : cols_);
+      for (int64_t panel = first; panel < end; ++panel) is_a ? pack_a(panel) : pack_b(panel);
+    });
+  }
+
+  void pack_a(int64_t panel) {
+    const int64_t i = panel * kernel_.height();
+    const int64_t rows = std::min<int64_t>(kernel_.height(), m_ - i);
+    const Matrix<const T> from{p_.a.at(i0_ + i, k0_), p_.a.row_stride, p_.a.col_stride};
+    kernel_.pack(from, rows, k_, kernel_.heights[kernel_.slot(rows)], a_ + i * k_);
+  }
+
+  void pack_b(int64_t panel) {
+    const int64_t j = panel * kernel_.width;
+    const int64_t cols = std::min<int64_t>(kernel_.width, n_ - j);
+    const Matrix<const T> from{p_.b.at(k0_, j0_ + j), p_.b.col_stride, p_.b.row_stride};
+    kernel_.pack(from, cols, k_, kernel_.panel_width(cols), b_ + j * k_);
+  }
+
+  void compute(Parallel& parallel) {
+    const int64_t panel_bytes = kernel_.height() * std::max<int64_t>(k_, 1) * int64_t{sizeof(T)};
+    const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
+    const int64_t wanted =
+        parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
+    const int64_t col_pieces = std::min(cols_, divide_up(wanted, row_pieces));
+    const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
+    parallel.parallel_for(more_rows * col_pieces, [&](int64_t piece, int) {
+      const int64_t r = piece / col_pieces, c = piece % col_pieces;
+      for (int64_t j = cols_ * c / col_pieces; j < cols_ * (c + 1) / col_pieces; ++j) {
+        for (int64_t i = rows_ * r / more_rows; i < rows_ * (r + 1) / more_rows; ++i) tile(i, j);
+      }
+    });
+  }
+
+  void tile(int64_t row_panel, int64_t col_panel) {
+    const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
+    Tile<T> t;
+    t.rows = static_cast<int>(std::min<int64_t>(kernel_.height(), m_ - i));
+    t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, n_ - j));
+    t.k = k_;
+    t.a = a_ + i * k_;
+    t.b = b_ + j * k_;
+    t.last = !p_.product || k0_ + k_ == p_.k;
+    t.reads_c = p_.reads_c;
+    t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
+    t.beta = p_.beta;
+    T* const c = p_.c.data + (i0_ + i) * p_.c.row_stride + j0_ + j;
+    T* const partial = p_.reads_c ? partials_ + i * n_ + j : c;
+    const int64_t partial_stride = p_.reads_c ? n_ : p_.c.row_stride;
+    t.from = k0_ == 0 ? nullptr : partial;
+    t.from_stride = partial_stride;
+    t.to = t.last ? c : partial;
+    t.to_stride = t.last ? p_.c.row_stride : partial_stride;
+    const int slot = kernel_.slot(t.rows);
+    const bool half = kernel_.panel_width(t.cols) < kernel_.width;
+    (half ? kernel_.half : kernel_.full)[slot](t);
+  }
+
+  const Problem<T>& p_;
+  const Kernels<T>& kernel_;
+  T *a_, *b_, *partials_;
+  int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0;
+};
+
+template <class T>
+void multiply(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
+  for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
+    for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
+      Step<T> step(p, blocks, workspace, i0, j0);
+      if (!p.product) {
+        step.run(0, 0, parallel);
+        continue;
+      }
+      for (int64_t k0 = 0; k0 < p.k; k0 += blocks.k) {
+        step.run(k0, std::min(blocks.k, p.k - k0), parallel);
+      }
+    }
+  }
+}
+
+bool spreads_matrices(const trine_gemm& op, int threads) {
+  return op.c.batch > 1 && op.c.rows * op.c.cols <= kSmallMatrix &&
+         op.c.rows * op.c.cols * std::max<int64_t>(op.a.cols, 1) <= kSmallMatrix &&
+         (op.c.batch >= threads || op.c.rows * op.c.cols * op.a.cols < kSmallMatrix / 64);
+}
+
+template <class T>
+Blocks blocks_of(const trine_gemm& op, const int64_t* parameters) {
+  int64_t m = op.c.rows, n = op.c.cols;
+  if (wants_transposition(op.c)) std::swap(m, n);
+  return blocks<T>(m, n, op.a.cols, has_product(op), reads_c(op), parameters[0]);
+}
+
+}  // namespace
+
+std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* parameters,
+                                         int threads) {
+  return visit_dtype(op.dtype, [&]<class T>() {
+    const int copies = spreads_matrices(op, threads) ? threads : 1;
+    return static_cast<std::size_t>(blocks_of<T>(op, parameters).total) * sizeof(T) * copies;
+  });
+}
+
+void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* workspace,
+                      Parallel& parallel) {
+  if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
+  visit_dtype(op.dtype, [&]<class T>() {
+    const Blocks sizes = blocks_of<T>(op, parameters);
+    const bool transpose = wants_transposition(op.c);
+    T* const memory = static_cast<T*>(workspace);
+    if (!spreads_matrices(op, parallel.threads())) {
+      for (int64_t i = 0; i < op.c.batch; ++i) {
+        multiply(along_rows(problem<T>(op, i), transpose), sizes, memory, parallel);
+      }
+      return;
+    }
+    const int64_t pieces =
+        std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
+    parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
+      Serial alone;
+      T* const own = memory + thread * sizes.total;
+      for (int64_t i = op.c.batch * piece / pieces; i < op.c.batch * (piece + 1) / pieces; ++i) {
+        multiply(along_rows(problem<T>(op, i), transpose), sizes, own, alone);
+      }
+    });
+  });
+}
+
+}  // namespace trine::cpu::gemm

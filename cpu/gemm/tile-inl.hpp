@@ -1,0 +1,95 @@
+// The register tile: kRows x kVectors accumulators, all of k in one chain of fused steps each.
+//
+//            b  |v0|v1|      per k: load kVectors of B, broadcast kRows of A,
+//       a  r0   |..|..|      kRows * kVectors independent fma; the tile is wide enough to hide
+//          r1   |..|..|      fma's latency and needs few loads per fma.
+//
+// Included once per target.
+#include "gemm/kernels.hpp"
+#include "simd.hpp"
+
+#if defined(TRINE_CPU_GEMM_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRINE_CPU_GEMM_TILE_INL_HPP
+#undef TRINE_CPU_GEMM_TILE_INL_HPP
+#else
+#define TRINE_CPU_GEMM_TILE_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+
+// One step of a chain: a * b + c, fused for floats, modulo 2^32 for integers.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V step(D d, V a, V b, V c) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return fused_multiply_add(d, a, b, c);
+  } else {
+    return hn::Add(hn::Mul(a, b), c);
+  }
+}
+
+// alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is invisible.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn::Mask<D> mask,
+                             const T* c) {
+  const auto t = hn::Mul(hn::Set(d, tile.alpha), hn::Add(acc, hn::Zero(d)));
+  if (!tile.reads_c) return t;
+  return step(d, hn::Set(d, tile.beta), hn::MaskedLoad(mask, d, c), t);
+}
+
+template <int kRows, int kVectors, class T>
+void compute_tile(const gemm::Tile<T>& tile) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  using M = hn::Mask<decltype(d)>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+  M mask[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    mask[v] = hn::FirstN(d, static_cast<size_t>(HWY_MAX(0, tile.cols - v * kLanes)));
+  }
+
+  V acc[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] = hn::Zero(d);
+      if (tile.from != nullptr && r < tile.rows) {
+        acc[r][v] = hn::MaskedLoad(mask[v], d, tile.from + r * tile.from_stride + v * kLanes);
+      }
+    }
+  }
+
+  const T* HWY_RESTRICT a = tile.a;
+  const T* HWY_RESTRICT b = tile.b;
+  for (int64_t k = 0; k < tile.k; ++k) {
+    V row[kVectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(d, b + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const V x = hn::Set(d, a[r]);
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) acc[r][v] = step(d, x, row[v], acc[r][v]);
+    }
+    a += kRows;
+    b += kVectors * kLanes;
+  }
+
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    if (r >= tile.rows) break;
+    T* to = tile.to + r * tile.to_stride;
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      V value = acc[r][v];
+      if (tile.last) value = finish(d, tile, value, mask[v], to + v * kLanes);
+      hn::BlendedStore(value, mask[v], d, to + v * kLanes);
+    }
+  }
+}
+
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // once per target

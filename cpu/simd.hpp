@@ -1,0 +1,62 @@
+// Google Highway as the CPU kernels use it: run-time dispatch, and fused steps that are fused
+// everywhere.
+//
+// A kernel file begins with
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "gemm/naive.cpp"   // itself, as the compiler finds it
+//   #include "simd.hpp"
+// and is then compiled once per target. Its kernels stand between HWY_BEFORE_NAMESPACE() and
+// HWY_AFTER_NAMESPACE() in namespace trine::cpu::HWY_NAMESPACE; what is said once (HWY_EXPORT,
+// HWY_DYNAMIC_DISPATCH) stands under #if HWY_ONCE.
+//
+// Targets without a fused MulAdd are disabled where Highway allows it (simd_targets.hpp). Its
+// baseline (EMU128, or with an older g++ SCALAR, of one lane) can't be and has none either, so
+// every fused step goes through `fused_multiply_add`.
+#include "simd_targets.hpp"
+
+#include "hwy/foreach_target.h"  // must precede highway.h
+#include "hwy/highway.h"
+
+// Highway's include guard for what is compiled once per target.
+#if defined(TRINE_CPU_SIMD_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRINE_CPU_SIMD_HPP
+#undef TRINE_CPU_SIMD_HPP
+#else
+#define TRINE_CPU_SIMD_HPP
+#endif
+
+#include <cmath>
+#include <concepts>
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// a * b + c, rounded once.
+template <std::floating_point T>
+HWY_INLINE T fused_multiply_add(T a, T b, T c) {
+  return std::fma(a, b, c);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V fused_multiply_add(D d, V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  return hn::MulAdd(a, b, c);
+#else
+  using T = hn::TFromD<D>;
+  constexpr size_t kLanes = hn::MaxLanes(D());
+  HWY_ALIGN T x[kLanes], y[kLanes], z[kLanes];
+  hn::Store(a, d, x);
+  hn::Store(b, d, y);
+  hn::Store(c, d, z);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) z[i] = std::fma(x[i], y[i], z[i]);
+  return hn::Load(d, z);
+#endif
+}
+
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // once per target

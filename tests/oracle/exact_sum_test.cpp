@@ -1,0 +1,128 @@
+// The exact sum against MPFR on every value class, and its special cases one by one.
+#include "exact_sum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+#include <vector>
+
+#include "mpfr_sum.hpp"
+#include "values.hpp"
+
+namespace trine::oracle {
+namespace {
+
+template <class T>
+uint64_t bits(T x) {
+  if constexpr (sizeof(T) == 4)
+    return std::bit_cast<uint32_t>(x);
+  else
+    return std::bit_cast<uint64_t>(x);
+}
+
+template <class T>
+void compare_with_mpfr(Values values, int64_t count, uint64_t seed, uint32_t dtype) {
+  std::vector<T> x(static_cast<size_t>(count));
+  fill_line({values, seed}, dtype, count, x.data());
+  ExactSum sum, squares;
+  MpfrSum mpfr_sum, mpfr_squares;
+  for (T v : x) {
+    sum.add(v), squares.add_square(v);
+    mpfr_sum.add(double(v)), mpfr_squares.add_square(double(v));
+  }
+  SCOPED_TRACE(testing::Message() << name_of(values) << " n " << count << " seed " << seed);
+  if (mpfr_sum.to_f64() != 0) {  // signs of zeros are the design's business, tested below
+    EXPECT_EQ(bits(sum.to_f32()), bits(mpfr_sum.to_f32()));
+    EXPECT_EQ(bits(sum.to_f64()), bits(mpfr_sum.to_f64()));
+  } else {
+    EXPECT_EQ(sum.to_f64(), 0.0);
+  }
+  EXPECT_EQ(bits(squares.to_f32()), bits(mpfr_squares.to_f32()));
+  EXPECT_EQ(bits(squares.to_f64()), bits(mpfr_squares.to_f64()));
+}
+
+TEST(exact_sum, equals_mpfr_on_every_class_of_finite_values) {
+  for (Values values : all_values()) {
+    if (values == Values::kNan || values == Values::kInfinity || values == Values::kInfinities)
+      continue;
+    for (int64_t count : {1, 2, 3, 7, 100, 1001})
+      for (uint64_t seed = 1; seed <= 8; ++seed) {
+        compare_with_mpfr<float>(values, count, seed, TRINE_F32);
+        compare_with_mpfr<double>(values, count, seed, TRINE_F64);
+      }
+  }
+}
+
+template <class T>
+T sum_of(std::initializer_list<T> values) {
+  ExactSum sum;
+  for (T v : values) sum.add(v);
+  if constexpr (sizeof(T) == 4)
+    return sum.to_f32();
+  else
+    return sum.to_f64();
+}
+
+TEST(exact_sum, rounds_ties_to_even_and_sees_a_hair_beside_them) {
+  const double half = 0x1p-53, hair = 0x1p-1074;
+  EXPECT_EQ(sum_of({1.0, half}), 1.0);
+  EXPECT_EQ(sum_of({1.0, half, hair}), 1.0 + 0x1p-52);
+  EXPECT_EQ(sum_of({1.0 + 0x1p-52, half}), 1.0 + 0x1p-51);
+  EXPECT_EQ(sum_of({1.0 + 0x1p-52, half, -hair}), 1.0 + 0x1p-52);
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp1023, 0x1p970}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp1023, 0x1p970, -hair}), 0x1.fffffffffffffp1023);
+  EXPECT_EQ(sum_of({-0x1.fffffep127f, -0x1p103f}), -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(sum_of({0x1.fffffep127f, 0x1.fffffep127f, -0x1.fffffep127f}), 0x1.fffffep127f);
+}
+
+TEST(exact_sum, gives_zero_its_sign) {
+  EXPECT_EQ(bits(sum_of<double>({})), bits(0.0));
+  EXPECT_EQ(bits(sum_of({-0.0, -0.0})), bits(-0.0));
+  EXPECT_EQ(bits(sum_of({-0.0, 0.0})), bits(0.0));
+  EXPECT_EQ(bits(sum_of({1.0, -1.0, -0.0})), bits(0.0));
+  EXPECT_EQ(bits(sum_of({-0.0f})), bits(-0.0f));
+  ExactSum square;
+  square.add_square(-0.0);
+  EXPECT_EQ(bits(square.to_f64()), bits(0.0));
+}
+
+TEST(exact_sum, lets_nan_and_infinities_win) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(sum_of({1.0, infinity, infinity}), infinity);
+  EXPECT_EQ(sum_of({-infinity, 1e308, 1e308}), -infinity);
+  EXPECT_TRUE(std::isnan(sum_of({infinity, -infinity})));
+  EXPECT_TRUE(std::isnan(sum_of({infinity, nan})));
+  EXPECT_TRUE(std::isnan(sum_of({std::numeric_limits<double>::signaling_NaN(), 1.0})));
+}
+
+TEST(exact_sum, squares_reach_both_ends) {
+  ExactSum high, low;
+  high.add_square(1e300);
+  EXPECT_EQ(high.to_f64(), std::numeric_limits<double>::infinity());
+  low.add_square(0x1p-1074);
+  EXPECT_EQ(bits(low.to_f64()), bits(0.0));
+  ExactSum many;
+  many.add_square(0x1p-538);  // 2^-1076, a quarter of the smallest denormal
+  many.multiply(3);
+  EXPECT_EQ(many.to_f64(), 0x1p-1074);
+}
+
+TEST(exact_sum, multiplies_and_merges_exactly) {
+  std::vector<double> x(1000);
+  fill_line({Values::kWide, 5}, TRINE_F64, 1000, x.data());
+  ExactSum repeated, once, merged, half;
+  for (int r = 0; r < 7; ++r)
+    for (double v : x) repeated.add(v);
+  for (double v : x) once.add(v);
+  once.multiply(7);
+  EXPECT_EQ(bits(once.to_f64()), bits(repeated.to_f64()));
+  for (size_t i = 0; i < x.size(); ++i) (i % 3 == 0 ? merged : half).add(x[i]);
+  merged.merge(half);
+  merged.multiply(7);
+  EXPECT_EQ(bits(merged.to_f64()), bits(repeated.to_f64()));
+}
+
+}  // namespace
+}  // namespace trine::oracle

@@ -1,0 +1,32 @@
+// gemm, computed as the design's chain: acc = fma(a_ik, b_kj, acc) with k ascending, one result at
+// a time in meaning, many side by side in execution.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/ops.h"
+
+namespace trine::oracle {
+
+/// Computes all of C in place, on views of host memory.
+void reference(const trine_gemm& op);
+
+struct Position {
+  int64_t batch, row, col;
+};
+
+/// The positions to look at where all of C would take too long: corners, edges, random ones.
+std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint64_t seed);
+
+/// The results at these positions, one after the other in memory of op.dtype; C is read, not
+/// written.
+void reference_at(const trine_gemm& op, std::span<const Position> positions, void* results);
+
+/// How far each element of C (batch, row, column order) of a rung with another order of operations
+/// may lie from the chain's; `unit` is the relative rounding error of one of its steps.
+/// C holds its values from before the operation.
+std::vector<double> error_bounds(const trine_gemm& op, double unit);
+
+}  // namespace trine::oracle

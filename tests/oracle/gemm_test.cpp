@@ -1,0 +1,116 @@
+// The gemm reference against the chain spelled out in MPFR, and the rules of alpha, beta and zero.
+#include "gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+
+#include "bits.hpp"
+#include "mpfr_sum.hpp"
+#include "operation.hpp"
+
+namespace trine::oracle {
+namespace {
+
+template <class T>
+T at(const trine_view& v, int64_t i, int64_t j) {
+  return load<T>(origin(v) + element_offset(v, sizeof(T), 0, i, j));
+}
+
+template <class T>
+T chain_by_mpfr(const trine_gemm& g, int64_t i, int64_t j, T alpha, T beta, T c) {
+  T acc = 0;
+  for (int64_t p = 0; p < g.a.cols; ++p) acc = mpfr_fma_of(at<T>(g.a, i, p), at<T>(g.b, p, j), acc);
+  const T t = alpha == 0 || g.a.cols == 0 ? T(0) : T(alpha * T(acc + T(0)));
+  return beta == 0 ? t : mpfr_fma_of(beta, c, t);
+}
+
+template <class T>
+void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta, uint64_t seed) {
+  HostOperation host(plan_gemm(dtype, 6, 67, 19, alpha, beta));
+  fill(host.op, values, seed);
+  const trine_gemm g = std::get<trine_gemm>(host.op);
+  std::vector<T> expected;
+  for (int64_t i = 0; i < g.c.rows; ++i)
+    for (int64_t j = 0; j < g.c.cols; ++j)
+      expected.push_back(chain_by_mpfr(g, i, j, T(alpha), T(beta), at<T>(g.c, i, j)));
+  trine_view view = dense_rows(g.c.rows, g.c.cols);
+  view.memory = expected.data();
+
+  const std::vector<Position> samples = sample_positions(g.c, 100, seed);
+  std::vector<T> sampled(samples.size());
+  reference_at(g, samples, sampled.data());
+  reference(host.op);
+
+  const Difference d = compare(dtype, view, g.c);
+  EXPECT_TRUE(d.none()) << name_of(values) << " " << d.sentence();
+  for (size_t s = 0; s < samples.size(); ++s) {
+    const T whole = at<T>(g.c, samples[s].row, samples[s].col);
+    EXPECT_TRUE(std::memcmp(&whole, &sampled[s], sizeof(T)) == 0 || whole != whole);
+  }
+}
+
+TEST(gemm_reference, equals_the_chain_in_mpfr) {
+  for (Values values : {Values::kUniform, Values::kWide, Values::kMixed, Values::kUnderflow,
+                        Values::kDenormal, Values::kExtremes, Values::kCancel, Values::kNan})
+    for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}}) {
+      compare_with_mpfr<float>(TRINE_F32, values, alpha, beta, 3);
+      compare_with_mpfr<double>(TRINE_F64, values, alpha, beta, 4);
+    }
+}
+
+struct TinyGemm {
+  float a[2], b[2], c[1];
+  Operation op;
+  TinyGemm(float a0, float a1, float b0, float b1, float c0, double alpha, double beta,
+           int64_t k = 2)
+      : a{a0, a1}, b{b0, b1}, c{c0}, op(plan_gemm(TRINE_F32, 1, 1, k, alpha, beta)) {
+    auto& g = std::get<trine_gemm>(op);
+    g.a.memory = a, g.b.memory = b, g.c.memory = c;
+    reference(op);
+  }
+  uint32_t result() const { return std::bit_cast<uint32_t>(c[0]); }
+};
+
+TEST(gemm_reference, never_reads_what_alpha_or_beta_erase) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(TinyGemm(nan, nan, nan, nan, 2, 0, 0.5).result(), std::bit_cast<uint32_t>(1.0f));
+  EXPECT_EQ(TinyGemm(1, 2, 3, 4, nan, 1, 0).result(), std::bit_cast<uint32_t>(11.0f));
+  EXPECT_EQ(TinyGemm(1, 2, 3, 4, nan, 1, -0.0).result(), std::bit_cast<uint32_t>(11.0f));
+  EXPECT_EQ(TinyGemm(1, 2, 3, 4, 5, double(nan), 0, 0).result(), 0u);
+}
+
+TEST(gemm_reference, makes_an_underflowed_zero_positive) {
+  EXPECT_EQ(TinyGemm(0x1p-100f, 0, -0x1p-100f, 0, 9, 1, 0).result(), 0u);
+  EXPECT_EQ(TinyGemm(0x1p-100f, 0, -0x1p-100f, 0, 9, -1, 0).result(), 0x80000000u);
+}
+
+TEST(gemm_reference, wraps_integers) {
+  HostOperation host(plan_gemm(TRINE_I32, 3, 5, 7, 2147483647.0, -3));
+  fill(host.op, Values::kUniform, 1);
+  const trine_gemm g = std::get<trine_gemm>(host.op);
+  uint32_t acc = 0;
+  for (int64_t p = 0; p < 7; ++p) acc += at<uint32_t>(g.a, 2, p) * at<uint32_t>(g.b, p, 4);
+  const uint32_t expected = 2147483647u * acc - 3u * at<uint32_t>(g.c, 2, 4);
+  reference(host.op);
+  EXPECT_EQ(at<uint32_t>(g.c, 2, 4), expected);
+}
+
+TEST(gemm_reference, takes_any_strides_and_batches) {
+  Operation plan = plan_gemm(TRINE_F64, 9, 35, 4, 1, 1, 3);
+  HostOperation rows(plan);
+  auto& g = std::get<trine_gemm>(plan);
+  g.a = dense_columns(9, 4, 3), g.b = dense_columns(4, 35, 3), g.c = dense_columns(9, 35, 3);
+  HostOperation columns(plan);
+  fill(rows.op, Values::kUniform, 7);
+  fill(columns.op, Values::kUniform, 7);
+  reference(rows.op), reference(columns.op);
+  const Difference d =
+      compare(TRINE_F64, std::get<trine_gemm>(rows.op).c, std::get<trine_gemm>(columns.op).c);
+  EXPECT_EQ(d.compared, 9 * 35 * 3);
+  EXPECT_TRUE(d.none()) << d.sentence();
+}
+
+}  // namespace
+}  // namespace trine::oracle

@@ -1,0 +1,243 @@
+// The descriptions of the three operations.
+#include "operation.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "bits.hpp"
+
+namespace trine::oracle {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+int64_t elements(const trine_view& v) {
+  return v.batch * v.rows * v.cols;
+}
+
+/// Elements of a view that are different memory, along strides of 0 counted once.
+double distinct(const trine_view& v) {
+  const auto along = [](int64_t extent, int64_t stride) {
+    return double(stride == 0 ? std::min<int64_t>(extent, 1) : extent);
+  };
+  return along(v.batch, v.batch > 1 ? v.batch_stride : 1) *
+         along(v.rows, v.rows > 1 ? v.row_stride : 1) *
+         along(v.cols, v.cols > 1 ? v.col_stride : 1);
+}
+
+const char* function_name(uint32_t f) {
+  constexpr const char* kNames[] = {"?", "sum", "prod", "min", "max", "argmin", "argmax"};
+  return kNames[f <= TRINE_ARGMAX ? f : 0];
+}
+const char* map_name(uint32_t m) {
+  constexpr const char* kNames[] = {"?", "identity", "abs", "square"};
+  return kNames[m <= TRINE_SQUARE ? m : 0];
+}
+const char* axis_name(uint32_t a) {
+  constexpr const char* kNames[] = {"?", "all", "each_row", "each_column"};
+  return kNames[a <= TRINE_EACH_COLUMN ? a : 0];
+}
+
+std::string extent_text(std::initializer_list<int64_t> extents) {
+  std::string text;
+  for (int64_t e : extents) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(e);
+  }
+  return text;
+}
+
+/// Relative error of one step of a rung that isn't reproducible.
+double unit_of(uint32_t dtype, uint32_t numerics) {
+  if (dtype == TRINE_F64) return std::numeric_limits<double>::epsilon() / 2;
+  // fast f32 may split operands into three tf32 parts, which together keep 21 bits or more.
+  const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
+  return numerics == TRINE_FAST ? 8 * f32 : f32;
+}
+
+}  // namespace
+
+trine_view dense_rows(int64_t rows, int64_t cols, int64_t batch) {
+  return {nullptr, 0, rows, cols, batch, cols, 1, rows * cols};
+}
+trine_view dense_columns(int64_t rows, int64_t cols, int64_t batch) {
+  return {nullptr, 0, rows, cols, batch, 1, rows, rows * cols};
+}
+
+trine_scalar scalar_of(uint32_t dtype, double value) {
+  trine_scalar s;
+  s.bits = 0;
+  if (dtype == TRINE_F64)
+    s.f64 = value;
+  else if (dtype == TRINE_I32)
+    s.i32 = int32_t(value);
+  else
+    s.f32 = float(value);
+  return s;
+}
+double scalar_value(uint32_t dtype, const trine_scalar& s) {
+  return dtype == TRINE_F64 ? s.f64 : dtype == TRINE_I32 ? double(s.i32) : double(s.f32);
+}
+
+Operation plan_reduce(uint32_t function, uint32_t map, uint32_t axis, uint32_t dtype, int64_t rows,
+                      int64_t cols) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = function;
+  op.map = map;
+  op.axis = axis;
+  op.dtype = dtype;
+  op.result_dtype = result_dtype(function, map, dtype);
+  op.input = dense_rows(rows, cols);
+  op.output = dense_rows(result_count(axis, rows, cols), 1);
+  return op;
+}
+
+Operation plan_transpose(uint32_t element_size, int64_t rows, int64_t cols, int64_t batch) {
+  trine_transpose op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.element_size = element_size;
+  op.input = dense_rows(rows, cols, batch);
+  op.output = dense_rows(cols, rows, batch);
+  return op;
+}
+
+Operation plan_gemm(uint32_t dtype, int64_t m, int64_t n, int64_t k, double alpha, double beta,
+                    int64_t batch) {
+  trine_gemm op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.dtype = dtype;
+  op.alpha = scalar_of(dtype, alpha);
+  op.beta = scalar_of(dtype, beta);
+  op.a = dense_rows(m, k, batch);
+  op.b = dense_rows(k, n, batch);
+  op.c = dense_rows(m, n, batch);
+  return op;
+}
+
+std::vector<Operand> operands(Operation& op) {
+  return std::visit(
+      Overloaded{[](trine_reduce& r) {
+                   return std::vector<Operand>{{"input", r.dtype, &r.input, true, false},
+                                               {"output", r.result_dtype, &r.output, false, true}};
+                 },
+                 [](trine_transpose& t) {
+                   const uint32_t dtype = bits_dtype(t.element_size);
+                   return std::vector<Operand>{{"input", dtype, &t.input, true, false},
+                                               {"output", dtype, &t.output, false, true}};
+                 },
+                 [](trine_gemm& g) {
+                   const bool read_c = scalar_value(g.dtype, g.beta) != 0;
+                   return std::vector<Operand>{{"a", g.dtype, &g.a, true, false},
+                                               {"b", g.dtype, &g.b, true, false},
+                                               {"c", g.dtype, &g.c, read_c, true}};
+                 }},
+      op);
+}
+
+Operand output_of(Operation& op) {
+  return operands(op).back();
+}
+
+uint32_t kind_of(const Operation& op) {
+  constexpr uint32_t kKinds[] = {TRINE_REDUCE, TRINE_TRANSPOSE, TRINE_GEMM};
+  return kKinds[op.index()];
+}
+
+double bytes_moved(const Operation& op) {
+  Operation copy = op;
+  double bytes = 0;
+  for (const Operand& o : operands(copy)) {
+    const double size = trine_dtype_size(o.dtype);
+    if (o.read) bytes += distinct(*o.view) * size;
+    if (o.written) bytes += double(elements(*o.view)) * size;
+  }
+  return bytes;
+}
+
+double flops(const Operation& op) {
+  const auto* g = std::get_if<trine_gemm>(&op);
+  return g != nullptr ? 2.0 * double(elements(g->c)) * double(g->a.cols) : 0;
+}
+
+uint64_t extent_bytes(const trine_view& v, uint32_t dtype) {
+  if (v.batch < 1 || v.rows < 1 || v.cols < 1) return 0;
+  const uint64_t size = trine_dtype_size(dtype);
+  const auto last = (v.batch - 1) * (v.batch > 1 ? v.batch_stride : 0) +
+                    (v.rows - 1) * (v.rows > 1 ? v.row_stride : 0) +
+                    (v.cols - 1) * (v.cols > 1 ? v.col_stride : 0);
+  return (uint64_t(last) + 1) * size;
+}
+
+std::string title(const Operation& op) {
+  return std::visit(
+      Overloaded{[](const trine_reduce& r) {
+                   std::string text = function_name(r.function);
+                   if (r.map != TRINE_IDENTITY) text += std::string(" ") + map_name(r.map);
+                   text += std::string(" ") + axis_name(r.axis) + " " + dtype_name(r.dtype);
+                   if (r.dtype == TRINE_F32 && r.result_dtype == TRINE_F64) text += "->f64";
+                   return text + " " + extent_text({r.input.rows, r.input.cols});
+                 },
+                 [](const trine_transpose& t) {
+                   std::string text = std::string("transpose ") +
+                                      dtype_name(bits_dtype(t.element_size)) + " " +
+                                      extent_text({t.input.rows, t.input.cols});
+                   return t.input.batch == 1 ? text
+                                             : text + " batch " + std::to_string(t.input.batch);
+                 },
+                 [](const trine_gemm& g) {
+                   std::string text = std::string("gemm ") + dtype_name(g.dtype) + " " +
+                                      extent_text({g.c.rows, g.c.cols, g.a.cols});
+                   return g.c.batch == 1 ? text : text + " batch " + std::to_string(g.c.batch);
+                 }},
+      op);
+}
+
+void fill(Operation& op, Values values, uint64_t seed) {
+  uint32_t axis = TRINE_EACH_ROW;
+  if (const auto* r = std::get_if<trine_reduce>(&op)) axis = r->axis;
+  const bool gemm = std::holds_alternative<trine_gemm>(op);
+  uint64_t stream = 0;
+  for (const Operand& o : operands(op)) {
+    ++stream;
+    if (o.read || gemm)
+      fill(Fill{values, seed * 0x9e3779b97f4a7c15 + stream, axis}, o.dtype, *o.view);
+  }
+}
+
+void reference(const Operation& op) {
+  std::visit([](const auto& o) { reference(o); }, op);
+}
+
+Difference check(const Operation& op, const trine_view& got, uint32_t numerics,
+                 const Operation* before) {
+  Operation copy = op;
+  const Operand output = output_of(copy);
+  if (numerics == TRINE_REPRODUCIBLE) return compare(output.dtype, *output.view, got);
+  if (const auto* r = std::get_if<trine_reduce>(&op))
+    return compare_within(output.dtype, *output.view, got, error_bounds(*r));
+  if (const auto* g = std::get_if<trine_gemm>(before != nullptr ? before : &op))
+    return compare_within(output.dtype, *output.view, got,
+                          error_bounds(*g, unit_of(g->dtype, numerics)));
+  return compare(output.dtype, *output.view, got);
+}
+
+HostOperation::HostOperation(const Operation& plan) : op(plan) {
+  for (const Operand& o : operands(op)) {
+    const uint64_t bytes = o.view->offset + extent_bytes(*o.view, o.dtype);
+    void* memory = ::operator new[](std::max<uint64_t>(bytes, 64), std::align_val_t{64});
+    memory_.emplace_back(memory);
+    bytes_.push_back(bytes);
+    o.view->memory = memory;
+  }
+}
+
+}  // namespace trine::oracle

@@ -1,0 +1,403 @@
+// Making values: positions in lines (where structured classes put what), random bits for a block of
+// positions, and for each class the way from bits to an element.
+#include "values.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "bits.hpp"
+#include "clones.hpp"
+#include "parallel.hpp"
+#include "philox.hpp"
+
+namespace trine::oracle {
+namespace {
+
+constexpr Values kAll[] = {Values::kUniform,  Values::kWide,      Values::kMixed,
+                           Values::kDenormal, Values::kCancel,    Values::kCancelHuge,
+                           Values::kHalfway,  Values::kZeros,     Values::kNegativeZeros,
+                           Values::kNan,      Values::kInfinity,  Values::kInfinities,
+                           Values::kSmall,    Values::kTies,      Values::kConstant,
+                           Values::kExtremes, Values::kUnderflow, Values::kNearOne};
+constexpr const char* kNames[] = {
+    "uniform", "wide",  "mixed",          "denormal", "cancel",    "cancel_huge",
+    "halfway", "zeros", "negative_zeros", "nan",      "infinity",  "infinities",
+    "small",   "ties",  "constant",       "extremes", "underflow", "near_one"};
+
+bool has_lines(Values v) {
+  switch (v) {
+    case Values::kUniform:
+    case Values::kWide:
+    case Values::kMixed:
+    case Values::kDenormal:
+    case Values::kZeros:
+    case Values::kNegativeZeros:
+    case Values::kSmall:
+    case Values::kExtremes:
+    case Values::kUnderflow:
+    case Values::kNearOne:
+      return false;
+    default:
+      return true;
+  }
+}
+
+uint64_t line_hash(const Fill& how, int64_t line) {
+  return philox_bits(how.seed ^ 0x6c696e65, uint64_t(line));
+}
+
+// --- Bits to elements without structure
+// -------------------------------------------------------------
+
+/// 0 … 30, each half as likely as the one before. Exact: a power of two becomes a float.
+inline uint32_t geometric(uint32_t bits) {
+  const int32_t x = int32_t((bits & 0x3fffffff) | 0x40000000);
+  return (std::bit_cast<uint32_t>(float(x & -x)) >> 23) - 127;
+}
+
+template <class T>
+struct Make;
+
+template <>
+struct Make<float> {
+  static float assemble(uint64_t r, uint32_t field) {
+    return std::bit_cast<float>((uint32_t(r) & 0x807fffff) | field << 23);
+  }
+  static uint32_t scaled(uint64_t r, uint32_t limit) { return uint32_t((r >> 32) * limit >> 32); }
+  static float uniform(uint64_t r) { return assemble(r, 126 - geometric(uint32_t(r >> 32))); }
+  static float wide(uint64_t r) { return assemble(r, 7 + scaled(r, 240)); }
+  static float mixed(uint64_t r) { return assemble(r, scaled(r, 255)); }
+  static float huge(uint64_t r) { return assemble(r, 252 + scaled(r, 3)); }
+  static float underflow(uint64_t r) { return assemble(r, 47 + scaled(r, 12)); }
+};
+
+template <>
+struct Make<double> {
+  static double assemble(uint64_t r, uint32_t field) {
+    return std::bit_cast<double>((r & 0x800fffffffffffff) | uint64_t{field} << 52);
+  }
+  static uint32_t scaled(uint64_t r, uint32_t limit) {
+    return (uint32_t(r >> 52) & 0x7ff) * limit >> 11;
+  }
+  static double uniform(uint64_t r) {
+    return assemble(r, 1022 - geometric((uint32_t(r >> 52) & 0x7ff) | 0x400));
+  }
+  static double wide(uint64_t r) { return assemble(r, 123 + scaled(r, 1800)); }
+  static double mixed(uint64_t r) { return assemble(r, scaled(r, 2047)); }
+  static double huge(uint64_t r) { return assemble(r, 2044 + scaled(r, 3)); }
+  static double underflow(uint64_t r) { return assemble(r, 478 + scaled(r, 18)); }
+};
+
+inline int32_t small_integer(uint64_t r) {
+  return int32_t((r >> 32) * 17 >> 32) - 8;
+}
+
+template <class T>
+T extreme(uint64_t r) {
+  using L = std::numeric_limits<T>;
+  if constexpr (std::is_floating_point_v<T>) {
+    const T one_of[] = {L::max(), L::min(), L::denorm_min(), T(1)};
+    const T value = one_of[(r >> 33) & 3];
+    return (r & 1) != 0 ? -value : value;
+  } else {
+    const T one_of[] = {L::max(),        L::min(),        T(0), T(-1),
+                        T(L::max() - 1), T(L::min() + 1), T(1), T(2)};
+    return one_of[(r >> 33) & 7];
+  }
+}
+
+template <class T>
+T plain_element(Values values, uint64_t r) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = typename FloatBits<T>::Bits;
+    const T signed_zero = std::bit_cast<T>(Bits(Bits(r) & FloatBits<T>::kSign));
+    switch (values) {
+      case Values::kWide:
+        return Make<T>::wide(r);
+      case Values::kMixed:
+        return Make<T>::mixed(r);
+      case Values::kDenormal:
+        return Make<T>::assemble(r, 0);
+      case Values::kZeros:
+        return signed_zero;
+      case Values::kNegativeZeros:
+        return T(-0.0);
+      case Values::kSmall:
+        return T(small_integer(r));
+      case Values::kExtremes:
+        return extreme<T>(r);
+      case Values::kUnderflow:
+        return Make<T>::underflow(r);
+      case Values::kNearOne:
+        return T(1) + Make<T>::uniform(r) * T(0.0009765625);
+      default:
+        return Make<T>::uniform(r);
+    }
+  } else {
+    switch (values) {
+      case Values::kSmall:
+        return T(small_integer(r));
+      case Values::kExtremes:
+        return extreme<T>(r);
+      default:
+        return T(r);
+    }
+  }
+}
+
+/// The classes that benchmarks fill with, as loops of their own that vectorize.
+template <class T>
+inline __attribute__((always_inline)) void plain_block(Values values, const uint64_t* bits,
+                                                       T* out) {
+  const auto each = [&](auto make) {
+    for (int l = 0; l < kPhiloxLanes; ++l) out[l] = make(bits[l]);
+  };
+  if constexpr (std::is_floating_point_v<T>) {
+    if (values == Values::kUniform) return each([](uint64_t r) { return Make<T>::uniform(r); });
+    if (values == Values::kWide) return each([](uint64_t r) { return Make<T>::wide(r); });
+  }
+  if (values == Values::kSmall) return each([](uint64_t r) { return T(small_integer(r)); });
+  each([values](uint64_t r) { return plain_element<T>(values, r); });
+}
+
+TRINE_ORACLE_CLONES void make_block(Values v, const uint64_t* bits, float* out) {
+  plain_block(v, bits, out);
+}
+TRINE_ORACLE_CLONES void make_block(Values v, const uint64_t* bits, double* out) {
+  plain_block(v, bits, out);
+}
+template <class T>
+void make_block(Values v, const uint64_t* bits, T* out) {
+  plain_block(v, bits, out);
+}
+void make_block(Values v, const uint64_t* bits, Bits128* out) {
+  for (int l = 0; l < kPhiloxLanes; ++l)
+    out[l] = {bits[l], (bits[l] ^ uint64_t(v)) * 0x9e3779b97f4a7c15};
+}
+
+// --- Elements of structured lines
+// ---------------------------------------------------------------------
+
+struct Place {
+  int64_t line, position, length;
+};
+
+template <class T>
+struct Structured {
+  const Fill& how;
+  Place at;
+  uint64_t hash = line_hash(how, at.line);
+  uint64_t random(int64_t position) const {
+    return philox_bits(how.seed, uint64_t(at.line * at.length + position));
+  }
+
+  /// Position p of `length`: a random value in the first half, its partner's negative in the
+  /// second, a few denormals in the middle of an odd line.
+  T cancelling(int64_t p, int64_t length, bool huge) const {
+    const int64_t partner = length - 1 - p;
+    const uint64_t r = random(std::min(p, partner));
+    if (p == partner) return std::numeric_limits<T>::denorm_min() * T(r % 3);
+    const T value = huge ? Make<T>::huge(r) : Make<T>::wide(r);
+    return p < partner ? value : -value;
+  }
+
+  /// A number, half of its last place, and -1, 0 or 1 smallest denormals; the rest cancels.
+  T halfway() const {
+    const int64_t p = (at.position + int64_t(hash % uint64_t(at.length))) % at.length;
+    if (at.length < 3) return Make<T>::uniform(random(p));
+    using Bits = typename FloatBits<T>::Bits;
+    const Bits number = (Bits(hash >> 3) & FloatBits<T>::kMantissaMask) | std::bit_cast<Bits>(T(1));
+    const T sign = (hash & 4) != 0 ? T(-1) : T(1);
+    if (p == 0) return sign * std::bit_cast<T>(number);
+    if (p == 1) return sign * std::numeric_limits<T>::epsilon() / 2;
+    if (p == 2) return std::numeric_limits<T>::denorm_min() * T(int(hash >> 60) % 3 - 1);
+    return cancelling(p - 3, at.length - 3, false);
+  }
+
+  /// Whether this position holds the line's special value number `which`; a line in four has none.
+  bool is_special(uint64_t which) const {
+    if (how.axis != TRINE_ALL && (hash >> 62) == 0) return false;
+    const uint64_t place = which == 0 ? hash : hash / 3 + uint64_t(at.length) / 2;
+    return uint64_t(at.position) == (place & 0xffffffffffff) % uint64_t(at.length);
+  }
+
+  T special() const {
+    using F = FloatBits<T>;
+    const T uniform = Make<T>::uniform(random(at.position));
+    const typename F::Bits sign = (hash >> 61 & 1) != 0 ? F::kSign : 0;
+    if (!is_special(0) && !is_special(1)) return uniform;
+    const bool second = !is_special(0);
+    if (how.values == Values::kNan) {
+      const uint64_t r = random(at.position);
+      return std::bit_cast<T>(
+          typename F::Bits((r & (F::kMantissaMask | F::kSign)) | F::kExponentMask | 1));
+    }
+    const bool flip = second && how.values == Values::kInfinities;
+    return std::bit_cast<T>(typename F::Bits(F::kExponentMask | (flip ? sign ^ F::kSign : sign)));
+  }
+
+  T tie() const {
+    const uint64_t r = random(at.position) >> 40;
+    if constexpr (std::is_floating_point_v<T>) {
+      const T one_of[] = {T(0.0), T(-0.0), T(-1), T(1)};
+      return one_of[(hash & 1) != 0 ? r & 1 : r & 3];
+    } else {
+      const T one_of[] = {T(0), T(-1), T(1), T(7)};
+      return one_of[(hash & 1) != 0 ? r & 1 : r & 3];
+    }
+  }
+
+  T element() const {
+    if (how.values == Values::kTies) return tie();
+    if (how.values == Values::kConstant) return plain_element<T>(Values::kUniform, hash);
+    if constexpr (std::is_floating_point_v<T>) {
+      switch (how.values) {
+        case Values::kCancel:
+          return cancelling(at.position, at.length, false);
+        case Values::kCancelHuge:
+          return cancelling(at.position, at.length, true);
+        case Values::kHalfway:
+          return halfway();
+        default:
+          return special();
+      }
+    } else {
+      return plain_element<T>(Values::kUniform, random(at.position));
+    }
+  }
+};
+
+template <>
+struct Structured<Bits128> {
+  const Fill& how;
+  Place at;
+  Bits128 element() const {
+    const uint64_t r = philox_bits(how.seed, uint64_t(at.line * at.length + at.position));
+    return {r, ~r * 0x9e3779b97f4a7c15};
+  }
+};
+
+// --- Over a view
+// ---------------------------------------------------------------------------------------
+
+/// The extents that need filling: 1 along a stride of 0.
+struct Extents {
+  int64_t batch, rows, cols;
+  explicit Extents(const trine_view& v)
+      : batch(v.batch_stride == 0 ? std::min<int64_t>(v.batch, 1) : v.batch),
+        rows(v.row_stride == 0 ? std::min<int64_t>(v.rows, 1) : v.rows),
+        cols(v.col_stride == 0 ? std::min<int64_t>(v.cols, 1) : v.cols) {}
+};
+
+Place place_of(uint32_t axis, const Extents& e, int64_t b, int64_t i, int64_t j) {
+  if (axis == TRINE_EACH_ROW) return {b * e.rows + i, j, e.cols};
+  if (axis == TRINE_EACH_COLUMN) return {b * e.cols + j, i, e.rows};
+  return {b, i * e.cols + j, e.rows * e.cols};
+}
+
+template <class T>
+void fill_structured_row(const Fill& how, const trine_view& v, const Extents& e, int64_t b,
+                         int64_t i) {
+  for (int64_t j = 0; j < e.cols; ++j)
+    store(origin(v) + element_offset(v, sizeof(T), b, i, j),
+          Structured<T>{how, place_of(how.axis, e, b, i, j)}.element());
+}
+
+template <class T>
+void fill_plain_row(const Fill& how, const trine_view& v, int64_t first, int64_t begin, int64_t end,
+                    char* target) {
+  const int64_t pitch = v.col_stride * int64_t(sizeof(T));
+  uint64_t counters[kPhiloxLanes], bits[kPhiloxLanes];
+  T block[kPhiloxLanes];
+  for (int64_t j = begin; j < end; j += kPhiloxLanes) {
+    for (int l = 0; l < kPhiloxLanes; ++l) counters[l] = uint64_t(first + j + l);
+    philox_lanes(how.seed, counters, bits);
+    make_block(how.values, bits, block);
+    const int64_t used = std::min<int64_t>(kPhiloxLanes, end - j);
+    if (pitch == int64_t(sizeof(T))) {
+      std::memcpy(target + j * pitch, block, size_t(used) * sizeof(T));
+    } else {
+      for (int64_t l = 0; l < used; ++l) store(target + (j + l) * pitch, block[l]);
+    }
+  }
+}
+
+template <class T>
+void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
+  const int64_t rows = e.batch * e.rows;
+  const auto row = [&](int64_t r, int64_t begin, int64_t end) {
+    fill_plain_row<T>(how, v, r * e.cols, begin, end,
+                      origin(v) + element_offset(v, sizeof(T), r / e.rows, r % e.rows, 0));
+  };
+  constexpr int64_t kGrain = int64_t{1} << 18;
+  if (rows == 1) {
+    // Parts of a row begin at block borders, so the result doesn't depend on their number.
+    const int64_t blocks = (e.cols + kPhiloxLanes - 1) / kPhiloxLanes;
+    return parallel(blocks, kGrain / kPhiloxLanes, [&](int64_t, int64_t begin, int64_t end) {
+      row(0, begin * kPhiloxLanes, std::min(e.cols, end * kPhiloxLanes));
+    });
+  }
+  parallel(rows, 1 + kGrain / std::max<int64_t>(1, e.cols),
+           [&](int64_t, int64_t begin, int64_t end) {
+             for (int64_t r = begin; r < end; ++r) row(r, 0, e.cols);
+           });
+}
+
+}  // namespace
+
+std::span<const Values> all_values() {
+  return kAll;
+}
+
+const char* name_of(Values values) {
+  return kNames[size_t(values)];
+}
+
+Values values_named(std::string_view name) {
+  std::string list;
+  for (Values v : kAll) {
+    if (name == name_of(v)) return v;
+    list += list.empty() ? name_of(v) : std::string(", ") + name_of(v);
+  }
+  throw std::invalid_argument("unknown value class '" + std::string(name) + "'; there are " + list);
+}
+
+bool suits(Values values, uint32_t dtype) {
+  if (dtype == TRINE_F32 || dtype == TRINE_F64) return true;
+  switch (values) {
+    case Values::kUniform:
+      return true;
+    case Values::kSmall:
+    case Values::kTies:
+    case Values::kConstant:
+    case Values::kExtremes:
+      return dtype == TRINE_I32 || dtype == TRINE_I64 || dtype == TRINE_U32 || dtype == TRINE_U64;
+    default:
+      return false;
+  }
+}
+
+const char* dtype_name(uint32_t dtype) {
+  constexpr const char* kDtypes[] = {"?",   "f32",  "f64", "i32", "i64", "u32", "u64",
+                                     "f16", "bf16", "b8",  "b16", "b32", "b64", "b128"};
+  return dtype < std::size(kDtypes) ? kDtypes[dtype] : kDtypes[0];
+}
+
+void fill(const Fill& how, uint32_t dtype, const trine_view& view) {
+  const Extents e(view);
+  if (e.batch < 1 || e.rows < 1 || e.cols < 1) return;
+  with_dtype(dtype, [&]<class T>(T) {
+    if (!has_lines(how.values)) return fill_plain<T>(how, view, e);
+    parallel(e.batch * e.rows, 1 + 4096 / e.cols, [&](int64_t, int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        fill_structured_row<T>(how, view, e, r / e.rows, r % e.rows);
+    });
+  });
+}
+
+void fill_line(const Fill& how, uint32_t dtype, int64_t count, void* memory) {
+  fill(how, dtype, {memory, 0, 1, count, 1, count, 1, 0});
+}
+
+}  // namespace trine::oracle

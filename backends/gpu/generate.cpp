@@ -1,0 +1,269 @@
+// Build-time program: prints the kernel files as the compilers get them, from the rows.
+//
+//   trine_gpu_generate cuda   SOURCE OUTPUT DEPFILE "80;90a-real" reduce/naive …
+//   trine_gpu_generate opencl SOURCE OUTPUT DEPFILE ""            reduce/naive …
+//
+// cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per instance, in a namespace of
+// its own; naive.options the -gencode words for nvcc; naive.names the entries, one a line.
+// opencl: OUTPUT/reduce/naive.cl holds prelude and file; its instances are made at run time.
+// Quoted includes are pasted, each file once per instance (#pragma once or not), so both languages
+// share headers in the same way. A file whose text is the same as before isn't touched.
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "instance.hpp"
+
+namespace fs = std::filesystem;
+using namespace trine::gpu;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "trine_gpu_generate: %s\n", what.c_str());
+  std::exit(1);
+}
+
+struct Job {
+  Backends backend;
+  fs::path source, output, depfile;
+  std::string architectures;
+  std::set<std::string> read;   // all files the output depends on
+  std::vector<std::string> written;
+
+  const char* name() const { return backend == kCuda ? "cuda" : "opencl"; }
+  const char* extension() const { return backend == kCuda ? ".cu" : ".cl"; }
+};
+
+std::string read_file(Job& job, const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("can't read " + path.string());
+  job.read.insert(fs::weakly_canonical(path).string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_if_changed(Job& job, const fs::path& path, const std::string& text) {
+  job.written.push_back(path.string());
+  if (std::ifstream in(path, std::ios::binary); in) {
+    if (std::string(std::istreambuf_iterator<char>(in), {}) == text) return;
+  }
+  fs::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  if (!out.flush()) fail("can't write " + path.string());
+}
+
+// --- Pasting a file with its includes ---------------------------------------------------------
+
+struct Pasted {
+  std::string text;
+  std::set<std::string> files;    // already in
+  std::set<std::string> system;   // #include <…> lines
+  std::set<std::string> defines;  // names that the text defines
+};
+
+bool starts_with_directive(const std::string& line, const char* word, std::string& rest) {
+  std::size_t at = line.find_first_not_of(" \t");
+  if (at == std::string::npos || line[at] != '#') return false;
+  at = line.find_first_not_of(" \t", at + 1);
+  const std::string wanted = word;
+  if (at == std::string::npos || line.compare(at, wanted.size(), wanted) != 0) return false;
+  at += wanted.size();
+  if (at < line.size() && (std::isalnum(static_cast<unsigned char>(line[at])) || line[at] == '_')) {
+    return false;
+  }
+  at = line.find_first_not_of(" \t", at);
+  rest = at == std::string::npos ? "" : line.substr(at);
+  return true;
+}
+
+fs::path find_include(const Job& job, const fs::path& from, const std::string& operation,
+                      const std::string& name) {
+  const fs::path own = job.source / job.name();
+  for (const fs::path& folder : {from.parent_path(), own / operation, own,
+                                 job.source / "backends/gpu", job.source / "backends"}) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  fail(from.string() + " includes \"" + name + "\", which is neither beside it nor in " +
+       job.name() + "/" + operation + ", " + job.name() + " or backends/gpu");
+}
+
+void paste(Job& job, const fs::path& path, const std::string& operation, Pasted& into) {
+  if (!into.files.insert(fs::weakly_canonical(path).string()).second) return;
+  const std::string text = read_file(job, path);
+  const std::string shown = fs::relative(path, job.source).generic_string();
+  into.text += "#line 1 \"" + shown + "\"\n";
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    std::string rest;
+    if (starts_with_directive(line, "include", rest)) {
+      if (rest.starts_with('<')) {
+        into.system.insert(rest.substr(0, rest.find('>') + 1));
+        into.text += '\n';
+        continue;
+      }
+      const std::size_t close = rest.find('"', 1);
+      if (!rest.starts_with('"') || close == std::string::npos) {
+        fail(shown + ":" + std::to_string(number) + ": includes are \"file\" or <file>");
+      }
+      paste(job, find_include(job, path, operation, rest.substr(1, close - 1)), operation, into);
+      into.text += "#line " + std::to_string(number + 1) + " \"" + shown + "\"\n";
+      continue;
+    }
+    if (starts_with_directive(line, "pragma", rest) && rest.starts_with("once")) {
+      into.text += '\n';
+      continue;
+    }
+    if (starts_with_directive(line, "define", rest)) {
+      into.defines.insert(rest.substr(0, rest.find_first_of(" \t(")));
+    }
+    into.text += line + '\n';
+  }
+}
+
+// --- The instances of a file --------------------------------------------------------------------
+
+struct Instance {
+  std::string suffix;
+  std::string defines, undefines;
+  std::vector<std::string> entries;
+};
+
+std::vector<Instance> instances_of(const Job& job, const std::string& file) {
+  std::vector<Instance> all;
+  for (int r = 0; const Row* row = row_at(r); ++r) {
+    if (file != row->file || !(row->backends & job.backend)) continue;
+    int macro[kMaxMacros];
+    for (bool more = first_instance(*row, macro); more; more = next_instance(*row, macro)) {
+      char suffix[kMaxSymbol];
+      if (suffix_of(*row, macro, suffix, sizeof suffix) < 0) {
+        fail(std::string("row ") + row->name + ": its macro values make too long a name");
+      }
+      Instance one{suffix, "", "", {}};
+      visit_macros(*row, macro, [&](const std::string& name, const std::string& value, bool word) {
+        one.defines += "#define " + name + " " + value + "\n";
+        one.undefines += "#undef " + name + "\n";
+        if (!word) return;
+        one.defines += "#define " + name + "_" + value + " 1\n";
+        one.undefines += "#undef " + name + "_" + value + "\n";
+      });
+      for (const char* entry : row->entries) one.entries.push_back(entry);
+      const auto same = std::ranges::find(all, one.suffix, &Instance::suffix);
+      if (same == all.end()) {
+        all.push_back(one);
+      } else if (same->defines != one.defines) {
+        fail(file + ".cu: two rows give different macros the name " + one.suffix);
+      } else {
+        for (const auto& entry : one.entries) {
+          if (std::ranges::find(same->entries, entry) == same->entries.end()) {
+            same->entries.push_back(entry);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// --- CUDA ---------------------------------------------------------------------------------------
+
+// "90a" -> 90, a
+int architecture_number(const std::string& name) { return std::atoi(name.c_str()); }
+
+// CMake's list of architectures in nvcc's words, without those below the rows' lowest. "80" is code
+// and PTX, "90a-real" code alone, "80-virtual" PTX alone.
+std::string gencode_words(const Job& job, const std::string& file) {
+  std::string lowest;
+  for (int r = 0; const Row* row = row_at(r); ++r) {
+    if (file == row->file && row->architectures) lowest = row->architectures;
+  }
+  const bool specific = !lowest.empty() && std::isalpha(static_cast<unsigned char>(lowest.back()));
+  std::string words;
+  for (std::size_t begin = 0; begin < job.architectures.size();) {
+    const std::size_t end = std::min(job.architectures.find(';', begin), job.architectures.size());
+    std::string one = job.architectures.substr(begin, end - begin);
+    begin = end + 1;
+    const bool real = !one.ends_with("-virtual"), ptx = !one.ends_with("-real");
+    one = one.substr(0, one.find('-'));
+    // What needs 90a runs on 90a alone, not on what comes after it.
+    if (specific ? one != lowest : architecture_number(one) < architecture_number(lowest)) continue;
+    std::string code = real ? "sm_" + one : "";
+    if (ptx) code += (code.empty() ? "compute_" : ",compute_") + one;
+    words += "-gencode=arch=compute_" + one + ",code=[" + code + "]\n";
+  }
+  return words;
+}
+
+void print_cuda(Job& job, const std::string& file) {
+  const fs::path kernel = job.source / "cuda" / (file + ".cu");
+  const std::string operation = file.substr(0, file.find('/'));
+  std::string body, names;
+  std::set<std::string> system;
+  for (const Instance& one : instances_of(job, file)) {
+    Pasted pasted;
+    paste(job, kernel, operation, pasted);
+    system.merge(pasted.system);
+    body += one.defines + "#define TRINE_SUFFIX " + one.suffix + "\nnamespace instance" +
+            one.suffix + " {\n" + pasted.text + "}\n#undef TRINE_SUFFIX\n" + one.undefines;
+    for (const auto& name : pasted.defines) body += "#undef " + name + "\n";
+    for (const auto& entry : one.entries) names += entry + one.suffix + "\n";
+  }
+  if (body.empty()) fail("cuda/" + file + ".cu has no row; take it off backends/gpu/kernels.cmake");
+  std::string text;
+  for (const auto& header : system) text += "#include " + header + "\n";
+  Pasted prelude;
+  paste(job, job.source / "cuda/prelude.cuh", operation, prelude);
+  text += prelude.text + body;
+  write_if_changed(job, job.output / (file + ".cu"), text);
+  write_if_changed(job, job.output / (file + ".options"), gencode_words(job, file));
+  write_if_changed(job, job.output / (file + ".names"), names);
+}
+
+// --- OpenCL -------------------------------------------------------------------------------------
+
+void print_opencl(Job& job, const std::string& file) {
+  if (instances_of(job, file).empty()) {
+    fail("opencl/" + file + ".cl has no row; take it off backends/gpu/kernels.cmake");
+  }
+  Pasted pasted;
+  const std::string operation = file.substr(0, file.find('/'));
+  paste(job, job.source / "opencl/prelude.cl", operation, pasted);
+  paste(job, job.source / "opencl" / (file + ".cl"), operation, pasted);
+  write_if_changed(job, job.output / (file + ".cl"), pasted.text);
+}
+
+void write_depfile(const Job& job) {
+  std::ofstream out(job.depfile);
+  out << job.written.front() << ":";
+  for (const auto& file : job.read) out << " \\\n  " << file;
+  out << "\n";
+  if (!out.flush()) fail("can't write " + job.depfile.string());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 7) fail("cuda|opencl SOURCE OUTPUT DEPFILE ARCHITECTURES FILE…");
+  Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4], words[5],
+          {}, {}};
+  const std::vector<std::string> files(words + 6, words + count);
+  for (int r = 0; const Row* row = row_at(r); ++r) {
+    if ((row->backends & job.backend) && std::ranges::find(files, row->file) == files.end()) {
+      fail(std::string("row ") + row->name + " wants " + job.name() + "/" + row->file +
+           job.extension() + ": write it and add a line to backends/gpu/kernels.cmake");
+    }
+  }
+  for (const auto& file : files) job.backend == kCuda ? print_cuda(job, file) : print_opencl(job, file);
+  write_depfile(job);
+}

@@ -1,0 +1,71 @@
+// Names and order of the instances of a kernel file.
+#include "instance.hpp"
+
+#include <cstdio>
+
+namespace trine::gpu {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool exists(const Row& row, const int* macro) { return !row.exists || row.exists(macro); }
+
+// Counts `macro` up by one, the last macro fastest; false when it turns over.
+bool step(const Row& row, int* macro) {
+  for (std::size_t m = row.macros.size(); m-- > 0;) {
+    if (++macro[m] < static_cast<int>(row.macros[m].values.size())) return true;
+    macro[m] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Row* row_at(int index) {
+  auto at = static_cast<std::size_t>(index);
+  for (const auto ladder : {reduce_rows(), transpose_rows(), gemm_rows()}) {
+    if (at < ladder.size()) return &ladder[at];
+    at -= ladder.size();
+  }
+  return nullptr;
+}
+
+bool is_word(const char* value) {
+  if (!is_letter(*value)) return false;
+  while (is_letter(*value) || is_digit(*value)) ++value;
+  return *value == '\0';
+}
+
+int suffix_of(const Row& row, const int* macro, char* text, int bytes) {
+  int length = 0;
+  auto put = [&](char c) {
+    if (length < bytes - 1) text[length] = c;
+    ++length;
+  };
+  put('_');
+  if (row.macros.empty()) put('_');
+  for (std::size_t m = 0; m < row.macros.size(); ++m) {
+    put('_');
+    for (const char* c = row.macros[m].values[static_cast<std::size_t>(macro[m])]; *c; ++c) {
+      put(is_letter(*c) || is_digit(*c) ? *c : *c == '-' ? 'm' : '_');
+    }
+  }
+  if (length >= bytes) return -1;
+  text[length] = '\0';
+  return length;
+}
+
+bool first_instance(const Row& row, int* macro) {
+  for (int m = 0; m < kMaxMacros; ++m) macro[m] = 0;
+  return exists(row, macro) || next_instance(row, macro);
+}
+
+bool next_instance(const Row& row, int* macro) {
+  while (step(row, macro)) {
+    if (exists(row, macro)) return true;
+  }
+  return false;
+}
+
+}  // namespace trine::gpu

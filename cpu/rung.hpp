@@ -12,7 +12,7 @@
 #include <span>
 #include <type_traits>
 
-#include "ops.h"
+#include "backends/ops.h"
 
 namespace trine::cpu {
 

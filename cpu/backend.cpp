@@ -1,0 +1,117 @@
+// The CPU backend's door: devices (open), the table, and the one exported symbol.
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/kit/border.hpp"
+#include "backends/kit/options.hpp"
+#include "device.hpp"
+#include "handles.hpp"
+#include "kokkos_version.hpp"
+
+namespace trine::cpu {
+namespace {
+
+// --- Open ------------------------------------------------------------------------------------
+
+void check_index(std::int32_t index) {
+  if (index != 0) kit::fail(TRINE_NOT_FOUND, "cpu: there is one CPU device, not number %d", index);
+}
+
+trine_device_facts facts_of(int threads) {
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  describe_processor(facts);
+  std::snprintf(facts.driver, sizeof facts.driver, "Kokkos %s, OpenMP", kokkos_version());
+  facts.compute_units = static_cast<std::uint32_t>(threads);
+  facts.max_group_threads = 1;
+  return facts;
+}
+
+// The CPUs of the process's mask: what a device would use that isn't open yet.
+int usable_cpus() {
+  cpu_set_t mask;
+  return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
+}
+
+trine_status device_count(std::int32_t* count) {
+  *count = 1;
+  return TRINE_OK;
+}
+
+trine_status device_describe(std::int32_t index, trine_device_facts* facts) {
+  return kit::guard([&] {
+    check_index(index);
+    kit::give(facts_of(usable_cpus()), facts);
+  });
+}
+
+trine_status device_open(std::int32_t index, const char* text, trine_device** device) {
+  return checked([&] {
+    check_index(index);
+    kit::Options options(text ? text : "");
+    const auto threads = options.integer("threads", 1, 65536, 65536);
+    options.finish();
+    auto* fresh = new trine_device;
+    const char* error = "";
+    const trine_status status = Executor::start(&fresh->executor, &error);
+    if (status != TRINE_OK) {
+      delete fresh;
+      kit::fail(status, "cpu: %s", error);
+    }
+    fresh->threads = static_cast<int>(std::min<std::int64_t>(threads, fresh->executor->threads()));
+    *device = fresh;
+  });
+}
+
+void device_close(trine_device* device) {
+  if (device && !Executor::lost()) release(device);
+}
+
+trine_status device_facts(trine_device* device, trine_device_facts* facts) {
+  return checked([&] { kit::give(facts_of(device->threads), facts); });
+}
+
+trine_status device_native(trine_device*, void** native_device, void** native_context) {
+  *native_device = nullptr;
+  *native_context = nullptr;
+  return TRINE_OK;
+}
+
+// --- Table -----------------------------------------------------------------------------------
+
+const trine_backend& table() {
+  static const trine_backend backend = [] {
+    trine_backend t{};
+    t.size = sizeof t;
+    t.version = TRINE_ABI_VERSION;
+    t.name = "cpu";
+    t.build = cpu_build_line();
+    t.last_error = kit::last_error;
+    t.device_count = device_count;
+    t.device_describe = device_describe;
+    t.device_open = device_open;
+    t.device_close = device_close;
+    t.device_facts = device_facts;
+    t.device_native = device_native;
+    fill_queue_table(t);
+    fill_buffer_table(t);
+    fill_operation_table(t);
+    return t;
+  }();
+  return backend;
+}
+
+}  // namespace
+}  // namespace trine::cpu
+
+trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
+  return trine::kit::guard([&] {
+    trine_host services;
+    if (!trine::kit::take(host, services, sizeof services))
+      trine::kit::fail(TRINE_UNSUPPORTED, "cpu: the host's services are of an unknown form");
+    trine::kit::use_host(services);
+    *backend = &trine::cpu::table();
+  });
+}

@@ -1,0 +1,123 @@
+// Buffers, copies and fills of the contract: device memory of a CPU is host memory.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/kit/border.hpp"
+#include "handles.hpp"
+#include "memory.hpp"
+
+namespace trine::cpu {
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kHugePage = 2 << 20;
+
+trine_status make_buffer(trine_device* device, trine_memory_kind kind, void* memory,
+                         std::uint64_t bytes, bool owned, trine_buffer** buffer) {
+  return checked([&] {
+    auto* fresh = new trine_buffer;
+    fresh->device = retain(device);
+    fresh->kind = kind;
+    fresh->memory = memory;
+    fresh->bytes = bytes;
+    fresh->owned = owned;
+    *buffer = fresh;
+  });
+}
+
+trine_status buffer_allocate(trine_device* device, std::uint64_t bytes, std::uint32_t kind,
+                             trine_buffer** buffer) {
+  return checked([&]() -> trine_status {
+    if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED)
+      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: %u is no kind of memory to allocate", kind);
+    const bool large = bytes >= 2 * kHugePage;
+    void* memory = kit::allocate(std::max<std::uint64_t>(bytes, kLine), large ? kHugePage : kLine);
+    if (!memory)
+      kit::fail(TRINE_OUT_OF_MEMORY, "cpu: no host memory for a buffer of %llu bytes",
+                static_cast<unsigned long long>(bytes));
+    // Fewer page faults and TLB misses where the system allows it; only a hint.
+    if (large) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+    const trine_status status =
+        make_buffer(device, static_cast<trine_memory_kind>(kind), memory, bytes, true, buffer);
+    if (status != TRINE_OK) kit::release(memory);
+    return status;
+  });
+}
+
+trine_status buffer_adopt(trine_device* device, void* native, std::uint64_t bytes,
+                          trine_buffer** buffer) {
+  return make_buffer(device, TRINE_MEMORY_ADOPTED, native, bytes, false, buffer);
+}
+
+trine_status buffer_wrap(trine_device* device, void* host, std::uint64_t bytes,
+                         trine_buffer** buffer) {
+  return make_buffer(device, TRINE_MEMORY_WRAPPED, host, bytes, false, buffer);
+}
+
+void buffer_free(trine_buffer* buffer) {
+  if (!buffer || Executor::lost()) return;
+  if (buffer->owned) kit::release(buffer->memory);
+  release(buffer->device);
+  delete buffer;
+}
+
+trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
+  return checked([&] {
+    trine_buffer_facts known{};
+    known.size = sizeof known;
+    known.kind = buffer->kind;
+    known.native = buffer->memory;
+    known.host = buffer->memory;
+    known.bytes = buffer->bytes;
+    known.address = reinterpret_cast<std::uintptr_t>(buffer->memory);
+    kit::give(known, facts);
+  });
+}
+
+trine_status copy(trine_queue* queue, const trine_copy* request) {
+  return checked([&]() -> trine_status {
+    trine_copy ours;
+    if (!kit::take(request, ours, sizeof ours))
+      kit::fail(TRINE_UNSUPPORTED, "cpu: a copy of an unknown form");
+    const bool small = ours.width * ours.height <= kSmallBytes;
+    const trine_status status =
+        queue->device->executor->submit(queue->queue, small, run_copy, ours);
+    if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the copy");
+    return status;
+  });
+}
+
+trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::uint64_t bytes,
+                  const void* pattern, std::uint32_t pattern_bytes) {
+  return checked([&]() -> trine_status {
+    Fill request{};
+    if (pattern_bytes == 0 || pattern_bytes > sizeof request.pattern ||
+        (pattern_bytes & (pattern_bytes - 1)) != 0)
+      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: a fill's pattern has 1, 2, 4, 8 or 16 bytes, not %u",
+                pattern_bytes);
+    request.target = static_cast<std::byte*>(memory) + offset;
+    request.bytes = bytes;
+    request.pattern_bytes = pattern_bytes;
+    std::memcpy(request.pattern, pattern, pattern_bytes);
+    const trine_status status = queue->device->executor->submit(
+        queue->queue, bytes <= kSmallBytes, run_fill, request);
+    if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the fill");
+    return status;
+  });
+}
+
+}  // namespace
+
+void fill_buffer_table(trine_backend& table) {
+  table.buffer_allocate = buffer_allocate;
+  table.buffer_adopt = buffer_adopt;
+  table.buffer_wrap = buffer_wrap;
+  table.buffer_free = buffer_free;
+  table.buffer_facts = buffer_facts;
+  table.copy = copy;
+  table.fill = fill;
+}
+
+}  // namespace trine::cpu

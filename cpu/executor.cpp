@@ -1,0 +1,380 @@
+// The executor: see executor.hpp for the model. It is created once and never destroyed, so that a
+// program may exit with work in flight.
+#include "executor.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include <trine/version.h>
+
+#include "backends/kit/host.hpp"
+#include "float_environment.hpp"
+#include "kokkos.hpp"
+#include "kokkos_version.hpp"
+
+namespace trine::cpu {
+namespace {
+
+std::atomic<bool> in_child{false};
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+template <class T>
+T* make() {
+  void* memory = kit::allocate(sizeof(T), alignof(T));
+  return memory ? new (memory) T{} : nullptr;
+}
+
+void call_all(Notice* notices) {
+  while (notices) {
+    Notice* next = notices->next;
+    notices->function(notices->argument);
+    kit::release(notices);
+    notices = next;
+  }
+}
+
+}  // namespace
+
+// --- What Kokkos this is ---------------------------------------------------------------------
+
+const char* kokkos_version() {
+  static char text[32];
+  static const bool written = [] {
+    std::snprintf(text, sizeof text, "%d.%d.%d", KOKKOS_VERSION / 10000,
+                  KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
+    return true;
+  }();
+  return written ? text : "";
+}
+
+const char* cpu_build_line() {
+  static char text[96];
+  static const bool written = [] {
+    std::snprintf(text, sizeof text, "trine %s, Kokkos %s with OpenMP, Highway for SIMD",
+                  TRINE_VERSION_STRING, kokkos_version());
+    return true;
+  }();
+  return written ? text : "";
+}
+
+// --- Start -----------------------------------------------------------------------------------
+
+bool Executor::lost() { return in_child.load(std::memory_order_relaxed); }
+
+trine_status Executor::start(Executor** executor, const char** error) {
+  static std::mutex once;
+  static Executor* instance = nullptr;
+  const std::lock_guard guard(once);
+  if (!instance) {
+    void* memory = kit::allocate(sizeof(Executor), alignof(Executor));
+    if (!memory) {
+      *error = "no memory for the executor of the CPU's queues";
+      return TRINE_OUT_OF_MEMORY;
+    }
+    auto* fresh = new (memory) Executor;
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, thread_main, fresh) != 0) {
+      fresh->~Executor();
+      kit::release(memory);
+      *error = "the executor's thread could not start: the process's limit of threads is reached";
+      return TRINE_BACKEND_ERROR;
+    }
+    std::unique_lock lock(fresh->lock_);
+    fresh->finished_.wait(lock, [&] { return fresh->started_; });
+    lock.unlock();
+    if (fresh->failure_) {
+      pthread_join(thread, nullptr);
+      *error = fresh->failure_;
+      fresh->~Executor();
+      kit::release(memory);
+      return TRINE_BACKEND_ERROR;
+    }
+    pthread_detach(thread);
+    // A forked child has our memory, but not our threads; the lock may be held by one of them.
+    pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+    instance = fresh;
+  }
+  *executor = instance;
+  return TRINE_OK;
+}
+
+void* Executor::thread_main(void* self) {
+  auto* executor = static_cast<Executor*>(self);
+  // Before Kokkos starts: the pool's threads inherit it from this one.
+  const FloatEnvironment environment;
+  try {
+    // What a fresh thread sees: OMP_NUM_THREADS, else the CPUs of the process's mask.
+    start_kokkos(omp_get_max_threads());
+    executor->threads_ = kokkos_threads();
+  } catch (...) {
+    executor->failure_ = "Kokkos could not start its pool of threads";
+  }
+  {
+    const std::lock_guard guard(executor->lock_);
+    executor->started_ = true;
+    executor->finished_.notify_all();
+  }
+  if (!executor->failure_) executor->loop();
+  return nullptr;
+}
+
+// --- The thread ------------------------------------------------------------------------------
+
+void Executor::loop() {
+  std::unique_lock lock(lock_);
+  for (;;) {
+    work_.wait(lock, [&] { return ready_first_ != nullptr; });
+    Queue* queue = ready_first_;
+    ready_first_ = queue->next;
+    if (!ready_first_) ready_last_ = nullptr;
+    run_front(queue, lock);
+  }
+}
+
+// Runs the front item of a ready queue, then puts the queue where it belongs: at the end of the
+// ready list, into a mark's list, or to rest.
+void Executor::run_front(Queue* queue, std::unique_lock<std::mutex>& lock) {
+  Item* item = queue->first;
+  Notice* notices = nullptr;
+  if (item->kind == ItemKind::kWait && !item->mark->done) {
+    queue->next = item->mark->waiting;
+    item->mark->waiting = queue;
+    return;
+  }
+  if (item->kind == ItemKind::kRecord) notices = complete(item->mark);
+  if (item->kind == ItemKind::kWork || notices) {
+    lock.unlock();
+    if (item->kind == ItemKind::kWork) {
+      KokkosParallel parallel(queue->threads);
+      item->work(item->payload, parallel);
+    }
+    call_all(notices);
+    lock.lock();
+  }
+  if (item->mark) drop(item->mark);
+  queue->first = item->next;
+  if (!queue->first) queue->last = nullptr;
+  item->next = queue->spare;
+  queue->spare = item;
+  if (queue->first) {
+    make_ready(queue);
+  } else {
+    queue->scheduled = false;
+    finish_if_drained(queue);
+  }
+}
+
+// A queue came to rest: tell those who wait for it, or bury it when its owner has left.
+void Executor::finish_if_drained(Queue* queue) {
+  if (waiters_ > 0) finished_.notify_all();
+  if (!queue->orphan) return;
+  while (Item* item = queue->spare) {
+    queue->spare = item->next;
+    kit::release(item);
+  }
+  queue->~Queue();
+  kit::release(queue);
+}
+
+void Executor::make_ready(Queue* queue) {
+  queue->next = nullptr;
+  (ready_last_ ? ready_last_->next : ready_first_) = queue;
+  ready_last_ = queue;
+  work_.notify_one();
+}
+
+// --- Queues ----------------------------------------------------------------------------------
+
+trine_status Executor::queue_create(int threads, Queue** queue) {
+  *queue = make<Queue>();
+  if (!*queue) return TRINE_OUT_OF_MEMORY;
+  (*queue)->threads = threads;
+  return TRINE_OK;
+}
+
+void Executor::queue_destroy(Queue* queue) {
+  const std::lock_guard guard(lock_);
+  queue->orphan = true;
+  if (!queue->scheduled) finish_if_drained(queue);
+}
+
+void Executor::queue_wait(Queue* queue) {
+  std::unique_lock lock(lock_);
+  ++waiters_;
+  finished_.wait(lock, [&] { return !queue->scheduled; });
+  --waiters_;
+}
+
+bool Executor::queue_idle(Queue* queue) {
+  const std::lock_guard guard(lock_);
+  return !queue->scheduled;
+}
+
+Item* Executor::take_item(Queue* queue) {
+  Item* item = queue->spare;
+  if (item) {
+    queue->spare = item->next;
+  } else {
+    item = static_cast<Item*>(kit::allocate(sizeof(Item), alignof(Item)));
+    if (!item) return nullptr;
+  }
+  item->next = nullptr;
+  item->mark = nullptr;
+  return item;
+}
+
+void Executor::append(Queue* queue, Item* item) {
+  (queue->last ? queue->last->next : queue->first) = item;
+  queue->last = item;
+  if (queue->scheduled) return;
+  queue->scheduled = true;
+  make_ready(queue);
+}
+
+trine_status Executor::submit_bytes(Queue* queue, bool small, void (*work)(void*, Parallel&),
+                                    const void* payload, std::size_t bytes) {
+  std::unique_lock lock(lock_);
+  if (small && !queue->scheduled) {
+    // Core serialises the calls on one queue, so nothing can overtake us here.
+    lock.unlock();
+    alignas(64) std::byte copy[Item::kPayload];
+    std::memcpy(copy, payload, bytes);
+    const FloatEnvironment environment;
+    Serial serial;
+    work(copy, serial);
+    return TRINE_OK;
+  }
+  Item* item = take_item(queue);
+  if (!item) return TRINE_OUT_OF_MEMORY;
+  item->kind = ItemKind::kWork;
+  item->work = work;
+  std::memcpy(item->payload, payload, bytes);
+  append(queue, item);
+  return TRINE_OK;
+}
+
+trine_status Executor::queue_wait_mark(Queue* queue, Mark* mark) {
+  const std::lock_guard guard(lock_);
+  if (mark->done) return TRINE_OK;
+  Item* item = take_item(queue);
+  if (!item) return TRINE_OUT_OF_MEMORY;
+  item->kind = ItemKind::kWait;
+  item->mark = mark;
+  ++mark->references;
+  append(queue, item);
+  return TRINE_OK;
+}
+
+// --- Marks -----------------------------------------------------------------------------------
+
+trine_status Executor::promise(Mark** mark) {
+  *mark = make<Mark>();
+  return *mark ? TRINE_OK : TRINE_OUT_OF_MEMORY;
+}
+
+trine_status Executor::record(Queue* queue, Mark** mark) {
+  Mark* fresh = make<Mark>();
+  if (!fresh) return TRINE_OUT_OF_MEMORY;
+  const std::lock_guard guard(lock_);
+  if (!queue->scheduled) {
+    complete(fresh);
+  } else {
+    Item* item = take_item(queue);
+    if (!item) {
+      drop(fresh);
+      return TRINE_OUT_OF_MEMORY;
+    }
+    item->kind = ItemKind::kRecord;
+    item->mark = fresh;
+    ++fresh->references;
+    append(queue, item);
+  }
+  *mark = fresh;
+  return TRINE_OK;
+}
+
+// Under the lock. The caller runs the notices after it has let go of the lock.
+Notice* Executor::complete(Mark* mark) {
+  mark->done = true;
+  mark->nanoseconds = now();
+  while (Queue* queue = mark->waiting) {
+    mark->waiting = queue->next;
+    make_ready(queue);
+  }
+  if (waiters_ > 0) finished_.notify_all();
+  Notice* notices = mark->notices;
+  mark->notices = nullptr;
+  return notices;
+}
+
+void Executor::drop(Mark* mark) {
+  if (--mark->references > 0) return;
+  while (Notice* notice = mark->notices) {
+    mark->notices = notice->next;
+    kit::release(notice);
+  }
+  mark->~Mark();
+  kit::release(mark);
+}
+
+void Executor::retain(Mark* mark) {
+  const std::lock_guard guard(lock_);
+  ++mark->references;
+}
+
+void Executor::release(Mark* mark) {
+  const std::lock_guard guard(lock_);
+  drop(mark);
+}
+
+void Executor::signal(Mark* mark) {
+  std::unique_lock lock(lock_);
+  if (mark->done) return;
+  Notice* notices = complete(mark);
+  lock.unlock();
+  call_all(notices);
+}
+
+bool Executor::done(Mark* mark, std::int64_t* nanoseconds) {
+  const std::lock_guard guard(lock_);
+  if (nanoseconds) *nanoseconds = mark->nanoseconds;
+  return mark->done;
+}
+
+void Executor::wait(Mark* mark) {
+  std::unique_lock lock(lock_);
+  ++mark->references;
+  ++waiters_;
+  finished_.wait(lock, [&] { return mark->done; });
+  --waiters_;
+  drop(mark);
+}
+
+trine_status Executor::notify(Mark* mark, void (*function)(void*), void* argument) {
+  auto* notice = static_cast<Notice*>(kit::allocate(sizeof(Notice), alignof(Notice)));
+  if (!notice) return TRINE_OUT_OF_MEMORY;
+  *notice = {nullptr, function, argument};
+  std::unique_lock lock(lock_);
+  if (!mark->done) {
+    // In the order of the calls.
+    Notice** end = &mark->notices;
+    while (*end) end = &(*end)->next;
+    *end = notice;
+    return TRINE_OK;
+  }
+  lock.unlock();
+  call_all(notice);
+  return TRINE_OK;
+}
+
+}  // namespace trine::cpu

@@ -1,0 +1,120 @@
+// Queues and events of the CPU, and the one thread that does their work.
+//
+// A queue is a list of items in order; the executor's thread runs whichever queue is ready, one item
+// at a time, and spreads each over Kokkos's pool. A queue that waits for an event is not ready and
+// holds no thread. Small work runs at once on the caller's thread when its queue is idle.
+// Everything here is guarded by one lock, which is never held while work or a callback runs.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <type_traits>
+
+#include "backends/abi.h"
+#include "rung.hpp"
+
+namespace trine::cpu {
+
+struct Queue;
+
+// A point in a queue's order, or a host's promise: what an event stands for since it was recorded
+// last. Events and items share it by counting references (under the executor's lock).
+struct Mark {
+  int references = 1;
+  bool done = false;
+  std::int64_t nanoseconds = 0;
+  Queue* waiting = nullptr;  // queues whose front item waits for this mark
+  struct Notice* notices = nullptr;
+};
+
+struct Notice {
+  Notice* next;
+  void (*function)(void*);
+  void* argument;
+};
+
+enum class ItemKind { kWork, kRecord, kWait };
+
+// Copies of descriptors travel in the item, so that a launch allocates nothing in the steady state.
+struct Item {
+  static constexpr std::size_t kPayload = 512;
+  Item* next;
+  ItemKind kind;
+  Mark* mark;
+  void (*work)(void* payload, Parallel& parallel);
+  alignas(64) std::byte payload[kPayload];
+};
+
+struct Queue {
+  int threads = 1;  // the device's cap
+  bool orphan = false;  // destroyed by its owner with work in flight
+  bool scheduled = false;  // in the ready list, running, or waiting for a mark
+  Item* first = nullptr;
+  Item* last = nullptr;
+  Queue* next = nullptr;  // in the ready list or a mark's list
+  Item* spare = nullptr;  // used items, kept
+};
+
+class Executor {
+ public:
+  // The process's executor, started by the first call; an error names what could not start.
+  static trine_status start(Executor** executor, const char** error);
+  // True in a child that was forked after the start: the executor's thread is not there.
+  static bool lost();
+
+  int threads() const { return threads_; }
+
+  trine_status queue_create(int threads, Queue** queue);
+  void queue_destroy(Queue* queue);
+  void queue_wait(Queue* queue);
+  bool queue_idle(Queue* queue);
+  trine_status queue_wait_mark(Queue* queue, Mark* mark);
+
+  // Runs work(payload, parallel) in the queue's order: now, on this thread, if it is `small` and
+  // nothing is in flight; else on the executor.
+  template <class Payload>
+  trine_status submit(Queue* queue, bool small, void (*work)(void*, Parallel&),
+                      const Payload& payload) {
+    static_assert(sizeof(Payload) <= Item::kPayload && std::is_trivially_copyable_v<Payload>);
+    return submit_bytes(queue, small, work, &payload, sizeof(Payload));
+  }
+
+  // Marks. `record` gives a new one that the queue will pass; release() drops a reference.
+  trine_status promise(Mark** mark);
+  trine_status record(Queue* queue, Mark** mark);
+  void retain(Mark* mark);
+  void release(Mark* mark);
+  void signal(Mark* mark);
+  bool done(Mark* mark, std::int64_t* nanoseconds = nullptr);
+  void wait(Mark* mark);
+  trine_status notify(Mark* mark, void (*function)(void*), void* argument);
+
+ private:
+  Executor() = default;
+  static void* thread_main(void* self);
+  void loop();
+  void run_front(Queue* queue, std::unique_lock<std::mutex>& lock);
+  trine_status submit_bytes(Queue* queue, bool small, void (*work)(void*, Parallel&),
+                            const void* payload, std::size_t bytes);
+  Item* take_item(Queue* queue);
+  void append(Queue* queue, Item* item);
+  void make_ready(Queue* queue);
+  Notice* complete(Mark* mark);
+  void drop(Mark* mark);
+  void finish_if_drained(Queue* queue);
+
+  std::mutex lock_;
+  std::condition_variable work_;      // the ready list is no longer empty
+  std::condition_variable finished_;  // some queue drained or some mark was passed
+  Queue* ready_first_ = nullptr;
+  Queue* ready_last_ = nullptr;
+  int waiters_ = 0;
+  int threads_ = 0;
+  bool started_ = false;
+  const char* failure_ = nullptr;
+};
+
+}  // namespace trine::cpu

@@ -1,0 +1,22 @@
+// Copies and fills of host memory as queued work.
+#pragma once
+
+#include "backends/abi.h"
+#include "rung.hpp"
+
+namespace trine::cpu {
+
+struct Fill {
+  void* target;
+  std::uint64_t bytes;
+  std::uint32_t pattern_bytes;
+  std::byte pattern[16];
+};
+
+void run_copy(void* payload, Parallel& parallel);  // a trine_copy
+void run_fill(void* payload, Parallel& parallel);  // a Fill
+
+// Below this many bytes the caller's thread is faster than a hand-over (about 15 µs).
+inline constexpr std::uint64_t kSmallBytes = 128 << 10;
+
+}  // namespace trine::cpu

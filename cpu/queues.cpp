@@ -1,0 +1,207 @@
+// Queues and events of the contract, over the executor.
+#include "handles.hpp"
+
+namespace trine::cpu {
+namespace {
+
+void check(trine_status status) {
+  if (status != TRINE_OK) kit::fail(status, "cpu: no memory to enqueue the operation");
+}
+
+// --- Queues ----------------------------------------------------------------------------------
+
+trine_status queue_create(trine_device* device, trine_queue** queue) {
+  return checked([&] {
+    auto* fresh = new trine_queue;
+    fresh->device = device;
+    const trine_status status = device->executor->queue_create(device->threads, &fresh->queue);
+    if (status != TRINE_OK) {
+      delete fresh;
+      check(status);
+    }
+    retain(device);
+    *queue = fresh;
+  });
+}
+
+trine_status queue_adopt(trine_device*, void*, trine_queue**) {
+  return kit::report(TRINE_UNSUPPORTED,
+                     "cpu: there is no native queue to adopt; create a queue instead");
+}
+
+void queue_destroy(trine_queue* queue) {
+  if (!queue || Executor::lost()) return;
+  queue->device->executor->queue_destroy(queue->queue);
+  release(queue->device);
+  delete queue;
+}
+
+void* queue_native(trine_queue*) { return nullptr; }
+
+trine_status queue_flush(trine_queue*) {
+  return checked([] {});
+}
+
+trine_status queue_wait(trine_queue* queue) {
+  return checked([&] { queue->device->executor->queue_wait(queue->queue); });
+}
+
+trine_status queue_query(trine_queue* queue) {
+  return checked([&]() -> trine_status {
+    if (queue->device->executor->queue_idle(queue->queue)) return TRINE_OK;
+    return kit::report(TRINE_NOT_READY, "cpu: work is in flight on the queue");
+  });
+}
+
+trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
+  return checked([&] {
+    const std::lock_guard guard(event->lock);
+    if (event->mark) check(queue->device->executor->queue_wait_mark(queue->queue, event->mark));
+  });
+}
+
+struct Call {
+  void (*function)(void*);
+  void* argument;
+};
+
+trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argument) {
+  return checked([&] {
+    check(queue->device->executor->submit(
+        queue->queue, false,
+        [](void* payload, Parallel&) {
+          const auto& call = *static_cast<const Call*>(payload);
+          call.function(call.argument);
+        },
+        Call{function, argument}));
+  });
+}
+
+// --- Events ----------------------------------------------------------------------------------
+
+trine_status event_create(trine_device* device, std::int32_t signalled_by_host,
+                          trine_event** event) {
+  return checked([&] {
+    auto* fresh = new trine_event;
+    fresh->device = device;
+    fresh->signalled_by_host = signalled_by_host != 0;
+    if (fresh->signalled_by_host) {
+      const trine_status status = device->executor->promise(&fresh->mark);
+      if (status != TRINE_OK) {
+        delete fresh;
+        check(status);
+      }
+    }
+    retain(device);
+    *event = fresh;
+  });
+}
+
+void event_destroy(trine_event* event) {
+  if (!event || Executor::lost()) return;
+  Executor& executor = *event->device->executor;
+  if (event->mark) {
+    // Nobody can keep this promise any more: what waits for it would wait for ever.
+    if (event->signalled_by_host) executor.signal(event->mark);
+    executor.release(event->mark);
+  }
+  release(event->device);
+  delete event;
+}
+
+trine_status event_record(trine_event* event, trine_queue* queue) {
+  return checked([&] {
+    if (event->signalled_by_host)
+      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: an event that the host signals can't be recorded");
+    Mark* mark = nullptr;
+    check(event->device->executor->record(queue->queue, &mark));
+    const std::lock_guard guard(event->lock);
+    if (event->mark) event->device->executor->release(event->mark);
+    event->mark = mark;
+  });
+}
+
+trine_status event_signal(trine_event* event) {
+  return checked([&] {
+    if (!event->signalled_by_host)
+      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: only an event created for it is signalled by the host");
+    event->device->executor->signal(event->mark);
+  });
+}
+
+// The mark that the event stands for now, held for the caller; null when never recorded.
+Mark* hold(trine_event* event) {
+  const std::lock_guard guard(event->lock);
+  if (event->mark) event->device->executor->retain(event->mark);
+  return event->mark;
+}
+
+bool passed(trine_event* event, std::int64_t* nanoseconds) {
+  Mark* mark = hold(event);
+  if (!mark) return true;
+  const bool done = event->device->executor->done(mark, nanoseconds);
+  event->device->executor->release(mark);
+  return done;
+}
+
+trine_status event_query(trine_event* event) {
+  return checked([&]() -> trine_status {
+    if (passed(event, nullptr)) return TRINE_OK;
+    return kit::report(TRINE_NOT_READY, "cpu: the event has not happened yet");
+  });
+}
+
+trine_status event_wait(trine_event* event) {
+  return checked([&] {
+    Mark* mark = hold(event);
+    if (!mark) return;
+    event->device->executor->wait(mark);
+    event->device->executor->release(mark);
+  });
+}
+
+trine_status event_notify(trine_event* event, void (*function)(void*), void* argument) {
+  return checked([&] {
+    Mark* mark = hold(event);
+    if (!mark) return function(argument);
+    const trine_status status = event->device->executor->notify(mark, function, argument);
+    event->device->executor->release(mark);
+    check(status);
+  });
+}
+
+trine_status event_elapsed(trine_event* start, trine_event* stop, double* seconds) {
+  return checked([&] {
+    if (!start->mark || !stop->mark)
+      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: both events must have been recorded");
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    if (!passed(start, &begin) || !passed(stop, &end))
+      kit::fail(TRINE_NOT_READY, "cpu: the event has not happened yet");
+    *seconds = static_cast<double>(end - begin) * 1e-9;
+  });
+}
+
+}  // namespace
+
+void fill_queue_table(trine_backend& table) {
+  table.queue_create = queue_create;
+  table.queue_adopt = queue_adopt;
+  table.queue_destroy = queue_destroy;
+  table.queue_native = queue_native;
+  table.queue_flush = queue_flush;
+  table.queue_wait = queue_wait;
+  table.queue_query = queue_query;
+  table.queue_wait_event = queue_wait_event;
+  table.queue_call = queue_call;
+  table.event_create = event_create;
+  table.event_destroy = event_destroy;
+  table.event_record = event_record;
+  table.event_signal = event_signal;
+  table.event_query = event_query;
+  table.event_wait = event_wait;
+  table.event_notify = event_notify;
+  table.event_elapsed = event_elapsed;
+}
+
+}  // namespace trine::cpu

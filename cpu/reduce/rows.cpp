@@ -1,0 +1,21 @@
+// The reduce ladder of the CPU, naive first; the last row is the default.
+#include "rows.hpp"
+
+namespace trine::cpu {
+namespace {
+
+// About 10 µs of one core's work: below it, waking another thread costs more than it saves.
+bool is_small(const trine_reduce& op) {
+  return op.input.rows * op.input.cols <= (1 << 15);
+}
+
+constexpr ReduceRung kRungs[] = {
+    {"sequential", "one thread, element after element in the result's precision", TRINE_STUDY, {},
+     nullptr, nullptr, reduce_sequential, is_small},
+};
+
+}  // namespace
+
+std::span<const ReduceRung> reduce_rungs() { return kRungs; }
+
+}  // namespace trine::cpu

@@ -4,10 +4,12 @@
 # Kokkos_ROOT. The source is Debian's `trilinos` package, because Debian's binary Kokkos has no
 # OpenMP and a machine that reaches its package mirror need not reach anything else.
 #
-#   cmake/kokkos.sh PREFIX [static|shared]     $TRINE_KOKKOS_SOURCE: use this source tree instead
+#   cmake/kokkos.sh PREFIX [static|shared|exposed]    $TRINE_KOKKOS_SOURCE: use this source tree
+#
+# `shared` and `exposed` (static without hiding) are for the test that shows why it is hidden.
 set -euo pipefail
 
-prefix=${1:?usage: kokkos.sh PREFIX [static|shared]}
+prefix=${1:?usage: kokkos.sh PREFIX [static|shared|exposed]}
 linkage=${2:-static}
 mkdir -p "$(dirname "$prefix")"
 # The source is kept beside the prefixes: a second linkage needs no second download.
@@ -44,15 +46,16 @@ if [ ! -f "$source_tree"/CMakeLists.txt ]; then
 fi
 
 echo "kokkos: building the $linkage library"
-if [ "$linkage" = shared ]; then
-  options=(-DBUILD_SHARED_LIBS=ON)
-else
-  # Hidden: two Kokkos in one process must not see each other. No libdl: a private copy
-  # must not load the tools that the program's own Kokkos is told to load.
-  options=(-DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON
-           -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_VISIBILITY_INLINES_HIDDEN=ON
-           -DKokkos_ENABLE_LIBDL=OFF)
-fi
+options=(-DKokkos_ENABLE_LIBDL=OFF)
+case $linkage in
+  shared) options+=(-DBUILD_SHARED_LIBS=ON) ;;
+  exposed) options+=(-DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON) ;;
+  # Hidden: two Kokkos in one process must not see each other. (No libdl, above: a private copy
+  # must not load the tools that the program's own Kokkos is told to load.)
+  static) options+=(-DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+                    -DCMAKE_CXX_VISIBILITY_PRESET=hidden -DCMAKE_VISIBILITY_INLINES_HIDDEN=ON) ;;
+  *) echo "kokkos: '$linkage' is not static, shared or exposed" >&2; exit 2 ;;
+esac
 generator=()
 command -v ninja > /dev/null && generator=(-G Ninja)
 {

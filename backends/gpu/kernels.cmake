@@ -1,4 +1,12 @@
 # The kernel files of the GPU ladders, one line each: reduce/sequential stands for
 # cuda/reduce/sequential.cu and opencl/reduce/sequential.cl, whichever of the two exist.
 set(TRINE_GPU_KERNELS
+  transpose/naive
+  transpose/shared_padded
+  transpose/vector
+  transpose/work_item_tile
+  gemm/naive
+  gemm/shared
+  gemm/register_tile
+  gemm/private_tile
 )

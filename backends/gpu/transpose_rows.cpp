@@ -1,0 +1,256 @@
+// The rows of transpose on a GPU backend: how a call is brought to one shape, which kernel of
+// which instance moves it, and which rung is the default.
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/gpu/row.hpp"
+
+namespace trine::gpu {
+namespace {
+
+constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
+
+/// A transpose as its kernels see it: element (i, j) moves from the input's to the output's place,
+/// i and j being the input's row and column on both sides. Strides along extents of 1 are 0.
+struct Move {
+  int64_t rows, cols, batch;
+  int64_t in_batch, in_row, in_col, out_batch, out_row, out_col;
+
+  explicit Move(const trine_transpose& op)
+      : rows(op.input.rows),
+        cols(op.input.cols),
+        batch(op.input.batch),
+        in_batch(batch > 1 ? op.input.batch_stride : 0),
+        in_row(rows > 1 ? op.input.row_stride : 0),
+        in_col(cols > 1 ? op.input.col_stride : 0),
+        out_batch(batch > 1 ? op.output.batch_stride : 0),
+        out_row(rows > 1 ? op.output.col_stride : 0),
+        out_col(cols > 1 ? op.output.row_stride : 0) {}
+
+  void swap_roles() {
+    std::swap(rows, cols);
+    std::swap(in_row, in_col);
+    std::swap(out_row, out_col);
+  }
+  bool empty() const { return rows == 0 || cols == 0 || batch == 0; }
+};
+
+int64_t divide_up(int64_t n, int64_t by) {
+  return n / by + (n % by != 0);
+}
+
+/// The number of groups for tiles_rows x tiles_cols x batch tiles, or more than kMaxGroups.
+int64_t count_groups(int64_t tiles_rows, int64_t tiles_cols, int64_t batch) {
+  if (tiles_rows > kMaxGroups || tiles_cols > kMaxGroups || batch > kMaxGroups) return INT64_MAX;
+  const int64_t tiles = tiles_rows * tiles_cols;
+  return tiles > kMaxGroups ? tiles : tiles * batch;
+}
+
+Launch& add_launch(Plan& plan, int entry, const trine_transpose& op, const Move& move,
+                   int64_t tiles_rows, int64_t tiles_cols, int64_t batch) {
+  Launch& launch = plan.add(entry);
+  launch.grid[0] = static_cast<uint32_t>(tiles_rows * tiles_cols * batch);
+  launch.memory(op.input.memory).i64(static_cast<int64_t>(op.input.offset));
+  launch.i64(move.in_batch).i64(move.in_row).i64(move.in_col);
+  launch.memory(op.output.memory).i64(static_cast<int64_t>(op.output.offset));
+  launch.i64(move.out_batch).i64(move.out_row).i64(move.out_col);
+  launch.i64(move.rows).i64(move.cols);
+  launch.i32(static_cast<int32_t>(tiles_rows)).i32(static_cast<int32_t>(tiles_cols));
+  return launch;
+}
+
+constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
+int bytes_index(uint32_t element_size) {
+  int index = 0;
+  while ((1u << index) < element_size) ++index;
+  return index;
+}
+
+constexpr const char* kTooMany = "the views need more than 2^31 - 1 work-groups";
+
+// --- naive, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------------
+
+constexpr const char* kBlocks[] = {"8", "16", "32"};
+constexpr trine_parameter kBlockParameters[] = {{sizeof(trine_parameter), 3, 2, "block", kBlocks}};
+constexpr Macro kBlockMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}};
+constexpr const char* kNaiveEntries[] = {"naive"};
+constexpr const char* kSharedEntries[] = {"shared_padded"};
+
+/// The index with unit stride on the input runs along the columns.
+Move along_input(const trine_transpose& op) {
+  Move move(op);
+  if (move.in_row == 1 && move.in_col != 1) move.swap_roles();
+  return move;
+}
+
+const char* block_refuses(const Request& request) {
+  const int64_t block = int64_t{8} << request.selection.values[0];
+  if (block * block > request.target.facts->max_group_threads)
+    return "the device has no groups of block x block work-items";
+  const Move move = along_input(request.as<trine_transpose>());
+  return count_groups(divide_up(move.rows, block), divide_up(move.cols, block), move.batch) >
+                 kMaxGroups
+             ? kTooMany
+             : nullptr;
+}
+
+void block_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const int64_t block = int64_t{8} << request.selection.values[0];
+  const Move move = along_input(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  plan.macro[1] = request.selection.values[0];
+  if (move.empty()) return;
+  Launch& launch = add_launch(plan, 0, op, move, divide_up(move.rows, block),
+                              divide_up(move.cols, block), move.batch);
+  launch.block[0] = launch.block[1] = static_cast<uint32_t>(block);
+}
+
+// --- vector -------------------------------------------------------------------------------------
+
+constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}};
+constexpr const char* kVectorEntries[] = {"vector", "carry"};
+constexpr int64_t kVectorThreads = 256;
+// A side this short or shorter, in bytes, leaves most of a tile empty: `carry` takes it.
+constexpr int64_t kThinBytes = 64;
+
+struct VectorShape {
+  Move move;
+  int entry = 0;
+  int64_t tiles_rows, tiles_cols, batch;
+  explicit VectorShape(const trine_transpose& op) : move(op) {
+    const int64_t bytes = op.element_size;
+    if (move.in_row == 1 && move.in_col != 1) move.swap_roles();
+    const bool turns = move.in_col == 1 && move.out_col != 1;
+    const bool thin = std::min(move.rows, move.cols) * bytes <= kThinBytes;
+    if (turns && !thin) {
+      const int64_t tile = bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
+      tiles_rows = divide_up(move.rows, tile);
+      tiles_cols = divide_up(move.cols, tile);
+      batch = move.batch;
+      return;
+    }
+    // Neighbours run along the unit stride, or along the long side of what is thin.
+    if (thin ? move.rows > move.cols : move.out_row == 1) move.swap_roles();
+    const int64_t lanes = 16 / bytes;
+    entry = 1;
+    tiles_rows = divide_up(move.rows, lanes);
+    tiles_cols = divide_up(points(), kVectorThreads * lanes);
+    batch = 1;
+  }
+  /// Columns of all batches in one row.
+  int64_t points() const {
+    return move.cols > 0 && move.batch > INT64_MAX / move.cols ? INT64_MAX : move.cols * move.batch;
+  }
+};
+
+const char* vector_refuses(const Request& request) {
+  if (request.target.facts->max_group_threads < kVectorThreads)
+    return "the device has no groups of 256 work-items";
+  const VectorShape shape(request.as<trine_transpose>());
+  return count_groups(shape.tiles_rows, shape.tiles_cols, shape.batch) > kMaxGroups ? kTooMany
+                                                                                    : nullptr;
+}
+
+void vector_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const VectorShape shape(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  if (shape.move.empty()) return;
+  Launch& launch = add_launch(plan, shape.entry, op, shape.move, shape.tiles_rows, shape.tiles_cols,
+                              shape.batch);
+  launch.block[0] = kVectorThreads;
+  if (shape.entry == 1) launch.i64(shape.move.batch);
+}
+
+// --- work_item_tile: for CPUs behind OpenCL
+// -------------------------------------------------------
+
+constexpr const char* kTileEntries[] = {"work_item_tile"};
+constexpr int64_t kWorkItemTile = 64;
+
+const char* work_item_tile_refuses(const Request& request) {
+  const Move move = along_input(request.as<trine_transpose>());
+  return count_groups(divide_up(move.rows, kWorkItemTile), divide_up(move.cols, kWorkItemTile),
+                      move.batch) > kMaxGroups
+             ? kTooMany
+             : nullptr;
+}
+
+void work_item_tile_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const Move move = along_input(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  if (move.empty()) return;
+  add_launch(plan, 0, op, move, divide_up(move.rows, kWorkItemTile),
+             divide_up(move.cols, kWorkItemTile), move.batch);
+}
+
+// --- The ladder
+// -----------------------------------------------------------------------------------
+
+enum Rung { kNaive, kSharedPadded, kVector, kWorkItemTileRung };
+
+constexpr Row kRows[] = {
+    {"naive", TRINE_TRANSPOSE, TRINE_REPRODUCIBLE, "one work-item per element, strided writes",
+     nullptr, "transpose/naive", kBoth, kBlockParameters, kBlockMacros, kNaiveEntries, nullptr,
+     block_refuses, nullptr, block_plan, nullptr, nullptr, nullptr},
+    {"shared_padded", TRINE_TRANSPOSE, TRINE_REPRODUCIBLE,
+     "tiles turned in local memory, padded against bank conflicts", nullptr,
+     "transpose/shared_padded", kBoth, kBlockParameters, kBlockMacros, kSharedEntries, nullptr,
+     block_refuses, nullptr, block_plan, nullptr, nullptr, nullptr},
+    {"vector",
+     TRINE_TRANSPOSE,
+     TRINE_REPRODUCIBLE,
+     "16-byte loads and stores around a swizzled tile; thin shapes without one",
+     nullptr,
+     "transpose/vector",
+     kBoth,
+     {},
+     kVectorMacros,
+     kVectorEntries,
+     nullptr,
+     vector_refuses,
+     nullptr,
+     vector_plan,
+     nullptr,
+     nullptr,
+     nullptr},
+    {"work_item_tile",
+     TRINE_TRANSPOSE,
+     TRINE_REPRODUCIBLE,
+     "one work-item per tile, turned in vector registers",
+     nullptr,
+     "transpose/work_item_tile",
+     kOpencl,
+     {},
+     kVectorMacros,
+     kTileEntries,
+     nullptr,
+     work_item_tile_refuses,
+     nullptr,
+     work_item_tile_plan,
+     nullptr,
+     nullptr,
+     nullptr},
+};
+
+}  // namespace
+
+std::span<const Row> transpose_rows() {
+  return kRows;
+}
+
+const Row* choose_transpose(const Target& target, const trine_transpose&,
+                            trine_selection& selection) {
+  for (int32_t& value : selection.values) value = 0;
+  if (target.backend == kOpencl && target.is_cpu()) {
+    selection.why = "work_item_tile: on a CPU a work-item is a loop, vectors do the turning";
+    return &kRows[kWorkItemTileRung];
+  }
+  selection.why = "vector: the fastest transpose of this backend";
+  return &kRows[kVector];
+}
+
+}  // namespace trine::gpu

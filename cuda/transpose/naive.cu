@@ -1,0 +1,16 @@
+// Idea: one work-item per element; neighbours read neighbours and write a stride apart.
+// It is the first rung: a warp's writes touch 32 lines of memory for 32 elements.
+// Requires: nothing.
+#include "problem.h"
+
+KERNEL_OF(naive, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {
+  const Tile tile = tile_of(group_x(), tiles_rows, tiles_cols);
+  const long i = (long)tile.row * BLOCK + local_y(), j = (long)tile.col * BLOCK + local_x();
+  if (i >= rows || j >= cols) return;
+  const GLOBAL uchar* from = in + in_offset;
+  GLOBAL uchar* to = out + out_offset;
+  const bool whole = is_aligned(from, BYTES), to_whole = is_aligned(to, BYTES);
+  from += (tile.batch * in_batch + i * in_row + j * in_col) * BYTES;
+  to += (tile.batch * out_batch + i * out_row + j * out_col) * BYTES;
+  store_element(to, load_element(from, whole), to_whole);
+}

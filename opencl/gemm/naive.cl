@@ -1,0 +1,16 @@
+// Idea: one work-item per element of C walks a row of A and a column of B.
+// It is the first rung: each value of A and B is read from memory n and m times.
+// Requires: nothing.
+#include "problem.h"
+
+KERNEL_OF(naive, 16, 16)(GEMM_ARGUMENTS) {
+  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
+  const long i = (long)tile.row * 16 + local_y(), j = (long)tile.col * 16 + local_x();
+  if (i >= m || j >= n) return;
+  const GLOBAL T* row = a + a_offset + tile.batch * a_batch + i * a_row;
+  const GLOBAL T* col = b + b_offset + tile.batch * b_batch + j * b_col;
+  T acc = 0;
+  if (flags & MULTIPLY)
+    for (long l = 0; l < k; ++l) acc = multiply_add(row[l * a_col], col[l * b_row], acc);
+  finish(c + c_offset + tile.batch * c_batch + i * c_row + j * c_col, acc, alpha, beta, flags);
+}

@@ -1,0 +1,100 @@
+// Panels: SIZE rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
+// memory as panel[l][SIZE + WIDTH], one element per "lane" index and step. A group has SIZE
+// work-items. Three ways to copy, by how the operand lies in memory; the choice is uniform.
+//
+//   ALONG_K      k has unit stride: DEPTH neighbours read DEPTH steps of one lane and store them
+//                turned; the padding of WIDTH elements spreads those stores over the banks.
+//   ALONG_LANES  element by element, neighbours along the lanes (also what has no unit stride).
+//   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
+//
+// Lanes outside the matrix repeat its last lane (their results are never stored) or are zero;
+// steps outside are zero in A and in B. Where the device can, copies run in the background
+// (cp.async): commit_copies() closes a stage, await_copies() waits for all but the youngest ones.
+#define ALONG_K 0
+#define ALONG_LANES 1
+#define IN_VECTORS 2
+#define ROW (SIZE + WIDTH)
+#define PANEL (DEPTH * ROW)
+
+#if HAVE_PTX
+// `bytes` is the size of the copy or 0: then zeros are stored and nothing is read.
+DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)(ulong)to; }
+DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+  __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                   :
+                   : "r"(local_address(to)), "l"(from), "n"(sizeof(T)),
+                     "r"(inside ? (int)sizeof(T) : 0)
+                   : "memory");
+}
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
+  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                   :
+                   : "r"(local_address(to)), "l"(from), "r"(count * (int)sizeof(T))
+                   : "memory");
+}
+DEVICE void commit_copies() { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
+#define await_copies(young) __asm__ volatile("cp.async.wait_group %0;" : : "n"(young) : "memory")
+#else
+DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+  *to = inside ? *from : (T)0;
+}
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
+  for (int e = 0; e < WIDTH; ++e) to[e] = e < count ? from[e] : (T)0;
+}
+#define commit_copies()
+#define await_copies(young)
+#endif
+
+// One operand on its way: where this work-item's first copy of the next stage comes from and goes
+// to, and what is left of the matrix from there.
+typedef struct Feed {
+  const GLOBAL T* from;
+  long lane_stride, k_stride;
+  int way, lanes_left, place;
+} Feed;
+
+// `lane0` is the panel's first lane, `lanes` the matrix's number of them.
+DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long batch_stride,
+                    long lane0, long lanes, int t) {
+  const long left = lanes - lane0;
+  Feed f;
+  f.lane_stride = lane_stride;
+  f.k_stride = k_stride;
+  f.lanes_left = left < SIZE ? (int)left : SIZE;
+  const ulong bytes = (ulong)(k_stride | batch_stride) * sizeof(T);
+  f.way = k_stride == 1 && lane_stride != 1                            ? ALONG_K
+          : lane_stride == 1 && (((ulong)x | bytes) & 15) == 0 ? IN_VECTORS
+                                                                       : ALONG_LANES;
+  int lane = t, l = 0;
+  if (f.way == ALONG_K) lane = t / DEPTH, l = t % DEPTH;
+  if (f.way == IN_VECTORS) lane = t % (SIZE / WIDTH) * WIDTH, l = t / (SIZE / WIDTH);
+  f.place = l * ROW + lane;
+  if (f.way != IN_VECTORS && lane >= f.lanes_left) lane = f.lanes_left - 1;
+  f.from = x + (lane0 + lane) * lane_stride + l * k_stride;
+  f.lanes_left -= lane;
+  return f;
+}
+
+// Copies the next DEPTH steps, of which `steps` lie inside the matrix, and moves on.
+DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long steps, int t) {
+  LOCAL_POINTER T* to = panel + f->place;
+  if (f->way == IN_VECTORS) {
+    const int left = f->lanes_left < 0 ? 0 : f->lanes_left < WIDTH ? f->lanes_left : WIDTH;
+#pragma unroll
+    for (int s = 0; s < DEPTH; s += WIDTH)
+      copy_vector(to + s * ROW, f->from + s * f->k_stride,
+                  s + t / (SIZE / WIDTH) < steps ? left : 0);
+  } else if (f->way == ALONG_K) {
+    const bool inside = t % DEPTH < steps;
+#pragma unroll
+    for (int s = 0; s < SIZE; s += SIZE / DEPTH) {
+      const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
+      copy_element(to + s, f->from + lane * f->lane_stride, inside);
+    }
+  } else {
+#pragma unroll
+    for (int s = 0; s < DEPTH; ++s)
+      copy_element(to + s * ROW, f->from + s * f->k_stride, s < steps);
+  }
+  f->from += DEPTH * f->k_stride;
+}

@@ -1,0 +1,68 @@
+// What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
+// group works on. T is float, double or int; the includer defines it. No include guard: CUDA reads
+// this file once per instance, each time with another T.
+//
+//   acc = +0; acc <- fma(a(i,l), b(l,j), acc), l ascending; t = alpha (acc + 0), or +0 unless MULTIPLY
+//   c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C.       (int: modulo 2^32)
+//
+// Adding +0 turns a -0 into +0, so a padded step fma(0, 0, acc) never shows.
+
+// Element (i, j) of matrix x in batch s lies at x[x_offset + s * x_batch + i * x_row + j * x_col].
+#define GEMM_ARGUMENTS                                                                           \
+  const GLOBAL T *RESTRICT a, long a_offset, long a_batch, long a_row, long a_col,               \
+      const GLOBAL T *RESTRICT b, long b_offset, long b_batch, long b_row, long b_col,           \
+      GLOBAL T *RESTRICT c, long c_offset, long c_batch, long c_row, long c_col, long m, long n, \
+      long k, T alpha, T beta, int flags, int tiles_m, int tiles_n
+
+#define MULTIPLY 1 /* flags: alpha != 0 and k > 0, else a and b are not read */
+#define ADD_C 2    /* flags: beta != 0, else c is not read */
+
+#define GEMM_PASTE2(x, y) x##y
+#define GEMM_PASTE(x, y) GEMM_PASTE2(x, y)
+
+// 16 bytes of T: the widest load and store.
+#define WIDTH_float 4
+#define WIDTH_double 2
+#define WIDTH_int 4
+#define VECTOR_float float4
+#define VECTOR_double double2
+#define VECTOR_int int4
+#define WIDTH GEMM_PASTE(WIDTH_, T)
+#define VECTOR GEMM_PASTE(VECTOR_, T)
+#define INTEGER_float 0
+#define INTEGER_double 0
+#define INTEGER_int 1
+
+#if GEMM_PASTE(INTEGER_, T)
+DEVICE T multiply_add(T x, T y, T acc) { return (int)((uint)x * (uint)y + (uint)acc); }
+DEVICE T scale(T x, T acc) { return (int)((uint)x * (uint)acc); }
+#else
+DEVICE T multiply_add(T x, T y, T acc) { return fma(x, y, acc); }
+DEVICE T scale(T x, T acc) { return x * (acc + (T)0); }
+#endif
+
+// Stores one element of C from the sum of its products.
+DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {
+  T result = (flags & MULTIPLY) ? scale(alpha, acc) : (T)0;
+  if (flags & ADD_C) result = multiply_add(beta, *c, result);
+  *c = result;
+}
+
+// The tile of C that group `group` works on. Groups walk down BAND tile rows before they step to
+// the next tile column, so that the groups of one wave share rows of A and columns of B in L2.
+#define BAND 8
+typedef struct Tile {
+  int row, col, batch;
+} Tile;
+
+DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
+  const int tiles = tiles_m * tiles_n;
+  const int batch = group / tiles, index = group - batch * tiles;
+  const int first = index / (BAND * tiles_n) * BAND, inside = index - first * tiles_n;
+  const int height = tiles_m - first < BAND ? tiles_m - first : BAND;
+  Tile tile;
+  tile.row = first + inside % height;
+  tile.col = inside / height;
+  tile.batch = batch;
+  return tile;
+}

@@ -1,0 +1,250 @@
+// The arithmetic of exact sums, in words that CUDA, OpenCL C and host C++ share: error-free
+// transformations and three-term expansions for the fast road; a superaccumulator (one fixed-point
+// number over the whole range of a format, in 32-bit steps) for the wide one; one correct rounding
+// for both. After Knuth and Dekker (two_sum), Rump, Ogita and Oishi (extraction), Kulisch and Neal.
+#pragma once
+
+// --- Expansions: a sum kept as hi + mid + lo, no bit lost ----------------------------------------
+
+// Returns the rounded sum; *error is what rounding lost, exactly. NaN where a or b is not finite.
+DEVICE double two_sum(double a, double b, double* error) {
+  const double sum = a + b;
+  const double b_part = sum - a;
+  *error = (a - (sum - b_part)) + (b - b_part);
+  return sum;
+}
+
+// Returns the rounded square; *error is exact where 2^-969 <= x * x < 2^1023, and for zero.
+DEVICE double two_square(double x, double* error) {
+  const double square = x * x;
+  *error = fma(x, x, -square);
+  return square;
+}
+
+typedef struct Expansion {
+  double hi, mid, lo;
+} Expansion;
+
+// The sum of nothing. -0 is neutral: a sum of floats is -0 only when every term is.
+DEVICE Expansion expansion_zero() {
+  Expansion e;
+  e.hi = -0.0;
+  e.mid = 0.0;
+  e.lo = 0.0;
+  return e;
+}
+
+// Adds x; returns what three terms can't hold, as bits shifted to drop the sign: non-zero means
+// that the expansion has lost something, or met a NaN or an infinity.
+DEVICE ulong expansion_add(Expansion* e, double x) {
+  double rest;
+  e->hi = two_sum(e->hi, x, &rest);
+  e->mid = two_sum(e->mid, rest, &rest);
+  e->lo = two_sum(e->lo, rest, &rest);
+  return as_ulong(rest) << 1;
+}
+
+// --- Folds: expansions of many work-items added in any order ------------------------------------
+// With `top` an upper bound of every exponent, each term is cut at the same FOLDS grid lines,
+// FOLD_BITS apart; the pieces of one fold then add up in double without rounding (up to 4096
+// terms), whatever the order. Below the last line everything must be zero.
+
+#define FOLDS 4
+#define FOLD_BITS 40
+#define FOLD_TOP_LIMIT 2030u  // at larger biased exponents a grid line or a sum could overflow
+
+typedef struct Folds {
+  double part[FOLDS];
+} Folds;
+
+// The biased exponent of the largest term.
+DEVICE uint expansion_exponent(const Expansion* e) {
+  const uint hi = (uint)(as_ulong(e->hi) >> 52) & 2047u;
+  const uint mid = (uint)(as_ulong(e->mid) >> 52) & 2047u;
+  const uint lo = (uint)(as_ulong(e->lo) >> 52) & 2047u;
+  const uint most = hi > mid ? hi : mid;
+  return most > lo ? most : lo;
+}
+
+// Exponent of grid line k when the largest biased exponent is `top`; denormals end at -1074.
+DEVICE int fold_grid(uint top, int k) { return (int)top - 1022 - FOLD_BITS * (k + 1); }
+
+// Cuts the expansion; returns 0, or non-zero bits when the folds don't hold all of it.
+DEVICE ulong folds_of(const Expansion* e, uint top, Folds* folds) {
+  double hi = e->hi, mid = e->mid, lo = e->lo;
+#pragma unroll
+  for (int k = 0; k < FOLDS; ++k) {
+    const int grid = fold_grid(top, k) > -1074 ? fold_grid(top, k) : -1074;
+    // 1.5 * 2^(grid + 52): adding it rounds to a multiple of 2^grid.
+    const double line = as_double(((ulong)(uint)(grid + 52 + 1023) << 52) | 0x0008000000000000UL);
+    const double hi_part = (line + hi) - line;
+    const double mid_part = (line + mid) - line;
+    const double lo_part = (line + lo) - line;
+    hi -= hi_part;
+    mid -= mid_part;
+    lo -= lo_part;
+    folds->part[k] = (hi_part + mid_part) + lo_part;
+  }
+  return (as_ulong(hi) | as_ulong(mid) | as_ulong(lo)) << 1;
+}
+
+// --- Numbers as integers ---------------------------------------------------------------------------
+
+// mantissa * 2^(position - 1074) with the sign of the bits; finite doubles only.
+DEVICE ulong mantissa_f64(ulong bits, int* position) {
+  const int exponent = (int)(bits >> 52) & 2047;
+  *position = exponent ? exponent - 1 : 0;
+  return (bits & 0x000fffffffffffffUL) | (exponent ? 0x0010000000000000UL : 0UL);
+}
+
+// mantissa * 2^(position - 149).
+DEVICE ulong mantissa_f32(uint bits, int* position) {
+  const int exponent = (int)(bits >> 23) & 255;
+  *position = exponent ? exponent - 1 : 0;
+  return (ulong)((bits & 0x007fffffu) | (exponent ? 0x00800000u : 0u));
+}
+
+// --- The superaccumulator ----------------------------------------------------------------------------
+// Word w weighs 2^(base + 32 w) and is a signed 64-bit number in two halves of 32 bits, each added
+// to by 32-bit atomics (native on every device; 64-bit ones in local memory are loops). A word
+// takes 2^30 digits before it could overflow. `stride` is the distance between words.
+
+// Adds a signed 64-bit value to one word.
+DEVICE void word_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, ulong value) {
+  const uint low_part = (uint)value;
+  uint high_part = (uint)(value >> 32);
+  if (low_part) high_part += atomic_add(low, low_part) + low_part < low_part ? 1u : 0u;
+  if (high_part) atomic_add(high, high_part);
+}
+
+// Adds mantissa * 2^position, counted from the accumulator's base, negated where asked.
+DEVICE void accumulator_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, int stride,
+                            ulong mantissa, int position, bool negative) {
+  if (mantissa == 0UL) return;
+  if (position < 0) {  // the bits below the base are zero: the value is a multiple of it
+    mantissa >>= -position;
+    position = 0;
+  }
+  const int word = position >> 5, shift = position & 31;
+  const ulong bottom = mantissa << shift;
+  ulong digit[3];
+  digit[0] = bottom & 0xffffffffUL;
+  digit[1] = bottom >> 32;
+  digit[2] = shift ? mantissa >> (64 - shift) : 0UL;
+#pragma unroll
+  for (int k = 0; k < 3; ++k)
+    if (digit[k])
+      word_add(low + (word + k) * stride, high + (word + k) * stride,
+               negative ? 0UL - digit[k] : digit[k]);
+}
+
+// --- Rounding -------------------------------------------------------------------------------------------
+
+// Reads a number's words from low to high and keeps the three highest digits and whether anything
+// non-zero lies below them. A negative number is read a second time with its words negated.
+typedef struct Digits {
+  long carry;
+  uint top, next, last;    // the highest non-zero digit and the two below it
+  uint rest;               // non-zero when a lower digit is
+  uint before1, before2;   // the two digits read last
+  uint below;              // or of all digits before those
+  int top_word;            // -1: the number is zero so far
+  int count;
+} Digits;
+
+DEVICE Digits digits_none() {
+  Digits d;
+  d.carry = 0;
+  d.top = d.next = d.last = d.rest = d.before1 = d.before2 = d.below = 0;
+  d.top_word = -1;
+  d.count = 0;
+  return d;
+}
+
+DEVICE void digits_read(Digits* d, long word) {
+  const long value = word + d->carry;
+  const uint digit = (uint)((ulong)value & 0xffffffffUL);
+  d->carry = value >> 32;
+  if (digit) {
+    d->top = digit;
+    d->next = d->before1;
+    d->last = d->before2;
+    d->rest = d->below;
+    d->top_word = d->count;
+  }
+  d->below |= d->before2;
+  d->before2 = d->before1;
+  d->before1 = digit;
+  d->count += 1;
+}
+
+// Reads what the highest word's carry leaves; returns whether the number is negative.
+DEVICE bool digits_end(Digits* d) {
+  digits_read(d, 0);
+  digits_read(d, 0);
+  return d->carry < 0;
+}
+
+// The magnitude's bits rounded to nearest-even, word 0 weighing 2^base; infinity past the range.
+// f32: precision 24, lowest -126; f64: 53, -1022.
+DEVICE ulong digits_round(const Digits* d, int base, int precision, int lowest) {
+  if (d->top_word < 0) return 0UL;
+  const int zeros = clz(d->top);
+  ulong mantissa = (((ulong)d->top << 32) | d->next) << zeros;
+  if (zeros) mantissa |= d->last >> (32 - zeros);
+  const bool sticky = d->rest != 0 || (uint)(d->last << zeros) != 0;
+  const int exponent = base + 32 * d->top_word + 31 - zeros;  // of the mantissa's first bit
+
+  const ulong infinity = (ulong)(1 - 2 * lowest + 2) << (precision - 1);
+  if (exponent > 1 - lowest) return infinity;
+  const int drop = 64 - precision + (exponent < lowest ? lowest - exponent : 0);
+  if (drop > 64) return 0UL;
+  const ulong kept = drop == 64 ? 0UL : mantissa >> drop;
+  const ulong lost = drop == 64 ? mantissa : mantissa << (64 - drop);
+  const ulong half_way = 0x8000000000000000UL;
+  const bool up = lost > half_way || (lost == half_way && (sticky || (kept & 1UL)));
+  const ulong scale = exponent < lowest ? 0UL : (ulong)(exponent - lowest) << (precision - 1);
+  const ulong bits = scale + kept + (up ? 1UL : 0UL);
+  return bits > infinity ? infinity : bits;
+}
+
+// Folds as five words; word 0 weighs 2^fold_grid(top, FOLDS - 1).
+DEVICE void folds_to_words(const Folds* folds, uint top, long* words) {
+  long integer[FOLDS];
+#pragma unroll
+  for (int k = 0; k < FOLDS; ++k) {
+    int position;
+    const ulong bits = as_ulong(folds->part[k]);
+    const ulong mantissa = mantissa_f64(bits, &position);
+    const int shift = position - 1074 - fold_grid(top, k);  // the part is a multiple of the grid
+    const ulong magnitude = mantissa == 0UL ? 0UL
+                            : shift >= 0    ? mantissa << shift
+                                            : mantissa >> -shift;
+    integer[k] = bits >> 63 ? -(long)magnitude : (long)magnitude;
+  }
+  words[0] = integer[3];                                        // FOLD_BITS apart: 0, 40, 80, 120
+  words[1] = integer[2] * 256;                                  // 40 = 32 + 8
+  words[2] = (long)((ulong)integer[1] & 0xffffffffUL) * 65536;  // 80 = 64 + 16
+  words[3] = (integer[1] >> 32) * 65536 + (long)((ulong)integer[0] & 0xffffffffUL) * 16777216;
+  words[4] = (integer[0] >> 32) * 16777216;                     // 120 = 96 + 24
+}
+
+// --- What the fixed point can't say -------------------------------------------------------------
+
+#define SAW_NAN 1u
+#define SAW_PLUS_INFINITY 2u
+#define SAW_MINUS_INFINITY 4u
+#define SAW_OTHER_THAN_MINUS_ZERO 8u  // without it an exact zero is -0
+#define SAW_WIDE 16u                  // the partial sum lies in words, not in folds
+
+// The result's bits from the magnitude's, its sign and what was seen.
+DEVICE ulong settle(ulong magnitude, bool negative, uint saw, int precision, int lowest) {
+  const ulong infinity = (ulong)(1 - 2 * lowest + 2) << (precision - 1);
+  const ulong sign = infinity + ((ulong)1 << (precision - 1));
+  const uint infinities = saw & (SAW_PLUS_INFINITY | SAW_MINUS_INFINITY);
+  if ((saw & SAW_NAN) || infinities == (SAW_PLUS_INFINITY | SAW_MINUS_INFINITY))
+    return infinity | ((ulong)1 << (precision - 2));
+  if (infinities) return infinities == SAW_PLUS_INFINITY ? infinity : infinity | sign;
+  if (magnitude == 0UL) return saw & SAW_OTHER_THAN_MINUS_ZERO ? (negative ? sign : 0UL) : sign;
+  return negative ? magnitude | sign : magnitude;
+}

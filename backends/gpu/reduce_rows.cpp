@@ -1,0 +1,235 @@
+// The ladder of reduce on GPU backends: how a call lies over groups of work-items, and which rung
+// takes it. opencl/reduce/tile.h has the picture that this geometry fills.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "row.hpp"
+
+namespace trine::gpu {
+namespace {
+
+// The words of opencl/reduce/tile.h.
+enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
+enum Options : int32_t {
+  kMapAbs = 1,
+  kMapSquare = 2,
+  kResultF64 = 4,
+  kSigned = 8,
+  kLargest = 16
+};
+
+bool is_float(uint32_t dtype) { return dtype == TRINE_F32 || dtype == TRINE_F64; }
+bool is_signed(uint32_t dtype) { return dtype == TRINE_I32 || dtype == TRINE_I64; }
+bool is_arg(uint32_t function) { return function == TRINE_ARGMIN || function == TRINE_ARGMAX; }
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t power_above(int64_t n) { return int64_t(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1)))); }
+int64_t power_below(int64_t n) { return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1)))); }
+
+/// What there is to reduce: element (i, j) of result r lies r * result_stride + i * row_stride +
+/// j * col_stride behind the first, and its index is i * row_index + j * col_index.
+struct Shape {
+  int64_t results = 1, rows = 1, cols = 0;
+  int64_t result_stride = 0, row_stride = 0, col_stride = 0;
+  int64_t row_index = 0, col_index = 1;
+  bool empty() const { return cols == 0; }
+};
+
+/// `ordered`: the order of elements counts (products), so dimensions stay as they are.
+Shape shape_of(const trine_reduce& op, bool ordered) {
+  const trine_view& v = op.input;
+  if (op.axis == TRINE_EACH_ROW) return {v.rows, 1, v.cols, v.row_stride, 0, v.col_stride};
+  if (op.axis == TRINE_EACH_COLUMN) return {v.cols, 1, v.rows, v.col_stride, 0, v.row_stride};
+  if (v.rows == 0 || v.cols == 0) return {};
+  if (v.rows == 1) return {1, 1, v.cols, 0, 0, v.col_stride};
+  if (v.cols == 1) return {1, 1, v.rows, 0, 0, v.row_stride};
+  if (v.row_stride == v.cols * v.col_stride) return {1, 1, v.rows * v.cols, 0, 0, v.col_stride};
+  Shape shape{1, v.rows, v.cols, 0, v.row_stride, v.col_stride, v.cols, 1};
+  if (!ordered && std::abs(v.row_stride) < std::abs(v.col_stride)) {
+    std::swap(shape.rows, shape.cols);
+    std::swap(shape.row_stride, shape.col_stride);
+    std::swap(shape.row_index, shape.col_index);
+    if (!is_arg(op.function) && v.col_stride == v.rows * v.row_stride) {
+      shape.cols *= shape.rows;
+      shape.rows = 1;
+    }
+  }
+  return shape;
+}
+
+/// How groups lie over it: opencl/reduce/tile.h.
+struct Tiling {
+  int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;
+  int64_t tiles = 1;
+  int64_t records() const { return splits > 1 ? tiles * width * splits : 0; }
+};
+
+constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
+constexpr int64_t kLargestGrid = (int64_t{1} << 31) - 1;
+
+/// Several groups share a tile only while tiles alone don't fill the device.
+void split(Tiling& tiling, int64_t units, const Target& target, int64_t groups_per_unit) {
+  const int64_t wanted = int64_t(std::max(target.facts->compute_units, 1u)) * groups_per_unit;
+  tiling.splits = 1;
+  if (tiling.tiles <= std::min(kCounters, wanted / 2))
+    tiling.splits = int32_t(std::clamp<int64_t>(units, 1, wanted / tiling.tiles));
+}
+
+Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_unit,
+            const Target& target) {
+  Tiling t;
+  if (s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride)) {
+    // Neighbouring results are neighbours in memory: at least 64 of them side by side.
+    t.across = 1;
+    const int64_t lanes = std::min(power_above(ceil_div(s.cols, chunk)), threads);
+    const int64_t widest = std::min(threads, std::max<int64_t>(64, threads / lanes));
+    t.tiles = ceil_div(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
+    t.width = int32_t(ceil_div(s.results, t.tiles));
+    t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
+  } else {
+    // Four elements of a row for each lane: fewer would idle, more would scatter loads.
+    t.col_lanes = int32_t(std::min(power_above(ceil_div(s.cols, 4)), threads));
+    t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
+    t.width = int32_t(std::min(s.results, threads / t.lanes));
+    t.tiles = ceil_div(s.results, t.width);
+  }
+  const int64_t row_units = ceil_div(s.rows, t.lanes / t.col_lanes);
+  split(t, row_units * ceil_div(s.cols, t.col_lanes * chunk), target, groups_per_unit);
+  return t;
+}
+
+/// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
+bool finishes_at_once(const Target& target) {
+  return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
+}
+
+// --- exact -----------------------------------------------------------------------------------------
+
+constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
+constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG"};
+constexpr const char* kExactThreads[] = {"256"};
+constexpr const char* kExactEntries[] = {"exact"};
+constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", kExactThreads}};
+enum Type { kFloat, kDouble, kUint, kUlong };
+enum Kind { kSum, kSquares, kProd, kExtreme, kArg };
+
+bool exact_exists(const int* macro) { return macro[1] <= kSquares && macro[0] <= kDouble; }
+
+int type_of(uint32_t dtype) {
+  if (dtype == TRINE_F32) return kFloat;
+  if (dtype == TRINE_F64) return kDouble;
+  return trine_dtype_size(dtype) == 4 ? kUint : kUlong;
+}
+
+int kind_of(const trine_reduce& op) {
+  switch (op.function) {
+    case TRINE_SUM: return op.map == TRINE_SQUARE && is_float(op.dtype) ? kSquares : kSum;
+    case TRINE_PROD: return kProd;
+    case TRINE_MIN:
+    case TRINE_MAX: return kExtreme;
+    default: return kArg;
+  }
+}
+
+/// 64-bit words of one record of a tile shared by groups (exact_sum.h; whole.h: value and index).
+int64_t record_words(const trine_reduce& op) {
+  if (!is_float(op.dtype)) return 2;
+  if (kind_of(op) == kSquares) return 5 + (op.dtype == TRINE_F32 ? 20 : 101);
+  if (kind_of(op) == kSum) return 5 + (op.dtype == TRINE_F32 ? 11 : 67);
+  return 2;
+}
+
+Tiling exact_tiling(const Request& request, Shape& shape) {
+  const auto& op = request.as<trine_reduce>();
+  shape = shape_of(op, kind_of(op) == kProd && is_float(op.dtype));
+  return tile(shape, 256, trine_dtype_size(op.dtype) == 4 ? 16 : 8, 6, request.target);
+}
+
+const char* exact_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (!is_float(op.dtype) || kind_of(op) > kSquares) return "sums of floats only, so far";
+  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64))
+    return "this device has no f64";
+  if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
+    return "an exact sum of floats needs f64, which this device lacks";
+  if (is_float(op.dtype) && !request.target.has(TRINE_CAN_REPRODUCE))
+    return "this device's arithmetic failed the probe (see its facts): its bits would differ";
+  Shape shape;
+  if (exact_tiling(request, shape).tiles > kLargestGrid)
+    return "more results than one launch can have groups for";
+  return nullptr;
+}
+
+uint64_t exact_workspace(const Request& request) {
+  Shape shape;
+  const int64_t records = exact_tiling(request, shape).records();
+  if (records == 0) return 0;
+  return TRINE_CONTROL_BYTES + uint64_t(records * record_words(request.as<trine_reduce>()) * 8);
+}
+
+int32_t options_of(const trine_reduce& op) {
+  int32_t options = 0;
+  if (op.map == TRINE_ABS) options |= kMapAbs;
+  if (op.map == TRINE_SQUARE) options |= kMapSquare;
+  if (op.result_dtype == TRINE_F64) options |= kResultF64;
+  if (is_signed(op.dtype)) options |= kSigned;
+  if (op.function == TRINE_MAX || op.function == TRINE_ARGMAX) options |= kLargest;
+  return options;
+}
+
+void exact_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Shape s;
+  const Tiling t = exact_tiling(request, s);
+  if (s.results == 0) return;
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op);
+  const int64_t size = trine_dtype_size(op.dtype);
+  const auto launch = [&](Phase phase, int64_t groups) {
+    Launch& l = plan.add(0);
+    l.grid[0] = uint32_t(groups);
+    l.block[0] = 256;
+    l.memory(op.input.memory).i64(int64_t(op.input.offset) / size);
+    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
+    l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
+    l.i64(t.splits > 1 ? int64_t(request.workspace->offset) : 0);
+    l.i64(s.results).i64(s.rows).i64(s.cols);
+    l.i64(s.result_stride).i64(s.row_stride).i64(s.col_stride);
+    l.i32(t.width).i32(t.lanes).i32(t.col_lanes).i32(t.across).i32(t.splits);
+    l.i64(s.row_index).i64(s.col_index).i32(phase).i32(options_of(op));
+  };
+  if (t.splits == 1 || finishes_at_once(request.target)) return launch(kWhole, t.tiles * t.splits);
+  launch(kAccumulate, t.tiles * t.splits);
+  launch(kFinish, t.tiles);
+}
+
+constexpr Row kRows[] = {
+    {.name = "exact",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "any function, view and axis; float sums exact, rounded once; one launch",
+     .requirement = nullptr,
+     .file = "reduce/exact",
+     .backends = kBoth,
+     .parameters = {},
+     .macros = kExactMacros,
+     .entries = kExactEntries,
+     .exists = exact_exists,
+     .refuses = exact_refuses,
+     .workspace_bytes = exact_workspace,
+     .plan = exact_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
+};
+
+}  // namespace
+
+std::span<const Row> reduce_rows() { return kRows; }
+
+const Row* choose_reduce(const Target&, const trine_reduce&, trine_selection& selection) {
+  selection.why = "the default: the same bits on every device";
+  return &kRows[0];
+}
+
+}  // namespace trine::gpu

@@ -1,0 +1,213 @@
+// The exact sum of floats, or of their squares, rounded once: the narrow road first, and the wide
+// road for a tile whose numbers don't fit it. A tile shared by several groups leaves one record a
+// result and group in the workspace; the last group (or a second launch) adds them the same way.
+#pragma once
+
+#if KIND_SQUARES
+#define SQUARES 1
+#else
+#define SQUARES 0
+#endif
+#define COPIES 32
+#define GROUPS 4  // of 256 work-items a multiprocessor: 64 registers each, 64 KB in flight
+#if T_float
+#define CHUNK 16
+#define VECTOR 4
+typedef float4 Vector;
+#if SQUARES
+#define BASE -298
+#define WORDS 20
+#else
+#define BASE -149
+#define WORDS 11
+#endif
+#else
+#define CHUNK 8
+#define VECTOR 2
+typedef double2 Vector;
+#if SQUARES
+#define BASE -2148
+#define WORDS 101
+#else
+#define BASE -1074
+#define WORDS 67
+#endif
+#endif
+
+#include "exact_sum_narrow.h"
+#include "exact_sum_wide.h"
+
+#define RECORD (FOLDS + 1)  // folds, then their exponent and, in the upper half, what was seen
+#define ARENA (WORDS * COPIES > FOLDS * THREADS ? WORDS * COPIES : FOLDS * THREADS)
+
+// Where the sums go: results, or records and words of a tile's groups.
+typedef struct Sink {
+  GLOBAL uchar* output;
+  long output_stride;
+  bool wide_result;  // f64 results of f32 elements
+  bool final;        // results, not records
+  GLOBAL ulong* records;
+  GLOBAL ulong* words;
+} Sink;
+
+DEVICE long record_of(const Tile* t, int split, int result) {
+  return ((t->first / t->width) * t->splits + split) * t->width + result;
+}
+
+DEVICE void store_result(const Sink* sink, long result, ulong bits) {
+  if (T_DOUBLE || sink->wide_result)
+    ((GLOBAL ulong*)sink->output)[result * sink->output_stride] = bits;
+  else
+    ((GLOBAL uint*)sink->output)[result * sink->output_stride] = (uint)bits;
+}
+
+// Adds the folds that a tile's groups left; non-zero when one of them is wide.
+DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* sum, uint* saw) {
+  ulong lost = 0UL;
+  for (int s = t->lane; t->active && s < t->splits; s += t->lanes) {
+    GLOBAL const ulong* record = records + record_of(t, s, t->result) * RECORD;
+    *saw |= (uint)(record[FOLDS] >> 32);
+    if (*saw & SAW_WIDE) return 1UL;
+    for (int k = 0; k < FOLDS; ++k) lost |= expansion_add(sum, as_double(record[k]));
+  }
+  return lost;
+}
+
+// The leader of a result stores what combine() left.
+DEVICE void store_folds(const Tile* t, const Sink* sink, LOCAL_POINTER const double* part, uint top) {
+  const uint saw = top & 2048u ? SAW_OTHER_THAN_MINUS_ZERO : 0u;
+  Folds folds;
+#pragma unroll
+  for (int k = 0; k < FOLDS; ++k) folds.part[k] = part[k * THREADS + local_x()];
+  if (!sink->final) {
+    GLOBAL ulong* record = sink->records + record_of(t, t->split, t->result) * RECORD;
+#pragma unroll
+    for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds.part[k]);
+    record[FOLDS] = (ulong)saw << 32 | top;
+    return;
+  }
+  long words[5];
+  folds_to_words(&folds, top & 2047u, words);
+  bool negative = false;
+  Digits d;
+  for (int pass = 0; pass < 2; ++pass) {
+    d = digits_none();
+#pragma unroll
+    for (int w = 0; w < 5; ++w) digits_read(&d, negative ? -words[w] : words[w]);
+    if (!digits_end(&d)) break;
+    negative = true;
+  }
+  const bool f64 = T_DOUBLE || sink->wide_result;
+  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+  const ulong bits = digits_round(&d, fold_grid(top & 2047u, FOLDS - 1), precision, lowest);
+  store_result(sink, t->first + t->result, settle(bits, negative, saw, precision, lowest));
+}
+
+// Stores `count` results of a tile from result `base` on, out of their superaccumulators.
+DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int copies,
+                       LOCAL_POINTER uint* low, LOCAL_POINTER uint* high,
+                       LOCAL_POINTER const uint* saw) {
+  const int me = local_x();
+  for (int i = me; i < count * WORDS; i += THREADS) {
+    const int slot = i % count * copies, w = i / count;
+    const ulong total = word_total(low + slot, high + slot, w, copies);
+    low[w * COPIES + slot] = (uint)total;
+    high[w * COPIES + slot] = (uint)(total >> 32);
+  }
+  sync();
+  if (sink->final) {
+    const bool f64 = T_DOUBLE || sink->wide_result;
+    if (me < count && t->first + base + me < t->results)
+      store_result(sink, t->first + base + me,
+                   round_words(low + me * copies, high + me * copies, saw[me], f64 ? 53 : 24,
+                               f64 ? -1022 : -126));
+  } else {
+    // One step of carrying keeps the sum of many records' words within 64 bits.
+    for (int i = me; i < count * WORDS; i += THREADS) {
+      const int r = i % count, w = i / count, at = w * COPIES + r * copies;
+      const long carry = w > 0 ? (long)(int)high[at - COPIES] : 0;
+      const ulong rest = w < WORDS - 1 ? (ulong)low[at] : (ulong)high[at] << 32 | low[at];
+      const long record = record_of(t, t->split, base + r);
+      sink->words[record * WORDS + w] = rest + (ulong)carry;
+      if (w == 0) sink->records[record * RECORD + FOLDS] = (ulong)(saw[r] | SAW_WIDE) << 32;
+    }
+  }
+  sync();
+}
+
+KERNEL_OF(exact, THREADS, 1, GROUPS)(
+    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+    long row_index, long col_index, int phase, int options) {
+  LOCAL ulong arena[ARENA];
+  LOCAL uint saw[THREADS];
+  LOCAL uint flag[1];
+  LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena;
+  LOCAL_POINTER uint* high = low + WORDS * COPIES;
+  LOCAL_POINTER double* part = (LOCAL_POINTER double*)arena;
+
+  const int me = local_x();
+  const Tile t = tile_of(TILE_ARGUMENTS, phase == FINISH ? group_x() : group_x() / splits,
+                         phase == FINISH ? 0 : group_x() % splits);
+  const bool magnitude = options & MAP_ABS;
+  Sink sink;
+  sink.output = output + output_offset;
+  sink.output_stride = output_stride;
+  sink.wide_result = options & RESULT_F64;
+  sink.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
+  sink.words = sink.records + (results + width - 1) / width * width * splits * RECORD;
+  bool finishing = phase == FINISH;
+
+  for (bool done = false; !done;) {
+    sink.final = finishing || splits == 1;
+    Expansion sum = expansion_zero();
+    uint mine = 0u, top;
+    ulong lost = 0UL;
+    if (finishing) {
+      lost = add_records(&t, sink.records, &sum, &mine);
+    } else {
+      lost = add_elements(&t, input + input_offset, magnitude, &sum);
+      mine = as_ulong(sum.hi) != 0x8000000000000000UL || t.cols == 0;
+    }
+    if (combine(&t, &sum, lost, mine, saw, part, flag, &top)) {
+      if (tile_leads(&t)) store_folds(&t, &sink, part, top);
+    } else {
+      const int batch = width < COPIES ? width : COPIES, copies = COPIES / batch;
+      for (int base = 0; base < width; base += batch) {
+        const int count = width - base < batch ? width - base : batch;
+        sync();
+        for (int i = me; i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
+        saw[me] = 0u;
+        sync();
+        if (t.active && t.result >= base && t.result < base + count) {
+          const int slot = (t.result - base) * copies + t.lane % copies;
+          mine = 0u;
+          if (finishing)
+            for (int s = t.lane; s < splits; s += lanes) {
+              const long record = record_of(&t, s, t.result);
+              mine |= add_partial_wide(sink.records + record * RECORD, sink.words + record * WORDS,
+                                       low + slot, high + slot);
+            }
+          else
+            mine = add_elements_wide(&t, input + input_offset, magnitude, low + slot, high + slot);
+          if (mine) atomic_or(saw + (t.result - base), mine);
+        }
+        sync();
+        store_wide(&t, &sink, base, count, copies, low, high, saw);
+      }
+    }
+    done = true;
+    if (!sink.final && phase == WHOLE) {
+      sync();
+      if (me == 0) {
+        GLOBAL uint* counter = (GLOBAL uint*)(workspace + workspace_offset) + t.first / width;
+        flag[0] = take_ticket(counter) == (uint)splits - 1u;
+        if (flag[0]) *counter = 0u;
+      }
+      sync();
+      finishing = flag[0] != 0u;
+      done = !finishing;
+      sync();
+    }
+  }
+}

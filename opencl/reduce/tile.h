@@ -1,0 +1,116 @@
+// How groups lie over a reduction, for every rung that takes any view and axis.
+//
+// There are `results` results; each reduces rows x cols elements: element (i, j) of result r lies at
+// input[r * result_stride + i * row_stride + j * col_stride]. A group takes `width` neighbouring
+// results with `lanes` work-items each, and `splits` groups share such a tile:
+//
+//   across = 0: work-item = result * lanes + lane   (lanes side by side: rows of unit stride)
+//   across = 1: work-item = lane * width + result   (results side by side: columns of a matrix)
+//
+// Lanes lie over columns first: col_lanes of them along a row, the others on the rows below. A tile's
+// elements come in segments of lanes / col_lanes rows by col_lanes * CHUNK columns; group `split`
+// takes segments split, split + splits, … and each work-item CHUNK elements of every one.
+#pragma once
+
+#define TILE_PARAMETERS                                                                        \
+  long results, long rows, long cols, long result_stride, long row_stride, long col_stride,    \
+      int width, int lanes, int col_lanes, int across, int splits
+
+#define TILE_ARGUMENTS                                                                            \
+  results, rows, cols, result_stride, row_stride, col_stride, width, lanes, col_lanes,   \
+      across, splits
+
+// What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
+// its second; and how elements are mapped and results written.
+#define WHOLE 0
+#define ACCUMULATE 1
+#define FINISH 2
+#define MAP_ABS 1
+#define MAP_SQUARE 2
+#define RESULT_F64 4
+#define SIGNED 8
+#define LARGEST 16
+#define CONTROL_BYTES 4096  // counters at the start of the workspace: zero before and after
+
+typedef struct Tile {
+  long results, rows, cols, result_stride, row_stride, col_stride;
+  int width, lanes, col_lanes, splits;
+  int step;             // distance of neighbouring lanes, in work-items
+  long first;           // the tile's first result
+  int split;
+  int result, lane;     // this work-item's; an idle one has lane == lanes
+  int lane_row, lane_col;
+  bool active;          // has a result to work on
+} Tile;
+
+DEVICE Tile tile_of(TILE_PARAMETERS, long tile, int split) {
+  Tile t;
+  t.results = results;
+  t.rows = rows;
+  t.cols = cols;
+  t.result_stride = result_stride;
+  t.row_stride = row_stride;
+  t.col_stride = col_stride;
+  t.width = width;
+  t.lanes = lanes;
+  t.col_lanes = col_lanes;
+  t.splits = splits;
+  t.step = across ? width : 1;
+  t.first = tile * width;
+  t.split = split;
+  const int me = local_x();
+  const bool idle = me >= width * lanes;
+  t.result = idle ? 0 : across ? me % width : me / lanes;
+  t.lane = idle ? lanes : across ? me / width : me % lanes;
+  t.lane_row = t.lane / col_lanes;
+  t.lane_col = t.lane % col_lanes;
+  t.active = !idle && t.first + t.result < results;
+  return t;
+}
+
+// The work-item that leads this one's result, and what it holds in the end is the result's.
+DEVICE int tile_leader(const Tile* t) { return local_x() - t->lane * t->step; }
+DEVICE bool tile_leads(const Tile* t) { return t->active && t->lane == 0; }
+
+// A work-item's walk over its segments: no division inside the loop.
+typedef struct Walk {
+  long row, row_step, segment, segment_step, segments;
+} Walk;
+
+DEVICE Walk walk_begin(const Tile* t, int chunk) {
+  Walk w;
+  const long span = (long)t->col_lanes * chunk;
+  const int rows_at_once = t->lanes / t->col_lanes;
+  w.segments = (t->cols + span - 1) / span;
+  if (t->rows <= rows_at_once) {  // one row of segments
+    w.row = w.segments > t->split ? 0 : t->rows;
+    w.segment = t->split;
+    w.row_step = 0;
+    w.segment_step = t->splits;
+  } else {
+    w.row = t->split / w.segments * rows_at_once;
+    w.segment = t->split % w.segments;
+    w.row_step = t->splits / w.segments * rows_at_once;
+    w.segment_step = t->splits % w.segments;
+  }
+  w.row += t->lane_row;
+  if (!t->active) w.row = t->rows;
+  return w;
+}
+
+DEVICE void walk_on(Walk* w, const Tile* t) {
+  w->row += w->row_step;
+  w->segment += w->segment_step;
+  if (w->segment >= w->segments) {
+    w->segment -= w->segments;
+    w->row += t->lanes / t->col_lanes;
+  }
+}
+
+// Element (row, 0) of this work-item's result, and the column of its k-th element of a chunk.
+DEVICE long tile_row(const Tile* t, long row) {
+  return (t->first + t->result) * t->result_stride + row * t->row_stride;
+}
+DEVICE long tile_column(const Tile* t, const Walk* w, int chunk, int k) {
+  return (w->segment * chunk + k) * t->col_lanes + t->lane_col;
+}

@@ -48,7 +48,7 @@ void pack_across(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height
         tile[r] = hn::Zero(d);
         if (i + r < rows) tile[r] = hn::MaskedLoad(valid, d, from.at(i + r, x));
       }
-      transpose_registers(d, tile);
+      transpose_registers<sizeof(T)>(d, tile);
       const auto wanted = hn::FirstN(d, static_cast<size_t>(height - i));
 #pragma GCC unroll 16
       for (int r = 0; r < kLanes; ++r) {

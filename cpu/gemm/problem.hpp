@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "ops.h"
+#include "backends/ops.h"
 
 namespace trine::cpu::gemm {
 

@@ -1,4 +1,5 @@
-// Transposes a square tile in registers: rows[i] lane j becomes rows[j] lane i.
+// Transposes a square tile in registers: rows[i] element j becomes rows[j] element i. An element is a
+// lane, or a whole block (16 bytes).
 //
 // With L lanes in a 128-bit block and B blocks in a vector, L * B rows:
 // 1. log2(L) rounds of interleaving v[i] with v[i + L/2] transpose L x L lanes inside each block
@@ -21,7 +22,7 @@ namespace trine::cpu::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR  // one lane: nothing to do
 
-template <class D, class V = hn::Vec<D>>
+template <int kBytes, class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_registers(D, V*) {}
 
 #else
@@ -62,21 +63,15 @@ HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
   }
 }
 
-// `rows` holds MaxLanes(d) vectors.
-template <class D, class V = hn::Vec<D>>
+// `rows` holds as many vectors as a vector holds elements of kBytes.
+template <int kBytes, class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  constexpr int kLanesPerBlock = static_cast<int>(HWY_MIN(kLanes * sizeof(hn::TFromD<D>), 16) /
-                                                  sizeof(hn::TFromD<D>));
-  constexpr int kBlocks = kLanes / kLanesPerBlock;
+  constexpr int kBlocks = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>)) / 16;
+  constexpr int kPerBlock = 16 / kBytes;
 #pragma GCC unroll 4
-  for (int g = 0; g < kBlocks; ++g) {
-    transpose_within_blocks<kLanesPerBlock>(d, rows + g * kLanesPerBlock);
-  }
+  for (int g = 0; g < kBlocks; ++g) transpose_within_blocks<kPerBlock>(d, rows + g * kPerBlock);
 #pragma GCC unroll 16
-  for (int i = 0; i < kLanesPerBlock; ++i) {
-    transpose_blocks<kBlocks>(d, rows + i, kLanesPerBlock);
-  }
+  for (int i = 0; i < kPerBlock; ++i) transpose_blocks<kBlocks>(d, rows + i, kPerBlock);
 }
 
 #endif  // HWY_SCALAR

@@ -1,0 +1,139 @@
+// simd_streaming: tiles transposed in registers; each line of the input is read once and each line
+// of the output written whole, past the cache when the output is larger than it (a plain store would
+// read the line first: half as much traffic again). Rows that agree on both sides are copied.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "transpose/simd_streaming.cpp"
+#include <algorithm>
+
+#include "hwy/cache_control.h"
+
+#include "transpose/block.hpp"
+#include "transpose/rows.hpp"
+#include "transpose/tile-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+transpose::Movers movers(int64_t size) {
+  return transpose::visit_size(size, []<int kSize>() {
+    return transpose::Movers{transpose_block<kSize>, transpose_block_buffered<kSize>,
+                             copy_bytes};
+  });
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trine::cpu {
+
+HWY_EXPORT(movers);
+
+namespace transpose {
+namespace {
+
+using std::int64_t;
+
+constexpr int64_t kStreamBytes = int64_t{8} << 20;  // of output: larger than a core's L2
+constexpr int64_t kPieceBytes = int64_t{256} << 10;
+constexpr int64_t kGatherTile = 32;
+
+// Extents of a block in elements.
+struct Extents {
+  int64_t p, q;
+};
+
+// Four lines by four lines; marching along q, so that a block's output lines are neighbours.
+Extents direct_extents(int64_t size) { return {256 / size, 256 / size}; }
+
+// One line of the input by 512 of its rows: long rows in the buffer leave few split lines.
+Extents buffered_extents(int64_t size) { return {512, 64 / size}; }
+static_assert(512 * 64 <= kBufferBytes);
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class Transposition {
+ public:
+  Transposition(const Problem& p, const Movers& movers) : p_(p) {
+    stream_ = p.bytes() >= kStreamBytes;
+    const bool aligned = p.out_q * p.size % 64 == 0;
+    move_ = stream_ && !aligned ? movers.buffered : movers.block;
+    block_ = stream_ && !aligned ? buffered_extents(p.size) : direct_extents(p.size);
+    const int64_t bytes = p.p * p.q * p.size;
+    if (bytes <= kPieceBytes / 4) {  // small matrices: a piece is some of them
+      group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);
+      span_ = {p.p, p.q};
+    } else {
+      const int64_t blocks = kPieceBytes / (block_.p * block_.q * p.size);
+      span_ = {block_.p, block_.q * std::max<int64_t>(1, blocks)};
+    }
+  }
+
+  void run(Parallel& parallel) {
+    const int64_t p_spans = divide_up(p_.p, span_.p), q_spans = divide_up(p_.q, span_.q);
+    const int64_t pieces = divide_up(p_.batch, group_) * p_spans * q_spans;
+    parallel.parallel_for(pieces, [&](int64_t index, int) {
+      const int64_t first = index / (p_spans * q_spans) * group_;
+      const int64_t x = index / q_spans % p_spans * span_.p, y = index % q_spans * span_.q;
+      for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) move_span(b, y, x);
+      hwy::FlushStream();
+    });
+  }
+
+ private:
+  void move_span(int64_t b, int64_t y0, int64_t x0) const {
+    const int64_t x1 = std::min(x0 + span_.p, p_.p), y1 = std::min(y0 + span_.q, p_.q);
+    for (int64_t x = x0; x < x1; x += block_.p) {
+      for (int64_t y = y0; y < y1; y += block_.q) {
+        move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,
+               std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), stream_});
+      }
+    }
+  }
+
+  const Problem& p_;
+  bool stream_;
+  void (*move_)(const Block& block);
+  Extents block_, span_;
+  int64_t group_ = 1;
+};
+
+void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
+  Problem p = rows;
+  if (p.in_q == p.p && p.out_q == p.p) {  // nothing between the rows: one long one
+    p.p *= p.q;
+    p.q = 1;
+  }
+  const int64_t length = p.p * p.size, pieces = divide_up(length, kPieceBytes);
+  const int64_t group = std::max<int64_t>(1, kPieceBytes / length);  // short rows
+  const bool stream = p.bytes() >= kStreamBytes;
+  parallel.parallel_for(divide_up(p.batch * p.q, group) * pieces, [&](int64_t index, int) {
+    const int64_t first = index / pieces * group, start = index % pieces * kPieceBytes;
+    for (int64_t row = first; row < std::min(first + group, p.batch * p.q); ++row) {
+      const int64_t b = row / p.q, y = row % p.q;
+      movers.copy(p.out_at(b, y, 0) + start, p.in_at(b, y, 0) + start,
+                  std::min(kPieceBytes, length - start), stream);
+    }
+    hwy::FlushStream();
+  });
+}
+
+}  // namespace
+
+void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void*,
+                        Parallel& parallel) {
+  const Problem p = problem(op);
+  const Movers movers = HWY_DYNAMIC_DISPATCH(movers)(p.size);
+  switch (p.kind()) {
+    case Kind::kNothing: return;
+    case Kind::kCopy: return copy_all(p, movers, parallel);
+    case Kind::kTranspose: return Transposition(p, movers).run(parallel);
+    case Kind::kGather: return move_blocked(p, kGatherTile, parallel);
+  }
+}
+
+}  // namespace transpose
+}  // namespace trine::cpu
+#endif

@@ -1,0 +1,181 @@
+// cpu's transpose rungs against the definition, byte by byte, on every SIMD target this machine has:
+// all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast inputs,
+// batches, misaligned views, and outputs large enough to be streamed. Every byte outside of the
+// output's elements must survive.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rung.hpp"
+#include "simd_targets.hpp"
+
+namespace trine::cpu {
+namespace {
+
+struct Side {
+  bool by_row;       // unit stride along the columns
+  std::int64_t pad;  // elements between lines
+  std::int64_t line_stride = -1, unit_stride = 1;  // broadcast: 0
+};
+
+struct Case {
+  std::int64_t rows, cols, batch = 1;
+  Side in{true, 0}, out{true, 0};
+  std::int64_t in_shift = 0, out_shift = 0;  // bytes
+};
+
+struct Memory {
+  std::vector<unsigned char> bytes;
+  trine_view view{};
+
+  Memory(std::int64_t rows, std::int64_t cols, std::int64_t batch, const Side& side,
+         std::int64_t size, std::int64_t shift, unsigned seed) {
+    const std::int64_t line = (side.by_row ? cols : rows) + side.pad;
+    const std::int64_t lines = side.by_row ? rows : cols;
+    const std::int64_t step = side.line_stride < 0 ? line : side.line_stride;
+    view.rows = rows;
+    view.cols = cols;
+    view.batch = batch;
+    view.row_stride = side.by_row ? step : side.unit_stride;
+    view.col_stride = side.by_row ? side.unit_stride : step;
+    view.batch_stride = line * lines + side.pad;
+    bytes.resize(static_cast<std::size_t>(256 + shift + (batch * view.batch_stride + 64) * size));
+    for (auto& x : bytes) {
+      seed = seed * 1664525u + 1013904223u;
+      x = static_cast<unsigned char>(seed >> 24);
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+    view.memory = bytes.data();
+    view.offset = (64 - address % 64) % 64 + 64 + static_cast<std::uint64_t>(shift);
+  }
+
+  std::size_t at(std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t size) const {
+    return view.offset + static_cast<std::size_t>(
+        size * (b * view.batch_stride + i * view.row_stride + j * view.col_stride));
+  }
+};
+
+// Several threads' numbers, on one thread.
+class TakingTurns final : public Parallel {
+ public:
+  TakingTurns() : Parallel(3) {}
+
+ private:
+  void run(std::int64_t count, Piece piece, void* body) override {
+    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
+  }
+};
+
+void check(const Case& x, std::int64_t size) {
+  const Memory in(x.rows, x.cols, x.batch, x.in, size, x.in_shift, 1);
+  Memory out(x.cols, x.rows, x.batch, x.out, size, x.out_shift, 2);
+  const std::vector<unsigned char> before = out.bytes;
+  std::vector<unsigned char> want = before;
+  for (std::int64_t b = 0; b < x.batch; ++b) {
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      for (std::int64_t j = 0; j < x.cols; ++j) {
+        std::memcpy(&want[out.at(b, j, i, size)], &in.bytes[in.at(b, i, j, size)],
+                    static_cast<std::size_t>(size));
+      }
+    }
+  }
+  trine_transpose op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.element_size = static_cast<std::uint32_t>(size);
+  op.input = in.view;
+  op.output = out.view;
+  TakingTurns parallel;
+  for (const TransposeRung& rung : transpose_rungs()) {
+    out.bytes.assign(before.begin(), before.end());  // in place: the view points there
+    std::vector<std::int64_t> parameters;
+    for (const Parameter& p : rung.parameters) parameters.push_back(p.values[0]);
+    rung.run(op, parameters.data(), nullptr, parallel);
+    EXPECT_TRUE(out.bytes == want)
+        << rung.name << " size " << size << " " << x.rows << "x" << x.cols << " batch " << x.batch
+        << " by row " << x.in.by_row << x.out.by_row << " shifts " << x.in_shift << " "
+        << x.out_shift;
+  }
+}
+
+constexpr std::int64_t kSizes[] = {1, 2, 4, 8, 16};
+
+class CpuTranspose : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+TEST_P(CpuTranspose, agrees_at_sizes_around_its_tiles_in_every_layout) {
+  for (std::int64_t size : kSizes) {
+    for (std::int64_t rows : {0, 1, 2, 3, 7, 16, 33, 65, 130}) {
+      for (std::int64_t cols : {0, 1, 2, 4, 15, 17, 64, 129}) {
+        for (int layout = 0; layout < 4; ++layout) {
+          check({rows, cols, 1, {layout % 2 == 0, 0}, {layout / 2 == 0, 0}}, size);
+          check({rows, cols, 2, {layout % 2 == 0, 3}, {layout / 2 == 0, 5}}, size);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuTranspose, agrees_on_misaligned_views) {
+  for (std::int64_t size : kSizes) {
+    const std::int64_t least = size < 4 ? size : 4;
+    for (std::int64_t shift = least; shift < 64; shift += 5 * least) {
+      check({70, 150, 2, {true, 1}, {true, 0}, shift, 0}, size);
+      check({70, 150, 2, {true, 0}, {true, 0}, 0, shift}, size);
+      check({70, 150, 2, {true, 0}, {false, 7}, shift, shift}, size);
+    }
+  }
+}
+
+TEST_P(CpuTranspose, agrees_on_broadcast_inputs) {
+  const Side sides[] = {{true, 0, 0}, {false, 0, 0}, {true, 0, -1, 0}, {true, 0, 0, 0}};
+  for (std::int64_t size : kSizes) {
+    for (const Side& in : sides) {
+      for (bool by_row : {true, false}) {
+        check({40, 90, 2, in, {by_row, 1}}, size);
+        check({1, 90, 2, in, {by_row, 0}}, size);
+        check({40, 1, 3, in, {by_row, 0}}, size);
+      }
+    }
+  }
+}
+
+TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
+  for (std::int64_t size : kSizes) {
+    const std::int64_t cols = 1040, rows = (9 << 20) / cols / size;
+    const std::int64_t aligned = (rows + 63) / 64 * 64;
+    check({aligned, cols}, size);
+    check({aligned, cols, 1, {true, 2}, {true, 0}, 0, size < 4 ? size : 4}, size);
+    check({aligned, cols, 1, {true, 0}, {true, 0}, 0, 3 * size}, size);
+    check({rows | 1, cols + 3}, size);                                         // buffered
+    check({rows | 1, cols + 3, 1, {true, 0}, {true, 0}, 0, size < 4 ? size : 4}, size);
+    check({rows | 1, cols + 3, 1, {true, 0}, {false, 0}, 0, size}, size);      // copied
+    check({rows | 1, cols + 3, 1, {true, 9}, {false, 1}, size, 0}, size);
+  }
+}
+
+TEST_P(CpuTranspose, agrees_on_narrow_matrices_and_batches) {
+  for (std::int64_t size : kSizes) {
+    for (std::int64_t narrow : {1, 2, 3, 5}) {
+      check({narrow, 100000 / size}, size);
+      check({100000 / size, narrow}, size);
+      check({narrow, 3, 3000}, size);
+      check({1, 1, 1000 * narrow}, size);
+    }
+  }
+}
+
+std::string target_name(const testing::TestParamInfo<std::int64_t>& info) {
+  return hwy::TargetName(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(targets, CpuTranspose,
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
+
+}  // namespace
+}  // namespace trine::cpu

@@ -74,6 +74,7 @@ foreach(backend CPU OPENCL CUDA)
       message(FATAL_ERROR "TRINE_${backend}=ON, but it can't be built: ${missing}")
     endif()
   endif()
+  string(REPLACE ";" "\\;" report "${report}")
   list(APPEND TRINE_BACKEND_REPORT "trine: backend ${name}: ${report}")
 endforeach()
 

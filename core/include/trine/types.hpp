@@ -14,9 +14,6 @@
 
 namespace trine {
 
-/// The version of the library in use ("0.1.0"); TRINE_VERSION_STRING is that of its headers.
-TRINE_API std::string_view version() noexcept;
-
 /// Why a call failed. The same mistake gives the same status on every backend.
 enum class Status : uint32_t {
   ok = TRINE_OK,

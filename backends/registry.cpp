@@ -1,0 +1,252 @@
+#include "registry.hpp"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "kit/host.hpp"
+#include "services.hpp"
+
+namespace trine::registry {
+namespace fs = std::filesystem;
+namespace {
+
+std::string folder_of_this_library() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<void*>(&folder_of_this_library), &info) || !info.dli_fname) return {};
+  std::error_code ignored;
+  const fs::path real = fs::canonical(info.dli_fname, ignored);
+  return real.empty() ? std::string{} : real.parent_path().string();
+}
+
+bool is_module(const fs::path& path) {
+  return path.extension() == ".so" && path.filename().string().starts_with("trine_");
+}
+
+/// "cuda" of ".../trine_cuda.so".
+std::string module_name(const std::string& path) {
+  std::string name = fs::path(path).stem().string();
+  return name.starts_with("trine_") ? name.substr(6) : name;
+}
+
+std::vector<std::string> modules_of(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (is_module(at->path())) paths.push_back(at->path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside) {
+  std::vector<std::string> folders;
+  std::string_view rest = path && !secure ? path : "";
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    const std::string_view folder = rest.substr(0, colon);
+    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    if (folder.starts_with('/')) folders.emplace_back(folder);
+  }
+  if (!beside.empty()) folders.push_back(beside + "/trine");
+  return folders;
+}
+
+int32_t Backend::devices(std::string* reason) const {
+  std::call_once(asked_, [this] {
+    if (api.device_count(&count_) != TRINE_OK || count_ <= 0) {
+      count_ = 0;
+      reason_ = api.last_error();
+    }
+  });
+  if (reason) *reason = reason_;
+  return count_;
+}
+
+Registry& Registry::get() {
+  // Never destroyed: handles may outlive every static object of this library.
+  static Registry* const registry = [] {
+    kit::use_host(services());
+    auto* made = new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"),
+                                             getauxval(AT_SECURE) != 0, folder_of_this_library()));
+    watch_process();  // after the backends' own static objects were made, to hear of exit first
+    return made;
+  }();
+  return *registry;
+}
+
+Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folders)) {
+  for (const std::string& folder : folders_) load_folder(folder);
+  attach_packs();
+  std::string searched;
+  for (const std::string& folder : folders_) searched += (searched.empty() ? "" : ", ") + folder;
+  for (const char* name : {"cpu", "opencl", "cuda"}) {
+    const auto named = [&](const Absent& entry) { return entry.name == name; };
+    if (find_unlocked(name) || std::any_of(absent_.begin(), absent_.end(), named)) continue;
+    const std::string file = std::string("trine_") + name + ".so";
+    note(name, folders_.empty() ? file : folders_.back() + "/" + file,
+         "not installed: there is no " + file + " in " + (searched.empty() ? "no folder" : searched));
+  }
+}
+
+void Registry::load_folder(const std::string& folder) {
+  std::error_code error;
+  // The last folder, beside the library, is searched by habit; the others somebody asked for.
+  if (!fs::is_directory(folder, error) && folder != folders_.back()) {
+    note("", folder, "TRINE_BACKEND_PATH names it, but it is no folder");
+    return;
+  }
+  for (const std::string& path : modules_of(folder)) load_file(path, false);
+}
+
+void Registry::load_file(const std::string& path, bool packs_only) {
+  std::error_code ignored;
+  const fs::path canonical = fs::canonical(path, ignored);
+  const std::string real = canonical.empty() ? path : canonical.string();
+  if (std::find(seen_.begin(), seen_.end(), real) != seen_.end()) return;
+  seen_.push_back(real);
+  void* library = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    return note(module_name(path), path, std::string("it can't be loaded: ") + (why ? why : "?"));
+  }
+  if (void* entry = packs_only ? nullptr : dlsym(library, "trine_backend_v1")) {
+    return load_backend(entry, path);
+  }
+  if (void* entry = dlsym(library, "trine_rungs_v1")) return load_pack(entry, path);
+  note(module_name(path), path,
+       packs_only ? "it exports no trine_rungs_v1, so it is no rung pack"
+                  : "it exports neither trine_backend_v1 nor trine_rungs_v1");
+}
+
+void Registry::load_backend(void* entry, const std::string& path) {
+  const trine_backend* table = nullptr;
+  const trine_status status = reinterpret_cast<trine_backend_entry>(entry)(&services(), &table);
+  if (status != TRINE_OK) {
+    return note(module_name(path), path,
+                "its entry failed with status " + std::to_string(status) +
+                    (table && table->last_error ? std::string(": ") + table->last_error() : ""));
+  }
+  auto backend = std::make_unique<Backend>();
+  if (std::string reason = accept(table, backend->api); !reason.empty()) {
+    return note(module_name(path), path, std::move(reason));
+  }
+  backend->name = backend->api.name;
+  backend->path = path;
+  backend->build = backend->api.build ? backend->api.build : "";
+  if (const Backend* first = find_unlocked(backend->name)) {
+    return note(backend->name, path, "hidden by " + first->path + ", which was found first");
+  }
+  for (uint32_t operation = 1; operation <= kOperations; ++operation) {
+    int32_t count = 0;
+    uint32_t stride = 0;
+    const trine_rung* rows = backend->api.rungs(operation, &count, &stride);
+    Ladder ladder;
+    if (std::string why = accept_rungs(rows, count, stride, nullptr, ladder); !why.empty()) {
+      return note(backend->name, path, std::move(why));
+    }
+    backend->publish(operation, std::move(ladder));
+  }
+  backends_.push_back(std::move(backend));
+}
+
+void Registry::load_pack(void* entry, const std::string& path) {
+  const trine_pack* table = nullptr;
+  const trine_status status = reinterpret_cast<trine_rungs_entry>(entry)(&services(), &table);
+  if (status != TRINE_OK) {
+    return note(module_name(path), path,
+                "its entry failed with status " + std::to_string(status) +
+                    (table && table->last_error ? std::string(": ") + table->last_error() : ""),
+                table && table->backend ? table->backend : "");
+  }
+  auto pack = std::make_unique<Pack>();
+  if (std::string reason = accept(table, pack->api); !reason.empty()) {
+    return note(module_name(path), path, std::move(reason));
+  }
+  pack->name = pack->api.name;
+  pack->path = path;
+  pack->build = pack->api.build ? pack->api.build : "";
+  pack->extends = pack->api.backend;
+  waiting_.push_back(std::move(pack));
+}
+
+/// Appends the waiting packs' rungs to their backends' ladders: all of a pack's rungs, or none.
+void Registry::attach_packs() {
+  for (std::unique_ptr<Pack>& pack : waiting_) {
+    Backend* backend = find_unlocked(pack->extends);
+    if (!backend) {
+      note(pack->name, pack->path, "it extends '" + pack->extends + "', which isn't there",
+           pack->extends);
+      continue;
+    }
+    Ladder grown[kOperations];
+    std::string why;
+    for (uint32_t operation = 1; operation <= kOperations && why.empty(); ++operation) {
+      int32_t count = 0;
+      uint32_t stride = 0;
+      const trine_rung* rows = pack->api.rungs(operation, &count, &stride);
+      grown[operation - 1] = backend->ladder(operation);
+      why = accept_rungs(rows, count, stride, pack.get(), grown[operation - 1]);
+    }
+    if (!why.empty()) {
+      note(pack->name, pack->path, std::move(why), pack->extends);
+      continue;
+    }
+    for (uint32_t i = 1; i <= kOperations; ++i) backend->publish(i, std::move(grown[i - 1]));
+    pack->number = static_cast<int32_t>(packs_.size());
+    packs_.push_back(std::move(pack));
+  }
+  waiting_.clear();
+}
+
+std::vector<std::string> Registry::load_packs(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  std::vector<std::string> paths;
+  if (fs::is_directory(path, error)) {
+    paths = modules_of(path);
+  } else {
+    paths.push_back(path);
+  }
+  for (const std::string& file : paths) load_file(file, true);
+  attach_packs();
+  return paths;
+}
+
+void Registry::note(std::string name, std::string path, std::string reason, std::string extends) {
+  absent_.push_back({std::move(name), std::move(path), std::move(reason), std::move(extends)});
+}
+
+Backend* Registry::find_unlocked(std::string_view name) const {
+  for (const auto& backend : backends_) {
+    if (backend->name == name) return backend.get();
+  }
+  return nullptr;
+}
+
+Backend* Registry::find(std::string_view name) const { return find_unlocked(name); }
+
+std::vector<Backend*> Registry::backends() const {
+  std::vector<Backend*> all;
+  for (const auto& backend : backends_) all.push_back(backend.get());
+  return all;
+}
+
+std::vector<const Pack*> Registry::packs() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const Pack*> all;
+  for (const auto& pack : packs_) all.push_back(pack.get());
+  return all;
+}
+
+std::vector<Absent> Registry::absent() const {
+  const std::lock_guard lock(mutex_);
+  return absent_;
+}
+
+}  // namespace trine::registry

@@ -1,0 +1,114 @@
+// Finds and loads backends and rung packs, and keeps what was found: tables checked once and copied
+// into this library's own struct sizes, ladders with the packs' rungs appended, and the reasons of
+// what is absent. Nothing is ever unloaded, so tables, rows and their strings live for the process.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi.h"
+
+namespace trine::registry {
+
+struct Pack;
+
+/// A row of a ladder, in this library's struct sizes.
+struct Rung {
+  trine_rung row{};
+  std::vector<trine_parameter> parameters;
+  const Pack* pack = nullptr;  ///< nullptr: the backend's own
+  int32_t index = 0;           ///< in its owner's rungs()
+};
+
+/// The ladder of one operation; immutable, a grown one replaces it.
+using Ladder = std::vector<const Rung*>;
+
+constexpr int kOperations = 3;
+
+struct Backend {
+  std::string name, path, build;
+  trine_backend api{};
+
+  /// Number of devices, asked once; 0 comes with the reason.
+  int32_t devices(std::string* reason = nullptr) const;
+  const Ladder& ladder(uint32_t operation) const {
+    return *ladders_[operation - 1].load(std::memory_order_acquire);
+  }
+
+  /// Puts a ladder in place; the one before it stays, another thread may be reading it.
+  void publish(uint32_t operation, Ladder ladder) {
+    kept_.push_back(std::make_unique<const Ladder>(std::move(ladder)));
+    ladders_[operation - 1].store(kept_.back().get(), std::memory_order_release);
+  }
+
+ private:
+  std::atomic<const Ladder*> ladders_[kOperations]{};
+  std::vector<std::unique_ptr<const Ladder>> kept_;
+  mutable std::once_flag asked_;
+  mutable int32_t count_ = 0;
+  mutable std::string reason_;
+};
+
+struct Pack {
+  std::string name, path, build, extends;
+  trine_pack api{};
+  int32_t number = 0;  ///< counts packs of the process, for per-queue state
+};
+
+/// What was looked for and isn't there, or can't be used.
+struct Absent {
+  std::string name, path, reason;
+  std::string extends;  ///< a pack's backend, where known
+};
+
+class Registry {
+ public:
+  /// The process's registry; loads the backends on first use.
+  static Registry& get();
+
+  explicit Registry(std::vector<std::string> folders);
+
+  const std::vector<std::string>& folders() const { return folders_; }
+  std::vector<Backend*> backends() const;
+  std::vector<const Pack*> packs() const;
+  std::vector<Absent> absent() const;
+  Backend* find(std::string_view name) const;
+
+  /// Loads a pack, or all packs of a folder, that isn't loaded yet. Returns the paths looked at.
+  std::vector<std::string> load_packs(const std::string& path);
+
+ private:
+  void load_folder(const std::string& folder);
+  void load_file(const std::string& path, bool packs_only);
+  void load_backend(void* entry, const std::string& path);
+  void load_pack(void* entry, const std::string& path);
+  void attach_packs();
+  void note(std::string name, std::string path, std::string reason, std::string extends = {});
+  Backend* find_unlocked(std::string_view name) const;
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> folders_, seen_;
+  std::vector<std::unique_ptr<Backend>> backends_;
+  std::vector<std::unique_ptr<Pack>> packs_;
+  std::vector<std::unique_ptr<Pack>> waiting_;  ///< packs whose backend isn't loaded yet
+  std::vector<Absent> absent_;
+};
+
+/// The folders to search: those of TRINE_BACKEND_PATH (`path`, colon-separated; ignored when
+/// `secure`, that is in a setuid program; only absolute ones), then `beside`/trine.
+std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside);
+
+/// Checks a backend's or pack's table and copies it; the reason why it can't be used, or "".
+std::string accept(const trine_backend* foreign, trine_backend& ours);
+std::string accept(const trine_pack* foreign, trine_pack& ours);
+
+/// Copies an owner's rows; the reason why they can't be used, or "".
+std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride, const Pack* pack,
+                         Ladder& ladder);
+
+}  // namespace trine::registry

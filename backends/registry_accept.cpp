@@ -1,0 +1,149 @@
+// What the registry accepts across the border: tables and rows of any size that grew by appending,
+// with nothing in them that this library doesn't know, and every function it needs.
+#include <algorithm>
+#include <cstring>
+
+#include "kit/border.hpp"
+#include "registry.hpp"
+
+namespace trine::registry {
+namespace {
+
+struct Slot {
+  std::size_t offset;
+  const char* name;
+};
+
+/// The name of the first of the functions at `slots` that is missing, or nullptr.
+template <class Table>
+const char* missing(const Table& table, std::span<const Slot> slots) {
+  for (const Slot& slot : slots) {
+    void* function = nullptr;
+    std::memcpy(&function, reinterpret_cast<const char*>(&table) + slot.offset, sizeof function);
+    if (!function) return slot.name;
+  }
+  return nullptr;
+}
+
+#define TRINE_SLOT(field) Slot{offsetof(Table, field), #field}
+
+const char* missing_function(const trine_backend& table) {
+  using Table = trine_backend;
+  static constexpr Slot slots[] = {
+      TRINE_SLOT(name), TRINE_SLOT(last_error), TRINE_SLOT(device_count),
+      TRINE_SLOT(device_describe), TRINE_SLOT(device_open), TRINE_SLOT(device_close),
+      TRINE_SLOT(device_facts), TRINE_SLOT(device_native), TRINE_SLOT(queue_create),
+      TRINE_SLOT(queue_adopt), TRINE_SLOT(queue_destroy), TRINE_SLOT(queue_native),
+      TRINE_SLOT(queue_flush), TRINE_SLOT(queue_wait), TRINE_SLOT(queue_query),
+      TRINE_SLOT(queue_wait_event), TRINE_SLOT(event_create), TRINE_SLOT(event_destroy),
+      TRINE_SLOT(event_record), TRINE_SLOT(event_signal), TRINE_SLOT(event_query),
+      TRINE_SLOT(event_wait), TRINE_SLOT(event_notify), TRINE_SLOT(event_elapsed),
+      TRINE_SLOT(buffer_allocate), TRINE_SLOT(buffer_adopt), TRINE_SLOT(buffer_wrap),
+      TRINE_SLOT(buffer_free), TRINE_SLOT(buffer_facts), TRINE_SLOT(copy), TRINE_SLOT(fill),
+      TRINE_SLOT(rungs), TRINE_SLOT(refuses), TRINE_SLOT(choose), TRINE_SLOT(workspace_bytes),
+      TRINE_SLOT(launch)};
+  return missing(table, slots);
+}
+
+const char* missing_function(const trine_pack& table) {
+  using Table = trine_pack;
+  static constexpr Slot slots[] = {TRINE_SLOT(name),    TRINE_SLOT(backend),
+                                   TRINE_SLOT(last_error), TRINE_SLOT(rungs),
+                                   TRINE_SLOT(refuses), TRINE_SLOT(workspace_bytes),
+                                   TRINE_SLOT(launch)};
+  return missing(table, slots);
+}
+
+#undef TRINE_SLOT
+
+template <class Table>
+std::string accept_table(const Table* foreign, Table& ours) {
+  if (!foreign) return "its entry gave no table";
+  // Size and version come first, whatever else has grown: read them before anything else.
+  if (foreign->size < offsetof(Table, version) + sizeof foreign->version) {
+    return "its table is too small to have a version";
+  }
+  if (foreign->version != TRINE_ABI_VERSION) {
+    return "it speaks version " + std::to_string(foreign->version) +
+           " of the contract, this library version " + std::to_string(TRINE_ABI_VERSION);
+  }
+  if (!kit::take(foreign, ours)) {
+    return "its table (" + std::to_string(foreign->size) + " bytes) uses what this library (" +
+           std::to_string(sizeof(Table)) + " bytes) doesn't know; the library is too old for it";
+  }
+  if (const char* name = missing_function(ours)) {
+    return std::string("its table lacks ") + name + "; it is too old or broken";
+  }
+  return {};
+}
+
+/// Rows live for the process, as the strings they point to do.
+Rung& new_rung() {
+  static std::mutex mutex;
+  static auto* const rungs = new std::vector<std::unique_ptr<Rung>>;
+  const std::lock_guard lock(mutex);
+  rungs->push_back(std::make_unique<Rung>());
+  return *rungs->back();
+}
+
+/// Copies one row with its parameters; the reason why it can't be used, or "".
+std::string accept_rung(const trine_rung* foreign, Rung& rung) {
+  if (!kit::take(foreign, rung.row)) return "a rung's row uses what this library doesn't know";
+  const trine_rung& row = rung.row;
+  if (!row.name || !*row.name) return "a rung has no name";
+  const std::string who = std::string("rung '") + row.name + "' ";
+  if (row.numerics < TRINE_REPRODUCIBLE || row.numerics > TRINE_VENDOR) {
+    return who + "has numerics that this library doesn't know";
+  }
+  if (row.parameter_count < 0 || row.parameter_count > TRINE_MAX_PARAMETERS ||
+      (row.parameter_count > 0 && (!row.parameters || row.parameter_stride < sizeof(uint32_t)))) {
+    return who + "has a broken list of parameters";
+  }
+  rung.parameters.resize(static_cast<std::size_t>(row.parameter_count));
+  for (std::size_t i = 0; i < rung.parameters.size(); ++i) {
+    trine_parameter& parameter = rung.parameters[i];
+    if (!kit::take(kit::element(row.parameters, i, row.parameter_stride), parameter)) {
+      return who + "has a parameter that this library doesn't know";
+    }
+    if (!parameter.name || !parameter.values || parameter.value_count < 1 ||
+        parameter.default_value < 0 || parameter.default_value >= parameter.value_count) {
+      return who + "has a parameter without a name, values or a default among them";
+    }
+  }
+  rung.row.parameters = rung.parameters.data();
+  rung.row.parameter_stride = sizeof(trine_parameter);
+  return {};
+}
+
+}  // namespace
+
+std::string accept(const trine_backend* foreign, trine_backend& ours) {
+  return accept_table(foreign, ours);
+}
+
+std::string accept(const trine_pack* foreign, trine_pack& ours) {
+  return accept_table(foreign, ours);
+}
+
+std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride, const Pack* pack,
+                         Ladder& ladder) {
+  if (count < 0 || (count > 0 && (!rows || stride < sizeof(uint32_t)))) {
+    return "its list of rungs is broken";
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    Rung& rung = new_rung();
+    rung.pack = pack;
+    rung.index = i;
+    std::string why = accept_rung(kit::element(rows, static_cast<std::size_t>(i), stride), rung);
+    if (!why.empty()) return why;
+    for (const Rung* other : ladder) {
+      if (std::strcmp(other->row.name, rung.row.name) == 0) {
+        return std::string("rung '") + rung.row.name + "' exists already";
+      }
+    }
+    ladder.push_back(&rung);
+  }
+  return {};
+}
+
+}  // namespace trine::registry

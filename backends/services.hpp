@@ -1,0 +1,25 @@
+// The host's services that every backend and pack gets (trine_host), and what a process may do to
+// us: fork, after which nothing works any more, and exit, after which nothing is called any more.
+#pragma once
+
+#include "abi.h"
+
+namespace trine::registry {
+
+/// Host memory for backends, packs and core itself.
+const trine_host& services() noexcept;
+
+/// Watches for fork and exit from now on; idempotent.
+void watch_process();
+
+/// True in a child forked after watch_process(): locks and threads stayed behind in the parent.
+bool forked() noexcept;
+
+/// True once exit() has begun: backends may be half destroyed, so handles are dropped, not closed.
+bool exiting() noexcept;
+
+}  // namespace trine::registry
+
+/// A seam for tests: host memory comes from `host` from now on (NULL: the usual one again). What the
+/// one gave the other must be able to release, as malloc's family can.
+extern "C" TRINE_EXPORT void trine_test_host(const trine_host* host);

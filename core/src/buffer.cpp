@@ -1,0 +1,240 @@
+// Buffers: made, adopted, wrapped, and let go when the queues that use them have passed. Views.
+#include <trine/buffer.hpp>
+
+#include <algorithm>
+
+#include "backends/services.hpp"
+#include "handles.hpp"
+#include "state.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
+
+std::shared_ptr<BufferState> blank_buffer(std::shared_ptr<DeviceState> device) {
+  return {new BufferState(std::move(device)), &BufferState::retire, kit::Allocator<BufferState>{}};
+}
+
+/// Has the backend make the buffer: make(device handle, &buffer). One of no bytes is core's alone,
+/// because not every driver knows such a thing.
+template <class Make>
+std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t bytes, Memory kind,
+                                  const char* what, Make&& made) {
+  auto state = blank_buffer(std::move(device));
+  trine_buffer_facts& facts = state->facts;
+  facts.size = sizeof facts;
+  facts.kind = static_cast<uint32_t>(kind);
+  if (bytes == 0) return state;
+  const DeviceState& on = *state->device;
+  on.expect(made(on.handle, &state->handle), what);
+  on.expect(on.api.buffer_facts(state->handle, &facts), "asking for a buffer's facts");
+  return state;
+}
+
+}  // namespace
+
+std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint64_t bytes,
+                                      Memory kind) {
+  const uint64_t most = device->facts.max_buffer_bytes;
+  if (kind == Memory::device && most != 0 && bytes > most) {
+    fail(Status::unsupported, device->id, ": a buffer of ", bytes, " bytes is larger than this device's largest, ",
+         most, " bytes.");
+  }
+  collect();  // before asking for more
+  const trine_backend& api = device->api;
+  return make(std::move(device), bytes, kind, "allocating a buffer", [&](auto* on, auto** buffer) {
+    return api.buffer_allocate(on, bytes, static_cast<uint32_t>(kind), buffer);
+  });
+}
+
+std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* host, uint64_t bytes) {
+  const trine_backend& api = device->api;
+  return make(std::move(device), bytes, Memory::wrapped, "wrapping host memory",
+              [&](auto* on, auto** buffer) { return api.buffer_wrap(on, host, bytes, buffer); });
+}
+
+BufferState::~BufferState() {
+  if (!may_call()) return;
+  for (const Use& use : uses_) {
+    if (use.moment) use.line->device->api.event_destroy(use.moment);
+  }
+  if (handle) device->api.buffer_free(handle);
+}
+
+void BufferState::used_on(const std::shared_ptr<Timeline>& line) {
+  if (last_.load(std::memory_order_acquire) == line.get()) return;
+  const std::lock_guard lock(mutex_);
+  const auto same = [&](const Use& use) { return use.line == line; };
+  if (std::none_of(uses_.begin(), uses_.end(), same)) {
+    // A queue that ended long ago needs no remembering.
+    std::erase_if(uses_, [](const Use& use) {
+      const std::unique_lock held(use.line->mutex, std::try_to_lock);
+      return held && !use.line->queue && !use.line->tail;
+    });
+    uses_.push_back({line});
+  }
+  last_.store(line.get(), std::memory_order_release);
+}
+
+/// Has the queue passed what it had been given when the buffer was let go? A queue that somebody is
+/// waiting for right now is asked later instead of waited for.
+bool BufferState::has_passed(Use& use) noexcept {
+  // The queue may be of another device: copies between devices use buffers of both.
+  const DeviceState& on = *use.line->device;
+  const trine_backend& api = on.api;
+  if (use.passed) return true;
+  if (on.lost.load(std::memory_order_acquire)) return use.passed = true;
+  if (use.moment) return use.passed = api.event_query(use.moment) != TRINE_NOT_READY;
+  const std::unique_lock lock(use.line->mutex, std::try_to_lock);
+  if (!lock) return false;
+  if (!use.line->queue) {
+    return use.passed = !use.line->tail || api.event_query(use.line->tail) != TRINE_NOT_READY;
+  }
+  if (api.queue_query(use.line->queue) != TRINE_NOT_READY) return use.passed = true;
+  trine_event* moment = nullptr;
+  if (api.event_create(on.handle, 0, &moment) != TRINE_OK) return false;  // asked again later
+  if (api.event_record(moment, use.line->queue) != TRINE_OK) {
+    api.event_destroy(moment);
+    return false;
+  }
+  on.notice(api.queue_flush(use.line->queue));
+  use.moment = moment;
+  return false;
+}
+
+bool BufferState::passed() noexcept {
+  const std::lock_guard lock(mutex_);
+  bool all = true;
+  for (Use& use : uses_) all = has_passed(use) && all;
+  return all;
+}
+
+void BufferState::retire(BufferState* state) noexcept {
+  if (!may_call() || state->passed()) {
+    delete state;
+  } else {
+    defer(state);
+  }
+  collect();
+}
+
+BufferState& Access::use(const Buffer& buffer) {
+  if (!buffer.state_) refuse("This Buffer is empty: allocate, adopt or wrap memory first.");
+  return *buffer.state_;
+}
+
+namespace {
+
+View dense(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
+  View view;
+  view.buffer = std::move(buffer);
+  view.dtype = dtype;
+  view.offset = offset;
+  view.rows = rows;
+  view.cols = cols;
+  return view;
+}
+
+HostView host_dense(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
+  HostView view;
+  view.data = const_cast<void*>(data);
+  view.dtype = dtype;
+  view.rows = rows;
+  view.cols = cols;
+  return view;
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::Access;
+
+Buffer::Buffer(const Device& device, uint64_t bytes, Memory kind) {
+  detail::entry([&] {
+    Access::use(device);
+    if (kind != Memory::device && kind != Memory::pinned) {
+      detail::refuse("A Buffer is allocated as device or pinned memory; wrapped and adopted memory is the "
+                     "caller's: use Buffer::wrap() or Buffer::adopt().");
+    }
+    state_ = detail::allocate(Access::state(device), bytes, kind);
+  });
+}
+
+Buffer Buffer::adopt(const Device& device, void* native, uint64_t bytes) {
+  return detail::entry([&] {
+    const trine_backend& api = Access::use(device).api;
+    if (!native && bytes != 0) detail::refuse("There is no memory to adopt: null.");
+    Buffer buffer;
+    buffer.state_ = detail::make(
+        Access::state(device), bytes, Memory::adopted, "adopting memory",
+        [&](auto* on, auto** made) { return api.buffer_adopt(on, native, bytes, made); });
+    return buffer;
+  });
+}
+
+Buffer Buffer::wrap(const Device& device, void* host, uint64_t bytes) {
+  return detail::entry([&] {
+    Access::use(device);
+    if (!host && bytes != 0) detail::refuse("There is no host memory to wrap: null.");
+    Buffer buffer;
+    buffer.state_ = detail::wrap(Access::state(device), host, bytes);
+    return buffer;
+  });
+}
+
+Device Buffer::device() const { return Access::device(Access::use(*this).device); }
+Memory Buffer::kind() const { return static_cast<Memory>(Access::use(*this).facts.kind); }
+uint64_t Buffer::bytes() const { return Access::use(*this).facts.bytes; }
+void* Buffer::native() const { return Access::use(*this).facts.native; }
+void* Buffer::host() const { return Access::use(*this).facts.host; }
+
+View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
+  View view = detail::dense(std::move(buffer), dtype, rows, cols, offset);
+  view.row_stride = cols;
+  return view;
+}
+
+View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
+  View view = detail::dense(std::move(buffer), dtype, rows, cols, offset);
+  view.row_stride = 1;
+  view.col_stride = rows;
+  return view;
+}
+
+View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset) {
+  View view = detail::dense(std::move(buffer), dtype, size, 1, offset);
+  view.row_stride = 1;
+  return view;
+}
+
+View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,
+             uint64_t offset) {
+  View view = row_major(std::move(buffer), dtype, rows, cols, offset);
+  view.batch = count;
+  // An overflow here is met again, and refused, where the view is checked.
+  if (__builtin_mul_overflow(rows, cols, &view.batch_stride)) view.batch_stride = INT64_MAX;
+  return view;
+}
+
+HostView host_row_major(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
+  HostView view = detail::host_dense(data, dtype, rows, cols);
+  view.row_stride = cols;
+  return view;
+}
+
+HostView host_col_major(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
+  HostView view = detail::host_dense(data, dtype, rows, cols);
+  view.row_stride = 1;
+  view.col_stride = rows;
+  return view;
+}
+
+HostView host_vector(const void* data, Dtype dtype, int64_t size) {
+  HostView view = detail::host_dense(data, dtype, size, 1);
+  view.row_stride = 1;
+  return view;
+}
+
+}  // namespace trine

@@ -1,0 +1,51 @@
+// Everything that can be wrong with a call, checked once, before anything is enqueued. What passes
+// becomes the contract's descriptor, with its views' strides made canonical.
+#pragma once
+
+#include "state.hpp"
+
+namespace trine::detail {
+
+/// The bytes of a buffer that a view touches: [first, last), empty when there are none.
+struct Extent {
+  uint64_t first = 0, last = 0;
+  bool empty() const { return first == last; }
+};
+
+/// Who a view is, for the sentences: "reduce: output".
+struct Role {
+  const char* operation;
+  const char* name;
+  bool is_output;
+};
+
+/// How strict a check is about what is only planned.
+enum class Mode { run, plan };
+
+/// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
+/// its first byte. In plan mode the buffer may be missing.
+Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
+                  const DeviceState& device, Mode mode, trine_view& out);
+
+/// Extents and strides alone: bytes from the view's first element to the end of its last.
+uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
+                     int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role);
+
+/// No element lies twice in memory: from the narrowest dimension outwards, each stride steps over
+/// all before it.
+bool elements_apart(const trine_view& view, uint32_t element);
+
+/// The strides along extents of 0 and 1 mean nothing: gives them values that make a unit stride.
+void make_canonical(trine_view& view);
+
+/// Refuses an output that shares bytes with `other`.
+void check_apart(const View& output, const trine_view& out, const Extent& out_extent,
+                 const Role& out_role, const View& other, const trine_view& in,
+                 const Extent& in_extent, const Role& in_role, uint32_t out_element,
+                 uint32_t in_element);
+
+void check(const Reduce& operation, const DeviceState& device, Mode mode, trine_reduce& out);
+void check(const Transpose& operation, const DeviceState& device, Mode mode, trine_transpose& out);
+void check(const Gemm& operation, const DeviceState& device, Mode mode, trine_gemm& out);
+
+}  // namespace trine::detail

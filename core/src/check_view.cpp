@@ -1,0 +1,170 @@
+// One view's checks: extents, strides, buffer, alignment, an output's elements apart from each
+// other; and two views' elements apart.
+#include <algorithm>
+#include <numeric>
+
+#include "check.hpp"
+
+namespace trine::detail {
+namespace {
+
+/// One dimension of a view, in bytes.
+struct Dimension {
+  int64_t extent;
+  uint64_t stride;
+};
+
+int dimensions(const trine_view& view, uint32_t element, Dimension (&all)[3]) {
+  int count = 0;
+  const Dimension candidates[] = {
+      {view.cols, static_cast<uint64_t>(view.col_stride) * element},
+      {view.rows, static_cast<uint64_t>(view.row_stride) * element},
+      {view.batch, static_cast<uint64_t>(view.batch_stride) * element}};
+  for (const Dimension& dimension : candidates) {
+    if (dimension.extent > 1) all[count++] = dimension;
+  }
+  std::sort(all, all + count,
+            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+  return count;
+}
+
+/// `from` + (extent - 1) * stride, or false when that doesn't fit 63 bits.
+bool reach(int64_t extent, int64_t stride, int64_t& from) {
+  int64_t length = 0;
+  return extent <= 1 || (!__builtin_mul_overflow(extent - 1, stride, &length) &&
+                         !__builtin_add_overflow(from, length, &from));
+}
+
+std::string who(const Role& role) { return cat(role.operation, ": ", role.name, ": "); }
+
+/// Two views' elements can't meet although their byte ranges do: modulo a distance that divides all
+/// outer strides of both, each is one interval, and the intervals lie apart (two sub-matrices of
+/// one matrix, side by side).
+bool interleaved(const trine_view& a, uint64_t a_first, uint32_t a_element, const trine_view& b,
+                 uint64_t b_first, uint32_t b_element) {
+  uint64_t modulus = 0, width[2];
+  for (int side = 0; side < 2; ++side) {
+    Dimension all[3];
+    const uint32_t element = side == 0 ? a_element : b_element;
+    const int count = dimensions(side == 0 ? a : b, element, all);
+    width[side] = element;
+    for (int i = 0; i < count; ++i) {
+      // The narrow dimension forms the interval, the others repeat it.
+      if (i == 0 && all[0].stride <= element) {
+        width[side] += static_cast<uint64_t>(all[0].extent - 1) * all[0].stride;
+      } else {
+        modulus = std::gcd(modulus, all[i].stride);
+      }
+    }
+  }
+  if (modulus == 0 || width[0] + width[1] > modulus) return false;
+  const uint64_t distance = (b_first % modulus + modulus - a_first % modulus) % modulus;
+  return distance >= width[0] && distance + width[1] <= modulus;
+}
+
+}  // namespace
+
+bool elements_apart(const trine_view& view, uint32_t element) {
+  Dimension all[3];
+  const int count = dimensions(view, element, all);
+  uint64_t span = element;
+  for (int i = 0; i < count; ++i) {
+    if (all[i].stride < span) return false;
+    span += static_cast<uint64_t>(all[i].extent - 1) * all[i].stride;
+  }
+  return true;
+}
+
+void make_canonical(trine_view& view) {
+  if (view.batch <= 1) view.batch_stride = 0;
+  if (view.rows <= 1 && view.cols <= 1) {
+    view.row_stride = view.col_stride = 1;
+  } else if (view.rows <= 1) {
+    view.row_stride = view.col_stride == 1 ? view.cols : 1;
+  } else if (view.cols <= 1) {
+    view.col_stride = view.row_stride == 1 ? view.rows : 1;
+  }
+}
+
+uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
+                     int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role) {
+  if (rows < 0 || cols < 0 || batch < 0) {
+    refuse(who(role), "extents are never negative: ", rows, " x ", cols, ", batch ", batch, ".");
+  }
+  if (row_stride < 0 || col_stride < 0 || batch_stride < 0) {
+    refuse(who(role), "strides are never negative: ", row_stride, ", ", col_stride, ", batch ",
+           batch_stride, ".");
+  }
+  int64_t elements = 0;
+  if (__builtin_mul_overflow(rows, cols, &elements) ||
+      __builtin_mul_overflow(elements, batch, &elements)) {
+    refuse(who(role), rows, " x ", cols, " x ", batch, " elements are more than 2^63 - 1.");
+  }
+  if (elements == 0) return 0;
+  int64_t last = 0, bytes = 0;
+  if (!reach(rows, row_stride, last) || !reach(cols, col_stride, last) ||
+      !reach(batch, batch_stride, last) || __builtin_add_overflow(last, 1, &last) ||
+      __builtin_mul_overflow(last, static_cast<int64_t>(element), &bytes)) {
+    refuse(who(role), "extents and strides reach beyond 2^63 bytes.");
+  }
+  return static_cast<uint64_t>(bytes);
+}
+
+Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
+                  const DeviceState& device, Mode mode, trine_view& out) {
+  const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
+                                     view.col_stride, view.batch_stride, element, role);
+  out = {nullptr,         view.offset,     view.rows,        view.cols,
+         view.batch,      view.row_stride, view.col_stride,  view.batch_stride};
+  make_canonical(out);
+  const BufferState* buffer = Access::state(view.buffer).get();
+  if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
+    refuse(who(role), "an output's elements may not overlap or repeat: strides ", view.row_stride,
+           ", ", view.col_stride, ", batch ", view.batch_stride, " of ", view.rows, " x ", view.cols,
+           ", batch ", view.batch, ".");
+  }
+  if (!buffer) {
+    if (bytes != 0 && mode == Mode::run) refuse(who(role), "its buffer is empty (null).");
+    return {};
+  }
+  if (buffer->device.get() != &device) {
+    refuse(who(role), "its buffer belongs to ", buffer->device->id, ", the operation runs on ",
+           device.id, "; copy() moves data between devices.");
+  }
+  uint64_t last = 0;
+  if (__builtin_add_overflow(view.offset, bytes, &last) || last > buffer->facts.bytes) {
+    refuse(who(role), "needs ", bytes, " bytes from byte ", view.offset, " on, but its buffer has ",
+           buffer->facts.bytes, ".");
+  }
+  if (bytes != 0 && (buffer->facts.address + view.offset) % alignment != 0) {
+    refuse(who(role), "starts at byte ", view.offset, buffer->facts.address % alignment ? " of a misaligned buffer" : "",
+           ", which is not a multiple of ", alignment, " bytes.");
+  }
+  out.memory = buffer->facts.native;
+  return {view.offset, last};
+}
+
+void check_apart(const View& output, const trine_view& out, const Extent& out_extent,
+                 const Role& out_role, const View& other, const trine_view& in,
+                 const Extent& in_extent, const Role& in_role, uint32_t out_element,
+                 uint32_t in_element) {
+  if (out_extent.empty() || in_extent.empty()) return;
+  const BufferState *a = Access::state(output.buffer).get(), *b = Access::state(other.buffer).get();
+  uint64_t a_base = 0, b_base = 0;
+  if (a != b) {
+    // Two buffers may be views of the same memory (adopted, wrapped), if addresses are known.
+    a_base = a->facts.address;
+    b_base = b->facts.address;
+    if (a_base == 0 || b_base == 0) {
+      if (a->facts.native != b->facts.native) return;
+      a_base = b_base = 0;
+    }
+  }
+  const uint64_t a_first = a_base + out_extent.first, b_first = b_base + in_extent.first;
+  if (a_first >= b_base + in_extent.last || b_first >= a_base + out_extent.last) return;
+  if (interleaved(out, a_first, out_element, in, b_first, in_element)) return;
+  refuse(out_role.operation, ": ", out_role.name, " overlaps ", in_role.name,
+         "; an output may share no memory with an input.");
+}
+
+}  // namespace trine::detail

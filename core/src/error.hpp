@@ -1,0 +1,48 @@
+// How core fails: one exception type, sentences put together from pieces.
+#pragma once
+
+#include <trine/types.hpp>
+
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace trine::detail {
+
+inline void append(std::string& text, std::string_view piece) { text += piece; }
+inline void append(std::string& text, const char* piece) { text += piece; }
+template <class Number>
+  requires std::is_arithmetic_v<Number>
+void append(std::string& text, Number piece) {
+  text += std::to_string(piece);
+}
+
+/// "rows is " + 3 + "…": one string of all pieces.
+template <class... Pieces>
+std::string cat(const Pieces&... pieces) {
+  std::string text;
+  (append(text, pieces), ...);
+  return text;
+}
+
+template <class... Pieces>
+[[noreturn]] void fail(Status status, const Pieces&... pieces) {
+  throw Error(status, cat(pieces...));
+}
+
+template <class... Pieces>
+[[noreturn]] void refuse(const Pieces&... pieces) {
+  throw Error(Status::invalid_argument, cat(pieces...));
+}
+
+/// Runs a public function's body: Error is the one exception that leaves it.
+template <class Body>
+decltype(auto) entry(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    throw Error(Status::out_of_memory, "Host memory is exhausted.");
+  }
+}
+
+}  // namespace trine::detail

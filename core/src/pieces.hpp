@@ -1,0 +1,82 @@
+// A strided copy or fill taken apart into what drivers know: rectangles of rows of bytes.
+#pragma once
+
+#include <trine/ops.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace trine::detail {
+
+/// `outer` times `height` rows of `width` bytes. Steps are in bytes; `source` means nothing to a fill.
+struct Pieces {
+  uint64_t width = 0, height = 1, outer = 1;
+  struct Step {
+    uint64_t source = 0, target = 0;
+  } pitch, step;
+  bool whole = true;  ///< false: there is no unit stride that both ends share
+
+  bool empty() const { return width == 0; }
+};
+
+/// Folds the dimensions that lie densely on both ends into the width. Views are canonical, of equal
+/// shape, and touch at least one element.
+inline Pieces take_apart(const trine_view& source, const trine_view& target, uint64_t element) {
+  struct Dimension {
+    uint64_t extent, source, target;
+  } all[3];
+  int count = 0;
+  const auto add = [&](int64_t extent, int64_t from, int64_t to) {
+    if (extent > 1) {
+      all[count++] = {static_cast<uint64_t>(extent), static_cast<uint64_t>(from) * element,
+                      static_cast<uint64_t>(to) * element};
+    }
+  };
+  add(target.cols, source.col_stride, target.col_stride);
+  add(target.rows, source.row_stride, target.row_stride);
+  add(target.batch, source.batch_stride, target.batch_stride);
+  Pieces pieces;
+  pieces.width = element;
+  for (int i = 0; i < count;) {
+    if (all[i].source != pieces.width || all[i].target != pieces.width) {
+      ++i;
+      continue;
+    }
+    pieces.width *= all[i].extent;
+    std::move(all + i + 1, all + count, all + i);
+    --count;
+    i = 0;
+  }
+  pieces.whole = count < 2 || (count == 2 && pieces.width > element);
+  if (count == 2 && all[0].extent < all[1].extent) std::swap(all[0], all[1]);
+  if (count >= 1) {
+    pieces.height = all[0].extent;
+    pieces.pitch = {all[0].source, all[0].target};
+  }
+  if (count >= 2) {
+    pieces.outer = all[1].extent;
+    pieces.step = {all[1].source, all[1].target};
+  }
+  return pieces;
+}
+
+/// Calls rectangle(source offset, target offset, width, height) for each rectangle, all of which
+/// have the pieces' pitches. Rows that overlap, which no driver takes, come one by one.
+template <class Rectangle>
+void for_each_rectangle(const Pieces& pieces, Rectangle&& rectangle) {
+  const bool rows_apart =
+      pieces.pitch.source >= pieces.width && pieces.pitch.target >= pieces.width;
+  for (uint64_t i = 0; i < pieces.outer; ++i) {
+    const uint64_t source = i * pieces.step.source, target = i * pieces.step.target;
+    if (rows_apart || pieces.height == 1) {
+      rectangle(source, target, pieces.width, pieces.height);
+      continue;
+    }
+    for (uint64_t row = 0; row < pieces.height; ++row) {
+      rectangle(source + row * pieces.pitch.source, target + row * pieces.pitch.target,
+                pieces.width, uint64_t{1});
+    }
+  }
+}
+
+}  // namespace trine::detail

@@ -1,0 +1,201 @@
+// Queues and events as a program sees them, and the bridge between backends.
+#include <trine/queue.hpp>
+
+#include "handles.hpp"
+#include "state.hpp"
+
+namespace trine {
+
+using detail::Access;
+using detail::DeviceState;
+using detail::EventState;
+using detail::QueueState;
+
+namespace detail {
+
+namespace {
+
+std::shared_ptr<QueueState> blank_queue(std::shared_ptr<DeviceState> device) {
+  return {new QueueState(std::move(device)), &QueueState::retire, kit::Allocator<QueueState>{}};
+}
+
+}  // namespace
+
+std::shared_ptr<QueueState> make_queue(std::shared_ptr<DeviceState> device) {
+  auto state = blank_queue(device);
+  device->expect(device->api.queue_create(device->handle, &state->line->queue), "creating a queue");
+  return state;
+}
+
+std::shared_ptr<QueueState> adopt_queue(std::shared_ptr<DeviceState> device, void* native) {
+  auto state = blank_queue(device);
+  device->expect(device->api.queue_adopt(device->handle, native, &state->line->queue),
+                 "adopting a queue");
+  return state;
+}
+
+std::shared_ptr<EventState> make_event(const std::shared_ptr<DeviceState>& device, bool by_host) {
+  auto state = std::allocate_shared<EventState>(kit::Allocator<EventState>{}, device);
+  device->expect(device->api.event_create(device->handle, by_host ? 1 : 0, &state->handle),
+                 "creating an event");
+  return state;
+}
+
+std::shared_ptr<EventState> record(QueueState& queue) {
+  auto state = make_event(queue.line->device, false);
+  const std::lock_guard lock(queue.line->mutex);
+  queue.expect(queue.device().api.event_record(state->handle, queue.line->queue),
+               "recording an event");
+  return state;
+}
+
+namespace {
+
+/// A queue of one backend waiting for an event of another: when the event has passed, the far side's
+/// own thread signals an event of the near side. Kept until then.
+struct Bridge : Remains {
+  bool passed() noexcept override { return fired.load(std::memory_order_acquire); }
+  static void fire(void* self) {
+    auto* bridge = static_cast<Bridge*>(self);
+    const trine_backend& api = bridge->signal->device->api;
+    bridge->signal->device->notice(api.event_signal(bridge->signal->handle));
+    bridge->fired.store(true, std::memory_order_release);
+  }
+  std::shared_ptr<EventState> source, signal;
+  std::atomic<bool> fired{false};
+};
+
+void bridge(QueueState& queue, const std::shared_ptr<EventState>& event) {
+  auto made = std::make_unique<Bridge>();
+  made->source = event;
+  made->signal = make_event(queue.line->device, true);
+  {
+    const std::lock_guard lock(queue.line->mutex);
+    queue.expect(queue.device().api.queue_wait_event(queue.line->queue, made->signal->handle),
+                 "waiting for an event of another backend");
+  }
+  Bridge* const kept = made.release();
+  // The far queue must be on its way, or nobody would ever signal.
+  const DeviceState& far = *event->device;
+  const trine_status status = far.api.event_notify(event->handle, &Bridge::fire, kept);
+  if (status != TRINE_OK) Bridge::fire(kept);  // never leave the queue waiting
+  defer(kept);
+  far.expect(status, "asking to be told of an event");
+}
+
+}  // namespace
+
+void wait_for(QueueState& queue, const std::shared_ptr<EventState>& event) {
+  event->device->check();
+  if (&event->device->api != &queue.device().api) return bridge(queue, event);
+  const std::lock_guard lock(queue.line->mutex);
+  queue.expect(queue.device().api.queue_wait_event(queue.line->queue, event->handle),
+               "waiting for an event");
+}
+
+void wait(QueueState& queue) {
+  {
+    const std::lock_guard lock(queue.line->mutex);
+    queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
+    queue.throw_failure();
+    queue.logged = 0;
+  }
+  collect();
+}
+
+}  // namespace detail
+
+bool Event::done() const {
+  if (!state_) return true;
+  state_->device->check();
+  const trine_status status = state_->device->api.event_query(state_->handle);
+  if (status == TRINE_NOT_READY) return false;
+  state_->device->expect(status, "asking for an event");
+  return true;
+}
+
+void Event::wait() const {
+  if (!state_) return;
+  state_->device->check();
+  state_->device->expect(state_->device->api.event_wait(state_->handle), "waiting for an event");
+}
+
+double elapsed(const Event& start, const Event& stop) {
+  const auto &from = Access::state(start), &to = Access::state(stop);
+  if (!from || !to) detail::refuse("elapsed() needs two recorded events; one is empty.");
+  if (from->device != to->device) {
+    detail::refuse("elapsed() needs two events of one device: these are of ", from->device->id,
+                   " and ", to->device->id, ".");
+  }
+  start.wait();
+  stop.wait();
+  double seconds = 0;
+  from->device->expect(from->device->api.event_elapsed(from->handle, to->handle, &seconds),
+                       "measuring between two events");
+  return seconds;
+}
+
+Queue::Queue(const Device& device)
+    : state_(detail::entry([&] {
+        Access::use(device);
+        return detail::make_queue(Access::state(device));
+      })) {}
+
+Queue Queue::adopt(const Device& device, void* native) {
+  return detail::entry([&] {
+    const DeviceState& state = Access::use(device);
+    // CUDA's null stream is a stream: the only backend whose null handle means one says so itself.
+    if (!native && state.backend.name != "cuda") detail::refuse("There is no queue to adopt: null.");
+    Queue queue;
+    queue.state_ = detail::adopt_queue(Access::state(device), native);
+    return queue;
+  });
+}
+
+Device Queue::device() const {
+  if (!state_) detail::refuse("This Queue is empty: make one of a device first.");
+  return Access::device(state_->line->device);
+}
+
+void* Queue::native() const {
+  const QueueState& queue = Access::use(*this);
+  return queue.device().api.queue_native(queue.line->queue);
+}
+
+void Queue::flush() {
+  QueueState& queue = Access::use(*this);
+  const std::lock_guard lock(queue.line->mutex);
+  queue.expect(queue.device().api.queue_flush(queue.line->queue), "flushing the queue");
+}
+
+void Queue::wait() {
+  detail::entry([&] { detail::wait(Access::use(*this)); });
+}
+
+bool Queue::done() {
+  QueueState& queue = Access::use(*this);
+  // Whoever holds the queue is waiting for it, or enqueuing: either way it isn't done.
+  const std::unique_lock lock(queue.line->mutex, std::try_to_lock);
+  if (!lock) return false;
+  const trine_status status = queue.device().api.queue_query(queue.line->queue);
+  if (status == TRINE_NOT_READY) return false;
+  queue.expect(status, "asking for the queue");
+  return true;
+}
+
+Event Queue::record() {
+  return detail::entry([&] {
+    Event event;
+    Access::state(event) = detail::record(Access::use(*this));
+    return event;
+  });
+}
+
+void Queue::wait(const Event& event) {
+  detail::entry([&] {
+    QueueState& queue = Access::use(*this);
+    if (const auto& state = Access::state(event)) detail::wait_for(queue, state);
+  });
+}
+
+}  // namespace trine

@@ -1,0 +1,188 @@
+// Queues inside: how they end with work in flight, their workspaces, and what they say on failure.
+#include <algorithm>
+
+#include "backends/services.hpp"
+#include "state.hpp"
+
+namespace trine::detail {
+namespace {
+
+bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
+
+/// Passed, failed or lost: in any case nothing more will come of it.
+bool over(trine_status status) noexcept { return status != TRINE_NOT_READY; }
+
+}  // namespace
+
+Timeline::~Timeline() {
+  if (tail && may_call()) device->api.event_destroy(tail);
+}
+
+EventState::~EventState() {
+  if (handle && may_call()) device->api.event_destroy(handle);
+}
+
+QueueState::QueueState(std::shared_ptr<DeviceState> on)
+    : line(std::allocate_shared<Timeline>(kit::Allocator<Timeline>{}, std::move(on))) {}
+
+/// Runs when nothing is in flight any more (or when the constructor of a handle failed).
+QueueState::~QueueState() {
+  if (!may_call()) return;
+  for (const PackState& entry : pack_states) {
+    if (entry.pack->api.state_destroy) entry.pack->api.state_destroy(entry.state);
+  }
+  if (scratch) device().api.buffer_free(scratch);
+}
+
+bool QueueState::passed() noexcept {
+  const trine_event* const tail = line->tail;
+  return !tail || over(device().api.event_query(line->tail));
+}
+
+void QueueState::retire(QueueState* state) noexcept {
+  Timeline& line = *state->line;
+  if (!line.queue || !may_call()) {
+    delete state;
+    return;
+  }
+  const trine_backend& api = line.device->api;
+  bool in_flight = false;
+  {
+    const std::lock_guard lock(line.mutex);
+    if (!over(api.queue_query(line.queue))) {
+      trine_event* tail = nullptr;
+      if (api.event_create(line.device->handle, 0, &tail) == TRINE_OK &&
+          api.event_record(tail, line.queue) == TRINE_OK &&
+          api.queue_flush(line.queue) == TRINE_OK) {
+        line.tail = tail;
+        in_flight = true;
+      } else {  // no memory for a deferred end: end now
+        if (tail) api.event_destroy(tail);
+        line.device->notice(api.queue_wait(line.queue));
+      }
+    }
+    api.queue_destroy(line.queue);
+    line.queue = nullptr;
+  }
+  if (in_flight) {
+    defer(state);
+  } else {
+    delete state;
+  }
+  collect();
+}
+
+std::string QueueState::history() const {
+  if (logged == 0) return "nothing was enqueued since the last good wait";
+  std::string text = "enqueued since the last good wait: ";
+  const uint64_t shown = std::min(logged, kLogged);
+  if (logged > shown) append(text, cat(logged - shown, " others, then "));
+  for (uint64_t i = logged - shown; i < logged; ++i) {
+    const Logged& entry = entries[i % kLogged];
+    append(text, i == logged - shown ? "" : "; ");
+    append(text, entry.what);
+    if (entry.dtype) append(text, cat(" ", entry.dtype));
+    if (entry.operation) append(text, cat(" ", entry.extents[0], "x", entry.extents[1]));
+    if (entry.operation == TRINE_GEMM) append(text, cat("x", entry.extents[2]));
+    if (entry.rung) append(text, cat(" by ", entry.rung));
+  }
+  return text;
+}
+
+void QueueState::raise(trine_status status, std::string_view what) {
+  scratch_is_clean = false;  // whatever was running may have left its workspace as it was
+  device().raise(status, cat(what, " (", history(), ")"));
+}
+
+void QueueState::note_failure(trine_status status, const char* sentence) noexcept {
+  const std::lock_guard lock(failure_mutex);
+  if (failure != TRINE_OK) return;
+  failure = status;
+  try {
+    failure_text = sentence;
+  } catch (...) {
+    failure_text.clear();
+  }
+}
+
+void QueueState::throw_failure() {
+  const std::lock_guard lock(failure_mutex);
+  if (failure == TRINE_OK) return;
+  const auto status = static_cast<Status>(failure);
+  failure = TRINE_OK;
+  scratch_is_clean = false;
+  const std::string sentence = cat(device().id, ": ", failure_text, " (", history(), ")");
+  logged = 0;
+  throw Error(status, sentence);
+}
+
+trine_workspace QueueState::workspace(uint64_t bytes) {
+  trine_workspace space{};
+  space.size = sizeof space;
+  if (bytes == 0) return space;
+  const trine_backend& api = device().api;
+  if (bytes > scratch_facts.bytes) {
+    // Half as much again, so that growing inputs don't grow it each time.
+    const uint64_t wanted = std::max({bytes, scratch_facts.bytes + scratch_facts.bytes / 2,
+                                      uint64_t{TRINE_CONTROL_BYTES}});
+    std::unique_ptr<BufferState> old;
+    if (scratch) {
+      old = std::make_unique<BufferState>(line->device);
+      old->used_on(line);
+    }
+    trine_buffer* grown = nullptr;
+    trine_status status = api.buffer_allocate(device().handle, wanted, TRINE_MEMORY_DEVICE, &grown);
+    if (status != TRINE_OK && wanted > bytes) {
+      status = api.buffer_allocate(device().handle, std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}),
+                                   TRINE_MEMORY_DEVICE, &grown);
+    }
+    expect(status, "allocating a workspace");
+    trine_buffer_facts facts{};
+    facts.size = sizeof facts;
+    status = api.buffer_facts(grown, &facts);
+    if (status != TRINE_OK) {
+      api.buffer_free(grown);
+      expect(status, "asking for a workspace's facts");
+    }
+    if (old) {
+      old->handle = scratch;
+      defer(old.release());  // what was enqueued may still use it
+    }
+    scratch = grown;
+    scratch_facts = facts;
+    scratch_is_clean = false;
+  }
+  if (!scratch_is_clean) {
+    const uint64_t zero = 0;
+    expect(api.fill(line->queue, scratch_facts.native, 0, TRINE_CONTROL_BYTES, &zero, sizeof zero),
+           "zeroing a workspace");
+    scratch_is_clean = true;
+  }
+  space.memory = scratch_facts.native;
+  space.bytes = scratch_facts.bytes;
+  return space;
+}
+
+void* QueueState::pack_state(const registry::Pack& pack, const trine_native& native) {
+  if (!pack.api.state_create) return nullptr;
+  for (const PackState& entry : pack_states) {
+    if (entry.pack == &pack) return entry.state;
+  }
+  pack_states.reserve(pack_states.size() + 1);
+  void* state = nullptr;
+  const trine_status status = pack.api.state_create(&native, &state);
+  if (status != TRINE_OK) {
+    fail(static_cast<Status>(status), device().id, ": the pack ", pack.name,
+         " can't prepare a queue: ", pack.api.last_error());
+  }
+  pack_states.push_back({&pack, state});
+  return state;
+}
+
+QueueState& Access::use(const Queue& queue) {
+  if (!queue.state_) refuse("This Queue is empty: make one of a device first.");
+  queue.state_->device().check();
+  return *queue.state_;
+}
+
+}  // namespace trine::detail

@@ -1,0 +1,164 @@
+#include "select.hpp"
+
+#include "backends/kit/words.hpp"
+
+namespace trine::detail {
+namespace {
+
+constexpr std::size_t kReasonBytes = 512;
+
+std::vector<std::string_view> names_of(const registry::Ladder& ladder) {
+  std::vector<std::string_view> names;
+  for (const registry::Rung* rung : ladder) names.push_back(rung->row.name);
+  return names;
+}
+
+[[noreturn]] void throw_no_rung(const DeviceState& device, const trine_call& call,
+                                std::string_view name, const registry::Ladder& ladder) {
+  const std::vector<std::string_view> names = names_of(ladder);
+  const std::string_view near = kit::closest(name, names.begin(), names.end());
+  std::string all;
+  for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
+  fail(Status::not_found, device.id, ": no rung of ", trine::name(static_cast<Operation>(call.operation)),
+       " is called '", name, "'.", near.empty() ? "" : cat(" Did you mean '", near, "'?"),
+       " There are: ", all.empty() ? "none" : all, ".");
+}
+
+/// Index of a word among a parameter's values, or -1.
+int32_t value_index(const trine_parameter& parameter, std::string_view word) {
+  for (int32_t i = 0; i < parameter.value_count; ++i) {
+    if (parameter.values[i] == word) return i;
+  }
+  return -1;
+}
+
+[[noreturn]] void throw_no_value(const registry::Rung& rung, const trine_parameter& parameter,
+                                 std::string_view word) {
+  std::string all;
+  for (int32_t i = 0; i < parameter.value_count; ++i) {
+    append(all, cat(i ? ", " : "", parameter.values[i]));
+  }
+  fail(Status::not_found, "rung ", rung.row.name, ": ", parameter.name, "=", word,
+       " doesn't exist; it can be ", all, ".");
+}
+
+/// Settles one "parameter=value".
+void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) {
+  const auto equals = pair.find('=');
+  const std::string_view key = pair.substr(0, equals);
+  std::vector<std::string_view> names;
+  for (std::size_t p = 0; p < rung.parameters.size(); ++p) {
+    const trine_parameter& parameter = rung.parameters[p];
+    names.push_back(parameter.name);
+    if (key != parameter.name || equals == std::string_view::npos) continue;
+    values[p] = value_index(parameter, pair.substr(equals + 1));
+    if (values[p] < 0) throw_no_value(rung, parameter, pair.substr(equals + 1));
+    return;
+  }
+  const std::string_view near = kit::closest(key, names.begin(), names.end());
+  std::string all;
+  for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
+  fail(Status::not_found, "rung ", rung.row.name, ": '", pair, "' names no parameter",
+       equals == std::string_view::npos ? " (parameter=value is needed)" : "", ".",
+       near.empty() ? "" : cat(" Did you mean '", near, "'?"), " It has: ",
+       all.empty() ? "none" : all, ".");
+}
+
+Selected find(const DeviceState& device, const trine_call& call, std::string_view named) {
+  const registry::Ladder& ladder = device.backend.ladder(call.operation);
+  const auto colon = named.find(':');
+  const std::string_view name = named.substr(0, colon);
+  Selected found;
+  for (std::size_t i = 0; i < ladder.size() && !found.rung; ++i) {
+    if (name != ladder[i]->row.name) continue;
+    found.rung = ladder[i];
+    found.index = static_cast<uint32_t>(i);
+  }
+  if (!found.rung) throw_no_rung(device, call, name, ladder);
+  found.selection.size = sizeof found.selection;
+  found.selection.rung = found.rung->index;
+  int32_t* const values = found.selection.values;
+  for (std::size_t p = 0; p < found.rung->parameters.size(); ++p) {
+    values[p] = found.rung->parameters[p].default_value;
+  }
+  std::string_view rest = colon == std::string_view::npos ? "" : named.substr(colon + 1);
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    settle(*found.rung, rest.substr(0, comma), values);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  found.why = "named by the caller";
+  return found;
+}
+
+void check_refusal(const DeviceState& device, const trine_call& call, const Selected& found) {
+  char reason[kReasonBytes] = "";
+  trine_status status;
+  if (const registry::Pack* pack = found.rung->pack) {
+    const trine_native native = native_of(device, nullptr);
+    status = pack->api.refuses(&native, &found.selection, &call, reason, sizeof reason);
+  } else {
+    status = device.api.refuses(device.handle, &found.selection, &call, reason, sizeof reason);
+  }
+  if (status == TRINE_OK) return;
+  reason[sizeof reason - 1] = '\0';
+  if (status == TRINE_DEVICE_LOST) device.raise(status, "asking a rung");
+  fail(static_cast<Status>(status), device.id, ": rung ", found.rung->row.name, " refuses this ",
+       name(static_cast<Operation>(call.operation)), ": ", reason[0] ? reason : "no reason given", ".");
+}
+
+Selected choose(const DeviceState& device, const trine_call& call) {
+  Selected found;
+  found.selection.size = sizeof found.selection;
+  device.expect(device.api.choose(device.handle, &call, &found.selection), "choosing a rung");
+  const registry::Ladder& ladder = device.backend.ladder(call.operation);
+  const int32_t index = found.selection.rung;
+  if (index < 0 || static_cast<std::size_t>(index) >= ladder.size() || ladder[index]->pack) {
+    fail(Status::internal, device.id, ": the backend chose rung ", index, ", which its ladder lacks.");
+  }
+  found.rung = ladder[index];
+  found.index = static_cast<uint32_t>(index);
+  for (std::size_t p = 0; p < found.rung->parameters.size(); ++p) {
+    const int32_t value = found.selection.values[p];
+    if (value < 0 || value >= found.rung->parameters[p].value_count) {
+      fail(Status::internal, device.id, ": the backend chose value ", value, " of ",
+           found.rung->parameters[p].name, ", which rung ", found.rung->row.name, " lacks.");
+    }
+  }
+  found.why = found.selection.why ? found.selection.why : "the backend's default";
+  return found;
+}
+
+}  // namespace
+
+trine_native native_of(const DeviceState& device, void* queue) {
+  trine_native native{};
+  native.size = sizeof native;
+  native.device_index = device.index;
+  native.device = device.native_device;
+  native.context = device.native_context;
+  native.queue = queue;
+  native.facts = &device.raw;
+  native.threads = device.raw.kind == TRINE_DEVICE_CPU && device.shares_memory
+                       ? static_cast<int32_t>(device.raw.compute_units)
+                       : 0;
+  return native;
+}
+
+Selected select(const DeviceState& device, const trine_call& call, std::string_view named) {
+  if (named.empty()) return choose(device, call);
+  Selected found = find(device, call, named);
+  check_refusal(device, call, found);
+  return found;
+}
+
+std::string rung_text(const registry::Rung& rung, const int32_t* values) {
+  std::string text = rung.row.name;
+  for (std::size_t p = 0; p < rung.parameters.size(); ++p) {
+    const trine_parameter& parameter = rung.parameters[p];
+    append(text, cat(p == 0 ? ":" : ",", parameter.name, "=", parameter.values[values[p]]));
+  }
+  return text;
+}
+
+}  // namespace trine::detail

@@ -1,0 +1,175 @@
+// What stands behind the handles: devices, queues, events and buffers, and who keeps what alive.
+//
+// A queue's Timeline outlives the queue as long as a buffer remembers having been used on it, so
+// that a buffer dropped with work in flight knows what it must wait for. Whatever can't go at once
+// becomes Remains (remains.hpp) and goes later, in passing, without blocking anybody.
+#pragma once
+
+#include <trine/operations.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/kit/host.hpp"
+#include "backends/registry.hpp"
+#include "error.hpp"
+#include "remains.hpp"
+
+namespace trine::detail {
+
+/// Throws device_lost in a forked child, where every lock may be held by a thread that isn't there.
+void check_process();
+
+struct DeviceState : kit::Allocated {
+  DeviceState(const registry::Backend& backend, int32_t index, std::string id,
+              const std::string& options);
+  ~DeviceState();
+
+  /// Throws when the device is lost.
+  void check() const {
+    check_process();
+    if (lost.load(std::memory_order_acquire)) throw_lost();
+  }
+  /// Throws Error for anything but TRINE_OK: "cuda:0: <what>: <the backend's words>".
+  void expect(trine_status status, const char* what) const {
+    if (status != TRINE_OK) raise(status, what);
+  }
+  [[noreturn]] void raise(trine_status status, std::string_view what) const;
+  [[noreturn]] void throw_lost() const;
+  /// Takes note of a status that can't be thrown; only a lost device matters.
+  void notice(trine_status status) const noexcept;
+  void lose(std::string sentence) const noexcept;
+
+  const registry::Backend& backend;
+  const trine_backend& api;
+  int32_t index;
+  std::string id;
+  Facts facts;
+  trine_device_facts raw{};
+  trine_device* handle = nullptr;
+  void* native_device = nullptr;
+  void* native_context = nullptr;
+  bool shares_memory = false;
+  mutable std::atomic<bool> lost{false};
+  mutable std::mutex lost_mutex;
+  mutable std::string lost_why;
+};
+
+/// A queue as others may refer to it, also after it is gone.
+struct Timeline : kit::Allocated {
+  explicit Timeline(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
+  ~Timeline();
+
+  std::shared_ptr<DeviceState> device;
+  std::mutex mutex;             ///< serialises the calls on the queue
+  trine_queue* queue = nullptr; ///< nullptr once destroyed
+  trine_event* tail = nullptr;  ///< of a destroyed queue: passes when all its work has; or nullptr
+};
+
+/// What was enqueued since the last good wait, to be named when something fails.
+struct Logged {
+  uint32_t operation = 0;  ///< trine_operation; 0: a copy, fill or wait
+  const char* what = nullptr;
+  const char* dtype = nullptr;
+  const char* rung = nullptr;
+  int64_t extents[3] = {};
+};
+
+struct QueueState : Remains {
+  explicit QueueState(std::shared_ptr<DeviceState> on);
+  ~QueueState() override;
+  bool passed() noexcept override;
+  /// The last handle is gone: queue and workspace go when the work in flight has passed.
+  static void retire(QueueState* state) noexcept;
+
+  DeviceState& device() const { return *line->device; }
+  void log(const Logged& entry) noexcept { entries[logged++ % kLogged] = entry; }
+  /// Enqueues nothing but says what failed: names the operations since the last good wait.
+  [[noreturn]] void raise(trine_status status, std::string_view what);
+  void expect(trine_status status, std::string_view what) {
+    if (status != TRINE_OK) raise(status, what);
+  }
+  std::string history() const;
+  /// Notes a failure of work that ran inside the queue; the next wait throws it.
+  void note_failure(trine_status status, const char* sentence) noexcept;
+  void throw_failure();
+  /// Device memory for one launch; grows, and zeroes the control bytes when they may not be.
+  trine_workspace workspace(uint64_t bytes);
+  void* pack_state(const registry::Pack& pack, const trine_native& native);
+
+  static constexpr uint64_t kLogged = 8;
+  std::shared_ptr<Timeline> line;
+  trine_buffer* scratch = nullptr;
+  trine_buffer_facts scratch_facts{};
+  bool scratch_is_clean = false;  ///< the control bytes are zero
+  uint64_t logged = 0;            ///< since the last good wait
+  Logged entries[kLogged];
+  struct PackState {
+    const registry::Pack* pack;
+    void* state;
+  };
+  kit::Vector<PackState> pack_states;
+  std::mutex failure_mutex;  ///< of a pack's rung that ran inside the queue (cpu)
+  trine_status failure = TRINE_OK;
+  std::string failure_text;
+};
+
+struct EventState : kit::Allocated {
+  explicit EventState(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
+  ~EventState();
+  std::shared_ptr<DeviceState> device;
+  trine_event* handle = nullptr;
+};
+
+struct BufferState : Remains {
+  explicit BufferState(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
+  ~BufferState() override;
+  bool passed() noexcept override;
+  static void retire(BufferState* state) noexcept;
+  /// Remembers that `line` is about to use the buffer.
+  void used_on(const std::shared_ptr<Timeline>& line);
+
+  std::shared_ptr<DeviceState> device;
+  trine_buffer* handle = nullptr;
+  trine_buffer_facts facts{};
+
+ private:
+  struct Use {
+    std::shared_ptr<Timeline> line;
+    trine_event* moment = nullptr;
+    bool passed = false;
+  };
+  bool has_passed(Use& use) noexcept;
+
+  std::atomic<const Timeline*> last_{nullptr};
+  std::mutex mutex_;
+  kit::Vector<Use> uses_;
+};
+
+/// The one door between handles and states.
+struct Access {
+  static std::shared_ptr<DeviceState>& state(Device& device) { return device.state_; }
+  static const std::shared_ptr<DeviceState>& state(const Device& device) { return device.state_; }
+  static std::shared_ptr<QueueState>& state(Queue& queue) { return queue.state_; }
+  static const std::shared_ptr<QueueState>& state(const Queue& queue) { return queue.state_; }
+  static std::shared_ptr<EventState>& state(Event& event) { return event.state_; }
+  static const std::shared_ptr<EventState>& state(const Event& event) { return event.state_; }
+  static std::shared_ptr<BufferState>& state(Buffer& buffer) { return buffer.state_; }
+  static const std::shared_ptr<BufferState>& state(const Buffer& buffer) { return buffer.state_; }
+  static Device device(std::shared_ptr<DeviceState> state) {
+    Device device;
+    device.state_ = std::move(state);
+    return device;
+  }
+
+  /// The state behind a handle; throws when there is none, use() also when its device is lost.
+  static DeviceState& some(const Device& device);
+  static DeviceState& use(const Device& device);
+  static QueueState& use(const Queue& queue);
+  static BufferState& use(const Buffer& buffer);
+};
+
+}  // namespace trine::detail

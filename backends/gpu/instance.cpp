@@ -24,7 +24,7 @@ bool step(const Row& row, int* macro) {
 
 const Row* row_at(int index) {
   auto at = static_cast<std::size_t>(index);
-  for (const auto ladder : {reduce_rows(), transpose_rows(), gemm_rows()}) {
+  for (const auto ladder : {service_rows(), reduce_rows(), transpose_rows(), gemm_rows()}) {
     if (at < ladder.size()) return &ladder[at];
     at -= ladder.size();
   }

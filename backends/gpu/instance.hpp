@@ -8,7 +8,10 @@ namespace trine::gpu {
 
 constexpr int kMaxSymbol = 256, kMaxDefines = 768;
 
-/// The rows of all ladders, one after the other; nullptr behind the last.
+/// Rows that belong to no ladder: the arithmetic probe is the first.
+std::span<const Row> service_rows();
+
+/// All rows, those of no ladder first; nullptr behind the last.
 const Row* row_at(int index);
 
 /// Writes "__256_float": what the generator appends to each kernel's name in this instance, and
@@ -23,8 +26,7 @@ void visit_macros(const Row& row, const int* macro, Visit&& visit);
 /// Is a value of a macro a word ("float") and not a number or an expression ("256", "1u")?
 bool is_word(const char* value);
 
-/// Steps `macro` to the row's next existing combination; false behind the last. Start with all -1
-/// in macro[0] (first_instance) to get the first.
+/// The row's first and next existing combination of macro values; false where there is none.
 bool first_instance(const Row& row, int* macro);
 bool next_instance(const Row& row, int* macro);
 

@@ -12,10 +12,18 @@ namespace trine::gpu {
 
 enum Backends : uint32_t { kCuda = 1, kOpencl = 2, kBoth = 3 };
 
+struct Row;
+
 /// What a row may know of the device it plans for.
 struct Target {
   Backends backend;  ///< kCuda or kOpencl
   const trine_device_facts* facts;
+  trine_device* device = nullptr;  ///< the backend's own; nullptr in tests of rows
+  bool (*runs_here)(trine_device&, const Row&) = nullptr;
+
+  /// Can `row` run here: is there code of it for this device, and did its self-check pass (which
+  /// runs now if it hasn't yet)? For choose_…, which may name no row that can't.
+  bool runs(const Row& row) const { return !runs_here || runs_here(*device, row); }
   bool has(uint64_t capabilities) const {
     return (facts->capabilities & capabilities) == capabilities;
   }

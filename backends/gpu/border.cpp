@@ -1,0 +1,328 @@
+// The contract's table of functions over the objects of a GPU backend: arguments are checked,
+// failures turned into statuses, and no driver is touched when its device is lost.
+#include "backends/kit/border.hpp"
+
+#include "backends/gpu/ladder.hpp"
+#include "backends/gpu/objects.hpp"
+
+namespace trine::gpu {
+namespace {
+
+using kit::fail;
+using kit::guard;
+
+const Driver* the_driver;
+
+template <class T>
+T& some(T* pointer, const char* what) {
+  if (!pointer) fail(TRINE_INVALID_ARGUMENT, "%s: null", what);
+  return *pointer;
+}
+
+void check_process() {
+  if (is_forked()) {
+    fail(TRINE_DEVICE_LOST, "%s: this process is a forked child, where its parent's drivers don't "
+         "work; open devices after the fork, or exec", the_driver->name);
+  }
+}
+
+trine_device& usable(trine_device* device) {
+  check_process();
+  trine_device& there = some(device, "device");
+  if (there.is_lost()) {
+    fail(TRINE_DEVICE_LOST, "%s:%d is lost: %s", the_driver->name, there.index,
+         there.lost_reason());
+  }
+  return there;
+}
+trine_queue& usable(trine_queue* queue) {
+  usable(&some(queue, "queue").device);
+  return *queue;
+}
+trine_event& usable(trine_event* event) {
+  usable(&some(event, "event").device);
+  return *event;
+}
+
+/// A foreign struct as we know it; a tail that we don't know is refused.
+template <class T>
+T known(const T* foreign, const char* what) {
+  T ours;
+  if (!kit::take(foreign, ours)) {
+    fail(TRINE_UNSUPPORTED, "%s: null, or from a newer contract than this %s backend knows", what,
+         the_driver->name);
+  }
+  return ours;
+}
+
+// --- Devices ------------------------------------------------------------------------------------
+
+trine_status device_count(int32_t* count) {
+  return guard([&] {
+    check_process();
+    some(count, "count") = the_driver->device_count();
+  });
+}
+
+void check_index(int32_t index) {
+  const int count = the_driver->device_count();
+  if (index >= 0 && index < count) return;
+  fail(TRINE_NOT_FOUND, "no device %s:%d; there %s %d", the_driver->name, index,
+       count == 1 ? "is" : "are", count);
+}
+
+trine_status device_describe(int32_t index, trine_device_facts* facts) {
+  return guard([&] {
+    check_process();
+    check_index(index);
+    trine_device_facts ours{};
+    ours.size = sizeof ours;
+    the_driver->describe(index, ours);
+    kit::give(ours, &some(facts, "facts"));
+  });
+}
+
+trine_status device_open(int32_t index, const char* options, trine_device** device) {
+  return guard([&] {
+    check_process();
+    check_index(index);
+    if (options && *options) {
+      fail(TRINE_NOT_FOUND, "no device option '%s': %s devices take none", options,
+           the_driver->name);
+    }
+    some(device, "device") = open(*the_driver, index);
+  });
+}
+
+void device_close(trine_device* device) {
+  if (device) release(*device);
+}
+
+trine_status device_facts(trine_device* device, trine_device_facts* facts) {
+  return guard([&] { kit::give(some(device, "device").facts, &some(facts, "facts")); });
+}
+
+trine_status device_native(trine_device* device, void** native_device, void** native_context) {
+  return guard([&] { usable(device).native(native_device, native_context); });
+}
+
+// --- Queues -------------------------------------------------------------------------------------
+
+trine_status queue_create(trine_device* device, trine_queue** queue) {
+  return guard([&] { some(queue, "queue") = usable(device).create_queue(); });
+}
+trine_status queue_adopt(trine_device* device, void* native, trine_queue** queue) {
+  return guard([&] { some(queue, "queue") = usable(device).adopt_queue(native); });
+}
+void queue_destroy(trine_queue* queue) { delete queue; }
+void* queue_native(trine_queue* queue) { return queue ? queue->native() : nullptr; }
+trine_status queue_flush(trine_queue* queue) {
+  return guard([&] { usable(queue).flush(); });
+}
+trine_status queue_wait(trine_queue* queue) {
+  return guard([&] { usable(queue).wait(); });
+}
+trine_status queue_query(trine_queue* queue) {
+  return guard([&] { return usable(queue).idle() ? TRINE_OK : TRINE_NOT_READY; });
+}
+trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
+  return guard([&] { usable(queue).wait_for(usable(event)); });
+}
+
+// --- Events -------------------------------------------------------------------------------------
+
+trine_status event_create(trine_device* device, int32_t signalled_by_host, trine_event** event) {
+  return guard([&] { some(event, "event") = usable(device).create_event(signalled_by_host != 0); });
+}
+void event_destroy(trine_event* event) { delete event; }
+trine_status event_record(trine_event* event, trine_queue* queue) {
+  return guard([&] { usable(event).record(usable(queue)); });
+}
+// Signalling is host work and must go through when the device is lost: others may wait for it.
+trine_status event_signal(trine_event* event) {
+  return guard([&] { some(event, "event").signal(); });
+}
+trine_status event_query(trine_event* event) {
+  return guard([&] { return usable(event).passed() ? TRINE_OK : TRINE_NOT_READY; });
+}
+trine_status event_wait(trine_event* event) {
+  return guard([&] { usable(event).wait(); });
+}
+trine_status event_notify(trine_event* event, void (*function)(void*), void* argument) {
+  return guard([&] {
+    if (!function) fail(TRINE_INVALID_ARGUMENT, "event_notify: no function");
+    usable(event).notify(function, argument);
+  });
+}
+trine_status event_elapsed(trine_event* start, trine_event* stop, double* seconds) {
+  return guard([&] {
+    if (&usable(start).device != &usable(stop).device) {
+      fail(TRINE_INVALID_ARGUMENT, "events of two devices have no time between them");
+    }
+    some(seconds, "seconds") = stop->seconds_since(*start);
+  });
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32_t kind,
+                             trine_buffer** buffer) {
+  return guard([&] {
+    trine_device& on = usable(device);
+    if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED) {
+      fail(TRINE_INVALID_ARGUMENT, "memory of kind %u can't be allocated", kind);
+    }
+    if (bytes > on.facts.max_buffer_bytes && kind == TRINE_MEMORY_DEVICE) {
+      fail(TRINE_UNSUPPORTED, "%s:%d: a buffer of %llu bytes exceeds the device's limit, %llu",
+           the_driver->name, on.index, static_cast<unsigned long long>(bytes),
+           static_cast<unsigned long long>(on.facts.max_buffer_bytes));
+    }
+    some(buffer, "buffer") = on.allocate(bytes, kind);
+  });
+}
+trine_status buffer_adopt(trine_device* device, void* native, uint64_t bytes,
+                          trine_buffer** buffer) {
+  return guard([&] {
+    some(static_cast<char*>(native), "native memory");
+    some(buffer, "buffer") = usable(device).adopt(native, bytes);
+  });
+}
+trine_status buffer_wrap(trine_device* device, void* host, uint64_t bytes, trine_buffer** buffer) {
+  return guard([&] {
+    if (bytes) some(static_cast<char*>(host), "host memory");
+    some(buffer, "buffer") = usable(device).wrap(host, bytes);
+  });
+}
+void buffer_free(trine_buffer* buffer) { delete buffer; }
+trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
+  return guard([&] { kit::give(some(buffer, "buffer").facts, &some(facts, "facts")); });
+}
+
+trine_status copy(trine_queue* queue, const trine_copy* wanted) {
+  return guard([&] {
+    trine_queue& on = usable(queue);
+    trine_copy ours = known(wanted, "copy");
+    if (ours.width == 0 || ours.height == 0) return;
+    if (!ours.source || !ours.target || ours.direction < TRINE_HOST_TO_DEVICE ||
+        ours.direction > TRINE_DEVICE_TO_DEVICE) {
+      fail(TRINE_INVALID_ARGUMENT, "copy: null memory, or no direction");
+    }
+    if (ours.height > 1 && (ours.source_pitch < ours.width || ours.target_pitch < ours.width)) {
+      fail(TRINE_INVALID_ARGUMENT, "copy: a pitch is smaller than the width");
+    }
+    // Rows without a gap are one row.
+    if (ours.height > 1 && ours.source_pitch == ours.width && ours.target_pitch == ours.width) {
+      ours.width *= ours.height;
+      ours.height = 1;
+    }
+    if (ours.height == 1) ours.source_pitch = ours.target_pitch = ours.width;
+    on.copy(ours);
+  });
+}
+
+trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
+                  const void* pattern, uint32_t pattern_bytes) {
+  return guard([&] {
+    trine_queue& on = usable(queue);
+    if (bytes == 0) return;
+    if (!memory || !pattern || pattern_bytes == 0 || pattern_bytes > 16 ||
+        (pattern_bytes & (pattern_bytes - 1)) || bytes % pattern_bytes) {
+      fail(TRINE_INVALID_ARGUMENT, "fill: a pattern has 1, 2, 4, 8 or 16 bytes and fits the range");
+    }
+    on.fill(memory, offset, bytes, pattern, pattern_bytes);
+  });
+}
+
+// --- Operations ---------------------------------------------------------------------------------
+
+const trine_rung* rungs_of(uint32_t operation, int32_t* count, uint32_t* stride) {
+  const Ladder* ladder = ladder_of(the_driver->id, operation);
+  *stride = sizeof(trine_rung);
+  *count = ladder ? ladder->count : 0;
+  return ladder ? ladder->rungs : nullptr;
+}
+
+trine_status refuses_call(trine_device* device, const trine_selection* selection,
+                          const trine_call* call, char* reason, size_t reason_bytes) {
+  return guard([&] {
+    return refuses(usable(device), known(selection, "selection"), known(call, "call"), reason,
+                   reason_bytes);
+  });
+}
+trine_status choose_rung(trine_device* device, const trine_call* call, trine_selection* selection) {
+  return guard([&] {
+    trine_selection ours{};
+    ours.size = sizeof ours;
+    choose(usable(device), known(call, "call"), ours);
+    kit::give(ours, &some(selection, "selection"));
+  });
+}
+trine_status workspace_of(trine_device* device, const trine_selection* selection,
+                          const trine_call* call, uint64_t* bytes) {
+  return guard([&] {
+    some(bytes, "bytes") =
+        workspace_bytes(usable(device), known(selection, "selection"), known(call, "call"));
+  });
+}
+trine_status launch_call(trine_queue* queue, const trine_selection* selection,
+                         const trine_call* call, const trine_workspace* workspace) {
+  return guard([&] {
+    trine_workspace ours{};
+    if (workspace) ours = known(workspace, "workspace");
+    launch(usable(queue), known(selection, "selection"), known(call, "call"),
+           workspace && ours.bytes ? &ours : nullptr);
+  });
+}
+
+}  // namespace
+
+const trine_backend* backend_of(const Driver& driver) {
+  the_driver = &driver;
+  static const trine_backend table = [] {
+    trine_backend t{};
+    t.size = sizeof t;
+    t.version = TRINE_ABI_VERSION;
+    t.name = the_driver->name;
+    t.build = the_driver->build;
+    t.last_error = kit::last_error;
+    t.device_count = device_count;
+    t.device_describe = device_describe;
+    t.device_open = device_open;
+    t.device_close = device_close;
+    t.device_facts = device_facts;
+    t.device_native = device_native;
+    t.queue_create = queue_create;
+    t.queue_adopt = queue_adopt;
+    t.queue_destroy = queue_destroy;
+    t.queue_native = queue_native;
+    t.queue_flush = queue_flush;
+    t.queue_wait = queue_wait;
+    t.queue_query = queue_query;
+    t.queue_wait_event = queue_wait_event;
+    t.event_create = event_create;
+    t.event_destroy = event_destroy;
+    t.event_record = event_record;
+    t.event_signal = event_signal;
+    t.event_query = event_query;
+    t.event_wait = event_wait;
+    t.event_notify = event_notify;
+    t.event_elapsed = event_elapsed;
+    t.buffer_allocate = buffer_allocate;
+    t.buffer_adopt = buffer_adopt;
+    t.buffer_wrap = buffer_wrap;
+    t.buffer_free = buffer_free;
+    t.buffer_facts = buffer_facts;
+    t.copy = copy;
+    t.fill = fill;
+    t.rungs = rungs_of;
+    t.refuses = refuses_call;
+    t.choose = choose_rung;
+    t.workspace_bytes = workspace_of;
+    t.launch = launch_call;
+    return t;
+  }();
+  watch_forks();
+  return &table;
+}
+
+}  // namespace trine::gpu

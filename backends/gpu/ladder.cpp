@@ -1,0 +1,182 @@
+// A backend's ladders: rows shown as rungs, questions about them answered, calls launched.
+#include "backends/gpu/ladder.hpp"
+
+#include <cstdio>
+
+#include "backends/gpu/self_check.hpp"
+#include "backends/kit/border.hpp"
+
+namespace trine::gpu {
+namespace {
+
+constexpr uint32_t kOperations = 3;
+
+struct Ladders {
+  Ladder of[kOperations];
+  explicit Ladders(Backends backend) {
+    for (const auto rows : {reduce_rows(), transpose_rows(), gemm_rows()}) {
+      for (const Row& row : rows) {
+        if (row.backends & backend) add(of[row.operation - 1], row);
+      }
+    }
+  }
+  static void add(Ladder& ladder, const Row& row) {
+    if (ladder.count == kMaxRungs) return;
+    trine_rung rung{};
+    rung.size = sizeof rung;
+    rung.numerics = row.numerics;
+    rung.name = row.name;
+    rung.summary = row.summary;
+    rung.requirement = row.requirement;
+    rung.parameters = row.parameters.data();
+    rung.parameter_count = static_cast<int32_t>(row.parameters.size());
+    rung.parameter_stride = sizeof(trine_parameter);
+    ladder.rungs[ladder.count] = rung;
+    ladder.rows[ladder.count++] = &row;
+  }
+};
+
+const Row& row_of(trine_device& device, const trine_selection& selection, const trine_call& call) {
+  const Ladder* ladder = ladder_of(device.target.backend, call.operation);
+  if (!ladder) kit::fail(TRINE_INVALID_ARGUMENT, "no operation %u", call.operation);
+  if (selection.rung < 0 || selection.rung >= ladder->count) {
+    kit::fail(TRINE_NOT_FOUND, "no rung %d; the ladder has %d", selection.rung, ladder->count);
+  }
+  const Row& row = *ladder->rows[selection.rung];
+  for (size_t p = 0; p < row.parameters.size(); ++p) {
+    if (selection.values[p] < 0 || selection.values[p] >= row.parameters[p].value_count) {
+      kit::fail(TRINE_NOT_FOUND, "rung %s: parameter %s has no value %d", row.name,
+                row.parameters[p].name, selection.values[p]);
+    }
+  }
+  return row;
+}
+
+/// The call with a descriptor of the size that we know.
+struct Known {
+  trine_call call;
+  union {
+    trine_reduce reduce;
+    trine_transpose transpose;
+    trine_gemm gemm;
+  };
+  explicit Known(const trine_call& foreign) : call(foreign), reduce{} {
+    bool taken = false;
+    switch (call.operation) {
+      case TRINE_REDUCE:
+        taken = kit::take(static_cast<const trine_reduce*>(foreign.descriptor), reduce);
+        call.descriptor = &reduce;
+        break;
+      case TRINE_TRANSPOSE:
+        taken = kit::take(static_cast<const trine_transpose*>(foreign.descriptor), transpose);
+        call.descriptor = &transpose;
+        break;
+      case TRINE_GEMM:
+        taken = kit::take(static_cast<const trine_gemm*>(foreign.descriptor), gemm);
+        call.descriptor = &gemm;
+        break;
+      default: kit::fail(TRINE_INVALID_ARGUMENT, "no operation %u", call.operation);
+    }
+    if (!taken) kit::fail(TRINE_UNSUPPORTED, "the operation asks for what this backend can't know");
+  }
+  Known(const Known&) = delete;
+
+  bool wants_f64() const {
+    if (call.operation == TRINE_REDUCE) {
+      return reduce.dtype == TRINE_F64 || reduce.result_dtype == TRINE_F64;
+    }
+    return call.operation == TRINE_GEMM && gemm.dtype == TRINE_F64;
+  }
+  bool wants_integers() const {
+    const uint32_t dtype = call.operation == TRINE_GEMM ? gemm.dtype : reduce.dtype;
+    return call.operation == TRINE_TRANSPOSE || (dtype != TRINE_F32 && dtype != TRINE_F64);
+  }
+};
+
+/// Reasons that hold for every rung, and then the row's own.
+const char* reason_against(trine_device& device, const Row& row, const Request& request,
+                           const Known& known) {
+  if (const char* reason = device.lacks(row)) return reason;
+  if (known.wants_f64() && !device.target.has(TRINE_CAN_F64)) {
+    return "the device has no double precision";
+  }
+  if (row.numerics == TRINE_REPRODUCIBLE && !known.wants_integers() &&
+      !device.target.has(TRINE_CAN_REPRODUCE)) {
+    return "the device's arithmetic failed the probe, so its bits would differ";
+  }
+  if (row.refuses) {
+    if (const char* reason = row.refuses(request)) return reason;
+  }
+  if (!passes_self_check(device, row)) {
+    return "the rung's self-check failed: this device's arithmetic isn't what it relies on";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Ladder* ladder_of(Backends backend, uint32_t operation) {
+  static const Ladders cuda(kCuda), opencl(kOpencl);
+  if (operation < 1 || operation > kOperations) return nullptr;
+  return &(backend == kCuda ? cuda : opencl).of[operation - 1];
+}
+
+trine_status refuses(trine_device& device, const trine_selection& selection,
+                     const trine_call& call, char* reason, size_t reason_bytes) {
+  const Known known(call);
+  const Row& row = row_of(device, selection, call);
+  const Request request{device.target, selection, known.call, nullptr};
+  const char* against = reason_against(device, row, request, known);
+  if (reason && reason_bytes) std::snprintf(reason, reason_bytes, "%s", against ? against : "");
+  if (!against) return TRINE_OK;
+  return kit::report(TRINE_UNSUPPORTED, "rung %s: %s", row.name, against);
+}
+
+void choose(trine_device& device, const trine_call& call, trine_selection& selection) {
+  const Known known(call);
+  const Row* row = nullptr;
+  switch (call.operation) {
+    case TRINE_REDUCE: row = choose_reduce(device.target, known.reduce, selection); break;
+    case TRINE_TRANSPOSE: row = choose_transpose(device.target, known.transpose, selection); break;
+    case TRINE_GEMM: row = choose_gemm(device.target, known.gemm, selection); break;
+  }
+  const Ladder* ladder = ladder_of(device.target.backend, call.operation);
+  selection.rung = -1;
+  for (int r = 0; r < ladder->count; ++r) {
+    if (ladder->rows[r] == row) selection.rung = r;
+  }
+  if (selection.rung < 0) kit::fail(TRINE_UNSUPPORTED, "no rung of this device takes the call");
+  const Request request{device.target, selection, known.call, nullptr};
+  if (const char* against = reason_against(device, *row, request, known)) {
+    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row->name, against);
+  }
+}
+
+uint64_t workspace_bytes(trine_device& device, const trine_selection& selection,
+                         const trine_call& call) {
+  const Known known(call);
+  const Row& row = row_of(device, selection, call);
+  return row.workspace_bytes
+             ? row.workspace_bytes({device.target, selection, known.call, nullptr})
+             : 0;
+}
+
+void launch(trine_queue& queue, const trine_selection& selection, const trine_call& call,
+            const trine_workspace* workspace) {
+  trine_device& device = queue.device;
+  const Known known(call);
+  const Row& row = row_of(device, selection, call);
+  if (const char* reason = device.lacks(row)) {
+    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row.name, reason);
+  }
+  trine_workspace own{};
+  if (workspace) {
+    own = queue.own_workspace(*workspace);
+    workspace = &own;
+  }
+  Plan plan;
+  row.plan({device.target, selection, known.call, workspace}, plan);
+  queue.launch(row, plan);
+}
+
+}  // namespace trine::gpu

@@ -1,0 +1,119 @@
+// What stands behind the contract's opaque handles on a GPU backend: four classes whose functions
+// the cuda and the opencl folder implement over their drivers. They throw kit::Failure; border.cpp
+// turns that into statuses, checks arguments and keeps lost devices from being used.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "backends/kit/error.hpp"
+#include "backends/kit/host.hpp"
+#include "backends/gpu/row.hpp"
+
+/// One per device that is open, shared by all who opened it. Queues, events and buffers hold a
+/// reference, so a device closed early lives as long as they do.
+struct trine_device : trine::kit::Allocated {
+  trine_device(trine::gpu::Backends backend, int device_index) : index(device_index) {
+    target = {backend, &facts, this};
+    facts.size = sizeof facts;
+  }
+  virtual ~trine_device() = default;
+
+  virtual void native(void** native_device, void** native_context) = 0;
+  virtual trine_queue* create_queue() = 0;
+  virtual trine_queue* adopt_queue(void* native) = 0;
+  virtual trine_event* create_event(bool signalled_by_host) = 0;
+  virtual trine_buffer* allocate(uint64_t bytes, uint32_t kind) = 0;
+  virtual trine_buffer* adopt(void* native, uint64_t bytes) = 0;
+  virtual trine_buffer* wrap(void* host, uint64_t bytes) = 0;
+  /// A reason in words why this build has no code of `row` for this device, or nullptr.
+  virtual const char* lacks(const trine::gpu::Row& row) = 0;
+
+  bool is_lost() const { return lost_.load(std::memory_order_acquire); }
+  const char* lost_reason() const { return lost_reason_; }
+  /// A sticky error: nothing works any more. The first reason stays.
+  void lose(const char* reason);
+
+  trine_device_facts facts{};
+  trine::gpu::Target target{};
+  const int index;
+  std::atomic<int> references{1};  // gpu::retain, gpu::release
+
+ private:
+  std::atomic<bool> losing_{false}, lost_{false};
+  char lost_reason_[256] = "";
+};
+
+/// The caller (core) serialises the calls on one queue.
+struct trine_queue : trine::kit::Allocated {
+  explicit trine_queue(trine_device& on);
+  virtual ~trine_queue();
+
+  virtual void* native() = 0;
+  virtual void flush() = 0;
+  virtual void wait() = 0;
+  virtual bool idle() = 0;
+  virtual void wait_for(trine_event& event) = 0;
+  virtual void copy(const trine_copy& copy) = 0;
+  virtual void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
+                    uint32_t pattern_bytes) = 0;
+  virtual void launch(const trine::gpu::Row& row, const trine::gpu::Plan& plan) = 0;
+  /// The workspace to use instead of `given`, where that one can't be used on this queue.
+  virtual trine_workspace own_workspace(const trine_workspace& given) { return given; }
+
+  trine_device& device;
+};
+
+struct trine_event : trine::kit::Allocated {
+  explicit trine_event(trine_device& on);
+  virtual ~trine_event();
+
+  virtual void record(trine_queue& queue) = 0;
+  virtual void signal() = 0;
+  virtual bool passed() = 0;
+  virtual void wait() = 0;
+  virtual void notify(void (*function)(void*), void* argument) = 0;
+  virtual double seconds_since(trine_event& start) = 0;
+
+  trine_device& device;
+};
+
+struct trine_buffer : trine::kit::Allocated {
+  explicit trine_buffer(trine_device& on);
+  virtual ~trine_buffer();
+
+  trine_buffer_facts facts{};
+  trine_device& device;
+};
+
+namespace trine::gpu {
+
+/// A backend as border.cpp sees it.
+struct Driver {
+  Backends id;
+  const char* name;
+  const char* build;
+  /// Number of devices; 0 with the reason reported (kit::report).
+  int (*device_count)();
+  void (*describe)(int index, trine_device_facts& facts);
+  trine_device* (*open)(int index);
+};
+
+constexpr int kMaxDevices = 64;
+
+/// The contract's table of functions over `driver`, which must live as long as the process; a
+/// library holds one backend.
+const trine_backend* backend_of(const Driver& driver);
+
+/// The device of that index: the one that is open already, or a new one, its arithmetic probed.
+trine_device* open(const Driver& driver, int index);
+
+/// References of a device: the open handles and all objects made from it.
+void retain(trine_device& device);
+void release(trine_device& device);
+
+/// In a child of fork() no driver works; even destroying must not call it.
+void watch_forks();
+bool is_forked();
+
+}  // namespace trine::gpu

@@ -1,0 +1,221 @@
+// Runs checks of arithmetic on a device, and keeps their verdicts for the process.
+#include "backends/gpu/self_check.hpp"
+
+#include <cfenv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "backends/gpu/instance.hpp"
+
+namespace trine::gpu {
+namespace {
+
+constexpr int kMaxRows = 256;
+enum Verdict : uint8_t { kUnknown, kPassed, kFailed };
+
+std::mutex check_mutex;  // one check at a time, and none twice
+std::atomic<uint8_t> verdicts[kMaxDevices][kMaxRows];
+struct Probed {
+  bool known = false;
+  bool f32, f64;
+  char words[sizeof(trine_device_facts::probe)];
+} probed[kMaxDevices];
+
+// Runs the launches of `check` and brings the output to `output`.
+void run_launches(trine_device& device, const Row& row, const SelfCheck& check, void* output) {
+  kit::Vector<unsigned char> input(check.input_bytes);
+  check.fill(input.data());
+  std::unique_ptr<trine_queue> queue(device.create_queue());
+  std::unique_ptr<trine_buffer> in(device.allocate(check.input_bytes, TRINE_MEMORY_DEVICE));
+  std::unique_ptr<trine_buffer> out(device.allocate(check.output_bytes, TRINE_MEMORY_DEVICE));
+
+  trine_copy there{};
+  there.direction = TRINE_HOST_TO_DEVICE;
+  there.source = input.data();
+  there.target = in->facts.native;
+  there.width = there.source_pitch = there.target_pitch = check.input_bytes;
+  there.height = 1;
+  trine_copy back = there;
+  back.direction = TRINE_DEVICE_TO_HOST;
+  back.source = out->facts.native;
+  back.target = output;
+  back.width = back.source_pitch = back.target_pitch = check.output_bytes;
+
+  Plan plan;
+  check.plan(device.target, in->facts.native, out->facts.native, plan);
+  // The input must outlive its copy: whatever fails, wait before it goes.
+  struct Wait {
+    trine_queue& queue;
+    ~Wait() {
+      try {
+        queue.wait();
+      } catch (...) {  // the failure that brought us here says more
+      }
+    }
+  };
+  {
+    Wait before_leaving{*queue};
+    const unsigned char poison = 0xa5;
+    queue->copy(there);
+    queue->fill(out->facts.native, 0, check.output_bytes, &poison, 1);
+    queue->launch(row, plan);
+    queue->copy(back);
+  }
+  queue->wait();
+}
+
+int index_of(const Row& wanted) {
+  for (int r = 0; const Row* row = row_at(r); ++r) {
+    if (row == &wanted) return r;
+  }
+  return kMaxRows;
+}
+
+// --- The probe ------------------------------------------------------------------------------------
+
+constexpr int kTriples = 64;
+constexpr uint64_t kInputBytes = kTriples * 3 * (sizeof(float) + sizeof(double));
+constexpr uint64_t kOutputBytes = kTriples * 4 * (sizeof(float) + sizeof(double));
+
+// Exponents near zero, near the smallest normal number and far apart; the last third of the triples
+// nearly cancels (c = -a*b), which tells one rounding from two.
+template <class Float, class Bits>
+void make_triples(Float* triples, int mantissa_bits, uint64_t seed) {
+  const int bias = (1 << (sizeof(Bits) * 8 - 2 - mantissa_bits)) - 1;
+  auto random = [&seed] {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed >> 11;
+  };
+  auto make = [&](int exponent) {
+    const Bits bits = (Bits(random()) & ((Bits(1) << mantissa_bits) - 1)) |
+                      (Bits(exponent) << mantissa_bits) |
+                      (Bits(random() & 1) << (sizeof(Bits) * 8 - 1));
+    Float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  };
+  for (int i = 0; i < kTriples; ++i) {
+    Float* t = triples + 3 * i;
+    const int third = i % 3;
+    t[0] = make(third == 0 ? int(random() % 4) : bias + int(random() % 16) - 8);
+    t[1] = make(third == 1 ? int(random() % 4) : bias + int(random() % 16) - 8);
+    t[2] = third == 2 ? -(t[0] * t[1]) : make(int(random() % 8));
+  }
+}
+
+void fill_probe(void* input) {
+  auto* f32 = static_cast<float*>(input);
+  make_triples<float, uint32_t>(f32, 23, 1);
+  make_triples<double, uint64_t>(reinterpret_cast<double*>(f32 + 3 * kTriples), 52, 2);
+}
+
+void plan_probe(const Target&, void* input, void* output, Plan& plan) {
+  plan.add(0).memory(input).memory(output);
+}
+
+constexpr SelfCheck kProbe = {kInputBytes, kOutputBytes, fill_probe, plan_probe, nullptr};
+
+struct Wrong {
+  int fma = 0, contracted = 0, product = 0, sum = 0;
+  bool any() const { return fma || contracted || product || sum; }
+};
+
+template <class Float>
+Wrong compare(const Float* triples, const Float* answers) {
+  Wrong wrong;
+  const auto differs = [](Float a, Float b) { return std::memcmp(&a, &b, sizeof a) != 0; };
+  for (int i = 0; i < kTriples; ++i) {
+    const volatile Float a = triples[3 * i], b = triples[3 * i + 1], c = triples[3 * i + 2];
+    const Float product = a * b, two_roundings = product + c, sum = a + c;
+    wrong.fma += differs(answers[4 * i], std::fma(Float(a), Float(b), Float(c)));
+    wrong.contracted += differs(answers[4 * i + 1], two_roundings);
+    wrong.product += differs(answers[4 * i + 2], product);
+    wrong.sum += differs(answers[4 * i + 3], sum);
+  }
+  return wrong;
+}
+
+int describe(char* text, size_t bytes, const char* name, const Wrong& wrong) {
+  if (!wrong.any()) {
+    return std::snprintf(text, bytes, "%s: fma, roundings and denormals are right", name);
+  }
+  return std::snprintf(text, bytes, "%s: of %d answers, wrong are fma %d, uncontracted %d, "
+                       "product %d, sum %d", name, kTriples, wrong.fma, wrong.contracted,
+                       wrong.product, wrong.sum);
+}
+
+void run_probe(trine_device& device, Probed& result) {
+  const Row& row = service_rows()[0];
+  kit::Vector<float> answers(kOutputBytes / sizeof(float)), triples(kInputBytes / sizeof(float));
+  run_launches(device, row, kProbe, answers.data());
+  fill_probe(triples.data());
+  const Wrong f32 = compare(triples.data(), answers.data());
+  const int written = describe(result.words, sizeof result.words, "f32", f32);
+  const size_t rest = static_cast<size_t>(written);
+  result.f32 = !f32.any();
+  result.f64 = false;
+  if (!device.target.has(TRINE_CAN_F64)) {
+    std::snprintf(result.words + rest, sizeof result.words - rest, "; no f64");
+    return;
+  }
+  const Wrong f64 = compare(reinterpret_cast<const double*>(triples.data() + 3 * kTriples),
+                            reinterpret_cast<const double*>(answers.data() + 4 * kTriples));
+  std::snprintf(result.words + rest, sizeof result.words - rest, "; ");
+  describe(result.words + rest + 2, sizeof result.words - rest - 2, "f64", f64);
+  result.f64 = !f64.any();
+}
+
+// The caller's rounding mode and flushing must not decide what is right.
+struct DefaultArithmetic {
+  DefaultArithmetic() {
+    std::fegetenv(&saved);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultArithmetic() { std::fesetenv(&saved); }
+  std::fenv_t saved;
+};
+
+}  // namespace
+
+bool run_check(trine_device& device, const Row& row, const SelfCheck& check) {
+  kit::Vector<unsigned char> output(check.output_bytes), input(check.input_bytes);
+  const DefaultArithmetic defaults;
+  run_launches(device, row, check, output.data());
+  check.fill(input.data());
+  return check.passes(input.data(), output.data());
+}
+
+bool passes_self_check(trine_device& device, const Row& row) {
+  if (!row.self_check) return true;
+  const int index = index_of(row);
+  if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "row %s is in no ladder", row.name);
+  auto& verdict = verdicts[device.index][index];
+  if (const uint8_t known = verdict.load(std::memory_order_acquire)) return known == kPassed;
+  std::lock_guard lock(check_mutex);
+  if (const uint8_t known = verdict.load(std::memory_order_acquire)) return known == kPassed;
+  const bool passed = run_check(device, row, *row.self_check);
+  verdict.store(passed ? kPassed : kFailed, std::memory_order_release);
+  return passed;
+}
+
+void probe_arithmetic(trine_device& device) {
+  std::lock_guard lock(check_mutex);
+  Probed& result = probed[device.index];
+  if (!result.known) {
+    const DefaultArithmetic defaults;
+    run_probe(device, result);
+    result.known = true;
+  }
+  std::snprintf(device.facts.probe, sizeof device.facts.probe, "%s", result.words);
+  const bool has_f64 = device.target.has(TRINE_CAN_F64);
+  if (result.f32 && (result.f64 || !has_f64)) device.facts.capabilities |= TRINE_CAN_REPRODUCE;
+}
+
+bool runs_here(trine_device& device, const Row& row) {
+  return !device.lacks(row) && passes_self_check(device, row);
+}
+
+}  // namespace trine::gpu

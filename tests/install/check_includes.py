@@ -50,6 +50,8 @@ def resolve(root, file, quoted, target):
     if target.startswith("trine/"):
         name = target.removeprefix("trine/")
         return "contract" if name in CONTRACT or name == "version.h" else "api"
+    if target.removeprefix("backends/") in CONTRACT and target.startswith("backends/"):
+        return "contract"
     if quoted:
         beside = (root / file).parent / target
         if beside.exists():

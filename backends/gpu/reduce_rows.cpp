@@ -32,7 +32,6 @@ struct Shape {
   int64_t results = 1, rows = 1, cols = 0;
   int64_t result_stride = 0, row_stride = 0, col_stride = 0;
   int64_t row_index = 0, col_index = 1;
-  bool empty() const { return cols == 0; }
 };
 
 /// `ordered`: the order of elements counts (products), so dimensions stay as they are.
@@ -98,6 +97,24 @@ Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_u
   return t;
 }
 
+/// The same for products of floats (exact_product.h): strips of 16 neighbours, lanes over them, and
+/// groups over a power of two of segments, so that every level is a level of the fixed tree.
+Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
+                    const Target& target) {
+  constexpr int64_t kStrip = 16;
+  Tiling t;
+  const int64_t strips = ceil_div(s.rows * s.cols, kStrip);
+  t.across = s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride);
+  const int64_t most = t.across ? threads / std::min<int64_t>(32, power_above(s.results)) : threads;
+  t.lanes = t.col_lanes = int32_t(std::min(power_above(strips), most));
+  t.width = int32_t(std::min(s.results, threads / t.lanes));
+  t.tiles = ceil_div(s.results, t.width);
+  const int64_t segments = ceil_div(strips, t.lanes);
+  split(t, segments, target, groups_per_unit);
+  t.splits = int32_t(ceil_div(segments, power_above(ceil_div(segments, t.splits))));
+  return t;
+}
+
 /// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
 bool finishes_at_once(const Target& target) {
   return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
@@ -113,7 +130,7 @@ constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", k
 enum Type { kFloat, kDouble, kUint, kUlong };
 enum Kind { kSum, kSquares, kProd, kExtreme, kArg };
 
-bool exact_exists(const int* macro) { return macro[1] <= kSquares && macro[0] <= kDouble; }
+bool exact_exists(const int* macro) { return macro[1] != kSquares || macro[0] <= kDouble; }
 
 int type_of(uint32_t dtype) {
   if (dtype == TRINE_F32) return kFloat;
@@ -141,13 +158,14 @@ int64_t record_words(const trine_reduce& op) {
 
 Tiling exact_tiling(const Request& request, Shape& shape) {
   const auto& op = request.as<trine_reduce>();
-  shape = shape_of(op, kind_of(op) == kProd && is_float(op.dtype));
+  const bool product = kind_of(op) == kProd && is_float(op.dtype);
+  shape = shape_of(op, product);
+  if (product) return product_tile(shape, 256, 6, request.target);
   return tile(shape, 256, trine_dtype_size(op.dtype) == 4 ? 16 : 8, 6, request.target);
 }
 
 const char* exact_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  if (!is_float(op.dtype) || kind_of(op) > kSquares) return "sums of floats only, so far";
   if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64))
     return "this device has no f64";
   if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))

@@ -2,12 +2,28 @@
 // and maxima follow a total order, and products of floats take one fixed tree. Any view, any axis.
 // Why it beats the rung below: wide loads, many in flight; one launch, the last group finishes.
 // Requires: f64 for sums of floats; NVIDIA for one launch (elsewhere a second launch finishes).
-#include "tile.h"
-#if T_double
-#define T_DOUBLE 1
+#if T_float
+typedef float4 Vector;
+#elif T_double
+typedef double2 Vector;
+#elif T_uint
+typedef uint4 Vector;
 #else
-#define T_DOUBLE 0
+typedef ulong2 Vector;
 #endif
+#if T_float || T_uint
+#define VECTOR 4
+#define CHUNK 16
+#else
+#define VECTOR 2
+#define CHUNK 8
+#endif
+#include "chunk.h"
+
 #if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)
 #include "exact_sum.h"
+#elif KIND_PROD && (T_float || T_double)
+#include "exact_product.h"
+#else
+#include "exact_fold.h"
 #endif

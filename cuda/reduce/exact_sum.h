@@ -11,29 +11,14 @@
 #define COPIES 32
 #define GROUPS 4  // of 256 work-items a multiprocessor: 64 registers each, 64 KB in flight
 #if T_float
-#define CHUNK 16
-#define VECTOR 4
-typedef float4 Vector;
-#if SQUARES
-#define BASE -298
-#define WORDS 20
+#define T_DOUBLE 0
+#define BASE (SQUARES ? -298 : -149)  // word 0 of a superaccumulator weighs 2^BASE
+#define WORDS (SQUARES ? 20 : 11)
 #else
-#define BASE -149
-#define WORDS 11
+#define T_DOUBLE 1
+#define BASE (SQUARES ? -2148 : -1074)
+#define WORDS (SQUARES ? 101 : 67)
 #endif
-#else
-#define CHUNK 8
-#define VECTOR 2
-typedef double2 Vector;
-#if SQUARES
-#define BASE -2148
-#define WORDS 101
-#else
-#define BASE -1074
-#define WORDS 67
-#endif
-#endif
-
 #include "exact_sum_narrow.h"
 #include "exact_sum_wide.h"
 
@@ -50,10 +35,6 @@ typedef struct Sink {
   GLOBAL ulong* words;
 } Sink;
 
-DEVICE long record_of(const Tile* t, int split, int result) {
-  return ((t->first / t->width) * t->splits + split) * t->width + result;
-}
-
 DEVICE void store_result(const Sink* sink, long result, ulong bits) {
   if (T_DOUBLE || sink->wide_result)
     ((GLOBAL ulong*)sink->output)[result * sink->output_stride] = bits;
@@ -65,7 +46,7 @@ DEVICE void store_result(const Sink* sink, long result, ulong bits) {
 DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* sum, uint* saw) {
   ulong lost = 0UL;
   for (int s = t->lane; t->active && s < t->splits; s += t->lanes) {
-    GLOBAL const ulong* record = records + record_of(t, s, t->result) * RECORD;
+    GLOBAL const ulong* record = records + tile_record(t, s) * RECORD;
     *saw |= (uint)(record[FOLDS] >> 32);
     if (*saw & SAW_WIDE) return 1UL;
     for (int k = 0; k < FOLDS; ++k) lost |= expansion_add(sum, as_double(record[k]));
@@ -80,7 +61,7 @@ DEVICE void store_folds(const Tile* t, const Sink* sink, LOCAL_POINTER const dou
 #pragma unroll
   for (int k = 0; k < FOLDS; ++k) folds.part[k] = part[k * THREADS + local_x()];
   if (!sink->final) {
-    GLOBAL ulong* record = sink->records + record_of(t, t->split, t->result) * RECORD;
+    GLOBAL ulong* record = sink->records + tile_record(t, t->split) * RECORD;
 #pragma unroll
     for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds.part[k]);
     record[FOLDS] = (ulong)saw << 32 | top;
@@ -127,7 +108,7 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
       const int r = i % count, w = i / count, at = w * COPIES + r * copies;
       const long carry = w > 0 ? (long)(int)high[at - COPIES] : 0;
       const ulong rest = w < WORDS - 1 ? (ulong)low[at] : (ulong)high[at] << 32 | low[at];
-      const long record = record_of(t, t->split, base + r);
+      const long record = tile_record(t, t->split) - t->result + base + r;
       sink->words[record * WORDS + w] = rest + (ulong)carry;
       if (w == 0) sink->records[record * RECORD + FOLDS] = (ulong)(saw[r] | SAW_WIDE) << 32;
     }
@@ -167,7 +148,7 @@ KERNEL_OF(exact, THREADS, 1, GROUPS)(
       lost = add_records(&t, sink.records, &sum, &mine);
     } else {
       lost = add_elements(&t, input + input_offset, magnitude, &sum);
-      mine = as_ulong(sum.hi) != 0x8000000000000000UL || t.cols == 0;
+      mine = as_ulong(sum.hi) != 0x8000000000000000UL;
     }
     if (combine(&t, &sum, lost, mine, saw, part, flag, &top)) {
       if (tile_leads(&t)) store_folds(&t, &sink, part, top);
@@ -184,7 +165,7 @@ KERNEL_OF(exact, THREADS, 1, GROUPS)(
           mine = 0u;
           if (finishing)
             for (int s = t.lane; s < splits; s += lanes) {
-              const long record = record_of(&t, s, t.result);
+              const long record = tile_record(&t, s);
               mine |= add_partial_wide(sink.records + record * RECORD, sink.words + record * WORDS,
                                        low + slot, high + slot);
             }
@@ -199,11 +180,7 @@ KERNEL_OF(exact, THREADS, 1, GROUPS)(
     done = true;
     if (!sink.final && phase == WHOLE) {
       sync();
-      if (me == 0) {
-        GLOBAL uint* counter = (GLOBAL uint*)(workspace + workspace_offset) + t.first / width;
-        flag[0] = take_ticket(counter) == (uint)splits - 1u;
-        if (flag[0]) *counter = 0u;
-      }
+      if (me == 0) flag[0] = tile_finished(&t, workspace + workspace_offset);
       sync();
       finishing = flag[0] != 0u;
       done = !finishing;

@@ -45,33 +45,11 @@ DEVICE ulong add_chunk(Expansion* sum, const T* x) {
 
 // Loads and adds this work-item's share of the elements; stops at the first loss.
 DEVICE ulong add_elements(const Tile* t, GLOBAL const T* input, bool magnitude, Expansion* sum) {
-  const long span = (long)t->col_lanes * CHUNK;
-  const bool aligned = t->step == 1 && t->col_stride == 1 && (ulong)input % 16 == 0 &&
-                       (t->rows == 1 || t->row_stride % VECTOR == 0) &&
-                       (t->results == 1 || t->result_stride % VECTOR == 0);
+  const bool aligned = tile_is_aligned(t, input);
   ulong lost = 0UL;
   for (Walk w = walk_begin(t, CHUNK); w.row < t->rows && !lost; walk_on(&w, t)) {
-    GLOBAL const T* row = input + tile_row(t, w.row);
     T x[CHUNK];
-    if (aligned && (w.segment + 1) * span <= t->cols) {
-      GLOBAL const Vector* vectors = (GLOBAL const Vector*)(row + w.segment * span);
-#pragma unroll
-      for (int k = 0; k < CHUNK; k += VECTOR) {
-        const Vector v = vectors[k / VECTOR * t->col_lanes + t->lane_col];
-        x[k] = v.x;
-        x[k + 1] = v.y;
-#if T_float
-        x[k + 2] = v.z;
-        x[k + 3] = v.w;
-#endif
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < CHUNK; ++k) {
-        const long column = tile_column(t, &w, CHUNK, k);
-        x[k] = column < t->cols ? row[column * t->col_stride] : (T)-0.0;
-      }
-    }
+    load_chunk(t, &w, input, aligned, (T)-0.0, x);
     if (magnitude) {
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);

@@ -114,3 +114,16 @@ DEVICE long tile_row(const Tile* t, long row) {
 DEVICE long tile_column(const Tile* t, const Walk* w, int chunk, int k) {
   return (w->segment * chunk + k) * t->col_lanes + t->lane_col;
 }
+
+// Groups that share a tile leave one record a result and group in the workspace.
+DEVICE long tile_record(const Tile* t, int split) {
+  return (t->first / t->width * t->splits + split) * t->width + t->result;
+}
+
+// Was this group the last of its tile to store its records? Its counter is then zero again.
+DEVICE bool tile_finished(const Tile* t, GLOBAL uchar* workspace) {
+  GLOBAL uint* counter = (GLOBAL uint*)workspace + t->first / t->width;
+  const bool last = take_ticket(counter) == (uint)t->splits - 1u;
+  if (last) *counter = 0u;
+  return last;
+}

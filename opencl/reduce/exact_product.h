@@ -1,0 +1,114 @@
+// Products of floats along one fixed binary tree over the element's index, split at the largest power
+// of two below n. Its lowest four levels are a strip of STRIP neighbours in one work-item's
+// registers, the next ones run over the lanes, then over a group's segments (a stack that merges
+// equal subtrees, like a binary counter), last over the groups of a tile:
+//
+//   index = ((group * segments_each + segment) * lanes + lane) * STRIP + k
+//
+// Missing elements count as 1, which changes no bits.
+#define STRIP 16
+#define LEVELS 40  // of a group's segments: 2^40 of them
+
+// The elements of one result, or the products that groups left, in order.
+typedef struct Sequence {
+  GLOBAL const T* first;
+  long count, cols, row_stride, col_stride;
+  bool magnitude;
+} Sequence;
+
+DEVICE T strip_product(const Sequence* s, long start, bool active) {
+  T x[STRIP];
+  long row = s->count > s->cols ? start / s->cols : 0, column = start - row * s->cols;
+#pragma unroll
+  for (int k = 0; k < STRIP; ++k) {
+    x[k] = 1;
+    if (active && start + k < s->count) x[k] = s->first[row * s->row_stride + column * s->col_stride];
+    if (s->magnitude) x[k] = fabs(x[k]);
+    if (++column == s->cols) {
+      column = 0;
+      ++row;
+    }
+  }
+#pragma unroll
+  for (int width = 1; width < STRIP; width *= 2)
+#pragma unroll
+    for (int k = 0; k < STRIP; k += 2 * width) x[k] *= x[k + width];
+  return x[0];
+}
+
+// The product of segments [from, to) in the leader's hands.
+DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
+                          LOCAL_POINTER T* values) {
+  const int me = local_x();
+  T stack[LEVELS];
+  int depth = 0;
+  for (long segment = from; segment < to; ++segment) {
+    values[me] = strip_product(s, (segment * t->lanes + t->lane) * STRIP, t->active);
+    for (int width = 1; width < t->lanes; width *= 2) {
+      sync();
+      if (t->lane % (2 * width) == 0 && t->lane < t->lanes)
+        values[me] *= values[me + width * t->step];
+    }
+    sync();
+    T value = values[tile_leader(t)];
+    for (long n = segment - from; n & 1; n >>= 1) value = stack[--depth] * value;
+    stack[depth++] = value;
+    sync();
+  }
+  T value = depth ? stack[--depth] : (T)1;
+  while (depth) value = stack[--depth] * value;
+  return value;
+}
+
+KERNEL_OF(exact, THREADS, 1, 4)(
+    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+    long row_index, long col_index, int phase, int options) {
+  LOCAL T values[THREADS];
+  LOCAL uint is_last[1];
+
+  const int me = local_x();
+  const Tile t = tile_of(TILE_ARGUMENTS, phase == FINISH ? group_x() : group_x() / splits,
+                         phase == FINISH ? 0 : group_x() % splits);
+  GLOBAL T* records = (GLOBAL T*)(workspace + workspace_offset + CONTROL_BYTES);
+  const long segments = (rows * cols + (long)lanes * STRIP - 1) / ((long)lanes * STRIP);
+  long segments_each = 1;  // a power of two, so that groups are subtrees
+  while (segments_each * splits < segments) segments_each *= 2;
+  bool finishing = phase == FINISH;
+
+  for (bool done = false; !done;) {
+    Sequence s;
+    if (finishing) {
+      s.first = records + tile_record(&t, 0);
+      s.count = s.cols = splits;
+      s.row_stride = 0;
+      s.col_stride = width;
+      s.magnitude = false;
+    } else {
+      s.first = input + input_offset + tile_row(&t, 0);
+      s.count = rows * cols;
+      s.cols = cols;
+      s.row_stride = row_stride;
+      s.col_stride = col_stride;
+      s.magnitude = options & MAP_ABS;
+    }
+    const long from = finishing ? 0 : t.split * segments_each;
+    const long end = finishing ? (splits + lanes * STRIP - 1) / (lanes * STRIP) : segments;
+    const long to = finishing || from + segments_each > end ? end : from + segments_each;
+    const T value = sequence_product(&t, &s, from, to, values);
+    if (tile_leads(&t)) {
+      if (finishing || splits == 1)
+        ((GLOBAL T*)(output + output_offset))[(t.first + t.result) * output_stride] = value;
+      else
+        records[tile_record(&t, t.split)] = value;
+    }
+    done = true;
+    if (!finishing && splits > 1 && phase == WHOLE) {
+      sync();
+      if (me == 0) is_last[0] = tile_finished(&t, workspace + workspace_offset);
+      sync();
+      finishing = is_last[0] != 0u;
+      done = !finishing;
+    }
+  }
+}

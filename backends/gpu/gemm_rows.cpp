@@ -2,6 +2,7 @@
 // instance compute it, and which rung is the default for which dtype and size.
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -59,9 +60,7 @@ struct Problem {
   bool empty() const { return m == 0 || n == 0 || batch == 0; }
 };
 
-int64_t divide_up(int64_t n, int64_t by) {
-  return n / by + (n % by != 0);
-}
+int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
   if (rows == 0 || cols == 0 || batch == 0) return false;
@@ -116,9 +115,7 @@ const char* refuse_tiles(const Request& request, int64_t tile_m, int64_t tile_n,
 }
 
 constexpr const char* kTypes[] = {"float", "double", "int"};
-int type_index(uint32_t dtype) {
-  return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
-}
+int type_index(uint32_t dtype) { return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2; }
 
 // --- naive, shared ------------------------------------------------------------------------------
 
@@ -143,9 +140,7 @@ constexpr trine_parameter kSharedParameters[] = {{sizeof(trine_parameter), 2, 1,
 constexpr Macro kSharedMacros[] = {{"T", kTypes}, {"TILE", kTiles}};
 constexpr const char* kSharedEntries[] = {"shared"};
 
-int64_t shared_tile(const Request& request) {
-  return int64_t{16} << request.selection.values[0];
-}
+int64_t shared_tile(const Request& request) { return int64_t{16} << request.selection.values[0]; }
 
 const char* shared_refuses(const Request& request) {
   const int64_t tile = shared_tile(request);
@@ -170,14 +165,10 @@ constexpr trine_parameter kSizeParameters[] = {{sizeof(trine_parameter), 2, 0, "
 constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}};
 constexpr const char* kRegisterEntries[] = {"register_tile"};
 
-int64_t register_size(const Request& request) {
-  return int64_t{64} << request.selection.values[0];
-}
+int64_t register_size(const Request& request) { return int64_t{64} << request.selection.values[0]; }
 
 /// 128 x 128 f64 would need twice the registers there are.
-bool register_exists(const int* macro) {
-  return !(macro[0] == 1 && macro[1] == 1);
-}
+bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
 
 const char* register_refuses(const Request& request) {
   const int64_t size = register_size(request);
@@ -194,6 +185,100 @@ void register_plan(const Request& request, Plan& plan) {
   if (Problem(op).empty()) return;
   add_tiles(plan, op, size, size).block[0] = static_cast<uint32_t>(size);
 }
+
+// --- tensor: f64 on tensor cores ------------------------------------------------------------------
+
+constexpr const char* kDouble[] = {"double"};
+constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}};
+constexpr const char* kTensorEntries[] = {"tensor"};
+constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
+
+const char* tensor_refuses(const Request& request) {
+  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor is for f64";
+  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor needs NVIDIA's tensor cores";
+  const int64_t size = register_size(request);
+  return refuse_tiles(request, size, size, 2 * size);
+}
+
+void tensor_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const int64_t size = register_size(request);
+  plan.macro[1] = request.selection.values[0];
+  if (Problem(op).empty()) return;
+  Launch& launch = add_tiles(plan, op, size, size);
+  launch.block[0] = static_cast<uint32_t>(2 * size);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(kTensorStages * 2 * kTensorDepth *
+                                                     (size + kTensorPadding) * sizeof(double));
+}
+
+// The self-check multiplies kCheckM x kCheckK by kCheckK x kCheckN and wants the bits of the chain.
+// Row classes tell rival orders apart: full mantissas (any other association rounds elsewhere),
+// values that cancel over 2^+-40 (a wider or truncated accumulator, a descending one), products
+// below 2^-1022 (flushed ones), and signed zeros.
+constexpr int64_t kCheckM = 32, kCheckN = 32, kCheckK = 52;
+
+double check_value(uint64_t index, int64_t kind) {
+  uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9u;
+  bits ^= bits >> 29;
+  const double sign = (bits & 1) != 0 ? -1.0 : 1.0;
+  const double value = sign * (1.0 + static_cast<double>(bits >> 12) * 0x1p-52);
+  switch (kind) {
+    case 0: return value;
+    case 1: return std::ldexp(value, static_cast<int>(bits >> 1 & 63) - 32);
+    case 2: return std::ldexp(value, -520);
+    default: return (bits >> 1 & 7) == 0 ? std::ldexp(value, -540) : sign * 0.0;
+  }
+}
+
+void check_fill(void* input) {
+  double* values = static_cast<double*>(input);
+  for (int64_t i = 0; i < kCheckM * kCheckK; ++i)
+    values[i] = check_value(static_cast<uint64_t>(i), i / kCheckK % 4);
+  for (int64_t j = 0; j < kCheckN * kCheckK; ++j)
+    values[kCheckM * kCheckK + j] =
+        check_value(static_cast<uint64_t>(kCheckM * kCheckK + j), j / kCheckK / 4 % 4);
+}
+
+trine_gemm check_operation(void* input, void* output) {
+  trine_gemm op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.dtype = TRINE_F64;
+  op.alpha.f64 = 1;
+  op.a = {input, 0, kCheckM, kCheckK, 1, kCheckK, 1, 0};
+  op.b = {input, kCheckM * kCheckK * sizeof(double), kCheckK, kCheckN, 1, 1, kCheckK, 0};
+  op.c = {output, 0, kCheckM, kCheckN, 1, kCheckN, 1, 0};
+  return op;
+}
+
+void check_plan(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = check_operation(input, output);
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.values[0] = 1;  // the instance that asks most of the device
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  tensor_plan(Request{target, selection, call, nullptr}, plan);
+}
+
+bool check_passes(const void* input, const void* output) {
+  const double* a = static_cast<const double*>(input);
+  const double* b = a + kCheckM * kCheckK;
+  const double* c = static_cast<const double*>(output);
+  for (int64_t i = 0; i < kCheckM; ++i)
+    for (int64_t j = 0; j < kCheckN; ++j) {
+      double acc = 0;
+      for (int64_t l = 0; l < kCheckK; ++l)
+        acc = std::fma(a[i * kCheckK + l], b[j * kCheckK + l], acc);
+      acc += 0.0;
+      if (std::memcmp(&acc, &c[i * kCheckN + j], sizeof acc) != 0) return false;
+    }
+  return true;
+}
+
+constexpr SelfCheck kTensorCheck{(kCheckM + kCheckN) * kCheckK * sizeof(double),
+                                 kCheckM* kCheckN * sizeof(double), check_fill, check_plan,
+                                 check_passes};
 
 // --- private_tile: for CPUs behind OpenCL
 // ----------------------------------------------------------
@@ -289,7 +374,7 @@ void private_plan(const Request& request, Plan& plan) {
 // --- The ladder
 // -------------------------------------------------------------------------------------
 
-enum Rung { kNaive, kShared, kRegisterTile, kPrivateTile };
+enum Rung { kNaive, kShared, kRegisterTile, kTensor, kPrivateTile };
 
 constexpr Row kRows[] = {
     {"naive",
@@ -316,6 +401,11 @@ constexpr Row kRows[] = {
      "a block of C in registers, panels copied in the background", nullptr, "gemm/register_tile",
      kBoth, kSizeParameters, kSizeMacros, kRegisterEntries, register_exists, register_refuses,
      nullptr, register_plan, nullptr, nullptr, nullptr},
+    {"tensor", TRINE_GEMM, TRINE_REPRODUCIBLE,
+     "f64 on tensor cores, which compute the same chain: proven by a self-check",
+     "an NVIDIA GPU of compute capability 9.0", "gemm/tensor", kBoth, kSizeParameters,
+     kTensorMacros, kTensorEntries, nullptr, tensor_refuses, nullptr, tensor_plan, &kTensorCheck,
+     nullptr, "90"},
     {"private_tile", TRINE_GEMM, TRINE_REPRODUCIBLE,
      "packed panels, one work-item per block of vector registers", nullptr, "gemm/private_tile",
      kOpencl, kVectorParameters, kPrivateMacros, kPrivateEntries, nullptr, private_refuses,
@@ -333,9 +423,7 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 
 }  // namespace
 
-std::span<const Row> gemm_rows() {
-  return kRows;
-}
+std::span<const Row> gemm_rows() { return kRows; }
 
 const Row* choose_gemm(const Target& target, const trine_gemm& op, trine_selection& selection) {
   for (int32_t& value : selection.values) value = 0;
@@ -347,10 +435,17 @@ const Row* choose_gemm(const Target& target, const trine_gemm& op, trine_selecti
   // A 128 x 128 tile is the faster one wherever there are enough of them for every multiprocessor.
   const int64_t tiles =
       divide_up(op.c.rows, 128) * divide_up(op.c.cols, 128) * std::max<int64_t>(op.c.batch, 1);
-  const bool large = op.dtype != TRINE_F64 && tiles >= int64_t{2} * target.facts->compute_units;
+  const bool large = tiles >= target.facts->compute_units;
   selection.values[0] = large ? 1 : 0;
-  selection.why = large ? "register_tile: enough 128 x 128 tiles for every multiprocessor"
-                        : "register_tile: 64 x 64 tiles, to keep every multiprocessor busy";
+  if (op.dtype == TRINE_F64 && target.has(TRINE_CAN_INLINE_PTX) && target.runs(kRows[kTensor])) {
+    selection.why = large ? "tensor: f64 tensor cores, 128 x 128 tiles"
+                          : "tensor: f64 tensor cores, 64 x 64 tiles to keep every unit busy";
+    return &kRows[kTensor];
+  }
+  if (op.dtype == TRINE_F64) selection.values[0] = 0;
+  selection.why = selection.values[0] == 1
+                      ? "register_tile: enough 128 x 128 tiles for every multiprocessor"
+                      : "register_tile: 64 x 64 tiles, to keep every multiprocessor busy";
   return &kRows[kRegisterTile];
 }
 

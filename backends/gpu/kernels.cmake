@@ -10,5 +10,6 @@ set(TRINE_GPU_KERNELS
   gemm/naive
   gemm/shared
   gemm/register_tile
+  gemm/tensor
   gemm/private_tile
 )

@@ -9,6 +9,7 @@
 //   WIDTH columns, 8 WIDTH apart: reads of a panel are 16 bytes side by side, or broadcasts.
 #include "problem.h"
 
+#define THREADS SIZE
 #define DEPTH 8
 #define STAGES 4
 #if SIZE == 128
@@ -33,7 +34,7 @@ DEVICE void read_panel(T* to, const LOCAL_POINTER T* from, int count, int apart)
   }
 }
 
-KERNEL_OF(register_tile, SIZE, 1, 256 / SIZE)(GEMM_ARGUMENTS) {
+KERNEL_OF(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T a_panel[STAGES * PANEL];
   LOCAL ALIGNED(16) T b_panel[STAGES * PANEL];
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);

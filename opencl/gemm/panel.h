@@ -1,9 +1,9 @@
 // Panels: SIZE rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
-// memory as panel[l][SIZE + WIDTH], one element per "lane" index and step. A group has SIZE
-// work-items. Three ways to copy, by how the operand lies in memory; the choice is uniform.
+// memory as panel[l][SIZE + 4], one element per "lane" index and step, by THREADS work-items (SIZE
+// or twice as many). Three ways to copy, by how the operand lies in memory; the choice is uniform.
 //
-//   ALONG_K      k has unit stride: DEPTH neighbours read DEPTH steps of one lane and store them
-//                turned; the padding of WIDTH elements spreads those stores over the banks.
+//   ALONG_K      k has unit stride: RUN neighbours read 32 bytes of a lane and store them turned;
+//                the padding of 4 elements spreads those stores over the banks.
 //   ALONG_LANES  element by element, neighbours along the lanes (also what has no unit stride).
 //   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
 //
@@ -13,7 +13,9 @@
 #define ALONG_K 0
 #define ALONG_LANES 1
 #define IN_VECTORS 2
-#define ROW (SIZE + WIDTH)
+#define ROW (SIZE + 4)
+#define RUN (32 / (int)sizeof(T))
+#define VECTORS (SIZE / WIDTH)
 #define PANEL (DEPTH * ROW)
 
 #if HAVE_PTX
@@ -65,9 +67,9 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
   f.way = k_stride == 1 && lane_stride != 1                            ? ALONG_K
           : lane_stride == 1 && (((ulong)x | bytes) & 15) == 0 ? IN_VECTORS
                                                                        : ALONG_LANES;
-  int lane = t, l = 0;
-  if (f.way == ALONG_K) lane = t / DEPTH, l = t % DEPTH;
-  if (f.way == IN_VECTORS) lane = t % (SIZE / WIDTH) * WIDTH, l = t / (SIZE / WIDTH);
+  int lane = t % SIZE, l = t / SIZE;
+  if (f.way == ALONG_K) lane = t / RUN, l = t % RUN;
+  if (f.way == IN_VECTORS) lane = t % VECTORS * WIDTH, l = t / VECTORS;
   f.place = l * ROW + lane;
   if (f.way != IN_VECTORS && lane >= f.lanes_left) lane = f.lanes_left - 1;
   f.from = x + (lane0 + lane) * lane_stride + l * k_stride;
@@ -75,26 +77,28 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
   return f;
 }
 
-// Copies the next DEPTH steps, of which `steps` lie inside the matrix, and moves on.
-DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long steps, int t) {
+// Copies the next DEPTH steps, of which k_left lie inside the matrix, and moves on.
+DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, int t) {
+  const int steps = k_left < DEPTH ? (int)k_left : DEPTH;
   LOCAL_POINTER T* to = panel + f->place;
   if (f->way == IN_VECTORS) {
     const int left = f->lanes_left < 0 ? 0 : f->lanes_left < WIDTH ? f->lanes_left : WIDTH;
 #pragma unroll
-    for (int s = 0; s < DEPTH; s += WIDTH)
-      copy_vector(to + s * ROW, f->from + s * f->k_stride,
-                  s + t / (SIZE / WIDTH) < steps ? left : 0);
+    for (int l = 0; l < DEPTH; l += THREADS / VECTORS)
+      copy_vector(to + l * ROW, f->from + l * f->k_stride, l + t / VECTORS < steps ? left : 0);
   } else if (f->way == ALONG_K) {
-    const bool inside = t % DEPTH < steps;
 #pragma unroll
-    for (int s = 0; s < SIZE; s += SIZE / DEPTH) {
+    for (int s = 0; s < SIZE; s += THREADS / RUN) {
       const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
-      copy_element(to + s, f->from + lane * f->lane_stride, inside);
+      const GLOBAL T* from = f->from + lane * f->lane_stride;
+#pragma unroll
+      for (int l = 0; l < DEPTH; l += RUN)
+        copy_element(to + l * ROW + s, from + l, l + t % RUN < steps);
     }
   } else {
 #pragma unroll
-    for (int s = 0; s < DEPTH; ++s)
-      copy_element(to + s * ROW, f->from + s * f->k_stride, s < steps);
+    for (int l = 0; l < DEPTH; l += THREADS / SIZE)
+      copy_element(to + l * ROW, f->from + l * f->k_stride, l + t / SIZE < steps);
   }
   f->from += DEPTH * f->k_stride;
 }

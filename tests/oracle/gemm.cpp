@@ -21,15 +21,9 @@ constexpr int kRows = 4;
 template <class T>
 constexpr int kCols = 256 / sizeof(T);
 
-inline float fused(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-inline double fused(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
-inline uint32_t fused(uint32_t a, uint32_t b, uint32_t c) {
-  return a * b + c;
-}
+inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+inline uint32_t fused(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
 
 template <class T>
 inline __attribute__((always_inline)) void chain_tile(const T* a, const T* b, int64_t k, T* out) {
@@ -196,20 +190,25 @@ void reference_at(const trine_gemm& op, std::span<const Position> positions, voi
   });
 }
 
-std::vector<double> error_bounds(const trine_gemm& op, double unit) {
-  std::vector<double> bounds(size_t(op.c.batch * op.c.rows * op.c.cols));
+std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,
+                                    double unit) {
+  std::vector<double> bounds(positions.size());
   if (op.dtype == TRINE_I32) return bounds;
-  with_gemm_dtype(op.dtype, [&]<class T>(T) {
-    if constexpr (std::is_floating_point_v<T>) {
-      parallel(op.c.batch * op.c.rows, 16, [&](int64_t, int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row)
-          for (int64_t j = 0; j < op.c.cols; ++j)
-            bounds[size_t(row * op.c.cols + j)] =
-                bound_at<T>(op, {row / op.c.rows, row % op.c.rows, j}, unit);
-      });
-    }
+  parallel(int64_t(positions.size()), 64, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p)
+      bounds[size_t(p)] = op.dtype == TRINE_F64 ? bound_at<double>(op, positions[size_t(p)], unit)
+                                                : bound_at<float>(op, positions[size_t(p)], unit);
   });
   return bounds;
+}
+
+std::vector<double> error_bounds(const trine_gemm& op, double unit) {
+  std::vector<Position> all;
+  all.reserve(size_t(op.c.batch * op.c.rows * op.c.cols));
+  for (int64_t b = 0; b < op.c.batch; ++b)
+    for (int64_t i = 0; i < op.c.rows; ++i)
+      for (int64_t j = 0; j < op.c.cols; ++j) all.push_back({b, i, j});
+  return error_bounds_at(op, all, unit);
 }
 
 }  // namespace trine::oracle

@@ -28,5 +28,8 @@ void reference_at(const trine_gemm& op, std::span<const Position> positions, voi
 /// may lie from the chain's; `unit` is the relative rounding error of one of its steps.
 /// C holds its values from before the operation.
 std::vector<double> error_bounds(const trine_gemm& op, double unit);
+/// The same at chosen positions.
+std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,
+                                    double unit);
 
 }  // namespace trine::oracle

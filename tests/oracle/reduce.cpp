@@ -27,12 +27,9 @@ Line line_of(const trine_reduce& op, int64_t index) {
   const int64_t size = trine_dtype_size(op.dtype);
   const int64_t row = v.row_stride * size, col = v.col_stride * size;
   switch (op.axis) {
-    case TRINE_EACH_ROW:
-      return {origin(v) + index * row, 1, v.cols, 0, col};
-    case TRINE_EACH_COLUMN:
-      return {origin(v) + index * col, 1, v.rows, 0, row};
-    default:
-      return {origin(v), v.rows, v.cols, row, col};
+    case TRINE_EACH_ROW: return {origin(v) + index * row, 1, v.cols, 0, col};
+    case TRINE_EACH_COLUMN: return {origin(v) + index * col, 1, v.rows, 0, row};
+    default: return {origin(v), v.rows, v.cols, row, col};
   }
 }
 
@@ -44,8 +41,7 @@ void for_each(const Line& line, int64_t row_begin, int64_t row_end, Visit&& visi
   }
 }
 
-/// A line whose rows (or whose elements, in a single row) are all the same memory: one of them and
-/// how often it counts. Sums, minima and maxima need no more.
+/// A line with what strides of 0 repeat taken once, and how often it counts. Sums need no more.
 struct Broadcast {
   Line line;
   uint64_t times;
@@ -54,8 +50,7 @@ struct Broadcast {
 Broadcast collapse(Line line) {
   uint64_t times = 1;
   if (line.rows > 1 && line.row_pitch == 0) times *= uint64_t(line.rows), line.rows = 1;
-  if (line.rows == 1 && line.cols > 1 && line.col_pitch == 0)
-    times *= uint64_t(line.cols), line.cols = 1;
+  if (line.cols > 1 && line.col_pitch == 0) times *= uint64_t(line.cols), line.cols = 1;
   return {line, times};
 }
 
@@ -176,21 +171,23 @@ struct Winner {
 
 template <class T>
 Winner<T> winner(const Line& whole, uint32_t map, bool largest) {
-  const Line line = collapse(whole).line;
+  const Line line = collapse(whole).line;  // the first of equal elements is the one that counts
   Winner<T> best;
   uint64_t best_key = 0;
   bool nan = false;
-  int64_t index = 0;
+  int64_t visited = 0;
   for_each<T>(line, 0, line.rows, [&](T x) {
     const uint64_t key = largest ? ~order_key(x, map) : order_key(x, map);
     const bool is_nan = is_nan_bits(x);
     if (best.index < 0 || (!nan && (is_nan || key < best_key))) {
-      best = {index, x};
+      best = {visited, x};
       best_key = key;
       nan = is_nan;
     }
-    ++index;
+    ++visited;
   });
+  if (best.index > 0 && line.cols != whole.cols)
+    best.index = best.index / line.cols * whole.cols + best.index % line.cols;
   return best;
 }
 
@@ -232,10 +229,8 @@ void store_result(const trine_reduce& op, const Line& line, char* target, bool t
       else
         return store(target, float_product<T>(line, op.map));
     case TRINE_MIN:
-    case TRINE_MAX:
-      return store_extreme<T>(line, op, target);
-    default:
-      return store(target, winner<T>(line, op.map, op.function == TRINE_ARGMAX).index);
+    case TRINE_MAX: return store_extreme<T>(line, op, target);
+    default: return store(target, winner<T>(line, op.map, op.function == TRINE_ARGMAX).index);
   }
 }
 

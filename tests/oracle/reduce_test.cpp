@@ -139,6 +139,18 @@ TEST(reduce_reference, broadcast_views_count_every_element) {
   EXPECT_EQ(result, 0x1p31 * 3 + 2);
 }
 
+TEST(reduce_reference, the_index_of_a_repeated_column_counts_repetitions) {
+  int32_t x[3] = {5, 5, 9};
+  int64_t result = 0;
+  Operation op =
+      plan_reduce(TRINE_ARGMAX, TRINE_IDENTITY, TRINE_ALL, TRINE_I32, 3, int64_t{1} << 31);
+  auto& r = std::get<trine_reduce>(op);
+  r.input.row_stride = 1, r.input.col_stride = 0;
+  r.input.memory = x, r.output.memory = &result;
+  reference(r);
+  EXPECT_EQ(result, int64_t{1} << 32);
+}
+
 TEST(reduce_bounds, hold_for_a_plain_loop_and_reject_a_wrong_sum) {
   HostOperation host(plan_reduce(TRINE_SUM, TRINE_IDENTITY, TRINE_ALL, TRINE_F32, 100, 100));
   fill(host.op, Values::kUniform, 2);

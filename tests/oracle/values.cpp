@@ -323,6 +323,13 @@ void fill_plain_row(const Fill& how, const trine_view& v, int64_t first, int64_t
   }
 }
 
+/// Overlapping views are filled in order: the last to write an element has it.
+int64_t grain_of(const trine_view& v, const Extents& e, int64_t grain) {
+  const int64_t reach = (e.batch - 1) * v.batch_stride + (e.rows - 1) * v.row_stride +
+                        (e.cols - 1) * v.col_stride + 1;
+  return reach < e.batch * e.rows * e.cols ? e.batch * e.rows : grain;
+}
+
 template <class T>
 void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
   const int64_t rows = e.batch * e.rows;
@@ -338,7 +345,7 @@ void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
       row(0, begin * kPhiloxLanes, std::min(e.cols, end * kPhiloxLanes));
     });
   }
-  parallel(rows, 1 + kGrain / std::max<int64_t>(1, e.cols),
+  parallel(rows, grain_of(v, e, 1 + kGrain / std::max<int64_t>(1, e.cols)),
            [&](int64_t, int64_t begin, int64_t end) {
              for (int64_t r = begin; r < end; ++r) row(r, 0, e.cols);
            });
@@ -389,10 +396,11 @@ void fill(const Fill& how, uint32_t dtype, const trine_view& view) {
   if (e.batch < 1 || e.rows < 1 || e.cols < 1) return;
   with_dtype(dtype, [&]<class T>(T) {
     if (!has_lines(how.values)) return fill_plain<T>(how, view, e);
-    parallel(e.batch * e.rows, 1 + 4096 / e.cols, [&](int64_t, int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r)
-        fill_structured_row<T>(how, view, e, r / e.rows, r % e.rows);
-    });
+    parallel(e.batch * e.rows, grain_of(view, e, 1 + 4096 / e.cols),
+             [&](int64_t, int64_t begin, int64_t end) {
+               for (int64_t r = begin; r < end; ++r)
+                 fill_structured_row<T>(how, view, e, r / e.rows, r % e.rows);
+             });
   });
 }
 

@@ -1,0 +1,62 @@
+// Conformance under ctest: every case on every device and rung, and proof that a bogus name fails.
+//
+// TRINE_REQUIRE=cpu,opencl turns an absent backend into a failure; TRINE_VERIFY=quick runs the quick
+// subset (sanitizer builds, where a case costs twenty times as much).
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "engine/verify.hpp"
+
+#include <trine/trine.hpp>
+
+namespace trine::conformance {
+namespace {
+
+TEST(conformance, every_case_on_every_device_and_rung) {
+  const char* choice = std::getenv("TRINE_VERIFY");
+  Options options;
+  options.quick = choice != nullptr && std::string(choice) == "quick";
+  options.require = required_by_environment();
+  const Report report = verify(options);
+  print(report, std::cout);
+  EXPECT_TRUE(report.passed());
+  EXPECT_GE(report.cases, options.quick ? 200 : 2000);
+}
+
+TEST(conformance, a_bogus_device_fails) {
+  Options options;
+  options.devices = {"abacus:0"};
+  try {
+    verify(options);
+    FAIL() << "a device that doesn't exist was verified";
+  } catch (const Error& error) { EXPECT_EQ(error.status(), Status::not_found); }
+}
+
+TEST(conformance, a_bogus_rung_fails) {
+  Options options;
+  options.rung = "no_such_rung";
+  try {
+    verify(options);
+    FAIL() << "a rung that doesn't exist was verified";
+  } catch (const Error& error) { EXPECT_EQ(error.status(), Status::not_found); }
+}
+
+TEST(conformance, a_required_backend_that_is_absent_fails) {
+  Options options;
+  options.filter = "no case has this name";
+  options.require = {"abacus"};
+  const Report report = verify(options);
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_FALSE(report.passed());
+}
+
+TEST(conformance, zero_cases_is_a_failure) {
+  Options options;
+  options.filter = "no case has this name";
+  EXPECT_FALSE(verify(options).passed());
+}
+
+}  // namespace
+}  // namespace trine::conformance

@@ -1,0 +1,48 @@
+// Host images of a case's memory: where its operands lie among guard zones, what is there before
+// the operation and what must be there after it, to the last byte.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+
+namespace trine::conformance {
+
+/// One operand's place: arena and byte offset of its view's origin.
+struct Place {
+  size_t arena;
+  uint64_t offset;
+};
+
+class Arenas {
+ public:
+  /// Lays the case out, fills its inputs, computes the reference.
+  explicit Arenas(const Case& c);
+
+  size_t count() const { return before_.size(); }
+  const std::vector<char>& before(size_t arena) const { return before_[arena]; }
+  Place place(size_t operand) const { return places_[operand]; }
+
+  /// Digest of the expected output.
+  uint64_t digest() const;
+  /// The inputs and expected output as the oracle's operation.
+  const oracle::Operation& expected() const { return expected_; }
+
+  /// What is wrong with memory as it was found after the operation; "" if nothing is. Elements are
+  /// judged by `numerics`; everything else must be as it was.
+  std::string judge(std::vector<std::vector<char>>& found, uint32_t numerics) const;
+
+ private:
+  void lay_out(const Case& c);
+  void poison(const Case& c);
+  oracle::Operation pointing_into(std::vector<std::vector<char>>& images) const;
+
+  oracle::Operation plan_;
+  std::vector<std::vector<char>> before_, after_;
+  std::vector<Place> places_;
+  oracle::Operation initial_, expected_;
+};
+
+}  // namespace trine::conformance

@@ -1,0 +1,129 @@
+// The cases of gemm.
+#include "case.hpp"
+
+namespace trine::conformance::detail {
+namespace {
+
+using oracle::Values;
+using Options = List::Options;
+
+constexpr uint32_t kDtypes[] = {TRINE_F32, TRINE_F64, TRINE_I32};
+
+trine_gemm plan(uint32_t dtype, int64_t m, int64_t n, int64_t k, double alpha = 1, double beta = 0,
+                int64_t batch = 1) {
+  return std::get<trine_gemm>(oracle::plan_gemm(dtype, m, n, k, alpha, beta, batch));
+}
+
+void add_shapes(List& list) {
+  constexpr int64_t kShapes[][3] = {
+      {0, 3, 3},      {3, 0, 3},     {3, 3, 0},      {1, 1, 1},     {1, 1, 100},  {2, 3, 4},
+      {7, 5, 3},      {16, 16, 16},  {17, 15, 16},   {31, 33, 32},  {32, 32, 32}, {63, 65, 64},
+      {64, 64, 64},   {65, 64, 63},  {66, 67, 65},   {1, 200, 33},  {200, 1, 33}, {128, 128, 17},
+      {96, 100, 257}, {129, 127, 1}, {33, 35, 1025}, {128, 256, 64}};
+  for (uint32_t dtype : kDtypes)
+    for (const auto& [m, n, k] : kShapes)
+      list.add(plan(dtype, m, n, k), "nn", Values::kUniform,
+               {.rungs = Rungs::kLadder,
+                .quick = dtype == TRINE_F32 || (k == 63 && dtype == TRINE_F64),
+                .fast = dtype == TRINE_F32});
+  // Beyond one block of k: with beta the partial sums can't wait in C.
+  for (uint32_t dtype : kDtypes) {
+    list.add(plan(dtype, 65, 70, 1300, -1, 1), "nn", Values::kUniform, {.rungs = Rungs::kLadder});
+    list.add(plan(dtype, 300, 310, 520, 1, 0), "nn", Values::kUniform, {.rungs = Rungs::kLadder});
+    list.add(plan(dtype, 129, 513, 1100, 2, -0.5), "nn", Values::kUniform, {});
+    list.add(plan(dtype, 384, 384, 384), "nn", Values::kUniform, {});
+    list.add(plan(dtype, 1000, 3, 77, 1, 1), "nn", Values::kUniform, {});
+    list.add(plan(dtype, 3, 1000, 77, 1, 1), "nn", Values::kUniform, {});
+    list.add(plan(dtype, 5, 7, 5000), "nn", Values::kUniform, {});
+  }
+}
+
+/// Row- and column-major for each operand, with padding and the smallest alignment.
+void add_layouts(List& list) {
+  const auto lay = [](trine_view& v, bool columns, int64_t pad) {
+    v = columns ? oracle::dense_columns(v.rows, v.cols, v.batch)
+                : oracle::dense_rows(v.rows, v.cols, v.batch);
+    (columns ? v.col_stride : v.row_stride) += pad;
+    v.batch_stride = (columns ? v.cols * v.col_stride : v.rows * v.row_stride) + pad;
+  };
+  for (uint32_t dtype : kDtypes)
+    for (int mask = 0; mask < 8; ++mask)
+      for (const auto& [m, n, k, batch] :
+           {std::tuple<int64_t, int64_t, int64_t, int64_t>{33, 35, 37, 1},
+            {64, 72, 48, 1},
+            {19, 70, 21, 3}}) {
+        const int64_t pad = m == 64 ? 0 : mask % 3 + 1;
+        trine_gemm op = plan(dtype, m, n, k, 1, mask % 2 == 0 ? 0 : 1, batch);
+        lay(op.a, (mask & 1) != 0, pad), lay(op.b, (mask & 2) != 0, pad),
+            lay(op.c, (mask & 4) != 0, pad);
+        if (pad == 1) op.a.offset = op.b.offset = op.c.offset = trine_dtype_size(dtype);
+        const char letter[2] = {'n', 't'};
+        const std::string name = {letter[mask & 1], letter[mask >> 1 & 1], letter[mask >> 2 & 1]};
+        list.add(op, name, Values::kUniform,
+                 {.rungs = m == 64 ? Rungs::kDefault : Rungs::kLadder,
+                  .quick = dtype == TRINE_F32 && m == 33,
+                  .detail = "pad=" + std::to_string(pad)});
+      }
+  for (uint32_t dtype : kDtypes) {
+    trine_gemm op = plan(dtype, 40, 41, 23, 1, 0, 4);
+    op.a.batch_stride = 0;
+    list.add(op, "nn", Values::kUniform, {.rungs = Rungs::kLadder, .detail = "repeated_a"});
+    op.b.batch_stride = 0, op.a.row_stride = 0;
+    list.add(op, "nn", Values::kUniform, {.rungs = Rungs::kLadder, .detail = "repeated_row"});
+    op = plan(dtype, 40, 41, 23);
+    op.b.row_stride = 1, op.b.col_stride = 0;
+    list.add(op, "nn", Values::kUniform, {.rungs = Rungs::kLadder, .detail = "repeated_column"});
+  }
+}
+
+void add_scalars(List& list) {
+  for (uint32_t dtype : kDtypes)
+    for (const auto& [alpha, beta] : {std::pair{1.0, 1.0},
+                                      {-2.0, 0.0},
+                                      {3.0, -5.0},
+                                      {0.0, 1.0},
+                                      {0.0, 0.0},
+                                      {0.0, -3.0},
+                                      {1.0, -0.0},
+                                      {-1.0, 1.0}})
+      for (int64_t k : {0, 30}) {
+        list.add(plan(dtype, 34, 45, k, alpha, beta), "nn", Values::kUniform,
+                 {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
+      }
+}
+
+void add_values(List& list) {
+  for (Values values : oracle::all_values())
+    for (uint32_t dtype : kDtypes) {
+      if (!oracle::suits(values, dtype)) continue;
+      list.add(plan(dtype, 33, 39, 50), "nn", values,
+               {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
+      list.add(plan(dtype, 66, 20, 41, -2, 1), "nn", values, {.rungs = Rungs::kLadder});
+    }
+}
+
+void add_parameters(List& list) {
+  list.add(plan(TRINE_F32, 130, 77, 45, 1, 1), "nn", Values::kUniform,
+           {.rungs = Rungs::kLadder, .parameters = true});
+  list.add(plan(TRINE_F64, 130, 77, 45), "nn", Values::kUniform, {.rungs = Rungs::kLadder});
+}
+
+void add_hostile(List& list) {
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    for (Values values : {Values::kUniform, Values::kUnderflow, Values::kDenormal})
+      list.add(plan(dtype, 66, 20, 41, -2, 1), "nn", values,
+               {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32, .hostile_environment = true});
+}
+
+}  // namespace
+
+void add_gemm_cases(List& list) {
+  add_shapes(list);
+  add_layouts(list);
+  add_scalars(list);
+  add_values(list);
+  add_parameters(list);
+  add_hostile(list);
+}
+
+}  // namespace trine::conformance::detail

@@ -1,0 +1,252 @@
+// The cases of reduce.
+#include "case.hpp"
+
+namespace trine::conformance::detail {
+namespace {
+
+using oracle::Operation;
+using oracle::Values;
+using Options = List::Options;
+
+constexpr uint32_t kDtypes[] = {TRINE_F32, TRINE_F64, TRINE_I32, TRINE_I64, TRINE_U32, TRINE_U64};
+constexpr uint32_t kAxes[] = {TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN};
+constexpr uint32_t kFunctions[] = {TRINE_SUM, TRINE_PROD,   TRINE_MIN,
+                                   TRINE_MAX, TRINE_ARGMIN, TRINE_ARGMAX};
+constexpr uint32_t kMaps[] = {TRINE_IDENTITY, TRINE_ABS, TRINE_SQUARE};
+
+trine_reduce plan(uint32_t function, uint32_t map, uint32_t axis, uint32_t dtype, int64_t rows,
+                  int64_t cols) {
+  return std::get<trine_reduce>(oracle::plan_reduce(function, map, axis, dtype, rows, cols));
+}
+trine_reduce sum(uint32_t axis, uint32_t dtype, int64_t rows, int64_t cols) {
+  return plan(TRINE_SUM, TRINE_IDENTITY, axis, dtype, rows, cols);
+}
+
+struct Layout {
+  const char* name;
+  void (*apply)(trine_reduce& op);
+};
+
+/// How the input (and the output's spacing) may lie in memory.
+const Layout kLayouts[] = {
+    {"dense", [](trine_reduce&) {}},
+    {"padded",
+     [](trine_reduce& op) {
+       op.input.row_stride = op.input.cols + 3;
+       op.input.offset = trine_dtype_size(op.dtype);
+       op.output.offset = trine_dtype_size(op.result_dtype);
+       op.output.row_stride = 3;
+     }},
+    {"columns",
+     [](trine_reduce& op) { op.input.row_stride = 1, op.input.col_stride = op.input.rows; }},
+    {"columns_padded",
+     [](trine_reduce& op) {
+       op.input.row_stride = 1, op.input.col_stride = op.input.rows + 5;
+       op.input.offset = 3 * trine_dtype_size(op.dtype);
+     }},
+    {"every_other",
+     [](trine_reduce& op) {
+       op.input.col_stride = 2, op.input.row_stride = 2 * op.input.cols + 1;
+     }},
+    {"repeated_row", [](trine_reduce& op) { op.input.row_stride = 0; }},
+    {"repeated_column", [](trine_reduce& op) { op.input.col_stride = 0, op.input.row_stride = 1; }},
+    {"overlapping", [](trine_reduce& op) { op.input.col_stride = 1, op.input.row_stride = 1; }},
+};
+
+void add_sizes(List& list) {
+  for (int64_t n :
+       {0,   1,   2,   3,   7,    31,   32,   33,   63,   64,   65,   127,  129,   255,
+        256, 257, 511, 513, 1023, 1024, 1025, 2047, 2049, 4093, 4097, 8191, 16385, 65537}) {
+    const bool quick = n < 3 || n == 33 || n == 257 || n == 1023 || n == 4097 || n == 65537;
+    list.add(sum(TRINE_ALL, TRINE_F32, 1, n), "dense", Values::kUniform,
+             {.rungs = Rungs::kLadder, .quick = quick, .fast = quick});
+    list.add(sum(TRINE_ALL, TRINE_F64, n, 1), "dense", Values::kWide, {.rungs = Rungs::kLadder});
+    list.add(sum(TRINE_ALL, TRINE_I32, 1, n), "dense", Values::kExtremes,
+             {.rungs = Rungs::kLadder});
+    list.add(plan(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL, TRINE_F32, 1, n), "dense",
+             Values::kNearOne, {.quick = n == 1023});
+    list.add(plan(TRINE_ARGMAX, TRINE_IDENTITY, TRINE_ALL, TRINE_F32, 1, n), "dense", Values::kTies,
+             {});
+  }
+  for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{0, 5},
+                                   {5, 0},
+                                   {1, 1000},
+                                   {1000, 1},
+                                   {4, 2000},
+                                   {2000, 4},
+                                   {3, 1025},
+                                   {1025, 3},
+                                   {64, 64},
+                                   {65, 33}})
+    for (uint32_t axis : kAxes) {
+      list.add(sum(axis, TRINE_F32, rows, cols), "dense", Values::kCancel,
+               {.rungs = Rungs::kLadder});
+      list.add(sum(axis, TRINE_F64, rows, cols), "dense", Values::kUniform, {});
+      list.add(plan(TRINE_PROD, TRINE_ABS, axis, TRINE_F64, rows, cols), "dense", Values::kNearOne,
+               {});
+      list.add(plan(TRINE_MIN, TRINE_IDENTITY, axis, TRINE_I32, rows, cols), "dense",
+               Values::kUniform, {});
+      list.add(plan(TRINE_ARGMIN, TRINE_ABS, axis, TRINE_F64, rows, cols), "dense", Values::kTies,
+               {});
+    }
+}
+
+/// Long enough for several blocks or threads to share the work.
+void add_long(List& list) {
+  constexpr int64_t kLong = (1 << 20) + 7;
+  for (Values values :
+       {Values::kUniform, Values::kWide, Values::kCancel, Values::kMixed, Values::kHalfway}) {
+    list.add(sum(TRINE_ALL, TRINE_F32, 1, kLong), "dense", values,
+             {.rungs = values == Values::kUniform ? Rungs::kLadder : Rungs::kDefault});
+    list.add(sum(TRINE_ALL, TRINE_F64, 1, kLong / 2), "dense", values,
+             {.quick = values == Values::kCancel});
+  }
+  for (uint32_t function : kFunctions)
+    for (uint32_t dtype : {TRINE_F32, TRINE_I64})
+      list.add(plan(function, TRINE_IDENTITY, TRINE_ALL, dtype, 1, kLong / 2), "dense",
+               dtype == TRINE_F32 ? Values::kNearOne : Values::kUniform, {});
+  for (const auto& [rows, cols] :
+       {std::pair<int64_t, int64_t>{3, 100003}, {100003, 3}, {700, 701}, {4, 65536}, {65536, 4}})
+    for (uint32_t axis : kAxes) {
+      list.add(sum(axis, TRINE_F32, rows, cols), "dense", Values::kWide, {});
+      list.add(sum(axis, TRINE_F64, rows, cols), "dense", Values::kCancel, {});
+      list.add(plan(TRINE_ARGMAX, TRINE_IDENTITY, axis, TRINE_F32, rows, cols), "dense",
+               Values::kUniform, {});
+      list.add(plan(TRINE_PROD, TRINE_IDENTITY, axis, TRINE_F32, rows, cols), "dense",
+               Values::kNearOne, {});
+    }
+}
+
+void add_values(List& list) {
+  for (Values values : oracle::all_values())
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+      const bool f32 = dtype == TRINE_F32;
+      list.add(sum(TRINE_ALL, dtype, 1, 5003), "dense", values,
+               {.rungs = Rungs::kLadder, .quick = true, .fast = f32});
+      list.add(sum(TRINE_EACH_ROW, dtype, 11, 389), "padded", values, {.rungs = Rungs::kLadder});
+      list.add(sum(TRINE_EACH_COLUMN, dtype, 389, 11), "dense", values, {.rungs = Rungs::kLadder});
+      auto square = plan(TRINE_SUM, TRINE_SQUARE, TRINE_ALL, dtype, 1, 3001);
+      list.add(square, "dense", values, {.rungs = f32 ? Rungs::kLadder : Rungs::kDefault});
+      if (!f32) continue;
+      square.result_dtype = TRINE_F64;
+      list.add(square, "dense", values, {});
+    }
+}
+
+void add_layouts(List& list) {
+  for (const Layout& layout : kLayouts)
+    for (uint32_t axis : kAxes) {
+      const auto add = [&](trine_reduce op, Values values, const Options& options) {
+        layout.apply(op);
+        list.add(op, layout.name, values, options);
+      };
+      add(sum(axis, TRINE_F32, 37, 53), Values::kUniform, {.rungs = Rungs::kLadder});
+      add(sum(axis, TRINE_F64, 130, 67), Values::kWide, {.quick = axis != TRINE_ALL});
+      add(sum(axis, TRINE_I64, 37, 530), Values::kUniform, {});
+      add(plan(TRINE_ARGMAX, TRINE_IDENTITY, axis, TRINE_F32, 37, 53), Values::kTies, {});
+      add(plan(TRINE_ARGMIN, TRINE_ABS, axis, TRINE_I32, 260, 19), Values::kSmall, {});
+      add(plan(TRINE_PROD, TRINE_IDENTITY, axis, TRINE_F64, 37, 53), Values::kNearOne, {});
+      add(plan(TRINE_MAX, TRINE_ABS, axis, TRINE_U64, 37, 53), Values::kUniform, {});
+    }
+}
+
+/// Each rung on each dtype and axis, and on a choice of functions.
+void add_ladder(List& list) {
+  for (uint32_t dtype : kDtypes)
+    for (uint32_t axis : kAxes)
+      list.add(sum(axis, dtype, 41, 59), "dense", Values::kUniform, {.rungs = Rungs::kLadder});
+  constexpr uint32_t kMore[][3] = {
+      {TRINE_MIN, TRINE_IDENTITY, TRINE_F32},  {TRINE_ARGMAX, TRINE_IDENTITY, TRINE_F32},
+      {TRINE_MAX, TRINE_ABS, TRINE_I32},       {TRINE_ARGMIN, TRINE_IDENTITY, TRINE_F64},
+      {TRINE_PROD, TRINE_IDENTITY, TRINE_F64}, {TRINE_PROD, TRINE_IDENTITY, TRINE_U32}};
+  for (const auto& [function, map, dtype] : kMore)
+    for (uint32_t axis : kAxes)
+      for (Values values : {Values::kTies, Values::kNan, Values::kExtremes, Values::kNearOne})
+        if (oracle::suits(values, dtype))
+          list.add(plan(function, map, axis, dtype, 23, 91), "dense", values,
+                   {.rungs = Rungs::kLadder});
+}
+
+/// Every function × map × dtype × axis × value class on the default rung.
+void add_product(List& list) {
+  for (uint32_t function : kFunctions)
+    for (uint32_t map : kMaps)
+      for (uint32_t dtype : kDtypes)
+        for (uint32_t axis : kAxes)
+          for (Values values :
+               {Values::kUniform, Values::kMixed, Values::kDenormal, Values::kZeros, Values::kNan,
+                Values::kInfinities, Values::kTies, Values::kExtremes, Values::kSmall}) {
+            if (map == TRINE_SQUARE && function != TRINE_SUM) continue;
+            if (!oracle::suits(values, dtype)) continue;
+            trine_reduce op = plan(function, map, axis, dtype, 29, 67);
+            const bool padded = (function + map + dtype + axis + uint32_t(values)) % 2 != 0;
+            kLayouts[padded ? 1 : 0].apply(op);
+            list.add(op, padded ? "padded" : "dense", values, {});
+            if (dtype != TRINE_F32 || function != TRINE_SUM) continue;
+            op.result_dtype = TRINE_F64;
+            op.output.offset = 0;
+            list.add(op, padded ? "padded" : "dense", values, {});
+          }
+}
+
+/// Every value of every parameter of every rung, where blocks end in the middle.
+void add_parameters(List& list) {
+  for (uint32_t dtype : {TRINE_F32, TRINE_I32})
+    list.add(sum(TRINE_ALL, dtype, 1, 70001), "dense", Values::kUniform,
+             {.rungs = Rungs::kLadder, .parameters = dtype == TRINE_F32});
+}
+
+void add_hostile(List& list) {
+  const Options hostile{.quick = true, .hostile_environment = true};
+  list.add(sum(TRINE_ALL, TRINE_F32, 1, 5003), "dense", Values::kDenormal, hostile);
+  list.add(sum(TRINE_ALL, TRINE_F64, 1, 5003), "dense", Values::kDenormal, hostile);
+  for (uint32_t axis : kAxes)
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+      Options options = hostile;
+      options.quick = dtype == TRINE_F32 && axis == TRINE_ALL;
+      list.add(sum(axis, dtype, 300, 301), "dense", Values::kMixed, options);
+      list.add(sum(axis, dtype, 300, 301), "dense", Values::kUniform, options);
+      list.add(plan(TRINE_SUM, TRINE_SQUARE, axis, dtype, 130, 67), "dense", Values::kUnderflow,
+               options);
+      list.add(plan(TRINE_PROD, TRINE_IDENTITY, axis, dtype, 130, 67), "dense", Values::kNearOne,
+               options);
+      list.add(plan(TRINE_PROD, TRINE_IDENTITY, axis, dtype, 3, 3), "dense", Values::kUnderflow,
+               options);
+      list.add(plan(TRINE_ARGMIN, TRINE_ABS, axis, dtype, 130, 67), "dense", Values::kDenormal,
+               options);
+    }
+}
+
+/// More than 2^31 elements, in little memory: one row repeated, or a row of repeated elements.
+void add_huge(List& list) {
+  trine_reduce repeated = sum(TRINE_ALL, TRINE_F32, (int64_t{1} << 21) + 1, 1024);
+  repeated.input.row_stride = 0;
+  list.add(repeated, "repeated_row", Values::kWide, {});
+  // The winner stands in the last row, beyond index 2^31.
+  trine_reduce far = plan(TRINE_ARGMAX, TRINE_ABS, TRINE_ALL, TRINE_I32, 3, (int64_t{1} << 30) + 1);
+  far.input.row_stride = 1, far.input.col_stride = 0;
+  list.add(far, "repeated_column", Values::kUniform, {});
+  trine_reduce rows = sum(TRINE_EACH_ROW, TRINE_F32, 2, (int64_t{1} << 30) + 3);
+  rows.input.row_stride = 1, rows.input.col_stride = 0;
+  list.add(rows, "repeated_column", Values::kUniform, {});
+  // Few elements, so far apart that an index of 32 bits can't reach them.
+  trine_reduce apart = sum(TRINE_EACH_ROW, TRINE_I32, 3, 5);
+  apart.input.row_stride = (int64_t{1} << 28) + 5;
+  list.add(apart, "far", Values::kUniform, {.far = true});
+}
+
+}  // namespace
+
+void add_reduce_cases(List& list) {
+  add_sizes(list);
+  add_values(list);
+  add_layouts(list);
+  add_ladder(list);
+  add_product(list);
+  add_long(list);
+  add_parameters(list);
+  add_hostile(list);
+  add_huge(list);
+}
+
+}  // namespace trine::conformance::detail

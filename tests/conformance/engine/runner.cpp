@@ -1,0 +1,235 @@
+// Running cases on one device.
+#include "runner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "environment.hpp"
+#include "goldens.hpp"
+#include "tests/oracle/bits.hpp"
+
+#include <trine/abi.h>
+
+namespace trine::conformance {
+namespace {
+
+View view_of(const trine_view& v, uint32_t dtype, const Buffer& buffer, uint64_t offset) {
+  return {buffer,  Dtype(dtype), offset,       v.rows,        v.cols,
+          v.batch, v.row_stride, v.col_stride, v.batch_stride};
+}
+
+HostView host_view_of(const trine_view& v, uint32_t dtype) {
+  return {oracle::origin(v), Dtype(dtype), v.rows,       v.cols,
+          v.batch,           v.row_stride, v.col_stride, v.batch_stride};
+}
+
+/// The memory that a view's strides of 0 leave: what a copy to it has to write.
+trine_view without_repeats(trine_view v) {
+  if (v.row_stride == 0) v.rows = std::min<int64_t>(v.rows, 1);
+  if (v.col_stride == 0) v.cols = std::min<int64_t>(v.cols, 1), v.col_stride = 1;
+  return v;
+}
+
+HostView bytes_of(std::vector<char>& image) {
+  return host_row_major(image.data(), Dtype::b8, 1, int64_t(image.size()));
+}
+
+struct Dispatch {
+  Queue& queue;
+  const std::vector<View>& views;
+  Numerics ask;
+  const std::string& rung;
+
+  Choice operator()(const trine_reduce& r) const {
+    return trine::run(
+        queue, Reduce{Function(r.function), Map(r.map), Axis(r.axis), views[0], views[1], ask},
+        rung);
+  }
+  Choice operator()(const trine_transpose&) const {
+    return trine::run(queue, Transpose{views[0], views[1]}, rung);
+  }
+  Choice operator()(const trine_gemm& g) const {
+    return trine::run(
+        queue,
+        Gemm{oracle::scalar_value(g.dtype, g.alpha), oracle::scalar_value(g.dtype, g.beta),
+             views[0], views[1], views[2], ask},
+        rung);
+  }
+};
+
+constexpr const char* kOperationNames[] = {"reduce", "transpose", "gemm"};
+
+}  // namespace
+
+Runner::Runner(std::string_view device, const Options& options)
+    : options_(options), device_(open(device)), queue_(device_) {
+  for (size_t op = 0; op < 3; ++op) ladders_[op] = device_.rungs(Operation(op + 1));
+}
+
+bool Runner::wanted(const std::string& rung) const {
+  return options_.rung.empty() || rung == options_.rung ||
+         rung.substr(0, rung.find(':')) == options_.rung;
+}
+
+std::vector<Runner::Turn> Runner::turns(const Case& c) const {
+  std::vector<Turn> turns;
+  if (options_.rung.empty()) {
+    turns.push_back({});
+    if (c.fast) turns.push_back({"", Numerics::fast});
+  }
+  if (c.rungs == Rungs::kDefault) return turns;
+  for (const RungInfo& rung : ladders_[c.plan.index()]) {
+    if (rung.numerics == Numerics::vendor) continue;
+    if (wanted(rung.name)) turns.push_back({rung.name});
+    if (!c.parameters) continue;
+    for (const RungInfo::Parameter& parameter : rung.parameters)
+      for (const std::string& value : parameter.values) {
+        const std::string name = rung.name + ":" + parameter.name + "=" + value;
+        if (value != parameter.default_value && wanted(name)) turns.push_back({name});
+      }
+  }
+  return turns;
+}
+
+int64_t Runner::runs_of(const Case& c) const { return int64_t(turns(c).size()); }
+
+void Runner::fail(const Case& c, const std::string& rung, const std::string& what) {
+  ++report_.failed;
+  report_.failures.push_back({device_.id(), rung, c.name, what});
+}
+
+/// A default that refuses is a hole in the library; a rung named outright may refuse.
+void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
+  const bool f64 = c.dtype == "f64" || c.name.find("->f64") != std::string::npos;
+  const uint64_t capabilities = device_.facts().capabilities;
+  const bool can =
+      (capabilities & TRINE_CAN_REPRODUCE) != 0 && (!f64 || (capabilities & TRINE_CAN_F64) != 0);
+  if (error.status() == Status::unsupported && turn.rung.empty() && can &&
+      c.rungs != Rungs::kDefault)
+    return fail(c, "default", std::string("no rung takes it: ") + error.what());
+  ++report_.skipped;
+  ++report_.skip_reasons[!can ? "the device can't reproduce the arithmetic" : "the rung refuses"];
+  ++report_.skip_details[device_.id() + " " + (turn.rung.empty() ? "default" : turn.rung) + ": " +
+                         error.what()];
+}
+
+void Runner::count(const Case& c, const Choice& choice) {
+  const std::string operation = kOperationNames[c.plan.index()];
+  ++report_.classes["rung"][device_.id() + " " + operation + " " + std::string(choice.rung_name())];
+  ++report_.classes["dtype"][operation + " " + c.dtype];
+  ++report_.classes["axis or layout"][operation + " " + c.layout];
+  ++report_.classes["values"][operation + " " + oracle::name_of(c.values)];
+}
+
+void Runner::check_choice(const Choice& choice, const Turn& turn, std::string& wrong) const {
+  const std::string asked = turn.rung.substr(0, turn.rung.find(':'));
+  if (choice.device.id() != device_.id())
+    wrong = "ran on " + choice.device.id() + ", not where it was asked to";
+  else if (!asked.empty() && choice.rung_name() != asked)
+    wrong = "ran rung " + choice.rung() + ", not the one named";
+  else if (asked.empty() && turn.ask == Numerics::reproducible &&
+           choice.numerics != Numerics::reproducible)
+    wrong = "the default rung " + choice.rung() + " is not reproducible";
+}
+
+Choice Runner::enqueue(const oracle::Operation& plan, const std::vector<View>& views,
+                       const Turn& turn, bool hostile, std::string& wrong) {
+  HostileEnvironment environment(hostile);
+  const Choice choice = std::visit(Dispatch{queue_, views, turn.ask, turn.rung}, plan);
+  queue_.wait();
+  const bool intact = environment.intact();
+  environment.restore();
+  if (!intact) wrong = "the caller's floating-point environment was changed";
+  check_choice(choice, turn, wrong);
+  return choice;
+}
+
+Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
+                                      std::vector<Buffer>& buffers, const Turn& turn) {
+  std::vector<std::vector<char>> found;
+  for (size_t a = 0; a < arenas.count(); ++a) {
+    found.push_back(arenas.before(a));
+    copy(queue_, bytes_of(found[a]), row_major(buffers[a], Dtype::b8, 1, int64_t(found[a].size())));
+  }
+  queue_.wait();  // the images are about to be reused for what comes back
+  std::vector<View> views;
+  oracle::Operation plan = c.plan;
+  size_t index = 0;
+  for (const oracle::Operand& o : oracle::operands(plan)) {
+    const Place at = arenas.place(index++);
+    views.push_back(view_of(*o.view, o.dtype, buffers[at.arena], at.offset));
+  }
+  Outcome outcome;
+  outcome.choice = enqueue(c.plan, views, turn, c.hostile_environment, outcome.wrong);
+  for (size_t a = 0; a < arenas.count(); ++a) {
+    std::fill(found[a].begin(), found[a].end(), char(0x5a));
+    copy(queue_, row_major(buffers[a], Dtype::b8, 1, int64_t(found[a].size())), bytes_of(found[a]));
+  }
+  queue_.wait();
+  if (outcome.wrong.empty()) outcome.wrong = arenas.judge(found, uint32_t(outcome.choice.numerics));
+  return outcome;
+}
+
+/// Operands too far apart for images: elements are copied through strided views, untouched memory
+/// stays unmapped.
+Runner::Outcome Runner::run_far(const Case& c, const Turn& turn) {
+  oracle::HostOperation host(c.plan);
+  oracle::fill(host.op, c.values, c.seed);
+  std::vector<View> views;
+  size_t index = 0;
+  for (const oracle::Operand& o : oracle::operands(host.op)) {
+    const Buffer buffer(device_, host.bytes(index++));
+    views.push_back(view_of(*o.view, o.dtype, buffer, o.view->offset));
+    if (!o.read) continue;
+    const trine_view v = without_repeats(*o.view);
+    copy(queue_, host_view_of(v, o.dtype), view_of(v, o.dtype, buffer, v.offset));
+  }
+  Outcome outcome;
+  outcome.choice = enqueue(c.plan, views, turn, c.hostile_environment, outcome.wrong);
+  oracle::reference(host.op);
+  const oracle::Operand output = oracle::output_of(host.op);
+  std::vector<char> got(oracle::extent_bytes(*output.view, output.dtype));
+  trine_view got_view = *output.view;
+  got_view.memory = got.data(), got_view.offset = 0;
+  copy(queue_, views.back(), host_view_of(got_view, output.dtype));
+  queue_.wait();
+  const oracle::Difference d = oracle::check(host.op, got_view, uint32_t(outcome.choice.numerics));
+  if (outcome.wrong.empty() && !d.none()) outcome.wrong = d.sentence();
+  return outcome;
+}
+
+void Runner::take_turn(const Case& c, const Turn& turn, const std::function<Outcome()>& body) {
+  try {
+    const Outcome outcome = body();
+    ++report_.cases;
+    count(c, outcome.choice);
+    if (!outcome.wrong.empty()) fail(c, outcome.choice.rung(), outcome.wrong);
+  } catch (const Error& error) {
+    if (error.status() == Status::unsupported) return skip(c, turn, error);
+    ++report_.cases;
+    fail(c, turn.rung.empty() ? "default" : turn.rung,
+         std::string(name(error.status())) + ": " + error.what());
+    queue_ = Queue(device_);
+  }
+}
+
+void Runner::run(const Case& c) {
+  const std::vector<Turn> all = turns(c);
+  if (all.empty()) return;
+  if (c.far) {
+    for (const Turn& turn : all) take_turn(c, turn, [&] { return run_far(c, turn); });
+    return;
+  }
+  const Arenas arenas(c);
+  if (golden(c.name) != arenas.digest())
+    fail(c, "oracle", "the reference on this host differs from the golden digest");
+  std::vector<Buffer> buffers;
+  try {
+    for (size_t a = 0; a < arenas.count(); ++a)
+      buffers.emplace_back(device_, arenas.before(a).size());
+  } catch (const Error& error) { return fail(c, "buffer", error.what()); }
+  for (const Turn& turn : all)
+    take_turn(c, turn, [&] { return run_in_arenas(c, arenas, buffers, turn); });
+}
+
+}  // namespace trine::conformance

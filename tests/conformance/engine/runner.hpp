@@ -1,0 +1,57 @@
+// One device under test: runs a case on the rungs that the case asks for and counts what came of it.
+#pragma once
+
+#include <trine/trine.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arena.hpp"
+#include "verify.hpp"
+
+namespace trine::conformance {
+
+class Runner {
+ public:
+  Runner(std::string_view device, const Options& options);
+
+  /// How many runs a case makes here.
+  int64_t runs_of(const Case& c) const;
+  void run(const Case& c);
+
+  Report& report() { return report_; }
+  const std::string& device_id() const { return device_.id(); }
+
+ private:
+  /// A run of a case: on a rung by name ("" is the default), with these numerics asked for.
+  struct Turn {
+    std::string rung;
+    Numerics ask = Numerics::reproducible;
+  };
+  struct Outcome {
+    Choice choice;
+    std::string wrong;  ///< "" when all is well
+  };
+
+  std::vector<Turn> turns(const Case& c) const;
+  bool wanted(const std::string& rung) const;
+  void take_turn(const Case& c, const Turn& turn, const std::function<Outcome()>& body);
+  Choice enqueue(const oracle::Operation& plan, const std::vector<View>& views, const Turn& turn,
+                 bool hostile, std::string& wrong);
+  Outcome run_in_arenas(const Case& c, const Arenas& arenas, std::vector<Buffer>& buffers,
+                        const Turn& turn);
+  Outcome run_far(const Case& c, const Turn& turn);
+  void check_choice(const Choice& choice, const Turn& turn, std::string& wrong) const;
+  void skip(const Case& c, const Turn& turn, const Error& error);
+  void fail(const Case& c, const std::string& rung, const std::string& what);
+  void count(const Case& c, const Choice& choice);
+
+  const Options& options_;
+  Device device_;
+  Queue queue_;
+  std::vector<RungInfo> ladders_[3];
+  Report report_;
+};
+
+}  // namespace trine::conformance

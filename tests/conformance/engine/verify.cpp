@@ -1,0 +1,143 @@
+// Every device runs its list on a thread of its own, so that one may compile while another computes.
+#include "verify.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "runner.hpp"
+
+namespace trine::conformance {
+namespace {
+
+std::vector<std::string> devices_there_are() {
+  std::vector<std::string> ids;
+  for (const BackendInfo& backend : backends())
+    for (const Facts& facts : backend.devices) ids.push_back(facts.id);
+  return ids;
+}
+
+/// A backend that must be there and isn't is a failure with the registry's reason.
+void require(const std::vector<std::string>& required, Report& report) {
+  for (const std::string& wanted : required) {
+    std::string reason = "no such backend is known";
+    for (const BackendInfo& backend : backends()) {
+      if (backend.name != wanted || !backend.extends.empty()) continue;
+      reason = backend.devices.empty() ? backend.reason : "";
+    }
+    if (reason.empty()) continue;
+    ++report.failed;
+    report.failures.push_back({wanted, "", "required by TRINE_REQUIRE", "absent: " + reason});
+  }
+}
+
+/// A rung that no device has is a mistake of the caller, not an empty success.
+void require_rung(const std::string& rung, const std::vector<std::string>& devices) {
+  if (rung.empty()) return;
+  const std::string wanted = rung.substr(0, rung.find(':'));
+  for (const std::string& device : devices)
+    for (Operation operation : {Operation::reduce, Operation::transpose, Operation::gemm})
+      for (const RungInfo& info : open(device).rungs(operation))
+        if (info.name == wanted) return;
+  throw Error(Status::not_found, "no device has a rung named '" + rung + "'");
+}
+
+void merge(const std::map<std::string, int64_t>& from, std::map<std::string, int64_t>& into) {
+  for (const auto& [key, count] : from) into[key] += count;
+}
+
+void merge(const Report& from, Report& into) {
+  into.cases += from.cases;
+  into.failed += from.failed;
+  into.skipped += from.skipped;
+  into.failures.insert(into.failures.end(), from.failures.begin(), from.failures.end());
+  merge(from.skip_reasons, into.skip_reasons);
+  merge(from.skip_details, into.skip_details);
+  for (const auto& [kind, counts] : from.classes) merge(counts, into.classes[kind]);
+}
+
+std::vector<const Case*> cases_for(const Options& options) {
+  std::vector<const Case*> cases;
+  for (const Case& c : all_cases())
+    if ((!options.quick || c.quick) && c.name.find(options.filter) != std::string::npos)
+      cases.push_back(&c);
+  return cases;
+}
+
+class Race {
+ public:
+  explicit Race(const Options& options) : options_(options), cases_(cases_for(options)) {}
+
+  void add(std::unique_ptr<Runner> runner) {
+    for (const Case* c : cases_) total_ += runner->runs_of(*c);
+    runners_.push_back(std::move(runner));
+  }
+
+  void run() {
+    std::vector<std::thread> threads;
+    std::vector<std::exception_ptr> errors(runners_.size());
+    for (size_t r = 0; r < runners_.size(); ++r)
+      threads.emplace_back([this, r, &errors] {
+        try {
+          for (const Case* c : cases_) step(*runners_[r], *c);
+        } catch (...) { errors[r] = std::current_exception(); }
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& error : errors)
+      if (error) std::rethrow_exception(error);
+  }
+
+  void collect(Report& report) const {
+    for (const auto& runner : runners_) merge(runner->report(), report);
+  }
+
+ private:
+  void step(Runner& runner, const Case& c) {
+    const int64_t failed = runner.report().failed;
+    runner.run(c);
+    const std::lock_guard lock(mutex_);
+    done_ += runner.runs_of(c);
+    failed_ += runner.report().failed - failed;
+    if (options_.progress)
+      options_.progress({done_, total_, failed_, runner.device_id().c_str(), c.name.c_str()});
+  }
+
+  const Options& options_;
+  std::vector<const Case*> cases_;
+  std::vector<std::unique_ptr<Runner>> runners_;
+  std::mutex mutex_;
+  int64_t done_ = 0, total_ = 0, failed_ = 0;
+};
+
+}  // namespace
+
+Report verify(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Report report;
+  require(options.require, report);
+  const std::vector<std::string> devices =
+      options.devices.empty() ? devices_there_are() : options.devices;
+  require_rung(options.rung, devices);
+  Race race(options);
+  for (const std::string& device : devices) race.add(std::make_unique<Runner>(device, options));
+  race.run();
+  race.collect(report);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+std::vector<std::string> required_by_environment() {
+  std::vector<std::string> names;
+  const char* list = std::getenv("TRINE_REQUIRE");
+  std::istringstream words(list != nullptr ? list : "");
+  for (std::string word; std::getline(words, word, ',');)
+    if (!word.empty()) names.push_back(word);
+  return names;
+}
+
+}  // namespace trine::conformance

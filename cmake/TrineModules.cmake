@@ -8,6 +8,9 @@
 # Backends land in lib/trine/ where the registry looks; packs in lib/trine/packs/, because a pack
 # is loaded only when it is asked for. Both are installed. A module made with trine_add_module
 # (a fake of the tests) is installed nowhere.
+#
+#   trine_show_namespace(trine)    the library itself shows what its headers mark in namespace
+#                                  trine, and none of libstdc++'s templates
 
 function(trine_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "ENTRY;OUTPUT;FOLDER" "SOURCES;LIBRARIES")
@@ -41,4 +44,18 @@ function(trine_add_pack name)
   trine_add_module(trine_pack_${name} ENTRY trine_rungs_v1 OUTPUT trine_${name}
     FOLDER "${TRINE_MODULE_DIR}/packs" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY TRINE_PACKS trine_pack_${name})
+endfunction()
+
+function(trine_show_namespace target)
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}.map")
+  file(CONFIGURE OUTPUT "${script}" CONTENT
+"{
+  global:
+    extern \"C++\" { trine::*; typeinfo?for?trine::*; typeinfo?name?for?trine::*; vtable?for?trine::*; };
+    trine_test_host; /* the allocation seam of the tests */
+  local: *;
+};
+")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+  target_link_options(${target} PRIVATE "LINKER:--version-script,${script}")
 endfunction()

@@ -12,36 +12,46 @@ rm -rf "$package"
 cmake --install "$build" --prefix "$package" --strip > /dev/null
 rm -rf "${package:?}"/include "$package"/lib/cmake "$package"/share
 mkdir -p "$package"/tests "$package"/lib/fallback
-# The tests that ask devices; those of the host's own logic have nothing to learn there.
-for name in test_conformance test_oracle test_api; do
-  find "$build"/bin "$build"/tests -type f -name "$name" -exec cp {} "$package"/tests/ \; 2> /dev/null
-done
+# The test that asks devices; those of the host's own logic have nothing to learn there.
+cp "$build"/bin/test_conformance "$package"/tests/
 find "$package"/tests -type f -exec strip {} +
 
-# What every Linux has (glibc) and what comes with the driver is not carried. The C++ runtime is, but
-# used only where there is none: a driver may need a newer one than ours.
-is_there='^(ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libcuda|libnvidia.*|libOpenCL)\.so'
+# Not carried: what every Linux has (glibc), what comes with the driver, and the toolkit's libraries,
+# which are huge. Carried, but used only where the machine has none of its own: the runtimes of the
+# compiler (a driver may need newer ones than ours) and OpenBLAS.
+is_there='^(ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libcuda|libnvidia.*|libOpenCL|libcublas.*|libcudart)\.so'
+is_fallback='^(libstdc\+\+|libgcc_s|libgomp|libgfortran|libquadmath|libopenblas)\.?[^/]*\.so|^libopenblas'
 find "$package" -type f \( -name '*.so*' -o -perm -u+x \) | while read -r file; do
   ldd "$file" 2> /dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }'
 done | sort -u | while read -r name path; do
   case $path in "$build"/* | "$package"/*) continue ;; esac
   [[ $name =~ $is_there ]] && continue
-  case $name in libstdc++* | libgcc_s*) folder=lib/fallback ;; *) folder=lib ;; esac
+  folder=lib
+  [[ $name =~ $is_fallback ]] && folder=lib/fallback
   cp -L "$path" "$package/$folder/$name"
   strip --strip-unneeded "$package/$folder/$name"
 done
 
+cp "$(dirname "$0")"/../bench/floors.sh "$package"/floors.sh
+
 cat > "$package"/README <<'TEXT'
-trine.sh ARGS…           the trine program with the libraries carried here
-trine.sh verify --quick  conformance on every device of this machine
-tests/                   the test programs; run them through `trine.sh exec tests/NAME`
+./trine.sh ARGS…           the trine program, on the libraries carried here
+./trine.sh verify --quick  conformance on every device of this machine
+./trine.sh exec PROGRAM …  another program on them: tests/test_…, ./floors.sh
 TEXT
 cat > "$package"/trine.sh <<'TEXT'
 #!/usr/bin/env bash
 # Runs the packed trine program, or with `exec` another program, on the libraries carried beside it.
+# Those of a CUDA toolkit come last, and the fallbacks one by one where the machine has none.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
-export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-ldd "$here"/lib/libtrine.so | grep -q 'libstdc++.* => /' || LD_LIBRARY_PATH+=:$here/lib/fallback
+for library in "$here"/lib/fallback/*; do
+  if ! ldconfig -p | grep -q "^\s$(basename "$library") "; then
+    mkdir -p "$here"/lib/used && cp -n "$library" "$here"/lib/used/
+  fi
+done
+toolkit=${CUDA_HOME:-/usr/local/cuda}/lib64
+export LD_LIBRARY_PATH=$here/lib:$here/lib/used${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}:$toolkit
+export PATH=$here/bin:$PATH
 if [ "${1:-}" = exec ]; then shift; exec "$@"; fi
 exec "$here"/bin/trine "$@"
 TEXT

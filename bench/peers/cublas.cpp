@@ -12,7 +12,8 @@ namespace {
 
 thread_local char error_text[256] = "no error";
 
-const trine_rung kGemm = rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, in pedantic math", nullptr);
+const trine_rung kGemm =
+    rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, in pedantic math", nullptr);
 const trine_rung kTranspose = rung("cublas", "cublasSgeam, cublasDgeam", nullptr);
 const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum", "map=abs of contiguous data");
 
@@ -28,13 +29,15 @@ const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
 }
 
 bool fits_int(const trine_view& view) {
-  return std::max(std::max(view.rows, view.cols), std::max(view.row_stride, view.col_stride)) <= INT32_MAX;
+  return std::max(std::max(view.rows, view.cols), std::max(view.row_stride, view.col_stride)) <=
+         INT32_MAX;
 }
 
 const char* refuses_gemm(const trine_gemm& op) {
   if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "this peer has f32 and f64 only";
   if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
-    return "cublas takes operands with one unit stride and a leading dimension of at least the extent";
+    return "cublas takes operands with one unit stride and a leading dimension of at least the "
+           "extent";
   if (!fits_int(op.a) || !fits_int(op.b) || !fits_int(op.c) || op.c.batch > INT32_MAX)
     return "cublas counts in 32 bits here";
   return nullptr;
@@ -57,9 +60,10 @@ const char* refuses_reduce(const trine_reduce& op) {
   return nullptr;
 }
 
-trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call, char* reason,
-                     size_t reason_bytes) {
-  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason, reason_bytes);
+trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
+                     char* reason, size_t reason_bytes) {
+  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason,
+                reason_bytes);
 }
 
 trine_status workspace_bytes(const trine_native*, const trine_selection*, const trine_call*,
@@ -94,7 +98,8 @@ trine_status state_create(const trine_native* native, void** state) {
   cublasHandle_t handle = nullptr;
   trine_status status = check(cublasCreate(&handle), "cublasCreate");
   if (status == TRINE_OK)
-    status = check(cublasSetStream(handle, static_cast<cudaStream_t>(native->queue)), "cublasSetStream");
+    status =
+        check(cublasSetStream(handle, static_cast<cudaStream_t>(native->queue)), "cublasSetStream");
   if (status == TRINE_OK)
     status = check(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
   *state = handle;
@@ -115,16 +120,16 @@ trine_status run_gemm(cublasHandle_t handle, const trine_gemm& op) {
   const cublasOperation_t ta = trans(a, swap), tb = trans(b, swap);
   const int lda = int(leading(a)), ldb = int(leading(b)), ldc = int(leading(op.c));
   if (op.dtype == TRINE_F32)
-    return check(cublasSgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f32, at<float>(a, 0), lda,
-                                           a.batch_stride, at<float>(b, 0), ldb, b.batch_stride,
-                                           &op.beta.f32, at<float>(op.c, 0), ldc, op.c.batch_stride,
-                                           batches),
+    return check(cublasSgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f32, at<float>(a, 0),
+                                           lda, a.batch_stride, at<float>(b, 0), ldb,
+                                           b.batch_stride, &op.beta.f32, at<float>(op.c, 0), ldc,
+                                           op.c.batch_stride, batches),
                  "cublasSgemmStridedBatched");
-  return check(cublasDgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f64, at<double>(a, 0), lda,
-                                         a.batch_stride, at<double>(b, 0), ldb, b.batch_stride,
-                                         &op.beta.f64, at<double>(op.c, 0), ldc, op.c.batch_stride,
-                                         batches),
-               "cublasDgemmStridedBatched");
+  return check(
+      cublasDgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f64, at<double>(a, 0), lda,
+                                a.batch_stride, at<double>(b, 0), ldb, b.batch_stride, &op.beta.f64,
+                                at<double>(op.c, 0), ldc, op.c.batch_stride, batches),
+      "cublasDgemmStridedBatched");
 }
 
 trine_status run_transpose(cublasHandle_t handle, const trine_transpose& op) {
@@ -132,34 +137,40 @@ trine_status run_transpose(cublasHandle_t handle, const trine_transpose& op) {
   const int lda = int(leading(op.input)), ldc = int(leading(op.output));
   if (op.element_size == 4) {
     const float one = 1, zero = 0;
-    return check(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<float>(op.input, 0), lda, &zero,
-                             at<float>(op.output, 0), ldc, at<float>(op.output, 0), ldc),
-                 "cublasSgeam");
+    return check(
+        cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<float>(op.input, 0), lda,
+                    &zero, at<float>(op.output, 0), ldc, at<float>(op.output, 0), ldc),
+        "cublasSgeam");
   }
   const double one = 1, zero = 0;
-  return check(cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<double>(op.input, 0), lda, &zero,
-                           at<double>(op.output, 0), ldc, at<double>(op.output, 0), ldc),
-               "cublasDgeam");
+  return check(
+      cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<double>(op.input, 0), lda, &zero,
+                  at<double>(op.output, 0), ldc, at<double>(op.output, 0), ldc),
+      "cublasDgeam");
 }
 
 trine_status run_reduce(cublasHandle_t handle, const trine_reduce& op) {
   const int n = int(op.input.rows * op.input.cols);
-  trine_status status = check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
+  trine_status status =
+      check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
   if (status == TRINE_OK && op.dtype == TRINE_F32)
-    status = check(cublasSasum(handle, n, at<float>(op.input, 0), 1, at<float>(op.output, 0)), "cublasSasum");
+    status = check(cublasSasum(handle, n, at<float>(op.input, 0), 1, at<float>(op.output, 0)),
+                   "cublasSasum");
   else if (status == TRINE_OK)
-    status = check(cublasDasum(handle, n, at<double>(op.input, 0), 1, at<double>(op.output, 0)), "cublasDasum");
+    status = check(cublasDasum(handle, n, at<double>(op.input, 0), 1, at<double>(op.output, 0)),
+                   "cublasDasum");
   cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST);
   return status;
 }
 
-trine_status launch(const trine_native* native, void* state, const trine_selection*, const trine_call* call,
-                    const trine_workspace*) {
+trine_status launch(const trine_native* native, void* state, const trine_selection*,
+                    const trine_call* call, const trine_workspace*) {
   CurrentDevice current(native->device_index);
   auto* handle = static_cast<cublasHandle_t>(state);
   switch (call->operation) {
     case TRINE_GEMM: return run_gemm(handle, *static_cast<const trine_gemm*>(call->descriptor));
-    case TRINE_TRANSPOSE: return run_transpose(handle, *static_cast<const trine_transpose*>(call->descriptor));
+    case TRINE_TRANSPOSE:
+      return run_transpose(handle, *static_cast<const trine_transpose*>(call->descriptor));
     default: return run_reduce(handle, *static_cast<const trine_reduce*>(call->descriptor));
   }
 }
@@ -177,9 +188,18 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   int minor = 0;
   cublasGetProperty(MINOR_VERSION, &minor);
   std::snprintf(build, sizeof build, "cuBLAS %d.%d, pedantic math", version, minor);
-  static const trine_pack table{sizeof(trine_pack), TRINE_ABI_VERSION, "cublas",     "cuda",        build,
-                                last_error,         rungs,             refuses,      workspace_bytes,
-                                state_create,       state_destroy,     launch};
+  static const trine_pack table{sizeof(trine_pack),
+                                TRINE_ABI_VERSION,
+                                "cublas",
+                                "cuda",
+                                build,
+                                last_error,
+                                rungs,
+                                refuses,
+                                workspace_bytes,
+                                state_create,
+                                state_destroy,
+                                launch};
   *pack = &table;
   return TRINE_OK;
 }

@@ -16,7 +16,8 @@ namespace {
 
 const trine_rung kGemm = rung("openblas", "cblas_sgemm, cblas_dgemm", nullptr);
 const trine_rung kTranspose = rung("openblas", "cblas_somatcopy, cblas_domatcopy", nullptr);
-const trine_rung kReduce = rung("openblas", "cblas_sasum, cblas_dasum", "map=abs of contiguous data");
+const trine_rung kReduce =
+    rung("openblas", "cblas_sasum, cblas_dasum", "map=abs of contiguous data");
 
 const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   *count = 1;
@@ -37,7 +38,8 @@ bool fits_int(const trine_view& view) {
 const char* refuses_gemm(const trine_gemm& gemm) {
   if (gemm.dtype != TRINE_F32 && gemm.dtype != TRINE_F64) return "openblas has f32 and f64 only";
   if (!blas_operand(gemm.a) || !blas_operand(gemm.b) || !blas_operand(gemm.c))
-    return "openblas takes operands with one unit stride and a leading dimension of at least the extent";
+    return "openblas takes operands with one unit stride and a leading dimension of at least the "
+           "extent";
   if (!fits_int(gemm.a) || !fits_int(gemm.b) || !fits_int(gemm.c))
     return "openblas counts in 32 bits";
   return nullptr;
@@ -60,9 +62,10 @@ const char* refuses_reduce(const trine_reduce& op) {
   return nullptr;
 }
 
-trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call, char* reason,
-                     size_t reason_bytes) {
-  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason, reason_bytes);
+trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
+                     char* reason, size_t reason_bytes) {
+  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason,
+                reason_bytes);
 }
 
 trine_status workspace_bytes(const trine_native*, const trine_selection*, const trine_call*,
@@ -87,8 +90,8 @@ void run_gemm(const trine_gemm& op) {
       cblas_sgemm(CblasRowMajor, left, right, rows, cols, k, op.alpha.f32, at<float>(a, batch), lda,
                   at<float>(b, batch), ldb, op.beta.f32, at<float>(op.c, batch), ldc);
     else
-      cblas_dgemm(CblasRowMajor, left, right, rows, cols, k, op.alpha.f64, at<double>(a, batch), lda,
-                  at<double>(b, batch), ldb, op.beta.f64, at<double>(op.c, batch), ldc);
+      cblas_dgemm(CblasRowMajor, left, right, rows, cols, k, op.alpha.f64, at<double>(a, batch),
+                  lda, at<double>(b, batch), ldb, op.beta.f64, at<double>(op.c, batch), ldc);
   }
 }
 
@@ -113,12 +116,14 @@ void run_reduce(const trine_reduce& op) {
     *at<double>(op.output, 0) = cblas_dasum(n, at<double>(op.input, 0), 1);
 }
 
-trine_status launch(const trine_native* native, void*, const trine_selection*, const trine_call* call,
-                    const trine_workspace*) {
+trine_status launch(const trine_native* native, void*, const trine_selection*,
+                    const trine_call* call, const trine_workspace*) {
   if (native->threads > 0) openblas_set_num_threads(native->threads);
   switch (call->operation) {
     case TRINE_GEMM: run_gemm(*static_cast<const trine_gemm*>(call->descriptor)); break;
-    case TRINE_TRANSPOSE: run_transpose(*static_cast<const trine_transpose*>(call->descriptor)); break;
+    case TRINE_TRANSPOSE:
+      run_transpose(*static_cast<const trine_transpose*>(call->descriptor));
+      break;
     default: run_reduce(*static_cast<const trine_reduce*>(call->descriptor)); break;
   }
   return TRINE_OK;
@@ -133,9 +138,9 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   using namespace trine::peers;
   static char build[256];
   std::snprintf(build, sizeof build, "%s, core %s", openblas_get_config(), openblas_get_corename());
-  static const trine_pack table{sizeof(trine_pack), TRINE_ABI_VERSION, "openblas", "cpu",  build,
-                                last_error,         rungs,             refuses,    workspace_bytes,
-                                nullptr,            nullptr,           launch};
+  static const trine_pack table{
+      sizeof(trine_pack), TRINE_ABI_VERSION, "openblas", "cpu", build, last_error, rungs, refuses,
+      workspace_bytes,    nullptr,           nullptr,    launch};
   *pack = &table;
   return TRINE_OK;
 }

@@ -8,8 +8,8 @@
 namespace trine::peers {
 
 constexpr trine_rung rung(const char* name, const char* summary, const char* requirement) {
-  return {sizeof(trine_rung), TRINE_VENDOR, name,   summary,
-          requirement,        nullptr,      0,      sizeof(trine_parameter)};
+  return {sizeof(trine_rung), TRINE_VENDOR, name, summary,
+          requirement,        nullptr,      0,    sizeof(trine_parameter)};
 }
 
 /// The reason a pack's rung refuses a call, or nullptr.
@@ -60,7 +60,8 @@ inline bool contiguous(const trine_view& view) {
 /// First element of one matrix of a batch, where `memory` is a pointer (cpu, cuda).
 template <class T>
 T* at(const trine_view& view, int64_t batch) {
-  return reinterpret_cast<T*>(static_cast<char*>(view.memory) + view.offset) + batch * view.batch_stride;
+  return reinterpret_cast<T*>(static_cast<char*>(view.memory) + view.offset) +
+         batch * view.batch_stride;
 }
 
 }  // namespace trine::peers

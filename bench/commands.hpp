@@ -1,0 +1,17 @@
+// The subcommands of `trine`: each adds its options to the command line and, when it is the one that
+// was called, runs and returns the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace trine::bench {
+
+using Command = std::function<int()>;
+
+Command add_info(CLI::App& app);
+Command add_compare(CLI::App& app);
+Command add_run(CLI::App& app);
+Command add_verify(CLI::App& app);
+
+}  // namespace trine::bench

@@ -1,0 +1,140 @@
+#include "expectation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trine::bench {
+namespace {
+
+constexpr double kFullCheckSteps = 1073741824;  // 2^30 fused steps: seconds for the oracle
+constexpr int64_t kSampleCount = 4096;
+
+/// Classes with structure along a line (cancelling, ties …) hold for one window only.
+bool has_lines(oracle::Values values) {
+  return values != oracle::Values::kUniform && values != oracle::Values::kWide &&
+         values != oracle::Values::kMixed;
+}
+
+std::vector<std::byte> filled(const oracle::Operand& operand, uint64_t bytes, uint64_t slack,
+                              const oracle::Fill& how) {
+  std::vector<std::byte> data(bytes + slack);
+  trine_view view = *operand.view;
+  view.memory = data.data();
+  oracle::fill(how, operand.dtype, view);
+  const auto rest = int64_t(slack / trine_dtype_size(operand.dtype));
+  if (rest != 0)
+    oracle::fill_line({how.values, how.seed + 100, TRINE_ALL}, operand.dtype, rest,
+                      data.data() + bytes);
+  return data;
+}
+
+}  // namespace
+
+Expectation::Expectation(const Problem& problem, uint64_t seed,
+                         std::vector<std::vector<std::byte>> given)
+    : problem_(problem) {
+  oracle::Operation op = plan(problem);
+  const std::vector<oracle::Operand> operands = oracle::operands(op);
+  const std::vector<uint64_t> bytes = operand_bytes(problem);
+  const oracle::Values values = oracle::values_named(problem.values);
+  windows_ = given.empty() && !has_lines(values) ? kWindows : 1;
+  input_count_ = operands.size() - 1;
+  for (size_t i = 0; i < input_count_; ++i) {
+    if (given.empty())
+      inputs_.push_back(filled(operands[i], bytes[i], uint64_t(windows_ - 1) * kShift,
+                               {values, seed + i, uint32_t(problem.axis)}));
+    else
+      inputs_.push_back(std::move(given[i]));
+  }
+  // C's values from before: a gemm with beta reads them.
+  if (given.size() > input_count_) inputs_.push_back(std::move(given[input_count_]));
+  output_bytes_ = bytes.back();
+  sampled_ = oracle::flops(op) / 2 > kFullCheckSteps;
+  expected_.resize(size_t(windows_));
+  bounds_.resize(size_t(windows_));
+}
+
+oracle::Operation Expectation::operation(int w, void* output) {
+  std::vector<void*> data;
+  for (size_t i = 0; i < input_count_; ++i)
+    data.push_back(inputs_[i].data() + uint64_t(w) * kShift);
+  data.push_back(output);
+  return host_operation(problem_, data);
+}
+
+void Expectation::prepare(int w) {
+  std::vector<std::byte>& expected = expected_[size_t(w)];
+  if (!expected.empty() || output_bytes_ == 0) return;
+  if (!sampled_) {
+    if (inputs_.size() > input_count_) expected = inputs_[input_count_];
+    expected.resize(output_bytes_);
+    oracle::reference(operation(w, expected.data()));
+    return;
+  }
+  std::vector<std::byte> none;
+  void* before = inputs_.size() > input_count_ ? inputs_[input_count_].data() : none.data();
+  const oracle::Operation op = operation(w, before);
+  const auto& gemm = std::get<trine_gemm>(op);
+  if (positions_.empty()) positions_ = oracle::sample_positions(gemm.c, kSampleCount, 7);
+  expected.resize(positions_.size() * trine_dtype_size(gemm.dtype));
+  oracle::reference_at(gemm, positions_, expected.data());
+}
+
+std::string Expectation::check(int w, const void* output, Numerics numerics) {
+  if (output_bytes_ == 0) return {};
+  prepare(w);
+  if (sampled_)
+    return check_sampled(w, output,
+                         numerics == Numerics::reproducible || problem_.dtype == Dtype::i32);
+  const oracle::Operation want = operation(w, expected_[size_t(w)].data());
+  oracle::Operation got = operation(w, const_cast<void*>(output));
+  if (numerics == Numerics::vendor && problem_.operation == Operation::transpose) {
+    // A vendor's transpose multiplies by one, which quiets a signalling NaN.
+    const oracle::Difference moved =
+        oracle::compare(uint32_t(problem_.dtype), std::get<trine_transpose>(want).output,
+                        std::get<trine_transpose>(got).output);
+    return moved.none() ? std::string() : moved.sentence();
+  }
+  oracle::Operation before = want;
+  const bool had_c = inputs_.size() > input_count_;
+  if (had_c) before = operation(w, inputs_[input_count_].data());
+  const oracle::Difference difference = oracle::check(
+      want, *oracle::output_of(got).view, uint32_t(numerics), had_c ? &before : nullptr);
+  return difference.none() ? std::string() : difference.sentence();
+}
+
+std::string Expectation::check_sampled(int w, const void* output, bool exact) {
+  const oracle::Operation op = operation(w, const_cast<void*>(output));
+  const auto& gemm = std::get<trine_gemm>(op);
+  const auto count = int64_t(positions_.size());
+  const int64_t size = trine_dtype_size(gemm.dtype);
+  std::vector<std::byte> taken(expected_[size_t(w)].size());
+  for (int64_t i = 0; i < count; ++i) {
+    const auto [batch, row, col] = positions_[size_t(i)];
+    const int64_t at =
+        batch * gemm.c.batch_stride + row * gemm.c.row_stride + col * gemm.c.col_stride;
+    std::copy_n(static_cast<const std::byte*>(output) + at * size, size, taken.data() + i * size);
+  }
+  std::vector<double>& bounds = bounds_[size_t(w)];
+  if (!exact && bounds.empty())
+    bounds = oracle::error_bounds_at(gemm, positions_, gemm.dtype == TRINE_F32 ? 0x1p-24 : 0x1p-53);
+  const trine_view got{taken.data(), 0, count, 1, 1, 1, 1, 0};
+  const trine_view want{expected_[size_t(w)].data(), 0, count, 1, 1, 1, 1, 0};
+  const oracle::Difference difference = exact
+                                            ? oracle::compare(gemm.dtype, want, got)
+                                            : oracle::compare_within(gemm.dtype, want, got, bounds);
+  if (difference.none()) return {};
+  const oracle::Position& first = positions_[size_t(difference.row)];
+  return fmt::format("of {} sampled elements {}; the first is ({}, {})", count,
+                     difference.sentence(), first.row, first.col);
+}
+
+uint64_t Expectation::digest(const void* output) const {
+  oracle::Operation op = plan(problem_);
+  const oracle::Operand result = oracle::output_of(op);
+  result.view->memory = const_cast<void*>(output);
+  return oracle::digest(result.dtype, *result.view);
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,182 @@
+#include "json.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "error.hpp"
+
+namespace trine::bench {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The value of `key` in a file of "key<separator>value" lines.
+std::string line_value(const char* path, const std::string& key, char separator) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const size_t at = line.find(separator);
+    if (at == std::string::npos) continue;
+    std::string value = line.substr(at + 1);
+    value.erase(0, value.find_first_not_of(" \t\""));
+    value.erase(value.find_last_not_of(" \t\"") + 1);
+    return value;
+  }
+  return "unknown";
+}
+
+ordered_json seconds_json(std::optional<double> seconds) {
+  return seconds ? ordered_json(*seconds) : ordered_json();
+}
+
+ordered_json facts_json(const Facts& facts) {
+  std::string uuid;
+  for (uint8_t byte : facts.uuid) uuid += fmt::format("{:02x}", byte);
+  return {{"id", facts.id},
+          {"kind", facts.kind == DeviceKind::cpu   ? "cpu"
+                   : facts.kind == DeviceKind::gpu ? "gpu"
+                                                   : "other"},
+          {"name", facts.name},
+          {"vendor", facts.vendor},
+          {"driver", facts.driver},
+          {"probe", facts.probe},
+          {"uuid", uuid},
+          {"pci", facts.pci},
+          {"memory_bytes", facts.memory_bytes},
+          {"max_buffer_bytes", facts.max_buffer_bytes},
+          {"local_memory_bytes", facts.local_memory_bytes},
+          {"compute_units", facts.compute_units},
+          {"version", fmt::format("{}.{}", facts.version_major, facts.version_minor)},
+          {"peak_bandwidth", facts.peak_bandwidth},
+          {"peak_f32", facts.peak_f32},
+          {"peak_f64", facts.peak_f64}};
+}
+
+ordered_json shape_json(const Problem& p) {
+  if (p.operation == Operation::gemm) return {p.size.rows, p.size.cols, p.size.depth};
+  return {p.size.rows, p.size.cols};
+}
+
+ordered_json parameters_json(const std::string& rung) {
+  ordered_json parameters = ordered_json::object();
+  size_t begin = rung.find(':');
+  while (begin != std::string::npos) {
+    const size_t end = rung.find(',', begin + 1), equal = rung.find('=', begin);
+    if (equal == std::string::npos) break;
+    parameters[rung.substr(begin + 1, equal - begin - 1)] =
+        rung.substr(equal + 1, end == std::string::npos ? end : end - equal - 1);
+    begin = end;
+  }
+  return parameters;
+}
+
+}  // namespace
+
+ordered_json host_json() {
+  ordered_json drivers = ordered_json::array();
+  for (const BackendInfo& backend : backends())
+    for (const Facts& facts : backend.devices)
+      if (facts.kind == DeviceKind::gpu)
+        drivers.push_back({{"gpu", facts.name}, {"driver", facts.driver}});
+  return {{"cpu", line_value("/proc/cpuinfo", "model name", ':')},
+          {"cores", std::thread::hardware_concurrency()},
+          {"os", line_value("/etc/os-release", "PRETTY_NAME", '=')},
+          {"gpus", drivers}};
+}
+
+std::string host_sentence() {
+  const ordered_json host = host_json();
+  std::string text = fmt::format("{}, {} cores, {}", host["cpu"].get<std::string>(),
+                                 host["cores"].get<int>(), host["os"].get<std::string>());
+  return text;
+}
+
+ordered_json devices_json() {
+  ordered_json all = ordered_json::array();
+  for (const BackendInfo& backend : backends()) {
+    ordered_json entry = {{"backend", backend.name},    {"build", backend.build},
+                          {"path", backend.path},       {"reason", backend.reason},
+                          {"extends", backend.extends}, {"devices", ordered_json::array()}};
+    for (const Facts& facts : backend.devices) entry["devices"].push_back(facts_json(facts));
+    all.push_back(entry);
+  }
+  return all;
+}
+
+ordered_json to_json(const Result& r) {
+  const Problem& p = r.problem;
+  const bool reduce = p.operation == Operation::reduce;
+  ordered_json json;
+  json["operation"] = name(p.operation);
+  json["function"] = reduce ? ordered_json(name(p.function)) : ordered_json();
+  json["map"] = reduce ? ordered_json(name(p.map)) : ordered_json();
+  json["axis"] = reduce ? ordered_json(name(p.axis)) : ordered_json();
+  json["dtype"] = name(p.dtype);
+  json["result_dtype"] = name(p.result);
+  json["shape"] = shape_json(p);
+  json["batch"] = p.batch;
+  json["layout"] = p.layout;
+  json["values"] = p.values;
+  json["parameters"] = parameters_json(r.rung);
+  json["device"] = r.device;
+  json["requested"] = r.requested.empty() ? ordered_json() : ordered_json(r.requested);
+  json["rung"] = r.rung.substr(0, r.rung.find(':'));
+  json["numerics"] = name(r.numerics);
+  json["vendor"] = r.vendor();
+  json["peer_ratio"] = r.peer_ratio ? ordered_json(*r.peer_ratio) : ordered_json();
+  json["verified"] = r.verified;
+  json["failure"] = r.failure.empty() ? ordered_json() : ordered_json(r.failure);
+  json["skipped"] = r.skipped;
+  json["digest"] = fmt::format("{:016x}", r.digest);
+  json["method"] = r.method;
+  json["samples"] = r.samples;
+  json["seconds"] = {{"alloc", seconds_json(r.alloc)},   {"h2d", seconds_json(r.h2d)},
+                     {"kernel", seconds_json(r.kernel)}, {"d2h", seconds_json(r.d2h)},
+                     {"total", seconds_json(r.total)},   {"first", seconds_json(r.first)}};
+  json["spread"] = r.spread;
+  json["rate"] = {{"value", r.rate}, {"unit", rated_by_flops(p) ? "flop/s" : "B/s"}};
+  json["roof"] = {{"value", r.roof.value},
+                  {"unit", r.roof.unit},
+                  {"what", r.roof.what},
+                  {"measured", r.roof.measured}};
+  json["memory"] = r.memory;
+  return json;
+}
+
+ordered_json document(const std::vector<Result>& results) {
+  ordered_json json = {{"schema", 1},
+                       {"version", TRINE_VERSION_STRING},
+                       {"host", host_json()},
+                       {"devices", devices_json()},
+                       {"results", ordered_json::array()}};
+  for (const Result& result : results) json["results"].push_back(to_json(result));
+  return json;
+}
+
+void check_writable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (std::filesystem::is_directory(path) || access(folder.c_str(), W_OK | X_OK) != 0)
+    throw Refusal(fmt::format("{}: no file can be written there", path));
+}
+
+void write_json(const std::string& path, const ordered_json& document) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  std::ofstream file(temporary, std::ios::trunc);
+  file << document.dump(1) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (!file || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw Refusal(fmt::format("{}: can't be written: {}", path,
+                              error ? error.message() : std::strerror(errno)));
+  }
+}
+
+}  // namespace trine::bench

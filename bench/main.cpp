@@ -1,0 +1,55 @@
+// `trine`: shows what there is (info), compares the devices side by side (compare), runs one
+// operation on real data (run), and proves the bits (verify).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <trine/trine.hpp>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "error.hpp"
+
+namespace {
+
+using namespace trine::bench;
+
+/// One clear line on stderr, whatever went wrong.
+int refuse(const char* what) {
+  std::fprintf(stderr, "trine: %s\n", what);
+  return kExitRefused;
+}
+
+int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>& commands) {
+  for (const auto& [subcommand, command] : commands)
+    if (app.got_subcommand(subcommand)) return command();
+  std::printf("%s", app.help().c_str());
+  return kExitRefused;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "One API, three backends, the same bits, and where to run: reduce, transpose, gemm."};
+  app.set_version_flag("--version", trine::version());
+  app.require_subcommand(0, 1);
+  std::vector<std::pair<CLI::App*, Command>> commands;
+  const auto add = [&](const char* name, const char* help, Command (*make)(CLI::App&)) {
+    CLI::App* subcommand = app.add_subcommand(name, help);
+    commands.emplace_back(subcommand, make(*subcommand));
+  };
+  add("info", "every backend and device, and why an absent one is absent", add_info);
+  add("compare", "measure and verify operations on every device, with what the transfers cost",
+      add_compare);
+  add("run", "one operation on .npy data", add_run);
+  add("verify", "the conformance cases on every device and rung", add_verify);
+  try {
+    app.parse(argc, argv);
+    return run_command(app, commands);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& error) {
+    return refuse(error.what());
+  } catch (const std::exception& error) { return refuse(error.what()); }
+}

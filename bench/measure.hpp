@@ -1,0 +1,25 @@
+// Iterations and statistics, by Google Benchmark: it decides how often to repeat, we keep every
+// sample for the median and the spread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trine::bench {
+
+struct Samples {
+  std::vector<double> seconds;
+  bool empty() const { return seconds.empty(); }
+  double median() const;
+  /// Half the interquartile range over the median.
+  double spread() const;
+};
+
+/// Calls `once` (which returns the seconds it took, by whichever clock is right) for at least
+/// `min_seconds` of such time and at least `min_count` times. The calls that look for the number of
+/// iterations are warm-up and are not kept. What `once` throws comes out of here.
+Samples measure(const std::string& label, double min_seconds, int min_count,
+                const std::function<double()>& once);
+
+}  // namespace trine::bench

@@ -1,0 +1,33 @@
+// Arrays in NumPy's .npy format, version 1 to 3: read in C or Fortran order, written in C order.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <trine/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trine::bench {
+
+struct Array {
+  Dtype dtype = Dtype::f32;
+  std::string descr;           ///< NumPy's word for the dtype ("<f4"): transpose keeps it
+  std::vector<int64_t> shape;  ///< 0 to 3 dimensions
+  bool fortran_order = false;
+  std::vector<std::byte> data;
+
+  int64_t size() const;
+};
+
+/// Throws Refusal on a file that can't be read, is no .npy, or holds what Trine doesn't take.
+Array read_npy(const std::string& path);
+
+/// Writes to a temporary beside `path` and renames it: there is never half a file.
+void write_npy(const std::string& path, const Array& array);
+
+/// NumPy's word for a dtype: f32 is "<f4".
+std::string npy_descr(Dtype dtype);
+
+}  // namespace trine::bench

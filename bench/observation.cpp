@@ -1,0 +1,210 @@
+#include "observation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "table.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// The problem without its size: results of one group share it.
+std::string group_of(const Problem& p) {
+  Problem sizeless = p;
+  sizeless.size = {};
+  return to_string(sizeless) + " " + std::string(name(p.result));
+}
+
+std::string heading(const Problem& p) {
+  std::string text(name(p.operation));
+  if (p.operation == Operation::reduce)
+    text += fmt::format(" {} ({}, {})", name(p.function), name(p.map), name(p.axis));
+  text += fmt::format(" {}", name(p.dtype));
+  if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
+  if (p.layout != default_layout(p.operation)) text += fmt::format(", layout {}", p.layout);
+  if (p.values != "uniform") text += fmt::format(", values {}", p.values);
+  return text;
+}
+
+bool same_case(const Result& a, const Result& b) {
+  return a.problem.size == b.problem.size && a.device == b.device && a.requested == b.requested &&
+         a.rung == b.rung;
+}
+
+const Result* find(const std::vector<Result>& all, const Result& like, const char* memory,
+                   const char* method) {
+  for (const Result& r : all)
+    if (same_case(r, like) && r.memory == memory && r.method == method && r.kernel) return &r;
+  return nullptr;
+}
+
+/// The cpu's own default result at a size.
+const Result* cpu_at(const std::vector<Result>& all, const Size& size, const char* memory) {
+  for (const Result& r : all)
+    if (r.device.starts_with("cpu") && !r.vendor() && r.problem.size == size &&
+        r.memory == memory && r.verified && r.method == "single")
+      return &r;
+  return nullptr;
+}
+
+std::string share(const Result& r) {
+  if (r.roof.value <= 0) return "-";
+  return fmt::format("{:.0f}%{}", 100 * r.rate / r.roof.value, r.roof.measured ? "" : "*");
+}
+
+std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {
+  std::string rung = r.rung.empty() ? r.requested : r.rung;
+  if (r.vendor()) rung += " (peer)";
+  std::vector<std::string> row{to_string(r.problem.operation, r.problem.size), r.device, rung};
+  if (r.skipped) {
+    row.resize(16, "-");
+    row[15] = "refused";
+    return row;
+  }
+  const Result* sustained = find(all, r, "resident", "sustained");
+  const Result* pageable = find(all, r, "pageable", "single");
+  const Result* pinned = find(all, r, "pinned", "single");
+  const Result* cpu = cpu_at(all, r.problem.size, "resident");
+  const Result* cpu_whole = cpu_at(all, r.problem.size, "pageable");
+  const auto phase = [](const Result* of, auto member) {
+    return time_text(of ? of->*member : std::optional<double>());
+  };
+  const auto ratio = [](std::optional<double> a, std::optional<double> b) {
+    return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
+  };
+  row.insert(
+      row.end(),
+      {time_text(r.kernel), sustained ? time_text(sustained->kernel) : "-",
+       rate_text(sustained ? sustained->rate : r.rate,
+                 rated_by_flops(r.problem) ? "flop/s" : "B/s"),
+       share(sustained ? *sustained : r), phase(pageable, &Result::alloc),
+       phase(pageable, &Result::h2d), phase(pageable, &Result::d2h),
+       phase(pageable, &Result::total), phase(pinned, &Result::total),
+       ratio_text(cpu ? ratio(cpu->kernel, r.kernel) : std::nullopt),
+       ratio_text(cpu_whole && pageable ? ratio(cpu_whole->total, pageable->total) : std::nullopt),
+       ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio)});
+  row.push_back(r.verified ? "same bits" : "WRONG");
+  if (r.verified && r.numerics != Numerics::reproducible) row.back() = "within bound";
+  for (const Result* other : {sustained, pageable, pinned})
+    if (other != nullptr && !other->verified) row.back() = "WRONG";
+  return row;
+}
+
+struct Pair {
+  const Result *cpu, *device, *cpu_whole, *whole;
+};
+
+/// The device's default results beside the cpu's, smallest size first.
+std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& device) {
+  std::vector<Pair> found;
+  for (const Result& r : all) {
+    if (r.device != device || r.vendor() || !r.verified || r.memory != "resident" ||
+        r.method != "single")
+      continue;
+    const Pair pair{cpu_at(all, r.problem.size, "resident"), &r,
+                    cpu_at(all, r.problem.size, "pageable"), find(all, r, "pageable", "single")};
+    if (pair.cpu && pair.cpu_whole && pair.whole && pair.whole->total) found.push_back(pair);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Pair& a, const Pair& b) {
+    return footprint(a.device->problem) < footprint(b.device->problem);
+  });
+  return found;
+}
+
+/// "from 2^20" – the smallest size from which on `faster` holds at all larger ones, or nothing.
+template <class Faster>
+const Result* pays_from(const std::vector<Pair>& found, Faster faster) {
+  const Result* from = nullptr;
+  for (auto pair = found.rbegin(); pair != found.rend() && faster(*pair); ++pair)
+    from = pair->device;
+  return from;
+}
+
+std::string pays_text(const Result* from, const std::vector<Pair>& found, const std::string& when) {
+  if (from == nullptr)
+    return fmt::format(
+        "up to {} it never pays {}",
+        to_string(found.back().device->problem.operation, found.back().device->problem.size), when);
+  return fmt::format("it pays {} from {}", when,
+                     to_string(from->problem.operation, from->problem.size));
+}
+
+/// What was refused or wrong, a line each, under the table.
+void print_failures(const std::vector<Result>& all) {
+  for (const Result& r : all)
+    if (!r.failure.empty())
+      std::printf("%s: %s on %s%s: %s\n", r.skipped ? "refused" : "WRONG",
+                  r.rung.empty() ? "the default rung" : r.rung.c_str(), r.device.c_str(),
+                  r.memory == "resident" ? "" : fmt::format(" ({})", r.memory).c_str(),
+                  r.failure.c_str());
+}
+
+}  // namespace
+
+std::string observation(const std::vector<Result>& all, const std::string& device) {
+  const std::vector<Pair> found = pairs(all, device);
+  if (found.empty()) return {};
+  const Pair& last = found.back();
+  const double kernel = *last.cpu->kernel / *last.device->kernel;
+  const double whole = *last.cpu_whole->total / *last.whole->total;
+  const double copying =
+      (last.whole->h2d.value_or(0) + last.whole->d2h.value_or(0)) / *last.whole->total;
+  const double allocating = last.whole->alloc.value_or(0) / *last.whole->total;
+  const Result* resident =
+      pays_from(found, [](const Pair& p) { return *p.device->kernel < *p.cpu->kernel; });
+  const Result* once =
+      pays_from(found, [](const Pair& p) { return *p.whole->total < *p.cpu_whole->total; });
+  return fmt::format(
+      "At {} on {} the kernel is {} as fast as on cpu, the whole program {}: {:.0f} % of it is "
+      "copying, {:.0f} % "
+      "allocating; {}, and {}.",
+      to_string(last.device->problem.operation, last.device->problem.size), device,
+      ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating,
+      pays_text(resident, found, "for data that stays on the device"),
+      pays_text(once, found, "for one pass over host data"));
+}
+
+void Report::add(const std::vector<Result>& results, bool sampled) {
+  if (results.empty()) return;
+  const std::string group = group_of(results.front().problem);
+  if (group != group_) finish();
+  group_ = group;
+  sampled_ = sampled_ || sampled;
+  results_.insert(results_.end(), results.begin(), results.end());
+}
+
+void Report::finish() {
+  if (results_.empty()) return;
+  std::printf("\n%s\n", heading(results_.front().problem).c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "device", "rung", "kernel", "sustained", "rate", "of roof", "alloc", "host→dev",
+       "dev→host", "total", "pinned", "vs cpu", "total vs cpu", "vs peer", "verified"}};
+  for (const Result& r : results_)
+    if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
+  print_table(rows);
+  print_failures(results_);
+  const bool nominal = std::any_of(results_.begin(), results_.end(), [](const Result& r) {
+    return !r.roof.measured && r.roof.value > 0;
+  });
+  if (nominal) std::printf("* of the data sheet's figure: this roof can't be measured here\n");
+  if (sampled_)
+    std::printf(
+        "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all devices' bits "
+        "with each other.\n");
+  std::vector<std::string> devices;
+  for (const Result& r : results_)
+    if (!r.device.starts_with("cpu") &&
+        std::find(devices.begin(), devices.end(), r.device) == devices.end())
+      devices.push_back(r.device);
+  for (const std::string& device : devices) {
+    const std::string sentence = observation(results_, device);
+    if (!sentence.empty()) std::printf("%s\n", sentence.c_str());
+  }
+  std::fflush(stdout);
+  results_.clear();
+  sampled_ = false;
+}
+
+}  // namespace trine::bench

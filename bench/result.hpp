@@ -1,0 +1,35 @@
+// One line of a measurement, as the table prints it and the JSON file keeps it (docs/json.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+#include "roof.hpp"
+
+namespace trine::bench {
+
+struct Result {
+  Problem problem;
+  std::string device, requested, rung;  ///< requested: the rung asked for, or ""
+  std::string why;                      ///< the choice's reason
+  Numerics numerics = Numerics::reproducible;
+  std::string memory = "resident";  ///< "resident", "pageable", "pinned"
+  std::string method = "single";    ///< "single", "sustained"
+  /// Medians in seconds; none where a phase doesn't exist.
+  std::optional<double> alloc, h2d, kernel, d2h, total, first;
+  int samples = 0;
+  double spread = 0;
+  double rate = 0;  ///< of the kernel: bytes/s or flop/s
+  Roof roof;
+  std::optional<double> peer_ratio;  ///< peer's time over ours, in this run
+  bool verified = false;
+  std::string failure;   ///< what the verification found, or why the rung refused
+  bool skipped = false;  ///< refused with a reason: no failure
+  uint64_t digest = 0;
+
+  bool vendor() const { return numerics == Numerics::vendor; }
+};
+
+}  // namespace trine::bench

@@ -1,0 +1,24 @@
+// The roofs that a figure stands beside, measured in the same run: how fast the device reads and
+// copies memory of that size, and how many fused multiply-adds it does.
+#pragma once
+
+#include <trine/trine.hpp>
+
+#include <string>
+
+#include "problem.hpp"
+
+namespace trine::bench {
+
+struct Roof {
+  double value = 0;      ///< bytes/s or flop/s; 0 when unknown
+  std::string unit;      ///< "B/s", "flop/s"
+  std::string what;      ///< "read", "copy", "fma"
+  bool measured = true;  ///< false: the data sheet's figure, where nothing here can measure it
+};
+
+/// The roof of a problem on a device. Memory roofs are measured with the problem's own footprint, so
+/// that caches help both sides alike. Figures are kept for the run.
+Roof roof_of(const Device& device, const Problem& problem);
+
+}  // namespace trine::bench

@@ -1,0 +1,21 @@
+// Tables and figures for people: aligned columns, times and rates with three digits and a unit.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trine::bench {
+
+/// "1.23 ms"; "-" where there is none.
+std::string time_text(std::optional<double> seconds);
+/// "12.3 GB/s", "4.56 TFLOP/s" for units "B/s", "flop/s".
+std::string rate_text(double value, const std::string& unit);
+/// "41×", "0.63×".
+std::string ratio_text(std::optional<double> ratio);
+
+/// Prints the columns aligned; the first row is the head. Columns that are empty or "-" in every row
+/// are left out.
+void print_table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace trine::bench

@@ -1,0 +1,34 @@
+// Statistics of samples, and that a failing measurement fails.
+#include "bench/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace trine::bench {
+namespace {
+
+TEST(Samples, MedianAndSpread) {
+  const Samples samples{{1, 2, 3, 4, 100}};
+  EXPECT_DOUBLE_EQ(samples.median(), 3);
+  EXPECT_DOUBLE_EQ(samples.spread(), (4.0 - 2.0) / 2 / 3);
+  EXPECT_DOUBLE_EQ(Samples{}.median(), 0);
+}
+
+TEST(Measure, KeepsTheSecondsThatTheCallReports) {
+  const Samples samples = measure("reported", 0.001, 3, [] { return 0.0005; });
+  EXPECT_GE(samples.seconds.size(), 2U);
+  EXPECT_DOUBLE_EQ(samples.median(), 0.0005);
+}
+
+TEST(Measure, HasAtLeastTheSamplesAskedFor) {
+  EXPECT_GE(measure("few", 0.001, 5, [] { return 1.0; }).seconds.size(), 5U);
+}
+
+TEST(Measure, LetsAFailureOut) {
+  EXPECT_THROW(measure("failing", 0.001, 1, []() -> double { throw std::runtime_error("no"); }),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace trine::bench

@@ -1,0 +1,61 @@
+// The sentence on transfer costs, from made-up results whose answer is known.
+#include "bench/observation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trine::bench {
+namespace {
+
+Result result(const char* device, int64_t n, const char* memory, double kernel, double copying) {
+  Result r;
+  r.problem.size = {n, 1, 0};
+  r.problem.layout = "r";
+  r.device = device;
+  r.rung = "exact";
+  r.memory = memory;
+  r.verified = true;
+  r.kernel = kernel;
+  if (r.memory == "pageable") {
+    r.total = kernel + copying;
+    if (copying > 0) r.h2d = copying;
+  }
+  return r;
+}
+
+std::vector<Result> run_of(double cpu, double gpu, double copying) {
+  std::vector<Result> results;
+  for (int64_t n : {1 << 10, 1 << 20}) {
+    const double scale = n == 1 << 10 ? 0.001 : 1;
+    for (const char* memory : {"resident", "pageable"}) {
+      results.push_back(result("cpu", n, memory, cpu * scale, 0));
+      results.push_back(result("cuda:0", n, memory, gpu, copying));
+    }
+  }
+  return results;
+}
+
+TEST(Observation, AFastKernelBehindASlowBus) {
+  const std::string text = observation(run_of(41e-3, 1e-3, 99e-3), "cuda:0");
+  EXPECT_NE(text.find("the kernel is 41.0× as fast as on cpu"), std::string::npos) << text;
+  EXPECT_NE(text.find("the whole program 0.41×: 99 % of it is copying"), std::string::npos) << text;
+  EXPECT_NE(text.find("it pays for data that stays on the device from 2^20"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("up to 2^20 it never pays for one pass over host data"), std::string::npos)
+      << text;
+}
+
+TEST(Observation, NothingIsSaidWithoutACpu) {
+  std::vector<Result> results = run_of(1, 1, 1);
+  std::erase_if(results, [](const Result& r) { return r.device == "cpu"; });
+  EXPECT_EQ(observation(results, "cuda:0"), "");
+}
+
+TEST(Observation, WrongResultsDoNotCount) {
+  std::vector<Result> results = run_of(41e-3, 1e-3, 99e-3);
+  for (Result& r : results)
+    if (r.device == "cuda:0") r.verified = false;
+  EXPECT_EQ(observation(results, "cuda:0"), "");
+}
+
+}  // namespace
+}  // namespace trine::bench

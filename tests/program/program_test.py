@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""The trine program as a user meets it: exit codes, one clear line on stderr for bad input, nothing
+written then, right results in .npy files, and JSON that keeps its schema.
+
+usage: program_test.py [unittest options] TRINE SCHEMA"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+import numpy as np
+
+TRINE, SCHEMA = sys.argv[-2:]
+DEVICES = []
+
+
+def trine(*words, env=None):
+    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **(env or {})})
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def save(self, name, array):
+        np.save(self.path(name), array)
+        return self.path(name)
+
+    def run_good(self, *words):
+        done = trine(*words)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return done.stdout
+
+    def refused(self, *words, word=None):
+        """Exit 2, one line on stderr that contains `word`, and no file more than before."""
+        before = sorted(os.listdir(self.folder.name))
+        done = trine(*words)
+        self.assertEqual(done.returncode, 2, f"{words}: {done.stdout}{done.stderr}")
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        if word:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
+
+    # --- info
+
+    def test_info_lists_every_backend_or_its_reason(self):
+        text = self.run_good("info")
+        for backend in ("cpu", "opencl", "cuda"):
+            self.assertRegex(text, rf"(?m)^{backend}: \S")
+
+    def test_info_says_why_opencl_is_absent(self):
+        empty = self.path("vendors")
+        os.mkdir(empty)
+        done = trine("info", env={"OCL_ICD_VENDORS": empty})
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"(?m)^opencl: absent: \S")
+
+    def test_info_json(self):
+        self.run_good("info", "--json", self.path("info.json"))
+        with open(self.path("info.json")) as file:
+            info = json.load(file)
+        self.assertEqual(info["schema"], 1)
+        self.assertTrue(any(backend["backend"] == "cpu" for backend in info["devices"]))
+
+    # --- run
+
+    def test_run_reduces(self):
+        data = np.arange(-50, 50, dtype=np.int32).reshape(10, 10)
+        a = self.save("a.npy", data)
+        for device in DEVICES:
+            out = self.path("r.npy")
+            self.run_good("run", "reduce", "--input", a, "--output", out, "--device", device, "--axis", "each_row")
+            result = np.load(out)
+            self.assertEqual(result.dtype, np.int64)
+            np.testing.assert_array_equal(result, data.sum(axis=1))
+            self.run_good("run", "reduce", "--input", a, "--output", out, "--device", device, "--function", "argmax",
+                          "--map", "abs")
+            self.assertEqual(np.load(out), np.abs(data).argmax())
+
+    def test_run_sums_exactly(self):
+        a = self.save("a.npy", np.array([1e16, 1.0, -1e16, 2.0 ** -60], dtype=np.float64))
+        for device in DEVICES:
+            self.run_good("run", "reduce", "--input", a, "--output", self.path("r.npy"), "--device", device)
+            self.assertEqual(np.load(self.path("r.npy")), 1.0 + 2.0 ** -60)
+
+    def test_run_transposes_any_dtype(self):
+        for dtype in (np.uint8, np.int16, np.float32, np.float64, np.complex128):
+            data = np.arange(21).reshape(3, 7).astype(dtype)
+            a = self.save("a.npy", data)
+            for device in DEVICES:
+                self.run_good("run", "transpose", "--input", a, "--output", self.path("r.npy"), "--device", device)
+                result = np.load(self.path("r.npy"))
+                self.assertEqual(result.dtype, data.dtype)
+                np.testing.assert_array_equal(result, data.T)
+
+    def test_run_multiplies_in_both_orders_with_beta(self):
+        rng = np.random.default_rng(1)
+        a, b, c = (rng.integers(-9, 9, shape).astype(np.float64) for shape in ((5, 6), (6, 7), (5, 7)))
+        want = 2 * (a @ b) - 3 * c
+        for order in ("C", "F"):
+            paths = [self.save(f"{i}.npy", np.asarray(x, order=order)) for i, x in enumerate((a, b, c))]
+            for device in DEVICES:
+                self.run_good("run", "gemm", "--input", *paths, "--output", self.path("r.npy"), "--device", device,
+                              "--alpha", "2", "--beta=-3")
+                result = np.load(self.path("r.npy"))
+                np.testing.assert_array_equal(result, want)
+                self.assertTrue(result.flags["C_CONTIGUOUS"])
+
+    def test_run_multiplies_batches(self):
+        a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(20.0).reshape(4, 5)
+        paths = [self.save("a.npy", a), self.save("b.npy", b)]
+        self.run_good("run", "gemm", "--input", *paths, "--output", self.path("r.npy"), "--device", "cpu")
+        np.testing.assert_array_equal(np.load(self.path("r.npy")), a @ b)
+
+    def test_run_auto_says_where_and_why(self):
+        a = self.save("a.npy", np.ones(10, dtype=np.float32))
+        self.assertIn("auto:", self.run_good("run", "reduce", "--input", a, "--output", self.path("r.npy")))
+
+    # --- bad input
+
+    def test_bad_words_are_refused(self):
+        a = self.save("a.npy", np.ones((4, 4), dtype=np.float32))
+        b = self.save("b.npy", np.ones((5, 4), dtype=np.float32))
+        c = self.save("c.npy", np.ones((4, 4), dtype=np.complex64))
+        out = ("--output", self.path("r.npy"))
+        self.refused("run", "reduce", "--input", a, *out, "--device", "cuda:99")
+        self.refused("run", "reduce", "--input", a, *out, "--device", "gpu", word="gpu")
+        self.refused("run", "reduce", "--input", a, *out, "--device", "cpu", "--rung", "bogus", word="bogus")
+        self.refused("run", "reduce", "--input", a, *out, "--function", "mean", word="mean")
+        self.refused("run", "reduce", "--input", c, *out)
+        self.refused("run", "reduce", "--input", a, *out, "--map", "square", "--function", "max")
+        self.refused("run", "fft", "--input", a, *out, word="fft")
+        self.refused("run", "gemm", "--input", a, b, *out, word="rows")
+        self.refused("run", "gemm", "--input", a, *out)
+        self.refused("run", "gemm", "--input", a, a, *out, "--beta", "1", word="beta")
+        self.refused("run", "reduce", "--input", self.path("absent.npy"), *out, word="absent.npy")
+        self.refused("run", "reduce", "--input", a, "--output", self.path("no/such/r.npy"))
+        self.refused("run", "reduce", "--input", a)
+        self.refused("bogus")
+        self.refused("--bogus")
+
+    def test_bad_files_are_refused(self):
+        with open(self.path("text.npy"), "w") as file:
+            file.write("no array")
+        self.refused("run", "reduce", "--input", self.path("text.npy"), "--output", self.path("r.npy"))
+        whole = self.save("a.npy", np.ones(100))
+        with open(whole, "rb") as file:
+            data = file.read()
+        with open(self.path("cut.npy"), "wb") as file:
+            file.write(data[:-1])
+        self.refused("run", "reduce", "--input", self.path("cut.npy"), "--output", self.path("r.npy"), word="cut.npy")
+
+    def test_compare_refuses_before_it_measures(self):
+        json_file = ("--json", self.path("r.json"))
+        self.refused("compare", "reduce", "--size", "12y", *json_file, word="12y")
+        self.refused("compare", "reduce", "--size", "2^62", *json_file)
+        self.refused("compare", "reduce", "--dtype", "f31", *json_file, word="f31")
+        self.refused("compare", "gemm", "--dtype", "u32", *json_file, word="u32")
+        self.refused("compare", "gemm", "--layout", "rx", *json_file)
+        self.refused("compare", "reduce", "--device", "cpu9", *json_file)
+        self.refused("compare", "reduce", "--size", "4", "--rung", "bogus", *json_file, word="bogus")
+        self.refused("compare", "reduce", "--size", "4", "--values", "pretty", *json_file)
+        self.refused("compare", "reduce", "--size", "4", "--json", self.path("no/r.json"))
+
+    # --- compare
+
+    def test_compare_keeps_its_schema(self):
+        file_name = self.path("r.json")
+        text = self.run_good("compare", "--size", "64", "--min-time", "0.001", "--json", file_name)
+        self.assertIn("same bits", text)
+        with open(file_name) as file, open(SCHEMA) as schema:
+            document = json.load(file)
+            jsonschema.validate(document, json.load(schema))
+        results = document["results"]
+        self.assertEqual({r["operation"] for r in results}, {"reduce", "transpose", "gemm"})
+        self.assertTrue(all(r["verified"] for r in results))
+        self.assertEqual({r["memory"] for r in results}, {"resident", "pageable", "pinned"})
+        self.assertEqual({r["device"] for r in results}, set(DEVICES))
+
+    def test_compare_finds_the_same_digest_on_every_device(self):
+        file_name = self.path("r.json")
+        self.run_good("compare", "reduce", "--size", "1001", "--dtype", "f32,f64", "--values", "wide", "--min-time",
+                      "0.001", "--json", file_name)
+        with open(file_name) as file:
+            results = json.load(file)["results"]
+        for dtype in ("f32", "f64"):
+            self.assertEqual(len({r["digest"] for r in results if r["dtype"] == dtype}), 1)
+
+    def test_compare_takes_real_data(self):
+        a = self.save("a.npy", np.ones((30, 40), dtype=np.float64))
+        b = self.save("b.npy", np.asfortranarray(np.ones((40, 20))))
+        text = self.run_good("compare", "gemm", "--input", a, b, "--min-time", "0.001")
+        self.assertIn("30x20x40", text)
+
+
+def devices():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "info.json")
+        trine("info", "--json", path)
+        with open(path) as file:
+            return [device["id"] for backend in json.load(file)["devices"] for device in backend["devices"]]
+
+
+if __name__ == "__main__":
+    DEVICES = devices()
+    required = [word for word in os.environ.get("TRINE_REQUIRE", "").split(",") if word]
+    missing = [word for word in required if not any(device.startswith(word) for device in DEVICES)]
+    if missing:
+        sys.exit(f"TRINE_REQUIRE: no device of {missing} among {DEVICES}")
+    print(f"devices: {DEVICES}", file=sys.stderr)
+    unittest.main(argv=sys.argv[:-2])

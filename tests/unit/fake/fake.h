@@ -1,0 +1,55 @@
+/* A backend in plain C11, as a test of the contract and as a stage for core's tests: queues with a
+ * thread each, memory of its own, and a control panel with gates, faults and counters.
+ *
+ * Compiled twice: as "fake", two devices with memory of their own, and as "other", one device that
+ * shares the host's memory (FAKE_SHARED). Tests reach the panel through Device::native().device.
+ */
+#ifndef TRINE_TESTS_FAKE_H
+#define TRINE_TESTS_FAKE_H
+
+#include <trine/abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Calls that can be told to fail. */
+enum {
+  FAKE_DEVICE_OPEN,
+  FAKE_QUEUE_CREATE,
+  FAKE_QUEUE_WAIT,
+  FAKE_EVENT_CREATE,
+  FAKE_EVENT_RECORD,
+  FAKE_EVENT_NOTIFY,
+  FAKE_BUFFER_ALLOCATE,
+  FAKE_COPY,
+  FAKE_FILL,
+  FAKE_LAUNCH,
+  FAKE_IN_QUEUE, /* the next launch fails when it runs, not when it is enqueued */
+  FAKE_CALLS
+};
+
+/* What is alive or has happened. */
+enum {
+  FAKE_DEVICES,
+  FAKE_QUEUES,
+  FAKE_EVENTS,
+  FAKE_BUFFERS,
+  FAKE_LAUNCHES,
+  FAKE_COPIES,
+  FAKE_FILLS,
+  FAKE_DIRTY_WORKSPACES, /* launches that found a control byte that wasn't zero */
+  FAKE_COUNTERS
+};
+
+typedef struct fake_panel {
+  void (*hold)(int on);                 /* queues stand still before their next task */
+  void (*fail)(int call, int status);   /* the next such call returns status */
+  long (*count)(int counter);
+  void (*refuse_pinned)(int on);        /* pinned memory is unsupported */
+} fake_panel;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

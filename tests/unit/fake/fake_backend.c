@@ -1,0 +1,266 @@
+/* Open, table, close: the fake backend's devices, memory and control panel. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <pthread.h>
+
+#include "fake_parts.h"
+
+#ifndef FAKE_NAME
+#define FAKE_NAME "fake"
+#endif
+#ifndef FAKE_SHARED
+#define FAKE_SHARED 0
+#endif
+
+const trine_host* fake_host;
+
+/* --- Panel --- */
+
+static atomic_long counters[FAKE_COUNTERS];
+static atomic_int faults[FAKE_CALLS];
+static atomic_int pinned_refused;
+static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
+static int held;
+
+static void panel_hold(int on) {
+  pthread_mutex_lock(&gate_mutex);
+  held = on;
+  pthread_cond_broadcast(&gate_opened);
+  pthread_mutex_unlock(&gate_mutex);
+}
+static void panel_fail(int call, int status) { atomic_store(&faults[call], status); }
+static long panel_count(int counter) { return atomic_load(&counters[counter]); }
+static void panel_refuse_pinned(int on) { atomic_store(&pinned_refused, on); }
+
+const fake_panel fake_the_panel = {panel_hold, panel_fail, panel_count, panel_refuse_pinned};
+
+void fake_counted(int counter, long change) { atomic_fetch_add(&counters[counter], change); }
+trine_status fake_fault(int call) {
+  const trine_status status = (trine_status)atomic_exchange(&faults[call], TRINE_OK);
+  return status == TRINE_OK ? TRINE_OK : fake_error(status, "a planted fault");
+}
+void fake_gate(void) {
+  pthread_mutex_lock(&gate_mutex);
+  while (held) pthread_cond_wait(&gate_opened, &gate_mutex);
+  pthread_mutex_unlock(&gate_mutex);
+}
+int fake_pinned_refused(void) { return atomic_load(&pinned_refused); }
+
+/* --- Errors and memory --- */
+
+static _Thread_local char error_text[256] = "no error";
+
+trine_status fake_error(trine_status status, const char* text) {
+  snprintf(error_text, sizeof error_text, "%s", text);
+  return status;
+}
+const char* fake_last_error(void) { return error_text; }
+
+void* fake_allocate(uint64_t bytes) {
+  void* pointer = fake_host->allocate(fake_host->context, (size_t)bytes, 64);
+  if (!pointer) fake_error(TRINE_OUT_OF_MEMORY, "the fake has no memory left");
+  return pointer;
+}
+void fake_release(void* pointer) { fake_host->release(fake_host->context, pointer); }
+
+/* --- Devices --- */
+
+static trine_status device_count(int32_t* count) {
+  *count = FAKE_SHARED ? 1 : 2;
+  return TRINE_OK;
+}
+
+static trine_status describe(int32_t index, trine_device_facts* facts) {
+  const uint32_t size = facts->size < sizeof *facts ? facts->size : (uint32_t)sizeof *facts;
+  trine_device_facts ours;
+  memset(&ours, 0, sizeof ours);
+  ours.size = facts->size;
+  ours.kind = FAKE_SHARED ? TRINE_DEVICE_CPU : TRINE_DEVICE_GPU;
+  snprintf(ours.name, sizeof ours.name, "%s device %d", FAKE_NAME, (int)index);
+  snprintf(ours.driver, sizeof ours.driver, "none");
+  ours.memory_bytes = (uint64_t)1 << 32;
+  ours.max_buffer_bytes = (uint64_t)1 << 30;
+  ours.capabilities = TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
+  ours.compute_units = 4;
+  memcpy(facts, &ours, size);
+  return TRINE_OK;
+}
+
+static trine_status device_open(int32_t index, const char* options, trine_device** device) {
+  const trine_status fault = fake_fault(FAKE_DEVICE_OPEN);
+  if (fault != TRINE_OK) return fault;
+  const int noop = strcmp(options, "mode=noop") == 0;
+  if (!noop && *options) return fake_error(TRINE_NOT_FOUND, "the one option is mode=noop");
+  *device = fake_allocate(sizeof **device);
+  if (!*device) return TRINE_OUT_OF_MEMORY;
+  (*device)->index = index;
+  (*device)->noop = noop;
+  fake_counted(FAKE_DEVICES, 1);
+  return TRINE_OK;
+}
+static void device_close(trine_device* device) {
+  fake_counted(FAKE_DEVICES, -1);
+  fake_release(device);
+}
+static trine_status device_facts(trine_device* device, trine_device_facts* facts) {
+  return describe(device->index, facts);
+}
+static trine_status device_native(trine_device* device, void** native_device, void** context) {
+  (void)device;
+  *native_device = (void*)(uintptr_t)&fake_the_panel;
+  *context = NULL;
+  return TRINE_OK;
+}
+
+/* --- Memory --- */
+
+static trine_status make(void* memory, uint64_t bytes, uint32_t kind, trine_buffer** buffer) {
+  *buffer = fake_allocate(sizeof **buffer);
+  if (!*buffer) return TRINE_OUT_OF_MEMORY;
+  (*buffer)->memory = memory;
+  (*buffer)->bytes = bytes;
+  (*buffer)->kind = kind;
+  fake_counted(FAKE_BUFFERS, 1);
+  return TRINE_OK;
+}
+static trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32_t kind,
+                                    trine_buffer** buffer) {
+  (void)device;
+  const trine_status fault = fake_fault(FAKE_BUFFER_ALLOCATE);
+  if (fault != TRINE_OK) return fault;
+  if (kind == TRINE_MEMORY_PINNED && fake_pinned_refused()) {
+    return fake_error(TRINE_UNSUPPORTED, "no pinned memory");
+  }
+  void* memory = fake_allocate(bytes);
+  if (!memory) return TRINE_OUT_OF_MEMORY;
+  memset(memory, 0xA5, (size_t)bytes); /* nobody may rely on fresh memory */
+  const trine_status status = make(memory, bytes, kind, buffer);
+  if (status != TRINE_OK) fake_release(memory);
+  return status;
+}
+static trine_status buffer_adopt(trine_device* device, void* native, uint64_t bytes,
+                                 trine_buffer** buffer) {
+  (void)device;
+  return make(native, bytes, TRINE_MEMORY_ADOPTED, buffer);
+}
+static trine_status buffer_wrap(trine_device* device, void* host, uint64_t bytes,
+                                trine_buffer** buffer) {
+  (void)device;
+  return make(host, bytes, TRINE_MEMORY_WRAPPED, buffer);
+}
+static void buffer_free(trine_buffer* buffer) {
+  if (buffer->kind == TRINE_MEMORY_DEVICE || buffer->kind == TRINE_MEMORY_PINNED) {
+    fake_release(buffer->memory);
+  }
+  fake_release(buffer);
+  fake_counted(FAKE_BUFFERS, -1);
+}
+static trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
+  const int is_host =
+      FAKE_SHARED || buffer->kind == TRINE_MEMORY_PINNED || buffer->kind == TRINE_MEMORY_WRAPPED;
+  facts->kind = buffer->kind;
+  facts->native = buffer->memory;
+  facts->host = is_host ? buffer->memory : NULL;
+  facts->bytes = buffer->bytes;
+  if (facts->size >= sizeof *facts) facts->address = (uint64_t)(uintptr_t)buffer->memory;
+  return TRINE_OK;
+}
+
+static trine_status run_copy(void* argument) {
+  const trine_copy* copy = argument;
+  for (uint64_t row = 0; row < copy->height; ++row) {
+    memmove((char*)copy->target + copy->target_offset + row * copy->target_pitch,
+            (const char*)copy->source + copy->source_offset + row * copy->source_pitch,
+            (size_t)copy->width);
+  }
+  return TRINE_OK;
+}
+static trine_status copy(trine_queue* queue, const trine_copy* call) {
+  const trine_status fault = fake_fault(FAKE_COPY);
+  if (fault != TRINE_OK) return fault;
+  fake_counted(FAKE_COPIES, 1);
+  trine_copy* kept = fake_allocate(sizeof *kept);
+  if (!kept) return TRINE_OUT_OF_MEMORY;
+  *kept = *call;
+  return fake_push(queue, run_copy, kept);
+}
+
+typedef struct fill_task {
+  char* memory;
+  uint64_t bytes;
+  uint32_t pattern_bytes;
+  char pattern[16];
+} fill_task;
+static trine_status run_fill(void* argument) {
+  const fill_task* fill = argument;
+  for (uint64_t at = 0; at < fill->bytes; ++at) {
+    fill->memory[at] = fill->pattern[at % fill->pattern_bytes];
+  }
+  return TRINE_OK;
+}
+static trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
+                         const void* pattern, uint32_t pattern_bytes) {
+  const trine_status fault = fake_fault(FAKE_FILL);
+  if (fault != TRINE_OK) return fault;
+  fake_counted(FAKE_FILLS, 1);
+  fill_task* kept = fake_allocate(sizeof *kept);
+  if (!kept) return TRINE_OUT_OF_MEMORY;
+  kept->memory = (char*)memory + offset;
+  kept->bytes = bytes;
+  kept->pattern_bytes = pattern_bytes;
+  memcpy(kept->pattern, pattern, pattern_bytes);
+  return fake_push(queue, run_fill, kept);
+}
+
+/* --- Table --- */
+
+static const trine_backend table = {
+    .size = sizeof table,
+    .version = TRINE_ABI_VERSION,
+    .name = FAKE_NAME,
+    .build = "C11, for tests",
+    .last_error = fake_last_error,
+    .device_count = device_count,
+    .device_describe = describe,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_facts = device_facts,
+    .device_native = device_native,
+    .queue_create = fake_queue_create,
+    .queue_adopt = fake_queue_adopt,
+    .queue_destroy = fake_queue_destroy,
+    .queue_native = fake_queue_native,
+    .queue_flush = fake_queue_flush,
+    .queue_wait = fake_queue_wait,
+    .queue_query = fake_queue_query,
+    .queue_wait_event = fake_queue_wait_event,
+    .queue_call = FAKE_SHARED ? fake_queue_call : NULL,
+    .event_create = fake_event_create,
+    .event_destroy = fake_event_destroy,
+    .event_record = fake_event_record,
+    .event_signal = fake_event_signal,
+    .event_query = fake_event_query,
+    .event_wait = fake_event_wait,
+    .event_notify = fake_event_notify,
+    .event_elapsed = fake_event_elapsed,
+    .buffer_allocate = buffer_allocate,
+    .buffer_adopt = buffer_adopt,
+    .buffer_wrap = buffer_wrap,
+    .buffer_free = buffer_free,
+    .buffer_facts = buffer_facts,
+    .copy = copy,
+    .fill = fill,
+    .rungs = fake_rungs,
+    .refuses = fake_refuses,
+    .choose = fake_choose,
+    .workspace_bytes = fake_workspace_bytes,
+    .launch = fake_launch,
+};
+
+trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
+  fake_host = host;
+  *backend = &table;
+  return TRINE_OK;
+}

@@ -1,0 +1,88 @@
+/* The three operations as plain loops over doubles: enough for small whole numbers. */
+#include <string.h>
+
+#include "fake_parts.h"
+
+static char* at(const trine_view* view, int64_t batch, int64_t row, int64_t column, uint64_t size) {
+  return (char*)view->memory + view->offset +
+         size * (uint64_t)(batch * view->batch_stride + row * view->row_stride +
+                           column * view->col_stride);
+}
+
+static double read(const trine_view* view, int64_t batch, int64_t row, int64_t column,
+                   uint32_t dtype) {
+  const char* from = at(view, batch, row, column, trine_dtype_size(dtype));
+  float f32;
+  double f64;
+  int32_t i32;
+  int64_t i64;
+  switch (dtype) {
+    case TRINE_F32: memcpy(&f32, from, 4); return f32;
+    case TRINE_F64: memcpy(&f64, from, 8); return f64;
+    case TRINE_I32: memcpy(&i32, from, 4); return i32;
+    default: memcpy(&i64, from, 8); return (double)i64;
+  }
+}
+static void write(const trine_view* view, int64_t batch, int64_t row, int64_t column, uint32_t dtype,
+                  double value) {
+  char* to = at(view, batch, row, column, trine_dtype_size(dtype));
+  const float f32 = (float)value;
+  const int32_t i32 = (int32_t)value;
+  const int64_t i64 = (int64_t)value;
+  switch (dtype) {
+    case TRINE_F32: memcpy(to, &f32, 4); break;
+    case TRINE_F64: memcpy(to, &value, 8); break;
+    case TRINE_I32: memcpy(to, &i32, 4); break;
+    default: memcpy(to, &i64, 8); break;
+  }
+}
+
+static void reduce(const trine_reduce* op) {
+  const int64_t results = op->output.rows;
+  for (int64_t r = 0; r < results; ++r) {
+    double total = 0;
+    const int64_t row_first = op->axis == TRINE_EACH_ROW ? r : 0;
+    const int64_t row_last = op->axis == TRINE_EACH_ROW ? r + 1 : op->input.rows;
+    const int64_t col_first = op->axis == TRINE_EACH_COLUMN ? r : 0;
+    const int64_t col_last = op->axis == TRINE_EACH_COLUMN ? r + 1 : op->input.cols;
+    for (int64_t i = row_first; i < row_last; ++i) {
+      for (int64_t j = col_first; j < col_last; ++j) total += read(&op->input, 0, i, j, op->dtype);
+    }
+    write(&op->output, 0, r, 0, op->result_dtype, total);
+  }
+}
+static void transpose(const trine_transpose* op) {
+  for (int64_t b = 0; b < op->input.batch; ++b) {
+    for (int64_t i = 0; i < op->input.rows; ++i) {
+      for (int64_t j = 0; j < op->input.cols; ++j) {
+        memcpy(at(&op->output, b, j, i, op->element_size), at(&op->input, b, i, j, op->element_size),
+               op->element_size);
+      }
+    }
+  }
+}
+static double scalar(const trine_scalar* value, uint32_t dtype) {
+  return dtype == TRINE_F32 ? value->f32 : dtype == TRINE_F64 ? value->f64 : value->i32;
+}
+static void gemm(const trine_gemm* op) {
+  for (int64_t b = 0; b < op->c.batch; ++b) {
+    for (int64_t i = 0; i < op->c.rows; ++i) {
+      for (int64_t j = 0; j < op->c.cols; ++j) {
+        double total = 0;
+        for (int64_t k = 0; k < op->a.cols; ++k) {
+          total += read(&op->a, b, i, k, op->dtype) * read(&op->b, b, k, j, op->dtype);
+        }
+        total *= scalar(&op->alpha, op->dtype);
+        const double beta = scalar(&op->beta, op->dtype);
+        if (beta != 0) total += beta * read(&op->c, b, i, j, op->dtype);
+        write(&op->c, b, i, j, op->dtype, total);
+      }
+    }
+  }
+}
+
+void fake_compute(const trine_call* call) {
+  if (call->operation == TRINE_REDUCE) reduce(call->descriptor);
+  if (call->operation == TRINE_TRANSPOSE) transpose(call->descriptor);
+  if (call->operation == TRINE_GEMM) gemm(call->descriptor);
+}

@@ -1,0 +1,118 @@
+/* The fake backend's ladders: plain loops, a rung that needs a workspace, one that refuses. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_parts.h"
+
+static const char* const thread_values[] = {"64", "128", "256"};
+static const char* const finish_values[] = {"atomic", "two"};
+static const trine_parameter parameters[] = {
+    {sizeof(trine_parameter), 3, 1, "threads", thread_values},
+    {sizeof(trine_parameter), 2, 0, "finish", finish_values},
+};
+
+#define ROW(name, numerics, summary, needs) \
+  {sizeof(trine_rung), numerics, name, summary, needs, NULL, 0, sizeof(trine_parameter)}
+#define TUNED(name, summary)                                                        \
+  {sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, parameters, 2, \
+   sizeof(trine_parameter)}
+
+static const trine_rung reduce_rows[] = {
+    ROW("naive", TRINE_REPRODUCIBLE, "one loop", NULL),
+    TUNED("tuned", "one loop that wants a workspace"),
+    ROW("picky", TRINE_STUDY, "refuses everything", "the impossible"),
+};
+static const trine_rung transpose_rows[] = {ROW("naive", TRINE_REPRODUCIBLE, "one loop", NULL)};
+static const trine_rung gemm_rows[] = {ROW("naive", TRINE_REPRODUCIBLE, "three loops", NULL),
+                                       TUNED("tuned", "three loops with a workspace")};
+
+enum { NAIVE, TUNED_RUNG, PICKY };
+
+const trine_rung* fake_rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
+  *stride = sizeof(trine_rung);
+  switch (operation) {
+    case TRINE_REDUCE: *count = 3; return reduce_rows;
+    case TRINE_TRANSPOSE: *count = 1; return transpose_rows;
+    default: *count = 2; return gemm_rows;
+  }
+}
+
+trine_status fake_refuses(trine_device* device, const trine_selection* selection,
+                          const trine_call* call, char* reason, size_t reason_bytes) {
+  (void)device;
+  if (call->operation != TRINE_REDUCE || selection->rung != PICKY) return TRINE_OK;
+  snprintf(reason, reason_bytes, "it likes nothing");
+  return TRINE_UNSUPPORTED;
+}
+
+trine_status fake_choose(trine_device* device, const trine_call* call, trine_selection* selection) {
+  (void)device;
+  const int tuned = call->operation != TRINE_TRANSPOSE;
+  selection->rung = tuned ? TUNED_RUNG : NAIVE;
+  memset(selection->values, 0, sizeof selection->values);
+  if (tuned) selection->values[0] = 2;
+  selection->why = "default: the fake's best";
+  return TRINE_OK;
+}
+
+trine_status fake_workspace_bytes(trine_device* device, const trine_selection* selection,
+                                  const trine_call* call, uint64_t* bytes) {
+  (void)device;
+  *bytes = 0;
+  if (call->operation == TRINE_TRANSPOSE || selection->rung != TUNED_RUNG) return TRINE_OK;
+  *bytes = TRINE_CONTROL_BYTES + 64;
+  if (call->operation == TRINE_REDUCE) {
+    *bytes += (uint64_t)((const trine_reduce*)call->descriptor)->input.rows;
+  }
+  return TRINE_OK;
+}
+
+typedef struct launch_task {
+  trine_workspace space;
+  uint32_t operation;
+  trine_status fault;
+  union {
+    trine_reduce reduce;
+    trine_transpose transpose;
+    trine_gemm gemm;
+  } op;
+} launch_task;
+
+static trine_status run_launch(void* argument) {
+  launch_task* task = argument;
+  if (task->space.memory) {
+    unsigned char* control = (unsigned char*)task->space.memory + task->space.offset;
+    for (int i = 0; i < TRINE_CONTROL_BYTES; ++i) {
+      if (control[i]) {
+        fake_counted(FAKE_DIRTY_WORKSPACES, 1);
+        break;
+      }
+    }
+    /* A launch that fails leaves its control bytes anyhow. */
+    if (task->fault != TRINE_OK) memset(control, 1, TRINE_CONTROL_BYTES);
+    memset(control + TRINE_CONTROL_BYTES, 0xEE, (size_t)(task->space.bytes - TRINE_CONTROL_BYTES));
+  }
+  if (task->fault != TRINE_OK) return task->fault;
+  const trine_call call = {sizeof call, task->operation, &task->op};
+  fake_compute(&call);
+  return TRINE_OK;
+}
+
+trine_status fake_launch(trine_queue* queue, const trine_selection* selection,
+                         const trine_call* call, const trine_workspace* space) {
+  (void)selection;
+  fake_counted(FAKE_LAUNCHES, 1);
+  if (fake_device_of(queue)->noop) return TRINE_OK;
+  const trine_status fault = fake_fault(FAKE_LAUNCH);
+  if (fault != TRINE_OK) return fault;
+  launch_task* task = fake_allocate(sizeof *task);
+  if (!task) return TRINE_OUT_OF_MEMORY;
+  task->space = *space;
+  task->operation = call->operation;
+  task->fault = fake_fault(FAKE_IN_QUEUE);
+  memcpy(&task->op, call->descriptor,
+         call->operation == TRINE_REDUCE      ? sizeof(trine_reduce)
+         : call->operation == TRINE_TRANSPOSE ? sizeof(trine_transpose)
+                                              : sizeof(trine_gemm));
+  return fake_push(queue, run_launch, task);
+}

@@ -1,0 +1,82 @@
+// What core's tests share: a fake device with its control panel, and how a refusal is expected.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <trine/trine.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fake/fake.h"
+
+namespace trine::testing {
+
+inline const fake_panel& panel_of(const Device& device) {
+  return *static_cast<const fake_panel*>(device.native().device);
+}
+
+/// Waits until `condition` holds, at most ten seconds.
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Status and sentence of what body() throws; ok when it throws nothing.
+struct Refusal {
+  Status status = Status::ok;
+  std::string sentence;
+};
+template <class Body>
+Refusal refusal_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {};
+}
+
+#define EXPECT_REFUSED(wanted, piece, statement)                                                  \
+  do {                                                                                            \
+    const ::trine::testing::Refusal refusal = ::trine::testing::refusal_of([&] { statement; });   \
+    EXPECT_EQ(name(refusal.status), name(wanted)) << #statement << ": " << refusal.sentence;      \
+    EXPECT_NE(refusal.sentence.find(piece), std::string::npos) << #statement << ": " << refusal.sentence; \
+  } while (false)
+
+/// One fake device, a queue, and the gate open again at the end.
+struct FakeDevice : ::testing::Test {
+  Device device = open("fake:0");
+  const fake_panel& panel = panel_of(device);
+  Queue queue{device};
+  ~FakeDevice() override {
+    panel.hold(0);
+    for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
+  }
+
+  /// A device buffer with these elements.
+  template <class T>
+  Buffer upload(const std::vector<T>& values) {
+    Buffer buffer(device, values.size() * sizeof(T));
+    copy(queue, host_vector(values.data(), dtype_of<T>, int64_t(values.size())),
+         vector(buffer, dtype_of<T>, int64_t(values.size())));
+    queue.wait();
+    return buffer;
+  }
+  template <class T>
+  std::vector<T> download(const Buffer& buffer) {
+    std::vector<T> values(buffer.bytes() / sizeof(T));
+    copy(queue, vector(buffer, dtype_of<T>, int64_t(values.size())),
+         host_vector(values.data(), dtype_of<T>, int64_t(values.size())));
+    queue.wait();
+    return values;
+  }
+};
+
+}  // namespace trine::testing

@@ -1,0 +1,46 @@
+// The thin road through core: operations on a fake device, and the choice that can be read back.
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+struct Operations : FakeDevice {};
+
+TEST_F(Operations, SumReachesTheDeviceAndComesBack) {
+  const Buffer input = upload<float>({1, 2, 3, 4, 5, 6});
+  const Buffer output(device, sizeof(float));
+  const Choice choice = run(queue, Reduce{.input = row_major(input, Dtype::f32, 2, 3),
+                                          .output = vector(output, Dtype::f32, 1)});
+  EXPECT_EQ(download<float>(output), std::vector<float>{21});
+  EXPECT_EQ(choice.rung(), "tuned:threads=256,finish=atomic");
+  EXPECT_EQ(choice.rung_name(), "tuned");
+  EXPECT_EQ(choice.device.id(), "fake:0");
+  EXPECT_EQ(choice.why, "default: the fake's best");
+  EXPECT_EQ(choice.sentence(),
+            "reduce on fake:0 by tuned:threads=256,finish=atomic (reproducible): default: the fake's best.");
+}
+
+TEST_F(Operations, TransposeAndGemmWriteTheirResults) {
+  const Buffer input = upload<float>({1, 2, 3, 4, 5, 6});
+  const Buffer output(device, 24);
+  run(queue, Transpose{row_major(input, Dtype::b32, 2, 3), row_major(output, Dtype::b32, 3, 2)});
+  EXPECT_EQ(download<float>(output), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+
+  const Buffer product = upload<float>({1, 1, 1, 1});
+  run(queue, Gemm{.alpha = 2, .beta = 3, .a = row_major(input, Dtype::f32, 2, 3),
+                  .b = row_major(output, Dtype::f32, 3, 2), .c = row_major(product, Dtype::f32, 2, 2)});
+  EXPECT_EQ(download<float>(product), (std::vector<float>{31, 67, 67, 157}));
+}
+
+TEST_F(Operations, ANamedRungRunsWithItsParameters) {
+  const Buffer input = upload<float>({1, 2, 3}), output(device, 4);
+  const Reduce sum{.input = vector(input, Dtype::f32, 3), .output = vector(output, Dtype::f32, 1)};
+  EXPECT_EQ(run(queue, sum, "naive").rung(), "naive");
+  EXPECT_EQ(run(queue, sum, "tuned:finish=two").rung(), "tuned:threads=128,finish=two");
+  EXPECT_EQ(run(queue, sum, "tuned:threads=64,finish=two").rung(), "tuned:threads=64,finish=two");
+  EXPECT_EQ(run(queue, sum, "tuned").why, "named by the caller");
+  queue.wait();
+}
+
+}  // namespace
+}  // namespace trine::testing

@@ -1,0 +1,22 @@
+// The opencl backend: what border.cpp needs of it, and the library's one symbol.
+#include "opencl/backend.hpp"
+
+#include "backends/kit/border.hpp"
+#include "opencl/objects.hpp"
+
+namespace trine::opencl {
+namespace {
+
+trine_device* open_device(int index) { return new Device(index); }
+
+constexpr gpu::Driver kDriver = {gpu::kOpencl, "opencl", "OpenCL C 1.2 kernels, embedded",
+                                 count_devices, describe_device, open_device};
+
+}  // namespace
+
+const trine_backend* backend(const trine_host& host) {
+  kit::use_host(host);
+  return gpu::backend_of(kDriver);
+}
+
+}  // namespace trine::opencl

@@ -1,0 +1,29 @@
+// Program binaries on disk, so that a kernel is compiled once a machine and not once a process. No
+// failure here is an error: without a folder, or with a damaged entry, programs are just compiled.
+//
+// Folder: TRINE_CACHE_DIR (empty: no cache), else XDG_CACHE_HOME/trine, else HOME/.cache/trine; in
+// it opencl/<key>.bin. An entry is written to a temporary and renamed. Its checksum is tested before
+// a driver sees a byte of it: PoCL accepts a damaged binary, Oclgrind aborts on one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/kit/host.hpp"
+
+namespace trine::opencl {
+
+using String = std::basic_string<char, std::char_traits<char>, kit::Allocator<char>>;
+
+/// What an entry depends on: device, driver, source, options; hashed piece by piece.
+struct CacheKey {
+  uint64_t high = 0xcbf29ce484222325u, low = 0x84222325cbf29ce4u;
+  void add(const char* text, std::size_t bytes);
+  void add(const char* text);
+};
+
+/// The binary stored under `key`, or empty.
+kit::Vector<unsigned char> load_binary(const CacheKey& key);
+void store_binary(const CacheKey& key, const unsigned char* binary, std::size_t bytes);
+
+}  // namespace trine::opencl

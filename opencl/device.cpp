@@ -1,0 +1,120 @@
+// Devices: an open one has a context, a service queue and its programs.
+#include <memory>
+
+#include "opencl/objects.hpp"
+
+namespace trine::opencl {
+
+Device::Device(int device_index)
+    : trine_device(gpu::kOpencl, device_index), where(found_device(device_index)) {
+  describe_device(device_index, facts);
+  is_nvidia = target.has(TRINE_CAN_INLINE_PTX);
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(where.platform), 0};
+  cl_int code = CL_SUCCESS;
+  cl_context native_context =
+      driver().clCreateContext(properties, 1, &where.device, nullptr, nullptr, &code);
+  check(code, "clCreateContext");
+  try {
+    context = new Context(*this, native_context);
+  } catch (...) {
+    driver().clReleaseContext(native_context);
+    throw;
+  }
+  service = driver().clCreateCommandQueue(native_context, where.device, 0, &code);
+  if (code != CL_SUCCESS) delete context;
+  check(code, "clCreateCommandQueue");
+}
+
+Device::~Device() {
+  if (gpu::is_forked()) return;
+  driver().clReleaseCommandQueue(service);
+  delete context;
+}
+
+void Device::check(cl_int code, const char* call) {
+  if (code == CL_SUCCESS) return;
+  const bool may_be_the_end = code == CL_OUT_OF_RESOURCES || code == CL_INVALID_COMMAND_QUEUE ||
+                              code == CL_INVALID_CONTEXT || code == CL_DEVICE_NOT_AVAILABLE ||
+                              code == -9999;
+  // OpenCL has no sticky errors, but a driver that can't even run an empty queue is gone.
+  if (may_be_the_end && service && driver().clFinish(service) != CL_SUCCESS) {
+    char reason[200];
+    std::snprintf(reason, sizeof reason, "%s failed: %s (%d), and nothing works since", call,
+                  error_name(code), code);
+    lose(reason);
+    kit::fail(TRINE_DEVICE_LOST, "opencl:%d is lost: %s", index, reason);
+  }
+  kit::fail(status_of(code), "opencl:%d: %s failed: %s (%d)", index, call, error_name(code), code);
+}
+
+void Device::native(void** native_device, void** native_context) {
+  if (native_device) *native_device = where.device;
+  if (native_context) *native_context = context->native();
+}
+
+trine_event* Device::create_event(bool signalled_by_host) {
+  return new Event(*this, signalled_by_host);
+}
+
+namespace {
+struct NativeQueue {
+  cl_command_queue queue;
+  ~NativeQueue() {
+    if (queue) driver().clReleaseCommandQueue(queue);
+  }
+};
+}  // namespace
+
+trine_queue* Device::create_queue() {
+  cl_int code = CL_SUCCESS;
+  NativeQueue fresh{driver().clCreateCommandQueue(
+      context->native(), where.device,
+      is_nvidia ? cl_command_queue_properties{0} : CL_QUEUE_PROFILING_ENABLE, &code)};
+  check(code, "clCreateCommandQueue");
+  auto* queue = new Queue(*this, *context, fresh.queue, !is_nvidia);
+  fresh.queue = nullptr;
+  return queue;
+}
+
+trine_queue* Device::adopt_queue(void* native_queue) {
+  if (!native_queue) kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: a null queue", index);
+  auto* foreign = static_cast<cl_command_queue>(native_queue);
+  cl_context its_context = nullptr;
+  cl_device_id its_device = nullptr;
+  cl_command_queue_properties properties = 0;
+  const auto ask = [&](cl_command_queue_info what, std::size_t bytes, void* answer) {
+    check(driver().clGetCommandQueueInfo(foreign, what, bytes, answer, nullptr),
+          "clGetCommandQueueInfo of an adopted queue");
+  };
+  ask(CL_QUEUE_CONTEXT, sizeof its_context, &its_context);
+  ask(CL_QUEUE_DEVICE, sizeof its_device, &its_device);
+  ask(CL_QUEUE_PROPERTIES, sizeof properties, &properties);
+  if (its_device != where.device) {
+    kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: the adopted queue belongs to another device",
+              index);
+  }
+  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+    kit::fail(TRINE_UNSUPPORTED, "opencl:%d: the adopted queue runs out of order; Trine needs one "
+              "in order", index);
+  }
+  std::unique_ptr<Context> own;
+  if (its_context != context->native()) {
+    check(driver().clRetainContext(its_context), "clRetainContext");
+    try {
+      own.reset(new Context(*this, its_context));
+    } catch (...) {
+      driver().clReleaseContext(its_context);
+      throw;
+    }
+  }
+  check(driver().clRetainCommandQueue(foreign), "clRetainCommandQueue");
+  NativeQueue held{foreign};
+  auto* queue = new Queue(*this, own ? *own : *context, foreign,
+                          (properties & CL_QUEUE_PROFILING_ENABLE) != 0);
+  held.queue = nullptr;
+  own.release();
+  return queue;
+}
+
+}  // namespace trine::opencl

@@ -1,0 +1,117 @@
+// Finds the OpenCL loader, and gives its errors their names.
+#include "driver.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+namespace trine::opencl {
+namespace {
+
+std::mutex load_mutex;
+Driver loaded;
+std::atomic<const Driver*> in_use{nullptr};
+char load_reason[256];
+
+bool load() {
+  void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    std::snprintf(load_reason, sizeof load_reason,
+                  "there is no OpenCL loader: %s (Debian: ocl-icd-libopencl1)", dlerror());
+    return false;
+  }
+#define TRINE_LOOK_UP(name)                                                                  \
+  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name));              \
+  if (!loaded.name) {                                                                        \
+    std::snprintf(load_reason, sizeof load_reason, "libOpenCL.so.1 has no %s: it is older " \
+                  "than OpenCL 1.2", #name);                                                 \
+    dlclose(library);                                                                        \
+    return false;                                                                            \
+  }
+  TRINE_OPENCL_FUNCTIONS(TRINE_LOOK_UP)
+#undef TRINE_LOOK_UP
+  return true;
+}
+
+}  // namespace
+
+const Driver* find_driver(const char** reason) {
+  if (const Driver* table = in_use.load(std::memory_order_acquire)) return table;
+  std::lock_guard lock(load_mutex);
+  if (!in_use && load()) in_use.store(&loaded, std::memory_order_release);
+  *reason = load_reason;
+  return in_use;
+}
+
+const Driver& driver() { return *in_use.load(std::memory_order_acquire); }
+
+void replace_driver(const Driver* table) {
+  std::lock_guard lock(load_mutex);
+  in_use = table;
+}
+
+const char* error_name(cl_int code) {
+  switch (code) {
+#define TRINE_NAME(name) \
+  case name: return #name;
+    TRINE_NAME(CL_DEVICE_NOT_FOUND)
+    TRINE_NAME(CL_DEVICE_NOT_AVAILABLE)
+    TRINE_NAME(CL_COMPILER_NOT_AVAILABLE)
+    TRINE_NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE)
+    TRINE_NAME(CL_OUT_OF_RESOURCES)
+    TRINE_NAME(CL_OUT_OF_HOST_MEMORY)
+    TRINE_NAME(CL_PROFILING_INFO_NOT_AVAILABLE)
+    TRINE_NAME(CL_MEM_COPY_OVERLAP)
+    TRINE_NAME(CL_BUILD_PROGRAM_FAILURE)
+    TRINE_NAME(CL_MAP_FAILURE)
+    TRINE_NAME(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
+    TRINE_NAME(CL_INVALID_VALUE)
+    TRINE_NAME(CL_INVALID_DEVICE)
+    TRINE_NAME(CL_INVALID_CONTEXT)
+    TRINE_NAME(CL_INVALID_QUEUE_PROPERTIES)
+    TRINE_NAME(CL_INVALID_COMMAND_QUEUE)
+    TRINE_NAME(CL_INVALID_HOST_PTR)
+    TRINE_NAME(CL_INVALID_MEM_OBJECT)
+    TRINE_NAME(CL_INVALID_BINARY)
+    TRINE_NAME(CL_INVALID_BUILD_OPTIONS)
+    TRINE_NAME(CL_INVALID_PROGRAM)
+    TRINE_NAME(CL_INVALID_PROGRAM_EXECUTABLE)
+    TRINE_NAME(CL_INVALID_KERNEL_NAME)
+    TRINE_NAME(CL_INVALID_KERNEL)
+    TRINE_NAME(CL_INVALID_ARG_INDEX)
+    TRINE_NAME(CL_INVALID_ARG_VALUE)
+    TRINE_NAME(CL_INVALID_ARG_SIZE)
+    TRINE_NAME(CL_INVALID_KERNEL_ARGS)
+    TRINE_NAME(CL_INVALID_WORK_DIMENSION)
+    TRINE_NAME(CL_INVALID_WORK_GROUP_SIZE)
+    TRINE_NAME(CL_INVALID_WORK_ITEM_SIZE)
+    TRINE_NAME(CL_INVALID_EVENT_WAIT_LIST)
+    TRINE_NAME(CL_INVALID_EVENT)
+    TRINE_NAME(CL_INVALID_OPERATION)
+    TRINE_NAME(CL_INVALID_BUFFER_SIZE)
+    TRINE_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
+    TRINE_NAME(CL_PLATFORM_NOT_FOUND_KHR)
+#undef TRINE_NAME
+    case -9999: return "an illegal read or write by a kernel";  // NVIDIA's own code
+    default: return "an error that OpenCL doesn't name";
+  }
+}
+
+trine_status status_of(cl_int code) {
+  switch (code) {
+    case CL_SUCCESS: return TRINE_OK;
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_HOST_MEMORY: return TRINE_OUT_OF_MEMORY;
+    case CL_DEVICE_NOT_AVAILABLE: return TRINE_DEVICE_LOST;
+    default: return TRINE_BACKEND_ERROR;
+  }
+}
+
+void check(cl_int code, const char* call) {
+  if (code == CL_SUCCESS) return;
+  kit::fail(status_of(code), "opencl: %s failed: %s (%d)", call, error_name(code), code);
+}
+
+}  // namespace trine::opencl

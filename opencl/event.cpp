@@ -1,0 +1,190 @@
+// Events: a marker in a queue, or a user event that the host completes.
+#include <memory>
+
+#include "opencl/objects.hpp"
+
+namespace trine::opencl {
+namespace {
+
+/// A call waiting for an event; owned by the driver's callback.
+struct Notice : kit::Allocated {
+  void (*function)(void*);
+  void* argument;
+};
+
+void CL_CALLBACK deliver(cl_event, cl_int, void* data) {
+  const std::unique_ptr<Notice> notice(static_cast<Notice*>(data));
+  notice->function(notice->argument);
+}
+
+void when_complete(Device& device, cl_event event, void (*function)(void*), void* argument) {
+  std::unique_ptr<Notice> notice(new Notice);
+  notice->function = function;
+  notice->argument = argument;
+  device.check(driver().clSetEventCallback(event, CL_COMPLETE, deliver, notice.get()),
+               "clSetEventCallback");
+  notice.release();
+}
+
+void complete(void* user_event) {
+  auto* event = static_cast<cl_event>(user_event);
+  driver().clSetUserEventStatus(event, CL_COMPLETE);
+  driver().clReleaseEvent(event);
+}
+
+/// Throws for an event whose work failed; true when it has passed.
+bool has_passed(Device& device, cl_event event) {
+  cl_int state = CL_QUEUED;
+  device.check(driver().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+                                       &state, nullptr),
+               "clGetEventInfo");
+  if (state < 0) device.check(state, "the work before an event");
+  return state == CL_COMPLETE;
+}
+
+cl_event user_event(Device& device, cl_context context) {
+  cl_int code = CL_SUCCESS;
+  cl_event event = driver().clCreateUserEvent(context, &code);
+  device.check(code, "clCreateUserEvent");
+  return event;
+}
+
+}  // namespace
+
+Event::Event(Device& on, bool signalled_by_host)
+    : trine_event(on), device_(on), by_host_(signalled_by_host) {
+  if (!by_host_) return;
+  moment_.marker = user_event(on, on.context->native());
+  moment_.context = on.context->native();
+}
+
+Event::~Event() {
+  if (gpu::is_forked()) return;
+  // Nobody can signal it any more, so whoever waits must not wait for ever.
+  if (by_host_ && !signalled_) driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE);
+  give_back(moment_);
+}
+
+void Event::give_back(const Moment& moment) {
+  if (moment.marker) driver().clReleaseEvent(moment.marker);
+  if (moment.stamp) driver().clReleaseEvent(moment.stamp);
+}
+
+Event::Moment Event::take() {
+  std::lock_guard lock(mutex_);
+  if (moment_.marker) driver().clRetainEvent(moment_.marker);
+  if (moment_.stamp) driver().clRetainEvent(moment_.stamp);
+  return moment_;
+}
+
+// The flush lets waiters in other queues and pollers see the event without touching this queue.
+void Event::record(trine_queue& on) {
+  if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
+  auto& queue = static_cast<Queue&>(on);
+  cl_command_queue clock = queue.clock();
+  Moment fresh;
+  fresh.context = queue.context.native();
+  device_.check(driver().clEnqueueMarkerWithWaitList(queue.queue, 0, nullptr, &fresh.marker),
+                "clEnqueueMarkerWithWaitList");
+  cl_int code = driver().clFlush(queue.queue);
+  if (code == CL_SUCCESS && clock != queue.queue) {
+    code = driver().clEnqueueMarkerWithWaitList(clock, 1, &fresh.marker, &fresh.stamp);
+    if (code == CL_SUCCESS) code = driver().clFlush(clock);
+  }
+  if (code != CL_SUCCESS) give_back(fresh);
+  device_.check(code, "recording an event");
+  Moment old;
+  {
+    std::lock_guard lock(mutex_);
+    old = moment_;
+    moment_ = fresh;
+  }
+  give_back(old);
+}
+
+void Event::signal() {
+  if (!by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
+  if (gpu::is_forked()) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (signalled_) return;
+    signalled_ = true;
+  }
+  device_.check(driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE),
+                "clSetUserEventStatus");
+}
+
+bool Event::passed() {
+  const Moment moment = take();
+  if (!moment.marker) return true;
+  struct Holder {
+    const Moment& moment;
+    ~Holder() { give_back(moment); }
+  } holder{moment};
+  return has_passed(device_, moment.marker);
+}
+
+void Event::wait() {
+  const Moment moment = take();
+  if (!moment.marker) return;
+  const cl_int code = driver().clWaitForEvents(1, &moment.marker);
+  give_back(moment);
+  device_.check(code, "clWaitForEvents");
+}
+
+void Event::notify(void (*function)(void*), void* argument) {
+  const Moment moment = take();
+  if (!moment.marker) return function(argument);
+  struct Holder {
+    const Moment& moment;
+    ~Holder() { give_back(moment); }
+  } holder{moment};
+  when_complete(device_, moment.marker, function, argument);
+}
+
+double Event::seconds_since(trine_event& start) {
+  const Moment moments[2] = {static_cast<Event&>(start).take(), take()};
+  cl_ulong times[2] = {};
+  cl_int code = CL_SUCCESS;
+  bool recorded = true;
+  for (int i = 0; i < 2; ++i) {
+    cl_event stamp = moments[i].stamp ? moments[i].stamp : moments[i].marker;
+    recorded = recorded && stamp;
+    if (code == CL_SUCCESS && stamp) code = driver().clWaitForEvents(1, &stamp);
+    if (code == CL_SUCCESS && stamp) {
+      code = driver().clGetEventProfilingInfo(stamp, CL_PROFILING_COMMAND_END, sizeof times[i],
+                                              &times[i], nullptr);
+    }
+  }
+  give_back(moments[0]);
+  give_back(moments[1]);
+  if (!recorded) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
+  device_.check(code, "clGetEventProfilingInfo");
+  return 1e-9 * static_cast<double>(static_cast<int64_t>(times[1] - times[0]));
+}
+
+// In an in-order queue a barrier on a list holds back all that comes after it. Events of another
+// context can't stand in the list: a user event of this one stands for them.
+void Queue::wait_for(trine_event& waited) {
+  const Event::Moment moment = static_cast<Event&>(waited).take();
+  if (!moment.marker) return;
+  struct Holder {
+    const Event::Moment& moment;
+    ~Holder() { Event::give_back(moment); }
+  } holder{moment};
+  cl_event event = moment.marker;
+  const bool foreign = moment.context != context.native();
+  if (foreign) event = user_event(device_, context.native());
+  cl_int code = driver().clEnqueueBarrierWithWaitList(queue, 1, &event, nullptr);
+  if (!foreign) return device_.check(code, "clEnqueueBarrierWithWaitList");
+  if (code != CL_SUCCESS) driver().clReleaseEvent(event);
+  device_.check(code, "clEnqueueBarrierWithWaitList");
+  try {
+    when_complete(device_, moment.marker, complete, event);
+  } catch (...) {
+    complete(event);  // the queue must not hang for what was never armed
+    throw;
+  }
+}
+
+}  // namespace trine::opencl

@@ -1,0 +1,121 @@
+// The OpenCL side of a GPU backend's four objects. A Context holds what belongs to one cl_context
+// (programs); a queue that a program brings along may live in a context of its own.
+#pragma once
+
+#include <mutex>
+
+#include "backends/gpu/objects.hpp"
+#include "opencl/program.hpp"
+
+namespace trine::opencl {
+
+/// A platform's device as it was found.
+struct Found {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+/// All devices of all platforms, in their order. Returns their number; 0 with a reason reported.
+int count_devices();
+const Found& found_device(int index);
+void describe_device(int index, trine_device_facts& facts);
+
+struct Device final : trine_device {
+  explicit Device(int device_index);
+  ~Device() override;
+
+  void native(void** native_device, void** native_context) override;
+  trine_queue* create_queue() override;
+  trine_queue* adopt_queue(void* native_queue) override;
+  trine_event* create_event(bool signalled_by_host) override;
+  trine_buffer* allocate(uint64_t bytes, uint32_t kind) override;
+  trine_buffer* adopt(void* native, uint64_t bytes) override;
+  trine_buffer* wrap(void* host, uint64_t bytes) override;
+  const char* lacks(const gpu::Row&) override { return nullptr; }
+
+  /// Throws unless `code` is CL_SUCCESS; a code that may mean the end of the device is looked into.
+  void check(cl_int code, const char* call);
+
+  const Found where;
+  bool is_nvidia = false;  // profiled queues cost 11 us a launch there
+  Context* context = nullptr;
+  cl_command_queue service = nullptr;  // maps and unmaps; whether the device lives
+  std::mutex service_mutex;
+};
+
+struct Queue final : trine_queue {
+  Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled);
+  ~Queue() override;
+
+  void* native() override { return queue; }
+  void flush() override;
+  void wait() override;
+  bool idle() override;
+  void wait_for(trine_event& event) override;
+  void copy(const trine_copy& copy) override;
+  void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
+            uint32_t pattern_bytes) override;
+  void launch(const gpu::Row& row, const gpu::Plan& plan) override;
+  trine_workspace own_workspace(const trine_workspace& given) override;
+
+  /// The queue that stamps times: this one, or on NVIDIA a second one beside it.
+  cl_command_queue clock();
+
+  Device& device_;
+  Context& context;
+  const cl_command_queue queue;
+
+ private:
+  /// clSetKernelArg is not thread-safe, so each queue has kernels of its own.
+  struct Kernel {
+    const gpu::Row* row;
+    uint64_t instance;
+    int entry;
+    cl_kernel kernel;
+  };
+  cl_kernel kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry);
+  void copy_rows(const trine_copy& copy);
+  cl_int copy_box(const trine_copy& copy);
+  cl_int copy_line(const trine_copy& copy);
+
+  const bool profiled_;
+  cl_command_queue clock_ = nullptr;
+  kit::Vector<Kernel> kernels_;
+  kit::Vector<Program*> to_store_;  // launched here, not on disk yet
+  cl_mem workspace_ = nullptr;      // of a foreign context
+  uint64_t workspace_bytes_ = 0;
+};
+
+struct Event final : trine_event {
+  Event(Device& on, bool signalled_by_host);
+  ~Event() override;
+
+  void record(trine_queue& queue) override;
+  void signal() override;
+  bool passed() override;
+  void wait() override;
+  void notify(void (*function)(void*), void* argument) override;
+  double seconds_since(trine_event& start) override;
+
+  /// A moment with the references that its holder owes back, or nulls when nothing is recorded.
+  struct Moment {
+    cl_event marker = nullptr, stamp = nullptr;
+    cl_context context = nullptr;  // borrowed
+  };
+  Moment take();
+  static void give_back(const Moment& moment);
+
+ private:
+  Device& device_;
+  const bool by_host_;
+  bool signalled_ = false;
+  std::mutex mutex_;  // record() may meet query() and wait() of other threads
+  Moment moment_;
+};
+
+struct Buffer final : trine_buffer {
+  Buffer(Device& on, uint32_t kind, uint64_t bytes, cl_mem memory, void* host);
+  ~Buffer() override;
+  Device& device_;
+};
+
+}  // namespace trine::opencl

@@ -1,0 +1,162 @@
+// Builds programs: macros in front of the embedded text, so that nothing needs quoting as an option.
+#include "opencl/program.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "backends/gpu/instance.hpp"
+#include "opencl/objects.hpp"
+#include "opencl_sources.h"
+
+namespace trine::opencl {
+namespace {
+
+const trine_embedded_file& source_of(const char* file) {
+  const std::size_t length = std::strlen(file);
+  for (std::size_t i = 0; i < opencl_sources_count; ++i) {
+    const char* name = opencl_sources[i].name;
+    if (std::strncmp(name, file, length) == 0 && std::strcmp(name + length, ".cl") == 0) {
+      return opencl_sources[i];
+    }
+  }
+  kit::fail(TRINE_INTERNAL, "opencl: %s.cl is not in this build", file);
+}
+
+String defines_of(const Device& device, const gpu::Row& row, const int* macro) {
+  String text;
+  auto define = [&](const char* name, const char* value) {
+    text.append("#define ").append(name).append(" ").append(value).append("\n");
+  };
+  auto flag = [&](const char* name, uint64_t capability) {
+    define(name, device.target.has(capability) ? "1" : "0");
+  };
+  flag("HAVE_F64", TRINE_CAN_F64);
+  flag("HAVE_ATOMIC_64", TRINE_CAN_ATOMIC_64);
+  flag("HAVE_PTX", TRINE_CAN_INLINE_PTX);
+  flag("HAVE_WARPS", TRINE_CAN_INLINE_PTX);
+  gpu::visit_macros(row, macro, [&](const char* name, const char* value, bool word) {
+    define(name, value);
+    if (!word) return;
+    String flagged(name);
+    flagged.append("_").append(value);
+    define(flagged.c_str(), "1");
+  });
+  return text;
+}
+
+}  // namespace
+
+Context::~Context() {
+  for (Program* program : programs_) {
+    if (program->program) driver().clReleaseProgram(program->program);
+    delete program;
+  }
+  driver().clReleaseContext(native_);
+}
+
+Program* Context::find(const char* file, const String& defines, const String& options) {
+  for (Program* program : programs_) {
+    if (std::strcmp(program->file, file) == 0 && program->defines == defines &&
+        program->options == options) {
+      return program;
+    }
+  }
+  return nullptr;
+}
+
+Program& Context::program(const gpu::Row& row, const int* macro) {
+  const String defines = defines_of(device_, row, macro);
+  String options("-cl-std=CL1.2");
+  if (row.options) options.append(" ").append(row.options);
+  std::lock_guard lock(mutex_);
+  if (Program* known = find(row.file, defines, options)) return *known;
+
+  const trine_embedded_file& source = source_of(row.file);
+  const auto* text = reinterpret_cast<const char*>(source.data);
+  programs_.reserve(programs_.size() + 1);
+  std::unique_ptr<Program> fresh(new Program);
+  fresh->file = row.file;
+  fresh->defines = defines;
+  fresh->options = options;
+  fresh->key.add(device_.facts.name);
+  fresh->key.add(device_.facts.driver);
+  fresh->key.add(defines.data(), defines.size());
+  fresh->key.add(options.data(), options.size());
+  fresh->key.add(text, source.size);
+  if (!build_from_binary(*fresh)) build_from_source(*fresh, text, source.size);
+  programs_.push_back(fresh.release());
+  return *programs_.back();
+}
+
+cl_int Context::build(Program& program) {
+  return driver().clBuildProgram(program.program, 1, &device_.where.device,
+                                 program.options.c_str(), nullptr, nullptr);
+}
+
+bool Context::build_from_binary(Program& program) {
+  const auto binary = load_binary(program.key);
+  if (binary.empty()) return false;
+  const unsigned char* data = binary.data();
+  const std::size_t bytes = binary.size();
+  cl_int status = CL_SUCCESS, code = CL_SUCCESS;
+  program.program = driver().clCreateProgramWithBinary(native_, 1, &device_.where.device, &bytes,
+                                                       &data, &status, &code);
+  if (code == CL_SUCCESS && status == CL_SUCCESS && build(program) == CL_SUCCESS) return true;
+  if (program.program) driver().clReleaseProgram(program.program);
+  program.program = nullptr;
+  return false;
+}
+
+void Context::build_from_source(Program& program, const char* source, std::size_t bytes) {
+  const char* texts[] = {program.defines.c_str(), source};
+  const std::size_t lengths[] = {program.defines.size(), bytes};
+  cl_int code = CL_SUCCESS;
+  program.program = driver().clCreateProgramWithSource(native_, 2, texts, lengths, &code);
+  device_.check(code, "clCreateProgramWithSource");
+  code = build(program);
+  if (code != CL_SUCCESS) fail_build(program, code);
+  program.wants_storing = true;
+}
+
+void Context::fail_build(Program& program, cl_int code) {
+  char log[700] = "";
+  kit::Vector<char> whole;
+  std::size_t bytes = 0;
+  driver().clGetProgramBuildInfo(program.program, device_.where.device, CL_PROGRAM_BUILD_LOG, 0,
+                                 nullptr, &bytes);
+  try {
+    whole.resize(bytes + 1);
+    if (bytes && driver().clGetProgramBuildInfo(program.program, device_.where.device,
+                                                CL_PROGRAM_BUILD_LOG, bytes, whole.data(),
+                                                nullptr) == CL_SUCCESS) {
+      std::snprintf(log, sizeof log, "%s", whole.data());
+    }
+  } catch (const std::bad_alloc&) {  // the code alone must do
+  }
+  driver().clReleaseProgram(program.program);
+  program.program = nullptr;
+  if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
+  kit::fail(TRINE_BACKEND_ERROR, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
+            program.file, error_name(code), log);
+}
+
+void Context::store(Program& program) {
+  if (!program.wants_storing.exchange(false)) return;
+  std::size_t bytes = 0;
+  if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes,
+                                nullptr) != CL_SUCCESS || bytes == 0) {
+    return;
+  }
+  try {
+    kit::Vector<unsigned char> binary(bytes);
+    unsigned char* data = binary.data();
+    if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARIES, sizeof data, &data,
+                                  nullptr) == CL_SUCCESS) {
+      store_binary(program.key, binary.data(), bytes);
+    }
+  } catch (const std::bad_alloc&) {  // then it is compiled again in the next process
+  }
+}
+
+}  // namespace trine::opencl

@@ -1,0 +1,50 @@
+// Programs of one cl_context: built from the embedded sources at first use, or from the binaries
+// that the cache kept, and held until the context goes.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "backends/gpu/row.hpp"
+#include "opencl/cache.hpp"
+#include "opencl/driver.hpp"
+
+namespace trine::opencl {
+
+struct Device;
+
+struct Program : kit::Allocated {
+  const char* file;
+  String defines, options;
+  cl_program program = nullptr;
+  CacheKey key;
+  /// PoCL puts a work-group size into a binary when it is first launched, so what was built from
+  /// source is stored after that.
+  std::atomic<bool> wants_storing{false};
+};
+
+class Context : public kit::Allocated {
+ public:
+  /// Takes over one reference of `native`.
+  Context(Device& device, cl_context native) : device_(device), native_(native) {}
+  ~Context();
+
+  cl_context native() const { return native_; }
+  /// The instance of the row's file with these macro values.
+  Program& program(const gpu::Row& row, const int* macro);
+  void store(Program& program);
+
+ private:
+  Program* find(const char* file, const String& defines, const String& options);
+  bool build_from_binary(Program& program);
+  void build_from_source(Program& program, const char* source, std::size_t bytes);
+  cl_int build(Program& program);
+  [[noreturn]] void fail_build(Program& program, cl_int code);
+
+  Device& device_;
+  const cl_context native_;
+  std::mutex mutex_;
+  kit::Vector<Program*> programs_;
+};
+
+}  // namespace trine::opencl

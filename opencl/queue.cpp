@@ -1,0 +1,209 @@
+// Queues: in order, one cl_command_queue each, with kernels of their own.
+#include <cstring>
+
+#include "backends/gpu/objects.hpp"
+#include "opencl/objects.hpp"
+
+namespace trine::opencl {
+namespace {
+
+cl_mem memory_of(const void* handle) { return static_cast<cl_mem>(const_cast<void*>(handle)); }
+
+/// Macro values as one number.
+uint64_t instance_of(const gpu::Row& row, const gpu::Plan& plan) {
+  uint64_t number = 0;
+  for (std::size_t m = 0; m < row.macros.size(); ++m) {
+    number = number * row.macros[m].values.size() + static_cast<uint64_t>(plan.macro[m]);
+  }
+  return number;
+}
+
+/// Where a pitched range begins, as OpenCL's rectangles want it.
+struct Origin {
+  std::size_t at[3];
+  Origin(uint64_t offset, uint64_t pitch) : at{offset % pitch, offset / pitch, 0} {}
+};
+
+}  // namespace
+
+Queue::Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled)
+    : trine_queue(on), device_(on), context(in), queue(native_queue), profiled_(is_profiled) {}
+
+// clReleaseCommandQueue flushes and doesn't wait; what is in flight keeps its objects alive.
+Queue::~Queue() {
+  if (gpu::is_forked()) return;
+  for (const Kernel& k : kernels_) driver().clReleaseKernel(k.kernel);
+  if (workspace_) driver().clReleaseMemObject(workspace_);
+  if (clock_) driver().clReleaseCommandQueue(clock_);
+  driver().clFlush(queue);
+  driver().clReleaseCommandQueue(queue);
+  if (&context != device_.context) delete &context;
+}
+
+void Queue::flush() { device_.check(driver().clFlush(queue), "clFlush"); }
+
+void Queue::wait() {
+  device_.check(driver().clFinish(queue), "clFinish");
+  for (Program* program : to_store_) context.store(*program);
+  to_store_.clear();
+}
+
+bool Queue::idle() {
+  cl_event marker = nullptr;
+  device_.check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker),
+                "clEnqueueMarkerWithWaitList");
+  cl_int state = CL_QUEUED;
+  driver().clFlush(queue);
+  const cl_int code = driver().clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                              sizeof state, &state, nullptr);
+  driver().clReleaseEvent(marker);
+  device_.check(code, "clGetEventInfo");
+  return state <= CL_COMPLETE;
+}
+
+cl_command_queue Queue::clock() {
+  if (profiled_) return queue;
+  if (!clock_) {
+    cl_int code = CL_SUCCESS;
+    clock_ = driver().clCreateCommandQueue(context.native(), device_.where.device,
+                                           CL_QUEUE_PROFILING_ENABLE, &code);
+    device_.check(code, "clCreateCommandQueue");
+  }
+  return clock_;
+}
+
+// --- Copies -------------------------------------------------------------------------------------
+
+void Queue::copy(const trine_copy& copy) {
+  // OpenCL has no rectangles within one buffer whose pitches differ.
+  if (copy.height > 1 && copy.direction == TRINE_DEVICE_TO_DEVICE &&
+      copy.source == copy.target && copy.source_pitch != copy.target_pitch) {
+    copy_rows(copy);
+  } else if (copy.height > 1) {
+    device_.check(copy_box(copy), "a copy of rows");
+  } else {
+    device_.check(copy_line(copy), "a copy");
+  }
+}
+
+void Queue::copy_rows(const trine_copy& copy) {
+  trine_copy row = copy;
+  for (uint64_t i = 0; i < copy.height; ++i) {
+    device_.check(copy_line(row), "clEnqueueCopyBuffer");
+    row.source_offset += copy.source_pitch;
+    row.target_offset += copy.target_pitch;
+  }
+}
+
+cl_int Queue::copy_line(const trine_copy& c) {
+  const auto* from = static_cast<const char*>(c.source) + c.source_offset;
+  auto* to = static_cast<char*>(c.target) + c.target_offset;
+  switch (c.direction) {
+    case TRINE_HOST_TO_DEVICE:
+      return driver().clEnqueueWriteBuffer(queue, memory_of(c.target), CL_FALSE, c.target_offset,
+                                           c.width, from, 0, nullptr, nullptr);
+    case TRINE_DEVICE_TO_HOST:
+      return driver().clEnqueueReadBuffer(queue, memory_of(c.source), CL_FALSE, c.source_offset,
+                                          c.width, to, 0, nullptr, nullptr);
+    default:
+      return driver().clEnqueueCopyBuffer(queue, memory_of(c.source), memory_of(c.target),
+                                          c.source_offset, c.target_offset, c.width, 0, nullptr,
+                                          nullptr);
+  }
+}
+
+cl_int Queue::copy_box(const trine_copy& c) {
+  const std::size_t region[3] = {c.width, c.height, 1};
+  const Origin source(c.source_offset, c.source_pitch), target(c.target_offset, c.target_pitch);
+  switch (c.direction) {
+    case TRINE_HOST_TO_DEVICE:
+      return driver().clEnqueueWriteBufferRect(
+          queue, memory_of(c.target), CL_FALSE, target.at, source.at, region, c.target_pitch, 0,
+          c.source_pitch, 0, c.source, 0, nullptr, nullptr);
+    case TRINE_DEVICE_TO_HOST:
+      return driver().clEnqueueReadBufferRect(
+          queue, memory_of(c.source), CL_FALSE, source.at, target.at, region, c.source_pitch, 0,
+          c.target_pitch, 0, c.target, 0, nullptr, nullptr);
+    default:
+      return driver().clEnqueueCopyBufferRect(
+          queue, memory_of(c.source), memory_of(c.target), source.at, target.at, region,
+          c.source_pitch, 0, c.target_pitch, 0, 0, nullptr, nullptr);
+  }
+}
+
+void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
+                 uint32_t pattern_bytes) {
+  device_.check(driver().clEnqueueFillBuffer(queue, memory_of(memory), pattern, pattern_bytes,
+                                             offset, bytes, 0, nullptr, nullptr),
+                "clEnqueueFillBuffer");
+}
+
+// --- Launches -----------------------------------------------------------------------------------
+
+cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry) {
+  const uint64_t instance = instance_of(row, plan);
+  for (const Kernel& k : kernels_) {
+    if (k.row == &row && k.instance == instance && k.entry == entry) return k.kernel;
+  }
+  Program& program = context.program(row, plan.macro);
+  kernels_.reserve(kernels_.size() + 1);
+  to_store_.reserve(to_store_.size() + 1);
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = driver().clCreateKernel(
+      program.program, row.entries[static_cast<std::size_t>(entry)], &code);
+  device_.check(code, "clCreateKernel");
+  kernels_.push_back({&row, instance, entry, kernel});
+  if (program.wants_storing) to_store_.push_back(&program);
+  return kernel;
+}
+
+void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
+  // What can fail without the device comes first, so that a plan starts whole or not at all.
+  cl_kernel kernels[gpu::kMaxLaunches];
+  for (int l = 0; l < plan.launch_count; ++l) {
+    kernels[l] = kernel_of(row, plan, plan.launches[l].entry);
+  }
+  for (int l = 0; l < plan.launch_count; ++l) {
+    const gpu::Launch& launch = plan.launches[l];
+    for (int a = 0; a < launch.argument_count; ++a) {
+      const gpu::Argument& argument = launch.arguments[a];
+      const bool small = argument.kind == gpu::Argument::kI32 ||
+                         argument.kind == gpu::Argument::kF32;
+      device_.check(driver().clSetKernelArg(kernels[l], static_cast<cl_uint>(a), small ? 4 : 8,
+                                            &argument.memory),
+                    "clSetKernelArg");
+    }
+    std::size_t global[3], local[3];
+    for (int d = 0; d < 3; ++d) {
+      local[d] = launch.block[d];
+      global[d] = static_cast<std::size_t>(launch.grid[d]) * launch.block[d];
+    }
+    device_.check(driver().clEnqueueNDRangeKernel(queue, kernels[l], 3, nullptr, global, local, 0,
+                                                  nullptr, nullptr),
+                  "clEnqueueNDRangeKernel");
+  }
+}
+
+trine_workspace Queue::own_workspace(const trine_workspace& given) {
+  if (&context == device_.context) return given;
+  if (workspace_bytes_ < given.bytes) {
+    cl_int code = CL_SUCCESS;
+    cl_mem fresh = driver().clCreateBuffer(context.native(), CL_MEM_READ_WRITE, given.bytes,
+                                           nullptr, &code);
+    device_.check(code, "clCreateBuffer");
+    const unsigned char zero = 0;
+    code = driver().clEnqueueFillBuffer(queue, fresh, &zero, 1, 0, given.bytes, 0, nullptr,
+                                        nullptr);
+    if (code != CL_SUCCESS) driver().clReleaseMemObject(fresh);
+    device_.check(code, "clEnqueueFillBuffer");
+    if (workspace_) driver().clReleaseMemObject(workspace_);
+    workspace_ = fresh;
+    workspace_bytes_ = given.bytes;
+  }
+  trine_workspace own = given;
+  own.memory = workspace_;
+  own.offset = 0;
+  return own;
+}
+
+}  // namespace trine::opencl

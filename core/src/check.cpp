@@ -99,7 +99,8 @@ void check(const Reduce& op, const DeviceState& device, Mode mode, trine_reduce&
     refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis), " of ",
            op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
   }
-  check_apart(op.output, out.output, to, result, op.input, out.input, from, in, out_bytes, in_bytes);
+  check_apart(op.output, {out.output, to.first, to.last, out_bytes}, result, op.input,
+              {out.input, from.first, from.last, in_bytes}, in);
   out.size = sizeof out;
   out.numerics = static_cast<uint32_t>(op.numerics);
   out.function = static_cast<uint32_t>(op.function);
@@ -128,7 +129,8 @@ void check(const Transpose& op, const DeviceState& device, Mode mode, trine_tran
   const Extent to = check_view(op.output, bytes, alignment, result, device, mode, out.output);
   check_unit_stride(out.input, in, true);
   check_unit_stride(out.output, result, false);
-  check_apart(op.output, out.output, to, result, op.input, out.input, from, in, bytes, bytes);
+  check_apart(op.output, {out.output, to.first, to.last, bytes}, result, op.input,
+              {out.input, from.first, from.last, bytes}, in);
   out.size = sizeof out;
   out.numerics = TRINE_REPRODUCIBLE;
   out.element_size = bytes;
@@ -166,8 +168,9 @@ void check(const Gemm& op, const DeviceState& device, Mode mode, trine_gemm& out
   check_unit_stride(out.a, a, false);
   check_unit_stride(out.b, b, false);
   check_unit_stride(out.c, c, false);
-  check_apart(op.c, out.c, to, c, op.a, out.a, from_a, a, bytes, bytes);
-  check_apart(op.c, out.c, to, c, op.b, out.b, from_b, b, bytes, bytes);
+  const Placed written{out.c, to.first, to.last, bytes};
+  check_apart(op.c, written, c, op.a, {out.a, from_a.first, from_a.last, bytes}, a);
+  check_apart(op.c, written, c, op.b, {out.b, from_b.first, from_b.last, bytes}, b);
   out.size = sizeof out;
   out.numerics = static_cast<uint32_t>(op.numerics);
   out.dtype = static_cast<uint32_t>(dtype);

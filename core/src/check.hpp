@@ -38,11 +38,19 @@ bool elements_apart(const trine_view& view, uint32_t element);
 /// The strides along extents of 0 and 1 mean nothing: gives them values that make a unit stride.
 void make_canonical(trine_view& view);
 
+/// A view and where its bytes lie: in a buffer, or at an address in host memory.
+struct Placed {
+  const trine_view& view;
+  uint64_t first, last;  ///< addresses, or offsets in one and the same buffer
+  uint32_t element;
+};
+
+/// Do two views share a byte?
+bool overlap(const Placed& a, const Placed& b);
+
 /// Refuses an output that shares bytes with `other`.
-void check_apart(const View& output, const trine_view& out, const Extent& out_extent,
-                 const Role& out_role, const View& other, const trine_view& in,
-                 const Extent& in_extent, const Role& in_role, uint32_t out_element,
-                 uint32_t in_element);
+void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
+                 const Placed& in, const Role& in_role);
 
 void check(const Reduce& operation, const DeviceState& device, Mode mode, trine_reduce& out);
 void check(const Transpose& operation, const DeviceState& device, Mode mode, trine_transpose& out);

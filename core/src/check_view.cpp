@@ -40,17 +40,16 @@ std::string who(const Role& role) { return cat(role.operation, ": ", role.name, 
 /// Two views' elements can't meet although their byte ranges do: modulo a distance that divides all
 /// outer strides of both, each is one interval, and the intervals lie apart (two sub-matrices of
 /// one matrix, side by side).
-bool interleaved(const trine_view& a, uint64_t a_first, uint32_t a_element, const trine_view& b,
-                 uint64_t b_first, uint32_t b_element) {
+bool interleaved(const Placed& a, const Placed& b) {
   uint64_t modulus = 0, width[2];
   for (int side = 0; side < 2; ++side) {
     Dimension all[3];
-    const uint32_t element = side == 0 ? a_element : b_element;
-    const int count = dimensions(side == 0 ? a : b, element, all);
-    width[side] = element;
+    const Placed& placed = side == 0 ? a : b;
+    const int count = dimensions(placed.view, placed.element, all);
+    width[side] = placed.element;
     for (int i = 0; i < count; ++i) {
       // The narrow dimension forms the interval, the others repeat it.
-      if (i == 0 && all[0].stride <= element) {
+      if (i == 0 && all[0].stride <= placed.element) {
         width[side] += static_cast<uint64_t>(all[0].extent - 1) * all[0].stride;
       } else {
         modulus = std::gcd(modulus, all[i].stride);
@@ -58,7 +57,7 @@ bool interleaved(const trine_view& a, uint64_t a_first, uint32_t a_element, cons
     }
   }
   if (modulus == 0 || width[0] + width[1] > modulus) return false;
-  const uint64_t distance = (b_first % modulus + modulus - a_first % modulus) % modulus;
+  const uint64_t distance = (b.first % modulus + modulus - a.first % modulus) % modulus;
   return distance >= width[0] && distance + width[1] <= modulus;
 }
 
@@ -144,14 +143,17 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
   return {view.offset, last};
 }
 
-void check_apart(const View& output, const trine_view& out, const Extent& out_extent,
-                 const Role& out_role, const View& other, const trine_view& in,
-                 const Extent& in_extent, const Role& in_role, uint32_t out_element,
-                 uint32_t in_element) {
-  if (out_extent.empty() || in_extent.empty()) return;
+bool overlap(const Placed& a, const Placed& b) {
+  if (a.first == a.last || b.first == b.last) return false;
+  if (a.first >= b.last || b.first >= a.last) return false;
+  return !interleaved(a, b);
+}
+
+void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
+                 const Placed& in, const Role& in_role) {
   const BufferState *a = Access::state(output.buffer).get(), *b = Access::state(other.buffer).get();
   uint64_t a_base = 0, b_base = 0;
-  if (a != b) {
+  if (a && b && a != b) {
     // Two buffers may be views of the same memory (adopted, wrapped), if addresses are known.
     a_base = a->facts.address;
     b_base = b->facts.address;
@@ -160,9 +162,9 @@ void check_apart(const View& output, const trine_view& out, const Extent& out_ex
       a_base = b_base = 0;
     }
   }
-  const uint64_t a_first = a_base + out_extent.first, b_first = b_base + in_extent.first;
-  if (a_first >= b_base + in_extent.last || b_first >= a_base + out_extent.last) return;
-  if (interleaved(out, a_first, out_element, in, b_first, in_element)) return;
+  const Placed moved_out{out.view, a_base + out.first, a_base + out.last, out.element};
+  const Placed moved_in{in.view, b_base + in.first, b_base + in.last, in.element};
+  if (!overlap(moved_out, moved_in)) return;
   refuse(out_role.operation, ": ", out_role.name, " overlaps ", in_role.name,
          "; an output may share no memory with an input.");
 }

@@ -1,0 +1,166 @@
+#include "transfer.hpp"
+
+#include <cstring>
+#include <thread>
+
+namespace trine::detail {
+namespace {
+
+constexpr uint64_t kChunk = uint64_t{4} << 20;
+constexpr int kMostThreads = 4, kSlotsEach = 2;
+/// Below this the driver's own way through pageable memory is as good, and costs no pinned memory.
+constexpr uint64_t kStaged = uint64_t{4} << 20;
+
+/// One thread per 32 MiB, of at most half the machine: memcpy on one core is slower than the bus.
+int threads_for(uint64_t bytes) {
+  const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const uint64_t most = std::min<uint64_t>(kMostThreads, std::max<uint64_t>(1, cores / 2));
+  return static_cast<int>(std::clamp<uint64_t>(bytes >> 25, 1, most));
+}
+
+/// Copies the bytes [first, last) of the stream of rows to or from `chunk`.
+template <bool to_chunk>
+void move_rows(const HostRows& rows, uint64_t first, uint64_t last, char* chunk) {
+  const Pieces& pieces = rows.pieces;
+  while (first < last) {
+    const uint64_t row = first / pieces.width, column = first % pieces.width;
+    const uint64_t count = std::min(pieces.width - column, last - first);
+    char* const host = rows.base + row / pieces.height * pieces.step.source +
+                       row % pieces.height * pieces.pitch.source + column;
+    if constexpr (to_chunk) {
+      std::memcpy(chunk, host, count);
+    } else {
+      std::memcpy(host, chunk, count);
+    }
+    chunk += count;
+    first += count;
+  }
+}
+
+View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
+  return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
+}
+
+/// Runs body(thread) on `count` threads, the caller's among them; throws what the first one threw.
+template <class Body>
+void on_threads(int count, Body&& body) {
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto guarded = [&](int thread) {
+    try {
+      body(thread);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
+  for (int thread = 1; thread < count; ++thread) {
+    try {
+      threads.emplace_back(guarded, thread);
+    } catch (const std::system_error&) {
+      guarded(thread);  // no thread to be had: do its share here
+    }
+  }
+  guarded(0);
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+bool dense(const HostRows& rows) {
+  return rows.pieces.height == 1 && rows.pieces.outer == 1;
+}
+
+/// The lane's pinned memory, or none where the device has none to give.
+char* ring_of(Lane& lane) {
+  if (!lane.ring) {
+    try {
+      lane.ring = Buffer(lane.queue.device(), kChunk * kMostThreads * kSlotsEach, Memory::pinned);
+    } catch (const Error&) {
+      return nullptr;
+    }
+  }
+  return static_cast<char*>(lane.ring.host());
+}
+
+/// Rectangles straight between host and device: small or pinned host memory.
+template <class Copy>
+void directly(const HostRows& rows, Copy&& copy_rows) {
+  const Pieces& pieces = rows.pieces;
+  uint64_t at = 0;
+  for_each_rectangle(pieces, [&](uint64_t host, uint64_t, uint64_t width, uint64_t height) {
+    const auto extent = static_cast<int64_t>(width), count = static_cast<int64_t>(height);
+    HostView view = host_row_major(rows.base + host, Dtype::b8, count, extent);
+    view.row_stride = static_cast<int64_t>(pieces.pitch.source);
+    copy_rows(view, at);
+    at += width * height;
+  });
+}
+
+}  // namespace
+
+void upload(Lane& lane, const HostRows& from, const Buffer& buffer, bool pinned) {
+  const uint64_t bytes = from.bytes();
+  char* const ring = pinned || bytes < kStaged ? nullptr : ring_of(lane);
+  if (!ring) {
+    return directly(from, [&](const HostView& rows, uint64_t at) {
+      copy(lane.queue, rows, row_major(buffer, Dtype::b8, rows.rows, rows.cols, at));
+    });
+  }
+  const int threads = threads_for(bytes);
+  on_threads(threads, [&](int thread) {
+    Event drained[kSlotsEach];
+    int turn = 0;
+    for (uint64_t first = kChunk * static_cast<uint64_t>(thread); first < bytes;
+         first += kChunk * static_cast<uint64_t>(threads), turn ^= 1) {
+      const uint64_t count = std::min(kChunk, bytes - first);
+      char* const slot = ring + kChunk * static_cast<uint64_t>(thread * kSlotsEach + turn);
+      drained[turn].wait();
+      move_rows<true>(from, first, first + count, slot);
+      copy(lane.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
+           bytes_of(buffer, first, count));
+      drained[turn] = lane.queue.record();
+      lane.queue.flush();
+    }
+    for (const Event& event : drained) event.wait();  // the ring is free for the next transfer
+  });
+}
+
+void download(Lane& lane, const Buffer& buffer, const HostRows& to, bool pinned) {
+  const uint64_t bytes = to.bytes();
+  char* const ring = pinned || bytes < kStaged ? nullptr : ring_of(lane);
+  if (!ring) {
+    directly(to, [&](const HostView& rows, uint64_t at) {
+      copy(lane.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, at), rows);
+    });
+    return lane.queue.wait();
+  }
+  const int threads = threads_for(bytes);
+  on_threads(threads, [&](int thread) {
+    const uint64_t stride = kChunk * static_cast<uint64_t>(threads);
+    Event arrived[kSlotsEach];
+    const auto slot = [&](int turn) {
+      return ring + kChunk * static_cast<uint64_t>(thread * kSlotsEach + turn);
+    };
+    const auto request = [&](uint64_t first, int turn) {
+      if (first >= bytes) return;
+      const uint64_t count = std::min(kChunk, bytes - first);
+      copy(lane.queue, bytes_of(buffer, first, count),
+           host_vector(slot(turn), Dtype::b8, static_cast<int64_t>(count)));
+      arrived[turn] = lane.queue.record();
+      lane.queue.flush();
+    };
+    const uint64_t begin = kChunk * static_cast<uint64_t>(thread);
+    request(begin, 0);
+    int turn = 0;
+    for (uint64_t first = begin; first < bytes; first += stride, turn ^= 1) {
+      request(first + stride, turn ^ 1);
+      arrived[turn].wait();
+      move_rows<false>(to, first, std::min(first + kChunk, bytes), slot(turn));
+    }
+  });
+  lane.queue.wait();
+}
+
+}  // namespace trine::detail

@@ -1,0 +1,30 @@
+// Whole operands between host memory and a device, as fast as the machine can: pageable memory goes
+// through a ring of pinned chunks that several threads fill while the device drains it.
+#pragma once
+
+#include "pieces.hpp"
+#include "state.hpp"
+
+namespace trine::detail {
+
+/// A queue of a device with the pinned memory its transfers use; lent to one call at a time.
+struct Lane : kit::Allocated {
+  explicit Lane(const Device& device) : queue(device) {}
+  Queue queue;
+  Buffer ring;  ///< pinned; made by the first large transfer
+};
+
+/// Host memory as a stream of rows: `pieces` of an element size over `base`.
+struct HostRows {
+  char* base = nullptr;
+  Pieces pieces;
+  uint64_t bytes() const { return pieces.width * pieces.height * pieces.outer; }
+};
+
+/// Moves the rows, one after the other, to or from the dense bytes of `buffer`. Enqueued work may be
+/// left in flight, but host memory is only used until the lane's queue has passed it.
+void upload(Lane& lane, const HostRows& from, const Buffer& buffer, bool pinned);
+/// Returns when the bytes have arrived.
+void download(Lane& lane, const Buffer& buffer, const HostRows& to, bool pinned);
+
+}  // namespace trine::detail

@@ -68,10 +68,6 @@ void on_threads(int count, Body&& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-bool dense(const HostRows& rows) {
-  return rows.pieces.height == 1 && rows.pieces.outer == 1;
-}
-
 /// The lane's pinned memory, or none where the device has none to give.
 char* ring_of(Lane& lane) {
   if (!lane.ring) {

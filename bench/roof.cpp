@@ -2,6 +2,7 @@
 // the driver's own copy, and its fma rate is the data sheet's, marked as such.
 #include "roof.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -30,7 +31,7 @@ double on_threads(int threads, Body body) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-TRINE_CLONES uint64_t read_all(const uint64_t* data, size_t count) {
+TRINE_ORACLE_CLONES uint64_t read_all(const uint64_t* data, size_t count) {
   uint64_t sums[32] = {};
   size_t i = 0;
   for (; i + 32 <= count; i += 32)
@@ -52,27 +53,26 @@ void copy_streaming(std::byte* target, const std::byte* source, size_t bytes) {
 #endif
 }
 
-constexpr int kChains = 128;  // enough to hide the latency at any vector width
-
-// Two functions, not a template: target_clones doesn't clone templates.
-TRINE_CLONES float fma_chains(int64_t steps, float seed) {
-  float chain[kChains];
-  for (int i = 0; i < kChains; ++i) chain[i] = seed + float(i);
-  for (int64_t s = 0; s < steps; ++s)
-    for (float& value : chain) value = __builtin_fmaf(value, 0.999F, seed);
-  float sum = 0;
-  for (float value : chain) sum += value;
-  return sum;
-}
-TRINE_CLONES double fma_chains(int64_t steps, double seed) {
-  double chain[kChains];
-  for (int i = 0; i < kChains; ++i) chain[i] = seed + double(i);
-  for (int64_t s = 0; s < steps; ++s)
-    for (double& value : chain) value = __builtin_fma(value, 0.999, seed);
-  double sum = 0;
-  for (double value : chain) sum += value;
-  return sum;
-}
+// Independent chains of fused multiply-adds, as many as hide the latency without spilling; which
+// number that is depends on the vector width, so several are tried. Macros, because target_clones
+// doesn't clone templates.
+#define TRINE_FMA_CHAINS(name, T, chains, fused)                      \
+  TRINE_ORACLE_CLONES T name(int64_t steps) {                         \
+    T chain[chains];                                                  \
+    for (int i = 0; i < chains; ++i) chain[i] = T(i);                 \
+    for (int64_t s = 0; s < steps; ++s)                               \
+      for (T & value : chain) value = fused(value, T(0.999), T(0.5)); \
+    T sum = 0;                                                        \
+    for (T value : chain) sum += value;                               \
+    return sum;                                                       \
+  }
+TRINE_FMA_CHAINS(fma_f32_64, float, 64, __builtin_fmaf)
+TRINE_FMA_CHAINS(fma_f32_128, float, 128, __builtin_fmaf)
+TRINE_FMA_CHAINS(fma_f32_256, float, 256, __builtin_fmaf)
+TRINE_FMA_CHAINS(fma_f64_32, double, 32, __builtin_fma)
+TRINE_FMA_CHAINS(fma_f64_64, double, 64, __builtin_fma)
+TRINE_FMA_CHAINS(fma_f64_128, double, 128, __builtin_fma)
+#undef TRINE_FMA_CHAINS
 
 /// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
 template <class Pass>
@@ -126,11 +126,18 @@ double cpu_copy(int threads, uint64_t bytes) {
 }
 
 template <class T>
-double cpu_fma(int threads) {
+double fma_rate(int threads, int chains, T (*run)(int64_t)) {
   constexpr int64_t kSteps = 100000;
-  return best_rate(2.0 * kChains * double(kSteps) * threads, [&] {
-    return on_threads(threads, [](int) { keep(fma_chains(kSteps, T(0.5))); });
-  });
+  return best_rate(2.0 * chains * double(kSteps) * threads,
+                   [&] { return on_threads(threads, [&](int) { keep(run(kSteps)); }); });
+}
+
+double cpu_fma(int threads, Dtype dtype) {
+  if (dtype == Dtype::f64)
+    return std::max({fma_rate(threads, 32, fma_f64_32), fma_rate(threads, 64, fma_f64_64),
+                     fma_rate(threads, 128, fma_f64_128)});
+  return std::max({fma_rate(threads, 64, fma_f32_64), fma_rate(threads, 128, fma_f32_128),
+                   fma_rate(threads, 256, fma_f32_256)});
 }
 
 double device_copy(const Device& device, uint64_t bytes) {
@@ -162,7 +169,7 @@ double measured_memory(const Device& device, const std::string& what, uint64_t b
 
 double measured_fma(const Device& device, Dtype dtype) {
   const int threads = std::max(1, int(device.facts().compute_units));
-  return dtype == Dtype::f64 ? cpu_fma<double>(threads) : cpu_fma<float>(threads);
+  return cpu_fma(threads, dtype);
 }
 
 }  // namespace

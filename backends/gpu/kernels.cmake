@@ -2,7 +2,11 @@
 # cuda/reduce/sequential.cu and opencl/reduce/sequential.cl, whichever of the two exist.
 set(TRINE_GPU_KERNELS
   service/probe
+  service/fill
+  reduce/interleaved_divergent
+  reduce/sequential
   reduce/exact
+  reduce/exact_vector
   transpose/naive
   transpose/shared_padded
   transpose/vector

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <string_view>
 
 #include "row.hpp"
 
@@ -120,6 +121,85 @@ bool finishes_at_once(const Target& target) {
   return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
 }
 
+// --- The historic ladder: sums of one sequence -------------------------------------------------
+
+constexpr const char* kThreads[] = {"64", "128", "256", "512", "1024"};
+constexpr int32_t kThreadCounts[] = {64, 128, 256, 512, 1024};
+constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
+enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
+constexpr trine_parameter kSumParameters[] = {
+    {sizeof(trine_parameter), 5, 2, "threads", kThreads},
+    {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
+constexpr const char* kSumTypes[] = {"float", "double", "uint", "int", "long"};
+constexpr Macro kSumMacros[] = {{"T", kSumTypes}};
+constexpr const char* kSumEntries[] = {"sum", "clear"};
+
+int sum_type_of(uint32_t dtype) {
+  switch (dtype) {
+    case TRINE_F32: return 0;
+    case TRINE_F64: return 1;
+    case TRINE_U32: return 2;
+    case TRINE_I32: return 3;
+    default: return 4;  // u64 too: modulo 2^64 it is the same sum
+  }
+}
+
+const char* sum_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  const int32_t threads = kThreadCounts[request.selection.values[0]];
+  const int32_t finish = request.selection.values[1];
+  if (op.function != TRINE_SUM || op.map != TRINE_IDENTITY) return "sum of the elements only";
+  if (op.axis != TRINE_ALL) return "axis all only";
+  if (shape_of(op, false).rows != 1) return "evenly spaced elements only";
+  if (op.dtype == TRINE_F32 && op.result_dtype == TRINE_F64) return "f32 sums stay f32 here";
+  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
+  if (threads > int32_t(request.target.facts->max_group_threads))
+    return "more threads than this device has in a group";
+  if (finish == kAtomic && op.dtype != TRINE_F32 && request.target.backend == kOpencl &&
+      !request.target.has(TRINE_CAN_ATOMIC_64))
+    return "this device has no 64-bit atomics";
+  if (finish == kLastBlock && !finishes_at_once(request.target))
+    return "groups of one launch can't see each other's memory here";
+  if (ceil_div(shape_of(op, false).cols, threads) > kLargestGrid)
+    return "more elements than one launch can have threads for";
+  return nullptr;
+}
+
+/// Sums of all levels, 8 bytes each at most.
+uint64_t sum_workspace(const Request& request) {
+  const int64_t threads = kThreadCounts[request.selection.values[0]];
+  int64_t sums = 0, count = shape_of(request.as<trine_reduce>(), false).cols;
+  while ((count = ceil_div(count, threads)) > 1) sums += count;
+  return sums == 0 ? 0 : TRINE_CONTROL_BYTES + uint64_t(sums * 8);
+}
+
+void sum_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  const Shape s = shape_of(op, false);
+  const int32_t threads = kThreadCounts[request.selection.values[0]];
+  const int32_t finish = request.selection.values[1];
+  plan.macro[0] = sum_type_of(op.dtype);
+  if (finish == kAtomic && s.cols > threads)
+    plan.add(1).memory(op.output.memory).i64(int64_t(op.output.offset));
+  const bool levels = s.cols > threads;
+  int64_t from = 0, to = 0, count = s.cols;
+  for (int32_t level = 0;; ++level) {
+    const int64_t groups = ceil_div(count, threads);
+    Launch& l = plan.add(0);
+    l.grid[0] = uint32_t(groups);
+    l.block[0] = uint32_t(threads);
+    l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
+    l.i64(s.col_stride).i64(count);
+    l.memory(levels ? request.workspace->memory : nullptr);
+    l.i64(levels ? int64_t(request.workspace->offset) : 0).i64(from).i64(to);
+    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i32(level).i32(finish);
+    if (groups == 1 || finish != kRecursive) return;
+    from = to;
+    to += groups;
+    count = groups;
+  }
+}
+
 // --- exact -----------------------------------------------------------------------------------------
 
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
@@ -195,33 +275,136 @@ int32_t options_of(const trine_reduce& op) {
   return options;
 }
 
+/// The arguments that every kernel of this ladder takes.
+void add_launch(const Request& request, const Shape& s, const Tiling& t, Phase phase,
+                int64_t groups, int64_t threads, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Launch& l = plan.add(0);
+  l.grid[0] = uint32_t(groups);
+  l.block[0] = uint32_t(threads);
+  l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
+  l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
+  l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
+  l.i64(t.splits > 1 ? int64_t(request.workspace->offset) : 0);
+  l.i64(s.results).i64(s.rows).i64(s.cols);
+  l.i64(s.result_stride).i64(s.row_stride).i64(s.col_stride);
+  l.i32(t.width).i32(t.lanes).i32(t.col_lanes).i32(t.across).i32(t.splits);
+  l.i64(s.row_index).i64(s.col_index).i32(phase).i32(options_of(op));
+}
+
 void exact_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
   Shape s;
   const Tiling t = exact_tiling(request, s);
-  if (s.results == 0) return;
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op);
-  const int64_t size = trine_dtype_size(op.dtype);
-  const auto launch = [&](Phase phase, int64_t groups) {
-    Launch& l = plan.add(0);
-    l.grid[0] = uint32_t(groups);
-    l.block[0] = 256;
-    l.memory(op.input.memory).i64(int64_t(op.input.offset) / size);
-    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
-    l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
-    l.i64(t.splits > 1 ? int64_t(request.workspace->offset) : 0);
-    l.i64(s.results).i64(s.rows).i64(s.cols);
-    l.i64(s.result_stride).i64(s.row_stride).i64(s.col_stride);
-    l.i32(t.width).i32(t.lanes).i32(t.col_lanes).i32(t.across).i32(t.splits);
-    l.i64(s.row_index).i64(s.col_index).i32(phase).i32(options_of(op));
-  };
-  if (t.splits == 1 || finishes_at_once(request.target)) return launch(kWhole, t.tiles * t.splits);
-  launch(kAccumulate, t.tiles * t.splits);
-  launch(kFinish, t.tiles);
+  if (t.splits == 1 || finishes_at_once(request.target))
+    return add_launch(request, s, t, kWhole, t.tiles * t.splits, 256, plan);
+  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, 256, plan);
+  add_launch(request, s, t, kFinish, t.tiles, 256, plan);
+}
+
+// --- exact_vector ------------------------------------------------------------------------------
+
+constexpr const char* kFloats[] = {"float", "double"};
+constexpr const char* kSums[] = {"SUM", "SQUARES"};
+constexpr const char* kVectorEntries[] = {"exact_vector"};
+constexpr Macro kVectorMacros[] = {{"T", kFloats}, {"KIND", kSums}};
+
+const char* vector_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (!request.target.is_cpu()) return "made for CPUs: one work-item a group leaves a GPU idle";
+  if (!is_float(op.dtype) || op.function != TRINE_SUM) return "sums of floats only";
+  return exact_refuses(request);
+}
+
+/// Groups of one work-item: 8 a core, so that an uneven end costs little.
+Tiling vector_tiling(const Request& request, Shape& s) {
+  constexpr int64_t kAcross = 64, kPiece = 128;  // results side by side; elements of a chunk
+  const auto& op = request.as<trine_reduce>();
+  s = shape_of(op, false);
+  Tiling t;
+  const int64_t wanted = 8 * std::max<int64_t>(request.target.facts->compute_units, 1);
+  // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
+  t.across = s.results >= 8 && (std::abs(s.result_stride) < std::abs(s.col_stride) || s.cols < 192);
+  const int64_t width = ceil_div(s.results, wanted);
+  t.width = int32_t(t.across ? ceil_div(width, kAcross) * kAcross : width);
+  t.tiles = ceil_div(s.results, t.width);
+  const int64_t pieces = s.rows > 1 ? s.rows : ceil_div(s.cols, t.across ? 64 : 16 * kPiece);
+  t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
+  return t;
+}
+
+uint64_t vector_workspace(const Request& request) {
+  Shape shape;
+  const Tiling t = vector_tiling(request, shape);
+  if (t.splits == 1) return 0;
+  const int64_t words = record_words(request.as<trine_reduce>()) - 1;
+  return TRINE_CONTROL_BYTES + uint64_t(shape.results * t.splits * words * 8);
+}
+
+void vector_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Shape s;
+  const Tiling t = vector_tiling(request, s);
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op);
+  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, 1, plan);
+  if (t.splits > 1) add_launch(request, s, t, kFinish, std::min<int64_t>(s.results, 1024), 1, plan);
 }
 
 constexpr Row kRows[] = {
+    {.name = "interleaved_divergent",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_STUDY,
+     .summary = "the naive tree: pairs of neighbours, every warp split",
+     .requirement = "sum, identity, axis all, evenly spaced elements",
+     .file = "reduce/interleaved_divergent",
+     .backends = kBoth,
+     .parameters = kSumParameters,
+     .macros = kSumMacros,
+     .entries = kSumEntries,
+     .exists = nullptr,
+     .refuses = sum_refuses,
+     .workspace_bytes = sum_workspace,
+     .plan = sum_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
+    {.name = "sequential",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_STUDY,
+     .summary = "the tree folds halves: neighbours read neighbours",
+     .requirement = "sum, identity, axis all, evenly spaced elements",
+     .file = "reduce/sequential",
+     .backends = kBoth,
+     .parameters = kSumParameters,
+     .macros = kSumMacros,
+     .entries = kSumEntries,
+     .exists = nullptr,
+     .refuses = sum_refuses,
+     .workspace_bytes = sum_workspace,
+     .plan = sum_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
+    {.name = "exact_vector",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "sums of floats on a CPU: one work-item a group, vectors of eight lanes",
+     .requirement = "a CPU device with f64",
+     .file = "reduce/exact_vector",
+     .backends = kOpencl,
+     .parameters = {},
+     .macros = kVectorMacros,
+     .entries = kVectorEntries,
+     .exists = nullptr,
+     .refuses = vector_refuses,
+     .workspace_bytes = vector_workspace,
+     .plan = vector_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
     {.name = "exact",
      .operation = TRINE_REDUCE,
      .numerics = TRINE_REPRODUCIBLE,
@@ -245,9 +428,16 @@ constexpr Row kRows[] = {
 
 std::span<const Row> reduce_rows() { return kRows; }
 
-const Row* choose_reduce(const Target&, const trine_reduce&, trine_selection& selection) {
-  selection.why = "the default: the same bits on every device";
-  return &kRows[0];
+const Row* choose_reduce(const Target& target, const trine_reduce& op,
+                         trine_selection& selection) {
+  const bool vectors = target.is_cpu() && is_float(op.dtype) && op.function == TRINE_SUM;
+  selection.why = vectors ? "a CPU device adds floats in wide vectors, one work-item a group"
+                          : "the default: the same bits on every device";
+  const auto named = [&](const char* name) {
+    return std::find_if(std::begin(kRows), std::end(kRows),
+                        [&](const Row& row) { return std::string_view(row.name) == name; });
+  };
+  return named(vectors ? "exact_vector" : "exact");
 }
 
 }  // namespace trine::gpu

@@ -1,0 +1,36 @@
+// What the historic sum rungs share: the sequence they read and the accumulator they use. A rung
+// defines share_of(), what one work-item adds up by itself, and group_sum(), how a group adds
+// values[0 … size_x() - 1]; group_kernel.h makes a kernel of them.
+#pragma once
+
+#if T_float
+#define ACC float
+#elif T_double
+#define ACC double
+#elif T_uint
+#define ACC ulong
+#else
+#define ACC long
+#endif
+
+// `count` elements of the input; or, once a level of groups has run, their sums.
+typedef struct Sequence {
+  GLOBAL const T* input;
+  long stride, count;
+  GLOBAL const ACC* sums;
+  int level;
+} Sequence;
+
+DEVICE ACC element(const Sequence* s, long i) {
+  if (i >= s->count) return (ACC)0;
+  return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
+}
+
+// Adds a group's sum to the result.
+DEVICE void accumulate(ACC* result, ACC value) {
+#if T_float || T_double
+  atomicAdd(result, value);
+#else
+  atom_add(reinterpret_cast<ulong*>(result), static_cast<ulong>(value));
+#endif
+}

@@ -1,0 +1,44 @@
+// What the historic sum rungs share: the sequence they read and the accumulator they use. A rung
+// defines share_of(), what one work-item adds up by itself, and group_sum(), how a group adds
+// values[0 … size_x() - 1]; group_kernel.h makes a kernel of them.
+#pragma once
+
+#if T_float
+#define ACC float
+#elif T_double
+#define ACC double
+#elif T_uint
+#define ACC ulong
+#else
+#define ACC long
+#endif
+
+// `count` elements of the input; or, once a level of groups has run, their sums.
+typedef struct Sequence {
+  GLOBAL const T* input;
+  long stride, count;
+  GLOBAL const ACC* sums;
+  int level;
+} Sequence;
+
+DEVICE ACC element(const Sequence* s, long i) {
+  if (i >= s->count) return (ACC)0;
+  return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
+}
+
+// Adds a group's sum to the result: OpenCL C 1.2 adds no floats atomically, so swap until it holds.
+DEVICE void accumulate(GLOBAL ACC* result, ACC value) {
+#if T_float
+  GLOBAL volatile int* bits = (GLOBAL volatile int*)result;
+  for (int seen = *bits, old; (old = atomic_cmpxchg(bits, seen, as_int(as_float(seen) + value))) != seen;)
+    seen = old;
+#elif !HAVE_ATOMIC_64
+  *result += value;  // not reached: the row refuses
+#elif T_double
+  GLOBAL volatile long* bits = (GLOBAL volatile long*)result;
+  for (long seen = *bits, old; (old = atom_cmpxchg(bits, seen, as_long(as_double(seen) + value))) != seen;)
+    seen = old;
+#else
+  atom_add((GLOBAL volatile long*)result, (long)value);
+#endif
+}

@@ -1,0 +1,37 @@
+// How eight vector lanes of one work-item lie over a reduction (tile.h has the words for the views).
+// A group is one work-item; it takes `width` results of a tile in turn, and of each result (or, with
+// `across`, of eight neighbouring results at once) the piece `split` of `splits`.
+#pragma once
+#include "tile.h"
+
+#define LANES 8
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+typedef JOIN(T, 8) T8;
+
+// Eight elements `stride` apart.
+DEVICE T8 load_lanes(GLOBAL const T* p, long stride) {
+  if (stride == 1) return vload8(0, p);
+  return (T8)(p[0], p[stride], p[2 * stride], p[3 * stride], p[4 * stride], p[5 * stride],
+              p[6 * stride], p[7 * stride]);
+}
+
+// The same for a row's or a result list's end.
+DEVICE T8 load_some_lanes(GLOBAL const T* p, long stride, long count, T fill) {
+  T x[LANES];
+  for (int l = 0; l < LANES; ++l) x[l] = l < count ? p[l * stride] : fill;
+  return vload8(0, x);
+}
+
+// The piece of `count` things that group `split` takes: whole blocks of `block`.
+typedef struct Piece {
+  long from, to;
+} Piece;
+
+DEVICE Piece piece_of(long count, long block, int split, int splits) {
+  const long blocks = (count + block - 1) / block, each = (blocks + splits - 1) / splits;
+  Piece p;
+  p.from = split * each * block < count ? split * each * block : count;
+  p.to = (split + 1) * each * block < count ? (split + 1) * each * block : count;
+  return p;
+}

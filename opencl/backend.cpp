@@ -1,7 +1,7 @@
-// The opencl backend: what border.cpp needs of it, and the library's one symbol.
+// The opencl backend: what border.cpp needs of it.
 #include "opencl/backend.hpp"
 
-#include "backends/kit/border.hpp"
+#include "backends/kit/host.hpp"
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {

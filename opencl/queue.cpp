@@ -1,22 +1,13 @@
 // Queues: in order, one cl_command_queue each, with kernels of their own.
 #include <cstring>
 
-#include "backends/gpu/objects.hpp"
+#include "backends/gpu/instance.hpp"
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
 namespace {
 
 cl_mem memory_of(const void* handle) { return static_cast<cl_mem>(const_cast<void*>(handle)); }
-
-/// Macro values as one number.
-uint64_t instance_of(const gpu::Row& row, const gpu::Plan& plan) {
-  uint64_t number = 0;
-  for (std::size_t m = 0; m < row.macros.size(); ++m) {
-    number = number * row.macros[m].values.size() + static_cast<uint64_t>(plan.macro[m]);
-  }
-  return number;
-}
 
 /// Where a pitched range begins, as OpenCL's rectangles want it.
 struct Origin {
@@ -141,7 +132,7 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
 // --- Launches -----------------------------------------------------------------------------------
 
 cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry) {
-  const uint64_t instance = instance_of(row, plan);
+  const uint64_t instance = gpu::instance_number(row, plan.macro);
   for (const Kernel& k : kernels_) {
     if (k.row == &row && k.instance == instance && k.entry == entry) return k.kernel;
   }

@@ -1,6 +1,6 @@
 // Build-time program: prints the kernel files as the compilers get them, from the rows.
 //
-//   trine_gpu_generate cuda   SOURCE OUTPUT DEPFILE "80;90a-real" reduce/naive …
+//   trine_gpu_generate cuda   SOURCE OUTPUT DEPFILE "80,90a-real" reduce/naive …
 //   trine_gpu_generate opencl SOURCE OUTPUT DEPFILE ""            reduce/naive …
 //
 // cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per instance, in a namespace of
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "architecture.hpp"
 #include "instance.hpp"
 
 namespace fs = std::filesystem;
@@ -178,30 +179,19 @@ std::vector<Instance> instances_of(const Job& job, const std::string& file) {
 
 // --- CUDA ---------------------------------------------------------------------------------------
 
-// "90a" -> 90, a
-int architecture_number(const std::string& name) { return std::atoi(name.c_str()); }
-
-// CMake's list of architectures in nvcc's words, without those below the rows' lowest. "80" is code
-// and PTX, "90a-real" code alone, "80-virtual" PTX alone.
 std::string gencode_words(const Job& job, const std::string& file) {
-  std::string lowest;
+  const char* lowest = nullptr;
   for (int r = 0; const Row* row = row_at(r); ++r) {
     if (file == row->file && row->architectures) lowest = row->architectures;
   }
-  const bool specific = !lowest.empty() && std::isalpha(static_cast<unsigned char>(lowest.back()));
   std::string words;
-  for (std::size_t begin = 0; begin < job.architectures.size();) {
-    const std::size_t end = std::min(job.architectures.find(';', begin), job.architectures.size());
-    std::string one = job.architectures.substr(begin, end - begin);
-    begin = end + 1;
-    const bool real = !one.ends_with("-virtual"), ptx = !one.ends_with("-real");
-    one = one.substr(0, one.find('-'));
-    // What needs 90a runs on 90a alone, not on what comes after it.
-    if (specific ? one != lowest : architecture_number(one) < architecture_number(lowest)) continue;
-    std::string code = real ? "sm_" + one : "";
-    if (ptx) code += (code.empty() ? "compute_" : ",compute_") + one;
-    words += "-gencode=arch=compute_" + one + ",code=[" + code + "]\n";
-  }
+  visit_architectures(job.architectures, lowest, [&](const Architecture& one,
+                                                     std::string_view word) {
+    const std::string name(word);
+    std::string code = one.code ? "sm_" + name : "";
+    if (one.ptx) code += (code.empty() ? "compute_" : ",compute_") + name;
+    words += "-gencode=arch=compute_" + name + ",code=[" + code + "]\n";
+  });
   return words;
 }
 

@@ -56,6 +56,14 @@ int suffix_of(const Row& row, const int* macro, char* text, int bytes) {
   return length;
 }
 
+uint64_t instance_number(const Row& row, const int* macro) {
+  uint64_t number = 0;
+  for (std::size_t m = 0; m < row.macros.size(); ++m) {
+    number = number * row.macros[m].values.size() + static_cast<uint64_t>(macro[m]);
+  }
+  return number;
+}
+
 bool first_instance(const Row& row, int* macro) {
   for (int m = 0; m < kMaxMacros; ++m) macro[m] = 0;
   return exists(row, macro) || next_instance(row, macro);

@@ -8,8 +8,11 @@ namespace trine::gpu {
 
 constexpr int kMaxSymbol = 256, kMaxDefines = 768;
 
-/// Rows that belong to no ladder: the arithmetic probe is the first.
+/// Rows that belong to no ladder: the arithmetic probe, then the fill.
 std::span<const Row> service_rows();
+const Row& probe_row();
+const Row& fill_row();  // CUDA's driver has no fill with 8 and 16 bytes
+void plan_fill(void* memory, uint64_t offset, uint64_t bytes, const uint32_t words[4], Plan& plan);
 
 /// All rows, those of no ladder first; nullptr behind the last.
 const Row* row_at(int index);
@@ -18,7 +21,10 @@ const Row* row_at(int index);
 /// returns its length, or -1 where it doesn't fit. A row without macros has "__".
 int suffix_of(const Row& row, const int* macro, char* text, int bytes);
 
-/// Calls visit(name, value) for each macro of the instance: the row's NAME with its value, and for
+/// Macro values as one number.
+uint64_t instance_number(const Row& row, const int* macro);
+
+/// Calls visit(name, value, is_word) for each macro of the instance: the row's NAME with its value, and for
 /// a value that is a word also NAME_value = 1, for #if.
 template <class Visit>
 void visit_macros(const Row& row, const int* macro, Visit&& visit);

@@ -148,7 +148,7 @@ int describe(char* text, size_t bytes, const char* name, const Wrong& wrong) {
 }
 
 void run_probe(trine_device& device, Probed& result) {
-  const Row& row = service_rows()[0];
+  const Row& row = probe_row();
   kit::Vector<float> answers(kOutputBytes / sizeof(float)), triples(kInputBytes / sizeof(float));
   run_launches(device, row, kProbe, answers.data());
   fill_probe(triples.data());

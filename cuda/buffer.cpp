@@ -1,0 +1,102 @@
+// Buffers: device memory in stream order, so that giving it back blocks no queue; pinned memory;
+// the caller's.
+#include <memory>
+
+#include "cuda/objects.hpp"
+
+namespace trine::cuda {
+namespace {
+
+Pointer pointer_of(const void* native) { return reinterpret_cast<Pointer>(native); }
+void* native_of(Pointer pointer) { return reinterpret_cast<void*>(pointer); }
+std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
+
+}  // namespace
+
+Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), device_(on) {
+  facts.kind = kind;
+  facts.bytes = bytes;
+}
+
+Buffer::~Buffer() {
+  if (gpu::is_forked() || device_.is_lost()) return;
+  const Current current(device_);
+  switch (facts.kind) {
+    case TRINE_MEMORY_DEVICE:
+      if (!facts.native) break;
+      if (device_.has_pools) {
+        driver().cuMemFreeAsync(pointer_of(facts.native), device_.service);
+      } else {
+        driver().cuMemFree(pointer_of(facts.native));
+      }
+      break;
+    case TRINE_MEMORY_PINNED:
+      if (facts.host) driver().cuMemFreeHost(facts.host);
+      break;
+    case TRINE_MEMORY_WRAPPED:
+      if (registered) driver().cuMemHostUnregister(facts.host);
+      break;
+  }
+}
+
+trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, kind, bytes));
+  const Current current(*this);
+  Pointer pointer = 0;
+  if (kind == TRINE_MEMORY_PINNED) {
+    check(driver().cuMemHostAlloc(&buffer->facts.host, at_least_one(bytes),
+                                  kHostAllocPortable | kHostAllocDeviceMap),
+          "cuMemHostAlloc");
+    check(driver().cuMemHostGetDevicePointer(&pointer, buffer->facts.host, 0),
+          "cuMemHostGetDevicePointer");
+    buffer->facts.native = native_of(pointer);
+  } else if (has_pools) {
+    check(driver().cuMemAllocAsync(&pointer, at_least_one(bytes), service), "cuMemAllocAsync");
+    buffer->facts.native = native_of(pointer);
+    // The service stream holds nothing but allocations: this waits for no work.
+    check(driver().cuStreamSynchronize(service), "cuStreamSynchronize");
+  } else {
+    check(driver().cuMemAlloc(&pointer, at_least_one(bytes)), "cuMemAlloc");
+    buffer->facts.native = native_of(pointer);
+  }
+  return buffer.release();
+}
+
+trine_buffer* Device::adopt(void* native_pointer, uint64_t bytes) {
+  const Current current(*this);
+  int type = 0, ordinal = -1;
+  const Result known = driver().cuPointerGetAttribute(&type, kAttributeMemoryType,
+                                                      pointer_of(native_pointer));
+  if (known == kSuccess && type != kMemoryHost) {
+    check(driver().cuPointerGetAttribute(&ordinal, kAttributeOrdinal, pointer_of(native_pointer)),
+          "cuPointerGetAttribute");
+  }
+  if (is_sticky(known)) check(known, "cuPointerGetAttribute");
+  if (known != kSuccess || (type != kMemoryHost && ordinal != id)) {
+    kit::fail(TRINE_INVALID_ARGUMENT, "cuda:%d: the adopted pointer isn't memory of this device",
+              index);
+  }
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes));
+  buffer->facts.native = native_pointer;
+  return buffer.release();
+}
+
+trine_buffer* Device::wrap(void* host, uint64_t bytes) {
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_WRAPPED, bytes));
+  buffer->facts.host = host;
+  if (bytes == 0) return buffer.release();
+  const Current current(*this);
+  const Result code = driver().cuMemHostRegister(host, bytes,
+                                                 kHostRegisterPortable | kHostRegisterDeviceMap);
+  // Pinned already, by the program or by another of our buffers: then it is theirs to unpin.
+  if (code != kHostMemoryAlreadyRegistered) {
+    check(code, "cuMemHostRegister");
+    buffer->registered = true;
+  }
+  Pointer pointer = 0;
+  check(driver().cuMemHostGetDevicePointer(&pointer, host, 0), "cuMemHostGetDevicePointer");
+  buffer->facts.native = native_of(pointer);
+  return buffer.release();
+}
+
+}  // namespace trine::cuda

@@ -1,0 +1,164 @@
+// Devices: an open one holds its primary context, a service stream, its modules and flags.
+#include <memory>
+
+#include "backends/gpu/architecture.hpp"
+#include "cuda/objects.hpp"
+
+namespace trine::cuda {
+namespace {
+
+constexpr std::size_t kFlagBlockBytes = 4096;
+
+int attribute(DeviceId id, int which) {
+  int value = 0;
+  check(driver().cuDeviceGetAttribute(&value, which, id), "cuDeviceGetAttribute");
+  return value;
+}
+
+}  // namespace
+
+Current::Current(Device& device) {
+  Context before = nullptr;
+  device.check(driver().cuCtxGetCurrent(&before), "cuCtxGetCurrent");
+  if (before == device.context) return;
+  device.check(driver().cuCtxPushCurrent(device.context), "cuCtxPushCurrent");
+  pushed_ = true;
+}
+
+Current::~Current() {
+  Context ours = nullptr;
+  if (pushed_) driver().cuCtxPopCurrent(&ours);
+}
+
+Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
+  describe_device(device_index, facts);
+  check(driver().cuDeviceGet(&id, device_index), "cuDeviceGet");
+  has_pools = attribute(id, kMemoryPools) != 0;
+  max_pitch = static_cast<std::size_t>(attribute(id, kMaxPitch));
+  check(driver().cuDevicePrimaryCtxRetain(&context, id), "cuDevicePrimaryCtxRetain");
+  try {
+    const Current current(*this);
+    check(driver().cuStreamCreate(&service, kStreamNonBlocking), "cuStreamCreate");
+  } catch (...) {
+    driver().cuDevicePrimaryCtxRelease(id);
+    throw;
+  }
+}
+
+Device::~Device() {
+  if (gpu::is_forked()) return;
+  if (!is_lost()) {
+    try {
+      const Current current(*this);
+      modules.unload();
+      for (void* block : flag_blocks_) driver().cuMemFreeHost(block);
+      driver().cuStreamDestroy(service);
+    } catch (const kit::Failure&) {  // the driver has gone before us, at the process's end
+    }
+  }
+  driver().cuDevicePrimaryCtxRelease(id);
+}
+
+void Device::check(Result code, const char* call) {
+  if (code == kSuccess) return;
+  const ErrorText words(code);
+  if (is_sticky(code)) {
+    char reason[256];
+    std::snprintf(reason, sizeof reason, "%s failed: %s", call, words.text);
+    lose(reason);
+    kit::fail(TRINE_DEVICE_LOST, "cuda:%d is lost: %s", index, reason);
+  }
+  kit::fail(status_of(code), "cuda:%d: %s failed: %s", index, call, words.text);
+}
+
+void Device::native(void** native_device, void** native_context) {
+  if (native_device) *native_device = reinterpret_cast<void*>(static_cast<intptr_t>(id));
+  if (native_context) *native_context = context;
+}
+
+const char* Device::lacks(const gpu::Row& row) {
+  const int device = static_cast<int>(facts.version_major * 10 + facts.version_minor);
+  bool found = false;
+  gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, row.architectures,
+                           [&](const gpu::Architecture& one, std::string_view) {
+                             found = found || one.runs_on(device);
+                           });
+  if (found) return nullptr;
+  return row.architectures
+             ? "it is compiled for architectures that this device isn't (see its requirement)"
+             : "this build holds code for " TRINE_CUDA_ARCHITECTURES
+               " only, which this device can't run (CMAKE_CUDA_ARCHITECTURES)";
+}
+
+namespace {
+struct OwnStream {
+  Stream stream = nullptr;
+  ~OwnStream() {
+    if (stream) driver().cuStreamDestroy(stream);
+  }
+};
+}  // namespace
+
+trine_queue* Device::create_queue() {
+  const Current current(*this);
+  OwnStream fresh;
+  check(driver().cuStreamCreate(&fresh.stream, kStreamNonBlocking), "cuStreamCreate");
+  auto* queue = new Queue(*this, fresh.stream, true);
+  fresh.stream = nullptr;
+  return queue;
+}
+
+// Null is a stream too: the program's default one.
+trine_queue* Device::adopt_queue(void* native_stream) {
+  const Current current(*this);
+  auto* stream = static_cast<Stream>(native_stream);
+  Context its_context = nullptr;
+  check(driver().cuStreamGetCtx(stream, &its_context), "cuStreamGetCtx of an adopted stream");
+  if (its_context != context) {
+    kit::fail(TRINE_INVALID_ARGUMENT, "cuda:%d: the adopted stream belongs to another device or "
+              "context; Trine works in the device's primary context", index);
+  }
+  return new Queue(*this, stream, false);
+}
+
+trine_event* Device::create_event(bool signalled_by_host) {
+  return new Event(*this, signalled_by_host);
+}
+
+// --- Flags --------------------------------------------------------------------------------------
+
+Flag Device::take_flag() {
+  std::lock_guard lock(flag_mutex_);
+  if (free_flags_.empty()) grow_flags();
+  Flag flag = free_flags_.back();
+  free_flags_.pop_back();
+  ++flag.value;
+  return flag;
+}
+
+void Device::give_back(const Flag& flag) {
+  std::lock_guard lock(flag_mutex_);
+  free_flags_.push_back(flag);  // room for all flags was reserved when they were made
+}
+
+void Device::grow_flags() {
+  const Current current(*this);
+  const std::size_t count = kFlagBlockBytes / sizeof(uint32_t);
+  flag_blocks_.reserve(flag_blocks_.size() + 1);
+  free_flags_.reserve((flag_blocks_.size() + 1) * count);
+  void* block = nullptr;
+  Pointer pointer = 0;
+  check(driver().cuMemHostAlloc(&block, kFlagBlockBytes, kHostAllocPortable | kHostAllocDeviceMap),
+        "cuMemHostAlloc");
+  const Result code = driver().cuMemHostGetDevicePointer(&pointer, block, 0);
+  if (code != kSuccess) driver().cuMemFreeHost(block);
+  check(code, "cuMemHostGetDevicePointer");
+  flag_blocks_.push_back(block);
+  for (std::size_t i = 0; i < count; ++i) {
+    uint32_t* word = static_cast<uint32_t*>(block) + i;
+    *word = 0;
+    free_flags_.push_back({word, pointer + i * sizeof(uint32_t), 0});
+  }
+}
+
+}  // namespace trine::cuda

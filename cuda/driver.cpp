@@ -1,0 +1,98 @@
+// Finds CUDA's driver, and gives its errors their words.
+#include "cuda/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "backends/kit/error.hpp"
+
+namespace trine::cuda {
+namespace {
+
+std::mutex load_mutex;
+Driver loaded;
+std::atomic<const Driver*> in_use{nullptr};
+char load_reason[256];
+
+bool load() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    std::snprintf(load_reason, sizeof load_reason, "there is no CUDA driver: %s", dlerror());
+    return false;
+  }
+#define TRINE_LOOK_UP(name, symbol, parameters)                                              \
+  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #symbol));            \
+  if (!loaded.name) {                                                                        \
+    std::snprintf(load_reason, sizeof load_reason,                                           \
+                  "the CUDA driver has no " #symbol ": it is older than CUDA 11.7");         \
+    dlclose(library);                                                                        \
+    return false;                                                                            \
+  }
+  TRINE_CUDA_FUNCTIONS(TRINE_LOOK_UP)
+#undef TRINE_LOOK_UP
+  return true;
+}
+
+}  // namespace
+
+const Driver* find_driver(const char** reason) {
+  if (const Driver* table = in_use.load(std::memory_order_acquire)) return table;
+  std::lock_guard lock(load_mutex);
+  if (!in_use && load()) in_use.store(&loaded, std::memory_order_release);
+  *reason = load_reason;
+  return in_use;
+}
+
+const Driver& driver() { return *in_use.load(std::memory_order_acquire); }
+
+void replace_driver(const Driver* table) {
+  std::lock_guard lock(load_mutex);
+  in_use = table;
+}
+
+trine_status status_of(Result code) {
+  if (code == kSuccess) return TRINE_OK;
+  if (code == kOutOfMemory) return TRINE_OUT_OF_MEMORY;
+  if (code == kNotReady) return TRINE_NOT_READY;
+  return is_sticky(code) ? TRINE_DEVICE_LOST : TRINE_BACKEND_ERROR;
+}
+
+bool is_sticky(Result code) {
+  switch (code) {
+    case kDeinitialized:
+    case 214:  // an uncorrectable ECC error
+    case 220:  // an uncorrectable NVLink error
+    case 226:  // contained ECC error
+    case 700:  // an illegal address
+    case 702:  // a launch timed out
+    case 709:  // the context is destroyed
+    case 710:  // a device-side assert
+    case 714:  // a hardware stack error
+    case 715:  // an illegal instruction
+    case 716:  // a misaligned address
+    case 717:  // an invalid address space
+    case 718:  // an invalid program counter
+    case 719:  // a launch failed
+    case 721:  // a tensor memory leak
+      return true;
+    default: return false;
+  }
+}
+
+ErrorText::ErrorText(Result code) {
+  const char *name = nullptr, *words = nullptr;
+  driver().cuGetErrorName(code, &name);
+  driver().cuGetErrorString(code, &words);
+  std::snprintf(text, sizeof text, "%s: %s (%d)", name ? name : "an error without a name",
+                words ? words : "the driver doesn't say what it is", code);
+}
+
+void check(Result code, const char* call) {
+  if (code == kSuccess) return;
+  kit::fail(status_of(code), "cuda: %s failed: %s", call, ErrorText(code).text);
+}
+
+}  // namespace trine::cuda

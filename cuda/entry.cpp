@@ -1,0 +1,13 @@
+// The one symbol of the cuda backend's library.
+#include "backends/kit/border.hpp"
+#include "backends/kit/error.hpp"
+#include "cuda/backend.hpp"
+
+trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
+  trine_host ours;
+  if (!trine::kit::take(host, ours) || !backend) {
+    return trine::kit::report(TRINE_UNSUPPORTED, "cuda: the host is newer than this backend");
+  }
+  *backend = trine::cuda::backend(ours);
+  return TRINE_OK;
+}

@@ -1,0 +1,142 @@
+// The CUDA side of a GPU backend's four objects, over the device's primary context, so that
+// pointers and streams of a program that uses the CUDA runtime just work.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "backends/gpu/objects.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/modules.hpp"
+
+namespace trine::cuda {
+
+/// Number of devices; 0 with a reason reported.
+int count_devices();
+void describe_device(int index, trine_device_facts& facts);
+
+/// A word of pinned memory that streams wait on and the host writes. Its value only grows, so a
+/// word can serve the next event while a stream still looks at it for the last.
+struct Flag {
+  uint32_t* host = nullptr;
+  Pointer device = 0;
+  uint32_t value = 0;
+};
+
+struct Device final : trine_device {
+  explicit Device(int device_index);
+  ~Device() override;
+
+  void native(void** native_device, void** native_context) override;
+  trine_queue* create_queue() override;
+  trine_queue* adopt_queue(void* native_stream) override;
+  trine_event* create_event(bool signalled_by_host) override;
+  trine_buffer* allocate(uint64_t bytes, uint32_t kind) override;
+  trine_buffer* adopt(void* native_pointer, uint64_t bytes) override;
+  trine_buffer* wrap(void* host, uint64_t bytes) override;
+  const char* lacks(const gpu::Row& row) override;
+
+  /// Throws unless `code` is kSuccess; a sticky error makes the device lost.
+  void check(Result code, const char* call);
+
+  Flag take_flag();
+  void give_back(const Flag& flag);
+
+  DeviceId id = 0;
+  Context context = nullptr;
+  bool has_pools = false;
+  std::size_t max_pitch = 0;
+  Modules modules{*this};
+  Stream service = nullptr;  // orders allocations, and nothing else
+
+ private:
+  void grow_flags();
+  std::mutex flag_mutex_;
+  kit::Vector<void*> flag_blocks_;
+  kit::Vector<Flag> free_flags_;
+};
+
+/// Makes the device's context current for a while, and restores what the caller had.
+class Current {
+ public:
+  explicit Current(Device& device);
+  ~Current();
+  Current(const Current&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+struct Queue final : trine_queue {
+  Queue(Device& on, Stream native_stream, bool is_ours);
+  ~Queue() override;
+
+  void* native() override { return stream; }
+  void flush() override {}  // CUDA hands over at once
+  void wait() override;
+  bool idle() override;
+  void wait_for(trine_event& event) override;
+  void copy(const trine_copy& copy) override;
+  void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
+            uint32_t pattern_bytes) override;
+  void launch(const gpu::Row& row, const gpu::Plan& plan) override;
+
+  Device& device_;
+  const Stream stream;
+
+ private:
+  struct Kernel {
+    const gpu::Row* row;
+    uint64_t instance;
+    int entry;
+    Function function;
+    uint32_t dynamic_bytes;  // what the function is allowed by now
+  };
+  Kernel& kernel_of(const gpu::Row& row, const gpu::Plan& plan, const gpu::Launch& launch);
+  Result copy_line(const trine_copy& copy);
+  Result copy_box(const trine_copy& copy);
+  void copy_rows(trine_copy copy);
+
+  const bool ours_;
+  kit::Vector<Kernel> kernels_;
+};
+
+struct Event final : trine_event {
+  Event(Device& on, bool signalled_by_host);
+  ~Event() override;
+
+  void record(trine_queue& queue) override;
+  void signal() override;
+  bool passed() override;
+  void wait() override;
+  void notify(void (*function)(void*), void* argument) override;
+  double seconds_since(trine_event& start) override;
+
+  void hold_back(Queue& queue);  // what comes later on `queue` waits for this event
+
+ private:
+  struct Notice : kit::Allocated {
+    void (*function)(void*);
+    void* argument;
+    Notice* next;
+  };
+  static void deliver(Stream, Result, void* notice);
+
+  Device& device_;
+  const bool by_host_;
+  NativeEvent event_ = nullptr;
+  Flag flag_;
+  std::mutex mutex_;
+  std::condition_variable signalled_condition_;
+  bool signalled_ = false;
+  Notice* notices_ = nullptr;  // to be delivered by signal()
+};
+
+struct Buffer final : trine_buffer {
+  Buffer(Device& on, uint32_t kind, uint64_t bytes);
+  ~Buffer() override;
+  Device& device_;
+  bool registered = false;
+};
+
+}  // namespace trine::cuda

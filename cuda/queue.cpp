@@ -1,0 +1,176 @@
+// Queues: a stream each, with the functions that it has launched before.
+#include <cstring>
+
+#include "backends/gpu/instance.hpp"
+#include "cuda/objects.hpp"
+
+namespace trine::cuda {
+namespace {
+
+Pointer pointer_of(const void* handle, uint64_t offset) {
+  return reinterpret_cast<Pointer>(handle) + offset;
+}
+
+}  // namespace
+
+Queue::Queue(Device& on, Stream native_stream, bool is_ours)
+    : trine_queue(on), device_(on), stream(native_stream), ours_(is_ours) {}
+
+// cuStreamDestroy doesn't wait; the driver lets go of the stream when its work is done.
+Queue::~Queue() {
+  if (!ours_ || gpu::is_forked() || device_.is_lost()) return;
+  const Current current(device_);
+  driver().cuStreamDestroy(stream);
+}
+
+void Queue::wait() {
+  const Current current(device_);
+  device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+bool Queue::idle() {
+  const Current current(device_);
+  const Result code = driver().cuStreamQuery(stream);
+  if (code == kNotReady) return false;
+  device_.check(code, "cuStreamQuery");
+  return true;
+}
+
+void Queue::wait_for(trine_event& event) {
+  const Current current(device_);
+  static_cast<Event&>(event).hold_back(*this);
+}
+
+// --- Copies -------------------------------------------------------------------------------------
+
+void Queue::copy(const trine_copy& copy) {
+  const Current current(device_);
+  if (copy.height == 1) {
+    device_.check(copy_line(copy), "a copy");
+  } else if (copy.source_pitch > device_.max_pitch || copy.target_pitch > device_.max_pitch) {
+    copy_rows(copy);  // gaps of gigabytes: there can't be many
+  } else {
+    device_.check(copy_box(copy), "cuMemcpy2DAsync");
+  }
+}
+
+void Queue::copy_rows(trine_copy copy) {
+  for (uint64_t i = 0; i < copy.height; ++i) {
+    device_.check(copy_line(copy), "a copy");
+    copy.source_offset += copy.source_pitch;
+    copy.target_offset += copy.target_pitch;
+  }
+}
+
+Result Queue::copy_line(const trine_copy& c) {
+  const Pointer source = pointer_of(c.source, c.source_offset);
+  const Pointer target = pointer_of(c.target, c.target_offset);
+  switch (c.direction) {
+    case TRINE_HOST_TO_DEVICE:
+      return driver().cuMemcpyHtoDAsync(target, reinterpret_cast<const void*>(source), c.width,
+                                        stream);
+    case TRINE_DEVICE_TO_HOST:
+      return driver().cuMemcpyDtoHAsync(reinterpret_cast<void*>(target), source, c.width, stream);
+    default: return driver().cuMemcpyAsync(target, source, c.width, stream);
+  }
+}
+
+Result Queue::copy_box(const trine_copy& c) {
+  Copy2D box{};
+  box.source_type = c.direction == TRINE_HOST_TO_DEVICE ? kMemoryHost : kMemoryUnified;
+  box.target_type = c.direction == TRINE_DEVICE_TO_HOST ? kMemoryHost : kMemoryUnified;
+  const Pointer source = pointer_of(c.source, c.source_offset);
+  const Pointer target = pointer_of(c.target, c.target_offset);
+  if (box.source_type == kMemoryHost) {
+    box.source_host = reinterpret_cast<const void*>(source);
+  } else {
+    box.source_device = source;
+  }
+  if (box.target_type == kMemoryHost) {
+    box.target_host = reinterpret_cast<void*>(target);
+  } else {
+    box.target_device = target;
+  }
+  box.source_pitch = c.source_pitch;
+  box.target_pitch = c.target_pitch;
+  box.width = c.width;
+  box.height = c.height;
+  return driver().cuMemcpy2DAsync(&box, stream);
+}
+
+// The driver fills with 1, 2 and 4 bytes; wider patterns are its too when their words are alike.
+void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
+                 uint32_t pattern_bytes) {
+  const Pointer target = pointer_of(memory, offset);
+  unsigned words[4];
+  for (uint32_t at = 0; at < sizeof words; at += pattern_bytes) {
+    std::memcpy(reinterpret_cast<char*>(words) + at, pattern, pattern_bytes);
+  }
+  if (target % (pattern_bytes < 4 ? pattern_bytes : 4)) {
+    kit::fail(TRINE_INVALID_ARGUMENT, "cuda: fill: the address is not a multiple of the pattern");
+  }
+  const bool alike = words[0] == words[1] && words[0] == words[2] && words[0] == words[3];
+  if (!alike) {
+    gpu::Plan plan;
+    gpu::plan_fill(memory, offset, bytes, words, plan);
+    return launch(gpu::fill_row(), plan);
+  }
+  const Current current(device_);
+  if (pattern_bytes == 1) {
+    device_.check(driver().cuMemsetD8Async(target, static_cast<unsigned char>(words[0]), bytes,
+                                           stream), "cuMemsetD8Async");
+  } else if (pattern_bytes == 2) {
+    device_.check(driver().cuMemsetD16Async(target, static_cast<unsigned short>(words[0]),
+                                            bytes / 2, stream), "cuMemsetD16Async");
+  } else {
+    device_.check(driver().cuMemsetD32Async(target, words[0], bytes / 4, stream),
+                  "cuMemsetD32Async");
+  }
+}
+
+// --- Launches -----------------------------------------------------------------------------------
+
+Queue::Kernel& Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan,
+                                const gpu::Launch& launch) {
+  const uint64_t instance = gpu::instance_number(row, plan.macro);
+  for (Kernel& k : kernels_) {
+    if (k.row == &row && k.instance == instance && k.entry == launch.entry) return k;
+  }
+  kernels_.reserve(kernels_.size() + 1);
+  const Function function = device_.modules.function(row, plan.macro, launch.entry);
+  kernels_.push_back({&row, instance, launch.entry, function, 0});
+  return kernels_.back();
+}
+
+void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
+  const Current current(device_);
+  // What can fail without the device comes first, so that a plan starts whole or not at all.
+  Function functions[gpu::kMaxLaunches];
+  for (int l = 0; l < plan.launch_count; ++l) {
+    const gpu::Launch& launch = plan.launches[l];
+    Kernel& kernel = kernel_of(row, plan, launch);
+    functions[l] = kernel.function;
+    // Up to 48 KB need no leave.
+    if (launch.dynamic_local_bytes > 49152 && launch.dynamic_local_bytes > kernel.dynamic_bytes) {
+      device_.check(driver().cuFuncSetAttribute(kernel.function, kMaxDynamicShared,
+                                                static_cast<int>(launch.dynamic_local_bytes)),
+                    "cuFuncSetAttribute");
+      kernel.dynamic_bytes = launch.dynamic_local_bytes;
+    }
+  }
+  for (int l = 0; l < plan.launch_count; ++l) {
+    const gpu::Launch& launch = plan.launches[l];
+    void* arguments[gpu::kMaxArguments + 1];
+    for (int a = 0; a < launch.argument_count; ++a) {
+      arguments[a] = const_cast<void**>(&launch.arguments[a].memory);  // all of the union starts there
+    }
+    arguments[launch.argument_count] = nullptr;  // for a driver that records what it is given
+    device_.check(driver().cuLaunchKernel(functions[l], launch.grid[0], launch.grid[1],
+                                          launch.grid[2], launch.block[0], launch.block[1],
+                                          launch.block[2], launch.dynamic_local_bytes, stream,
+                                          arguments, nullptr),
+                  "cuLaunchKernel");
+  }
+}
+
+}  // namespace trine::cuda

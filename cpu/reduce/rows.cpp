@@ -12,6 +12,8 @@ bool is_small(const trine_reduce& op) {
 constexpr ReduceRung kRungs[] = {
     {"sequential", "one thread, element after element in the result's precision", TRINE_STUDY, {},
      nullptr, nullptr, reduce_sequential, is_small},
+    {"exact", "bins of doubles and superaccumulators: the exact sum, rounded once", TRINE_REPRODUCIBLE,
+     {}, nullptr, exact_workspace, reduce_exact, is_small},
 };
 
 }  // namespace

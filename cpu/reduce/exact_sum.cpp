@@ -1,0 +1,274 @@
+// The pieces of an exact sum, compiled once per instruction set: along one result's elements, or
+// across a strip of results.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/exact_sum.cpp"
+#include <cstring>
+
+#include "arithmetic.hpp"
+#include "exact_sum.hpp"
+#include "simd.hpp"
+
+#include "exact_bins-inl.hpp"
+#include "exact_table-inl.hpp"
+#include "exact_round-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+// --- Along -----------------------------------------------------------------------------------
+
+// All lanes belong to one result.
+template <class T, trine_map M>
+struct WholeSink {
+  SuperAccumulator& total;
+  PairTable& table;
+
+  void flush(const Bins& bins) {
+    for (int k = 0; k < bins.count; ++k) {
+      std::int64_t units = 0;
+      for (int lane = 0; lane < kGroup; ++lane) units += units_in(bins, k, lane);
+      if (units != 0) total.add(units, bins.unit[k]);
+    }
+  }
+  void slow(const T* p, std::ptrdiff_t, int rows) {
+    add_by_exponent<T, M>(p, std::int64_t(rows) * kGroup, table, total);
+  }
+};
+
+template <class T, trine_map M>
+void sum_along(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end,
+               SumScratch& scratch, SuperAccumulator& total) {
+  constexpr std::int64_t kTile = 256 * kGroup;
+  Bins& bins = scratch.bins[0];
+  WholeSink<T, M> sink{total, scratch.table};
+  each_chunk<T>(p, r, begin, end, reinterpret_cast<T*>(scratch.buffer), false,
+                [&](const T* data, std::int64_t count, std::int64_t) {
+    std::int64_t i = 0;
+    for (; i + kGroup <= count; ) {
+      const std::int64_t tile = std::min(kTile, (count - i) / kGroup * kGroup);
+      add_tile<T, M>(data + i, kGroup, static_cast<int>(tile / kGroup), bins, sink);
+      i += tile;
+    }
+    if (i < count) {
+      T last[kGroup] = {};
+      std::copy(data + i, data + count, last);
+      add_tile<T, M>(last, kGroup, 1, bins, sink);
+    }
+  });
+  if (bins.rows > 0) sink.flush(bins);
+  empty_bins(bins);
+  empty_table(scratch.table, total);
+}
+
+// --- Across ----------------------------------------------------------------------------------
+
+// Every lane belongs to a result of its own; its accumulator is used when bins don't suffice.
+template <class T, trine_map M>
+struct LaneSink {
+  SuperAccumulator* lane;
+  bool used = false;
+
+  void open() {
+    if (used) return;
+    used = true;
+    for (int i = 0; i < kGroup; ++i) lane[i].clear();
+  }
+  void flush(const Bins& bins) {
+    open();
+    for (int i = 0; i < kGroup; ++i)
+      for (int k = 0; k < bins.count; ++k)
+        if (const std::int64_t units = units_in(bins, k, i)) lane[i].add(units, bins.unit[k]);
+  }
+  void slow(const T* p, std::ptrdiff_t step, int rows) {
+    open();
+    for (int i = 0; i < kGroup; ++i) add_one_by_one<T, M>(p + i, step, rows, lane[i]);
+  }
+};
+
+// Lanes [first, first + width) of a strip. Narrow groups are folded: lane f * width + j takes every
+// `folds`-th row of result j, and its sum joins lane j's in the end.
+struct Group {
+  std::int64_t first;
+  int width;
+  int folds;
+};
+
+// Rows [row, end) of a group, in tiles of kGroup lanes: in place, or packed and padded with zeros.
+template <class T, trine_map M>
+void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int64_t end, T* buffer,
+                    Bins& bins, LaneSink<T, M>& sink) {
+  const T* origin = p.begin<T>(g.first);
+  const int lanes = g.width * g.folds;
+  const bool in_place = lanes == kGroup && p.output_step == 1 &&
+                        (g.folds == 1 || p.inner_step == g.width);
+  if (in_place) {
+    const auto rows = static_cast<int>((end - row) / g.folds);
+    if (rows > 0)
+      add_tile<T, M>(origin + row * p.inner_step, p.inner_step * g.folds, rows, bins, sink);
+    row += std::int64_t(rows) * g.folds;
+  }
+  if (row == end) return;
+  const auto rows = static_cast<int>(ceil_div(end - row, g.folds));
+  if (lanes < kGroup || row + std::int64_t(rows) * g.folds > end)
+    std::fill(buffer, buffer + std::int64_t(rows) * kGroup, T(0));
+  for (int j = 0; j < g.width; ++j) {
+    const T* from = origin + j * p.output_step + row * p.inner_step;
+    for (std::int64_t i = 0; i < end - row; ++i)
+      buffer[i / g.folds * kGroup + i % g.folds * g.width + j] = from[i * p.inner_step];
+  }
+  add_tile<T, M>(buffer, kGroup, rows, bins, sink);
+}
+
+template <class R>
+void store_group(const Problem& p, const Group& g, const Bins& bins) {
+  R rounded[kGroup] = {};
+  if (bins.count == 0) {
+    // Nothing but zeros.
+  } else if constexpr (std::is_same_v<R, double>) {
+    round_bins(bins, rounded, nullptr);
+  } else {
+    round_bins(bins, nullptr, rounded);
+  }
+  for (int j = 0; j < g.width; ++j) {
+    if (rounded[j] == 0 && all_negative_zero(p, g.first + j)) rounded[j] = -R(0);
+    p.result<R>(g.first + j) = rounded[j];
+  }
+}
+
+// The group's rows are in: round its bins, or bring bins and lanes together.
+template <class T, trine_map M>
+void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, Bins& bins,
+                  LaneSink<T, M>& sink) {
+  const Problem& p = *piece.problem;
+  if (!sink.used && !piece.partials && g.folds == 1) {
+    if (p.result_dtype == TRINE_F64) {
+      store_group<double>(p, g, bins);
+    } else {
+      store_group<float>(p, g, bins);
+    }
+    return;
+  }
+  sink.flush(bins);
+  for (int f = 1; f < g.folds; ++f)
+    for (int j = 0; j < g.width; ++j) sink.lane[j].merge(sink.lane[f * g.width + j]);
+  for (int j = 0; j < g.width; ++j) {
+    if (piece.partials) {
+      SuperAccumulator& partial = piece.partials[(g.first + j) * piece.plan->parts + part];
+      partial.clear();
+      partial.merge(sink.lane[j]);
+    } else {
+      store_sum(p, g.first + j, sink.lane[j]);
+    }
+  }
+}
+
+template <class T, trine_map M>
+void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, std::int64_t part) {
+  constexpr int kMostGroups = kStrip / kGroup;
+  const Problem& p = *piece.problem;
+  SumScratch& scratch = *piece.scratch;
+  const std::int64_t begin = part * piece.plan->part_length;
+  const std::int64_t end = std::min(p.length(), begin + piece.plan->part_length);
+  Group groups[kMostGroups];
+  LaneSink<T, M> sinks[kMostGroups];
+  int count = 0;
+  for (std::int64_t lane = 0; lane < width; lane += kGroup, ++count) {
+    const auto lanes = static_cast<int>(std::min<std::int64_t>(kGroup, width - lane));
+    groups[count] = {first + lane, lanes, end - begin >= 64 ? kGroup / lanes : 1};
+    sinks[count].lane = scratch.lane + lane;
+    empty_bins(scratch.bins[count]);
+  }
+  // Few rows of many groups at a time: a row of the strip is read from end to end, and a group's
+  // bins are loaded once for all of them.
+  const std::int64_t tile = count > 1 ? 16 : 256;
+  for (std::int64_t row = begin; row < end; row += tile)
+    for (int i = 0; i < count; ++i)
+      add_group_rows<T, M>(p, groups[i], row, std::min(end, row + tile),
+                           reinterpret_cast<T*>(scratch.buffer), scratch.bins[i], sinks[i]);
+  for (int i = 0; i < count; ++i)
+    finish_group<T, M>(piece, groups[i], part, scratch.bins[i], sinks[i]);
+}
+
+// --- Pieces ----------------------------------------------------------------------------------
+
+template <class T, trine_map M>
+void sum_typed(const SumPiece& piece, std::int64_t index) {
+  const Problem& p = *piece.problem;
+  const Plan& plan = *piece.plan;
+  const std::int64_t part = index % plan.parts;
+  const std::int64_t first = index / plan.parts * plan.unit;
+  const std::int64_t last = std::min(p.outputs, first + plan.unit);
+  if (plan.across) {
+    for (std::int64_t r = first; r < last; r += kStrip)
+      sum_strip<T, M>(piece, r, std::min(kStrip, last - r), part);
+    return;
+  }
+  const std::int64_t begin = part * plan.part_length;
+  const std::int64_t end = std::min(p.length(), begin + plan.part_length);
+  for (std::int64_t r = first; r < last; ++r) {
+    SuperAccumulator& total =
+        piece.partials ? piece.partials[r * plan.parts + part] : piece.scratch->total;
+    total.clear();
+    sum_along<T, M>(p, r, begin, end, *piece.scratch, total);
+    if (!piece.partials) store_sum(p, r, total);
+  }
+}
+
+void sum_piece(const SumPiece& piece, std::int64_t index) {
+  with_map(piece.problem->map, [&]<trine_map M>() {
+    if (piece.problem->dtype == TRINE_F32) {
+      sum_typed<float, M>(piece, index);
+    } else {
+      sum_typed<double, M>(piece, index);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trine::cpu {
+
+HWY_EXPORT(sum_piece);
+
+void sum_piece(const SumPiece& piece, std::int64_t index) {
+  HWY_DYNAMIC_DISPATCH(sum_piece)(piece, index);
+}
+
+bool all_negative_zero(const Problem& p, std::int64_t r) {
+  if (p.map != TRINE_IDENTITY || p.length() == 0) return false;
+  const auto all = [&]<class T>(T) {
+    for (std::int64_t o = 0; o < p.outer; ++o) {
+      const T* row = p.begin<T>(r) + o * p.outer_step;
+      for (std::int64_t i = 0; i < p.inner; ++i)
+        if (row[i * p.inner_step] != 0 || !std::signbit(row[i * p.inner_step])) return false;
+    }
+    return true;
+  };
+  return p.dtype == TRINE_F32 ? all(0.0f) : all(0.0);
+}
+
+void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total) {
+  const auto store = [&]<class R>(R) {
+    R sum = total.round<R>();
+    if (sum == 0 && all_negative_zero(p, r)) sum = -R(0);
+    p.result<R>(r) = sum;
+  };
+  if (p.result_dtype == TRINE_F64) {
+    store(0.0);
+  } else {
+    store(0.0f);
+  }
+}
+
+void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r) {
+  SuperAccumulator& total = partials[r * plan.parts];
+  for (std::int64_t part = 1; part < plan.parts; ++part) total.merge(partials[r * plan.parts + part]);
+  store_sum(p, r, total);
+}
+
+}  // namespace trine::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,62 @@
+// The exact sum of floats: what one thread needs for it, and the pieces of work it is made of.
+// exact_sum.cpp compiles the pieces once per instruction set; exact.cpp spreads them over threads.
+#pragma once
+
+#include "plan.hpp"
+#include "super_accumulator.hpp"
+
+namespace trine::cpu {
+
+// Accumulators of one group of lanes: bins of 40 bits each, from the largest element downwards.
+// Bin k holds 1.5 * 2^52 units of 2^unit[k], plus what was added: an integer of its own in a double.
+struct Bins {
+  static constexpr int kMost = 10, kLanes = 16;
+
+  int count = 0;  // bins in use; 0: no window chosen yet
+  int rows = 0;   // added to each lane since the bins were emptied
+  int skip = 0, distrust = 0;  // tiles to send down the slow road at once, after misses
+  double limit = 0;            // every element's magnitude is below it
+  int unit[kMost];
+  double anchor[kMost];
+  alignas(64) double value[kMost][kLanes];
+};
+
+// Sums by exponent, for elements that no window of bins holds. Four tables, so that neighbours with
+// one exponent don't wait for each other.
+struct PairTable {
+  static constexpr int kTables = 4, kPairs = 288;
+  static constexpr int kExponentBias = 1200;  // squares of very small and large numbers
+  struct Pair {
+    std::int64_t low, high;
+  };
+  bool used = false;
+  std::int64_t room = 0;
+  alignas(64) Pair pair[kTables][kPairs];
+};
+
+struct SumScratch {
+  PairTable table;
+  SuperAccumulator total;
+  Bins bins[kStrip / 2];
+  SuperAccumulator lane[kStrip];
+  alignas(64) std::byte buffer[kChunk * sizeof(double)];
+};
+
+// One piece of a sum of f32 or f64. `partials` is null when the plan has one part: results are then
+// rounded and stored.
+struct SumPiece {
+  const Problem* problem;
+  const Plan* plan;
+  SumScratch* scratch;
+  SuperAccumulator* partials;
+};
+void sum_piece(const SumPiece& piece, std::int64_t index);
+
+// Merges the parts of result `r` and stores it.
+void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r);
+
+// Stores a rounded result; a zero becomes -0 where every input is -0.
+void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total);
+bool all_negative_zero(const Problem& p, std::int64_t r);
+
+}  // namespace trine::cpu

@@ -1,0 +1,227 @@
+// Integer sums, min, max, argmin and argmax. Plain loops over neighbours: the compiler turns them
+// into vectors of each instruction set, as keys are integers and integer sums have no order.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/fold.cpp"
+#include <cstring>
+
+#include "arithmetic.hpp"
+#include "fold.hpp"
+#include "simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+// --- Integer sums ----------------------------------------------------------------------------
+
+template <class T, trine_map M>
+struct Total {
+  using State = std::uint64_t;
+
+  static State start() { return 0; }
+
+  static void along(const T* data, std::int64_t count, std::int64_t, State& state) {
+    std::uint64_t total = 0;
+    for (std::int64_t i = 0; i < count; ++i) total += widened<M>(data[i]);
+    state += total;
+  }
+
+  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
+                     std::int64_t, State* state) {
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < width; ++j) state[j] += widened<M>(rows[i * step + j]);
+  }
+
+  static Folded partial(State state) { return {state, 0}; }
+  static void store(const Problem& p, std::int64_t r, State state) {
+    p.result<std::uint64_t>(r) = state;
+  }
+};
+
+// --- Extremes --------------------------------------------------------------------------------
+
+template <class T, trine_map M, bool kMax, bool kIndex>
+struct Extreme {
+  using Value = Mapped<T, M>;
+  using K = Key<Value>;
+  struct State {
+    K key;
+    std::int64_t index;
+  };
+
+  static State start() { return {losing_key<kMax, Value>(), -1}; }
+  static HWY_INLINE K key(T x) { return key_of<kMax, Value>(mapped<M>(x)); }
+
+  // The best key of a block first, in vectors; only a block that improves is searched for its place.
+  static void along(const T* data, std::int64_t count, std::int64_t first, State& state) {
+    constexpr std::int64_t kBlock = 2048;
+    for (std::int64_t b = 0; b < count; b += kBlock) {
+      const std::int64_t end = std::min(count, b + kBlock);
+      K best = losing_key<kMax, Value>();
+      for (std::int64_t i = b; i < end; ++i) {
+        const K k = key(data[i]);
+        best = beats<kMax>(k, best) ? k : best;
+      }
+      if (state.index >= 0 && !beats<kMax>(best, state.key)) continue;
+      state.key = best;
+      state.index = first + b;
+      if (kIndex) {
+        std::int64_t i = b;
+        while (key(data[i]) != best) ++i;
+        state.index = first + i;
+      }
+    }
+  }
+
+  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
+                     std::int64_t first, State* state) {
+    // Indices as wide as keys, so that both fit the same vectors; rows in blocks that they can count.
+    using Row = std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t>;
+    constexpr std::int64_t kBlock = 1 << 20;
+    K best[kStrip];
+    Row at[kStrip];
+    for (std::int64_t b = 0; b < count; b += kBlock) {
+      const std::int64_t end = std::min(count, b + kBlock);
+      for (std::int64_t j = 0; j < width; ++j) best[j] = key(rows[b * step + j]);
+      std::fill(at, at + width, Row(0));
+      for (std::int64_t i = b + 1; i < end; ++i) {
+        const T* row = rows + i * step;
+        const Row here = static_cast<Row>(i - b);
+        for (std::int64_t j = 0; j < width; ++j) {
+          const K k = key(row[j]);
+          const bool better = beats<kMax>(k, best[j]);
+          best[j] = better ? k : best[j];
+          if (kIndex) at[j] = better ? here : at[j];
+        }
+      }
+      for (std::int64_t j = 0; j < width; ++j)
+        if (state[j].index < 0 || beats<kMax>(best[j], state[j].key))
+          state[j] = {best[j], first + b + at[j]};
+    }
+  }
+
+  static Folded partial(State state) {
+    Folded folded{0, state.index};
+    std::memcpy(&folded.bits, &state.key, sizeof state.key);
+    return folded;
+  }
+  static void store(const Problem& p, std::int64_t r, State state) {
+    if (kIndex) {
+      p.result<std::int64_t>(r) = state.index;
+    } else {
+      p.result<Value>(r) = value_of<Value>(state.key);
+    }
+  }
+};
+
+// --- Pieces ----------------------------------------------------------------------------------
+
+template <class T, class Fold>
+void run_piece(const FoldPiece& piece, std::int64_t index) {
+  using State = typename Fold::State;
+  const Problem& p = *piece.problem;
+  T* buffer = reinterpret_cast<T*>(piece.scratch->buffer);
+  const auto finish = [&](std::int64_t r, std::int64_t part, State state) {
+    if (piece.partials) {
+      piece.partials[r * piece.plan->parts + part] = Fold::partial(state);
+    } else {
+      Fold::store(p, r, state);
+    }
+  };
+  const auto end_of = [&](std::int64_t part) {
+    return std::min(p.length(), (part + 1) * piece.plan->part_length);
+  };
+  each_part(
+      piece, index,
+      [&](std::int64_t r, std::int64_t part) {
+        State state = Fold::start();
+        each_chunk<T>(p, r, part * piece.plan->part_length, end_of(part), buffer, false,
+                      [&](const T* data, std::int64_t count, std::int64_t first) {
+                        Fold::along(data, count, first, state);
+                      });
+        finish(r, part, state);
+      },
+      [&](std::int64_t r, std::int64_t width, std::int64_t part) {
+        State state[kStrip];
+        std::fill(state, state + width, Fold::start());
+        each_tile<T>(p, r, width, part * piece.plan->part_length, end_of(part), buffer,
+                     [&](const T* rows, std::int64_t step, std::int64_t count, std::int64_t first) {
+                       Fold::across(rows, step, count, width, first, state);
+                     });
+        for (std::int64_t j = 0; j < width; ++j) finish(r + j, part, state[j]);
+      });
+}
+
+void fold_piece(const FoldPiece& piece, std::int64_t index) {
+  with_dtype(piece.problem->dtype, [&]<class T>() {
+    with_map(piece.problem->map, [&]<trine_map M>() {
+      switch (piece.problem->function) {
+        case TRINE_SUM:
+          if constexpr (!is_float<T>) run_piece<T, Total<T, M>>(piece, index);
+          return;
+        case TRINE_MIN: return run_piece<T, Extreme<T, M, false, false>>(piece, index);
+        case TRINE_MAX: return run_piece<T, Extreme<T, M, true, false>>(piece, index);
+        case TRINE_ARGMIN: return run_piece<T, Extreme<T, M, false, true>>(piece, index);
+        case TRINE_ARGMAX: return run_piece<T, Extreme<T, M, true, true>>(piece, index);
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trine::cpu {
+namespace {
+
+template <class T, trine_map M, bool kMax>
+void finish_extreme(const Problem& p, const Plan& plan, const Folded* partials, std::int64_t r) {
+  using Value = Mapped<T, M>;
+  Key<Value> best = losing_key<kMax, Value>();
+  std::int64_t index = -1;
+  for (std::int64_t part = 0; part < plan.parts; ++part) {
+    const Folded& folded = partials[r * plan.parts + part];
+    Key<Value> key;
+    std::memcpy(&key, &folded.bits, sizeof key);
+    // Parts are in the order of the index: the first of equals stays.
+    if (index >= 0 && !beats<kMax>(key, best)) continue;
+    best = key;
+    index = folded.index;
+  }
+  if (p.function == TRINE_ARGMIN || p.function == TRINE_ARGMAX) {
+    p.result<std::int64_t>(r) = index;
+  } else {
+    p.result<Value>(r) = value_of<Value>(best);
+  }
+}
+
+}  // namespace
+
+HWY_EXPORT(fold_piece);
+
+void fold_piece(const FoldPiece& piece, std::int64_t index) {
+  HWY_DYNAMIC_DISPATCH(fold_piece)(piece, index);
+}
+
+void finish_fold(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
+  if (p.function == TRINE_SUM) {
+    std::uint64_t total = 0;
+    for (std::int64_t i = 0; i < plan.parts; ++i) total += partials[r * plan.parts + i].bits;
+    p.result<std::uint64_t>(r) = total;
+    return;
+  }
+  with_dtype(p.dtype, [&]<class T>() {
+    with_map(p.map, [&]<trine_map M>() {
+      if (p.function == TRINE_MIN || p.function == TRINE_ARGMIN) {
+        finish_extreme<T, M, false>(p, plan, partials, r);
+      } else {
+        finish_extreme<T, M, true>(p, plan, partials, r);
+      }
+    });
+  });
+}
+
+}  // namespace trine::cpu
+#endif  // HWY_ONCE

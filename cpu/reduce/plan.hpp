@@ -1,0 +1,116 @@
+// How a reduction is cut into pieces for the threads, and how a piece reads its elements.
+//
+// Along: a piece is a stretch of one result's elements; SIMD lanes hold elements of one result.
+// Across: a piece is a strip of neighbouring results; a lane holds one result and walks down rows.
+//
+//   each_row of n x 4096: along      each_row of n x 4: across (lanes are rows, packed)
+//   each_column, row-major: across   all: along
+//
+// A result with more elements than a piece should have is cut into parts, whose partial states meet
+// in the workspace: partial[result * parts + part].
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "problem.hpp"
+
+namespace trine::cpu {
+
+struct Plan {
+  bool across;
+  std::int64_t unit;         // results in a piece
+  std::int64_t units;        // ceil(outputs / unit)
+  std::int64_t parts;        // pieces per unit
+  std::int64_t part_length;  // elements of each result in a piece
+
+  std::int64_t pieces() const { return units * parts; }
+};
+
+inline constexpr std::int64_t kChunk = 4096;            // elements read at a time
+inline constexpr std::int64_t kStrip = 256;             // results side by side, across
+inline constexpr std::int64_t kPieceElements = 1 << 16;  // below, handing out a piece costs more
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// `tree`: parts are whole subtrees of a product, so their length is a power of two.
+inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
+  const std::int64_t length = p.length();
+  const std::int64_t shortest = std::max<std::int64_t>(1, length);
+  Plan plan{};
+  // Rows shorter than 256 leave a vector half empty too often; strides decide for the others.
+  plan.across = p.outputs > 1 && p.outer == 1 &&
+                (length < 256 || p.output_step < p.inner_step);
+  plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
+  if (plan.across) plan.unit = ceil_div(plan.unit, kStrip) * kStrip;
+  plan.unit = std::min(plan.unit, p.outputs);
+  plan.units = ceil_div(p.outputs, plan.unit);
+  // More pieces than threads, so that a late thread leaves little to wait for.
+  const std::int64_t wanted = threads == 1 ? 1 : ceil_div(32 * std::int64_t(threads), plan.units);
+  const std::int64_t possible =
+      ceil_div(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
+  plan.parts = std::max<std::int64_t>(1, std::min(wanted, possible));
+  plan.part_length = ceil_div(ceil_div(shortest, plan.parts), kChunk) * kChunk;
+  if (tree)
+    plan.part_length = static_cast<std::int64_t>(
+        std::bit_ceil(static_cast<std::uint64_t>(plan.part_length)));
+  plan.parts = std::max<std::int64_t>(1, ceil_div(length, plan.part_length));
+  return plan;
+}
+
+// take(data, count, first_index) for the elements [begin, end) of result `r`, in order, each time
+// `count` neighbours in memory: where they lie, or packed into `buffer` (kChunk elements).
+// `aligned`: first indices are multiples of kChunk, if `begin` is one.
+template <class T, class Take>
+void each_chunk(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end, T* buffer,
+                bool aligned, Take&& take) {
+  const T* origin = p.begin<T>(r);
+  while (begin < end) {
+    const std::int64_t o = p.outer == 1 ? 0 : begin / p.inner;
+    const std::int64_t i = begin - o * p.inner;
+    const T* from = origin + o * p.outer_step + i * p.inner_step;
+    std::int64_t run = std::min(end - begin, p.inner - i);
+    if (p.inner_step == 1 && (run == end - begin || (run >= 512 && !aligned))) {
+      take(from, run, begin);
+      begin += run;
+      continue;
+    }
+    std::int64_t filled = 0;
+    const std::int64_t wanted = std::min(kChunk, end - begin);
+    std::int64_t row = o;
+    std::int64_t column = i;
+    while (filled < wanted) {
+      run = std::min(wanted - filled, p.inner - column);
+      const T* source = origin + row * p.outer_step + column * p.inner_step;
+      for (std::int64_t j = 0; j < run; ++j) buffer[filled + j] = source[j * p.inner_step];
+      filled += run;
+      ++row;
+      column = 0;
+    }
+    take(buffer, filled, begin);
+    begin += filled;
+  }
+}
+
+// take(rows, step, count, first_row) for rows [begin, end) of results [r, r + width), width <= kStrip:
+// rows[i * step + j] belongs to result r + j. In place when results are neighbours, else packed.
+template <class T, class Take>
+void each_tile(const Problem& p, std::int64_t r, std::int64_t width, std::int64_t begin,
+               std::int64_t end, T* buffer, Take&& take) {
+  const T* origin = p.begin<T>(r);
+  if (p.output_step == 1) {
+    take(origin + begin * p.inner_step, p.inner_step, end - begin, begin);
+    return;
+  }
+  const std::int64_t rows = std::max<std::int64_t>(1, kChunk / width);
+  for (; begin < end; begin += rows) {
+    const std::int64_t count = std::min(rows, end - begin);
+    const T* source = origin + begin * p.inner_step;
+    for (std::int64_t j = 0; j < width; ++j)
+      for (std::int64_t i = 0; i < count; ++i)
+        buffer[i * width + j] = source[j * p.output_step + i * p.inner_step];
+    take(buffer, width, count, begin);
+  }
+}
+
+}  // namespace trine::cpu

@@ -1,0 +1,179 @@
+// Products along one fixed binary tree over the index, split at the largest power of two below n.
+// That is: neighbours are multiplied pairwise, level by level, and an odd one out moves up as it is.
+//
+//   n = 7    (0 1)(2 3)(4 5) 6   ->   (01 23)(45 6)   ->   (0123 456)
+//
+// So every aligned block of 2^k elements is a subtree, whichever thread multiplies it. Integers are
+// multiplied in the same way, modulo 2^64, where the order doesn't matter.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/product.cpp"
+#include <cstring>
+
+#include "arithmetic.hpp"
+#include "fold.hpp"
+#include "simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+using Factor = std::conditional_t<is_float<T>, T, std::uint64_t>;
+
+template <class T, trine_map M>
+HWY_INLINE Factor<T> factor(T x) {
+  if constexpr (is_float<T>) {
+    return mapped<M>(x);
+  } else {
+    return widened<M>(x);
+  }
+}
+
+// Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
+// A subtree is a row of `width` factors, one per result.
+template <class F>
+struct Tree {
+  std::uint64_t (*level)[kStrip];
+  std::int64_t width;
+  std::uint64_t count = 0;
+  int depth = 0;
+
+  F* row(int i) { return reinterpret_cast<F*>(level[i]); }
+
+  // The newest subtree lies in row(depth); merges it with its equals.
+  void push() {
+    ++depth;
+    ++count;
+    for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();
+  }
+  void merge() {
+    F* HWY_RESTRICT left = row(depth - 2);
+    const F* HWY_RESTRICT right = row(depth - 1);
+    for (std::int64_t j = 0; j < width; ++j) left[j] *= right[j];
+    --depth;
+  }
+  // All of them from the right; row(0) is the product.
+  void finish() {
+    if (depth == 0) {
+      std::fill(row(0), row(0) + width, F(1));
+      depth = 1;
+    }
+    while (depth > 1) merge();
+  }
+};
+
+// The product of at most kChunk neighbours, by levels.
+template <class T, trine_map M>
+Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
+  using F = Factor<T>;
+  if (count == 1) return factor<T, M>(data[0]);
+  alignas(64) F even[kChunk / 2], odd[kChunk / 4 + 1];
+  std::int64_t pairs = count / 2;
+  for (std::int64_t i = 0; i < pairs; ++i)
+    even[i] = factor<T, M>(data[2 * i]) * factor<T, M>(data[2 * i + 1]);
+  if (count % 2) even[pairs] = factor<T, M>(data[count - 1]);
+  F* from = even;
+  F* to = odd;
+  for (count = pairs + count % 2; count > 1; count = pairs + count % 2) {
+    pairs = count / 2;
+    const F* HWY_RESTRICT source = from;
+    F* HWY_RESTRICT target = to;
+    for (std::int64_t i = 0; i < pairs; ++i) target[i] = source[2 * i] * source[2 * i + 1];
+    if (count % 2) target[pairs] = source[count - 1];
+    std::swap(from, to);
+  }
+  return from[0];
+}
+
+template <class T, trine_map M>
+void run_piece(const FoldPiece& piece, std::int64_t index) {
+  using F = Factor<T>;
+  const Problem& p = *piece.problem;
+  const Plan& plan = *piece.plan;
+  T* buffer = reinterpret_cast<T*>(piece.scratch->buffer);
+  const auto end_of = [&](std::int64_t part) {
+    return std::min(p.length(), (part + 1) * plan.part_length);
+  };
+  const auto finish = [&](std::int64_t r, std::int64_t part, Tree<F>& tree) {
+    tree.finish();
+    for (std::int64_t j = 0; j < tree.width; ++j) {
+      if (piece.partials) {
+        std::memcpy(&piece.partials[(r + j) * plan.parts + part].bits, tree.row(0) + j, sizeof(F));
+      } else {
+        p.result<F>(r + j) = tree.row(0)[j];
+      }
+    }
+  };
+  each_part(
+      piece, index,
+      [&](std::int64_t r, std::int64_t part) {
+        Tree<F> tree{piece.scratch->level, 1};
+        each_chunk<T>(p, r, part * plan.part_length, end_of(part), buffer, true,
+                      [&](const T* data, std::int64_t count, std::int64_t) {
+                        for (std::int64_t i = 0; i < count; i += kChunk) {
+                          *tree.row(tree.depth) =
+                              chunk_product<T, M>(data + i, std::min(kChunk, count - i));
+                          tree.push();
+                        }
+                      });
+        finish(r, part, tree);
+      },
+      [&](std::int64_t r, std::int64_t width, std::int64_t part) {
+        Tree<F> tree{piece.scratch->level, width};
+        each_tile<T>(p, r, width, part * plan.part_length, end_of(part), buffer,
+                     [&](const T* rows, std::int64_t step, std::int64_t count, std::int64_t) {
+                       for (std::int64_t i = 0; i < count; ++i) {
+                         F* HWY_RESTRICT target = tree.row(tree.depth);
+                         const T* HWY_RESTRICT source = rows + i * step;
+                         for (std::int64_t j = 0; j < width; ++j)
+                           target[j] = factor<T, M>(source[j]);
+                         tree.push();
+                       }
+                     });
+        finish(r, part, tree);
+      });
+}
+
+void product_piece(const FoldPiece& piece, std::int64_t index) {
+  with_dtype(piece.problem->dtype, [&]<class T>() {
+    with_map(piece.problem->map, [&]<trine_map M>() { run_piece<T, M>(piece, index); });
+  });
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trine::cpu {
+
+HWY_EXPORT(product_piece);
+
+void product_piece(const FoldPiece& piece, std::int64_t index) {
+  HWY_DYNAMIC_DISPATCH(product_piece)(piece, index);
+}
+
+// Parts are equal subtrees but for the last: the same levels, upwards from them.
+void finish_product(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
+  Folded* part = partials + r * plan.parts;
+  const auto multiply = [&]<class F>(F) {
+    const auto value = [&](std::int64_t i) {
+      F f;
+      std::memcpy(&f, &part[i].bits, sizeof f);
+      return f;
+    };
+    for (std::int64_t count = plan.parts; count > 1; count = ceil_div(count, 2)) {
+      for (std::int64_t i = 0; i < ceil_div(count, 2); ++i) {
+        const F product = 2 * i + 1 < count ? value(2 * i) * value(2 * i + 1) : value(2 * i);
+        std::memcpy(&part[i].bits, &product, sizeof product);
+      }
+    }
+    p.result<F>(r) = value(0);
+  };
+  if (p.dtype == TRINE_F32) return multiply(0.0f);
+  if (p.dtype == TRINE_F64) return multiply(0.0);
+  multiply(std::uint64_t(0));
+}
+
+}  // namespace trine::cpu
+#endif  // HWY_ONCE

@@ -29,8 +29,9 @@ ARROWS = {
 # What the design names beside the arrows: the part that may look inside, and what it may see.
 EXCEPTIONS = [
     ("tests/faults/", ("cuda/driver.hpp", "opencl/driver.hpp")),
-    # Unit tests look inside what needs no device.
+    # Unit tests look inside what needs no device; those of the program, inside the program.
     ("tests/unit/", ("core/", "backends/")),
+    ("tests/program/", ("bench/",)),
     ("tests/conformance/", ("tests/oracle/", "tests/conformance/engine/")),
     ("tests/unit/", ("tests/oracle/",)),
     ("core/include/", ("core/include/",)),

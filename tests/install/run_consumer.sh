@@ -33,7 +33,7 @@ find "$prefix" -name '*.so*' -o -path '*/bin/*' -type f | while read -r file; do
 done
 
 steps='set -e
-cmake -S project -B build -Dtrine_DIR="$(dirname "$(find moved -name trineConfig.cmake)")" "$@"
+cmake -S project -B build -Dtrine_DIR="$(dirname "$(find "$PWD"/moved -name trineConfig.cmake)")" "$@"
 cmake --build build
 ./build/consumer
 if [ -x moved/bin/trine ]; then moved/bin/trine info; fi'

@@ -9,7 +9,7 @@ namespace {
 Result result(const char* device, int64_t n, const char* memory, double kernel, double copying) {
   Result r;
   r.problem.size = {n, 1, 0};
-  r.problem.layout = "r";
+  r.problem.layout = default_layout(Operation::reduce);
   r.device = device;
   r.rung = "exact";
   r.memory = memory;

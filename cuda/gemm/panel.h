@@ -1,6 +1,7 @@
-// Panels: SIZE rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
-// memory as panel[l][SIZE + 4], one element per "lane" index and step, by THREADS work-items (SIZE
-// or twice as many). Three ways to copy, by how the operand lies in memory; the choice is uniform.
+// Panels: `size` rows of A (or columns of B) by DEPTH steps of k, brought from memory into local
+// memory as panel[l][size + 4], one element per "lane" index and step, by THREADS work-items.
+// Three ways to copy, by how the operand lies in memory; the choice is uniform. `size` is a constant
+// wherever these functions are called; THREADS is a multiple or a part of it.
 //
 //   ALONG_K      k has unit stride: RUN neighbours read 32 bytes of a lane and store them turned;
 //                the padding of 4 elements spreads those stores over the banks.
@@ -13,10 +14,9 @@
 #define ALONG_K 0
 #define ALONG_LANES 1
 #define IN_VECTORS 2
-#define ROW (SIZE + 4)
+#define ROW(size) ((size) + 4)
+#define PANEL(size) (DEPTH * ROW(size))
 #define RUN (32 / (int)sizeof(T))
-#define VECTORS (SIZE / WIDTH)
-#define PANEL (DEPTH * ROW)
 
 // `bytes` is the size of the copy or 0: then zeros are stored and nothing is read.
 DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)__cvta_generic_to_shared(to); }
@@ -46,20 +46,20 @@ typedef struct Feed {
 
 // `lane0` is the panel's first lane, `lanes` the matrix's number of them.
 DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long batch_stride,
-                    long lane0, long lanes, int t) {
+                    long lane0, long lanes, const int size, int t) {
   const long left = lanes - lane0;
   Feed f;
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
-  f.lanes_left = left < SIZE ? (int)left : SIZE;
+  f.lanes_left = left < size ? (int)left : size;
   const ulong bytes = (ulong)(k_stride | batch_stride) * sizeof(T);
   f.way = k_stride == 1 && lane_stride != 1                            ? ALONG_K
           : lane_stride == 1 && (((ulong)x | bytes) & 15) == 0 ? IN_VECTORS
                                                                        : ALONG_LANES;
-  int lane = t % SIZE, l = t / SIZE;
+  int lane = t % size, l = t / size;
   if (f.way == ALONG_K) lane = t / RUN, l = t % RUN;
-  if (f.way == IN_VECTORS) lane = t % VECTORS * WIDTH, l = t / VECTORS;
-  f.place = l * ROW + lane;
+  if (f.way == IN_VECTORS) lane = t % (size / WIDTH) * WIDTH, l = t / (size / WIDTH);
+  f.place = l * ROW(size) + lane;
   if (f.way != IN_VECTORS && lane >= f.lanes_left) lane = f.lanes_left - 1;
   f.from = x + (lane0 + lane) * lane_stride + l * k_stride;
   f.lanes_left -= lane;
@@ -67,27 +67,34 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
 }
 
 // Copies the next DEPTH steps, of which k_left lie inside the matrix, and moves on.
-DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, int t) {
+DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int size, int t) {
   const int steps = k_left < DEPTH ? (int)k_left : DEPTH;
   LOCAL_POINTER T* to = panel + f->place;
   if (f->way == IN_VECTORS) {
     const int left = f->lanes_left < 0 ? 0 : f->lanes_left < WIDTH ? f->lanes_left : WIDTH;
+    const int vectors = size / WIDTH;
 #pragma unroll
-    for (int l = 0; l < DEPTH; l += THREADS / VECTORS)
-      copy_vector(to + l * ROW, f->from + l * f->k_stride, l + t / VECTORS < steps ? left : 0);
+    for (int l = 0; l < DEPTH; l += THREADS / vectors)
+      copy_vector(to + l * ROW(size), f->from + l * f->k_stride, l + t / vectors < steps ? left : 0);
   } else if (f->way == ALONG_K) {
 #pragma unroll
-    for (int s = 0; s < SIZE; s += THREADS / RUN) {
+    for (int s = 0; s < size; s += THREADS / RUN) {
       const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
       const GLOBAL T* from = f->from + lane * f->lane_stride;
 #pragma unroll
       for (int l = 0; l < DEPTH; l += RUN)
-        copy_element(to + l * ROW + s, from + l, l + t % RUN < steps);
+        copy_element(to + l * ROW(size) + s, from + l, l + t % RUN < steps);
     }
   } else {
+    const int lanes = THREADS < size ? THREADS : size;
 #pragma unroll
-    for (int l = 0; l < DEPTH; l += THREADS / SIZE)
-      copy_element(to + l * ROW, f->from + l * f->k_stride, l + t / SIZE < steps);
+    for (int s = 0; s < size; s += lanes) {
+      const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
+      const GLOBAL T* from = f->from + lane * f->lane_stride;
+#pragma unroll
+      for (int l = 0; l < DEPTH; l += THREADS / lanes)
+        copy_element(to + l * ROW(size) + s, from + l * f->k_stride, l + t / size < steps);
+    }
   }
   f->from += DEPTH * f->k_stride;
 }

@@ -18,15 +18,15 @@
 #include "mma.h"
 
 KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
-  LOCAL_ARENA(arena, STAGES * 2 * PANEL * 8);
+  LOCAL_ARENA(arena, STAGES * 2 * PANEL(SIZE) * 8);
   LOCAL_POINTER T* const a_panel = (LOCAL_POINTER T*)arena;
-  LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL;
+  LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL(SIZE);
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
   const int t = local_x(), warp = t / 32, group = t % 32 / 4, quarter = t % 4;
   const long i0 = (long)tile.row * SIZE, j0 = (long)tile.col * SIZE;
   const int row = warp % WARPS_DOWN * 32, col = warp / WARPS_DOWN * (SIZE / 2);
-  Feed a_feed = feed_of(a + a_offset + tile.batch * a_batch, a_row, a_col, a_batch, i0, m, t);
-  Feed b_feed = feed_of(b + b_offset + tile.batch * b_batch, b_col, b_row, b_batch, j0, n, t);
+  Feed a_feed = feed_of(a + a_offset + tile.batch * a_batch, a_row, a_col, a_batch, i0, m, SIZE, t);
+  Feed b_feed = feed_of(b + b_offset + tile.batch * b_batch, b_col, b_row, b_batch, j0, n, SIZE, t);
   const long depth = flags & MULTIPLY ? k : 0;
 
   T acc[ROW_BLOCKS][COL_BLOCKS][4];
@@ -39,8 +39,8 @@ KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   long copied = 0;
   for (int s = 0; s < STAGES - 1; ++s, copied += DEPTH) {
     if (copied < depth) {
-      copy_panel(&a_feed, a_panel + s * PANEL, depth - copied, t);
-      copy_panel(&b_feed, b_panel + s * PANEL, depth - copied, t);
+      copy_panel(&a_feed, a_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
+      copy_panel(&b_feed, b_panel + s * PANEL(SIZE), depth - copied, SIZE, t);
     }
     commit_copies();
   }
@@ -50,13 +50,13 @@ KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     sync();
     const int next = stage == 0 ? STAGES - 1 : stage - 1;
     if (copied < depth) {
-      copy_panel(&a_feed, a_panel + next * PANEL, depth - copied, t);
-      copy_panel(&b_feed, b_panel + next * PANEL, depth - copied, t);
+      copy_panel(&a_feed, a_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
+      copy_panel(&b_feed, b_panel + next * PANEL(SIZE), depth - copied, SIZE, t);
     }
     commit_copies();
     copied += DEPTH;
-    const LOCAL_POINTER T* a_stage = a_panel + stage * PANEL + quarter * ROW + row + group;
-    const LOCAL_POINTER T* b_stage = b_panel + stage * PANEL + quarter * ROW + col + group;
+    const LOCAL_POINTER T* a_stage = a_panel + stage * PANEL(SIZE) + quarter * ROW(SIZE) + row + group;
+    const LOCAL_POINTER T* b_stage = b_panel + stage * PANEL(SIZE) + quarter * ROW(SIZE) + col + group;
 #pragma unroll
     for (int l = 0; l < DEPTH; l += 8) {
       T x[ROW_BLOCKS][4], y[COL_BLOCKS][2];
@@ -64,11 +64,11 @@ KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
       for (int i = 0; i < ROW_BLOCKS; ++i)
 #pragma unroll
         for (int e = 0; e < 4; ++e)
-          x[i][e] = a_stage[(l + e / 2 * 4) * ROW + i * 16 + e % 2 * 8];
+          x[i][e] = a_stage[(l + e / 2 * 4) * ROW(SIZE) + i * 16 + e % 2 * 8];
 #pragma unroll
       for (int j = 0; j < COL_BLOCKS; ++j)
 #pragma unroll
-        for (int e = 0; e < 2; ++e) y[j][e] = b_stage[(l + e * 4) * ROW + j * 8];
+        for (int e = 0; e < 2; ++e) y[j][e] = b_stage[(l + e * 4) * ROW(SIZE) + j * 8];
 #pragma unroll
       for (int i = 0; i < ROW_BLOCKS; ++i)
 #pragma unroll
@@ -78,15 +78,17 @@ KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   }
 
   c += c_offset + tile.batch * c_batch;
+  const bool wide = is_wide(c, c_row, c_col);
 #pragma unroll
   for (int i = 0; i < ROW_BLOCKS; ++i)
 #pragma unroll
     for (int j = 0; j < COL_BLOCKS; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const long row_of_c = i0 + row + i * 16 + group + e / 2 * 8;
-        const long col_of_c = j0 + col + j * 8 + quarter * 2 + e % 2;
+      for (int e = 0; e < 4; e += 2) {
+        const long row_of_c = i0 + row + i * 16 + group + e * 4;
+        const long col_of_c = j0 + col + j * 8 + quarter * 2;
         if (row_of_c < m && col_of_c < n)
-          finish(c + row_of_c * c_row + col_of_c * c_col, acc[i][j][e], alpha, beta, flags);
+          finish_vector(c + row_of_c * c_row + col_of_c * c_col, c_col, acc[i][j] + e,
+                        (int)min(n - col_of_c, (long)WIDTH), wide, alpha, beta, flags);
       }
 }

@@ -27,11 +27,23 @@
 #define VECTOR_float float4
 #define VECTOR_double double2
 #define VECTOR_int int4
+#define MAKE_VECTOR_float make_float4
+#define MAKE_VECTOR_double make_double2
+#define MAKE_VECTOR_int make_int4
 #define WIDTH GEMM_PASTE(WIDTH_, T)
 #define VECTOR GEMM_PASTE(VECTOR_, T)
+#define MAKE_VECTOR GEMM_PASTE(MAKE_VECTOR_, T)
 #define INTEGER_float 0
 #define INTEGER_double 0
 #define INTEGER_int 1
+
+#if WIDTH == 4
+DEVICE VECTOR pack(const T* e) { return MAKE_VECTOR(e[0], e[1], e[2], e[3]); }
+DEVICE void unpack(VECTOR v, T* e) { e[0] = v.x, e[1] = v.y, e[2] = v.z, e[3] = v.w; }
+#else
+DEVICE VECTOR pack(const T* e) { return MAKE_VECTOR(e[0], e[1]); }
+DEVICE void unpack(VECTOR v, T* e) { e[0] = v.x, e[1] = v.y; }
+#endif
 
 #if GEMM_PASTE(INTEGER_, T)
 DEVICE T multiply_add(T x, T y, T acc) { return (int)((uint)x * (uint)y + (uint)acc); }
@@ -46,6 +58,30 @@ DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {
   T result = (flags & MULTIPLY) ? scale(alpha, acc) : (T)0;
   if (flags & ADD_C) result = multiply_add(beta, *c, result);
   *c = result;
+}
+
+// Stores WIDTH neighbours of a row of C, of which `inside` lie in the matrix: at once if `wide`.
+DEVICE void finish_vector(GLOBAL T* c, long c_col, const T* acc, int inside, bool wide, T alpha,
+                          T beta, int flags) {
+  if (wide && inside >= WIDTH) {
+    T old[WIDTH], result[WIDTH];
+    if (flags & ADD_C) unpack(*(const GLOBAL VECTOR*)c, old);
+#pragma unroll
+    for (int e = 0; e < WIDTH; ++e) {
+      result[e] = (flags & MULTIPLY) ? scale(alpha, acc[e]) : (T)0;
+      if (flags & ADD_C) result[e] = multiply_add(beta, old[e], result[e]);
+    }
+    *(GLOBAL VECTOR*)c = pack(result);
+  } else {
+#pragma unroll
+    for (int e = 0; e < WIDTH; ++e)
+      if (e < inside) finish(c + e * c_col, acc[e], alpha, beta, flags);
+  }
+}
+
+// May vectors of C be stored at once? Uniform; tile columns start at multiples of WIDTH.
+DEVICE bool is_wide(const GLOBAL T* c, long c_row, long c_col) {
+  return c_col == 1 && (((ulong)c | (ulong)c_row * sizeof(T)) & 15) == 0;
 }
 
 // The tile of C that group `group` works on. Groups walk down BAND tile rows before they step to

@@ -59,20 +59,13 @@ void ExactSum::add_value(T value, bool square) {
   add_shifted(uint64_t(product >> 64), 2 * exponent + 64, false);
 }
 
-void ExactSum::add(float value) {
-  add_value(value, false);
-}
-void ExactSum::add(double value) {
-  add_value(value, false);
-}
-void ExactSum::add_square(float value) {
-  add_value(value, true);
-}
-void ExactSum::add_square(double value) {
-  add_value(value, true);
-}
+void ExactSum::add(float value) { add_value(value, false); }
+void ExactSum::add(double value) { add_value(value, false); }
+void ExactSum::add_square(float value) { add_value(value, true); }
+void ExactSum::add_square(double value) { add_value(value, true); }
 
 void ExactSum::multiply(uint64_t times) {
+  if (times == 1) return;
   carry();
   SignedWide carried = 0;
   for (int c = 0; c < kChunks; ++c) {
@@ -127,8 +120,10 @@ T ExactSum::round() const {
   if (last - kLowestPosition >= F::kExponentMax) return negative ? -kInfinity : kInfinity;
   uint64_t mantissa = 0;
   for (int p = highest; p >= last; --p) mantissa = mantissa << 1 | bit(p);
-  bool below_half = false;
-  for (int p = last - 2; p >= 0 && !below_half; --p) below_half = bit(p) != 0;
+  // Whether anything lies below the bit that decides a rounding.
+  const int half = last - 1;
+  bool below_half = (uint64_t(sum.chunks_[half >> 5]) & ((uint64_t{1} << (half & 31)) - 1)) != 0;
+  for (int c = 0; c < half >> 5; ++c) below_half |= sum.chunks_[c] != 0;
   if (bit(last - 1) != 0 && (below_half || (mantissa & 1) != 0)) ++mantissa;
 
   // A mantissa with its implicit bit raises the exponent field by one, so the parts just add up.

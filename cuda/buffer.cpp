@@ -8,7 +8,10 @@ namespace trine::cuda {
 namespace {
 
 Pointer pointer_of(const void* native) { return reinterpret_cast<Pointer>(native); }
-void* native_of(Pointer pointer) { return reinterpret_cast<void*>(pointer); }
+void set_address(Buffer& buffer, Pointer pointer) {
+  buffer.facts.native = reinterpret_cast<void*>(pointer);
+  buffer.facts.address = pointer;
+}
 std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 
 }  // namespace
@@ -49,15 +52,15 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
           "cuMemHostAlloc");
     check(driver().cuMemHostGetDevicePointer(&pointer, buffer->facts.host, 0),
           "cuMemHostGetDevicePointer");
-    buffer->facts.native = native_of(pointer);
+    set_address(*buffer, pointer);
   } else if (has_pools) {
     check(driver().cuMemAllocAsync(&pointer, at_least_one(bytes), service), "cuMemAllocAsync");
-    buffer->facts.native = native_of(pointer);
+    set_address(*buffer, pointer);
     // The service stream holds nothing but allocations: this waits for no work.
     check(driver().cuStreamSynchronize(service), "cuStreamSynchronize");
   } else {
     check(driver().cuMemAlloc(&pointer, at_least_one(bytes)), "cuMemAlloc");
-    buffer->facts.native = native_of(pointer);
+    set_address(*buffer, pointer);
   }
   return buffer.release();
 }
@@ -77,7 +80,7 @@ trine_buffer* Device::adopt(void* native_pointer, uint64_t bytes) {
               index);
   }
   std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes));
-  buffer->facts.native = native_pointer;
+  set_address(*buffer, pointer_of(native_pointer));
   return buffer.release();
 }
 
@@ -95,7 +98,7 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   }
   Pointer pointer = 0;
   check(driver().cuMemHostGetDevicePointer(&pointer, host, 0), "cuMemHostGetDevicePointer");
-  buffer->facts.native = native_of(pointer);
+  set_address(*buffer, pointer);
   return buffer.release();
 }
 

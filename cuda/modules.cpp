@@ -6,22 +6,9 @@
 
 #include "backends/gpu/instance.hpp"
 #include "cuda/objects.hpp"
-#include "cuda_programs.h"
+#include "cuda/programs.hpp"
 
 namespace trine::cuda {
-namespace {
-
-const trine_embedded_file& image_of(const char* file) {
-  const std::size_t length = std::strlen(file);
-  for (std::size_t i = 0; i < cuda_programs_count; ++i) {
-    const char* name = cuda_programs[i].name;
-    if (std::strncmp(name, file, length) == 0 && name[length] == '.') return cuda_programs[i];
-  }
-  kit::fail(TRINE_INTERNAL, "cuda: %s is not in this build", file);
-}
-
-}  // namespace
-
 void Modules::unload() {
   for (const Loaded& one : loaded_) driver().cuModuleUnload(one.module);
   loaded_.clear();
@@ -31,10 +18,11 @@ Module Modules::module_of(const char* file) {
   for (const Loaded& one : loaded_) {
     if (std::strcmp(one.file, file) == 0) return one.module;
   }
-  const trine_embedded_file& image = image_of(file);
+  const void* image = image_of(file);
+  if (!image) kit::fail(TRINE_INTERNAL, "cuda: %s is not in this build", file);
   loaded_.reserve(loaded_.size() + 1);
   Module module = nullptr;
-  device_.check(driver().cuModuleLoadData(&module, image.data), "cuModuleLoadData");
+  device_.check(driver().cuModuleLoadData(&module, image), "cuModuleLoadData");
   loaded_.push_back({file, module});
   return module;
 }

@@ -11,6 +11,7 @@ Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes, cl_mem memory, void* h
   facts.native = memory;
   facts.host = host;
   facts.bytes = bytes;
+  if (kind == TRINE_MEMORY_WRAPPED) facts.address = reinterpret_cast<uintptr_t>(host);
 }
 
 Buffer::~Buffer() {

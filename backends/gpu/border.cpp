@@ -151,6 +151,8 @@ trine_status event_wait(trine_event* event) {
 trine_status event_notify(trine_event* event, void (*function)(void*), void* argument) {
   return guard([&] {
     if (!function) fail(TRINE_INVALID_ARGUMENT, "event_notify: no function");
+    // Whoever waits for the notice must get it, or it would wait for a lost device for ever.
+    if (some(event, "event").device.is_lost()) return function(argument);
     usable(event).notify(function, argument);
   });
 }

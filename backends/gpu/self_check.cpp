@@ -218,4 +218,12 @@ bool runs_here(trine_device& device, const Row& row) {
   return !device.lacks(row) && passes_self_check(device, row);
 }
 
+void forget_checks() {
+  std::lock_guard lock(check_mutex);
+  for (auto& device : verdicts) {
+    for (auto& verdict : device) verdict = kUnknown;
+  }
+  for (Probed& result : probed) result.known = false;
+}
+
 }  // namespace trine::gpu

@@ -20,4 +20,7 @@ bool runs_here(trine_device& device, const Row& row);
 /// Runs once a device and process.
 void probe_arithmetic(trine_device& device);
 
+/// Forgets all verdicts (tests).
+void forget_checks();
+
 }  // namespace trine::gpu

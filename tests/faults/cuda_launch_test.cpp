@@ -1,0 +1,179 @@
+// What CUDA's host code launches: names, grids, arguments, big shared memory. A planted wrong grid
+// must be seen by the very check that passes on the right one.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "abi_objects.hpp"
+#include "backends/gpu/architecture.hpp"
+#include "backends/gpu/instance.hpp"
+#include "backends/gpu/self_check.hpp"
+#include "cuda/backend.hpp"
+#include "fake_cuda.hpp"
+#include "injector.hpp"
+
+namespace {
+
+trine::cuda::Driver planted;  // the fake's table with a launch that loses a group
+
+trine::cuda::Result lose_a_group(trine::cuda::Function function, unsigned gx, unsigned gy,
+                                 unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                 unsigned dynamic, trine::cuda::Stream stream, void** arguments,
+                                 void** extra) {
+  return fake_cuda::table().cuLaunchKernel(function, gx > 1 ? gx - 1 : 1, gy, gz, bx, by, bz,
+                                           dynamic, stream, arguments, extra);
+}
+
+struct CudaLaunch : testing::Test {
+  void SetUp() override {
+    fake_cuda::reset();
+    faults::plan.reset();
+    trine::cuda::replace_driver(&fake_cuda::table());
+    backend = trine::cuda::backend(host.services);
+  }
+  void TearDown() override { EXPECT_EQ(host.alive, 0); }
+
+  /// Launches a transpose and returns what reached the driver.
+  std::vector<fake_cuda::Launch> transpose(const char* rung, int64_t rows, int64_t cols) {
+    const faults::Device gpu(*backend);
+    const auto queue = gpu.queue();
+    const auto bytes = static_cast<uint64_t>(rows * cols * 4);
+    const auto in = gpu.buffer(bytes), out = gpu.buffer(bytes);
+    const trine_transpose op = faults::transpose_of(gpu.native(in), gpu.native(out), rows, cols);
+    const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+    const trine_selection selection = gpu.select(TRINE_TRANSPOSE, rung);
+    const auto before = fake_cuda::launches().size();
+    gpu.check(backend->launch(queue.get(), &selection, &call, nullptr));
+    gpu.wait(queue);
+    input = gpu.native(in);
+    output = gpu.native(out);
+    return {fake_cuda::launches().begin() + static_cast<long>(before),
+            fake_cuda::launches().end()};
+  }
+
+  inline static faults::Host host;
+  const trine_backend* backend = nullptr;
+  void *input = nullptr, *output = nullptr;
+};
+
+/// Do the groups cover every element once? For a rung of one element a work-item in square blocks.
+bool covers(const fake_cuda::Launch& launch, int64_t rows, int64_t cols) {
+  const int64_t tile = launch.block[0];
+  const int64_t groups = (rows + tile - 1) / tile * ((cols + tile - 1) / tile);
+  return launch.block[1] == launch.block[0] && launch.block[2] == 1 && launch.grid[0] == groups &&
+         launch.grid[1] == 1 && launch.grid[2] == 1;
+}
+
+TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
+  const auto launches = transpose("naive", 100, 70);
+  ASSERT_EQ(launches.size(), 1u);
+  EXPECT_EQ(launches[0].name.substr(0, 7), "naive__");
+  EXPECT_TRUE(covers(launches[0], 100, 70));
+  EXPECT_EQ(launches[0].arguments.at(0), reinterpret_cast<uint64_t>(input));
+  const auto& all = launches[0].arguments;
+  EXPECT_NE(std::find(all.begin(), all.end(), reinterpret_cast<uint64_t>(output)), all.end());
+}
+
+TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
+  planted = fake_cuda::table();
+  planted.cuLaunchKernel = lose_a_group;
+  trine::cuda::replace_driver(&planted);
+  const auto launches = transpose("naive", 100, 70);
+  ASSERT_EQ(launches.size(), 1u);
+  EXPECT_FALSE(covers(launches[0], 100, 70));
+}
+
+TEST_F(CudaLaunch, every_instance_of_every_row_is_an_entry_of_its_program) {
+  // The fake driver finds a function only if the generator printed it.
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  int instances = 0;
+  for (int r = 0; const trine::gpu::Row* row = trine::gpu::row_at(r); ++r) {
+    if (!(row->backends & trine::gpu::kCuda)) continue;
+    trine::gpu::Plan plan;
+    for (bool more = trine::gpu::first_instance(*row, plan.macro); more;
+         more = trine::gpu::next_instance(*row, plan.macro)) {
+      for (size_t e = 0; e < row->entries.size(); ++e, ++instances) {
+        plan.launch_count = 0;
+        plan.add(static_cast<int>(e));
+        if (row->operation == 0) continue;  // the fake computes these, from arguments
+        EXPECT_NO_THROW(queue->launch(*row, plan)) << row->name << " " << row->entries[e];
+      }
+    }
+  }
+  EXPECT_GT(instances, 10);
+}
+
+TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  trine::gpu::Plan plan;
+  plan.add(0).dynamic_local_bytes = 200 * 1024;
+  const trine::gpu::Row* row = nullptr;
+  for (int r = 0; (row = trine::gpu::row_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {
+  }
+  ASSERT_NE(row, nullptr);
+  ASSERT_TRUE(trine::gpu::first_instance(*row, plan.macro));
+  EXPECT_NO_THROW(queue->launch(*row, plan));
+  EXPECT_EQ(fake_cuda::launches().back().dynamic_bytes, 200u * 1024);
+}
+
+TEST_F(CudaLaunch, a_device_that_contracts_is_refused_what_must_reproduce) {
+  fake_cuda::set_probe_fuses(true);
+  trine::gpu::forget_checks();
+  {
+    const faults::Device gpu(*backend);
+    trine_device_facts facts{};
+    facts.size = sizeof facts;
+    gpu.check(backend->device_facts(gpu.device, &facts));
+    EXPECT_FALSE(facts.capabilities & TRINE_CAN_REPRODUCE);
+    EXPECT_NE(std::string(facts.probe).find("uncontracted"), std::string::npos) << facts.probe;
+    trine_gemm op{};
+    op.size = sizeof op;
+    op.numerics = TRINE_REPRODUCIBLE;
+    op.dtype = TRINE_F32;
+    op.alpha.f32 = 1;
+    op.a = op.b = op.c = faults::dense(nullptr, 8, 8);
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const trine_selection naive = gpu.select(TRINE_GEMM, "naive");
+    char reason[200];
+    EXPECT_EQ(backend->refuses(gpu.device, &naive, &call, reason, sizeof reason),
+              TRINE_UNSUPPORTED);
+    EXPECT_NE(std::string(reason).find("probe"), std::string::npos) << reason;
+  }
+  trine::gpu::forget_checks();
+}
+
+TEST_F(CudaLaunch, a_device_without_code_for_it_says_so) {
+  fake_cuda::set_compute_capability(7, 5);
+  const faults::Device gpu(*backend);
+  const trine_transpose op = faults::transpose_of(nullptr, nullptr, 8, 8);
+  const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+  const trine_selection naive = gpu.select(TRINE_TRANSPOSE, "naive");
+  char reason[200];
+  EXPECT_EQ(backend->refuses(gpu.device, &naive, &call, reason, sizeof reason), TRINE_UNSUPPORTED);
+  EXPECT_NE(std::string(reason).find("80"), std::string::npos) << reason;
+}
+
+TEST(Architectures, run_where_they_should) {
+  using trine::gpu::parse_architecture;
+  EXPECT_TRUE(parse_architecture("80").runs_on(80));
+  EXPECT_TRUE(parse_architecture("80").runs_on(86));
+  EXPECT_TRUE(parse_architecture("80").runs_on(120)) << "by its PTX";
+  EXPECT_FALSE(parse_architecture("80").runs_on(75));
+  EXPECT_FALSE(parse_architecture("80-real").runs_on(90));
+  EXPECT_FALSE(parse_architecture("90a-real").runs_on(100));
+  EXPECT_TRUE(parse_architecture("90a-real").runs_on(90));
+  std::string kept;
+  trine::gpu::visit_architectures("75,80,90a-real,100", "80", [&](auto&, std::string_view word) {
+    kept += std::string(word) + " ";
+  });
+  EXPECT_EQ(kept, "80 90a 100 ");
+  kept.clear();
+  trine::gpu::visit_architectures("75,80,90a-real,100", "90a", [&](auto&, std::string_view word) {
+    kept += std::string(word) + " ";
+  });
+  EXPECT_EQ(kept, "90a ");
+}
+
+}  // namespace

@@ -29,12 +29,13 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 #define TRINE_PASTE(a, b) TRINE_PASTE2(a, b)
 
 // KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
-// of exactly x * y work-items; a fourth argument is the least number of groups a multiprocessor
-// should hold.
+// of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: and registers
+// such that a multiprocessor holds at least so many groups.
 #define KERNEL(name) extern "C" __global__ void TRINE_PASTE(name, TRINE_SUFFIX)
-#define KERNEL_OF(name, x, y, ...) \
-  extern "C" __global__ void __launch_bounds__((x) * (y)__VA_OPT__(, ) __VA_ARGS__) \
-      TRINE_PASTE(name, TRINE_SUFFIX)
+#define KERNEL_OF(name, x, y) \
+  extern "C" __global__ void __launch_bounds__((x) * (y)) TRINE_PASTE(name, TRINE_SUFFIX)
+#define KERNEL_BOUNDED(name, x, y, groups) \
+  extern "C" __global__ void __launch_bounds__((x) * (y), groups) TRINE_PASTE(name, TRINE_SUFFIX)
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return threadIdx.x; }

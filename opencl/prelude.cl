@@ -25,11 +25,11 @@
 
 // --- Kernels --------------------------------------------------------------------------------
 // KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
-// of exactly x * y work-items; what follows y is CUDA's alone.
+// of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here;
+// what follows y is CUDA's alone.
 #define KERNEL(name) __kernel void name
-#define KERNEL_OF(name, x, ...) TRINE_KERNEL_OF(name, x, __VA_ARGS__, 0)
-#define TRINE_KERNEL_OF(name, x, y, ...) \
-  __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
+#define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
+#define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return get_local_id(0); }

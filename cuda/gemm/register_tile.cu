@@ -27,7 +27,7 @@ DEVICE void read_panel(T* to, const LOCAL_POINTER T* from, const int count, cons
     unpack(*(const LOCAL_POINTER VECTOR*)(from + g * apart), to + g);
 }
 
-KERNEL_OF(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(register_tile, THREADS, 1, 256 / THREADS)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T a_panel[STAGES * PANEL(SIZE)];
   LOCAL ALIGNED(16) T b_panel[STAGES * PANEL(SIZE)];
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);

@@ -17,7 +17,7 @@
 #include "panel.h"
 #include "mma.h"
 
-KERNEL_OF(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * 2 * PANEL(SIZE) * 8);
   LOCAL_POINTER T* const a_panel = (LOCAL_POINTER T*)arena;
   LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL(SIZE);

@@ -131,7 +131,7 @@ DEVICE Folded fold_elements(const Tile* t, GLOBAL const T* input, long row_index
   return f;
 }
 
-KERNEL_OF(exact, THREADS, 1, 4)(
+KERNEL_BOUNDED(exact, THREADS, 1, 4)(
     GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
     long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
     long row_index, long col_index, int phase, int options) {

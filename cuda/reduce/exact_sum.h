@@ -116,7 +116,7 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
   sync();
 }
 
-KERNEL_OF(exact, THREADS, 1, GROUPS)(
+KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
     GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
     long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
     long row_index, long col_index, int phase, int options) {

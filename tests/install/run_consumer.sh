@@ -13,11 +13,13 @@ fail() { echo "FAILED: $*"; exit 1; }
 cp -r "$source"/tests/install/consumer "$work"/project
 
 if [ "$mode" = subproject ]; then
+  # Configured whole, built in part: the cpu backend's kernels take minutes and are no different
+  # here, so the one of the main build runs, found as any backend elsewhere is.
   cmake -S "$work"/project -B "$work"/build -DTRINE_SOURCE="$source" "$@"
-  cmake --build "$work"/build --parallel 2 --target consumer product
-  "$work"/build/consumer
+  cmake --build "$work"/build --parallel 2 --target consumer
+  TRINE_BACKEND_PATH=$build/lib/trine "$work"/build/consumer
   # A subproject brings the library alone: no tests, no program, no install rules.
-  cmake --install "$work"/build --prefix "$work"/nothing
+  cmake --install "$work"/build --prefix "$work"/nothing > /dev/null
   [ ! -e "$work"/nothing ] || fail "a subproject installs files into its parent's prefix"
   exit 0
 fi

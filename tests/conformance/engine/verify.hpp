@@ -23,6 +23,8 @@ struct Options {
   std::vector<std::string> devices;  ///< empty: every device there is
   std::string rung;                  ///< only this rung, with or without parameters; empty: all
   std::string filter;                ///< only cases whose name contains this
+  uint32_t operation = 0;            ///< only this trine_operation; 0: all
+  bool stop_at_failure = false;      ///< the first failure ends it: is there any?
   std::vector<std::string> require;  ///< backends that must be there ("cpu", "opencl")
   std::function<void(const Progress&)> progress;  ///< called from several threads, one at a time
 };

@@ -36,6 +36,7 @@ EXCEPTIONS = [
     ("tests/program/", ("bench/",)),
     ("tests/conformance/", ("tests/oracle/", "tests/conformance/engine/")),
     ("tests/unit/", ("tests/oracle/",)),
+    ("tests/mutants/", ("tests/conformance/engine/",)),
     ("core/include/", ("core/include/",)),
 ]
 

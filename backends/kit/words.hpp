@@ -26,11 +26,11 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) noexcep
 }
 
 /// The word of [first, last) nearest to `word`, or none when nothing resembles it: at most a third
-/// of its letters, and always one, may differ.
+/// of its letters, rounded up, may differ.
 template <class Iterator>
 std::string_view closest(std::string_view word, Iterator first, Iterator last) noexcept {
   std::string_view best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::size_t least = (word.size() + 2) / 3 + 1;
   for (; first != last; ++first) {
     const std::size_t distance = edit_distance(word, *first);
     if (distance < least) least = distance, best = *first;

@@ -84,7 +84,7 @@ trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
 
 }  // namespace
 
-void check(const Reduce& op, const DeviceState& device, Mode mode, trine_reduce& out) {
+void check(const Reduce& op, const DeviceState* device, Mode mode, trine_reduce& out) {
   static constexpr Role in{"reduce", "input", false}, result{"reduce", "output", true};
   check_numerics(op.numerics, "reduce");
   check_reduce_dtypes(op);
@@ -111,7 +111,7 @@ void check(const Reduce& op, const DeviceState& device, Mode mode, trine_reduce&
   out.reserved = 0;
 }
 
-void check(const Transpose& op, const DeviceState& device, Mode mode, trine_transpose& out) {
+void check(const Transpose& op, const DeviceState* device, Mode mode, trine_transpose& out) {
   static constexpr Role in{"transpose", "input", false}, result{"transpose", "output", true};
   const uint32_t bytes = size_of(op.input.dtype);
   if (bytes == 0) refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
@@ -137,7 +137,7 @@ void check(const Transpose& op, const DeviceState& device, Mode mode, trine_tran
   out.reserved = 0;
 }
 
-void check(const Gemm& op, const DeviceState& device, Mode mode, trine_gemm& out) {
+void check(const Gemm& op, const DeviceState* device, Mode mode, trine_gemm& out) {
   static constexpr Role a{"gemm", "a", false}, b{"gemm", "b", false}, c{"gemm", "c", true};
   check_numerics(op.numerics, "gemm");
   const Dtype dtype = op.a.dtype;

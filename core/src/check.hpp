@@ -23,9 +23,9 @@ struct Role {
 enum class Mode { run, plan };
 
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
-/// its first byte. In plan mode the buffer may be missing.
+/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
 Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
-                  const DeviceState& device, Mode mode, trine_view& out);
+                  const DeviceState* device, Mode mode, trine_view& out);
 
 /// Extents and strides alone: bytes from the view's first element to the end of its last.
 uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
@@ -52,8 +52,8 @@ bool overlap(const Placed& a, const Placed& b);
 void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
                  const Placed& in, const Role& in_role);
 
-void check(const Reduce& operation, const DeviceState& device, Mode mode, trine_reduce& out);
-void check(const Transpose& operation, const DeviceState& device, Mode mode, trine_transpose& out);
-void check(const Gemm& operation, const DeviceState& device, Mode mode, trine_gemm& out);
+void check(const Reduce& operation, const DeviceState* device, Mode mode, trine_reduce& out);
+void check(const Transpose& operation, const DeviceState* device, Mode mode, trine_transpose& out);
+void check(const Gemm& operation, const DeviceState* device, Mode mode, trine_gemm& out);
 
 }  // namespace trine::detail

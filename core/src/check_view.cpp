@@ -110,7 +110,7 @@ uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stri
 }
 
 Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
-                  const DeviceState& device, Mode mode, trine_view& out) {
+                  const DeviceState* device, Mode mode, trine_view& out) {
   const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
                                      view.col_stride, view.batch_stride, element, role);
   out = {nullptr,         view.offset,     view.rows,        view.cols,
@@ -126,9 +126,9 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
     if (bytes != 0 && mode == Mode::run) refuse(who(role), "its buffer is empty (null).");
     return {};
   }
-  if (buffer->device.get() != &device) {
+  if (device && buffer->device.get() != device) {
     refuse(who(role), "its buffer belongs to ", buffer->device->id, ", the operation runs on ",
-           device.id, "; copy() moves data between devices.");
+           device->id, "; copy() moves data between devices.");
   }
   uint64_t last = 0;
   if (__builtin_add_overflow(view.offset, bytes, &last) || last > buffer->facts.bytes) {

@@ -90,7 +90,7 @@ void copy(Queue& handle, const HostView& source, const View& target) {
     QueueState& queue = Access::use(handle);
     const uint32_t element = check_shapes(source, target);
     trine_view to;
-    check_view(target, element, 1, kTarget, queue.device(), Mode::run, to);
+    check_view(target, element, 1, kTarget, &queue.device(), Mode::run, to);
     const trine_view from = check_host(source, element, kSource);
     const Pieces pieces = pieces_of(from, to, element);
     if (pieces.empty()) return;
@@ -104,7 +104,7 @@ void copy(Queue& handle, const View& source, const HostView& target) {
     QueueState& queue = Access::use(handle);
     const uint32_t element = check_shapes(source, target);
     trine_view from;
-    check_view(source, element, 1, kSource, queue.device(), Mode::run, from);
+    check_view(source, element, 1, kSource, &queue.device(), Mode::run, from);
     const trine_view to = check_host(target, element, kTarget);
     const Pieces pieces = pieces_of(from, to, element);
     if (pieces.empty()) return;
@@ -123,8 +123,8 @@ void copy(Queue& handle, const View& source, const View& target) {
              "; the queue must belong to either end.");
     }
     trine_view from, to;
-    const Extent read = check_view(source, element, 1, kSource, near, Mode::run, from);
-    const Extent written = check_view(target, element, 1, kTarget, far, Mode::run, to);
+    const Extent read = check_view(source, element, 1, kSource, &near, Mode::run, from);
+    const Extent written = check_view(target, element, 1, kTarget, &far, Mode::run, to);
     check_apart(target, {to, written.first, written.last, element}, kTarget, source,
                 {from, read.first, read.last, element}, kSource);
     const Pieces pieces = pieces_of(from, to, element);
@@ -147,7 +147,7 @@ void fill(Queue& handle, const View& target, const void* element) {
     const uint32_t bytes = element_of(target.dtype, role);
     if (!element) refuse("fill: there is no element to write: null.");
     trine_view to;
-    check_view(target, bytes, bytes, role, queue.device(), Mode::run, to);
+    check_view(target, bytes, bytes, role, &queue.device(), Mode::run, to);
     if (is_empty(to)) return;
     Access::use(target.buffer).used_on(queue.line);
     const Pieces pieces = take_apart(to, to, bytes);

@@ -195,14 +195,13 @@ template <class Descriptor, class Make, class... Inputs>
 void run_on_host(const HostOptions& options, Make&& operation, Operand& output, bool read_output,
                  Inputs&... inputs) {
   const auto planned = operation();
-  const Device device = device_for(work_of(planned), options);
-  const DeviceState& state = Access::use(device);
   Descriptor checked;
-  check(planned, state, Mode::plan, checked);
+  check(planned, nullptr, Mode::plan, checked);
   (inputs.check(&output), ...);
   output.check(nullptr);
+  const Device device = device_for(work_of(planned), options);
   Lease lane(device);
-  const bool in_place = state.shares_memory;
+  const bool in_place = Access::use(device).shares_memory;
   (inputs.bring(*lane, in_place, true, options.pinned), ...);
   output.bring(*lane, in_place, read_output, options.pinned);
   const Choice choice = run(lane->queue, operation(), options.rung);

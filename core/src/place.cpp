@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "check.hpp"
 #include "placement.hpp"
 #include "state.hpp"
 
@@ -102,8 +103,10 @@ std::string in_words(const Device& device, const Prediction& time) {
   return text;
 }
 
-template <class Struct>
+template <class Descriptor, class Struct>
 Placement place_it(const Struct& operation, const View& first, Where where, int repeats) {
+  Descriptor checked;
+  check(operation, nullptr, Mode::plan, checked);
   if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
   Placement placement;
   if (where == Where::device) {
@@ -172,13 +175,13 @@ Verdict best_device(const Work& work, Where where, int repeats) {
 }  // namespace detail
 
 Placement place(const Reduce& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it(operation, operation.input, where, repeats); });
+  return detail::entry([&] { return detail::place_it<trine_reduce>(operation, operation.input, where, repeats); });
 }
 Placement place(const Transpose& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it(operation, operation.input, where, repeats); });
+  return detail::entry([&] { return detail::place_it<trine_transpose>(operation, operation.input, where, repeats); });
 }
 Placement place(const Gemm& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it(operation, operation.a, where, repeats); });
+  return detail::entry([&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats); });
 }
 
 }  // namespace trine

@@ -81,6 +81,7 @@ std::string QueueState::history() const {
     const Logged& entry = entries[i % kLogged];
     append(text, i == logged - shown ? "" : "; ");
     append(text, entry.what);
+    if (entry.function) append(text, cat(" ", entry.function));
     if (entry.dtype) append(text, cat(" ", entry.dtype));
     if (entry.operation) append(text, cat(" ", entry.extents[0], "x", entry.extents[1]));
     if (entry.operation == TRINE_GEMM) append(text, cat("x", entry.extents[2]));

@@ -115,7 +115,8 @@ Logged logged(const trine_call& call, const Selected& selected) {
   };
   if (call.operation == TRINE_REDUCE) {
     const auto& reduce = *static_cast<const trine_reduce*>(call.descriptor);
-    entry.what = name(static_cast<Function>(reduce.function)).data();
+    entry.what = "reduce";
+    entry.function = name(static_cast<Function>(reduce.function)).data();
     entry.dtype = name(static_cast<Dtype>(reduce.dtype)).data();
     shape(reduce.input);
   } else if (call.operation == TRINE_TRANSPOSE) {
@@ -149,7 +150,7 @@ Choice run(Queue& handle, Operation kind, const Struct& operation, std::string_v
   return entry([&] {
     QueueState& queue = Access::use(handle);
     Descriptor descriptor;
-    check(operation, queue.device(), Mode::run, descriptor);
+    check(operation, &queue.device(), Mode::run, descriptor);
     const trine_call call = call_of(kind, descriptor);
     const Selected selected = select(queue.device(), call, rung);
     const auto use = [&](const View& view) {
@@ -169,7 +170,7 @@ Choice plan(const Device& device, Operation kind, const Struct& operation, std::
   return entry([&] {
     const DeviceState& state = Access::use(device);
     Descriptor descriptor;
-    check(operation, state, Mode::plan, descriptor);
+    check(operation, &state, Mode::plan, descriptor);
     const trine_call call = call_of(kind, descriptor);
     return choice_of(Access::state(device), call, select(state, call, rung));
   });

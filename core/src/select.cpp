@@ -42,26 +42,32 @@ int32_t value_index(const trine_parameter& parameter, std::string_view word) {
        " doesn't exist; it can be ", all, ".");
 }
 
-/// Settles one "parameter=value".
-void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) {
+[[noreturn]] void throw_no_parameter(const registry::Rung& rung, std::string_view pair) {
   const auto equals = pair.find('=');
-  const std::string_view key = pair.substr(0, equals);
   std::vector<std::string_view> names;
-  for (std::size_t p = 0; p < rung.parameters.size(); ++p) {
-    const trine_parameter& parameter = rung.parameters[p];
-    names.push_back(parameter.name);
-    if (key != parameter.name || equals == std::string_view::npos) continue;
-    values[p] = value_index(parameter, pair.substr(equals + 1));
-    if (values[p] < 0) throw_no_value(rung, parameter, pair.substr(equals + 1));
-    return;
-  }
-  const std::string_view near = kit::closest(key, names.begin(), names.end());
   std::string all;
-  for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
+  for (const trine_parameter& parameter : rung.parameters) {
+    append(all, cat(all.empty() ? "" : ", ", parameter.name));
+    names.push_back(parameter.name);
+  }
+  const std::string_view near = kit::closest(pair.substr(0, equals), names.begin(), names.end());
   fail(Status::not_found, "rung ", rung.row.name, ": '", pair, "' names no parameter",
        equals == std::string_view::npos ? " (parameter=value is needed)" : "", ".",
        near.empty() ? "" : cat(" Did you mean '", near, "'?"), " It has: ",
        all.empty() ? "none" : all, ".");
+}
+
+/// Settles one "parameter=value".
+void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) {
+  const auto equals = pair.find('=');
+  for (std::size_t p = 0; p < rung.parameters.size(); ++p) {
+    const trine_parameter& parameter = rung.parameters[p];
+    if (pair.substr(0, equals) != parameter.name || equals == std::string_view::npos) continue;
+    values[p] = value_index(parameter, pair.substr(equals + 1));
+    if (values[p] < 0) throw_no_value(rung, parameter, pair.substr(equals + 1));
+    return;
+  }
+  throw_no_parameter(rung, pair);
 }
 
 Selected find(const DeviceState& device, const trine_call& call, std::string_view named) {

@@ -73,6 +73,7 @@ struct Timeline : kit::Allocated {
 struct Logged {
   uint32_t operation = 0;  ///< trine_operation; 0: a copy, fill or wait
   const char* what = nullptr;
+  const char* function = nullptr;
   const char* dtype = nullptr;
   const char* rung = nullptr;
   int64_t extents[3] = {};

@@ -46,7 +46,7 @@ Refusal refusal_of(Body&& body) {
 #define EXPECT_REFUSED(wanted, piece, statement)                                                  \
   do {                                                                                            \
     const ::trine::testing::Refusal refusal = ::trine::testing::refusal_of([&] { statement; });   \
-    EXPECT_EQ(name(refusal.status), name(wanted)) << #statement << ": " << refusal.sentence;      \
+    EXPECT_EQ(::trine::name(refusal.status), ::trine::name(wanted)) << #statement << ": " << refusal.sentence;      \
     EXPECT_NE(refusal.sentence.find(piece), std::string::npos) << #statement << ": " << refusal.sentence; \
   } while (false)
 

@@ -1,0 +1,99 @@
+// The Nth host allocation fails, once and from then on: no crash, no leak, nothing written, and the
+// next call is right. The seam is trine_test_host, through which core and backends take all memory.
+#include "backends/services.hpp"
+
+#include <atomic>
+#include <cstdlib>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+struct Failing {
+  std::atomic<long> until{-1};  ///< allocations that still succeed; negative: all do
+  bool once = true;
+  std::atomic<long> fired{0}, alive{0};
+};
+Failing failing;
+
+void* allocate(void*, size_t bytes, size_t alignment) {
+  if (failing.until.load() >= 0) {
+    const long left = failing.until.fetch_sub(1);
+    if (left == 0) {
+      ++failing.fired;
+      if (!failing.once) failing.until = 0;
+      return nullptr;
+    }
+  }
+  void* pointer = nullptr;
+  if (posix_memalign(&pointer, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes ? bytes : 1)) return nullptr;
+  ++failing.alive;
+  return pointer;
+}
+void release(void*, void* pointer) {
+  if (pointer) --failing.alive;
+  std::free(pointer);
+}
+
+constexpr trine_host kHost{sizeof(trine_host), nullptr, &allocate, &release};
+
+/// What is failed: a program's whole road, from the queue to the result.
+float whole_road(const Device& device, std::vector<float>& output) {
+  Queue queue(device), second(device);
+  const std::vector<float> values(64, 1.0f);
+  const Buffer input(device, 256), result(device, 4);
+  copy(queue, host_vector(values.data(), Dtype::f32, 64), vector(input, Dtype::f32, 64));
+  second.wait(queue.record());
+  run(second, Reduce{.input = vector(input, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)});
+  copy(second, vector(result, Dtype::f32, 1), host_vector(output.data(), Dtype::f32, 1));
+  second.wait();
+  queue.wait();
+  return output[0];
+}
+
+class NthAllocation : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    trine_test_host(&kHost);
+    failing.once = GetParam();
+  }
+  void TearDown() override {
+    failing.until = -1;
+    // Everything of this test goes back through the seam before the seam does.
+    EXPECT_TRUE(eventually([] {
+      Queue another(open("fake:0"));
+      return true;
+    }));
+  }
+};
+
+TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
+  const Device device = open("fake:0");
+  std::vector<float> output(1);
+  EXPECT_EQ(whole_road(device, output), 64);
+  int failures = 0;
+  for (long n = 0; n < 200; ++n) {
+    failing.fired = 0;
+    failing.until = n;
+    output[0] = -1;
+    const Refusal refusal = refusal_of([&] { whole_road(device, output); });
+    failing.until = -1;
+    if (failing.fired == 0) {
+      EXPECT_EQ(refusal.status, Status::ok) << refusal.sentence;
+      EXPECT_GT(failures, 10);
+      return;
+    }
+    ++failures;
+    // What fails in a destructor is put off, not thrown: then the road was travelled to its end.
+    EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64) << n << ": " << refusal.sentence;
+    EXPECT_EQ(whole_road(device, output), 64) << "after the failure of allocation " << n;
+  }
+  FAIL() << "the road has more than 200 allocations";
+}
+
+INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
+                         [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
+
+}  // namespace
+}  // namespace trine::testing

@@ -1,0 +1,295 @@
+// Every mistake that core refuses, with its status and its words, and that nothing is written then.
+#include <cmath>
+#include <limits>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+constexpr Status kInvalid = Status::invalid_argument;
+
+struct Checks : FakeDevice {
+  Buffer data{device, 4096}, result{device, 4096};
+  View in = row_major(data, Dtype::f32, 4, 8);
+  View out = vector(result, Dtype::f32, 1);
+
+  Reduce sum() const { return {.input = in, .output = out}; }
+  Transpose turn() const {
+    return {row_major(data, Dtype::f32, 4, 8), row_major(result, Dtype::f32, 8, 4)};
+  }
+  Gemm product() const {
+    return {.a = row_major(data, Dtype::f32, 4, 8), .b = row_major(data, Dtype::f32, 8, 2),
+            .c = row_major(result, Dtype::f32, 4, 2)};
+  }
+};
+
+TEST_F(Checks, NullAndForeignObjectsAreRefused) {
+  Queue none;
+  EXPECT_REFUSED(kInvalid, "Queue is empty", run(none, sum()));
+  EXPECT_REFUSED(kInvalid, "Device is empty", Queue{Device{}});
+  EXPECT_REFUSED(kInvalid, "Device is empty", Buffer(Device{}, 4));
+  EXPECT_REFUSED(kInvalid, "Buffer is empty", Buffer{}.bytes());
+  Reduce op = sum();
+  op.input.buffer = {};
+  EXPECT_REFUSED(kInvalid, "reduce: input: its buffer is empty", run(queue, op));
+  const Device second = open("fake:1");
+  op.input.buffer = Buffer(second, 4096);
+  EXPECT_REFUSED(kInvalid, "belongs to fake:1, the operation runs on fake:0", run(queue, op));
+}
+
+TEST_F(Checks, ExtentsMustFitTheirBuffer) {
+  Reduce op = sum();
+  op.input.rows = 129;
+  EXPECT_REFUSED(kInvalid, "needs 4128 bytes from byte 0 on, but its buffer has 4096", run(queue, op));
+  op = sum();
+  op.input.offset = 4096;
+  EXPECT_REFUSED(kInvalid, "its buffer has 4096", run(queue, op));
+  op.input.offset = UINT64_MAX - 3;
+  EXPECT_REFUSED(kInvalid, "its buffer has 4096", run(queue, op));
+  op = sum();
+  op.input.rows = -1;
+  EXPECT_REFUSED(kInvalid, "extents are never negative", run(queue, op));
+  op = sum();
+  op.input.col_stride = -1;
+  EXPECT_REFUSED(kInvalid, "strides are never negative", run(queue, op));
+  op = sum();
+  op.input.rows = op.input.cols = int64_t{1} << 40;
+  op.input.row_stride = op.input.col_stride = 0;
+  EXPECT_REFUSED(kInvalid, "more than 2^63 - 1", run(queue, op));
+  op.input.cols = 2;
+  op.input.row_stride = int64_t{1} << 40;
+  EXPECT_REFUSED(kInvalid, "reach beyond 2^63 bytes", run(queue, op));
+}
+
+TEST_F(Checks, TheLastLegalByteIsLegal) {
+  Reduce op = sum();
+  op.input = row_major(data, Dtype::f32, 128, 8);
+  run(queue, op);
+  op.input = vector(data, Dtype::f32, 1, 4092);
+  run(queue, op);
+  queue.wait();
+}
+
+TEST_F(Checks, BroadcastAndOverlapAreForInputsOnly) {
+  Reduce op = sum();
+  op.input.rows = int64_t{1} << 20;
+  op.input.row_stride = 0;
+  run(queue, op, "naive");
+  queue.wait();
+  Transpose turned = turn();
+  turned.output.row_stride = 0;
+  EXPECT_REFUSED(kInvalid, "transpose: output: an output's elements may not overlap", run(queue, turned));
+  turned = turn();
+  turned.output.row_stride = 3;
+  EXPECT_REFUSED(kInvalid, "may not overlap or repeat", run(queue, turned));
+  Reduce rows = sum();
+  rows.axis = Axis::each_row;
+  rows.output = vector(result, Dtype::f32, 4);
+  rows.output.row_stride = 0;
+  EXPECT_REFUSED(kInvalid, "may not overlap or repeat", run(queue, rows));
+  rows.output.row_stride = 5;
+  run(queue, rows);
+  Gemm batch = product();
+  batch.c.batch = batch.a.batch = batch.b.batch = 3;
+  EXPECT_REFUSED(kInvalid, "may not overlap or repeat", run(queue, batch));
+  batch.c.batch_stride = 8;
+  run(queue, batch);
+  batch.c = {result, Dtype::f32, 0, 4, 2, 3, 6, 1, 2};  // batches side by side in each row
+  run(queue, batch);
+  queue.wait();
+}
+
+TEST_F(Checks, OutputsMayNotOverlapInputs) {
+  Reduce op = sum();
+  op.output = vector(data, Dtype::f32, 1, 16);
+  EXPECT_REFUSED(kInvalid, "reduce: output overlaps input", run(queue, op));
+  op.output = vector(data, Dtype::f32, 1, 4 * 8 * 4);
+  run(queue, op);
+  Gemm gemm = product();
+  gemm.c.buffer = data;
+  EXPECT_REFUSED(kInvalid, "gemm: c overlaps a", run(queue, gemm));
+  // The same memory behind two buffers.
+  gemm = product();
+  gemm.c.buffer = Buffer::adopt(device, data.native(), 4096);
+  EXPECT_REFUSED(kInvalid, "gemm: c overlaps a", run(queue, gemm));
+  // Sub-matrices of one matrix, side by side.
+  const auto part = [&](int64_t rows, int64_t cols, uint64_t column) {
+    View view = row_major(data, Dtype::f32, rows, cols, column * 4);
+    view.row_stride = 32;
+    return view;
+  };
+  run(queue, Gemm{.a = part(8, 8, 0), .b = part(8, 8, 8), .c = part(8, 8, 16)});
+  EXPECT_REFUSED(kInvalid, "gemm: c overlaps b",
+                 run(queue, Gemm{.a = part(8, 8, 0), .b = part(8, 8, 9), .c = part(8, 8, 16)}));
+  queue.wait();
+}
+
+TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
+  Reduce op = sum();
+  op.output.dtype = Dtype::i64;
+  EXPECT_REFUSED(kInvalid, "of f32 gives f32, the output is i64", run(queue, op));
+  op.output.dtype = Dtype::f64;
+  run(queue, op);
+  op.function = Function::max;
+  EXPECT_REFUSED(kInvalid, "gives f32", run(queue, op));
+  op = sum();
+  op.input.dtype = Dtype::i32;
+  EXPECT_REFUSED(kInvalid, "sum with map identity of i32 gives i64", run(queue, op));
+  op.function = Function::min;
+  op.map = Map::abs;
+  EXPECT_REFUSED(kInvalid, "min with map abs of i32 gives u32", run(queue, op));
+  op.input.dtype = Dtype::b32;
+  EXPECT_REFUSED(kInvalid, "b32 can't be reduced", run(queue, op));
+  op = sum();
+  op.map = Map::square;
+  run(queue, op);
+  op.function = Function::prod;
+  EXPECT_REFUSED(kInvalid, "square goes with sum alone", run(queue, op));
+  op = sum();
+  op.function = static_cast<Function>(9);
+  EXPECT_REFUSED(kInvalid, "there is no function 9", run(queue, op));
+  op = sum();
+  op.axis = Axis::each_column;
+  EXPECT_REFUSED(kInvalid, "each_column of 4 x 8 gives 8 x 1", run(queue, op));
+  op = sum();
+  op.input.batch = 2;
+  EXPECT_REFUSED(kInvalid, "batch of 1", run(queue, op));
+  op = sum();
+  op.numerics = Numerics::study;
+  EXPECT_REFUSED(kInvalid, "'reproducible' or 'fast'", run(queue, op));
+  queue.wait();
+}
+
+TEST_F(Checks, TransposeWantsTurnedShapesAndUnitStrides) {
+  Transpose op = turn();
+  op.output.rows = 4;
+  EXPECT_REFUSED(kInvalid, "output: 4 x 4", run(queue, op));
+  op = turn();
+  op.output.dtype = Dtype::f64;
+  EXPECT_REFUSED(kInvalid, "differ in size", run(queue, op));
+  op = turn();
+  op.input.col_stride = 2;
+  op.input.row_stride = 16;
+  EXPECT_REFUSED(kInvalid, "one of them must be 1", run(queue, op));
+  op.input = row_major(data, Dtype::f32, 4, 8);
+  op.input.col_stride = 0;  // one element for each row
+  run(queue, op);
+  // Extents of 1 need no unit stride.
+  op.input = {data, Dtype::f32, 0, 4, 1, 1, 7, 99, 5};
+  op.output = {result, Dtype::f32, 0, 1, 4, 1, 99, 3, 5};
+  run(queue, op);
+  queue.wait();
+}
+
+TEST_F(Checks, GemmWantsMatchingOperands) {
+  Gemm op = product();
+  op.b.rows = 7;
+  EXPECT_REFUSED(kInvalid, "doesn't give c 4 x 2", run(queue, op));
+  op = product();
+  op.b.dtype = Dtype::f64;
+  EXPECT_REFUSED(kInvalid, "one dtype", run(queue, op));
+  op = product();
+  op.a.dtype = op.b.dtype = op.c.dtype = Dtype::i64;
+  EXPECT_REFUSED(kInvalid, "i64 can't be multiplied", run(queue, op));
+  op = product();
+  op.a.batch = 2;
+  EXPECT_REFUSED(kInvalid, "batches of a, b and c differ", run(queue, op));
+  op = product();
+  op.a.row_stride = 16, op.a.col_stride = 2;
+  EXPECT_REFUSED(kInvalid, "gemm: a has strides 16 and 2", run(queue, op));
+  op = product();
+  op.numerics = Numerics::fast;
+  op.a.dtype = op.b.dtype = Dtype::f16;
+  EXPECT_REFUSED(Status::unsupported, "f16", run(queue, op));
+}
+
+TEST_F(Checks, ScalarsMustBeExact) {
+  Gemm op = product();
+  op.alpha = 0.1;
+  EXPECT_REFUSED(kInvalid, "alpha = 0.10000000000000001 has no exact f32 value", run(queue, op));
+  op.alpha = 1e300;
+  EXPECT_REFUSED(kInvalid, "alpha", run(queue, op));
+  op.alpha = std::numeric_limits<double>::infinity();
+  run(queue, op);
+  op.alpha = std::nan("");
+  run(queue, op);
+  op.alpha = 0x1p-149;
+  run(queue, op);
+  op.a.dtype = op.b.dtype = op.c.dtype = Dtype::i32;
+  op.alpha = 2147483647;
+  run(queue, op);
+  op.alpha = 2147483648.0;
+  EXPECT_REFUSED(kInvalid, "no exact i32 value", run(queue, op));
+  op.alpha = 1, op.beta = 0.5;
+  EXPECT_REFUSED(kInvalid, "beta = 0.5 has no exact i32 value", run(queue, op));
+  queue.wait();
+}
+
+TEST_F(Checks, MisalignedBasesAreRefused) {
+  Reduce op = sum();
+  op.input.offset = 2;
+  EXPECT_REFUSED(kInvalid, "starts at byte 2", run(queue, op));
+  op = sum();
+  op.input.buffer = Buffer::adopt(device, static_cast<char*>(data.native()) + 1, 4000);
+  EXPECT_REFUSED(kInvalid, "of a misaligned buffer", run(queue, op));
+  Transpose wide{row_major(data, Dtype::b128, 2, 4, 4), row_major(result, Dtype::b128, 4, 2, 8)};
+  run(queue, wide);
+  wide.input.offset = 2;
+  EXPECT_REFUSED(kInvalid, "not a multiple of 4", run(queue, wide));
+  Transpose narrow{row_major(data, Dtype::b8, 2, 4, 3), row_major(result, Dtype::b8, 4, 2, 5)};
+  run(queue, narrow);
+  queue.wait();
+}
+
+TEST_F(Checks, ARefusedCallWritesNothing) {
+  const std::vector<float> before(1024, 7);
+  const Buffer guarded = upload(before);
+  const long launches = panel.count(FAKE_LAUNCHES), fills = panel.count(FAKE_FILLS);
+  Reduce op = sum();
+  op.output = vector(guarded, Dtype::f32, 1);
+  op.input.offset = 1;
+  EXPECT_REFUSED(kInvalid, "starts at byte 1", run(queue, op));
+  op.input.offset = 0;
+  EXPECT_REFUSED(Status::not_found, "naive", run(queue, op, "nave"));
+  EXPECT_REFUSED(Status::unsupported, "it likes nothing", run(queue, op, "picky"));
+  op.input = row_major(data, Dtype::f32, 0, 8);
+  op.output.row_stride = 0, op.output.rows = 2;
+  EXPECT_REFUSED(kInvalid, "", run(queue, op));
+  queue.wait();
+  EXPECT_EQ(panel.count(FAKE_LAUNCHES), launches);
+  EXPECT_EQ(panel.count(FAKE_FILLS), fills);
+  EXPECT_EQ(download<float>(guarded), before);
+}
+
+TEST_F(Checks, RungsAreNamedExactlyOrRefusedWithTheClosest) {
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'tuned'? There are: naive, tuned, picky, packed", run(queue, sum(), "tunde"));
+  EXPECT_REFUSED(Status::not_found, "It has: threads, finish", run(queue, sum(), "tuned:thread=64"));
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'threads'?", run(queue, sum(), "tuned:thread=64"));
+  EXPECT_REFUSED(Status::not_found, "threads=65 doesn't exist; it can be 64, 128, 256", run(queue, sum(), "tuned:threads=65"));
+  EXPECT_REFUSED(Status::not_found, "parameter=value is needed", run(queue, sum(), "tuned:threads"));
+  EXPECT_REFUSED(Status::not_found, "It has: none", run(queue, turn(), "naive:threads=64"));
+  EXPECT_REFUSED(Status::not_found, "no rung of transpose is called 'tuned'", run(queue, turn(), "tuned"));
+}
+
+TEST_F(Checks, WhatExceedsTheLargestBufferIsUnsupported) {
+  EXPECT_REFUSED(Status::unsupported, "larger than this device's largest, 1073741824 bytes",
+                 Buffer(device, (uint64_t{1} << 30) + 1));
+  EXPECT_REFUSED(kInvalid, "Buffer::wrap", Buffer(device, 16, Memory::wrapped));
+  EXPECT_REFUSED(kInvalid, "null", Buffer::wrap(device, nullptr, 16));
+  EXPECT_REFUSED(kInvalid, "null", Buffer::adopt(device, nullptr, 16));
+  EXPECT_EQ(Buffer(device, 0).bytes(), 0u);
+  EXPECT_EQ(Buffer::wrap(device, nullptr, 0).bytes(), 0u);
+}
+
+TEST_F(Checks, PlanningNeedsNoBuffersButChecksAllElse) {
+  Reduce op = sum();
+  op.input.buffer = op.output.buffer = {};
+  EXPECT_EQ(choose(device, op).rung(), "tuned:threads=256,finish=atomic");
+  EXPECT_EQ(choose(device, op, "naive").rung(), "naive");
+  op.output.rows = 2;
+  EXPECT_REFUSED(kInvalid, "gives 1 x 1", choose(device, op));
+}
+
+}  // namespace
+}  // namespace trine::testing

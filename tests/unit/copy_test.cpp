@@ -1,0 +1,142 @@
+// Copies and fills: shapes and pitches, between devices and backends, and what they refuse.
+#include <numeric>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+std::vector<float> counting(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+struct Copies : FakeDevice {};
+
+TEST_F(Copies, ASubMatrixTravelsBothWays) {
+  const std::vector<float> source = counting(5 * 8);
+  const Buffer buffer = upload(std::vector<float>(6 * 10));
+  HostView part = host_row_major(source.data() + 8 + 2, Dtype::f32, 3, 4);
+  part.row_stride = 8;
+  View there = row_major(buffer, Dtype::f32, 3, 4, 4 * 11);
+  there.row_stride = 10;
+  copy(queue, part, there);
+  std::vector<float> back(3 * 4);
+  copy(queue, there, host_row_major(back.data(), Dtype::f32, 3, 4));
+  queue.wait();
+  EXPECT_EQ(back, (std::vector<float>{11, 12, 13, 14, 19, 20, 21, 22, 27, 28, 29, 30}));
+  const std::vector<float> whole = download<float>(buffer);
+  EXPECT_EQ(whole[11], 11);
+  EXPECT_EQ(whole[10], 0);
+  EXPECT_EQ(std::count(whole.begin(), whole.end(), 0.0f), 48);
+}
+
+TEST_F(Copies, DenseViewsTakeOneCall) {
+  const Buffer from = upload(counting(2 * 3 * 4)), to(device, 96);
+  const long copies = panel.count(FAKE_COPIES);
+  copy(queue, batched(from, Dtype::f32, 2, 3, 4), batched(to, Dtype::f32, 2, 3, 4));
+  EXPECT_EQ(panel.count(FAKE_COPIES), copies + 1);
+  EXPECT_EQ(download<float>(to), counting(24));
+}
+
+TEST_F(Copies, BatchesWithGapsAndColumnMajor) {
+  const Buffer from = upload(counting(40)), to = upload(std::vector<float>(40));
+  View source{from, Dtype::f32, 0, 3, 2, 2, 1, 4, 20};  // column-major 3 x 2, leading dimension 4
+  View target{to, Dtype::f32, 4, 3, 2, 2, 1, 3, 10};
+  copy(queue, source, target);
+  const std::vector<float> got = download<float>(to);
+  const std::vector<float> wanted{0, 1, 2, 3, 5, 6, 7, 0, 0, 0, 0, 21, 22, 23, 25, 26, 27, 0};
+  EXPECT_EQ(std::vector<float>(got.begin(), got.begin() + 18), wanted);
+}
+
+TEST_F(Copies, AnOverlappingOrRepeatedSourceIsCopiedRowByRow) {
+  const Buffer from = upload(counting(8)), to(device, 4 * 12);
+  View source = row_major(from, Dtype::f32, 3, 4);
+  source.row_stride = 1;
+  copy(queue, source, row_major(to, Dtype::f32, 3, 4));
+  EXPECT_EQ(download<float>(to), (std::vector<float>{1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6}));
+  source.row_stride = 0;
+  copy(queue, source, row_major(to, Dtype::f32, 3, 4));
+  EXPECT_EQ(download<float>(to), (std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}));
+}
+
+TEST_F(Copies, StridedVectors) {
+  const Buffer from = upload(counting(8)), to(device, 16);
+  View source = vector(from, Dtype::f32, 4);
+  source.row_stride = 2;
+  copy(queue, source, vector(to, Dtype::f32, 4));
+  EXPECT_EQ(download<float>(to), (std::vector<float>{1, 3, 5, 7}));
+}
+
+TEST_F(Copies, RefuseWhatTheyCantDo) {
+  constexpr Status invalid = Status::invalid_argument;
+  const Buffer buffer(device, 256), target(device, 256);
+  std::vector<float> host(64);
+  EXPECT_REFUSED(invalid, "is a Transpose", copy(queue, row_major(buffer, Dtype::f32, 4, 4), col_major(target, Dtype::f32, 4, 4)));
+  EXPECT_REFUSED(invalid, "the source is 4 x 4", copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f32, 2, 8)));
+  EXPECT_REFUSED(invalid, "differ in size", copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f64, 4, 4)));
+  EXPECT_REFUSED(invalid, "its host memory is null", copy(queue, host_vector(nullptr, Dtype::f32, 4), vector(buffer, Dtype::f32, 4)));
+  EXPECT_REFUSED(invalid, "its buffer has 256", copy(queue, host_vector(host.data(), Dtype::f32, 65), vector(buffer, Dtype::f32, 65)));
+  EXPECT_REFUSED(invalid, "overlaps", copy(queue, vector(buffer, Dtype::f32, 8), vector(buffer, Dtype::f32, 8, 16)));
+  HostView repeated = host_row_major(host.data(), Dtype::f32, 4, 4);
+  repeated.row_stride = 0;
+  EXPECT_REFUSED(invalid, "may not overlap", copy(queue, row_major(buffer, Dtype::f32, 4, 4), repeated));
+  const Device other = open("other:0");
+  Queue third(open("fake:1"));
+  EXPECT_REFUSED(invalid, "must belong to either end", copy(third, vector(buffer, Dtype::f32, 4), vector(Buffer(other, 64), Dtype::f32, 4)));
+}
+
+TEST_F(Copies, FillStridedTargets) {
+  const Buffer buffer = upload(std::vector<int32_t>(12));
+  const int32_t seven = 7;
+  View part = row_major(buffer, Dtype::i32, 2, 2, 4);
+  part.row_stride = 5;
+  fill(queue, part, &seven);
+  EXPECT_EQ(download<int32_t>(buffer), (std::vector<int32_t>{0, 7, 7, 0, 0, 0, 7, 7, 0, 0, 0, 0}));
+  EXPECT_REFUSED(Status::invalid_argument, "null", fill(queue, part, nullptr));
+  part.row_stride = 0;
+  EXPECT_REFUSED(Status::invalid_argument, "fill: target", fill(queue, part, &seven));
+}
+
+/// Copies between every pair of devices, on a queue of either end.
+struct Between : FakeDevice, ::testing::WithParamInterface<std::tuple<const char*, const char*, bool>> {};
+
+TEST_P(Between, DevicesOnAQueueOfEitherEnd) {
+  const auto [from_name, to_name, by_source] = GetParam();
+  const Device from = open(from_name), to = open(to_name);
+  const int64_t rows = 700, cols = 10000;  // 28 MB: several slots of the staging ring
+  const std::vector<float> values = counting(size_t(rows * cols));
+  Queue source_queue(from), target_queue(to);
+  const Buffer source(from, uint64_t(rows * cols) * 4), target(to, uint64_t(rows * (cols + 3)) * 4);
+  copy(source_queue, host_row_major(values.data(), Dtype::f32, rows, cols), row_major(source, Dtype::f32, rows, cols));
+  View there = row_major(target, Dtype::f32, rows, cols, 4);
+  there.row_stride = cols + 3;
+  Queue& on = by_source ? source_queue : target_queue;
+  Queue& end = by_source ? target_queue : source_queue;
+  if (!by_source) on.wait(source_queue.record());
+  panel.hold(1);
+  copy(on, row_major(source, Dtype::f32, rows, cols), there);  // doesn't block
+  const Event copied = on.record();
+  EXPECT_FALSE(copied.done());
+  panel.hold(0);
+  if (by_source) end.wait(copied);
+  std::vector<float> back(values.size());
+  copy(target_queue, there, host_row_major(back.data(), Dtype::f32, rows, cols));
+  target_queue.wait();
+  EXPECT_TRUE(back == values);
+  source_queue.wait();
+}
+
+INSTANTIATE_TEST_SUITE_P(, Between,
+                         ::testing::Combine(::testing::Values("fake:0", "fake:1", "other:0"),
+                                            ::testing::Values("fake:0", "other:0"), ::testing::Bool()),
+                         [](const auto& test) {
+                           std::string text = std::string(std::get<0>(test.param)) + "_to_" + std::get<1>(test.param) +
+                                              (std::get<2>(test.param) ? "_by_source" : "_by_target");
+                           std::replace(text.begin(), text.end(), ':', '_');
+                           return text;
+                         });
+
+}  // namespace
+}  // namespace trine::testing

@@ -1,0 +1,166 @@
+// One-line calls on host data: every road to a device and back gives the same answer.
+#include <numeric>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+std::vector<float> counting(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
+  return values;
+}
+
+class HostCalls : public ::testing::TestWithParam<const char*> {
+ protected:
+  Device device = open(GetParam());
+  const fake_panel& panel = panel_of(device);
+  Choice choice;
+  HostOptions options{.device = GetParam(), .choice = &choice};
+  ~HostCalls() override {
+    panel.refuse_pinned(0);
+    for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
+  }
+};
+
+TEST_P(HostCalls, SumOfAVectorASpanAndAnArray) {
+  const std::vector<float> values = counting(100);
+  const float total = std::accumulate(values.begin(), values.end(), 0.0f);
+  EXPECT_EQ(sum(values, options), total);
+  EXPECT_EQ(choice.device.id(), GetParam());
+  EXPECT_EQ(choice.rung_name(), "tuned");
+  EXPECT_EQ(sum(std::span(values).first(2), options), 1);
+  const double few[] = {1, 2, 3};
+  EXPECT_EQ(sum(few, options), 6);
+  EXPECT_EQ(sum(std::vector<int32_t>{1, -2}, options), int64_t{-1});
+  EXPECT_EQ(sum(std::vector<float>{}, options), 0);
+}
+
+TEST_P(HostCalls, LargePageableDataGoesInChunks) {
+  const std::vector<float> values = counting((size_t{70} << 18) + 3);  // 70 MiB and a bit
+  std::vector<float> turned(values.size() - 3);
+  transpose(1024, 70 * 256, values.data(), turned.data(), options);
+  size_t wrong = 0;
+  for (size_t i = 0; i < 1024; ++i) {
+    for (size_t j = 0; j < 70 * 256; ++j) wrong += turned[j * 1024 + i] != values[i * 70 * 256 + j];
+  }
+  EXPECT_EQ(wrong, 0u);
+  // Without pinned memory to be had, the slow road leads there, too.
+  panel.refuse_pinned(1);
+  std::fill(turned.begin(), turned.end(), 0.0f);
+  transpose(1024, 70 * 256, values.data(), turned.data(), options);
+  EXPECT_EQ(turned[1], values[70 * 256]);
+  options.pinned = true;
+  EXPECT_EQ(sum(std::span(values).first(1000), options),
+            std::accumulate(values.begin(), values.begin() + 1000, 0.0f));
+}
+
+TEST_P(HostCalls, SubMatricesLeaveTheirSurroundingsAlone) {
+  const int64_t rows = 1500, cols = 1100, pitch = 1103;  // 6.6 MB an operand: staged, in rows
+  std::vector<float> input(size_t(rows * pitch)), output(size_t(cols * (rows + 5)), -1.0f);
+  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 1021);
+  HostView from = host_row_major(input.data() + 1, Dtype::f32, rows, cols);
+  from.row_stride = pitch;
+  HostView to = host_row_major(output.data() + 2, Dtype::f32, cols, rows);
+  to.row_stride = rows + 5;
+  transpose(from, to, options);
+  size_t wrong = 0, touched = 0;
+  for (int64_t j = 0; j < cols; ++j) {
+    for (int64_t i = 0; i < rows; ++i) {
+      wrong += output[size_t(2 + j * (rows + 5) + i)] != input[size_t(1 + i * pitch + j)];
+    }
+    for (int64_t gap = rows; gap < rows + 5 && 2 + j * (rows + 5) + gap < int64_t(output.size()); ++gap) {
+      touched += output[size_t(2 + j * (rows + 5) + gap)] != -1.0f;
+    }
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(touched, 0u);
+}
+
+TEST_P(HostCalls, GemmOfColumnMajorSubMatricesWithBeta) {
+  const std::vector<float> a{1, 2, 9, 3, 4, 9};  // column-major 2 x 2, leading dimension 3
+  const std::vector<float> b{1, 0, 0, 1};
+  std::vector<float> c{10, 20, -7, 30, 40, -7};
+  HostView left = host_col_major(a.data(), Dtype::f32, 2, 2), result = host_col_major(c.data(), Dtype::f32, 2, 2);
+  left.col_stride = result.col_stride = 3;
+  gemm(2, left, host_row_major(b.data(), Dtype::f32, 2, 2), 1, result, options);
+  EXPECT_EQ(c, (std::vector<float>{12, 24, -7, 36, 48, -7}));
+  std::vector<float> product(4);
+  gemm(2, 2, 2, b.data(), b.data(), product.data(), options);
+  EXPECT_EQ(product, b);
+}
+
+TEST_P(HostCalls, BroadcastAndStridedInputs) {
+  const std::vector<float> values = counting(64);
+  float total = 0;
+  HostView view = host_row_major(values.data(), Dtype::f32, 1000, 4);
+  view.row_stride = 0;
+  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1), options);
+  EXPECT_EQ(total, 6000);
+  view = host_row_major(values.data(), Dtype::f32, 4, 3);  // every fifth of every sixteenth: no unit stride
+  view.row_stride = 16, view.col_stride = 5;
+  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1), options);
+  float wanted = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < 3; ++j) wanted += values[16 * i + 5 * j];
+  }
+  EXPECT_EQ(total, wanted);
+  std::vector<float> sums(7, -1.0f);
+  HostView spread = host_vector(sums.data(), Dtype::f32, 4);
+  spread.row_stride = 2;
+  reduce(Function::sum, Map::identity, Axis::each_row, host_row_major(values.data(), Dtype::f32, 4, 2), spread, options);
+  EXPECT_EQ(sums, (std::vector<float>{1, -1, 5, -1, 9, -1, 13}));
+}
+
+TEST_P(HostCalls, MistakesAreRefusedAlikeOnEveryDevice) {
+  std::vector<float> values = counting(16);
+  const HostView view = host_row_major(values.data(), Dtype::f32, 4, 4);
+  EXPECT_REFUSED(Status::invalid_argument, "transpose: output overlaps input", transpose(view, view, options));
+  EXPECT_REFUSED(Status::invalid_argument, "host memory is null",
+                 transpose(view, host_row_major(nullptr, Dtype::f32, 4, 4), options));
+  EXPECT_REFUSED(Status::invalid_argument, "doesn't give", gemm(1, view, view, 0, host_row_major(values.data(), Dtype::f32, 4, 3), options));
+  EXPECT_REFUSED(Status::invalid_argument, "no exact f32", gemm(0.1, view, view, 0, view, options));
+  std::vector<float> out(16);
+  options.rung = "nave";
+  EXPECT_REFUSED(Status::not_found, "'naive'", transpose(4, 4, values.data(), out.data(), options));
+  EXPECT_EQ(out, std::vector<float>(16));
+  options.rung = {};
+  transpose(4, 4, values.data(), out.data(), options);
+  EXPECT_EQ(out[1], values[4]);
+}
+
+TEST_P(HostCalls, AFailureOnTheWayIsThrownAndTheNextCallIsRight) {
+  const std::vector<float> values = counting(100);
+  for (const int call : {FAKE_LAUNCH, FAKE_IN_QUEUE, FAKE_QUEUE_WAIT}) {
+    panel.fail(call, TRINE_BACKEND_ERROR);
+    EXPECT_REFUSED(Status::backend_error, "a planted fault", sum(values, options));
+    EXPECT_EQ(sum(values, options), std::accumulate(values.begin(), values.end(), 0.0f)) << call;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, HostCalls, ::testing::Values("fake:0", "other:0"),
+                         [](const auto& test) { return std::string(test.param).substr(0, 4); });
+
+TEST(HostCall, AWrongDeviceIsAnErrorNotAnother) {
+  const std::vector<float> values(4);
+  EXPECT_REFUSED(Status::not_found, "No device is called 'bogus:0'", sum(values, {.device = "bogus:0"}));
+}
+
+TEST(HostCall, EightThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<float> values(1000, static_cast<float>(t));
+      for (int i = 0; i < 20; ++i) {
+        if (sum(values, {.device = i % 2 ? "fake:0" : "other:0"}) != 1000.0f * static_cast<float>(t)) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace trine::testing

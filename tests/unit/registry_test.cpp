@@ -1,0 +1,251 @@
+// The registry: where it looks, what it accepts, and the reason for everything it doesn't.
+#include "backends/registry.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "backends/kit/border.hpp"
+#include "backends/kit/options.hpp"
+#include "backends/kit/words.hpp"
+
+namespace trine::registry {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason_of(const Registry& registry, const std::string& name) {
+  for (const Absent& absent : registry.absent()) {
+    if (absent.name == name || absent.path.find(name) != std::string::npos) return absent.reason;
+  }
+  return "not listed";
+}
+
+Registry of(std::initializer_list<std::string> folders) {
+  return Registry(std::vector<std::string>(folders));
+}
+
+#define EXPECT_SAYS(text, piece) EXPECT_NE((text).find(piece), std::string::npos) << (text)
+
+TEST(SearchPath, HoldsTheEnvironmentsFoldersThenTheOneBesideTheLibrary) {
+  using Folders = std::vector<std::string>;
+  EXPECT_EQ(search_folders(nullptr, false, "/opt/lib"), (Folders{"/opt/lib/trine"}));
+  EXPECT_EQ(search_folders("/a:/b/c", false, "/opt/lib"), (Folders{"/a", "/b/c", "/opt/lib/trine"}));
+}
+
+TEST(SearchPath, NeverHoldsTheCurrentFolder) {
+  using Folders = std::vector<std::string>;
+  EXPECT_EQ(search_folders("", false, "/l"), (Folders{"/l/trine"}));
+  EXPECT_EQ(search_folders(":", false, "/l"), (Folders{"/l/trine"}));
+  EXPECT_EQ(search_folders(".:relative:/a:", false, "/l"), (Folders{"/a", "/l/trine"}));
+}
+
+TEST(SearchPath, IgnoresTheEnvironmentOfASetuidProgram) {
+  EXPECT_EQ(search_folders("/a:/b", true, "/l"), (std::vector<std::string>{"/l/trine"}));
+}
+
+TEST(Registry, LoadsBackendsAndPacksOfAFolder) {
+  const Registry registry = of({TRINE_TEST_FAKES});
+  ASSERT_EQ(registry.backends().size(), 2u);
+  EXPECT_NE(registry.find("fake"), nullptr);
+  EXPECT_NE(registry.find("other"), nullptr);
+  EXPECT_EQ(registry.find("cuda"), nullptr);
+  ASSERT_EQ(registry.packs().size(), 1u);
+  EXPECT_EQ(registry.find("fake")->ladder(TRINE_REDUCE).size(), 4u);
+  EXPECT_EQ(registry.find("other")->ladder(TRINE_REDUCE).size(), 3u);
+  EXPECT_SAYS(reason_of(registry, "cuda"), "there is no trine_cuda.so in " TRINE_TEST_FAKES);
+}
+
+TEST(Registry, AFolderThatIsNoneIsListed) {
+  const Registry registry = of({"/nowhere/at/all", TRINE_TEST_FAKES});
+  EXPECT_SAYS(reason_of(registry, "/nowhere/at/all"), "it is no folder");
+  EXPECT_EQ(registry.backends().size(), 2u);
+}
+
+TEST(Registry, TheFirstOfTwoBackendsOfOneNameWins) {
+  const fs::path copies = fs::temp_directory_path() / ("trine_registry_" + std::to_string(getpid()));
+  fs::create_directories(copies);
+  fs::copy_file(TRINE_TEST_FAKES "/trine_fake.so", copies / "trine_fake.so", fs::copy_options::overwrite_existing);
+  fs::create_symlink(TRINE_TEST_FAKES "/trine_other.so", copies / "trine_other.so");
+  const Registry registry = of({TRINE_TEST_FAKES, copies.string()});
+  EXPECT_EQ(registry.backends().size(), 2u);
+  EXPECT_SAYS(reason_of(registry, copies.string()), "hidden by " TRINE_TEST_FAKES "/trine_fake.so");
+  // A link to what is loaded already is the same file, not a second one.
+  EXPECT_EQ(reason_of(registry, (copies / "trine_other.so").string()), "not listed");
+  fs::remove_all(copies);
+}
+
+TEST(Registry, ABrokenLibraryIsListedWithTheLoadersWords) {
+  const fs::path folder = fs::temp_directory_path() / ("trine_broken_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  std::ofstream(folder / "trine_broken.so") << "this is no library";
+  std::ofstream(folder / "other_name.so") << "nor is this, but nobody asks";
+  const Registry registry = of({folder.string()});
+  EXPECT_SAYS(reason_of(registry, "broken"), "it can't be loaded");
+  EXPECT_EQ(reason_of(registry, "other_name"), "not listed");
+  fs::remove_all(folder);
+}
+
+TEST(Registry, RefusesWhatBreaksTheContractAndSaysHow) {
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/version"}), "odd_version"), "version 7 of the contract, this library version 1");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/tail"}), "odd_tail"), "uses what this library");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/short"}), "odd_short"), "its table lacks launch");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/fails"}), "odd_fails"), "there is nothing in this machine");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/no_entry"}), "odd_no_entry"), "neither trine_backend_v1 nor trine_rungs_v1");
+}
+
+TEST(Registry, TakesANewerTableWhoseTailIsZero) {
+  const Registry registry = of({TRINE_TEST_ODD "/grown"});
+  ASSERT_NE(registry.find("odd"), nullptr);
+  std::string reason;
+  EXPECT_EQ(registry.find("odd")->devices(&reason), 0);
+  EXPECT_EQ(reason, "there is nothing in this machine");
+}
+
+TEST(Registry, APackWithoutItsBackendIsListed) {
+  const fs::path folder = fs::temp_directory_path() / ("trine_pack_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  fs::copy_file(TRINE_TEST_FAKES "/trine_fake_pack.so", folder / "trine_lonely.so", fs::copy_options::overwrite_existing);
+  const Registry registry = of({folder.string()});
+  EXPECT_SAYS(reason_of(registry, "pack_for_fake"), "it extends 'fake', which isn't there");
+  fs::remove_all(folder);
+}
+
+TEST(Registry, PacksAreLoadedOnDemandOnce) {
+  Registry registry = of({TRINE_TEST_FAKES});
+  EXPECT_EQ(registry.load_packs(TRINE_TEST_LATER).size(), 1u);
+  EXPECT_EQ(registry.packs().size(), 2u);
+  registry.load_packs(TRINE_TEST_LATER);
+  EXPECT_EQ(registry.packs().size(), 2u);
+  EXPECT_EQ(registry.find("other")->ladder(TRINE_REDUCE).back()->row.name, std::string("packed"));
+}
+
+// Rows of an older, shorter and of a newer, longer kind.
+struct OldRung {
+  uint32_t size, numerics;
+  const char *name, *summary;
+};
+struct NewRung {
+  trine_rung known;
+  uint64_t later;
+};
+
+TEST(Rows, OlderShorterRowsAreFilledWithZeros) {
+  const OldRung rows[] = {{sizeof(OldRung), TRINE_FAST, "a", "first"}, {sizeof(OldRung), TRINE_STUDY, "b", "second"}};
+  Ladder ladder;
+  EXPECT_EQ(accept_rungs(reinterpret_cast<const trine_rung*>(rows), 2, sizeof(OldRung), nullptr, ladder), "");
+  ASSERT_EQ(ladder.size(), 2u);
+  EXPECT_EQ(ladder[1]->row.name, std::string("b"));
+  EXPECT_EQ(ladder[1]->row.requirement, nullptr);
+  EXPECT_EQ(ladder[1]->index, 1);
+}
+
+TEST(Rows, NewerRowsAreTakenOnlyWithAZeroTail) {
+  NewRung rows[2] = {};
+  rows[0].known = {sizeof(NewRung), TRINE_FAST, "a", "first", nullptr, nullptr, 0, 0};
+  rows[1].known = {sizeof(NewRung), TRINE_FAST, "b", "second", nullptr, nullptr, 0, 0};
+  Ladder ladder;
+  EXPECT_EQ(accept_rungs(&rows[0].known, 2, sizeof(NewRung), nullptr, ladder), "");
+  ladder.clear();
+  rows[1].later = 1;
+  EXPECT_SAYS(accept_rungs(&rows[0].known, 2, sizeof(NewRung), nullptr, ladder), "doesn't know");
+}
+
+TEST(Rows, BrokenRowsAreRefused) {
+  const char* const values[] = {"1", "2"};
+  trine_parameter parameter{sizeof parameter, 2, 2, "p", values};
+  trine_rung row{sizeof row, TRINE_FAST, "a", "s", nullptr, &parameter, 1, sizeof parameter};
+  const auto why = [&] {
+    Ladder ladder;
+    return accept_rungs(&row, 1, sizeof row, nullptr, ladder);
+  };
+  EXPECT_SAYS(why(), "a default among them");
+  parameter.default_value = 1;
+  EXPECT_EQ(why(), "");
+  row.parameter_count = 9;
+  EXPECT_SAYS(why(), "broken list of parameters");
+  row.parameter_count = 0;
+  row.numerics = 77;
+  EXPECT_SAYS(why(), "numerics");
+  row.name = "";
+  EXPECT_SAYS(why(), "has no name");
+  Ladder ladder;
+  EXPECT_SAYS(accept_rungs(nullptr, 1, sizeof row, nullptr, ladder), "list of rungs is broken");
+  const trine_rung twice[] = {{sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}, {sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}};
+  EXPECT_SAYS(accept_rungs(twice, 2, sizeof row, nullptr, ladder), "'x' exists already");
+}
+
+TEST(Border, GiveWritesWhatBothKnowAndNoMore) {
+  struct Old {
+    uint32_t size, kind;
+    char rest[8];
+  } old{8, 0, "kept"};
+  trine_device_facts ours{};
+  ours.size = sizeof ours;
+  ours.kind = 3;
+  ours.name[0] = 'x';
+  kit::give(ours, reinterpret_cast<trine_device_facts*>(&old));
+  EXPECT_EQ(old.size, 8u);
+  EXPECT_EQ(old.kind, 3u);
+  EXPECT_STREQ(old.rest, "kept");
+}
+
+TEST(Border, TakeRefusesTooLittle) {
+  trine_workspace from{}, to;
+  from.size = 8;
+  EXPECT_TRUE(kit::take(&from, to));
+  EXPECT_FALSE(kit::take(&from, to, sizeof from));
+  from.size = 2;
+  EXPECT_FALSE(kit::take(&from, to));
+}
+
+trine_status read(const char* text, int64_t& threads) {
+  return kit::guard([&] {
+    kit::Options options(text);
+    threads = options.integer("threads", 1, 64, 7);
+    options.finish();
+  });
+}
+
+TEST(Options, AreReadCheckedAndAllAccountedFor) {
+  int64_t threads = 0;
+  EXPECT_EQ(read("", threads), TRINE_OK);
+  EXPECT_EQ(threads, 7);
+  EXPECT_EQ(read("threads=8", threads), TRINE_OK);
+  EXPECT_EQ(threads, 8);
+  for (const char* wrong : {"threads", "threads=", "threads=0", "threads=65", "threads=8x", "=8", "threads=8,,"}) {
+    EXPECT_EQ(read(wrong, threads), TRINE_INVALID_ARGUMENT) << wrong;
+  }
+  EXPECT_EQ(read("thread=8", threads), TRINE_NOT_FOUND);
+  EXPECT_STREQ(kit::last_error(), "no device option 'thread'; did you mean 'threads'?");
+  EXPECT_EQ(read("nonsense=8", threads), TRINE_NOT_FOUND);
+  EXPECT_STREQ(kit::last_error(), "no device option 'nonsense'");
+}
+
+TEST(Guard, TurnsEveryExceptionIntoAStatus) {
+  EXPECT_EQ(kit::guard([] {}), TRINE_OK);
+  EXPECT_EQ(kit::guard([] { return TRINE_NOT_READY; }), TRINE_NOT_READY);
+  EXPECT_EQ(kit::guard([] { throw std::bad_alloc(); }), TRINE_OUT_OF_MEMORY);
+  EXPECT_EQ(kit::guard([] { throw 3; }), TRINE_INTERNAL);
+  EXPECT_EQ(kit::guard([] { kit::fail(TRINE_UNSUPPORTED, "no %d", 3); }), TRINE_UNSUPPORTED);
+  EXPECT_STREQ(kit::last_error(), "no 3");
+}
+
+TEST(Words, TheClosestIsFoundAndNonsenseIsNot) {
+  const std::string_view words[] = {"sequential", "shared", "warp"};
+  const auto near = [&](std::string_view word) { return kit::closest(word, std::begin(words), std::end(words)); };
+  EXPECT_EQ(near("sequentail"), "sequential");
+  EXPECT_EQ(near("wrap"), "warp");
+  EXPECT_EQ(near("xyz"), "");
+  EXPECT_EQ(near(""), "");
+  EXPECT_EQ(kit::edit_distance("kitten", "sitting"), 3u);
+}
+
+}  // namespace
+}  // namespace trine::registry

@@ -213,6 +213,10 @@ Result skipped(const Problem& problem, const Device& device, const std::string& 
   return result;
 }
 
+bool is_named(const Options& o, const std::string& rung) {
+  return std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
+}
+
 std::vector<Result> measure_one(const Options& o, Runner& runner, const Problem& problem,
                                 Expectation& expectation, const std::string& rung) {
   try {
@@ -226,6 +230,8 @@ std::vector<Result> measure_one(const Options& o, Runner& runner, const Problem&
     if (error.status() != Status::unsupported && error.status() != Status::out_of_memory &&
         !(error.status() == Status::not_found && !o.rungs.empty()))
       throw;
+    // A peer that hasn't the operation is no news.
+    if (o.peers && !is_named(o, rung) && !rung.empty()) return {};
     return {skipped(problem, runner.device(), rung, error.what())};
   }
 }

@@ -127,7 +127,7 @@ double cpu_copy(int threads, uint64_t bytes) {
 
 template <class T>
 double fma_rate(int threads, int chains, T (*run)(int64_t)) {
-  constexpr int64_t kSteps = 100000;
+  constexpr int64_t kSteps = 2000000;  // milliseconds: starting the threads must not count
   return best_rate(2.0 * chains * double(kSteps) * threads,
                    [&] { return on_threads(threads, [&](int) { keep(run(kSteps)); }); });
 }

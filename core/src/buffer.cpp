@@ -85,7 +85,6 @@ bool BufferState::has_passed(Use& use) noexcept {
   const DeviceState& on = *use.line->device;
   const trine_backend& api = on.api;
   if (use.passed) return true;
-  if (on.lost.load(std::memory_order_acquire)) return use.passed = true;
   if (use.moment) return use.passed = api.event_query(use.moment) != TRINE_NOT_READY;
   const std::unique_lock lock(use.line->mutex, std::try_to_lock);
   if (!lock) return false;
@@ -94,11 +93,13 @@ bool BufferState::has_passed(Use& use) noexcept {
   }
   if (api.queue_query(use.line->queue) != TRINE_NOT_READY) return use.passed = true;
   trine_event* moment = nullptr;
-  if (api.event_create(on.handle, 0, &moment) != TRINE_OK) return false;  // asked again later
-  if (api.event_record(moment, use.line->queue) != TRINE_OK) {
-    api.event_destroy(moment);
-    return false;
+  trine_status status = api.event_create(on.handle, 0, &moment);
+  if (status == TRINE_OK) {
+    status = api.event_record(moment, use.line->queue);
+    if (status != TRINE_OK) api.event_destroy(moment);
   }
+  // Nothing passes on a lost device any more; any other failure is tried again later.
+  if (status != TRINE_OK) return use.passed = status == TRINE_DEVICE_LOST;
   on.notice(api.queue_flush(use.line->queue));
   use.moment = moment;
   return false;

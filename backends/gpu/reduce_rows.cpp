@@ -205,6 +205,9 @@ void sum_plan(const Request& request, Plan& plan) {
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
 constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG"};
 constexpr const char* kExactThreads[] = {"256"};
+constexpr int64_t kGroupThreads = 256;
+// What the registers of a multiprocessor hold at once (GROUPS in exact_sum.h): one even wave.
+constexpr int64_t kGroupsPerUnit = 4;
 constexpr const char* kExactEntries[] = {"exact"};
 constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", kExactThreads}};
 enum Type { kFloat, kDouble, kUint, kUlong };
@@ -240,8 +243,9 @@ Tiling exact_tiling(const Request& request, Shape& shape) {
   const auto& op = request.as<trine_reduce>();
   const bool product = kind_of(op) == kProd && is_float(op.dtype);
   shape = shape_of(op, product);
-  if (product) return product_tile(shape, 256, 6, request.target);
-  return tile(shape, 256, trine_dtype_size(op.dtype) == 4 ? 16 : 8, 6, request.target);
+  if (product) return product_tile(shape, kGroupThreads, kGroupsPerUnit, request.target);
+  return tile(shape, kGroupThreads, trine_dtype_size(op.dtype) == 4 ? 16 : 8, kGroupsPerUnit,
+              request.target);
 }
 
 const char* exact_refuses(const Request& request) {
@@ -299,9 +303,9 @@ void exact_plan(const Request& request, Plan& plan) {
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op);
   if (t.splits == 1 || finishes_at_once(request.target))
-    return add_launch(request, s, t, kWhole, t.tiles * t.splits, 256, plan);
-  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, 256, plan);
-  add_launch(request, s, t, kFinish, t.tiles, 256, plan);
+    return add_launch(request, s, t, kWhole, t.tiles * t.splits, kGroupThreads, plan);
+  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, kGroupThreads, plan);
+  add_launch(request, s, t, kFinish, t.tiles, kGroupThreads, plan);
 }
 
 // --- exact_vector ------------------------------------------------------------------------------

@@ -189,7 +189,8 @@ void register_plan(const Request& request, Plan& plan) {
 // --- tensor: f64 on tensor cores ------------------------------------------------------------------
 
 constexpr const char* kDouble[] = {"double"};
-constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}};
+constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
+constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
 constexpr const char* kTensorEntries[] = {"tensor"};
 constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
 
@@ -203,12 +204,14 @@ const char* tensor_refuses(const Request& request) {
 void tensor_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const int64_t size = register_size(request);
+  const Problem p(op);
   plan.macro[1] = request.selection.values[0];
-  if (Problem(op).empty()) return;
+  plan.macro[2] = (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0);
+  if (p.empty()) return;
   Launch& launch = add_tiles(plan, op, size, size);
   launch.block[0] = static_cast<uint32_t>(2 * size);
-  launch.dynamic_local_bytes = static_cast<uint32_t>(kTensorStages * 2 * kTensorDepth *
-                                                     (size + kTensorPadding) * sizeof(double));
+  launch.dynamic_local_bytes = static_cast<uint32_t>(
+      kTensorStages * 2 * size * (kTensorDepth + kTensorPadding) * sizeof(double));
 }
 
 // The self-check multiplies kCheckM x kCheckK by kCheckK x kCheckN and wants the bits of the chain.
@@ -279,6 +282,38 @@ bool check_passes(const void* input, const void* output) {
 constexpr SelfCheck kTensorCheck{(kCheckM + kCheckN) * kCheckK * sizeof(double),
                                  kCheckM* kCheckN * sizeof(double), check_fill, check_plan,
                                  check_passes};
+
+// --- warp_specialized: CUDA's own ------------------------------------------------------------------
+
+constexpr const char* kFourBytes[] = {"float", "int"};
+constexpr const char* kShapes[] = {"medium", "large"};
+constexpr trine_parameter kShapeParameters[] = {{sizeof(trine_parameter), 2, 1, "shape", kShapes}};
+constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"SHAPE", kShapes}};
+constexpr const char* kWarpEntries[] = {"warp_specialized"};
+
+struct WarpShape {
+  int64_t tile_m, tile_n, threads, stages;
+};
+constexpr WarpShape kWarpShapes[] = {{64, 128, 256, 5}, {128, 256, 384, 4}};
+constexpr int64_t kWarpDepth = 16, kWarpPadding = 4;
+
+const char* warp_refuses(const Request& request) {
+  const WarpShape& shape = kWarpShapes[request.selection.values[0]];
+  if (request.as<trine_gemm>().dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
+  return refuse_tiles(request, shape.tile_m, shape.tile_n, shape.threads);
+}
+
+void warp_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const WarpShape& shape = kWarpShapes[request.selection.values[0]];
+  plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
+  plan.macro[1] = request.selection.values[0];
+  if (Problem(op).empty()) return;
+  Launch& launch = add_tiles(plan, op, shape.tile_m, shape.tile_n);
+  launch.block[0] = static_cast<uint32_t>(shape.threads);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(
+      shape.stages * kWarpDepth * (shape.tile_m + shape.tile_n + 2 * kWarpPadding) * 4);
+}
 
 // --- private_tile: for CPUs behind OpenCL
 // ----------------------------------------------------------
@@ -374,7 +409,7 @@ void private_plan(const Request& request, Plan& plan) {
 // --- The ladder
 // -------------------------------------------------------------------------------------
 
-enum Rung { kNaive, kShared, kRegisterTile, kTensor, kPrivateTile };
+enum Rung { kNaive, kShared, kRegisterTile, kWarpSpecialized, kTensor, kPrivateTile };
 
 constexpr Row kRows[] = {
     {"naive",
@@ -401,6 +436,10 @@ constexpr Row kRows[] = {
      "a block of C in registers, panels copied in the background", nullptr, "gemm/register_tile",
      kBoth, kSizeParameters, kSizeMacros, kRegisterEntries, register_exists, register_refuses,
      nullptr, register_plan, nullptr, nullptr, nullptr},
+    {"warp_specialized", TRINE_GEMM, TRINE_REPRODUCIBLE,
+     "some warps copy, the others multiply, barriers between them",
+     "an NVIDIA GPU of compute capability 9.0", "gemm/warp_specialized", kCuda, kShapeParameters,
+     kWarpMacros, kWarpEntries, nullptr, warp_refuses, nullptr, warp_plan, nullptr, nullptr, "90a"},
     {"tensor", TRINE_GEMM, TRINE_REPRODUCIBLE,
      "f64 on tensor cores, which compute the same chain: proven by a self-check",
      "an NVIDIA GPU of compute capability 9.0", "gemm/tensor", kBoth, kSizeParameters,

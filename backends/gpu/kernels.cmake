@@ -14,6 +14,7 @@ set(TRINE_GPU_KERNELS
   gemm/naive
   gemm/shared
   gemm/register_tile
+  gemm/warp_specialized
   gemm/tensor
   gemm/private_tile
 )

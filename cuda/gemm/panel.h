@@ -8,9 +8,8 @@
 //   ALONG_LANES  element by element, neighbours along the lanes (also what has no unit stride).
 //   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
 //
-// Lanes outside the matrix repeat its last lane (their results are never stored) or are zero;
-// steps outside are zero in A and in B. Where the device can, copies run in the background
-// (cp.async): commit_copies() closes a stage, await_copies() waits for all but the youngest ones.
+// Lanes outside the matrix repeat a lane inside (their results are never stored) or are zero;
+// steps outside are zero in A and in B.
 #define ALONG_K 0
 #define ALONG_LANES 1
 #define IN_VECTORS 2
@@ -18,23 +17,7 @@
 #define PANEL(size) (DEPTH * ROW(size))
 #define RUN (32 / (int)sizeof(T))
 
-// `bytes` is the size of the copy or 0: then zeros are stored and nothing is read.
-DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)__cvta_generic_to_shared(to); }
-DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
-  __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-                   :
-                   : "r"(local_address(to)), "l"(from), "n"(sizeof(T)),
-                     "r"(inside ? (int)sizeof(T) : 0)
-                   : "memory");
-}
-DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
-  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                   :
-                   : "r"(local_address(to)), "l"(from), "r"(count * (int)sizeof(T))
-                   : "memory");
-}
-DEVICE void commit_copies() { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
-#define await_copies(young) __asm__ volatile("cp.async.wait_group %0;" : : "n"(young) : "memory")
+#include "copy.h"
 
 // One operand on its way: where this work-item's first copy of the next stage comes from and goes
 // to, and what is left of the matrix from there.
@@ -77,23 +60,24 @@ DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int s
     for (int l = 0; l < DEPTH; l += THREADS / vectors)
       copy_vector(to + l * ROW(size), f->from + l * f->k_stride, l + t / vectors < steps ? left : 0);
   } else if (f->way == ALONG_K) {
+    const GLOBAL T* from = f->from;
+    const long apart = THREADS / RUN * f->lane_stride;
 #pragma unroll
     for (int s = 0; s < size; s += THREADS / RUN) {
-      const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
-      const GLOBAL T* from = f->from + lane * f->lane_stride;
 #pragma unroll
       for (int l = 0; l < DEPTH; l += RUN)
         copy_element(to + l * ROW(size) + s, from + l, l + t % RUN < steps);
+      if (s + THREADS / RUN < f->lanes_left) from += apart;
     }
   } else {
+    const GLOBAL T* from = f->from;
     const int lanes = THREADS < size ? THREADS : size;
 #pragma unroll
     for (int s = 0; s < size; s += lanes) {
-      const int lane = s < f->lanes_left ? s : f->lanes_left - 1;
-      const GLOBAL T* from = f->from + lane * f->lane_stride;
 #pragma unroll
       for (int l = 0; l < DEPTH; l += THREADS / lanes)
         copy_element(to + l * ROW(size) + s, from + l * f->k_stride, l + t / size < steps);
+      if (s + lanes < f->lanes_left) from += lanes * f->lane_stride;
     }
   }
   f->from += DEPTH * f->k_stride;

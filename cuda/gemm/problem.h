@@ -60,26 +60,19 @@ DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {
   *c = result;
 }
 
-// Stores WIDTH neighbours of a row of C, of which `inside` lie in the matrix: at once if `wide`.
-DEVICE void finish_vector(GLOBAL T* c, long c_col, const T* acc, int inside, bool wide, T alpha,
-                          T beta, int flags) {
-  if (wide && inside >= WIDTH) {
-    T old[WIDTH], result[WIDTH];
-    if (flags & ADD_C) unpack(*(const GLOBAL VECTOR*)c, old);
+// Stores WIDTH neighbours of a row of C at once.
+DEVICE void finish_vector(GLOBAL T* c, const T* acc, T alpha, T beta, int flags) {
+  T old[WIDTH], result[WIDTH];
+  if (flags & ADD_C) unpack(*(const GLOBAL VECTOR*)c, old);
 #pragma unroll
-    for (int e = 0; e < WIDTH; ++e) {
-      result[e] = (flags & MULTIPLY) ? scale(alpha, acc[e]) : (T)0;
-      if (flags & ADD_C) result[e] = multiply_add(beta, old[e], result[e]);
-    }
-    *(GLOBAL VECTOR*)c = pack(result);
-  } else {
-#pragma unroll
-    for (int e = 0; e < WIDTH; ++e)
-      if (e < inside) finish(c + e * c_col, acc[e], alpha, beta, flags);
+  for (int e = 0; e < WIDTH; ++e) {
+    result[e] = (flags & MULTIPLY) ? scale(alpha, acc[e]) : (T)0;
+    if (flags & ADD_C) result[e] = multiply_add(beta, old[e], result[e]);
   }
+  *(GLOBAL VECTOR*)c = pack(result);
 }
 
-// May vectors of C be stored at once? Uniform; tile columns start at multiples of WIDTH.
+// May vectors of C be stored at once, from place `c` on down a column?
 DEVICE bool is_wide(const GLOBAL T* c, long c_row, long c_col) {
   return c_col == 1 && (((ulong)c | (ulong)c_row * sizeof(T)) & 15) == 0;
 }

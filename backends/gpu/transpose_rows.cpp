@@ -36,9 +36,7 @@ struct Move {
   bool empty() const { return rows == 0 || cols == 0 || batch == 0; }
 };
 
-int64_t divide_up(int64_t n, int64_t by) {
-  return n / by + (n % by != 0);
-}
+int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 /// The number of groups for tiles_rows x tiles_cols x batch tiles, or more than kMaxGroups.
 int64_t count_groups(int64_t tiles_rows, int64_t tiles_cols, int64_t batch) {
@@ -109,36 +107,55 @@ void block_plan(const Request& request, Plan& plan) {
 
 // --- vector -------------------------------------------------------------------------------------
 
-constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}};
+constexpr const char* kShapes[] = {"square", "tall", "wide"};
+constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}, {"SHAPE", kShapes}};
 constexpr const char* kVectorEntries[] = {"vector", "carry"};
 constexpr int64_t kVectorThreads = 256;
-// A side this short or shorter, in bytes, leaves most of a tile empty: `carry` takes it.
-constexpr int64_t kThinBytes = 64;
 
+/// The launch of a turn in tiles, or of `carry`: for what has nothing to turn, and for what would
+/// leave most of every tile empty.
 struct VectorShape {
   Move move;
-  int entry = 0;
-  int64_t tiles_rows, tiles_cols, batch;
+  int entry = 0, shape = 0;
+  int64_t tiles_rows = 0, tiles_cols = 0, batch = 1;
+
   explicit VectorShape(const trine_transpose& op) : move(op) {
-    const int64_t bytes = op.element_size;
+    const int64_t bytes = op.element_size, lanes = 16 / bytes;
+    if (move.empty()) return;
     if (move.in_row == 1 && move.in_col != 1) move.swap_roles();
     const bool turns = move.in_col == 1 && move.out_col != 1;
-    const bool thin = std::min(move.rows, move.cols) * bytes <= kThinBytes;
-    if (turns && !thin) {
-      const int64_t tile = bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
-      tiles_rows = divide_up(move.rows, tile);
-      tiles_cols = divide_up(move.cols, tile);
-      batch = move.batch;
-      return;
-    }
+    const bool thin = std::min(move.rows, move.cols) <= lanes;
+    if (turns && !thin && choose_tiles(bytes)) return;
     // Neighbours run along the unit stride, or along the long side of what is thin.
-    if (thin ? move.rows > move.cols : move.out_row == 1) move.swap_roles();
-    const int64_t lanes = 16 / bytes;
+    if (thin ? move.rows > move.cols : move.out_row == 1 && move.in_col != 1) move.swap_roles();
     entry = 1;
     tiles_rows = divide_up(move.rows, lanes);
     tiles_cols = divide_up(points(), kVectorThreads * lanes);
-    batch = 1;
   }
+
+  /// Takes the shape of tile with the least waste; square unless another wastes much less. False
+  /// if even that leaves three quarters of the tiles empty, as many small matrices do.
+  bool choose_tiles(int64_t bytes) {
+    const int64_t side = bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
+    const int64_t heights[] = {side, side * 4, side / 4}, widths[] = {side, side / 4, side * 4};
+    double best = 0;
+    for (int s = 0; s < 3; ++s) {
+      const int64_t down = divide_up(move.rows, heights[s]),
+                    across = divide_up(move.cols, widths[s]);
+      const double used = static_cast<double>(move.rows) * static_cast<double>(move.cols) /
+                          (static_cast<double>(down) * static_cast<double>(across) *
+                           static_cast<double>(side * side));
+      if (used < best * 1.25) continue;
+      best = used;
+      shape = s;
+      tiles_rows = down;
+      tiles_cols = across;
+    }
+    if (best < 0.25 && move.batch > 1) return false;
+    batch = move.batch;
+    return true;
+  }
+
   /// Columns of all batches in one row.
   int64_t points() const {
     return move.cols > 0 && move.batch > INT64_MAX / move.cols ? INT64_MAX : move.cols * move.batch;
@@ -157,6 +174,7 @@ void vector_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_transpose>();
   const VectorShape shape(op);
   plan.macro[0] = bytes_index(op.element_size);
+  plan.macro[1] = shape.shape;
   if (shape.move.empty()) return;
   Launch& launch = add_launch(plan, shape.entry, op, shape.move, shape.tiles_rows, shape.tiles_cols,
                               shape.batch);
@@ -167,6 +185,7 @@ void vector_plan(const Request& request, Plan& plan) {
 // --- work_item_tile: for CPUs behind OpenCL
 // -------------------------------------------------------
 
+constexpr Macro kTileMacros[] = {{"BYTES", kBytes}};
 constexpr const char* kTileEntries[] = {"work_item_tile"};
 constexpr int64_t kWorkItemTile = 64;
 
@@ -190,7 +209,7 @@ void work_item_tile_plan(const Request& request, Plan& plan) {
 // --- The ladder
 // -----------------------------------------------------------------------------------
 
-enum Rung { kNaive, kSharedPadded, kVector, kWorkItemTileRung };
+enum Rung { kNaive, kSharedPadded, kVector, kWorkItem };
 
 constexpr Row kRows[] = {
     {"naive", TRINE_TRANSPOSE, TRINE_REPRODUCIBLE, "one work-item per element, strided writes",
@@ -225,7 +244,7 @@ constexpr Row kRows[] = {
      "transpose/work_item_tile",
      kOpencl,
      {},
-     kVectorMacros,
+     kTileMacros,
      kTileEntries,
      nullptr,
      work_item_tile_refuses,
@@ -238,16 +257,18 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> transpose_rows() {
-  return kRows;
-}
+std::span<const Row> transpose_rows() { return kRows; }
 
 const Row* choose_transpose(const Target& target, const trine_transpose&,
                             trine_selection& selection) {
   for (int32_t& value : selection.values) value = 0;
   if (target.backend == kOpencl && target.is_cpu()) {
     selection.why = "work_item_tile: on a CPU a work-item is a loop, vectors do the turning";
-    return &kRows[kWorkItemTileRung];
+    return &kRows[kWorkItem];
+  }
+  if (target.facts->max_group_threads < kVectorThreads) {
+    selection.why = "naive: the device's groups are too small for vector";
+    return &kRows[kNaive];
   }
   selection.why = "vector: the fastest transpose of this backend";
   return &kRows[kVector];

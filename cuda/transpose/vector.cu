@@ -2,10 +2,11 @@
 // It beats `shared_padded` because four times fewer instructions keep more bytes in flight.
 // Requires: nothing; where an address is not a multiple of 16, that side moves element by element.
 //
-// Local memory holds the tile turned: row j (the input's column) has TILE elements, in 16-byte
-// chunks; chunk q of row j lies at place q ^ twist(j). A warp loads 8 vectors of 4 rows (PACK x 4
-// rows of 1 or 2-byte elements, joined to words); its stores then fall on 8 chunks x 4 words, and
-// the 16-byte reads of a row on 8 chunks: no bank conflicts either way.
+// A tile has HEIGHT rows and WIDTH columns of the input: square, or four times taller or wider where
+// the matrix is thin. Local memory holds it turned: row j (the input's column) has HEIGHT elements,
+// in 16-byte chunks; chunk q of row j lies at place q ^ twist(j). A warp loads 8 vectors of 4 rows
+// (PACK x 4 rows of 1 or 2-byte elements, joined to words); its stores then fall on 8 chunks x 4
+// words, and the 16-byte reads of a row on 8 chunks: no bank conflicts either way.
 //
 //   input, row i        turned tile, row j
 //   |vvvv|vvvv|..  ->   |iiii|iiii|..  -> output, row j
@@ -13,22 +14,42 @@
 #include "pack.h"
 
 #if BYTES == 1
-#define TILE 128
+#define SIDE 128
 #elif BYTES <= 4
-#define TILE 64
+#define SIDE 64
 #else
-#define TILE 32
+#define SIDE 32
+#endif
+#if SHAPE_square
+#define HEIGHT SIDE
+#define WIDTH SIDE
+#elif SHAPE_tall
+#define HEIGHT (SIDE * 4)
+#define WIDTH (SIDE / 4)
+#else
+#define HEIGHT (SIDE / 4)
+#define WIDTH (SIDE * 4)
 #endif
 #define THREADS 256
 #define PACK (BYTES < 4 ? 4 / BYTES : 1)
-#define PITCH (TILE * BYTES)
-#define VECTORS (PITCH / 16)
-#define WIDE_ITEMS (TILE / PACK * VECTORS / THREADS)
-#define ITEMS (TILE * VECTORS / THREADS)
+#define PITCH (HEIGHT * BYTES)             /* bytes of a turned row */
+#define IN_VECTORS (WIDTH * BYTES / 16)    /* of an input row */
+#define OUT_VECTORS (HEIGHT * BYTES / 16)  /* of an output row */
+#define SPAN (IN_VECTORS < 8 ? IN_VECTORS : 8)
+#define IN_ITEMS (HEIGHT / PACK * IN_VECTORS / THREADS)
+#define OUT_ITEMS (WIDTH * OUT_VECTORS / THREADS)
 
 DEVICE int place(int j, int i) {
-  const int twist = (LANES == 1 ? j : j ^ j / LANES) & 7;
+  const int twist = (LANES == 1 ? j : j ^ j / LANES) & (OUT_VECTORS < 8 ? OUT_VECTORS - 1 : 7);
   return j * PITCH + ((i * BYTES / 16 ^ twist) * 16) + i * BYTES % 16;
+}
+
+// The vector and the first row that a work-item loads as its item s.
+DEVICE int vector_of(int t, int s) {
+  return t % SPAN + (t / 32 + s * (THREADS / 32)) % (IN_VECTORS / SPAN) * SPAN;
+}
+DEVICE int row_of(int t, int s) {
+  return (t % 32 / SPAN + (t / 32 + s * (THREADS / 32)) / (IN_VECTORS / SPAN) * (32 / SPAN)) * PACK;
 }
 
 // Puts rows i … i + PACK - 1 of LANES columns, one vector a row, into the turned tile.
@@ -63,41 +84,36 @@ DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, const uint4* v) {
 }
 
 KERNEL_OF(vector, THREADS, 1)(TRANSPOSE_ARGUMENTS) {
-  LOCAL ALIGNED(16) uchar tile[TILE * PITCH];
+  LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
   const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
   const int t = local_x();
-  const long i0 = (long)at.row * TILE, j0 = (long)at.col * TILE;
-  const int height = rows - i0 < TILE ? (int)(rows - i0) : TILE;
-  const int width = cols - j0 < TILE ? (int)(cols - j0) : TILE;
-  const bool full = height == TILE && width == TILE;
+  const long i0 = (long)at.row * HEIGHT, j0 = (long)at.col * WIDTH;
+  const int height = rows - i0 < HEIGHT ? (int)(rows - i0) : HEIGHT;
+  const int width = cols - j0 < WIDTH ? (int)(cols - j0) : WIDTH;
   const GLOBAL uchar* from = in + in_offset;
   GLOBAL uchar* to = out + out_offset;
-  const bool wide_in = is_wide(from, in_col, in_row, in_batch);
-  const bool wide_out = is_wide(to, out_row, out_col, out_batch);
+  const bool wide_in = is_wide(from, in_col, in_row, in_batch) && width % LANES == 0;
+  const bool wide_out = is_wide(to, out_row, out_col, out_batch) && height % LANES == 0;
   const bool whole_in = is_aligned(from, BYTES), whole_out = is_aligned(to, BYTES);
   from += (at.batch * in_batch + i0 * in_row + j0 * in_col) * BYTES;
   to += (at.batch * out_batch + i0 * out_row + j0 * out_col) * BYTES;
 
-  if (wide_in && full) {
-    uint4 v[WIDE_ITEMS][PACK];
+  if (wide_in) {
+    uint4 v[IN_ITEMS][PACK];
 #pragma unroll
-    for (int s = 0; s < WIDE_ITEMS; ++s) {
-      const int high = t / 32 + s * (THREADS / 32);
-      const int q = t % 8 + high % (VECTORS / 8) * 8, i = (t / 8 % 4 + high / (VECTORS / 8) * 4) * PACK;
+    for (int s = 0; s < IN_ITEMS; ++s) {
+      const int q = vector_of(t, s), i = row_of(t, s);
 #pragma unroll
       for (int r = 0; r < PACK; ++r)
-        v[s][r] = *(const GLOBAL uint4*)(from + (i + r) * in_row * BYTES + q * 16);
+        if (i + r < height && q * LANES < width)
+          v[s][r] = *(const GLOBAL uint4*)(from + (i + r) * in_row * BYTES + q * 16);
     }
 #pragma unroll
-    for (int s = 0; s < WIDE_ITEMS; ++s) {
-      const int high = t / 32 + s * (THREADS / 32);
-      const int q = t % 8 + high % (VECTORS / 8) * 8, i = (t / 8 % 4 + high / (VECTORS / 8) * 4) * PACK;
-      turn(tile, q * LANES, i, v[s]);
-    }
+    for (int s = 0; s < IN_ITEMS; ++s) turn(tile, vector_of(t, s) * LANES, row_of(t, s), v[s]);
   } else {
 #pragma unroll
-    for (int s = 0; s < ITEMS; ++s) {
-      const int j = t % TILE, i = (t / TILE + s * (THREADS / TILE)) * LANES;
+    for (int s = 0; s < OUT_ITEMS; ++s) {
+      const int j = (t + s * THREADS) % WIDTH, i = (t + s * THREADS) / WIDTH * LANES;
       Element e[LANES];
 #pragma unroll
       for (int l = 0; l < LANES; ++l) {
@@ -108,17 +124,18 @@ KERNEL_OF(vector, THREADS, 1)(TRANSPOSE_ARGUMENTS) {
     }
   }
   sync();
-  if (wide_out && full) {
+  if (wide_out) {
 #pragma unroll
-    for (int s = 0; s < ITEMS; ++s) {
-      const int q = t % VECTORS, j = t / VECTORS + s * (THREADS / VECTORS);
-      *(GLOBAL uint4*)(to + j * out_col * BYTES + q * 16) =
-          *(const LOCAL_POINTER uint4*)(tile + place(j, q * LANES));
+    for (int s = 0; s < OUT_ITEMS; ++s) {
+      const int q = (t + s * THREADS) % OUT_VECTORS, j = (t + s * THREADS) / OUT_VECTORS;
+      if (q * LANES < height && j < width)
+        *(GLOBAL uint4*)(to + j * out_col * BYTES + q * 16) =
+            *(const LOCAL_POINTER uint4*)(tile + place(j, q * LANES));
     }
   } else {
 #pragma unroll 4
-    for (int s = 0; s < ITEMS * LANES; ++s) {
-      const int i = t % TILE, j = t / TILE + s * (THREADS / TILE);
+    for (int s = 0; s < OUT_ITEMS * LANES; ++s) {
+      const int i = (t + s * THREADS) % HEIGHT, j = (t + s * THREADS) / HEIGHT;
       if (i < height && j < width)
         store_element(to + (i * out_row + j * out_col) * BYTES,
                       *(const LOCAL_POINTER Element*)(tile + place(j, i)), whole_out);

@@ -29,6 +29,7 @@ class Meter {
     measure_memory();
     measure_gemm(Dtype::f32, roofs_.fma_f32);
     if (device_.facts().capabilities & TRINE_CAN_F64) measure_gemm(Dtype::f64, roofs_.fma_f64);
+    queue_.wait();  // nothing of ours disturbs what comes next
     derive();
     return roofs_;
   }

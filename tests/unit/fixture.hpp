@@ -55,6 +55,11 @@ struct FakeDevice : ::testing::Test {
   Device device = open("fake:0");
   const fake_panel& panel = panel_of(device);
   Queue queue{device};
+  /// Begins with nothing in flight and nothing left to free, so that counters tell of this test.
+  FakeDevice() {
+    eventually([&] { return panel.count(FAKE_PENDING) == 0; });
+    queue.wait();
+  }
   ~FakeDevice() override {
     panel.hold(0);
     for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);

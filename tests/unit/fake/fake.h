@@ -38,6 +38,7 @@ enum {
   FAKE_LAUNCHES,
   FAKE_COPIES,
   FAKE_FILLS,
+  FAKE_PENDING,          /* tasks that haven't run to their end */
   FAKE_DIRTY_WORKSPACES, /* launches that found a control byte that wasn't zero */
   FAKE_COUNTERS
 };

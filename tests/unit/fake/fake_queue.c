@@ -66,6 +66,7 @@ static void* work(void* argument) {
     fake_release(next);
     pthread_mutex_lock(&queue->mutex);
     queue->busy = 0;
+    fake_counted(FAKE_PENDING, -1);
     if (status != TRINE_OK && queue->failure == TRINE_OK) queue->failure = status;
     pthread_cond_broadcast(&queue->changed);
   }
@@ -89,6 +90,7 @@ trine_status fake_push(trine_queue* queue, fake_task run, void* argument) {
     queue->started = pthread_create(&thread, NULL, work, queue) == 0;
     if (queue->started) pthread_detach(thread);
   }
+  fake_counted(FAKE_PENDING, 1);
   *queue->last = added;
   queue->last = &added->next;
   pthread_cond_broadcast(&queue->changed);

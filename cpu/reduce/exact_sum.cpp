@@ -3,12 +3,15 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/exact_sum.cpp"
 #include <cstring>
+#include <span>
 
 #include "arithmetic.hpp"
 #include "exact_sum.hpp"
+#include "hwy/cache_control.h"
 #include "simd.hpp"
 
 #include "exact_bins-inl.hpp"
+#include "exact_window-inl.hpp"
 #include "exact_table-inl.hpp"
 #include "exact_round-inl.hpp"
 
@@ -18,6 +21,17 @@ namespace {
 
 // --- Along -----------------------------------------------------------------------------------
 
+// What lane `lane` added to bin `k`, which is not the last, in units.
+HWY_INLINE std::int64_t units_in(const Bins& bins, int k, int lane) {
+  return std::bit_cast<std::int64_t>(bins.value[k][lane]) -
+         std::bit_cast<std::int64_t>(bins.anchor[k]);
+}
+
+std::span<const double> last_bin(const Bins& bins) {
+  if (bins.count == 0) return {};
+  return {bins.value[bins.count - 1], static_cast<std::size_t>(kGroup)};
+}
+
 // All lanes belong to one result.
 template <class T, trine_map M>
 struct WholeSink {
@@ -25,14 +39,15 @@ struct WholeSink {
   PairTable& table;
 
   void flush(const Bins& bins) {
-    for (int k = 0; k < bins.count; ++k) {
+    for (int k = 0; k < bins.count - 1; ++k) {
       std::int64_t units = 0;
       for (int lane = 0; lane < kGroup; ++lane) units += units_in(bins, k, lane);
       if (units != 0) total.add(units, bins.unit[k]);
     }
+    for (const double rest : last_bin(bins)) total.add(rest);
   }
-  void slow(const T* p, std::ptrdiff_t, int rows) {
-    add_by_exponent<T, M>(p, std::int64_t(rows) * kGroup, table, total);
+  void slow(const Tile<T>& tile) {
+    add_by_exponent<T, M>(tile.data, std::int64_t(tile.rows) * kGroup, table, total);
   }
 };
 
@@ -40,24 +55,26 @@ template <class T, trine_map M>
 void sum_along(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end,
                SumScratch& scratch, SuperAccumulator& total) {
   constexpr std::int64_t kTile = 256 * kGroup;
-  Bins& bins = scratch.bins[0];
+  Windows& windows = scratch.windows[0];
   WholeSink<T, M> sink{total, scratch.table};
   each_chunk<T>(p, r, begin, end, reinterpret_cast<T*>(scratch.buffer), false,
                 [&](const T* data, std::int64_t count, std::int64_t) {
     std::int64_t i = 0;
-    for (; i + kGroup <= count; ) {
+    while (i + kGroup <= count) {
       const std::int64_t tile = std::min(kTile, (count - i) / kGroup * kGroup);
-      add_tile<T, M>(data + i, kGroup, static_cast<int>(tile / kGroup), bins, sink);
+      add_tile<T, M>(Tile<T>{data + i, kGroup, 1, static_cast<int>(tile / kGroup)}, windows, sink);
       i += tile;
     }
     if (i < count) {
       T last[kGroup] = {};
       std::copy(data + i, data + count, last);
-      add_tile<T, M>(last, kGroup, 1, bins, sink);
+      add_tile<T, M>(Tile<T>{last, kGroup, 1, 1}, windows, sink);
     }
   });
-  if (bins.rows > 0) sink.flush(bins);
-  empty_bins(bins);
+  for (Bins* bins : {&windows.narrow, &windows.wide}) {
+    if (bins->rows > 0) sink.flush(*bins);
+    empty_bins(*bins);
+  }
   empty_table(scratch.table, total);
 }
 
@@ -77,12 +94,15 @@ struct LaneSink {
   void flush(const Bins& bins) {
     open();
     for (int i = 0; i < kGroup; ++i)
-      for (int k = 0; k < bins.count; ++k)
+      for (int k = 0; k < bins.count - 1; ++k)
         if (const std::int64_t units = units_in(bins, k, i)) lane[i].add(units, bins.unit[k]);
+    int i = 0;
+    for (const double rest : last_bin(bins)) lane[i++].add(rest);
   }
-  void slow(const T* p, std::ptrdiff_t step, int rows) {
+  void slow(const Tile<T>& tile) {
     open();
-    for (int i = 0; i < kGroup; ++i) add_one_by_one<T, M>(p + i, step, rows, lane[i]);
+    for (int i = 0; i < kGroup; ++i)
+      add_one_by_one<T, M>(tile.data + i * tile.lane_step, tile.step, tile.rows, lane[i]);
   }
 };
 
@@ -94,30 +114,34 @@ struct Group {
   int folds;
 };
 
-// Rows [row, end) of a group, in tiles of kGroup lanes: in place, or packed and padded with zeros.
+// Rows [row, end) of a group as a tile of kGroup lanes: in place, gathered, or packed and padded with
+// zeros into `buffer`.
 template <class T, trine_map M>
 void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int64_t end, T* buffer,
-                    Bins& bins, LaneSink<T, M>& sink) {
+                    Windows& windows, LaneSink<T, M>& sink) {
   const T* origin = p.begin<T>(g.first);
   const int lanes = g.width * g.folds;
-  const bool in_place = lanes == kGroup && p.output_step == 1 &&
-                        (g.folds == 1 || p.inner_step == g.width);
+  const bool near = p.output_step * kGroup < std::numeric_limits<std::int32_t>::max();
+  const bool in_place = lanes == kGroup && (g.folds == 1 ? near : p.output_step == 1 &&
+                                                                      p.inner_step == g.width);
   if (in_place) {
     const auto rows = static_cast<int>((end - row) / g.folds);
     if (rows > 0)
-      add_tile<T, M>(origin + row * p.inner_step, p.inner_step * g.folds, rows, bins, sink);
+      add_tile<T, M>(Tile<T>{origin + row * p.inner_step, p.inner_step * g.folds, p.output_step, rows},
+                     windows, sink);
     row += std::int64_t(rows) * g.folds;
   }
   if (row == end) return;
   const auto rows = static_cast<int>(ceil_div(end - row, g.folds));
-  if (lanes < kGroup || row + std::int64_t(rows) * g.folds > end)
-    std::fill(buffer, buffer + std::int64_t(rows) * kGroup, T(0));
-  for (int j = 0; j < g.width; ++j) {
-    const T* from = origin + j * p.output_step + row * p.inner_step;
-    for (std::int64_t i = 0; i < end - row; ++i)
-      buffer[i / g.folds * kGroup + i % g.folds * g.width + j] = from[i * p.inner_step];
+  std::fill(buffer, buffer + std::int64_t(rows) * kGroup, T(0));
+  for (int f = 0; f < g.folds; ++f) {
+    for (int i = 0; row + f + std::int64_t(i) * g.folds < end; ++i) {
+      const T* from = origin + (row + f + std::int64_t(i) * g.folds) * p.inner_step;
+      T* to = buffer + std::ptrdiff_t(i) * kGroup + f * g.width;
+      for (int j = 0; j < g.width; ++j) to[j] = from[j * p.output_step];
+    }
   }
-  add_tile<T, M>(buffer, kGroup, rows, bins, sink);
+  add_tile<T, M>(Tile<T>{buffer, kGroup, 1, rows}, windows, sink);
 }
 
 template <class R>
@@ -138,10 +162,12 @@ void store_group(const Problem& p, const Group& g, const Bins& bins) {
 
 // The group's rows are in: round its bins, or bring bins and lanes together.
 template <class T, trine_map M>
-void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, Bins& bins,
+void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, const Windows& windows,
                   LaneSink<T, M>& sink) {
   const Problem& p = *piece.problem;
-  if (!sink.used && !piece.partials && g.folds == 1) {
+  const bool both = windows.narrow.rows > 0 && windows.wide.rows > 0;
+  const Bins& bins = windows.wide.rows > 0 ? windows.wide : windows.narrow;
+  if (!sink.used && !both && !piece.partials && g.folds == 1) {
     if (p.result_dtype == TRINE_F64) {
       store_group<double>(p, g, bins);
     } else {
@@ -149,7 +175,8 @@ void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, Bins
     }
     return;
   }
-  sink.flush(bins);
+  sink.flush(windows.narrow);
+  sink.flush(windows.wide);
   for (int f = 1; f < g.folds; ++f)
     for (int j = 0; j < g.width; ++j) sink.lane[j].merge(sink.lane[f * g.width + j]);
   for (int j = 0; j < g.width; ++j) {
@@ -177,7 +204,8 @@ void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, st
     const auto lanes = static_cast<int>(std::min<std::int64_t>(kGroup, width - lane));
     groups[count] = {first + lane, lanes, end - begin >= 64 ? kGroup / lanes : 1};
     sinks[count].lane = scratch.lane + lane;
-    empty_bins(scratch.bins[count]);
+    empty_bins(scratch.windows[count].narrow);
+    empty_bins(scratch.windows[count].wide);
   }
   // Few rows of many groups at a time: a row of the strip is read from end to end, and a group's
   // bins are loaded once for all of them.
@@ -185,9 +213,9 @@ void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, st
   for (std::int64_t row = begin; row < end; row += tile)
     for (int i = 0; i < count; ++i)
       add_group_rows<T, M>(p, groups[i], row, std::min(end, row + tile),
-                           reinterpret_cast<T*>(scratch.buffer), scratch.bins[i], sinks[i]);
+                           reinterpret_cast<T*>(scratch.buffer), scratch.windows[i], sinks[i]);
   for (int i = 0; i < count; ++i)
-    finish_group<T, M>(piece, groups[i], part, scratch.bins[i], sinks[i]);
+    finish_group<T, M>(piece, groups[i], part, scratch.windows[i], sinks[i]);
 }
 
 // --- Pieces ----------------------------------------------------------------------------------

@@ -8,17 +8,25 @@
 namespace trine::cpu {
 
 // Accumulators of one group of lanes: bins of 40 bits each, from the largest element downwards.
-// Bin k holds 1.5 * 2^52 units of 2^unit[k], plus what was added: an integer of its own in a double.
+// Bin k holds its anchor, 1.5 * 2^52 units of 2^unit[k], plus what was added; the last has none.
 struct Bins {
   static constexpr int kMost = 10, kLanes = 16;
 
   int count = 0;  // bins in use; 0: no window chosen yet
   int rows = 0;   // added to each lane since the bins were emptied
-  int skip = 0, distrust = 0;  // tiles to send down the slow road at once, after misses
-  double limit = 0;            // every element's magnitude is below it
+  int misses = 0;    // tiles in a row that didn't fit
+  int skip = 0;      // tiles to pass on unseen
+  std::uint64_t above = 0, below = 0;  // what magnitudes it admits (exact_bins-inl.hpp: Extent)
+  int top = 0;                         // magnitudes are below 2^top
   int unit[kMost];
   double anchor[kMost];
   alignas(64) double value[kMost][kLanes];
+};
+
+// A few bins for what elements usually are, more for the tiles that don't fit: one small element
+// among thousands should not slow down all that follow it.
+struct Windows {
+  Bins narrow, wide;
 };
 
 // Sums by exponent, for elements that no window of bins holds. Four tables, so that neighbours with
@@ -26,8 +34,8 @@ struct Bins {
 struct PairTable {
   static constexpr int kTables = 4, kPairs = 288;
   static constexpr int kExponentBias = 1200;  // squares of very small and large numbers
-  struct Pair {
-    std::int64_t low, high;
+  struct alignas(16) Pair {
+    double high, low;
   };
   bool used = false;
   std::int64_t room = 0;
@@ -37,7 +45,7 @@ struct PairTable {
 struct SumScratch {
   PairTable table;
   SuperAccumulator total;
-  Bins bins[kStrip / 2];
+  Windows windows[kStrip / 2];
   SuperAccumulator lane[kStrip];
   alignas(64) std::byte buffer[kChunk * sizeof(double)];
 };

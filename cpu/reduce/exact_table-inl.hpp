@@ -1,17 +1,17 @@
-// Exact sums of elements whose exponents are spread too wide for bins. Vectors take doubles apart
-// into two halves of the significand, signed and shifted to a multiple of 16 in the exponent; one
-// 128-bit addition per element puts the pair into the table at its exponent.
+// Exact sums of elements whose exponents are spread too wide for bins. An element's exponent is split
+// into a multiple of 16, which chooses a pair of doubles, and the rest, which stays with it; the
+// number is cut into two halves, and one addition per element adds both to the pair.
 //
-//   x = +-(high * 2^27 + low) * 2^(e - 1075)        pair[e / 16] += {low, high} * 2^(e % 16)
+//   x = y * 2^(16 g - 1023), 1 <= |y| < 2^16        pair[g] += {y rounded to 2^-18, what is left}
 //
-// A half has at most 42 bits, so 2^20 elements go into a table before it is emptied.
+// Both halves are integers of at most 34 bits in their units, so 2^19 of them add up exactly.
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-// Elements between two emptyings; a vector may add two terms each.
-constexpr std::int64_t kTableRoom = std::int64_t(1) << 19;
+// Vectors between two emptyings: each adds to a table at most its lanes / kTables, two terms each.
+constexpr std::int64_t kTableRoom = std::int64_t(1) << 17;
 
 void open_table(PairTable& table) {
   if (table.used) return;
@@ -23,46 +23,53 @@ void open_table(PairTable& table) {
 void empty_table(PairTable& table, SuperAccumulator& total) {
   if (!table.used) return;
   for (int i = 0; i < PairTable::kPairs; ++i) {
-    std::int64_t low = 0, high = 0;
+    double high = 0, low = 0;
     for (int t = 0; t < PairTable::kTables; ++t) {
-      low += table.pair[t][i].low;
       high += table.pair[t][i].high;
+      low += table.pair[t][i].low;
     }
-    const int exponent = 16 * i - PairTable::kExponentBias - 1075;
+    const int exponent = 16 * i - PairTable::kExponentBias - 1023;
+    if (high != 0) total.add(high, exponent);
     if (low != 0) total.add(low, exponent);
-    if (high != 0) total.add(high, exponent + 27);
   }
   table.used = false;
 }
 
-// Adds one finite double a lane, times 2^-kExponentBias and the lane's `bias`, a multiple of 16.
+// Adds a vector of zeros and normal doubles, times 2^-kExponentBias and 2^bias, a multiple of 16.
 HWY_INLINE void add_to_table(PairTable& table, V x, hn::Vec<hn::RebindToSigned<D>> bias) {
+  const D d;
   const hn::RebindToSigned<D> di;
-  const hn::RebindToUnsigned<D> du;
-  const auto bits = hn::BitCast(du, x);
-  const auto zero = hn::Zero(du);
-  const auto biased = hn::ShiftRight<53>(hn::ShiftLeft<1>(bits));
-  const auto denormal = hn::Eq(biased, zero);
-  const auto hidden = hn::IfThenZeroElse(denormal, hn::Set(du, std::uint64_t(1) << 52));
-  const auto magnitude =
-      hn::Or(hn::And(bits, hn::Set(du, (std::uint64_t(1) << 52) - 1)), hidden);
-  const auto exponent = hn::Sub(biased, hn::VecFromMask(du, denormal));  // 1 where it says 0
-  const auto shift = hn::And(exponent, hn::Set(du, 15));
-  const auto half = hn::Set(du, (std::uint64_t(1) << 27) - 1);
-  const auto sign = hn::BroadcastSignBit(hn::BitCast(di, bits));
-  const auto with_sign = [&](hn::Vec<hn::RebindToUnsigned<D>> v) HWY_ATTR {
-    return hn::Sub(hn::Xor(hn::BitCast(di, hn::Shl(v, shift)), sign), sign);
-  };
-  HWY_ALIGN std::int64_t low[kVector], high[kVector], at[kVector];
-  hn::Store(with_sign(hn::And(magnitude, half)), di, low);
-  hn::Store(with_sign(hn::ShiftRight<27>(magnitude)), di, high);
+  const auto bits = hn::BitCast(di, x);
+  constexpr std::int64_t kKept = std::int64_t(0x800fffffffffffff) | std::int64_t(15) << 52;
+  const V y = hn::IfThenZeroElse(
+      hn::Eq(x, hn::Zero(d)),
+      hn::BitCast(d, hn::Add(hn::And(bits, hn::Set(di, kKept)),
+                             hn::Set(di, std::int64_t(1023) << 52))));
+  const V anchor = hn::Set(d, 0x1.8p34);  // units of 2^-18
+  const V high = hn::Sub(hn::Add(y, anchor), anchor);
+  const V low = hn::Sub(y, high);
   // A pair has 16 bytes and holds 16 exponents: the rounded exponent is the pair's offset.
-  hn::Store(hn::Add(hn::BitCast(di, hn::Sub(exponent, shift)), bias), di, at);
+  const auto offset = hn::And(hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(
+                                  hn::RebindToUnsigned<D>(), bits))), hn::Set(di, 0x7f0));
+  HWY_ALIGN double halves[2 * kVector];
+  HWY_ALIGN std::int64_t at[kVector];
+#if HWY_TARGET == HWY_SCALAR
+  hn::StoreU(high, d, halves);
+  hn::StoreU(low, d, halves + 1);
+  constexpr int kEven = 0, kOdd = 0;
+#else
+  // Neighbours within 128 bits: lanes 0, 2, 4 … come first, then 1, 3, 5 ….
+  hn::Store(hn::InterleaveLower(d, high, low), d, halves);
+  hn::Store(hn::InterleaveUpper(d, high, low), d, halves + kVector);
+  constexpr int kEven = 0, kOdd = kVector;
+#endif
+  hn::Store(hn::Add(offset, bias), di, at);
   for (int i = 0; i < kVector; ++i) {
-    auto* pair = reinterpret_cast<PairTable::Pair*>(
+    auto* pair = reinterpret_cast<double*>(
         reinterpret_cast<char*>(table.pair[i % PairTable::kTables]) + at[i]);
-    pair->low += low[i];
-    pair->high += high[i];
+    const double* half = halves + (i % 2 ? kOdd : kEven) + i / 2 * 2;
+    pair[0] += half[0];
+    pair[1] += half[1];
   }
 }
 
@@ -93,8 +100,16 @@ void add_by_exponent(const T* p, std::int64_t count, PairTable& table, SuperAccu
       empty_table(table, total);
       open_table(table);
     }
-    V x = Element<T, M == TRINE_ABS ? TRINE_ABS : TRINE_IDENTITY>::load(p + i);
-    if (!hn::AllTrue(d, hn::Lt(hn::Abs(x), infinity))) {
+    V x;
+    if constexpr (std::is_same_v<T, float>) {
+      x = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), p + i));
+    } else {
+      x = hn::LoadU(d, p + i);
+    }
+    if constexpr (M == TRINE_ABS) x = hn::Abs(x);
+    const V magnitude = hn::Abs(x);
+    const auto plain = hn::Or(hn::Eq(x, hn::Zero(d)), hn::Ge(magnitude, hn::Set(d, 0x1p-1022)));
+    if (!hn::AllTrue(d, hn::And(plain, hn::Lt(magnitude, infinity)))) {
       add_one_by_one<T, M>(p + i, 1, kVector, total);
       continue;
     }

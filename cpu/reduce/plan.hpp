@@ -40,7 +40,7 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   Plan plan{};
   // Rows shorter than 256 leave a vector half empty too often; strides decide for the others.
   plan.across = p.outputs > 1 && p.outer == 1 &&
-                (length < 256 || p.output_step < p.inner_step);
+                (length < 256 || (p.inner_step != 1 && p.output_step < p.inner_step));
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
   if (plan.across) plan.unit = ceil_div(plan.unit, kStrip) * kStrip;
   plan.unit = std::min(plan.unit, p.outputs);

@@ -41,15 +41,15 @@ class SuperAccumulator {
     if (++adds_ >= kAddsBeforeCarry) carry();
   }
 
-  // Any double: finite values exactly, the others as flags.
-  void add(double x) {
+  // Any double times 2^exponent: finite values exactly, the others as flags.
+  void add(double x, int exponent = 0) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
     const int biased = static_cast<int>(bits >> 52) & 0x7ff;
     const auto fraction = static_cast<std::int64_t>(bits & kFraction);
     if (biased == 0x7ff) return note_special(x);
     const std::int64_t magnitude = biased ? fraction | (std::int64_t(1) << 52) : fraction;
     if (magnitude == 0) return;
-    add(bits >> 63 ? -magnitude : magnitude, (biased ? biased : 1) - 1075);
+    add(bits >> 63 ? -magnitude : magnitude, (biased ? biased : 1) - 1075 + exponent);
   }
 
   // The exact square of any double, 106 bits wide at most.

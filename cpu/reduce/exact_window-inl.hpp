@@ -1,0 +1,157 @@
+// Which bins a tile goes to: windows of exponents are chosen from the data, kept from tile to tile,
+// and moved when they miss.
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+// The exponents of a tile's mapped elements: magnitudes below 2^top, multiples of 2^low.
+struct Range {
+  int top = -5000, low = 5000;
+  bool special = false;  // NaN or infinity
+  bool empty() const { return top < low; }
+};
+
+template <class T>
+constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
+
+template <class T, trine_map M>
+Range range_of(const Tile<T>& tile) {
+  using B = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr int kFraction = std::numeric_limits<T>::digits - 1;
+  constexpr B kMagnitude = std::numeric_limits<B>::max();
+  B largest = 0;
+  B smallest = kMagnitude;
+  for (int r = 0; r < tile.rows; ++r) {
+    for (int i = 0; i < kGroup; ++i) {
+      const T x = tile.data[r * tile.step + i * tile.lane_step];
+      const B bits = std::bit_cast<B>(x) & kMagnitude;
+      largest = std::max(largest, bits);
+      smallest = std::min(smallest, bits == 0 ? kMagnitude : bits);
+    }
+  }
+  Range range;
+  if (largest == 0) return range;
+  const auto exponent = [](B bits) {
+    return std::max(1, static_cast<int>(bits >> kFraction)) - kBias<T>;
+  };
+  range.special = exponent(largest) > kBias<T>;
+  range.top = exponent(largest) + 1;
+  range.low = exponent(smallest) - kFraction;
+  if (M == TRINE_SQUARE) {
+    range.top *= 2;
+    range.low *= 2;
+  }
+  return range;
+}
+
+// The bits that `count` bins cover: 39 and 40 for all but the last, 42 there.
+constexpr int coverage(int count) { return count == 1 ? 42 : 81 + 40 * (count - 2); }
+
+void empty_bins(Bins& bins) {
+  bins.rows = 0;
+  for (int k = 0; k < bins.count; ++k)
+    std::fill(bins.value[k], bins.value[k] + kGroup, bins.anchor[k]);
+}
+
+// The magnitudes of elements that a window admits, as Extent counts them.
+template <class T, trine_map M>
+void set_limits(Bins& bins, int top, int low) {
+  constexpr int kFraction = std::numeric_limits<T>::digits - 1;
+  if (M == TRINE_SQUARE) {
+    top = top >> 1;
+    low = (low + 1) >> 1;
+  }
+  const int highest = std::min(top + kBias<T>, 2 * kBias<T> + 1);  // biased; infinity is out
+  int lowest = low + kFraction + kBias<T>;
+  if (lowest <= 1) lowest = 0;  // denormals are multiples of what exponent 1 is a multiple of
+  bins.above = static_cast<std::uint64_t>(highest) << (kFraction + 1);
+  bins.below = lowest == 0 ? 0 : (static_cast<std::uint64_t>(lowest) << (kFraction + 1)) - 1;
+}
+
+// Chooses bins for what they held and `range`; false when that is too wide. The bins are empty.
+template <class T, trine_map M>
+bool open_window(Bins& bins, Range range) {
+  constexpr int kLowest = -1074, kHighest = 1010;
+  if (bins.count > 0) {
+    range.top = std::max(range.top, bins.top);
+    range.low = std::min(range.low, bins.unit[bins.count - 1]);
+  }
+  const int need = range.top - range.low;
+  int count = 1;
+  while (count <= kMostBins && coverage(count) < need) ++count;
+  if (count > kMostBins || range.low < kLowest) return false;
+  // A quarter of what is left over goes to the upper end: small elements are what comes unexpected.
+  const int top = std::max(range.top + (coverage(count) - need) / 4, kLowest + coverage(count));
+  if (top > kHighest) return false;
+  bins.count = count;
+  bins.top = top;
+  for (int k = 0; k < count - 1; ++k) {
+    bins.unit[k] = top - 39 - 40 * k;
+    bins.anchor[k] = std::ldexp(1.5, 52 + bins.unit[k]);
+  }
+  bins.unit[count - 1] = top - coverage(count);
+  bins.anchor[count - 1] = 0;
+  set_limits<T, M>(bins, top, bins.unit[count - 1]);
+  empty_bins(bins);
+  return true;
+}
+
+template <class T, trine_map M, class Sink>
+bool add_if_it_fits(const Tile<T>& tile, Bins& bins, Sink& sink) {
+  if (bins.rows + tile.rows > kRowsBeforeFlush) {
+    sink.flush(bins);
+    empty_bins(bins);
+  }
+  return add_rows<T, M>(tile, bins);
+}
+
+template <class T, trine_map M, class Sink>
+bool add_in_new_window(const Tile<T>& tile, const Range& range, Bins& bins, Sink& sink) {
+  if (bins.rows > 0) {
+    sink.flush(bins);
+    empty_bins(bins);
+  }
+  return open_window<T, M>(bins, range) && add_rows<T, M>(tile, bins);
+}
+
+// Adds a tile. The sink takes what bins can't hold: sink.flush(bins) their contents, sink.slow(tile)
+// a whole tile. The narrow window moves only when three tiles in a row miss it; the wide one grows
+// at once; after a miss there too, the next tiles go down the slow road unseen.
+template <class T, trine_map M, class Sink>
+void add_tile(const Tile<T>& tile, Windows& windows, Sink& sink) {
+  Bins& narrow = windows.narrow;
+  Bins& wide = windows.wide;
+  if (wide.skip > 0) {
+    --wide.skip;
+    return sink.slow(tile);
+  }
+  if (narrow.count > 0 && narrow.misses <= 3) {
+    if (add_if_it_fits<T, M>(tile, narrow, sink)) {
+      narrow.misses = 0;
+      return;
+    }
+    ++narrow.misses;
+  }
+  const bool moves = narrow.count == 0 || narrow.misses == 3;
+  if (!moves && wide.count > 0 && add_if_it_fits<T, M>(tile, wide, sink)) {
+    wide.misses = 0;
+    return;
+  }
+  const Range range = range_of<T, M>(tile);
+  if (range.empty()) return;
+  if (!range.special) {
+    Bins& target = moves ? narrow : wide;
+    if (add_in_new_window<T, M>(tile, range, target, sink)) {
+      target.misses = 0;
+      return;
+    }
+  }
+  wide.misses = std::min(2 * wide.misses + 1, 15);
+  wide.skip = wide.misses;
+  sink.slow(tile);
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

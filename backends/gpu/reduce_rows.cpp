@@ -310,15 +310,17 @@ void exact_plan(const Request& request, Plan& plan) {
 
 // --- exact_vector ------------------------------------------------------------------------------
 
-constexpr const char* kFloats[] = {"float", "double"};
-constexpr const char* kSums[] = {"SUM", "SQUARES"};
 constexpr const char* kVectorEntries[] = {"exact_vector"};
-constexpr Macro kVectorMacros[] = {{"T", kFloats}, {"KIND", kSums}};
+constexpr Macro kVectorMacros[] = {{"T", kTypes}, {"KIND", kKinds}};
+
+bool vector_exists(const int* macro) {
+  return exact_exists(macro) && (macro[1] != kProd || macro[0] > kDouble);
+}
 
 const char* vector_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   if (!request.target.is_cpu()) return "made for CPUs: one work-item a group leaves a GPU idle";
-  if (!is_float(op.dtype) || op.function != TRINE_SUM) return "sums of floats only";
+  if (is_float(op.dtype) && op.function == TRINE_PROD) return "no products of floats";
   return exact_refuses(request);
 }
 
@@ -343,7 +345,9 @@ uint64_t vector_workspace(const Request& request) {
   Shape shape;
   const Tiling t = vector_tiling(request, shape);
   if (t.splits == 1) return 0;
-  const int64_t words = record_words(request.as<trine_reduce>()) - 1;
+  const auto& op = request.as<trine_reduce>();
+  const bool sum = is_float(op.dtype) && op.function == TRINE_SUM;
+  const int64_t words = record_words(op) - (sum ? 1 : 0);  // expansions of three terms, not folds
   return TRINE_CONTROL_BYTES + uint64_t(shape.results * t.splits * words * 8);
 }
 
@@ -395,14 +399,14 @@ constexpr Row kRows[] = {
     {.name = "exact_vector",
      .operation = TRINE_REDUCE,
      .numerics = TRINE_REPRODUCIBLE,
-     .summary = "sums of floats on a CPU: one work-item a group, vectors of eight lanes",
-     .requirement = "a CPU device with f64",
+     .summary = "exact on a CPU: one work-item a group, vectors of eight lanes",
+     .requirement = "a CPU device",
      .file = "reduce/exact_vector",
      .backends = kOpencl,
      .parameters = {},
      .macros = kVectorMacros,
      .entries = kVectorEntries,
-     .exists = nullptr,
+     .exists = vector_exists,
      .refuses = vector_refuses,
      .workspace_bytes = vector_workspace,
      .plan = vector_plan,
@@ -434,8 +438,8 @@ std::span<const Row> reduce_rows() { return kRows; }
 
 const Row* choose_reduce(const Target& target, const trine_reduce& op,
                          trine_selection& selection) {
-  const bool vectors = target.is_cpu() && is_float(op.dtype) && op.function == TRINE_SUM;
-  selection.why = vectors ? "a CPU device adds floats in wide vectors, one work-item a group"
+  const bool vectors = target.is_cpu() && !(is_float(op.dtype) && op.function == TRINE_PROD);
+  selection.why = vectors ? "a CPU device reduces in wide vectors, one work-item a group"
                           : "the default: the same bits on every device";
   const auto named = [&](const char* name) {
     return std::find_if(std::begin(kRows), std::end(kRows),

@@ -1,7 +1,7 @@
 // The exact sum in eight lanes: the narrow road of exact_sum_narrow.h in vectors of doubles. What
 // doesn't fit goes into a superaccumulator of the work-item's own.
+#pragma once
 #include "exact.h"
-#include "lanes.h"
 
 #if KIND_SQUARES
 #define SQUARES 1
@@ -18,6 +18,8 @@
 #define CHUNK 16                    // vectors added at a time
 #define RECORD (4 + WORDS)          // hi, mid, lo, what was seen; or words
 #define MINUS_ZERO 0x8000000000000000UL
+
+#include "vector_words.h"
 
 typedef struct Expansion8 {
   double8 hi, mid, lo;
@@ -111,97 +113,16 @@ DEVICE ulong8 round_lanes(const Expansion8* sum, bool f64, long8* done) {
 #endif
 }
 
-// --- The superaccumulator of one work-item ---------------------------------------------------------
-
-DEVICE void words_add(ulong* words, ulong mantissa, int position, bool negative) {
-  if (mantissa == 0UL) return;
-  if (position < 0) {
-    mantissa >>= -position;
-    position = 0;
-  }
-  const int w = position >> 5, shift = position & 31;
-  const ulong sign = negative ? ~0UL : 0UL;  // (x ^ sign) - sign negates
-  const ulong bottom = mantissa << shift, high = shift ? mantissa >> (64 - shift) : 0UL;
-  words[w] += ((bottom & 0xffffffffUL) ^ sign) - sign;
-  words[w + 1] += ((bottom >> 32) ^ sign) - sign;
-  if (high) words[w + 2] += (high ^ sign) - sign;
-}
-
-DEVICE void words_add_double(ulong* words, double x) {
-  int position;
-  const ulong mantissa = mantissa_f64(as_ulong(x), &position);
-  words_add(words, mantissa, position - 1074 - BASE, as_ulong(x) >> 63);
-}
-
-// Adds an element; returns what else is to be said of it.
-DEVICE uint words_add_element(ulong* words, T x, bool magnitude) {
-  int position;
-#if T_float
-  const uint bits = as_uint(magnitude || SQUARES ? fabs(x) : x);
-  const bool negative = bits >> 31;
-  const ulong mantissa = mantissa_f32(bits, &position);
-  if (bits == 0x80000000u) return 0u;
-#else
-  const ulong bits = as_ulong(magnitude || SQUARES ? fabs(x) : x);
-  const bool negative = bits >> 63;
-  const ulong mantissa = mantissa_f64(bits, &position);
-  if (bits == MINUS_ZERO) return 0u;
-#endif
-  if (isnan(x)) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
-  if (isinf(x))
-    return SAW_OTHER_THAN_MINUS_ZERO | (negative ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY);
-#if !SQUARES
-  words_add(words, mantissa, position, negative);
-#elif T_float
-  words_add(words, mantissa * mantissa, 2 * position, false);
-#else
-  if (position >= 1534) return SAW_OTHER_THAN_MINUS_ZERO | SAW_PLUS_INFINITY;  // 2^1024 or more
-  words_add(words, mantissa * mantissa, 2 * position, false);
-  words_add(words, mul_hi(mantissa, mantissa), 2 * position + 64, false);
-#endif
-  return SAW_OTHER_THAN_MINUS_ZERO;
-}
-
-DEVICE ulong words_round(const ulong* words, uint saw, bool f64) {
-  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-  bool negative = false;
-  Digits d;
-  for (int pass = 0; pass < 2; ++pass) {
-    d = digits_none();
-    for (int w = 0; w < WORDS; ++w) digits_read(&d, (long)(negative ? 0UL - words[w] : words[w]));
-    if (!digits_end(&d)) break;
-    negative = true;
-  }
-  return settle(digits_round(&d, BASE, precision, lowest), negative, saw, precision, lowest);
-}
-
 // --- The kernel --------------------------------------------------------------------------------------
 
-#define ACROSS_VECTORS 8  // of results whose sums are open at the same time
-
-// What a work-item is at, and where its sums go.
-typedef struct Job {
-  GLOBAL const T* input;
-  Tile tile;
-  Piece rows, cols;
-  bool magnitude, f64;
-  GLOBAL uchar* output;
-  long output_stride;
-  GLOBAL ulong* records;
-} Job;
-
-DEVICE GLOBAL const T* job_element(const Job* j, long result, long row, long column) {
-  return j->input + result * j->tile.result_stride + row * j->tile.row_stride +
-         column * j->tile.col_stride;
-}
+DEVICE bool magnitude_of(const Job* j) { return j->options & MAP_ABS; }
+DEVICE bool f64_of(const Job* j) { return sizeof(T) == 8 || (j->options & RESULT_F64); }
 
 DEVICE void job_store(const Job* j, long result, ulong bits) {
-  if (j->f64) ((GLOBAL ulong*)j->output)[result * j->output_stride] = bits;
-  else ((GLOBAL uint*)j->output)[result * j->output_stride] = (uint)bits;
-}
-
-DEVICE GLOBAL ulong* job_record(const Job* j, long result, int split) {
-  return j->records + (result * j->tile.splits + split) * RECORD;
+  if (f64_of(j))
+    ((GLOBAL ulong*)j->output)[result * j->output_stride] = bits;
+  else
+    ((GLOBAL uint*)j->output)[result * j->output_stride] = (uint)bits;
 }
 
 // The wide road of one result.
@@ -212,10 +133,10 @@ DEVICE void sum_wide(const Job* j, long result) {
   for (long r = j->rows.from; r < j->rows.to; ++r) {
     GLOBAL const T* row = job_element(j, result, r, 0);
     for (long c = j->cols.from; c < j->cols.to; ++c)
-      saw |= words_add_element(words, row[c * j->tile.col_stride], j->magnitude);
+      saw |= words_add_element(words, row[c * j->tile.col_stride], magnitude_of(j));
   }
-  if (j->tile.splits == 1) return job_store(j, result, words_round(words, saw, j->f64));
-  GLOBAL ulong* record = job_record(j, result, j->tile.split);
+  if (j->tile.splits == 1) return job_store(j, result, words_round(words, saw, f64_of(j)));
+  GLOBAL ulong* record = job_record(j, result, j->tile.split, RECORD);
   record[3] = saw | SAW_WIDE;
   for (int w = 0; w < WORDS; ++w) {  // carried once: many records add up within 64 bits
     const ulong carry = w > 0 ? (ulong)((long)words[w - 1] >> 32) : 0UL;
@@ -229,7 +150,7 @@ DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* 
   ulong bits[LANES];
   long done[LANES];
   long8 rounded;
-  vstore8(round_lanes(sum, j->f64, &rounded), 0, bits);
+  vstore8(round_lanes(sum, f64_of(j), &rounded), 0, bits);
   vstore8(rounded, 0, done);
   vstore8(sum->hi, 0, hi);
   vstore8(sum->mid, 0, mid);
@@ -239,7 +160,7 @@ DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* 
     if (lost) {
       sum_wide(j, result + l);
     } else if (j->tile.splits > 1) {
-      GLOBAL ulong* record = job_record(j, result + l, j->tile.split);
+      GLOBAL ulong* record = job_record(j, result + l, j->tile.split, RECORD);
       record[0] = as_ulong(hi[l]);
       record[1] = as_ulong(mid[l]);
       record[2] = as_ulong(lo[l]);
@@ -252,7 +173,7 @@ DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* 
       words_add_double(words, hi[l]);
       words_add_double(words, mid[l]);
       words_add_double(words, lo[l]);
-      job_store(j, result + l, words_round(words, saw, j->f64));
+      job_store(j, result + l, words_round(words, saw, f64_of(j)));
     }
   }
 }
@@ -265,16 +186,16 @@ DEVICE Expansion8 expansion_zero8() {
 }
 
 // One result: the lanes run along its rows and are added up at the end.
-DEVICE void sum_along(const Job* j, long result) {
+DEVICE void reduce_along(const Job* j, long result) {
   Expansion8 sum = expansion_zero8();
   const long length = j->cols.to - j->cols.from, vectors = length / LANES, stride = j->tile.col_stride;
   ulong8 lost = 0UL;
   for (long r = j->rows.from; r < j->rows.to && !any(lost != 0UL); ++r) {
     GLOBAL const T* p = job_element(j, result, r, j->cols.from);
-    lost |= add_vectors(&sum, p, vectors, LANES * stride, stride, LANES, j->magnitude);
+    lost |= add_vectors(&sum, p, vectors, LANES * stride, stride, LANES, magnitude_of(j));
     if (length % LANES)
       lost |= add_vectors(&sum, p + vectors * LANES * stride, 1, 0, stride, (int)(length % LANES),
-                          j->magnitude);
+                          magnitude_of(j));
   }
   Expansion all = expansion_zero();
   double part[3 * LANES];
@@ -292,7 +213,7 @@ DEVICE void sum_along(const Job* j, long result) {
 }
 
 // Up to 8 * ACROSS_VECTORS neighbouring results, one a lane, a chunk of elements of all at a time.
-DEVICE void sum_across(const Job* j, long result, int count) {
+DEVICE void reduce_across(const Job* j, long result, int count) {
   Expansion8 sum[ACROSS_VECTORS];
   ulong8 lost[ACROSS_VECTORS];
   for (int v = 0; v < ACROSS_VECTORS; ++v) {
@@ -305,18 +226,18 @@ DEVICE void sum_across(const Job* j, long result, int count) {
         if (!any(lost[v] != 0UL))
           lost[v] = add_vectors(&sum[v], job_element(j, result + v * LANES, r, c),
                                 min((long)CHUNK, j->cols.to - c), j->tile.col_stride,
-                                j->tile.result_stride, min(LANES, count - v * LANES), j->magnitude);
+                                j->tile.result_stride, min(LANES, count - v * LANES), magnitude_of(j));
   for (int v = 0; v * LANES < count; ++v)
     store_lanes(j, result + v * LANES, min(LANES, count - v * LANES), &sum[v], any(lost[v] != 0UL));
 }
 
 // Adds the pieces of one result.
-DEVICE void sum_records(const Job* j, long result) {
+DEVICE void reduce_records(const Job* j, long result) {
   Expansion all = expansion_zero();
   ulong lost = 0UL;
   uint saw = 0u;
   for (int s = 0; s < j->tile.splits; ++s) {
-    GLOBAL const ulong* record = job_record(j, result, s);
+    GLOBAL const ulong* record = job_record(j, result, s, RECORD);
     saw |= (uint)record[3];
     for (int k = 0; k < 3 && !(saw & SAW_WIDE); ++k)
       lost |= expansion_add(&all, as_double(record[k]));
@@ -329,38 +250,12 @@ DEVICE void sum_records(const Job* j, long result) {
     words_add_double(words, all.lo);
   } else {
     for (int s = 0; s < j->tile.splits; ++s) {
-      GLOBAL const ulong* record = job_record(j, result, s);
+      GLOBAL const ulong* record = job_record(j, result, s, RECORD);
       if (record[3] & SAW_WIDE)
         for (int w = 0; w < WORDS; ++w) words[w] += record[4 + w];
       else
         for (int k = 0; k < 3; ++k) words_add_double(words, as_double(record[k]));
     }
   }
-  job_store(j, result, words_round(words, saw & ~SAW_WIDE, j->f64));
-}
-
-KERNEL_OF(exact_vector, 1, 1)(
-    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
-    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
-    long row_index, long col_index, int phase, int options) {
-  Job j;
-  j.tile = tile_of(TILE_ARGUMENTS, group_x() / splits, group_x() % splits);
-  j.input = input + input_offset;
-  j.magnitude = options & MAP_ABS;
-  j.f64 = sizeof(T) == 8 || (options & RESULT_F64);
-  j.output = output + output_offset;
-  j.output_stride = output_stride;
-  j.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
-  const bool by_rows = rows >= splits;
-  j.rows = piece_of(rows, 1, by_rows ? j.tile.split : 0, by_rows ? splits : 1);
-  j.cols = piece_of(cols, LANES * CHUNK, by_rows ? 0 : j.tile.split, by_rows ? 1 : splits);
-  const long from = group_x() / splits * (long)width;
-  const long to = from + width < results ? from + width : results;
-  if (phase == FINISH)
-    for (long r = group_x(); r < results; r += groups_x()) sum_records(&j, r);
-  else if (across)
-    for (long r = from; r < to; r += LANES * ACROSS_VECTORS)
-      sum_across(&j, r, (int)min((long)(LANES * ACROSS_VECTORS), to - r));
-  else
-    for (long r = from; r < to; ++r) sum_along(&j, r);
+  job_store(j, result, words_round(words, saw & ~SAW_WIDE, f64_of(j)));
 }

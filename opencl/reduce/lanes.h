@@ -35,3 +35,27 @@ DEVICE Piece piece_of(long count, long block, int split, int splits) {
   p.to = (split + 1) * each * block < count ? (split + 1) * each * block : count;
   return p;
 }
+
+#define ACROSS_VECTORS 8  // of results that are open at the same time
+
+// What a work-item is at, and where its results go.
+typedef struct Job {
+  GLOBAL const T* input;
+  Tile tile;
+  Piece rows, cols;
+  long row_index, col_index;
+  int options;
+  GLOBAL uchar* output;
+  long output_stride;
+  GLOBAL ulong* records;
+} Job;
+
+DEVICE GLOBAL const T* job_element(const Job* j, long result, long row, long column) {
+  return j->input + result * j->tile.result_stride + row * j->tile.row_stride +
+         column * j->tile.col_stride;
+}
+
+// The record of a piece of one result, `words` long.
+DEVICE GLOBAL ulong* job_record(const Job* j, long result, int split, int words) {
+  return j->records + (result * j->tile.splits + split) * words;
+}

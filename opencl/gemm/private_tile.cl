@@ -33,8 +33,8 @@ DEVICE Lanes multiply_add_lanes(T x, Lanes y, Lanes acc) { return fma((Lanes)x, 
 #endif
 
 // Packs `lanes` lanes of x into panels `width` wide. Group: (steps of k, panel, batch).
-DEVICE void pack(const GLOBAL T* x, long lane_stride, long k_stride, GLOBAL T* to, long lanes,
-                 long k, long chunk, const int width) {
+DEVICE void pack_panel(const GLOBAL T* x, long lane_stride, long k_stride, GLOBAL T* to, long lanes,
+                       long k, long chunk, const int width) {
   const long first = chunk * STEPS, last = min(first + STEPS, k);
   for (long l = first; l < last; ++l)
     for (int w = 0; w < width; ++w)
@@ -45,18 +45,18 @@ DEVICE void pack(const GLOBAL T* x, long lane_stride, long k_stride, GLOBAL T* t
   const GLOBAL T *RESTRICT x, long x_offset, long x_batch, long lane_stride, long k_stride,       \
       GLOBAL T *RESTRICT packed, long packed_offset, long lanes, long k, int chunks, int panels
 
-#define PACK(width)                                                                             \
-  const long chunk = group_x() % chunks, panel = group_x() / chunks % panels;                   \
-  const long batch = group_x() / chunks / panels;                                               \
-  const GLOBAL T* from = x + x_offset + batch * x_batch + panel * width * lane_stride;          \
-  GLOBAL T* to = packed + packed_offset + (batch * panels + panel) * width * k;                 \
-  const long left = lanes - panel * width;                                                      \
-  if (left >= width && lane_stride == 1)                                                        \
-    pack(from, 1, k_stride, to, width, k, chunk, width);                                        \
-  else if (left >= width && k_stride == 1)                                                      \
-    pack(from, lane_stride, 1, to, width, k, chunk, width);                                     \
-  else                                                                                          \
-    pack(from, lane_stride, k_stride, to, left, k, chunk, width)
+#define PACK(width)                                                                              \
+  const long chunk = group_x() % chunks, panel = group_x() / chunks % panels;                    \
+  const long batch = group_x() / chunks / panels;                                                \
+  const GLOBAL T* from = x + x_offset + batch * x_batch + panel * width * lane_stride;           \
+  GLOBAL T* to = packed + packed_offset + (batch * panels + panel) * width * k;                  \
+  const long left = lanes - panel * width;                                                       \
+  if (left >= width && lane_stride == 1)                                                         \
+    pack_panel(from, 1, k_stride, to, width, k, chunk, width);                                   \
+  else if (left >= width && k_stride == 1)                                                       \
+    pack_panel(from, lane_stride, 1, to, width, k, chunk, width);                                \
+  else                                                                                           \
+    pack_panel(from, lane_stride, k_stride, to, left, k, chunk, width)
 
 KERNEL_OF(pack_a, 1, 1)(PACK_ARGUMENTS) { PACK(ROWS); }
 KERNEL_OF(pack_b, 1, 1)(PACK_ARGUMENTS) { PACK(COLS); }

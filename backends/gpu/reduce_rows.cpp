@@ -38,18 +38,19 @@ struct Shape {
 /// `ordered`: the order of elements counts (products), so dimensions stay as they are.
 Shape shape_of(const trine_reduce& op, bool ordered) {
   const trine_view& v = op.input;
-  if (op.axis == TRINE_EACH_ROW) return {v.rows, 1, v.cols, v.row_stride, 0, v.col_stride};
-  if (op.axis == TRINE_EACH_COLUMN) return {v.cols, 1, v.rows, v.col_stride, 0, v.row_stride};
-  if (v.rows == 0 || v.cols == 0) return {};
-  if (v.rows == 1) return {1, 1, v.cols, 0, 0, v.col_stride};
-  if (v.cols == 1) return {1, 1, v.rows, 0, 0, v.row_stride};
-  if (v.row_stride == v.cols * v.col_stride) return {1, 1, v.rows * v.cols, 0, 0, v.col_stride};
-  Shape shape{1, v.rows, v.cols, 0, v.row_stride, v.col_stride, v.cols, 1};
+  // Nothing empty is ever launched, but choose() and refuses() are asked about it.
+  const int64_t rows = std::max<int64_t>(v.rows, 1), cols = std::max<int64_t>(v.cols, 1);
+  if (op.axis == TRINE_EACH_ROW) return {rows, 1, cols, v.row_stride, 0, v.col_stride};
+  if (op.axis == TRINE_EACH_COLUMN) return {cols, 1, rows, v.col_stride, 0, v.row_stride};
+  if (rows == 1) return {1, 1, cols, 0, 0, v.col_stride};
+  if (cols == 1) return {1, 1, rows, 0, 0, v.row_stride};
+  if (v.row_stride == cols * v.col_stride) return {1, 1, rows * cols, 0, 0, v.col_stride};
+  Shape shape{1, rows, cols, 0, v.row_stride, v.col_stride, cols, 1};
   if (!ordered && std::abs(v.row_stride) < std::abs(v.col_stride)) {
     std::swap(shape.rows, shape.cols);
     std::swap(shape.row_stride, shape.col_stride);
     std::swap(shape.row_index, shape.col_index);
-    if (!is_arg(op.function) && v.col_stride == v.rows * v.row_stride) {
+    if (!is_arg(op.function) && v.col_stride == rows * v.row_stride) {
       shape.cols *= shape.rows;
       shape.rows = 1;
     }

@@ -26,6 +26,18 @@ TEST(conformance, every_case_on_every_device_and_rung) {
   EXPECT_GE(report.cases, options.quick ? 200 : 2000);
 }
 
+TEST(conformance, runs_where_and_what_it_was_asked_to) {
+  Options options;
+  options.devices = {"cpu"};
+  options.rung = "naive";
+  options.filter = "gemm f32 17x15x16 nn uniform";
+  const Report report = verify(options);
+  EXPECT_EQ(report.cases, 1);
+  EXPECT_EQ(report.failed, 0);
+  const std::map<std::string, int64_t> only_naive = {{"cpu gemm naive", 1}};
+  EXPECT_EQ(report.classes.at("rung"), only_naive);
+}
+
 TEST(conformance, a_bogus_device_fails) {
   Options options;
   options.devices = {"abacus:0"};

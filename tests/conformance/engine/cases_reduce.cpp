@@ -117,6 +117,30 @@ void add_long(List& list) {
     }
 }
 
+/// What only shows when partial states of several threads or groups meet.
+void add_long_values(List& list) {
+  constexpr int64_t kLong = (1 << 18) + 13;
+  for (Values values : oracle::all_values())
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+      list.add(sum(TRINE_ALL, dtype, 1, kLong), "dense", values, {});
+      list.add(plan(TRINE_SUM, TRINE_SQUARE, TRINE_ALL, dtype, 1, kLong), "dense", values, {});
+      list.add(sum(TRINE_EACH_COLUMN, dtype, kLong / 4, 3), "dense", values, {});
+      list.add(sum(TRINE_EACH_ROW, dtype, 2, kLong / 2), "dense", values, {});
+      if (dtype == TRINE_F64) continue;
+      trine_reduce wide = plan(TRINE_SUM, TRINE_ABS, TRINE_ALL, dtype, 1, kLong);
+      wide.result_dtype = TRINE_F64;
+      list.add(wide, "dense", values, {});
+    }
+  for (uint32_t function : {TRINE_MIN, TRINE_MAX, TRINE_ARGMIN, TRINE_ARGMAX})
+    for (Values values : {Values::kNan, Values::kZeros, Values::kTies, Values::kConstant,
+                          Values::kInfinities, Values::kDenormal})
+      for (uint32_t axis : kAxes)
+        list.add(
+            plan(function, TRINE_IDENTITY, axis, TRINE_F32, axis == TRINE_EACH_ROW ? 3 : kLong / 3,
+                 axis == TRINE_EACH_ROW ? kLong / 3 : 3),
+            "dense", values, {});
+}
+
 void add_values(List& list) {
   for (Values values : oracle::all_values())
     for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
@@ -244,6 +268,7 @@ void add_reduce_cases(List& list) {
   add_ladder(list);
   add_product(list);
   add_long(list);
+  add_long_values(list);
   add_parameters(list);
   add_hostile(list);
   add_huge(list);

@@ -7,22 +7,27 @@
 
 namespace trine::kit {
 
-/// Insertions, deletions and replacements between two words of at most 63 letters; 64 beyond.
+/// Insertions, deletions, replacements and swaps of neighbours between two words of at most 63
+/// letters; 64 beyond.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
   constexpr std::size_t most = 64;
   if (a.size() >= most || b.size() >= most) return most;
-  std::size_t row[most];
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::size_t rows[3][most];  // two rows back, for the swaps
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    const std::size_t* const before = rows[(i + 1) % 3];
+    const std::size_t* const above = rows[(i - 1) % 3];
+    std::size_t* const row = rows[i % 3];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
     }
   }
-  return row[b.size()];
+  return rows[a.size() % 3][b.size()];
 }
 
 /// The word of [first, last) nearest to `word`, or none when nothing resembles it: at most a third

@@ -187,7 +187,9 @@ class Operand {
 
 Device device_for(const Work& work, const HostOptions& options) {
   if (options.device != "auto") return open(options.device);
-  return best_device(work, options.pinned ? Where::host_pinned : Where::host, 1).device;
+  Verdict verdict = best_device(work, options.pinned ? Where::host_pinned : Where::host, 1);
+  if (options.placement) *options.placement = std::move(verdict.sentence);
+  return std::move(verdict.device);
 }
 
 /// Brings the operands, runs `operation()` on their views, fetches the output.

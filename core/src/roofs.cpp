@@ -1,4 +1,5 @@
-// A device's roofs and transfer rates, measured on first use within about 50 ms and kept.
+// A device's roofs and transfer rates, measured on first use within about 50 ms and kept. First runs
+// of kernels, which may have to be built, are neither counted nor timed.
 #include <trine/place.hpp>
 
 #include <chrono>
@@ -25,7 +26,8 @@ class Meter {
   explicit Meter(const Device& device) : device_(device), queue_(device) {}
 
   Roofs measure() {
-    measure_transfers();
+    // Where host and device memory are one, nothing is transferred.
+    if (!(device_.facts().capabilities & TRINE_CAN_SHARE_MEMORY)) measure_transfers();
     measure_memory();
     measure_gemm(Dtype::f32, roofs_.fma_f32);
     if (device_.facts().capabilities & TRINE_CAN_F64) measure_gemm(Dtype::f64, roofs_.fma_f64);
@@ -35,7 +37,18 @@ class Meter {
   }
 
  private:
-  bool time_left() const { return since(start_) < kBudget; }
+  bool time_left() const { return spent_ < kBudget; }
+
+  /// Seconds that `count` runs of `enqueue()` take.
+  template <class Enqueue>
+  double batch(int count, Enqueue& enqueue) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < count; ++i) enqueue();
+    queue_.wait();
+    const double seconds = since(start);
+    spent_ += seconds;
+    return seconds;
+  }
 
   /// Seconds of one `enqueue()`, or 0 when there was no time left or it failed (no memory, say).
   template <class Enqueue>
@@ -44,15 +57,9 @@ class Meter {
     try {
       enqueue();
       queue_.wait();
-      const Clock::time_point first = Clock::now();
-      enqueue();
-      queue_.wait();
-      double best = since(first);
+      double best = batch(1, enqueue);
       for (int count = 2; count <= 64 && best * count < 2e-3 && time_left(); count *= 2) {
-        const Clock::time_point batch = Clock::now();
-        for (int i = 0; i < count; ++i) enqueue();
-        queue_.wait();
-        best = std::min(best, since(batch) / count);
+        best = std::min(best, batch(count, enqueue) / count);
       }
       return best;
     } catch (const Error&) {
@@ -131,7 +138,8 @@ class Meter {
     const Facts& facts = device_.facts();
     roofs_.copy = either(roofs_.copy, either(facts.peak_bandwidth, 1e10));
     roofs_.read = either(roofs_.read, roofs_.copy);
-    roofs_.to_device = either(roofs_.to_device, 5e9);
+    const bool shared = (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+    roofs_.to_device = either(roofs_.to_device, shared ? roofs_.copy / 2 : 5e9);
     roofs_.to_host = either(roofs_.to_host, roofs_.to_device);
     roofs_.to_device_pinned = either(roofs_.to_device_pinned, roofs_.to_device);
     roofs_.to_host_pinned = either(roofs_.to_host_pinned, roofs_.to_host);
@@ -142,7 +150,7 @@ class Meter {
     }
   }
 
-  const Clock::time_point start_ = Clock::now();
+  double spent_ = 0;  ///< seconds of the budget
   Device device_;
   Queue queue_;
   Roofs roofs_;

@@ -245,6 +245,8 @@ TEST(Words, TheClosestIsFoundAndNonsenseIsNot) {
   EXPECT_EQ(near("xyz"), "");
   EXPECT_EQ(near(""), "");
   EXPECT_EQ(kit::edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(kit::edit_distance("cup", "cpu"), 1u);
+  EXPECT_EQ(kit::edit_distance("", "four"), 4u);
 }
 
 }  // namespace

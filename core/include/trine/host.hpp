@@ -19,6 +19,7 @@ struct HostOptions {
   Numerics numerics = Numerics::reproducible;
   bool pinned = false;       ///< the host memory given is pinned already
   Choice* choice = nullptr;  ///< where to write what was chosen, and why
+  std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
 };
 
 /// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the

@@ -23,7 +23,7 @@ Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), de
 
 Buffer::~Buffer() {
   if (gpu::is_forked() || device_.is_lost()) return;
-  const Current current(device_);
+  const Current current(device_, std::nothrow);
   switch (facts.kind) {
     case TRINE_MEMORY_DEVICE:
       if (!facts.native) break;

@@ -25,6 +25,13 @@ Current::Current(Device& device) {
   pushed_ = true;
 }
 
+Current::Current(Device& device, std::nothrow_t) {
+  Context before = nullptr;
+  const bool known = driver().cuCtxGetCurrent(&before) == kSuccess;
+  if (known && before == device.context) return;
+  pushed_ = driver().cuCtxPushCurrent(device.context) == kSuccess;
+}
+
 Current::~Current() {
   Context ours = nullptr;
   if (pushed_) driver().cuCtxPopCurrent(&ours);
@@ -48,13 +55,10 @@ Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
 Device::~Device() {
   if (gpu::is_forked()) return;
   if (!is_lost()) {
-    try {
-      const Current current(*this);
-      modules.unload();
-      for (void* block : flag_blocks_) driver().cuMemFreeHost(block);
-      driver().cuStreamDestroy(service);
-    } catch (const kit::Failure&) {  // the driver has gone before us, at the process's end
-    }
+    const Current current(*this, std::nothrow);
+    modules.unload();
+    for (void* block : flag_blocks_) driver().cuMemFreeHost(block);
+    driver().cuStreamDestroy(service);
   }
   driver().cuDevicePrimaryCtxRelease(id);
 }

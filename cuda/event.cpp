@@ -23,7 +23,7 @@ Event::~Event() {
     signal();  // nobody can any more, and whoever waits must not wait for ever
     device_.give_back(flag_);
   } else if (!device_.is_lost()) {
-    const Current current(device_);
+    const Current current(device_, std::nothrow);
     driver().cuEventDestroy(event_);
   }
 }

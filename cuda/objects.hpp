@@ -60,6 +60,7 @@ struct Device final : trine_device {
 class Current {
  public:
   explicit Current(Device& device);
+  Current(Device& device, std::nothrow_t);  // for destructors: does what can be done
   ~Current();
   Current(const Current&) = delete;
 

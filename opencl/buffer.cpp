@@ -4,20 +4,21 @@
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
+namespace {
 
-Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes, cl_mem memory, void* host)
-    : trine_buffer(on), device_(on) {
+std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
+
+}  // namespace
+
+Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), device_(on) {
   facts.kind = kind;
-  facts.native = memory;
-  facts.host = host;
   facts.bytes = bytes;
-  if (kind == TRINE_MEMORY_WRAPPED) facts.address = reinterpret_cast<uintptr_t>(host);
 }
 
 Buffer::~Buffer() {
-  if (gpu::is_forked()) return;
   auto* memory = static_cast<cl_mem>(facts.native);
-  if (facts.kind == TRINE_MEMORY_PINNED && !device_.is_lost()) {
+  if (gpu::is_forked() || !memory) return;
+  if (facts.kind == TRINE_MEMORY_PINNED && facts.host) {
     std::lock_guard lock(device_.service_mutex);
     driver().clEnqueueUnmapMemObject(device_.service, memory, facts.host, 0, nullptr, nullptr);
     driver().clFlush(device_.service);
@@ -25,36 +26,23 @@ Buffer::~Buffer() {
   driver().clReleaseMemObject(memory);
 }
 
-namespace {
-
-struct Memory {
-  cl_mem memory;
-  ~Memory() {
-    if (memory) driver().clReleaseMemObject(memory);
-  }
-  cl_mem release() { return std::exchange(memory, nullptr); }
-};
-
-std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
-
-}  // namespace
-
+// The object comes first, so that whatever fails after it is given back by its destructor.
 trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
   const bool pinned = kind == TRINE_MEMORY_PINNED;
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, kind, bytes));
   cl_int code = CL_SUCCESS;
-  Memory memory{driver().clCreateBuffer(
-      context->native(), CL_MEM_READ_WRITE | (pinned ? CL_MEM_ALLOC_HOST_PTR : 0),
-      at_least_one(bytes), nullptr, &code)};
+  cl_mem memory = driver().clCreateBuffer(context->native(),
+                                          CL_MEM_READ_WRITE | (pinned ? CL_MEM_ALLOC_HOST_PTR : 0),
+                                          at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
-  void* host = nullptr;
+  buffer->facts.native = memory;
   if (pinned) {
     std::lock_guard lock(service_mutex);
-    host = driver().clEnqueueMapBuffer(service, memory.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                       0, at_least_one(bytes), 0, nullptr, nullptr, &code);
+    void* host = driver().clEnqueueMapBuffer(service, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                             0, at_least_one(bytes), 0, nullptr, nullptr, &code);
     check(code, "clEnqueueMapBuffer");
+    buffer->facts.host = host;
   }
-  std::unique_ptr<Buffer> buffer(new Buffer(*this, kind, bytes, memory.memory, host));
-  memory.release();
   return buffer.release();
 }
 
@@ -67,11 +55,9 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
     kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: an adopted cl_mem has %zu bytes, not %llu",
               index, size, static_cast<unsigned long long>(bytes));
   }
-  std::unique_ptr<Buffer> buffer(
-      new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes, memory, nullptr));
-  const cl_int code = driver().clRetainMemObject(memory);
-  if (code != CL_SUCCESS) buffer->facts.native = nullptr;
-  check(code, "clRetainMemObject");
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes));
+  check(driver().clRetainMemObject(memory), "clRetainMemObject");
+  buffer->facts.native = memory;
   return buffer.release();
 }
 
@@ -83,13 +69,14 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
               "place; allocate a pinned buffer or copy", index);
   }
   static char nothing;
+  std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_WRAPPED, bytes));
   cl_int code = CL_SUCCESS;
-  Memory memory{driver().clCreateBuffer(context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                        at_least_one(bytes), bytes ? host : &nothing, &code)};
+  buffer->facts.native =
+      driver().clCreateBuffer(context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                              at_least_one(bytes), bytes ? host : &nothing, &code);
   check(code, "clCreateBuffer of the host's memory");
-  std::unique_ptr<Buffer> buffer(
-      new Buffer(*this, TRINE_MEMORY_WRAPPED, bytes, memory.memory, host));
-  memory.release();
+  buffer->facts.host = host;
+  buffer->facts.address = reinterpret_cast<uintptr_t>(host);
   return buffer.release();
 }
 

@@ -72,7 +72,7 @@ trine_queue* Device::create_queue() {
       context->native(), where.device,
       is_nvidia ? cl_command_queue_properties{0} : CL_QUEUE_PROFILING_ENABLE, &code)};
   check(code, "clCreateCommandQueue");
-  auto* queue = new Queue(*this, *context, fresh.queue, !is_nvidia);
+  auto* queue = new Queue(*this, *context, fresh.queue, !is_nvidia, true);
   fresh.queue = nullptr;
   return queue;
 }
@@ -111,7 +111,7 @@ trine_queue* Device::adopt_queue(void* native_queue) {
   check(driver().clRetainCommandQueue(foreign), "clRetainCommandQueue");
   NativeQueue held{foreign};
   auto* queue = new Queue(*this, own ? *own : *context, foreign,
-                          (properties & CL_QUEUE_PROFILING_ENABLE) != 0);
+                          (properties & CL_QUEUE_PROFILING_ENABLE) != 0, false);
   held.queue = nullptr;
   own.release();
   return queue;

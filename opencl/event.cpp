@@ -72,8 +72,11 @@ void Event::give_back(const Moment& moment) {
 
 Event::Moment Event::take() {
   std::lock_guard lock(mutex_);
-  if (moment_.marker) driver().clRetainEvent(moment_.marker);
-  if (moment_.stamp) driver().clRetainEvent(moment_.stamp);
+  if (moment_.marker) device_.check(driver().clRetainEvent(moment_.marker), "clRetainEvent");
+  if (!moment_.stamp) return moment_;
+  const cl_int code = driver().clRetainEvent(moment_.stamp);
+  if (code != CL_SUCCESS) driver().clReleaseEvent(moment_.marker);
+  device_.check(code, "clRetainEvent");
   return moment_;
 }
 
@@ -82,6 +85,7 @@ void Event::record(trine_queue& on) {
   if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
   auto& queue = static_cast<Queue&>(on);
   cl_command_queue clock = queue.clock();
+  queue.note_work();
   Moment fresh;
   fresh.context = queue.context.native();
   device_.check(driver().clEnqueueMarkerWithWaitList(queue.queue, 0, nullptr, &fresh.marker),
@@ -105,74 +109,53 @@ void Event::record(trine_queue& on) {
 void Event::signal() {
   if (!by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
   if (gpu::is_forked()) return;
-  {
-    std::lock_guard lock(mutex_);
-    if (signalled_) return;
-    signalled_ = true;
-  }
+  std::lock_guard lock(mutex_);
+  if (signalled_) return;
   device_.check(driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE),
                 "clSetUserEventStatus");
+  signalled_ = true;
 }
 
 bool Event::passed() {
-  const Moment moment = take();
-  if (!moment.marker) return true;
-  struct Holder {
-    const Moment& moment;
-    ~Holder() { give_back(moment); }
-  } holder{moment};
-  return has_passed(device_, moment.marker);
+  const Taken taken(*this);
+  return !taken.moment.marker || has_passed(device_, taken.moment.marker);
 }
 
 void Event::wait() {
-  const Moment moment = take();
-  if (!moment.marker) return;
-  const cl_int code = driver().clWaitForEvents(1, &moment.marker);
-  give_back(moment);
-  device_.check(code, "clWaitForEvents");
+  const Taken taken(*this);
+  if (!taken.moment.marker) return;
+  device_.check(driver().clWaitForEvents(1, &taken.moment.marker), "clWaitForEvents");
 }
 
 void Event::notify(void (*function)(void*), void* argument) {
-  const Moment moment = take();
-  if (!moment.marker) return function(argument);
-  struct Holder {
-    const Moment& moment;
-    ~Holder() { give_back(moment); }
-  } holder{moment};
-  when_complete(device_, moment.marker, function, argument);
+  const Taken taken(*this);
+  if (!taken.moment.marker) return function(argument);
+  when_complete(device_, taken.moment.marker, function, argument);
 }
 
 double Event::seconds_since(trine_event& start) {
-  const Moment moments[2] = {static_cast<Event&>(start).take(), take()};
+  const Taken taken[2] = {Taken(static_cast<Event&>(start)), Taken(*this)};
   cl_ulong times[2] = {};
-  cl_int code = CL_SUCCESS;
-  bool recorded = true;
   for (int i = 0; i < 2; ++i) {
-    cl_event stamp = moments[i].stamp ? moments[i].stamp : moments[i].marker;
-    recorded = recorded && stamp;
-    if (code == CL_SUCCESS && stamp) code = driver().clWaitForEvents(1, &stamp);
-    if (code == CL_SUCCESS && stamp) {
-      code = driver().clGetEventProfilingInfo(stamp, CL_PROFILING_COMMAND_END, sizeof times[i],
-                                              &times[i], nullptr);
-    }
+    const Moment& moment = taken[i].moment;
+    const cl_event stamp = moment.stamp ? moment.stamp : moment.marker;
+    if (!stamp) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
+    device_.check(driver().clWaitForEvents(1, &stamp), "clWaitForEvents");
+    device_.check(driver().clGetEventProfilingInfo(stamp, CL_PROFILING_COMMAND_END,
+                                                   sizeof times[i], &times[i], nullptr),
+                  "clGetEventProfilingInfo");
   }
-  give_back(moments[0]);
-  give_back(moments[1]);
-  if (!recorded) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
-  device_.check(code, "clGetEventProfilingInfo");
   return 1e-9 * static_cast<double>(static_cast<int64_t>(times[1] - times[0]));
 }
 
 // In an in-order queue a barrier on a list holds back all that comes after it. Events of another
 // context can't stand in the list: a user event of this one stands for them.
 void Queue::wait_for(trine_event& waited) {
-  const Event::Moment moment = static_cast<Event&>(waited).take();
+  const Event::Taken taken(static_cast<Event&>(waited));
+  const Event::Moment& moment = taken.moment;
   if (!moment.marker) return;
-  struct Holder {
-    const Event::Moment& moment;
-    ~Holder() { Event::give_back(moment); }
-  } holder{moment};
   cl_event event = moment.marker;
+  note_work();
   const bool foreign = moment.context != context.native();
   if (foreign) event = user_event(device_, context.native());
   cl_int code = driver().clEnqueueBarrierWithWaitList(queue, 1, &event, nullptr);

@@ -43,7 +43,7 @@ struct Device final : trine_device {
 };
 
 struct Queue final : trine_queue {
-  Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled);
+  Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled, bool is_ours);
   ~Queue() override;
 
   void* native() override { return queue; }
@@ -59,6 +59,7 @@ struct Queue final : trine_queue {
 
   /// The queue that stamps times: this one, or on NVIDIA a second one beside it.
   cl_command_queue clock();
+  void note_work() { has_new_work_ = true; }
 
   Device& device_;
   Context& context;
@@ -77,7 +78,11 @@ struct Queue final : trine_queue {
   cl_int copy_box(const trine_copy& copy);
   cl_int copy_line(const trine_copy& copy);
 
-  const bool profiled_;
+  void forget_marker();
+
+  const bool profiled_, ours_;
+  bool has_new_work_ = false;  // since the last wait or marker
+  cl_event idle_marker_ = nullptr;
   cl_command_queue clock_ = nullptr;
   kit::Vector<Kernel> kernels_;
   kit::Vector<Program*> to_store_;  // launched here, not on disk yet
@@ -96,24 +101,31 @@ struct Event final : trine_event {
   void notify(void (*function)(void*), void* argument) override;
   double seconds_since(trine_event& start) override;
 
-  /// A moment with the references that its holder owes back, or nulls when nothing is recorded.
+  /// A marker in a queue; nulls when nothing is recorded.
   struct Moment {
     cl_event marker = nullptr, stamp = nullptr;
     cl_context context = nullptr;  // borrowed
   };
-  Moment take();
-  static void give_back(const Moment& moment);
+  /// The moment as it is now, with references of its own.
+  struct Taken {
+    explicit Taken(Event& event) : moment(event.take()) {}
+    Taken(const Taken&) = delete;
+    ~Taken() { give_back(moment); }
+    const Moment moment;
+  };
 
  private:
   Device& device_;
   const bool by_host_;
   bool signalled_ = false;
   std::mutex mutex_;  // record() may meet query() and wait() of other threads
+  Moment take();
+  static void give_back(const Moment& moment);
   Moment moment_;
 };
 
 struct Buffer final : trine_buffer {
-  Buffer(Device& on, uint32_t kind, uint64_t bytes, cl_mem memory, void* host);
+  Buffer(Device& on, uint32_t kind, uint64_t bytes);
   ~Buffer() override;
   Device& device_;
 };

@@ -17,12 +17,18 @@ struct Origin {
 
 }  // namespace
 
-Queue::Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled)
-    : trine_queue(on), device_(on), context(in), queue(native_queue), profiled_(is_profiled) {}
+Queue::Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled, bool is_ours)
+    : trine_queue(on),
+      device_(on),
+      context(in),
+      queue(native_queue),
+      profiled_(is_profiled),
+      ours_(is_ours) {}
 
 // clReleaseCommandQueue flushes and doesn't wait; what is in flight keeps its objects alive.
 Queue::~Queue() {
   if (gpu::is_forked()) return;
+  forget_marker();
   for (const Kernel& k : kernels_) driver().clReleaseKernel(k.kernel);
   if (workspace_) driver().clReleaseMemObject(workspace_);
   if (clock_) driver().clReleaseCommandQueue(clock_);
@@ -35,21 +41,35 @@ void Queue::flush() { device_.check(driver().clFlush(queue), "clFlush"); }
 
 void Queue::wait() {
   device_.check(driver().clFinish(queue), "clFinish");
+  has_new_work_ = false;
+  forget_marker();
   for (Program* program : to_store_) context.store(*program);
   to_store_.clear();
 }
 
+// Asks by a marker behind the last work, one for as long as nothing is added.
 bool Queue::idle() {
-  cl_event marker = nullptr;
-  device_.check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker),
-                "clEnqueueMarkerWithWaitList");
+  const bool unknown = !ours_ && !idle_marker_;  // the program may have enqueued what it likes
+  if (has_new_work_ || unknown) {
+    forget_marker();
+    device_.check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &idle_marker_),
+                  "clEnqueueMarkerWithWaitList");
+    has_new_work_ = false;
+    device_.check(driver().clFlush(queue), "clFlush");
+  }
+  if (!idle_marker_) return true;
   cl_int state = CL_QUEUED;
-  driver().clFlush(queue);
-  const cl_int code = driver().clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                              sizeof state, &state, nullptr);
-  driver().clReleaseEvent(marker);
-  device_.check(code, "clGetEventInfo");
-  return state <= CL_COMPLETE;
+  device_.check(driver().clGetEventInfo(idle_marker_, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                        sizeof state, &state, nullptr),
+                "clGetEventInfo");
+  if (state > CL_COMPLETE) return false;
+  forget_marker();
+  return true;
+}
+
+void Queue::forget_marker() {
+  if (idle_marker_) driver().clReleaseEvent(idle_marker_);
+  idle_marker_ = nullptr;
 }
 
 cl_command_queue Queue::clock() {
@@ -66,6 +86,7 @@ cl_command_queue Queue::clock() {
 // --- Copies -------------------------------------------------------------------------------------
 
 void Queue::copy(const trine_copy& copy) {
+  has_new_work_ = true;
   // OpenCL has no rectangles within one buffer whose pitches differ.
   if (copy.height > 1 && copy.direction == TRINE_DEVICE_TO_DEVICE &&
       copy.source == copy.target && copy.source_pitch != copy.target_pitch) {
@@ -124,6 +145,7 @@ cl_int Queue::copy_box(const trine_copy& c) {
 
 void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
                  uint32_t pattern_bytes) {
+  has_new_work_ = true;
   device_.check(driver().clEnqueueFillBuffer(queue, memory_of(memory), pattern, pattern_bytes,
                                              offset, bytes, 0, nullptr, nullptr),
                 "clEnqueueFillBuffer");
@@ -154,6 +176,7 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
   for (int l = 0; l < plan.launch_count; ++l) {
     kernels[l] = kernel_of(row, plan, plan.launches[l].entry);
   }
+  has_new_work_ = true;
   for (int l = 0; l < plan.launch_count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
     for (int a = 0; a < launch.argument_count; ++a) {

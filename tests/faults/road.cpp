@@ -1,0 +1,217 @@
+// The script and the loop that fails each of its steps.
+#include "road.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "abi_objects.hpp"
+
+namespace faults {
+namespace {
+
+constexpr int64_t kRows = 24, kCols = 40;
+constexpr size_t kElements = kRows * kCols;
+constexpr uint64_t kBytes = kElements * 4;
+constexpr float kPoison = -77;
+
+struct Script {
+  const trine_backend& backend;
+  const bool computes;
+  const std::function<void()>& heal;
+  std::string wrong;
+  std::vector<float> in = std::vector<float>(kElements);
+  std::vector<float> out = std::vector<float>(kElements, kPoison);
+  float sum = kPoison;
+  float total = 0;
+
+  void expect(bool holds, const char* what) {
+    if (!holds) wrong += std::string(what) + "; ";
+  }
+
+  static void count(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
+
+  void run() {
+    for (size_t i = 0; i < kElements; ++i) total += in[i] = static_cast<float>(i % 97);
+    const Device on(backend);
+    const auto first = on.queue(), second = on.queue();
+    const auto input = on.buffer(kBytes), output = on.buffer(kBytes);
+    const auto pinned = on.buffer(kBytes, TRINE_MEMORY_PINNED);
+    std::memcpy(on.facts(pinned).host, in.data(), kBytes);
+    hold_back_and_let_go(on, first);
+    on.copy(first, TRINE_HOST_TO_DEVICE, on.facts(pinned).host, on.native(input), kBytes);
+    on.check(backend.fill(first.get(), on.native(output), 0, kBytes, &kPoison, 4));
+    transpose(on, first, input, output);
+    reduce(on, first, input);
+    collect(on, first, second, output);
+  }
+
+  void hold_back_and_let_go(const Device& on, const Device::Handle<trine_queue>& queue) {
+    const auto gate = on.event(true);
+    on.check(backend.queue_wait_event(queue.get(), gate.get()));
+    on.check(backend.event_signal(gate.get()));
+  }
+
+  void transpose(const Device& on, const Device::Handle<trine_queue>& queue,
+                 const Device::Handle<trine_buffer>& input,
+                 const Device::Handle<trine_buffer>& output) {
+    const trine_transpose op = transpose_of(on.native(input), on.native(output), kRows, kCols);
+    const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+    trine_selection selection{};
+    selection.size = sizeof selection;
+    on.check(backend.choose(on.device, &call, &selection));
+    const Launched launched(*this, on, call, selection, queue);
+    if (launched.status == TRINE_OK) return;
+    // What a refused launch would have written is as it was.
+    const Refused refused(launched.status, backend.last_error());
+    heal();
+    std::vector<float> left(kElements);
+    on.wait(queue);
+    on.copy(queue, TRINE_DEVICE_TO_HOST, on.native(output), left.data(), kBytes);
+    on.wait(queue);
+    for (const float value : left) {
+      if (value != kPoison) return expect(false, "a refused transpose has written"), throw refused;
+    }
+    throw refused;
+  }
+
+  /// A launch with its workspace, which lives until the queue has passed it.
+  struct Launched {
+    Launched(Script& script, const Device& on, const trine_call& call,
+             const trine_selection& selection, const Device::Handle<trine_queue>& queue) {
+      uint64_t bytes = 0;
+      on.check(script.backend.workspace_bytes(on.device, &selection, &call, &bytes));
+      if (bytes) {
+        memory.push_back(on.buffer(bytes));
+        const uint32_t zero = 0;
+        on.check(script.backend.fill(queue.get(), on.native(memory[0]), 0, bytes / 4 * 4, &zero, 4));
+      }
+      const trine_workspace workspace{sizeof workspace, bytes ? on.native(memory[0]) : nullptr, 0,
+                                      bytes};
+      status = script.backend.launch(queue.get(), &selection, &call, bytes ? &workspace : nullptr);
+      if (status == TRINE_OK) on.wait(queue);
+    }
+    std::vector<Device::Handle<trine_buffer>> memory;
+    trine_status status;
+  };
+
+  void reduce(const Device& on, const Device::Handle<trine_queue>& queue,
+              const Device::Handle<trine_buffer>& input) {
+    const auto result = on.buffer(4);
+    trine_reduce op{};
+    op.size = sizeof op;
+    op.numerics = TRINE_REPRODUCIBLE;
+    op.function = TRINE_SUM;
+    op.map = TRINE_IDENTITY;
+    op.axis = TRINE_ALL;
+    op.dtype = op.result_dtype = TRINE_F32;
+    op.input = dense(on.native(input), kRows, kCols);
+    op.output = dense(on.native(result), 1, 1);
+    const trine_call call{sizeof call, TRINE_REDUCE, &op};
+    trine_selection selection{};
+    selection.size = sizeof selection;
+    on.check(backend.choose(on.device, &call, &selection));
+    const Launched launched(*this, on, call, selection, queue);
+    on.check(launched.status);
+    on.copy(queue, TRINE_DEVICE_TO_HOST, on.native(result), &sum, 4);
+    on.wait(queue);
+    if (computes) expect(sum == total, "the sum is wrong");
+  }
+
+  void collect(const Device& on, const Device::Handle<trine_queue>& first,
+               const Device::Handle<trine_queue>& second,
+               const Device::Handle<trine_buffer>& output) {
+    const auto start = on.event(), stop = on.event();
+    std::atomic<int> notices{0};
+    on.check(backend.event_record(start.get(), first.get()));
+    const trine_status notified = backend.event_notify(start.get(), count, &notices);
+    const std::string why = backend.last_error();
+    try {
+      on.check(backend.queue_wait_event(second.get(), start.get()));
+      on.copy(second, TRINE_DEVICE_TO_HOST, on.native(output), out.data(), kBytes);
+      on.check(backend.event_record(stop.get(), second.get()));
+      on.wait(second);
+      on.check(backend.event_wait(stop.get()));
+      double seconds = -1;
+      on.check(backend.event_elapsed(start.get(), stop.get(), &seconds));
+    } catch (...) {
+      settle(on, first, second, notified, notices);
+      throw;
+    }
+    settle(on, first, second, notified, notices);
+    if (notified != TRINE_OK) throw Refused(notified, why.c_str());
+    for (size_t i = 0; computes && i < kElements; ++i) {
+      const size_t row = i / kRows, col = i % kRows;
+      if (out[i] != in[col * kCols + row]) return expect(false, "the transpose is wrong");
+    }
+  }
+
+  // `notices` and `out` lie on the stack: nothing may reach for them when it is gone.
+  void settle(const Device& on, const Device::Handle<trine_queue>& first,
+              const Device::Handle<trine_queue>& second, trine_status notified,
+              std::atomic<int>& notices) {
+    heal();
+    on.wait(first);
+    on.wait(second);
+    for (int i = 0; i < 2000 && notified == TRINE_OK && notices == 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      on.wait(first);
+    }
+    expect(notices == (notified == TRINE_OK ? 1 : 0), "a notice came not once");
+  }
+};
+
+}  // namespace
+
+Road run_road(const trine_backend& backend, bool computes, const std::function<void()>& heal) {
+  Script script{backend, computes, heal, {}};
+  Road road;
+  try {
+    script.run();
+  } catch (const Refused& refused) {
+    road.status = refused.status;
+    road.error = refused.what();
+  }
+  heal();
+  road.wrong = script.wrong;
+  return road;
+}
+
+long fail_everywhere(const trine_backend& backend, bool computes, const Faults& faults) {
+  long fired = 0;
+  for (const bool forever : {false, true}) {
+    for (long n = 1;; ++n) {
+      bool came = false;
+      std::string first;
+      // Healing forgets what happened, so look before.
+      const auto keep_then_heal = [&] {
+        if (faults.fired()) came = true, first = faults.name();
+        faults.heal();
+      };
+      faults.arm(n, forever);
+      const Road failed = run_road(backend, computes, keep_then_heal);
+      const std::string where = std::to_string(n) + (forever ? " and on: " : ": ") + first;
+      if (!came) {
+        EXPECT_EQ(failed.status, TRINE_OK) << failed.error;
+        break;
+      }
+      ++fired;
+      EXPECT_EQ(failed.wrong, "") << "fault " << where;
+      if (failed.status != TRINE_OK) {
+        EXPECT_NE(failed.error, "") << "fault " << where;
+      }
+      EXPECT_EQ(faults.inspect(), "") << "left after fault " << where;
+      const Road next = run_road(backend, computes, [] {});
+      EXPECT_EQ(next.status, TRINE_OK) << "after fault " << where << ": " << next.error;
+      EXPECT_EQ(next.wrong, "") << "after fault " << where;
+      EXPECT_EQ(faults.inspect(), "") << "left after the next road, fault " << where;
+      if (testing::Test::HasFailure()) return fired;
+    }
+  }
+  return fired;
+}
+
+}  // namespace faults

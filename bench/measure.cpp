@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <stdexcept>
 
 namespace trine::bench {
 namespace {
@@ -48,6 +49,8 @@ Samples measure(const std::string& label, double min_seconds, int min_count,
       if (failure) break;
       try {
         const double seconds = once();
+        // A clock that stands still would have the loop run for ever.
+        if (!(seconds > 0)) throw std::runtime_error(label + ": the clock says it took no time");
         samples.seconds.push_back(seconds);
         state.SetIterationTime(seconds);
       } catch (...) {

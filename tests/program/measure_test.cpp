@@ -25,6 +25,11 @@ TEST(Measure, HasAtLeastTheSamplesAskedFor) {
   EXPECT_GE(measure("few", 0.001, 5, [] { return 1.0; }).seconds.size(), 5U);
 }
 
+TEST(Measure, RefusesAClockThatStandsStill) {
+  EXPECT_THROW(measure("still", 0.001, 1, [] { return 0.0; }), std::runtime_error);
+  EXPECT_THROW(measure("backwards", 0.001, 1, [] { return -1.0; }), std::runtime_error);
+}
+
 TEST(Measure, LetsAFailureOut) {
   EXPECT_THROW(measure("failing", 0.001, 1, []() -> double { throw std::runtime_error("no"); }),
                std::runtime_error);

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
+#include "backends/gpu/gemm_problem.hpp"
+#include "backends/gpu/gemm_self_check.hpp"
 #include "backends/gpu/row.hpp"
 
 namespace trine::gpu {
@@ -13,54 +14,6 @@ namespace {
 
 constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
 constexpr const char* kTooMany = "the result needs more than 2^31 - 1 work-groups";
-
-struct Operand {
-  void* memory;
-  int64_t offset, batch, row, col;  // elements; strides along extents of 1 are 0
-
-  Operand(const trine_view& view, uint32_t element)
-      : memory(view.memory),
-        offset(static_cast<int64_t>(view.offset / element)),
-        batch(view.batch > 1 ? view.batch_stride : 0),
-        row(view.rows > 1 ? view.row_stride : 0),
-        col(view.cols > 1 ? view.col_stride : 0) {}
-  void transpose() { std::swap(row, col); }
-};
-
-/// A gemm as its kernels see it. C's columns have unit stride: where its rows have, the transposed
-/// problem is computed, C' = B' A', whose chains are the same.
-struct Problem {
-  uint32_t element;
-  Operand a, b, c;
-  int64_t m, n, k, batch;
-  bool multiply, add_c;
-
-  explicit Problem(const trine_gemm& op)
-      : element(trine_dtype_size(op.dtype)),
-        a(op.a, element),
-        b(op.b, element),
-        c(op.c, element),
-        m(op.c.rows),
-        n(op.c.cols),
-        k(op.a.cols),
-        batch(op.c.batch),
-        multiply(k > 0 && !is_zero(op.dtype, op.alpha)),
-        add_c(!is_zero(op.dtype, op.beta)) {
-    if (c.row == 1 && c.col != 1) {
-      std::swap(a, b);
-      std::swap(m, n);
-      a.transpose();
-      b.transpose();
-      c.transpose();
-    }
-  }
-  static bool is_zero(uint32_t dtype, const trine_scalar& x) {
-    return dtype == TRINE_F32 ? x.f32 == 0 : dtype == TRINE_F64 ? x.f64 == 0 : x.i32 == 0;
-  }
-  bool empty() const { return m == 0 || n == 0 || batch == 0; }
-};
-
-int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
   if (rows == 0 || cols == 0 || batch == 0) return false;
@@ -170,8 +123,16 @@ int64_t register_size(const Request& request) { return int64_t{64} << request.se
 /// 128 x 128 f64 would need twice the registers there are.
 bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
 
+/// Bytes of local memory: stages of two panels, 8 steps deep.
+uint64_t register_local_bytes(int64_t size, uint32_t dtype) {
+  return static_cast<uint64_t>(4 * 2 * 8 * (size + 4)) * trine_dtype_size(dtype);
+}
+
 const char* register_refuses(const Request& request) {
   const int64_t size = register_size(request);
+  if (register_local_bytes(size, request.as<trine_gemm>().dtype) >
+      request.target.facts->local_memory_bytes)
+    return "the device has too little local memory";
   if (size == 128 && request.as<trine_gemm>().dtype == TRINE_F64)
     return "size=128 is for 4-byte dtypes";
   return refuse_tiles(request, size, size, size);
@@ -214,49 +175,8 @@ void tensor_plan(const Request& request, Plan& plan) {
       kTensorStages * 2 * size * (kTensorDepth + kTensorPadding) * sizeof(double));
 }
 
-// The self-check multiplies kCheckM x kCheckK by kCheckK x kCheckN and wants the bits of the chain.
-// Row classes tell rival orders apart: full mantissas (any other association rounds elsewhere),
-// values that cancel over 2^+-40 (a wider or truncated accumulator, a descending one), products
-// below 2^-1022 (flushed ones), and signed zeros.
-constexpr int64_t kCheckM = 32, kCheckN = 32, kCheckK = 52;
-
-double check_value(uint64_t index, int64_t kind) {
-  uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9u;
-  bits ^= bits >> 29;
-  const double sign = (bits & 1) != 0 ? -1.0 : 1.0;
-  const double value = sign * (1.0 + static_cast<double>(bits >> 12) * 0x1p-52);
-  switch (kind) {
-    case 0: return value;
-    case 1: return std::ldexp(value, static_cast<int>(bits >> 1 & 63) - 32);
-    case 2: return std::ldexp(value, -520);
-    default: return (bits >> 1 & 7) == 0 ? std::ldexp(value, -540) : sign * 0.0;
-  }
-}
-
-void check_fill(void* input) {
-  double* values = static_cast<double*>(input);
-  for (int64_t i = 0; i < kCheckM * kCheckK; ++i)
-    values[i] = check_value(static_cast<uint64_t>(i), i / kCheckK % 4);
-  for (int64_t j = 0; j < kCheckN * kCheckK; ++j)
-    values[kCheckM * kCheckK + j] =
-        check_value(static_cast<uint64_t>(kCheckM * kCheckK + j), j / kCheckK / 4 % 4);
-}
-
-trine_gemm check_operation(void* input, void* output) {
-  trine_gemm op{};
-  op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
-  op.dtype = TRINE_F64;
-  op.alpha.f64 = 1;
-  op.a = {input, 0, kCheckM, kCheckK, 1, kCheckK, 1, 0};
-  op.b = {input, kCheckM * kCheckK * sizeof(double), kCheckK, kCheckN, 1, 1, kCheckK, 0};
-  op.c = {output, 0, kCheckM, kCheckN, 1, kCheckN, 1, 0};
-  return op;
-}
-
 void check_plan(const Target& target, void* input, void* output, Plan& plan) {
-  const trine_gemm op = check_operation(input, output);
+  const trine_gemm op = gemm_check::operation(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
   selection.values[0] = 1;  // the instance that asks most of the device
@@ -264,24 +184,8 @@ void check_plan(const Target& target, void* input, void* output, Plan& plan) {
   tensor_plan(Request{target, selection, call, nullptr}, plan);
 }
 
-bool check_passes(const void* input, const void* output) {
-  const double* a = static_cast<const double*>(input);
-  const double* b = a + kCheckM * kCheckK;
-  const double* c = static_cast<const double*>(output);
-  for (int64_t i = 0; i < kCheckM; ++i)
-    for (int64_t j = 0; j < kCheckN; ++j) {
-      double acc = 0;
-      for (int64_t l = 0; l < kCheckK; ++l)
-        acc = std::fma(a[i * kCheckK + l], b[j * kCheckK + l], acc);
-      acc += 0.0;
-      if (std::memcmp(&acc, &c[i * kCheckN + j], sizeof acc) != 0) return false;
-    }
-  return true;
-}
-
-constexpr SelfCheck kTensorCheck{(kCheckM + kCheckN) * kCheckK * sizeof(double),
-                                 kCheckM* kCheckN * sizeof(double), check_fill, check_plan,
-                                 check_passes};
+constexpr SelfCheck kTensorCheck{gemm_check::kInputBytes, gemm_check::kOutputBytes,
+                                 gemm_check::fill, check_plan, gemm_check::passes};
 
 // --- warp_specialized: CUDA's own ------------------------------------------------------------------
 
@@ -460,6 +364,36 @@ bool has_wide_vectors(const trine_device_facts& facts) {
                      [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
 }
 
+/// A rung with its parameter as choose_gemm weighs it. `full` is its speed on a multiprocessor that
+/// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest,
+/// measured on an H200 (4096 x 4096 x 4096, and sizes of one group a multiprocessor).
+struct Candidate {
+  Rung rung;
+  int value;
+  bool f64;
+  int64_t tile_m, tile_n, groups;
+  double full, alone;
+};
+constexpr Candidate kCandidates[] = {
+    {kWarpSpecialized, 1, false, 128, 256, 1, 1.00, 1.00},
+    {kWarpSpecialized, 0, false, 64, 128, 2, 0.92, 0.65},
+    {kRegisterTile, 1, false, 128, 128, 2, 0.85, 0.50},
+    {kRegisterTile, 0, false, 64, 64, 4, 0.72, 0.25},
+    {kTensor, 1, true, 128, 128, 1, 1.00, 1.00},
+    {kTensor, 0, true, 64, 64, 2, 0.90, 0.55},
+    {kRegisterTile, 0, true, 64, 64, 2, 0.40, 0.25},
+};
+
+/// The time of the busiest of `units` multiprocessors, in elements of C at full speed.
+double busiest(const Candidate& one, const Problem& p, int64_t units) {
+  const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
+                       static_cast<double>(divide_up(p.n, one.tile_n)) *
+                       static_cast<double>(p.batch);
+  const double held = std::ceil(tiles / static_cast<double>(std::max<int64_t>(units, 1)));
+  const double rate = held >= static_cast<double>(one.groups) ? one.full : one.alone;
+  return held * static_cast<double>(one.tile_m * one.tile_n) / rate;
+}
+
 }  // namespace
 
 std::span<const Row> gemm_rows() { return kRows; }
@@ -471,21 +405,27 @@ const Row* choose_gemm(const Target& target, const trine_gemm& op, trine_selecti
     selection.why = "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
     return &kRows[kPrivateTile];
   }
-  // A 128 x 128 tile is the faster one wherever there are enough of them for every multiprocessor.
-  const int64_t tiles =
-      divide_up(op.c.rows, 128) * divide_up(op.c.cols, 128) * std::max<int64_t>(op.c.batch, 1);
-  const bool large = tiles >= target.facts->compute_units;
-  selection.values[0] = large ? 1 : 0;
-  if (op.dtype == TRINE_F64 && target.has(TRINE_CAN_INLINE_PTX) && target.runs(kRows[kTensor])) {
-    selection.why = large ? "tensor: f64 tensor cores, 128 x 128 tiles"
-                          : "tensor: f64 tensor cores, 64 x 64 tiles to keep every unit busy";
-    return &kRows[kTensor];
+  const Problem problem(op);
+  const Candidate* best = nullptr;
+  for (const Candidate& one : kCandidates) {
+    if (one.f64 != (op.dtype == TRINE_F64)) continue;
+    if (one.rung == kWarpSpecialized && target.backend != kCuda) continue;
+    if (one.rung == kTensor && !target.has(TRINE_CAN_INLINE_PTX)) continue;
+    if (one.rung != kRegisterTile && !target.runs(kRows[one.rung])) continue;
+    if (one.rung == kRegisterTile &&
+        register_local_bytes(one.tile_m, op.dtype) > target.facts->local_memory_bytes)
+      continue;
+    if (!best || busiest(one, problem, target.facts->compute_units) <
+                     busiest(*best, problem, target.facts->compute_units))
+      best = &one;
   }
-  if (op.dtype == TRINE_F64) selection.values[0] = 0;
-  selection.why = selection.values[0] == 1
-                      ? "register_tile: enough 128 x 128 tiles for every multiprocessor"
-                      : "register_tile: 64 x 64 tiles, to keep every multiprocessor busy";
-  return &kRows[kRegisterTile];
+  if (!best) {
+    selection.why = "naive: the device's local memory is too small for tiles";
+    return &kRows[kNaive];
+  }
+  selection.values[0] = best->value;
+  selection.why = "of this device's rungs, the one whose tiles load its multiprocessors best";
+  return &kRows[best->rung];
 }
 
 }  // namespace trine::gpu

@@ -1,0 +1,60 @@
+// A gemm as the GPU kernels see it: strides in elements, and always a C whose columns have unit
+// stride. Only gemm_rows.cpp includes it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "backends/ops.h"
+
+namespace trine::gpu {
+
+struct Operand {
+  void* memory;
+  int64_t offset, batch, row, col;  // elements; strides along extents of 1 are 0
+
+  Operand(const trine_view& view, uint32_t element)
+      : memory(view.memory),
+        offset(static_cast<int64_t>(view.offset / element)),
+        batch(view.batch > 1 ? view.batch_stride : 0),
+        row(view.rows > 1 ? view.row_stride : 0),
+        col(view.cols > 1 ? view.col_stride : 0) {}
+  void transpose() { std::swap(row, col); }
+};
+
+/// A gemm as its kernels see it. C's columns have unit stride: where its rows have, the transposed
+/// problem is computed, C' = B' A', whose chains are the same.
+struct Problem {
+  uint32_t element;
+  Operand a, b, c;
+  int64_t m, n, k, batch;
+  bool multiply, add_c;
+
+  explicit Problem(const trine_gemm& op)
+      : element(trine_dtype_size(op.dtype)),
+        a(op.a, element),
+        b(op.b, element),
+        c(op.c, element),
+        m(op.c.rows),
+        n(op.c.cols),
+        k(op.a.cols),
+        batch(op.c.batch),
+        multiply(k > 0 && !is_zero(op.dtype, op.alpha)),
+        add_c(!is_zero(op.dtype, op.beta)) {
+    if (c.row == 1 && c.col != 1) {
+      std::swap(a, b);
+      std::swap(m, n);
+      a.transpose();
+      b.transpose();
+      c.transpose();
+    }
+  }
+  static bool is_zero(uint32_t dtype, const trine_scalar& x) {
+    return dtype == TRINE_F32 ? x.f32 == 0 : dtype == TRINE_F64 ? x.f64 == 0 : x.i32 == 0;
+  }
+  bool empty() const { return m == 0 || n == 0 || batch == 0; }
+};
+
+inline int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
+
+}  // namespace trine::gpu

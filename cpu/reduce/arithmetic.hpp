@@ -70,7 +70,10 @@ inline Key<T> key_of(T x) {
     constexpr K magnitude = std::numeric_limits<K>::max();
     constexpr K infinity = std::bit_cast<K>(std::numeric_limits<T>::infinity());
     const K bits = std::bit_cast<K>(x);
-    return (bits & magnitude) > infinity ? win : fold_sign(bits);
+    // Arithmetic instead of a choice, which g++ 12 would not turn into vectors.
+    const K is_nan = static_cast<K>((infinity - (bits & magnitude)) >> (sizeof(K) * 8 - 1));
+    const K key = fold_sign(bits);
+    return key ^ ((key ^ win) & is_nan);
   } else {
     return x;
   }

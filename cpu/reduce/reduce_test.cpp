@@ -411,6 +411,37 @@ TEST_P(ExactSum, integer_sums_and_products_are_modulo_2_64) {
   }
 }
 
+// Integers whose sums are exact in f32 have one answer, whatever the order.
+TEST(StudyRungs, add_multiply_and_compare_small_integers_right) {
+  for (const char* name : {"sequential", "kokkos_reduce", "simd"})
+    for (Shape s : shapes()) {
+      std::mt19937_64 random(17);
+      std::vector<float> data(extent(s));
+      for (float& x : data) x = static_cast<float>(random() % 33) - 16;
+      for (trine_axis axis : kAxes)
+        for (int threads : {1, 3}) {
+          const auto sums = reduce<double>(name, data, s, axis, TRINE_SUM, TRINE_SQUARE, TRINE_F64,
+                                           threads);
+          const auto most =
+              reduce<float>(name, data, s, axis, TRINE_MAX, TRINE_ABS, TRINE_F32, threads);
+          auto signs = data;
+          for (float& x : signs) x = x < 0 ? -1.0f : 1.0f;
+          const auto products =
+              reduce<float>(name, signs, s, axis, TRINE_PROD, TRINE_IDENTITY, TRINE_F32, threads);
+          for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
+            double sum = 0;
+            float largest = 0, product = 1;
+            for (float x : elements(data, s, axis, r)) sum += double(x) * x;
+            for (float x : elements(data, s, axis, r)) largest = std::max(largest, std::fabs(x));
+            for (float x : elements(signs, s, axis, r)) product *= x;
+            ASSERT_EQ(sums[r], sum) << name << ' ' << s.rows << 'x' << s.cols << " axis " << axis;
+            ASSERT_EQ(most[r], largest) << name;
+            ASSERT_EQ(products[r], product) << name << ' ' << s.rows << 'x' << s.cols;
+          }
+        }
+    }
+}
+
 std::vector<std::int64_t> targets() {
   std::vector<std::int64_t> list;
   // SSE4 and SSSE3 are not compiled (simd.hpp); VNNI and the like make no difference here.

@@ -12,6 +12,10 @@ bool is_small(const trine_reduce& op) {
 constexpr ReduceRung kRungs[] = {
     {"sequential", "one thread, element after element in the result's precision", TRINE_STUDY, {},
      nullptr, nullptr, reduce_sequential, is_small},
+    {"kokkos_reduce", "a stretch of elements per thread, as `sequential` takes them", TRINE_STUDY, {},
+     kokkos_refuses, kokkos_workspace, reduce_kokkos, is_small},
+    {"simd", "vectors of running results on every thread", TRINE_STUDY, {}, nullptr, simd_workspace,
+     reduce_simd, is_small},
     {"exact", "bins of doubles and superaccumulators: the exact sum, rounded once", TRINE_REPRODUCIBLE,
      {}, nullptr, exact_workspace, reduce_exact, is_small},
 };

@@ -75,25 +75,25 @@ void extreme(const Problem& p, std::int64_t r, bool want_index) {
 
 }  // namespace
 
-void reduce_sequential(const trine_reduce& op, const std::int64_t*, void*, Parallel& parallel) {
-  const Problem p = problem_of(op);
-  const auto all_results = [&]<class T, trine_map M>() {
-    for (std::int64_t r = 0; r < p.outputs; ++r) {
-      switch (p.function) {
-        case TRINE_SUM: sum<T, M>(p, r); break;
-        case TRINE_PROD: product<T, M>(p, r); break;
-        case TRINE_MIN: extreme<T, M, false>(p, r, false); break;
-        case TRINE_MAX: extreme<T, M, true>(p, r, false); break;
-        case TRINE_ARGMIN: extreme<T, M, false>(p, r, true); break;
-        case TRINE_ARGMAX: extreme<T, M, true>(p, r, true); break;
+void reduce_in_order(const Problem& p) {
+  with_dtype(p.dtype, [&]<class T>() {
+    with_map(p.map, [&]<trine_map M>() {
+      for (std::int64_t r = 0; r < p.outputs; ++r) {
+        switch (p.function) {
+          case TRINE_SUM: sum<T, M>(p, r); break;
+          case TRINE_PROD: product<T, M>(p, r); break;
+          case TRINE_MIN: extreme<T, M, false>(p, r, false); break;
+          case TRINE_MAX: extreme<T, M, true>(p, r, false); break;
+          case TRINE_ARGMIN: extreme<T, M, false>(p, r, true); break;
+          case TRINE_ARGMAX: extreme<T, M, true>(p, r, true); break;
+        }
       }
-    }
-  };
-  parallel.parallel_for(1, [&](std::int64_t, int) {
-    with_dtype(p.dtype, [&]<class T>() {
-      with_map(p.map, [&]<trine_map M>() { all_results.template operator()<T, M>(); });
     });
   });
+}
+
+void reduce_sequential(const trine_reduce& op, const std::int64_t*, void*, Parallel& parallel) {
+  parallel.parallel_for(1, [&](std::int64_t, int) { reduce_in_order(problem_of(op)); });
 }
 
 }  // namespace trine::cpu

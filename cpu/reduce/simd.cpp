@@ -1,0 +1,137 @@
+// Rung `simd`: every thread keeps a vector of running results and lets each lane take its share, so
+// that memory is the limit and not the latency of one addition. Which lane takes which element moves
+// the bits of float sums and products: a study. Integers and extremes have no such order; for them
+// this rung and `exact` are the same.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "reduce/simd.cpp"
+#include <cstring>
+
+#include "arithmetic.hpp"
+#include "fold.hpp"
+#include "rows.hpp"
+#include "simd.hpp"
+#include "spread.hpp"
+
+#include "fold-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+// Sums and products of floats in R, lane by lane.
+template <class T, trine_map M, class R, bool kProduct>
+struct Lanes {
+  using State = R;
+  static constexpr int kLanes = 64;
+
+  static State start() { return kProduct ? R(1) : R(0); }
+  static HWY_INLINE R value(T x) {
+    const R v = static_cast<R>(mapped<M>(x));
+    return M == TRINE_SQUARE ? v * v : v;
+  }
+  static HWY_INLINE void fold(R& state, R v) {
+    if constexpr (kProduct) {
+      state *= v;
+    } else {
+      state += v;
+    }
+  }
+
+  static void along(const T* data, std::int64_t count, std::int64_t, State& state) {
+    R lane[kLanes];
+    std::fill(lane, lane + kLanes, start());
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+      for (int j = 0; j < kLanes; ++j) fold(lane[j], value(data[i + j]));
+    for (; i < count; ++i) fold(lane[i % kLanes], value(data[i]));
+    for (int width = kLanes / 2; width > 0; width /= 2)
+      for (int j = 0; j < width; ++j) fold(lane[j], lane[j + width]);
+    fold(state, lane[0]);
+  }
+
+  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
+                     std::int64_t, State* state) {
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < width; ++j) fold(state[j], value(rows[i * step + j]));
+  }
+
+  static Folded partial(State state) {
+    Folded folded{0, 0};
+    std::memcpy(&folded.bits, &state, sizeof state);
+    return folded;
+  }
+  static void store(const Problem& p, std::int64_t r, State state) { p.result<R>(r) = state; }
+};
+
+void lanes_piece(const FoldPiece& piece, std::int64_t index) {
+  const Problem& p = *piece.problem;
+  with_map(p.map, [&]<trine_map M>() {
+    const auto run = [&]<class T, class R>(T, R) {
+      if (p.function == TRINE_PROD) {
+        run_piece<T, Lanes<T, M, R, true>>(piece, index);
+      } else {
+        run_piece<T, Lanes<T, M, R, false>>(piece, index);
+      }
+    };
+    if (p.dtype == TRINE_F64) return run(0.0, 0.0);
+    if (p.result_dtype == TRINE_F64) return run(0.0f, 0.0);
+    run(0.0f, 0.0f);
+  });
+}
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trine::cpu {
+
+HWY_EXPORT(lanes_piece);
+
+namespace {
+
+void any_lanes_piece(const FoldPiece& piece, std::int64_t index) {
+  HWY_DYNAMIC_DISPATCH(lanes_piece)(piece, index);
+}
+
+void finish_lanes(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
+  const auto finish = [&]<class R>(R result) {
+    for (std::int64_t part = 0; part < plan.parts; ++part) {
+      R value;
+      std::memcpy(&value, &partials[r * plan.parts + part].bits, sizeof value);
+      result = p.function == TRINE_PROD ? result * value : result + value;
+    }
+    p.result<R>(r) = result;
+  };
+  const int start = p.function == TRINE_PROD ? 1 : 0;
+  if (p.result_dtype == TRINE_F64) {
+    finish(static_cast<double>(start));
+  } else {
+    finish(static_cast<float>(start));
+  }
+}
+
+bool in_lanes(const trine_reduce& op) {
+  return (op.dtype == TRINE_F32 || op.dtype == TRINE_F64) &&
+         (op.function == TRINE_SUM || op.function == TRINE_PROD);
+}
+
+}  // namespace
+
+std::size_t simd_workspace(const trine_reduce& op, const std::int64_t* parameters, int threads) {
+  if (!in_lanes(op)) return exact_workspace(op, parameters, threads);
+  const Problem p = problem_of(op);
+  return bytes_for<FoldScratch, Folded>(plan_of(p, threads), p.outputs, threads);
+}
+
+void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* workspace,
+                 Parallel& parallel) {
+  if (!in_lanes(op)) return reduce_exact(op, parameters, workspace, parallel);
+  const Problem p = problem_of(op);
+  const Plan plan = plan_of(p, parallel.threads());
+  spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, any_lanes_piece,
+                                         finish_lanes);
+}
+
+}  // namespace trine::cpu
+#endif  // HWY_ONCE

@@ -68,6 +68,7 @@ DEVICE void multiply_tile(const GLOBAL T* a_panel, const GLOBAL T* b_panel, long
   Lanes acc[ROWS][2];
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) acc[i][0] = acc[i][1] = (Lanes)0;
+#pragma unroll 4
   for (long l = 0; l < k; ++l) {
     const Lanes y0 = ((const GLOBAL Lanes*)b_panel)[2 * l];
     const Lanes y1 = ((const GLOBAL Lanes*)b_panel)[2 * l + 1];

@@ -26,7 +26,7 @@ struct Tile {
 constexpr int kMaxHeights = 6;
 
 // What a target offers. Panels of A have one of the `heights` (ascending), panels of B the full
-// `width` or, for a matrix's last columns, half of it.
+// `width` or, for a matrix's last columns, `narrow`: one vector.
 template <class T>
 struct Kernels {
   using TileFunction = void (*)(const Tile<T>&);
@@ -34,8 +34,8 @@ struct Kernels {
   using PackFunction = void (*)(Matrix<const T> from, std::int64_t rows, std::int64_t k, int height,
                                 T* to);
   int heights[kMaxHeights];
-  int height_count, width;
-  TileFunction full[kMaxHeights], half[kMaxHeights];
+  int height_count, width, narrow;
+  TileFunction full[kMaxHeights], thin[kMaxHeights];
   PackFunction pack;
 
   int height() const { return heights[height_count - 1]; }
@@ -45,7 +45,7 @@ struct Kernels {
     while (heights[i] < rows && i + 1 < height_count) ++i;
     return i;
   }
-  int panel_width(std::int64_t cols) const { return cols <= width / 2 ? width / 2 : width; }
+  int panel_width(std::int64_t cols) const { return cols <= narrow ? narrow : width; }
 };
 
 const Kernels<float>& kernels_f32();

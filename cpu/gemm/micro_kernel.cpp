@@ -25,6 +25,8 @@ using std::int64_t;
 
 constexpr int64_t kOuterBlock = 4096;  // rows and columns of C between two packings of their operands
 constexpr int64_t kChunkBytes = 1 << 20;  // of packed A that one chunk works on: half of a 2 MiB L2
+constexpr int64_t kPackedPanels = 8;  // at once, by one thread
+constexpr int64_t kPackedLines = 32;
 constexpr int kPiecesPerThread = 6;       // for balance: the last pieces may not wait for one thread
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;  // fma: below, a batch is spread by matrices
 
@@ -73,29 +75,41 @@ class Step {
   // Panels of A and B, as many to a piece as make packing it worth a hand-over.
   void pack(Parallel& parallel) {
     const int64_t group = std::max<int64_t>(
-        1, std::min<int64_t>(16384 / (kernel_.width * k_) + 1,
-                             (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
+        1, std::min<int64_t>(kPackedPanels, (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
+    const Source a{{p_.a.at(i0_, k0_), p_.a.row_stride, p_.a.col_stride}, a_, m_, kernel_.height()};
+    const Source b{{p_.b.at(k0_, j0_), p_.b.col_stride, p_.b.row_stride}, b_, n_, kernel_.width};
     const int64_t a_pieces = divide_up(rows_, group);
     parallel.parallel_for(a_pieces + divide_up(cols_, group), [&](int64_t piece, int) {
       const bool is_a = piece < a_pieces;
       const int64_t first = (is_a ? piece : piece - a_pieces) * group;
-      const int64_t end = std::min(first + group, is_a ? rows_ : cols_);
-      for (int64_t panel = first; panel < end; ++panel) is_a ? pack_a(panel) : pack_b(panel);
+      pack_panels(is_a ? a : b, first, std::min(first + group, is_a ? rows_ : cols_), is_a);
     });
   }
 
-  void pack_a(int64_t panel) {
-    const int64_t i = panel * kernel_.height();
-    const int64_t rows = std::min<int64_t>(kernel_.height(), m_ - i);
-    const Matrix<const T> from{p_.a.at(i0_ + i, k0_), p_.a.row_stride, p_.a.col_stride};
-    kernel_.pack(from, rows, k_, kernel_.heights[kernel_.slot(rows)], a_ + i * k_);
-  }
+  // What is packed into panels of `height`: A by its rows, B by its columns.
+  struct Source {
+    Matrix<const T> matrix;
+    T* to;
+    int64_t extent;
+    int height;
+  };
 
-  void pack_b(int64_t panel) {
-    const int64_t j = panel * kernel_.width;
-    const int64_t cols = std::min<int64_t>(kernel_.width, n_ - j);
-    const Matrix<const T> from{p_.b.at(k0_, j0_ + j), p_.b.col_stride, p_.b.row_stride};
-    kernel_.pack(from, cols, k_, kernel_.panel_width(cols), b_ + j * k_);
+  // Where a panel's elements are neighbours, its lines are short: a few of all panels before the
+  // next, so that a page is visited once.
+  void pack_panels(const Source& source, int64_t first, int64_t end, bool is_a) {
+    const int64_t depth = source.matrix.row_stride == 1 ? kPackedLines : k_;
+    for (int64_t x = 0; x < k_; x += depth) {
+      for (int64_t panel = first; panel < end; ++panel) {
+        const int64_t i = panel * source.height;
+        const int64_t extent = std::min<int64_t>(source.height, source.extent - i);
+        const int height =
+            is_a ? kernel_.heights[kernel_.slot(extent)] : kernel_.panel_width(extent);
+        const Matrix<const T> from{source.matrix.at(i, x), source.matrix.row_stride,
+                                   source.matrix.col_stride};
+        kernel_.pack(from, extent, std::min(depth, k_ - x), height,
+                     source.to + i * k_ + x * height);
+      }
+    }
   }
 
   void compute(Parallel& parallel) {
@@ -133,8 +147,8 @@ class Step {
     t.to = t.last ? c : partial;
     t.to_stride = t.last ? p_.c.row_stride : partial_stride;
     const int slot = kernel_.slot(t.rows);
-    const bool half = kernel_.panel_width(t.cols) < kernel_.width;
-    (half ? kernel_.half : kernel_.full)[slot](t);
+    const bool thin = kernel_.panel_width(t.cols) < kernel_.width;
+    (thin ? kernel_.thin : kernel_.full)[slot](t);
   }
 
   const Problem<T>& p_;

@@ -6,6 +6,7 @@
 //
 // Included once per target.
 #include "gemm/kernels.hpp"
+#include "hwy/cache_control.h"
 #include "simd.hpp"
 
 #if defined(TRINE_CPU_GEMM_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -63,6 +64,9 @@ void compute_tile(const gemm::Tile<T>& tile) {
   const T* HWY_RESTRICT a = tile.a;
   const T* HWY_RESTRICT b = tile.b;
   for (int64_t k = 0; k < tile.k; ++k) {
+    // A's panels are read once per panel of B, across pages, where the hardware's prefetch stops:
+    // 0.90 -> 0.94 of OpenBLAS at 2048 (B too: no further gain; C's lines ahead: none).
+    hwy::Prefetch(a + 16 * kRows);
     V row[kVectors];
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(d, b + v * kLanes);

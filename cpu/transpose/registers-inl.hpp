@@ -66,8 +66,9 @@ HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
 // `rows` holds as many vectors as a vector holds elements of kBytes.
 template <int kBytes, class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
-  constexpr int kBlocks = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>)) / 16;
-  constexpr int kPerBlock = 16 / kBytes;
+  constexpr int kVector = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>));
+  constexpr int kBlocks = HWY_MAX(1, kVector / 16);
+  constexpr int kPerBlock = HWY_MIN(kVector, 16) / kBytes;
 #pragma GCC unroll 4
   for (int g = 0; g < kBlocks; ++g) transpose_within_blocks<kPerBlock>(d, rows + g * kPerBlock);
 #pragma GCC unroll 16

@@ -45,8 +45,13 @@ struct Extents {
   int64_t p, q;
 };
 
-// Four lines by four lines; marching along q, so that a block's output lines are neighbours.
-Extents direct_extents(int64_t size) { return {256 / size, 256 / size}; }
+// Four lines by four lines; a narrow matrix gets as many elements in its long direction.
+Extents direct_extents(const Problem& p) {
+  const int64_t side = 256 / p.size;
+  if (p.p < side) return {p.p, side * side / p.p};
+  if (p.q < side) return {side * side / p.q, p.q};
+  return {side, side};
+}
 
 // One line of the input by 512 of its rows: long rows in the buffer leave few split lines.
 Extents buffered_extents(int64_t size) { return {512, 64 / size}; }
@@ -59,8 +64,9 @@ class Transposition {
   Transposition(const Problem& p, const Movers& movers) : p_(p) {
     stream_ = p.bytes() >= kStreamBytes;
     const bool aligned = p.out_q * p.size % 64 == 0;
-    move_ = stream_ && !aligned ? movers.buffered : movers.block;
-    block_ = stream_ && !aligned ? buffered_extents(p.size) : direct_extents(p.size);
+    const bool buffered = stream_ && !aligned && p.p * p.size >= 256;  // else rows are too short
+    move_ = buffered ? movers.buffered : movers.block;
+    block_ = buffered ? buffered_extents(p.size) : direct_extents(p);
     const int64_t bytes = p.p * p.q * p.size;
     if (bytes <= kPieceBytes / 4) {  // small matrices: a piece is some of them
       group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);

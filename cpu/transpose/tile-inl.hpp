@@ -1,4 +1,4 @@
-// Transposes one block of a matrix, tile by tile in registers; edges element by element.
+// Transposes one block of a matrix, tile by tile in registers; edges by smaller tiles, the rest by element.
 //
 //   input  p, rows contiguous along q      output  q, rows contiguous along p
 //        q0 .. q0+N                              p0 .. p0+N
@@ -8,6 +8,7 @@
 // Included once per target.
 #include "simd.hpp"
 #include "transpose/block.hpp"
+#include "transpose/narrow-inl.hpp"
 #include "transpose/registers-inl.hpp"
 
 #if defined(TRINE_CPU_TRANSPOSE_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
@@ -24,27 +25,20 @@ using transpose::Block;
 
 constexpr int64_t kVectorBytes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<uint8_t>()));
 
-template <int kSize>
-HWY_INLINE void move_edge(const Block& b, int64_t p0, int64_t p1, int64_t q0, int64_t q1) {
-  for (int64_t q = q0; q < q1; ++q) {
-    const char* from = b.in + q * kSize;
-    char* to = b.out + q * b.out_step;
-    for (int64_t p = p0; p < p1; ++p) {
-      transpose::move_element<kSize>(to + p * kSize, from + p * b.in_step);
-    }
-  }
-}
+// A range of a block, in elements.
+struct Range {
+  int64_t p0, p1, q0, q1;
+};
 
-// Lanes are only carriers; the widest below the element keep shuffles cheap.
-template <int kSize>
-using Lane = hwy::UnsignedFromSize<HWY_MIN(kSize, 8)>;
+#if HWY_TARGET != HWY_SCALAR
 
-template <int kSize, bool kStream>
+// A square tile of vectors of kBytes.
+template <int kSize, int kBytes, bool kStream>
 HWY_INLINE void move_tile(const char* HWY_RESTRICT from, int64_t in_step, char* HWY_RESTRICT to,
                           int64_t out_step) {
-  using T = Lane<kSize>;
-  const hn::ScalableTag<T> d;
-  constexpr int kCount = static_cast<int>(kVectorBytes) / kSize;
+  using T = hwy::UnsignedFromSize<HWY_MIN(kSize, 8)>;
+  const hn::FixedTag<T, kBytes / sizeof(T)> d;
+  constexpr int kCount = kBytes / kSize;
   hn::Vec<decltype(d)> rows[kCount];
 #pragma GCC unroll 64
   for (int i = 0; i < kCount; ++i) {
@@ -62,38 +56,63 @@ HWY_INLINE void move_tile(const char* HWY_RESTRICT from, int64_t in_step, char* 
   }
 }
 
-template <int kSize, bool kStream>
-void move_tiles(const Block& b, int64_t p0, int64_t p1, int64_t q1) {
-  constexpr int64_t kCount = kVectorBytes / kSize;
-  for (int64_t q = 0; q < q1; q += kCount) {
-    for (int64_t p = p0; p < p1; p += kCount) {
-      move_tile<kSize, kStream>(b.in + p * b.in_step + q * kSize, b.in_step,
-                                b.out + q * b.out_step + p * kSize, b.out_step);
+// Covers a range with tiles, p innermost; its extents are multiples of a tile's.
+template <int kSize, int kBytes, bool kStream>
+HWY_INLINE void move_tiles(const Block& b, const Range& r) {
+  constexpr int64_t kCount = kBytes / kSize;
+  for (int64_t q = r.q0; q < r.q1; q += kCount) {
+    for (int64_t p = r.p0; p < r.p1; p += kCount) {
+      move_tile<kSize, kBytes, kStream>(b.in + p * b.in_step + q * kSize, b.in_step,
+                                        b.out + q * b.out_step + p * kSize, b.out_step);
+    }
+  }
+}
+
+#endif
+
+// A range of any extents, without streaming: tiles, then ever smaller ones on what is left.
+template <int kSize, int kBytes>
+void move_range(const Block& b, const Range& r) {
+  if (r.p0 >= r.p1 || r.q0 >= r.q1) return;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kBytes >= 2 * kSize && kBytes >= 8) {
+    constexpr int64_t kCount = kBytes / kSize;
+    constexpr int kNext = kBytes > 16 ? 16 : kBytes / 2;
+    const int64_t p = r.p0 + (r.p1 - r.p0) / kCount * kCount;
+    const int64_t q = r.q0 + (r.q1 - r.q0) / kCount * kCount;
+    move_tiles<kSize, kBytes, false>(b, {r.p0, p, r.q0, q});
+    move_range<kSize, kNext>(b, {p, r.p1, r.q0, q});
+    move_range<kSize, kNext>(b, {r.p0, r.p1, q, r.q1});
+    return;
+  }
+#endif
+  for (int64_t q = r.q0; q < r.q1; ++q) {
+    const char* from = b.in + q * kSize;
+    char* to = b.out + q * b.out_step;
+    for (int64_t p = r.p0; p < r.p1; ++p) {
+      transpose::move_element<kSize>(to + p * kSize, from + p * b.in_step);
     }
   }
 }
 
 template <int kSize>
 void transpose_block(const Block& b) {
+  if (move_narrow<kSize>(b)) return;
+#if HWY_TARGET != HWY_SCALAR
+  // Streaming needs every line aligned; the columns before the first such are an edge.
   constexpr int64_t kCount = kVectorBytes / kSize;
-  if constexpr (kCount < 2) {
-    move_edge<kSize>(b, 0, b.p, 0, b.q);
-  } else {
-    // Streaming needs every line aligned; the columns before the first such are an edge.
-    const auto address = reinterpret_cast<uintptr_t>(b.out);
-    const bool stream = b.stream && address % kSize == 0 && b.out_step % kVectorBytes == 0;
-    const int64_t head =
-        stream ? HWY_MIN(b.p, static_cast<int64_t>((0 - address) % kVectorBytes) / kSize) : 0;
-    const int64_t p1 = head + (b.p - head) / kCount * kCount, q1 = b.q / kCount * kCount;
-    if (stream) {
-      move_tiles<kSize, true>(b, head, p1, q1);
-    } else {
-      move_tiles<kSize, false>(b, head, p1, q1);
-    }
-    move_edge<kSize>(b, 0, head, 0, q1);
-    move_edge<kSize>(b, p1, b.p, 0, q1);
-    move_edge<kSize>(b, 0, b.p, q1, b.q);
+  const auto address = reinterpret_cast<uintptr_t>(b.out);
+  if (b.stream && address % kSize == 0 && b.out_step % kVectorBytes == 0) {
+    const int64_t p0 = HWY_MIN(b.p, static_cast<int64_t>((0 - address) % kVectorBytes) / kSize);
+    const int64_t p1 = p0 + (b.p - p0) / kCount * kCount, q1 = b.q / kCount * kCount;
+    move_tiles<kSize, kVectorBytes, true>(b, {p0, p1, 0, q1});
+    move_range<kSize, 16>(b, {0, p0, 0, q1});
+    move_range<kSize, 16>(b, {p1, b.p, 0, q1});
+    move_range<kSize, 16>(b, {0, b.p, q1, b.q});
+    return;
   }
+#endif
+  move_range<kSize, kVectorBytes>(b, {0, b.p, 0, b.q});
 }
 
 HWY_INLINE void copy_bytes(char* to, const char* from, int64_t bytes, bool stream) {

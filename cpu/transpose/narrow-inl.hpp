@@ -1,0 +1,100 @@
+// Transposes between an array of structures and a structure of arrays: 2 to 4 packed elements on one
+// side, where a square tile would be mostly empty.
+//
+//   two rows of the input, a b c d … and e f g h …  ->  a e b f c g d h …, and back.
+//
+// Included once per target.
+#include "simd.hpp"
+#include "transpose/block.hpp"
+
+#if defined(TRINE_CPU_TRANSPOSE_NARROW_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
+#undef TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
+#else
+#define TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+
+// kWays rows of `count` elements, `step` bytes apart, from or to one packed run.
+template <int kWays, class T>
+HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int64_t count) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto row = [&](int i, int64_t x) HWY_ATTR {
+    return hn::LoadU(d, reinterpret_cast<const T*>(rows + i * step) + x);
+  };
+  int64_t x = 0;
+  for (; x + lanes <= count; x += lanes) {
+    T* const to = reinterpret_cast<T*>(packed) + kWays * x;
+    if constexpr (kWays == 2) hn::StoreInterleaved2(row(0, x), row(1, x), d, to);
+    if constexpr (kWays == 3) hn::StoreInterleaved3(row(0, x), row(1, x), row(2, x), d, to);
+    if constexpr (kWays == 4) {
+      hn::StoreInterleaved4(row(0, x), row(1, x), row(2, x), row(3, x), d, to);
+    }
+  }
+  return x;
+}
+
+template <int kWays, class T>
+HWY_INLINE int64_t deinterleave(const char* packed, char* rows, int64_t step, int64_t count) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t x = 0;
+  for (; x + lanes <= count; x += lanes) {
+    const T* const from = reinterpret_cast<const T*>(packed) + kWays * x;
+    hn::Vec<decltype(d)> v[4];
+    if constexpr (kWays == 2) hn::LoadInterleaved2(d, from, v[0], v[1]);
+    if constexpr (kWays == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
+    if constexpr (kWays == 4) hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
+    for (int i = 0; i < kWays; ++i) {
+      hn::StoreU(v[i], d, reinterpret_cast<T*>(rows + i * step) + x);
+    }
+  }
+  return x;
+}
+
+template <int kWays, int kSize>
+bool move_ways(const transpose::Block& b) {
+  using T = hwy::UnsignedFromSize<kSize>;
+  int64_t p0 = 0, q0 = 0;
+  if (b.p == kWays && b.out_step == kWays * kSize) {
+    q0 = interleave<kWays, T>(b.in, b.in_step, b.out, b.q);
+  } else if (b.q == kWays && b.in_step == kWays * kSize) {
+    p0 = deinterleave<kWays, T>(b.in, b.out, b.out_step, b.p);
+  } else {
+    return false;
+  }
+  for (int64_t q = q0; q < b.q; ++q) {
+    for (int64_t p = p0; p < b.p; ++p) {
+      transpose::move_element<kSize>(b.out + q * b.out_step + p * kSize,
+                                     b.in + p * b.in_step + q * kSize);
+    }
+  }
+  return true;
+}
+
+#endif
+
+// False: not such a block.
+template <int kSize>
+HWY_INLINE bool move_narrow(const transpose::Block& b) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kSize <= 8) {
+    const int64_t ways = HWY_MIN(b.p, b.q);
+    if (ways == 2) return move_ways<2, kSize>(b);
+    if (ways == 3) return move_ways<3, kSize>(b);
+    if (ways == 4) return move_ways<4, kSize>(b);
+  }
+#endif
+  (void)b;
+  return false;
+}
+
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // once per target

@@ -264,6 +264,7 @@ uint64_t private_workspace(const Request& request) {
 }
 
 const char* private_refuses(const Request& request) {
+  if (!request.target.is_cpu()) return "private_tile is for CPUs";
   if (const char* why = refuse_tiles(request, 6, 8, 1)) return why;
   const PrivateShape shape(request);
   if (too_many_groups(shape.chunks, shape.panels_m, shape.a_batches) ||

@@ -190,6 +190,7 @@ constexpr const char* kTileEntries[] = {"work_item_tile"};
 constexpr int64_t kWorkItemTile = 64;
 
 const char* work_item_tile_refuses(const Request& request) {
+  if (!request.target.is_cpu()) return "work_item_tile is for CPUs";
   const Move move = along_input(request.as<trine_transpose>());
   return count_groups(divide_up(move.rows, kWorkItemTile), divide_up(move.cols, kWorkItemTile),
                       move.batch) > kMaxGroups

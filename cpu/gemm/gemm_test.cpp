@@ -72,8 +72,8 @@ struct Operand {
 
   Operand(std::int64_t rows, std::int64_t cols, std::int64_t batch, Layout layout, Random& random,
           bool special) {
-    const bool by_row = layout == Layout::kRows || layout == Layout::kPaddedRows ||
-                        layout == Layout::kBroadcastRow;
+    const bool by_row =
+        layout == Layout::kRows || layout == Layout::kPaddedRows || layout == Layout::kBroadcastRow;
     const bool broadcast = layout >= Layout::kBroadcastRow;
     const std::int64_t pad =
         layout == Layout::kPaddedRows || layout == Layout::kPaddedColumns ? 5 : 0;
@@ -92,15 +92,18 @@ struct Operand {
   }
 
   T& at(std::vector<T>& data, std::int64_t b, std::int64_t i, std::int64_t j) const {
-    return data[view.offset / sizeof(T) + static_cast<std::size_t>(b * view.batch_stride +
-           i * view.row_stride + j * view.col_stride)];
+    return data[view.offset / sizeof(T) +
+                static_cast<std::size_t>(b * view.batch_stride + i * view.row_stride +
+                                         j * view.col_stride)];
   }
 };
 
 template <class T>
 T chain_step(T a, T b, T c) {
-  if constexpr (std::is_integral_v<T>) return a * b + c;
-  else return std::fma(a, b, c);
+  if constexpr (std::is_integral_v<T>)
+    return a * b + c;
+  else
+    return std::fma(a, b, c);
 }
 
 // What memory of C should hold afterwards, guards included.
@@ -271,8 +274,8 @@ std::string target_name(const testing::TestParamInfo<std::int64_t>& info) {
   return hwy::TargetName(info.param);
 }
 
-INSTANTIATE_TEST_SUITE_P(targets, CpuGemm,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), target_name);
+INSTANTIATE_TEST_SUITE_P(targets, CpuGemm, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         target_name);
 
 }  // namespace
 }  // namespace trine::cpu

@@ -8,7 +8,8 @@
 
 namespace trine::cpu::gemm {
 
-// One register tile: rows x cols results, from panels packed k-major (a: [k][height], b: [k][width]).
+// One register tile: rows x cols results, from panels packed k-major: a[k][height],
+// b[k][width].
 template <class T>
 struct Tile {
   std::int64_t k;

@@ -18,7 +18,9 @@ namespace trine::cpu {
 
 HWY_EXPORT(table_i32);
 
-const gemm::Kernels<std::uint32_t>& gemm::kernels_i32() { return HWY_DYNAMIC_DISPATCH(table_i32)(); }
+const gemm::Kernels<std::uint32_t>& gemm::kernels_i32() {
+  return HWY_DYNAMIC_DISPATCH(table_i32)();
+}
 
 }  // namespace trine::cpu
 #endif

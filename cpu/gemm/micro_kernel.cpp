@@ -23,12 +23,18 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kOuterBlock = 4096;  // rows and columns of C between two packings of their operands
-constexpr int64_t kChunkBytes = 1 << 20;  // of packed A that one chunk works on: half of a 2 MiB L2
-constexpr int64_t kPackedPanels = 8;  // at once, by one thread
+// Rows and columns of C between two packings of their operands.
+constexpr int64_t kOuterBlock = 4096;
+// Of packed A that one chunk works on: half of a 2 MiB L2.
+constexpr int64_t kChunkBytes = 1 << 20;
+// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel visited a page for every
+// 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
+constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
-constexpr int kPiecesPerThread = 6;       // for balance: the last pieces may not wait for one thread
-constexpr int64_t kSmallMatrix = int64_t{1} << 24;  // fma: below, a batch is spread by matrices
+// For balance: the last pieces may not wait for one thread.
+constexpr int kPiecesPerThread = 6;
+// In fma: below, a batch is spread by matrices.
+constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
@@ -59,10 +65,17 @@ template <class T>
 class Step {
  public:
   Step(const Problem<T>& p, const Blocks& blocks, T* workspace, int64_t i0, int64_t j0)
-      : p_(p), kernel_(kernels<T>()), a_(workspace), b_(workspace + blocks.b_offset),
-        partials_(workspace + blocks.partial_offset), i0_(i0), j0_(j0),
-        m_(std::min(blocks.m, p.m - i0)), n_(std::min(blocks.n, p.n - j0)),
-        rows_(divide_up(m_, kernel_.height())), cols_(divide_up(n_, kernel_.width)) {}
+      : p_(p),
+        kernel_(kernels<T>()),
+        a_(workspace),
+        b_(workspace + blocks.b_offset),
+        partials_(workspace + blocks.partial_offset),
+        i0_(i0),
+        j0_(j0),
+        m_(std::min(blocks.m, p.m - i0)),
+        n_(std::min(blocks.n, p.n - j0)),
+        rows_(divide_up(m_, kernel_.height())),
+        cols_(divide_up(n_, kernel_.width)) {}
 
   void run(int64_t k0, int64_t k, Parallel& parallel) {
     k0_ = k0;
@@ -75,7 +88,8 @@ class Step {
   // Panels of A and B, as many to a piece as make packing it worth a hand-over.
   void pack(Parallel& parallel) {
     const int64_t group = std::max<int64_t>(
-        1, std::min<int64_t>(kPackedPanels, (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
+        1, std::min<int64_t>(kPackedPanels,
+                             (rows_ + cols_) / (kPiecesPerThread * parallel.threads())));
     const Source a{{p_.a.at(i0_, k0_), p_.a.row_stride, p_.a.col_stride}, a_, m_, kernel_.height()};
     const Source b{{p_.b.at(k0_, j0_), p_.b.col_stride, p_.b.row_stride}, b_, n_, kernel_.width};
     const int64_t a_pieces = divide_up(rows_, group);
@@ -209,8 +223,7 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
       }
       return;
     }
-    const int64_t pieces =
-        std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
+    const int64_t pieces = std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
     parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
       Serial alone;
       T* const own = memory + thread * sizes.total;

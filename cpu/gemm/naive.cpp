@@ -1,5 +1,5 @@
-// naive: the definition. One result at a time, k ascending, in the order i, j, k; threads share rows.
-// It is what the other rungs are measured against, and it needs nothing.
+// naive: the definition. One result at a time, k ascending, in the order i, j, k; threads share
+// rows. It is what the other rungs are measured against, and it needs nothing.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/naive.cpp"
 #include "gemm/problem.hpp"

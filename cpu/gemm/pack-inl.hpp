@@ -1,5 +1,5 @@
-// Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows, so that the register
-// tile reads both operands as two ascending streams, whatever layout they came in.
+// Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows, so that the
+// register tile reads both operands as two ascending streams, whatever layout they came in.
 //
 // Included once per target.
 #include "gemm/kernels.hpp"

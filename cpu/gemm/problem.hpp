@@ -18,8 +18,8 @@ struct Matrix {
   Matrix transposed() const { return {data, col_stride, row_stride}; }
 };
 
-// C = alpha A B + beta C with an m x k, k x n and m x n matrix. `product` is false when alpha is 0 or
-// k is 0: then the product is +0 and A, B are not read. i32 computes as uint32_t: modulo 2^32.
+// C = alpha A B + beta C with an m x k, k x n and m x n matrix. `product` is false when alpha is 0
+// or k is 0: then the product is +0 and A, B are not read. i32 computes as uint32_t: modulo 2^32.
 template <class T>
 struct Problem {
   std::int64_t m, n, k;
@@ -61,9 +61,16 @@ Matrix<T> matrix(const trine_view& view, std::int64_t batch) {
 
 template <class T>
 Problem<T> problem(const trine_gemm& op, std::int64_t batch) {
-  return {op.c.rows, op.c.cols, op.a.cols,
-          matrix<const T>(op.a, batch), matrix<const T>(op.b, batch), matrix<T>(op.c, batch),
-          scalar<T>(op.alpha), scalar<T>(op.beta), has_product(op), reads_c(op)};
+  return {op.c.rows,
+          op.c.cols,
+          op.a.cols,
+          matrix<const T>(op.a, batch),
+          matrix<const T>(op.b, batch),
+          matrix<T>(op.c, batch),
+          scalar<T>(op.alpha),
+          scalar<T>(op.beta),
+          has_product(op),
+          reads_c(op)};
 }
 
 // Whether C is better computed as its transpose, C^T = B^T A^T: products commute, so the bits are
@@ -77,7 +84,7 @@ inline bool wants_transposition(const trine_view& c) {
 template <class T>
 Problem<T> along_rows(const Problem<T>& p, bool transpose) {
   if (!transpose) return p;
-  return {p.n, p.m, p.k, p.b.transposed(), p.a.transposed(), p.c.transposed(),
+  return {p.n,     p.m,    p.k,       p.b.transposed(), p.a.transposed(), p.c.transposed(),
           p.alpha, p.beta, p.product, p.reads_c};
 }
 

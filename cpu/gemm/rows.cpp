@@ -6,6 +6,8 @@
 namespace trine::cpu {
 namespace {
 
+// sgemm 2048 on one AVX-512 core, of OpenBLAS: 192 0.81, 256 0.86, 384 0.87, 512 0.87, 1024 0.9 with
+// a wide spread; dgemm alike. 384 keeps a panel of B (48 KiB) near the first cache. 16 is for tests.
 constexpr std::int64_t kBlockValues[] = {384, 16, 256, 512, 1024};
 constexpr Parameter kMicroKernelParameters[] = {{"k_block", kBlockValues}};
 
@@ -18,8 +20,14 @@ bool is_small(const trine_gemm& op) {
 }
 
 constexpr GemmRung kRungs[] = {
-    {"naive", "the definition: one result at a time, i, j, k", TRINE_REPRODUCIBLE, {}, nullptr,
-     nullptr, gemm::run_naive, is_small},
+    {"naive",
+     "the definition: one result at a time, i, j, k",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     nullptr,
+     gemm::run_naive,
+     is_small},
     {"micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
      TRINE_REPRODUCIBLE, kMicroKernelParameters, nullptr, gemm::micro_kernel_workspace_bytes,
      gemm::run_micro_kernel, is_small},

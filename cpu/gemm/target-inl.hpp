@@ -17,8 +17,13 @@ namespace trine::cpu::HWY_NAMESPACE {
 template <class T, int kVectors, int... kHeights>
 constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  return {{kHeights...}, sizeof...(kHeights), kVectors * kLanes, kLanes,
-          {compute_tile<kHeights, kVectors, T>...}, {compute_tile<kHeights, 1, T>...}, pack<T>};
+  return {{kHeights...},
+          sizeof...(kHeights),
+          kVectors * kLanes,
+          kLanes,
+          {compute_tile<kHeights, kVectors, T>...},
+          {compute_tile<kHeights, 1, T>...},
+          pack<T>};
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// Transposes between an array of structures and a structure of arrays: 2 to 4 packed elements on one
-// side, where a square tile would be mostly empty.
+// Transposes between an array of structures and a structure of arrays: 2 to 4 packed elements on
+// one side, where a square tile would be mostly empty.
 //
 //   two rows of the input, a b c d … and e f g h …  ->  a e b f c g d h …, and back.
 //

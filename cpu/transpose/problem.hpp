@@ -1,8 +1,8 @@
 // A transposition as every CPU rung sees it: a copy between two strided index spaces.
 //
 // Element (b, q, p) goes from in + b in_b + q in_q + p in_p to out + b out_b + q out_q + p out_p
-// (all in elements). p is the direction in which the output is contiguous; what the input does in it
-// tells the work:
+// (all in elements). p is the direction in which the output is contiguous; what the input does in
+// it tells the work:
 //   in_p == 1   rows are copied (the two sides agree on the contiguous direction);
 //   in_q == 1   a transposition;
 //   neither     a gather (broadcast input, or lone strided vectors).
@@ -45,9 +45,15 @@ inline Problem problem(const trine_transpose& op) {
   const trine_view &in = op.input, &out = op.output;
   Problem r{static_cast<const char*>(in.memory) + in.offset,
             static_cast<char*>(out.memory) + out.offset,
-            in.rows, in.cols, out.batch,
-            in.row_stride, in.col_stride, in.batch_stride,
-            out.col_stride, out.row_stride, out.batch_stride,
+            in.rows,
+            in.cols,
+            out.batch,
+            in.row_stride,
+            in.col_stride,
+            in.batch_stride,
+            out.col_stride,
+            out.row_stride,
+            out.batch_stride,
             op.element_size};
   const auto swap_pq = [&r] {
     std::swap(r.p, r.q);

@@ -1,5 +1,5 @@
-// Transposes a square tile in registers: rows[i] element j becomes rows[j] element i. An element is a
-// lane, or a whole block (16 bytes).
+// Transposes a square tile in registers: rows[i] element j becomes rows[j] element i. An element is
+// a lane, or a whole block (16 bytes).
 //
 // With L lanes in a 128-bit block and B blocks in a vector, L * B rows:
 // 1. log2(L) rounds of interleaving v[i] with v[i + L/2] transpose L x L lanes inside each block

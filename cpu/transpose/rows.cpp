@@ -15,12 +15,24 @@ bool is_small(const trine_transpose& op) {
 }
 
 constexpr TransposeRung kRungs[] = {
-    {"naive", "the definition: row by row of the output", TRINE_REPRODUCIBLE, {}, nullptr, nullptr,
-     transpose::run_naive, is_small},
+    {"naive",
+     "the definition: row by row of the output",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     nullptr,
+     transpose::run_naive,
+     is_small},
     {"blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE, kBlockedParameters,
      nullptr, nullptr, transpose::run_blocked, is_small},
-    {"simd_streaming", "tiles transposed in registers, stores that bypass the cache",
-     TRINE_REPRODUCIBLE, {}, nullptr, nullptr, transpose::run_simd_streaming, is_small},
+    {"simd_streaming",
+     "tiles transposed in registers, stores that bypass the cache",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     nullptr,
+     transpose::run_simd_streaming,
+     is_small},
 };
 
 }  // namespace

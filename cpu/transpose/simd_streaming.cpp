@@ -1,6 +1,6 @@
 // simd_streaming: tiles transposed in registers; each line of the input is read once and each line
-// of the output written whole, past the cache when the output is larger than it (a plain store would
-// read the line first: half as much traffic again). Rows that agree on both sides are copied.
+// of the output written whole, past the cache when the output is larger than it (a plain store
+// would read the line first: half as much traffic again). Rows that agree on both sides are copied.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "transpose/simd_streaming.cpp"
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace {
 
 transpose::Movers movers(int64_t size) {
   return transpose::visit_size(size, []<int kSize>() {
-    return transpose::Movers{transpose_block<kSize>, transpose_block_buffered<kSize>,
-                             copy_bytes};
+    return transpose::Movers{transpose_block<kSize>, transpose_block_buffered<kSize>, copy_bytes};
   });
 }
 
@@ -128,8 +127,7 @@ void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
 
 }  // namespace
 
-void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void*,
-                        Parallel& parallel) {
+void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void*, Parallel& parallel) {
   const Problem p = problem(op);
   const Movers movers = HWY_DYNAMIC_DISPATCH(movers)(p.size);
   switch (p.kind()) {

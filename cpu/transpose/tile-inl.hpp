@@ -1,4 +1,5 @@
-// Transposes one block of a matrix, tile by tile in registers; edges by smaller tiles, the rest by element.
+// Transposes one block of a matrix, tile by tile in registers; edges by smaller tiles, the rest by
+// element.
 //
 //   input  p, rows contiguous along q      output  q, rows contiguous along p
 //        q0 .. q0+N                              p0 .. p0+N

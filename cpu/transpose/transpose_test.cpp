@@ -1,7 +1,7 @@
-// cpu's transpose rungs against the definition, byte by byte, on every SIMD target this machine has:
-// all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast inputs,
-// batches, misaligned views, and outputs large enough to be streamed. Every byte outside of the
-// output's elements must survive.
+// cpu's transpose rungs against the definition, byte by byte, on every SIMD target this machine
+// has: all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast
+// inputs, batches, misaligned views, and outputs large enough to be streamed. Every byte outside of
+// the output's elements must survive.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,8 +15,8 @@ namespace trine::cpu {
 namespace {
 
 struct Side {
-  bool by_row;       // unit stride along the columns
-  std::int64_t pad;  // elements between lines
+  bool by_row;                                     // unit stride along the columns
+  std::int64_t pad;                                // elements between lines
   std::int64_t line_stride = -1, unit_stride = 1;  // broadcast: 0
 };
 
@@ -52,8 +52,9 @@ struct Memory {
   }
 
   std::size_t at(std::int64_t b, std::int64_t i, std::int64_t j, std::int64_t size) const {
-    return view.offset + static_cast<std::size_t>(
-        size * (b * view.batch_stride + i * view.row_stride + j * view.col_stride));
+    return view.offset +
+           static_cast<std::size_t>(
+               size * (b * view.batch_stride + i * view.row_stride + j * view.col_stride));
   }
 };
 
@@ -152,9 +153,9 @@ TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
     check({aligned, cols}, size);
     check({aligned, cols, 1, {true, 2}, {true, 0}, 0, size < 4 ? size : 4}, size);
     check({aligned, cols, 1, {true, 0}, {true, 0}, 0, 3 * size}, size);
-    check({rows | 1, cols + 3}, size);                                         // buffered
+    check({rows | 1, cols + 3}, size);  // buffered
     check({rows | 1, cols + 3, 1, {true, 0}, {true, 0}, 0, size < 4 ? size : 4}, size);
-    check({rows | 1, cols + 3, 1, {true, 0}, {false, 0}, 0, size}, size);      // copied
+    check({rows | 1, cols + 3, 1, {true, 0}, {false, 0}, 0, size}, size);  // copied
     check({rows | 1, cols + 3, 1, {true, 9}, {false, 1}, size, 0}, size);
   }
 }

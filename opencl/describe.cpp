@@ -19,16 +19,16 @@ constexpr cl_device_info kPciBusNv = 0x4008, kPciSlotNv = 0x4009, kPciDomainNv =
 template <class T>
 T ask(cl_device_id device, cl_device_info what) {
   T answer{};
-  if (driver().clGetDeviceInfo(device, what, sizeof answer, &answer, nullptr) != CL_SUCCESS) {
-    return T{};
-  }
+  check(driver().clGetDeviceInfo(device, what, sizeof answer, &answer, nullptr),
+        "clGetDeviceInfo");
   return answer;
 }
 
 template <std::size_t Bytes>
 void ask_text(cl_device_id device, cl_device_info what, char (&text)[Bytes]) {
   char whole[512] = "";
-  driver().clGetDeviceInfo(device, what, sizeof whole - 1, whole, nullptr);
+  check(driver().clGetDeviceInfo(device, what, sizeof whole - 1, whole, nullptr),
+        "clGetDeviceInfo");
   std::snprintf(text, Bytes, "%.*s", static_cast<int>(Bytes - 1), whole);
 }
 
@@ -119,8 +119,9 @@ const Found& found_device(int index) { return found[index]; }
 void describe_device(int index, trine_device_facts& facts) {
   cl_device_id device = found[index].device;
   kit::Vector<char> extensions(16384);
-  driver().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, extensions.size() - 1, extensions.data(),
-                           nullptr);
+  check(driver().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, extensions.size() - 1,
+                                 extensions.data(), nullptr),
+        "clGetDeviceInfo");
   const auto type = ask<cl_device_type>(device, CL_DEVICE_TYPE);
   facts.kind = type & CL_DEVICE_TYPE_CPU   ? TRINE_DEVICE_CPU
                : type & CL_DEVICE_TYPE_GPU ? TRINE_DEVICE_GPU
@@ -128,8 +129,9 @@ void describe_device(int index, trine_device_facts& facts) {
   ask_text(device, CL_DEVICE_NAME, facts.name);
   ask_text(device, CL_DEVICE_VENDOR, facts.vendor);
   char platform[64] = "", driver_version[48] = "", c_version[64] = "";
-  driver().clGetPlatformInfo(found[index].platform, CL_PLATFORM_NAME, sizeof platform - 1,
-                             platform, nullptr);
+  check(driver().clGetPlatformInfo(found[index].platform, CL_PLATFORM_NAME, sizeof platform - 1,
+                                   platform, nullptr),
+        "clGetPlatformInfo");
   ask_text(device, CL_DRIVER_VERSION, driver_version);
   std::snprintf(facts.driver, sizeof facts.driver, "%s, driver %s", platform, driver_version);
   ask_text(device, CL_DEVICE_OPENCL_C_VERSION, c_version);

@@ -28,6 +28,7 @@ Device::Device(int device_index)
 
 Device::~Device() {
   if (gpu::is_forked()) return;
+  stamps.release();
   driver().clReleaseCommandQueue(service);
   delete context;
 }

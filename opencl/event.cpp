@@ -62,21 +62,17 @@ Event::~Event() {
   if (gpu::is_forked()) return;
   // Nobody can signal it any more, so whoever waits must not wait for ever.
   if (by_host_ && !signalled_) driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE);
-  give_back(moment_);
+  drop(moment_);
 }
 
-void Event::give_back(const Moment& moment) {
+void Event::drop(const Moment& moment) {
+  if (moment.stamp.memory) device_.stamps.give_back(moment.stamp, moment.marker);
   if (moment.marker) driver().clReleaseEvent(moment.marker);
-  if (moment.stamp) driver().clReleaseEvent(moment.stamp);
 }
 
 Event::Moment Event::take() {
   std::lock_guard lock(mutex_);
   if (moment_.marker) device_.check(driver().clRetainEvent(moment_.marker), "clRetainEvent");
-  if (!moment_.stamp) return moment_;
-  const cl_int code = driver().clRetainEvent(moment_.stamp);
-  if (code != CL_SUCCESS) driver().clReleaseEvent(moment_.marker);
-  device_.check(code, "clRetainEvent");
   return moment_;
 }
 
@@ -84,26 +80,28 @@ Event::Moment Event::take() {
 void Event::record(trine_queue& on) {
   if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
   auto& queue = static_cast<Queue&>(on);
-  cl_command_queue clock = queue.clock();
   queue.note_work();
   Moment fresh;
   fresh.context = queue.context.native();
-  device_.check(driver().clEnqueueMarkerWithWaitList(queue.queue, 0, nullptr, &fresh.marker),
-                "clEnqueueMarkerWithWaitList");
-  cl_int code = driver().clFlush(queue.queue);
-  if (code == CL_SUCCESS && clock != queue.queue) {
-    code = driver().clEnqueueMarkerWithWaitList(clock, 1, &fresh.marker, &fresh.stamp);
-    if (code == CL_SUCCESS) code = driver().clFlush(clock);
+  // Stamps live in the device's own context; a queue of another goes without.
+  if (!queue.is_profiled() && device_.is_nvidia && &queue.context == device_.context) {
+    fresh.stamp = device_.stamps.take();
   }
-  if (code != CL_SUCCESS) give_back(fresh);
-  device_.check(code, "recording an event");
+  try {
+    if (fresh.stamp.memory) queue.record_time(fresh.stamp);
+    device_.check(driver().clEnqueueMarkerWithWaitList(queue.queue, 0, nullptr, &fresh.marker),
+                  "clEnqueueMarkerWithWaitList");
+    device_.check(driver().clFlush(queue.queue), "clFlush");
+  } catch (...) {
+    drop(fresh);
+    throw;
+  }
   Moment old;
   {
     std::lock_guard lock(mutex_);
-    old = moment_;
-    moment_ = fresh;
+    old = std::exchange(moment_, fresh);
   }
-  give_back(old);
+  drop(old);
 }
 
 void Event::signal() {
@@ -133,19 +131,25 @@ void Event::notify(void (*function)(void*), void* argument) {
   when_complete(device_, taken.moment.marker, function, argument);
 }
 
-double Event::seconds_since(trine_event& start) {
-  const Taken taken[2] = {Taken(static_cast<Event&>(start)), Taken(*this)};
-  cl_ulong times[2] = {};
-  for (int i = 0; i < 2; ++i) {
-    const Moment& moment = taken[i].moment;
-    const cl_event stamp = moment.stamp ? moment.stamp : moment.marker;
-    if (!stamp) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
-    device_.check(driver().clWaitForEvents(1, &stamp), "clWaitForEvents");
-    device_.check(driver().clGetEventProfilingInfo(stamp, CL_PROFILING_COMMAND_END,
-                                                   sizeof times[i], &times[i], nullptr),
-                  "clGetEventProfilingInfo");
+int64_t Event::time_of(const Moment& moment) {
+  if (!moment.marker) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
+  device_.check(driver().clWaitForEvents(1, &moment.marker), "clWaitForEvents");
+  if (moment.stamp.memory) return static_cast<int64_t>(device_.stamps.read(moment.stamp));
+  cl_ulong nanoseconds = 0;
+  const cl_int code = driver().clGetEventProfilingInfo(
+      moment.marker, CL_PROFILING_COMMAND_END, sizeof nanoseconds, &nanoseconds, nullptr);
+  if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {
+    kit::fail(TRINE_UNSUPPORTED, "opencl:%d: the event has no time: its queue was adopted without "
+              "CL_QUEUE_PROFILING_ENABLE", device_.index);
   }
-  return 1e-9 * static_cast<double>(static_cast<int64_t>(times[1] - times[0]));
+  device_.check(code, "clGetEventProfilingInfo");
+  return static_cast<int64_t>(nanoseconds);
+}
+
+double Event::seconds_since(trine_event& start) {
+  const Taken first(static_cast<Event&>(start)), last(*this);
+  const int64_t from = time_of(first.moment);
+  return 1e-9 * static_cast<double>(time_of(last.moment) - from);
 }
 
 // In an in-order queue a barrier on a list holds back all that comes after it. Events of another

@@ -6,6 +6,7 @@
 
 #include "backends/gpu/objects.hpp"
 #include "opencl/program.hpp"
+#include "opencl/stamps.hpp"
 
 namespace trine::opencl {
 
@@ -36,7 +37,8 @@ struct Device final : trine_device {
   void check(cl_int code, const char* call);
 
   const Found where;
-  bool is_nvidia = false;  // profiled queues cost 11 us a launch there
+  bool is_nvidia = false;  // the driver's own stamps cost 11 us a launch there
+  Stamps stamps{*this};
   Context* context = nullptr;
   cl_command_queue service = nullptr;  // maps and unmaps; whether the device lives
   std::mutex service_mutex;
@@ -57,8 +59,9 @@ struct Queue final : trine_queue {
   void launch(const gpu::Row& row, const gpu::Plan& plan) override;
   trine_workspace own_workspace(const trine_workspace& given) override;
 
-  /// The queue that stamps times: this one, or on NVIDIA a second one beside it.
-  cl_command_queue clock();
+  /// Does the driver stamp this queue's events? Else record_time() does, where it can.
+  bool is_profiled() const { return profiled_; }
+  void record_time(const Stamp& stamp);
   void note_work() { has_new_work_ = true; }
 
   Device& device_;
@@ -83,7 +86,6 @@ struct Queue final : trine_queue {
   const bool profiled_, ours_;
   bool has_new_work_ = false;  // since the last wait or marker
   cl_event idle_marker_ = nullptr;
-  cl_command_queue clock_ = nullptr;
   kit::Vector<Kernel> kernels_;
   kit::Vector<Program*> to_store_;  // launched here, not on disk yet
   cl_mem workspace_ = nullptr;      // of a foreign context
@@ -101,16 +103,19 @@ struct Event final : trine_event {
   void notify(void (*function)(void*), void* argument) override;
   double seconds_since(trine_event& start) override;
 
-  /// A marker in a queue; nulls when nothing is recorded.
+  /// A marker in a queue, null when nothing is recorded, and where its time stands.
   struct Moment {
-    cl_event marker = nullptr, stamp = nullptr;
+    cl_event marker = nullptr;
+    Stamp stamp;
     cl_context context = nullptr;  // borrowed
   };
   /// The moment as it is now, with references of its own.
   struct Taken {
     explicit Taken(Event& event) : moment(event.take()) {}
     Taken(const Taken&) = delete;
-    ~Taken() { give_back(moment); }
+    ~Taken() {
+      if (moment.marker) driver().clReleaseEvent(moment.marker);
+    }
     const Moment moment;
   };
 
@@ -120,7 +125,8 @@ struct Event final : trine_event {
   bool signalled_ = false;
   std::mutex mutex_;  // record() may meet query() and wait() of other threads
   Moment take();
-  static void give_back(const Moment& moment);
+  void drop(const Moment& moment);
+  int64_t time_of(const Moment& moment);  // nanoseconds
   Moment moment_;
 };
 

@@ -31,7 +31,6 @@ Queue::~Queue() {
   forget_marker();
   for (const Kernel& k : kernels_) driver().clReleaseKernel(k.kernel);
   if (workspace_) driver().clReleaseMemObject(workspace_);
-  if (clock_) driver().clReleaseCommandQueue(clock_);
   driver().clFlush(queue);
   driver().clReleaseCommandQueue(queue);
   if (&context != device_.context) delete &context;
@@ -72,15 +71,10 @@ void Queue::forget_marker() {
   idle_marker_ = nullptr;
 }
 
-cl_command_queue Queue::clock() {
-  if (profiled_) return queue;
-  if (!clock_) {
-    cl_int code = CL_SUCCESS;
-    clock_ = driver().clCreateCommandQueue(context.native(), device_.where.device,
-                                           CL_QUEUE_PROFILING_ENABLE, &code);
-    device_.check(code, "clCreateCommandQueue");
-  }
-  return clock_;
+void Queue::record_time(const Stamp& stamp) {
+  gpu::Plan plan;
+  plan.add(0).memory(stamp.memory).i32(stamp.slot);
+  launch(gpu::stamp_row(), plan);
 }
 
 // --- Copies -------------------------------------------------------------------------------------

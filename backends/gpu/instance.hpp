@@ -8,10 +8,11 @@ namespace trine::gpu {
 
 constexpr int kMaxSymbol = 256, kMaxDefines = 768;
 
-/// Rows that belong to no ladder: the arithmetic probe, then the fill.
+/// Rows that belong to no ladder.
 std::span<const Row> service_rows();
 const Row& probe_row();
-const Row& fill_row();  // CUDA's driver has no fill with 8 and 16 bytes
+const Row& fill_row();   // CUDA's driver has no fill with 8 and 16 bytes
+const Row& stamp_row();  // NVIDIA's OpenCL makes launches slower when it stamps them itself
 void plan_fill(void* memory, uint64_t offset, uint64_t bytes, const uint32_t words[4], Plan& plan);
 
 /// All rows, those of no ladder first; nullptr behind the last.

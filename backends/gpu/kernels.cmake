@@ -3,6 +3,7 @@
 set(TRINE_GPU_KERNELS
   service/probe
   service/fill
+  service/stamp
   reduce/interleaved_divergent
   reduce/sequential
   reduce/exact

@@ -1,4 +1,4 @@
-// Rows that belong to no ladder: the arithmetic probe of a device, and CUDA's fill.
+// Rows that belong to no ladder: the arithmetic probe of a device, CUDA's fill, OpenCL's clock.
 #include "instance.hpp"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 namespace trine::gpu {
 namespace {
 
-constexpr const char *kProbeEntries[] = {"probe"}, *kFillEntries[] = {"fill"};
+constexpr const char *kProbeEntries[] = {"probe"}, *kFillEntries[] = {"fill"},
+                     *kStampEntries[] = {"stamp"};
 
 constexpr Row service(const char* name, const char* summary, const char* file, uint32_t backends,
                       std::span<const char* const> entries) {
@@ -32,6 +33,7 @@ constexpr Row service(const char* name, const char* summary, const char* file, u
 constexpr Row kRows[] = {
     service("probe", "what the device's arithmetic is", "service/probe", kBoth, kProbeEntries),
     service("fill", "a pattern of four words over memory", "service/fill", kCuda, kFillEntries),
+    service("stamp", "the device's clock", "service/stamp", kOpencl, kStampEntries),
 };
 
 }  // namespace
@@ -39,6 +41,7 @@ constexpr Row kRows[] = {
 std::span<const Row> service_rows() { return kRows; }
 const Row& probe_row() { return kRows[0]; }
 const Row& fill_row() { return kRows[1]; }
+const Row& stamp_row() { return kRows[2]; }
 
 void plan_fill(void* memory, uint64_t offset, uint64_t bytes, const uint32_t words[4], Plan& plan) {
   constexpr uint64_t threads = 256, most_groups = 4096;

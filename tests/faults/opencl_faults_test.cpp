@@ -38,7 +38,11 @@ struct OpenclFaults : testing::Test {
   }
 
   static faults::Faults driver_faults(int code) {
-    return {.arm = [=](long n, bool forever) { faults::plan.reset(n, forever, code); },
+    return {.arm =
+                [=](long n, bool forever) {
+                  trine::gpu::forget_checks();
+                  faults::plan.reset(n, forever, code);
+                },
             .heal = [] { faults::plan.reset(); },
             .fired = [] { return faults::plan.fired > 0; },
             .name = [] { return faults::plan.first; },
@@ -66,20 +70,6 @@ TEST_F(OpenclFaults, every_allocation_of_host_memory) {
                                  .name = [] { return std::string("an allocation"); },
                                  .inspect = leftovers};
   EXPECT_GT(fail_everywhere(*backend, true, faults), 20);
-}
-
-TEST_F(OpenclFaults, the_probe_fails_and_is_asked_again) {
-  trine::gpu::forget_checks();
-  faults::plan.reset(30, true, CL_OUT_OF_RESOURCES);
-  trine_device* device = nullptr;
-  EXPECT_NE(backend->device_open(0, "", &device), TRINE_OK);
-  faults::plan.reset();
-  ASSERT_EQ(backend->device_open(0, "", &device), TRINE_OK) << backend->last_error();
-  trine_device_facts facts{};
-  facts.size = sizeof facts;
-  EXPECT_EQ(backend->device_facts(device, &facts), TRINE_OK);
-  EXPECT_TRUE(facts.capabilities & TRINE_CAN_REPRODUCE) << facts.probe;
-  backend->device_close(device);
 }
 
 }  // namespace

@@ -62,7 +62,10 @@ constexpr const char* kOperationNames[] = {"reduce", "transpose", "gemm"};
 }  // namespace
 
 Runner::Runner(std::string_view device, const Options& options)
-    : options_(options), device_(open(device)), queue_(device_) {
+    : options_(options),
+      device_(open(device)),
+      queue_(device_),
+      has_options_(device.find('=') != std::string_view::npos && options.devices.empty()) {
   for (size_t op = 0; op < 3; ++op) ladders_[op] = device_.rungs(Operation(op + 1));
 }
 
@@ -71,8 +74,20 @@ bool Runner::wanted(const std::string& rung) const {
          rung.substr(0, rung.find(':')) == options_.rung;
 }
 
+/// A device opened with options ("cpu:threads=1") differs from the plain one in how work is split:
+/// there, cases large enough to be split run by default, the others not at all.
+bool Runner::splits(const Case& c) const {
+  constexpr double kLeast = 1 << 18, kMost = 1 << 24;
+  const double bytes = oracle::bytes_moved(c.plan);
+  return bytes >= kLeast && bytes <= kMost;
+}
+
 std::vector<Runner::Turn> Runner::turns(const Case& c) const {
   std::vector<Turn> turns;
+  if (has_options_) {
+    if (splits(c) && options_.rung.empty()) turns.push_back({});
+    return turns;
+  }
   if (options_.rung.empty()) {
     turns.push_back({});
     if (c.fast) turns.push_back({"", Numerics::fast});
@@ -172,13 +187,12 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
 
 /// Operands too far apart for images: elements are copied through strided views, untouched memory
 /// stays unmapped.
-Runner::Outcome Runner::run_far(const Case& c, const Turn& turn) {
-  oracle::HostOperation host(c.plan);
-  oracle::fill(host.op, c.values, c.seed);
+Runner::Outcome Runner::run_far(const Case& c, const Turn& turn, oracle::HostOperation& host,
+                                const std::vector<Buffer>& buffers) {
   std::vector<View> views;
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(host.op)) {
-    const Buffer buffer(device_, host.bytes(index++));
+    const Buffer& buffer = buffers[index++];
     views.push_back(view_of(*o.view, o.dtype, buffer, o.view->offset));
     if (!o.read) continue;
     const trine_view v = without_repeats(*o.view);
@@ -213,23 +227,49 @@ void Runner::take_turn(const Case& c, const Turn& turn, const std::function<Outc
   }
 }
 
+/// Buffers of these sizes; none when the device can't hold them, which is no fault of its own.
+std::vector<Buffer> Runner::allocate(const Case& c, const std::vector<uint64_t>& sizes,
+                                     size_t turns) {
+  std::vector<Buffer> buffers;
+  try {
+    for (const uint64_t size : sizes) buffers.emplace_back(device_, size);
+  } catch (const Error& error) {
+    buffers.clear();
+    const bool limit =
+        error.status() == Status::unsupported || error.status() == Status::out_of_memory;
+    if (!limit) {
+      fail(c, "buffer", error.what());
+      return buffers;
+    }
+    report_.skipped += int64_t(turns);
+    report_.skip_reasons["larger than the device's memory"] += int64_t(turns);
+    report_.skip_details[device_.id() + ": " + error.what()] += int64_t(turns);
+  }
+  return buffers;
+}
+
 void Runner::run(const Case& c) {
   const std::vector<Turn> all = turns(c);
   if (all.empty()) return;
   if (c.far) {
-    for (const Turn& turn : all) take_turn(c, turn, [&] { return run_far(c, turn); });
+    oracle::HostOperation host(c.plan);
+    oracle::fill(host.op, c.values, c.seed);
+    std::vector<uint64_t> sizes;
+    for (size_t o = 0; o < oracle::operands(host.op).size(); ++o) sizes.push_back(host.bytes(o));
+    const std::vector<Buffer> buffers = allocate(c, sizes, all.size());
+    for (const Turn& turn : all)
+      if (!buffers.empty()) take_turn(c, turn, [&] { return run_far(c, turn, host, buffers); });
     return;
   }
   const Arenas arenas(c);
   if (golden(c.name) != arenas.digest())
     fail(c, "oracle", "the reference on this host differs from the golden digest");
-  std::vector<Buffer> buffers;
-  try {
-    for (size_t a = 0; a < arenas.count(); ++a)
-      buffers.emplace_back(device_, arenas.before(a).size());
-  } catch (const Error& error) { return fail(c, "buffer", error.what()); }
+  std::vector<uint64_t> sizes;
+  for (size_t a = 0; a < arenas.count(); ++a) sizes.push_back(arenas.before(a).size());
+  std::vector<Buffer> buffers = allocate(c, sizes, all.size());
   for (const Turn& turn : all)
-    take_turn(c, turn, [&] { return run_in_arenas(c, arenas, buffers, turn); });
+    if (!buffers.empty())
+      take_turn(c, turn, [&] { return run_in_arenas(c, arenas, buffers, turn); });
 }
 
 }  // namespace trine::conformance

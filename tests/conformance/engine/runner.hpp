@@ -35,13 +35,16 @@ class Runner {
   };
 
   std::vector<Turn> turns(const Case& c) const;
+  bool splits(const Case& c) const;
   bool wanted(const std::string& rung) const;
   void take_turn(const Case& c, const Turn& turn, const std::function<Outcome()>& body);
   Choice enqueue(const oracle::Operation& plan, const std::vector<View>& views, const Turn& turn,
                  bool hostile, std::string& wrong);
   Outcome run_in_arenas(const Case& c, const Arenas& arenas, std::vector<Buffer>& buffers,
                         const Turn& turn);
-  Outcome run_far(const Case& c, const Turn& turn);
+  Outcome run_far(const Case& c, const Turn& turn, oracle::HostOperation& host,
+                  const std::vector<Buffer>& buffers);
+  std::vector<Buffer> allocate(const Case& c, const std::vector<uint64_t>& sizes, size_t turns);
   void check_choice(const Choice& choice, const Turn& turn, std::string& wrong) const;
   void skip(const Case& c, const Turn& turn, const Error& error);
   void fail(const Case& c, const std::string& rung, const std::string& what);
@@ -50,6 +53,7 @@ class Runner {
   const Options& options_;
   Device device_;
   Queue queue_;
+  bool has_options_;
   std::vector<RungInfo> ladders_[3];
   Report report_;
 };

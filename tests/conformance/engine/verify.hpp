@@ -20,7 +20,7 @@ struct Progress {
 
 struct Options {
   bool quick = false;
-  std::vector<std::string> devices;  ///< empty: every device there is
+  std::vector<std::string> devices;  ///< empty: every device, and cpu:threads=1
   std::string rung;                  ///< only this rung, with or without parameters; empty: all
   std::string filter;                ///< only cases whose name contains this
   uint32_t operation = 0;            ///< only this trine_operation; 0: all

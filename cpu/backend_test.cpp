@@ -1,0 +1,393 @@
+// The CPU backend through its contract: what queues, events and memory promise, whatever thread calls
+// and whatever state of the floating-point unit it brings; forks and exits with work in flight; every
+// allocation failing once.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cfenv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "backends/abi.h"
+
+namespace {
+
+std::atomic<long> allocations{0}, alive{0}, fail_at{-1};
+
+void* test_allocate(void*, std::size_t bytes, std::size_t alignment) {
+  if (allocations++ == fail_at) return nullptr;
+  ++alive;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+void test_release(void*, void* pointer) {
+  if (pointer) --alive;
+  std::free(pointer);
+}
+
+const trine_backend& cpu() {
+  static const trine_backend* backend = [] {
+    void* library = dlopen(TRINE_TEST_CPU_BACKEND, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      std::abort();
+    }
+    auto entry = reinterpret_cast<trine_backend_entry>(dlsym(library, "trine_backend_v1"));
+    static const trine_host host{sizeof host, nullptr, test_allocate, test_release};
+    const trine_backend* table = nullptr;
+    if (entry(&host, &table) != TRINE_OK) std::abort();
+    return table;
+  }();
+  return *backend;
+}
+
+// A device with one queue.
+struct Session {
+  trine_device* device = nullptr;
+  trine_queue* queue = nullptr;
+  explicit Session(const char* options = "") {
+    EXPECT_EQ(cpu().device_open(0, options, &device), TRINE_OK) << cpu().last_error();
+    EXPECT_EQ(cpu().queue_create(device, &queue), TRINE_OK);
+  }
+  ~Session() {
+    cpu().queue_destroy(queue);
+    cpu().device_close(device);
+  }
+};
+
+std::int32_t default_rung(const trine_call& call, trine_device* device) {
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  EXPECT_EQ(cpu().choose(device, &call, &selection), TRINE_OK);
+  return selection.rung;
+}
+
+// Enqueues the exact sum of `data` into `result`; the workspace lives in `memory`.
+trine_status enqueue_sum(Session& s, const std::vector<float>& data, float& result,
+                         std::vector<std::byte>& memory) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = TRINE_SUM;
+  op.map = TRINE_IDENTITY;
+  op.axis = TRINE_ALL;
+  op.dtype = op.result_dtype = TRINE_F32;
+  const auto n = static_cast<std::int64_t>(data.size());
+  op.input = {const_cast<float*>(data.data()), 0, 1, n, 1, n, 1, n};
+  op.output = {&result, 0, 1, 1, 1, 1, 1, 1};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.rung = default_rung(call, s.device);
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(cpu().workspace_bytes(s.device, &selection, &call, &bytes), TRINE_OK);
+  memory.assign(bytes + 256, std::byte{0});
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const trine_workspace workspace{sizeof workspace, memory.data(), 256 - address % 256, bytes};
+  return cpu().launch(s.queue, &selection, &call, &workspace);
+}
+
+constexpr std::size_t kLarge = std::size_t(1) << 22;
+
+TEST(CpuBackend, sums_on_its_threads_and_on_the_callers) {
+  Session s;
+  for (std::size_t n : {std::size_t(7), kLarge}) {
+    const std::vector<float> data(n, 0.5f);
+    std::vector<std::byte> memory;
+    float result = 0;
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    EXPECT_EQ(result, static_cast<float>(n) / 2);
+  }
+}
+
+TEST(CpuBackend, small_work_is_done_when_the_call_returns) {
+  Session s;
+  const std::vector<float> data(7, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+  EXPECT_EQ(result, 7);
+  EXPECT_EQ(cpu().queue_query(s.queue), TRINE_OK);
+}
+
+TEST(CpuBackend, a_waiting_queue_holds_no_thread_and_keeps_its_order) {
+  Session waiting, other;
+  trine_event* gate = nullptr;
+  trine_event* passed = nullptr;
+  ASSERT_EQ(cpu().event_create(waiting.device, 1, &gate), TRINE_OK);
+  ASSERT_EQ(cpu().event_create(waiting.device, 0, &passed), TRINE_OK);
+  ASSERT_EQ(cpu().queue_wait_event(waiting.queue, gate), TRINE_OK);
+  const std::vector<float> data(kLarge, 1.0f), few(3, 1.0f);
+  std::vector<std::byte> memory[3];
+  float results[3] = {};
+  // Small work must not overtake the wait.
+  ASSERT_EQ(enqueue_sum(waiting, few, results[0], memory[0]), TRINE_OK);
+  ASSERT_EQ(cpu().event_record(passed, waiting.queue), TRINE_OK);
+  ASSERT_EQ(cpu().queue_wait_event(other.queue, passed), TRINE_OK);
+  Session third;
+  ASSERT_EQ(enqueue_sum(third, data, results[1], memory[1]), TRINE_OK);
+  ASSERT_EQ(cpu().queue_wait(third.queue), TRINE_OK);
+  EXPECT_EQ(results[1], static_cast<float>(kLarge));
+  EXPECT_EQ(results[0], 0);
+  EXPECT_EQ(cpu().event_query(passed), TRINE_NOT_READY);
+  EXPECT_EQ(cpu().queue_query(other.queue), TRINE_NOT_READY);
+
+  std::atomic<int> notified{0};
+  const auto count = [](void* n) { ++*static_cast<std::atomic<int>*>(n); };
+  ASSERT_EQ(cpu().event_notify(passed, count, &notified), TRINE_OK);
+  EXPECT_EQ(notified, 0);
+  ASSERT_EQ(cpu().event_signal(gate), TRINE_OK);
+  ASSERT_EQ(cpu().queue_wait(other.queue), TRINE_OK);
+  ASSERT_EQ(cpu().queue_wait(waiting.queue), TRINE_OK);
+  EXPECT_EQ(results[0], 3);
+  EXPECT_EQ(notified, 1);
+  ASSERT_EQ(cpu().event_notify(passed, count, &notified), TRINE_OK);
+  EXPECT_EQ(notified, 2) << "an event that has passed notifies at once";
+  cpu().event_destroy(gate);
+  cpu().event_destroy(passed);
+}
+
+TEST(CpuBackend, events_measure_the_work_between_them) {
+  Session s;
+  trine_event* events[2];
+  for (auto& event : events) ASSERT_EQ(cpu().event_create(s.device, 0, &event), TRINE_OK);
+  EXPECT_EQ(cpu().event_query(events[0]), TRINE_OK) << "never recorded: nothing to wait for";
+  ASSERT_EQ(cpu().event_record(events[0], s.queue), TRINE_OK);
+  const auto nap = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  ASSERT_EQ(cpu().queue_call(s.queue, nap, nullptr), TRINE_OK);
+  ASSERT_EQ(cpu().event_record(events[1], s.queue), TRINE_OK);
+  ASSERT_EQ(cpu().event_wait(events[1]), TRINE_OK);
+  double seconds = 0;
+  ASSERT_EQ(cpu().event_elapsed(events[0], events[1], &seconds), TRINE_OK);
+  EXPECT_GE(seconds, 0.019);
+  EXPECT_LT(seconds, 5);
+  for (auto* event : events) cpu().event_destroy(event);
+}
+
+TEST(CpuBackend, objects_may_be_destroyed_with_work_in_flight) {
+  static std::atomic<int> calls{0};
+  calls = 0;
+  trine_device* device = nullptr;
+  trine_queue* queue = nullptr;
+  trine_event* event = nullptr;
+  ASSERT_EQ(cpu().device_open(0, "", &device), TRINE_OK);
+  ASSERT_EQ(cpu().queue_create(device, &queue), TRINE_OK);
+  ASSERT_EQ(cpu().event_create(device, 0, &event), TRINE_OK);
+  const auto nap = [](void*) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ++calls;
+  };
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(cpu().queue_call(queue, nap, nullptr), TRINE_OK);
+  ASSERT_EQ(cpu().event_record(event, queue), TRINE_OK);
+  cpu().event_destroy(event);
+  cpu().queue_destroy(queue);
+  cpu().device_close(device);
+  EXPECT_LT(calls, 4);
+  for (int i = 0; i < 1000 && calls < 4; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(calls, 4);
+}
+
+TEST(CpuBackend, copies_strided_rows_and_fills_with_patterns) {
+  Session s;
+  for (std::uint64_t height : {3ull, 3000ull}) {
+    const std::uint64_t width = 100, from_pitch = 128, to_pitch = 104;
+    std::vector<unsigned char> source(from_pitch * height), target(to_pitch * height, 9);
+    for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 7);
+    const trine_copy copy{sizeof copy, TRINE_DEVICE_TO_DEVICE, source.data(), target.data(), 8, 4,
+                          from_pitch, to_pitch, width, height};
+    ASSERT_EQ(cpu().copy(s.queue, &copy), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    for (std::uint64_t r = 0; r < height; ++r)
+      for (std::uint64_t i = 0; i < to_pitch; ++i) {
+        const bool inside = i >= 4 && i < 4 + width;
+        ASSERT_EQ(target[r * to_pitch + i], inside ? source[r * from_pitch + 8 + i - 4] : 9);
+      }
+  }
+  for (std::size_t bytes : {0ul, 24ul, 5ul << 20}) {
+    std::vector<std::uint64_t> words(bytes / 8 + 2, 1);
+    const std::uint64_t pattern = 0x0123456789abcdef;
+    ASSERT_EQ(cpu().fill(s.queue, words.data(), 8, bytes, &pattern, 8), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    EXPECT_EQ(words.front(), 1u);
+    EXPECT_EQ(words.back(), 1u);
+    EXPECT_EQ(std::count(words.begin(), words.end(), pattern), static_cast<long>(bytes / 8));
+  }
+}
+
+TEST(CpuBackend, device_options_are_obeyed_or_refused_in_words) {
+  Session one("threads=1");
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  ASSERT_EQ(cpu().device_facts(one.device, &facts), TRINE_OK);
+  EXPECT_EQ(facts.compute_units, 1u);
+  EXPECT_TRUE(facts.capabilities & TRINE_CAN_REPRODUCE) << facts.probe;
+  trine_device* device = nullptr;
+  EXPECT_EQ(cpu().device_open(0, "thread=2", &device), TRINE_NOT_FOUND);
+  EXPECT_NE(std::string(cpu().last_error()).find("threads"), std::string::npos);
+  EXPECT_EQ(cpu().device_open(0, "threads=0", &device), TRINE_INVALID_ARGUMENT);
+  EXPECT_EQ(cpu().device_open(1, "", &device), TRINE_NOT_FOUND);
+}
+
+#if defined(__SSE2__)
+TEST(CpuBackend, the_callers_floating_point_state_neither_leaks_in_nor_changes) {
+  Session s;
+  const unsigned before = _mm_getcsr();
+  // Flush-to-zero, denormals-are-zero, rounding upward, an exception flag.
+  const unsigned odd = 0x8040 | 0x1f80 | 0x4000 | 0x20;
+  for (std::size_t n : {std::size_t(5), kLarge}) {
+    std::vector<float> data(n, 0x1p-149f);
+    std::vector<std::byte> memory;
+    float result = 0;
+    _mm_setcsr(odd);
+    const trine_status status = enqueue_sum(s, data, result, memory);
+    const trine_status waited = cpu().queue_wait(s.queue);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    EXPECT_EQ(status, TRINE_OK);
+    EXPECT_EQ(waited, TRINE_OK);
+    EXPECT_EQ(after & ~0x3fu, odd & ~0x3fu);
+    EXPECT_EQ(result, std::ldexp(static_cast<float>(n), -149));
+  }
+}
+#endif
+
+TEST(CpuBackend, eight_threads_use_a_queue_each_while_devices_open_and_close) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) {
+        Session s(t % 2 ? "threads=2" : "");
+        const std::vector<float> data((i % 2 ? 100 : 200000) + t, 1.0f);
+        std::vector<std::byte> memory;
+        float result = 0;
+        enqueue_sum(s, data, result, memory);
+        cpu().queue_wait(s.queue);
+        if (result != static_cast<float>(data.size())) ++wrong;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// Every allocation fails in its turn: the call says so, and what follows works.
+TEST(CpuBackend, survives_the_failure_of_every_allocation) {
+  { Session warm; }
+  const std::vector<float> data(kLarge, 1.0f);
+  bool failed = true;
+  for (long nth = 0; failed; ++nth) {
+    ASSERT_LT(nth, 100);
+    const long before = alive;
+    failed = false;
+    allocations = 0;
+    fail_at = nth;
+    const auto check = [&](trine_status status) {
+      if (status == TRINE_OK) return true;
+      EXPECT_EQ(status, TRINE_OUT_OF_MEMORY) << cpu().last_error();
+      failed = true;
+      return false;
+    };
+    trine_device* device = nullptr;
+    trine_queue* queue = nullptr;
+    trine_event *event = nullptr, *gate = nullptr;
+    trine_buffer* buffer = nullptr;
+    if (check(cpu().device_open(0, "", &device))) {
+      if (check(cpu().queue_create(device, &queue))) {
+        if (check(cpu().event_create(device, 0, &event))) check(cpu().event_record(event, queue));
+        if (check(cpu().event_create(device, 1, &gate))) {
+          check(cpu().queue_wait_event(queue, gate));
+          check(cpu().event_notify(gate, [](void*) {}, nullptr));
+          cpu().event_signal(gate);
+        }
+        if (check(cpu().buffer_allocate(device, kLarge, TRINE_MEMORY_DEVICE, &buffer))) {
+          trine_buffer_facts facts{};
+          facts.size = sizeof facts;
+          cpu().buffer_facts(buffer, &facts);
+          const unsigned char byte = 7;
+          check(cpu().fill(queue, facts.native, 0, kLarge, &byte, 1));
+        }
+        cpu().queue_wait(queue);
+      }
+    }
+    fail_at = -1;
+    if (buffer) cpu().buffer_free(buffer);
+    if (event) cpu().event_destroy(event);
+    if (gate) cpu().event_destroy(gate);
+    if (queue) cpu().queue_destroy(queue);
+    if (device) cpu().device_close(device);
+    EXPECT_EQ(alive, before) << "leak when allocation " << nth << " failed";
+  }
+}
+
+TEST(CpuBackendProcess, a_forked_child_is_told_that_the_device_is_lost) {
+  Session s;
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+  const pid_t child = fork();
+  if (child == 0) {
+    trine_device* device = nullptr;
+    int wrong = cpu().queue_wait(s.queue) != TRINE_DEVICE_LOST;
+    wrong += cpu().device_open(0, "", &device) != TRINE_DEVICE_LOST;
+    wrong += cpu().event_query(nullptr) != TRINE_DEVICE_LOST;
+    cpu().queue_destroy(s.queue);
+    std::exit(wrong);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+  EXPECT_EQ(result, static_cast<float>(kLarge));
+}
+
+// In a fresh process each: exits in the middle of the work, and obeys OMP_NUM_THREADS.
+class CpuBackendDeathTest : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(CpuBackendDeathTest, a_program_may_exit_with_work_in_flight) {
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EXIT(
+        {
+          // Nothing of it is destroyed: a destructor would pull memory from under the work.
+          auto& s = *new Session;
+          const auto& data = *new std::vector<float>(kLarge, 1.0f);
+          auto* memory = new std::vector<std::byte>[50];
+          static float results[50];
+          for (int j = 0; j < 50; ++j) enqueue_sum(s, data, results[j], memory[j]);
+          std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CpuBackendDeathTest, the_number_of_threads_follows_the_environment) {
+  EXPECT_EXIT(
+      {
+        setenv("OMP_NUM_THREADS", "3", 1);
+        Session s;
+        trine_device_facts facts{};
+        facts.size = sizeof facts;
+        cpu().device_facts(s.device, &facts);
+        std::_Exit(static_cast<int>(facts.compute_units));
+      },
+      testing::ExitedWithCode(3), "");
+}
+
+}  // namespace

@@ -1,6 +1,6 @@
 // Copies from memory to local memory, of one element or of the first `count` of a vector; zeros
-// stand for the rest, which is not read. They run in the background where the device can (cp.async):
-// commit_copies() closes a stage, await_copies(young) waits for all stages but the youngest ones.
+// stand for the rest, which is not read. They run in the background where the device can
+// (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest.
 DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)__cvta_generic_to_shared(to); }
 DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"

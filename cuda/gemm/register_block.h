@@ -48,8 +48,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long c_col, long rows, long col
 #pragma unroll
       for (int j = 0; j < BREADTH; ++j) {
         const int u = i / WIDTH * 4 * WIDTH + i % WIDTH, v = j / WIDTH * 8 * WIDTH + j % WIDTH;
-        if (u < rows && v < cols)
-          finish(c + u * c_row + v * c_col, acc[i][j], alpha, beta, flags);
+        if (u < rows && v < cols) finish(c + u * c_row + v * c_col, acc[i][j], alpha, beta, flags);
       }
   }
 }

@@ -46,7 +46,8 @@ KERNEL_BOUNDED(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   const int t = local_x(), warp = t / 32, group = t % 32 / 4, quarter = t % 4;
   const long i0 = (long)tile.row * SIZE, j0 = (long)tile.col * SIZE;
   const int row = warp % WARPS_DOWN * 32, col = warp / WARPS_DOWN * (SIZE / 2);
-  const int rows = m - i0 < SIZE ? (int)(m - i0) : SIZE, cols = n - j0 < SIZE ? (int)(n - j0) : SIZE;
+  const int rows = m - i0 < SIZE ? (int)(m - i0) : SIZE,
+            cols = n - j0 < SIZE ? (int)(n - j0) : SIZE;
   a += a_offset + tile.batch * a_batch;
   b += b_offset + tile.batch * b_batch;
 #if LAYOUT_nn || LAYOUT_nt
@@ -114,7 +115,8 @@ KERNEL_BOUNDED(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     stage = stage == STAGES - 1 ? 0 : stage + 1;
   }
 
-  c += c_offset + tile.batch * c_batch + (i0 + row + group) * c_row + (j0 + col + quarter * 2) * c_col;
+  c += c_offset + tile.batch * c_batch + (i0 + row + group) * c_row +
+       (j0 + col + quarter * 2) * c_col;
   const bool wide = is_wide(c, c_row, c_col);
 #pragma unroll
   for (int i = 0; i < ROW_BLOCKS; ++i)

@@ -14,8 +14,8 @@ typedef struct Source {
 DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, long batch_stride,
                         long row0, long unit0, const int width, int t) {
   Source s;
-  s.wide = unit_stride == 1 &&
-           (((ulong)x | (ulong)(row_stride | batch_stride) * sizeof(T)) & 15) == 0;
+  s.wide =
+      unit_stride == 1 && (((ulong)x | (ulong)(row_stride | batch_stride) * sizeof(T)) & 15) == 0;
   const int first = s.wide ? t % (width / WIDTH) * WIDTH : t % width;
   const int row = s.wide ? t / (width / WIDTH) : t / width;
   s.from = x + (row0 + row) * row_stride + (unit0 + first) * unit_stride;

@@ -30,9 +30,9 @@
 #define THREADS 128 /* that copy */
 #define MULTIPLIERS (TILE_M / HEIGHT * (TILE_N / BREADTH))
 #define WARPS_DOWN (TILE_M / (4 * HEIGHT))
+#include "barrier.h"
 #include "panel.h"
 #include "register_block.h"
-#include "barrier.h"
 
 KERNEL_BOUNDED(warp_specialized, MULTIPLIERS + THREADS, 1, GROUPS)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL(TILE_M) + PANEL(TILE_N)) * 4);

@@ -11,11 +11,13 @@ DEVICE void carry_vectors(const GLOBAL uchar* from, long in_row, GLOBAL uchar* t
 #pragma unroll
   for (int r = 0; r < LANES; ++r)
     if (r < height)
-      *(GLOBAL uint4*)(to + r * out_row * BYTES) = *(const GLOBAL uint4*)(from + r * in_row * BYTES);
+      *(GLOBAL uint4*)(to + r * out_row * BYTES) =
+          *(const GLOBAL uint4*)(from + r * in_row * BYTES);
 }
 
 DEVICE void carry_column(const GLOBAL uchar* from, long in_row, bool whole_in, bool wide_in,
-                         GLOBAL uchar* to, long out_row, bool whole_out, bool wide_out, int height) {
+                         GLOBAL uchar* to, long out_row, bool whole_out, bool wide_out,
+                         int height) {
   Element e[LANES];
   if (wide_in && height == LANES) {
     unpack(*(const GLOBAL uint4*)from, e);

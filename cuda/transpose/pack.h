@@ -1,9 +1,12 @@
-// 16 bytes of memory as one vector, and the LANES elements in it. Included after problem.h.
+// 16 bytes of memory as one vector, and the LANES elements in it.
+#include "problem.h"
+
 #define LANES (16 / BYTES)
 
 DEVICE uint4 pack(const Element* e) {
 #if BYTES == 1
-#define WORD(w) (e[4 * (w)] | e[4 * (w) + 1] << 8 | e[4 * (w) + 2] << 16 | (uint)e[4 * (w) + 3] << 24)
+#define WORD(w) \
+  (e[4 * (w)] | e[4 * (w) + 1] << 8 | e[4 * (w) + 2] << 16 | (uint)e[4 * (w) + 3] << 24)
   return make_uint4(WORD(0), WORD(1), WORD(2), WORD(3));
 #undef WORD
 #elif BYTES == 2

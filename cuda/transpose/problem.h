@@ -6,9 +6,9 @@
 // The element (i, j) of batch s moves from in[in_offset + s in_batch + i in_row + j in_col] to
 // out[out_offset + s out_batch + i out_row + j out_col]: i and j are the input's row and column on
 // both sides. Offsets count bytes, strides elements.
-#define TRANSPOSE_ARGUMENTS                                                                     \
-  const GLOBAL uchar *RESTRICT in, long in_offset, long in_batch, long in_row, long in_col,     \
-      GLOBAL uchar *RESTRICT out, long out_offset, long out_batch, long out_row, long out_col,  \
+#define TRANSPOSE_ARGUMENTS                                                                    \
+  const GLOBAL uchar *RESTRICT in, long in_offset, long in_batch, long in_row, long in_col,    \
+      GLOBAL uchar *RESTRICT out, long out_offset, long out_batch, long out_row, long out_col, \
       long rows, long cols, int tiles_rows, int tiles_cols
 
 #if BYTES == 1

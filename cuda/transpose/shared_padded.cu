@@ -17,7 +17,6 @@ KERNEL_OF(shared_padded, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {
         from + (tile.batch * in_batch + (i0 + y) * in_row + (j0 + x) * in_col) * BYTES, whole);
   sync();
   if (i0 + x < rows && j0 + y < cols)
-    store_element(
-        to + (tile.batch * out_batch + (i0 + x) * out_row + (j0 + y) * out_col) * BYTES,
-        tile_of_group[x][y], to_whole);
+    store_element(to + (tile.batch * out_batch + (i0 + x) * out_row + (j0 + y) * out_col) * BYTES,
+                  tile_of_group[x][y], to_whole);
 }

@@ -36,9 +36,9 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
   f.k_stride = k_stride;
   f.lanes_left = left < size ? (int)left : size;
   const ulong bytes = (ulong)(k_stride | batch_stride) * sizeof(T);
-  f.way = k_stride == 1 && lane_stride != 1                            ? ALONG_K
+  f.way = k_stride == 1 && lane_stride != 1                    ? ALONG_K
           : lane_stride == 1 && (((ulong)x | bytes) & 15) == 0 ? IN_VECTORS
-                                                                       : ALONG_LANES;
+                                                               : ALONG_LANES;
   int lane = t % size, l = t / size;
   if (f.way == ALONG_K) lane = t / RUN, l = t % RUN;
   if (f.way == IN_VECTORS) lane = t % (size / WIDTH) * WIDTH, l = t / (size / WIDTH);
@@ -58,7 +58,8 @@ DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int s
     const int vectors = size / WIDTH;
 #pragma unroll
     for (int l = 0; l < DEPTH; l += THREADS / vectors)
-      copy_vector(to + l * ROW(size), f->from + l * f->k_stride, l + t / vectors < steps ? left : 0);
+      copy_vector(to + l * ROW(size), f->from + l * f->k_stride,
+                  l + t / vectors < steps ? left : 0);
   } else if (f->way == ALONG_K) {
     const GLOBAL T* from = f->from;
     const long apart = THREADS / RUN * f->lane_stride;

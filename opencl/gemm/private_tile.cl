@@ -41,21 +41,21 @@ DEVICE void pack_panel(const GLOBAL T* x, long lane_stride, long k_stride, GLOBA
       to[l * width + w] = w < lanes ? x[w * lane_stride + l * k_stride] : (T)0;
 }
 
-#define PACK_ARGUMENTS                                                                            \
-  const GLOBAL T *RESTRICT x, long x_offset, long x_batch, long lane_stride, long k_stride,       \
+#define PACK_ARGUMENTS                                                                      \
+  const GLOBAL T *RESTRICT x, long x_offset, long x_batch, long lane_stride, long k_stride, \
       GLOBAL T *RESTRICT packed, long packed_offset, long lanes, long k, int chunks, int panels
 
-#define PACK(width)                                                                              \
-  const long chunk = group_x() % chunks, panel = group_x() / chunks % panels;                    \
-  const long batch = group_x() / chunks / panels;                                                \
-  const GLOBAL T* from = x + x_offset + batch * x_batch + panel * width * lane_stride;           \
-  GLOBAL T* to = packed + packed_offset + (batch * panels + panel) * width * k;                  \
-  const long left = lanes - panel * width;                                                       \
-  if (left >= width && lane_stride == 1)                                                         \
-    pack_panel(from, 1, k_stride, to, width, k, chunk, width);                                   \
-  else if (left >= width && k_stride == 1)                                                       \
-    pack_panel(from, lane_stride, 1, to, width, k, chunk, width);                                \
-  else                                                                                           \
+#define PACK(width)                                                                    \
+  const long chunk = group_x() % chunks, panel = group_x() / chunks % panels;          \
+  const long batch = group_x() / chunks / panels;                                      \
+  const GLOBAL T* from = x + x_offset + batch * x_batch + panel * width * lane_stride; \
+  GLOBAL T* to = packed + packed_offset + (batch * panels + panel) * width * k;        \
+  const long left = lanes - panel * width;                                             \
+  if (left >= width && lane_stride == 1)                                               \
+    pack_panel(from, 1, k_stride, to, width, k, chunk, width);                         \
+  else if (left >= width && k_stride == 1)                                             \
+    pack_panel(from, lane_stride, 1, to, width, k, chunk, width);                      \
+  else                                                                                 \
     pack_panel(from, lane_stride, k_stride, to, left, k, chunk, width)
 
 KERNEL_OF(pack_a, 1, 1)(PACK_ARGUMENTS) { PACK(ROWS); }
@@ -87,8 +87,7 @@ DEVICE void multiply_tile(const GLOBAL T* a_panel, const GLOBAL T* b_panel, long
   }
   if (height == ROWS && width == COLS && c_col == 1) {
     for (int i = 0; i < ROWS; ++i)
-      for (int j = 0; j < COLS; ++j)
-        finish(c + i * c_row + j, results[i][j], alpha, beta, flags);
+      for (int j = 0; j < COLS; ++j) finish(c + i * c_row + j, results[i][j], alpha, beta, flags);
   } else {
     for (int i = 0; i < height; ++i)
       for (int j = 0; j < width; ++j)

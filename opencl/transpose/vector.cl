@@ -10,8 +10,8 @@
 //
 //   input, row i        turned tile, row j
 //   |vvvv|vvvv|..  ->   |iiii|iiii|..  -> output, row j
-#include "problem.h"
 #include "pack.h"
+#include "problem.h"
 
 #if BYTES == 1
 #define SIDE 128
@@ -32,9 +32,9 @@
 #endif
 #define THREADS 256
 #define PACK (BYTES < 4 ? 4 / BYTES : 1)
-#define PITCH (HEIGHT * BYTES)             /* bytes of a turned row */
-#define IN_VECTORS (WIDTH * BYTES / 16)    /* of an input row */
-#define OUT_VECTORS (HEIGHT * BYTES / 16)  /* of an output row */
+#define PITCH (HEIGHT * BYTES)            /* bytes of a turned row */
+#define IN_VECTORS (WIDTH * BYTES / 16)   /* of an input row */
+#define OUT_VECTORS (HEIGHT * BYTES / 16) /* of an output row */
 #define SPAN (IN_VECTORS < 8 ? IN_VECTORS : 8)
 #define IN_ITEMS (HEIGHT / PACK * IN_VECTORS / THREADS)
 #define OUT_ITEMS (WIDTH * OUT_VECTORS / THREADS)
@@ -64,16 +64,16 @@ DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, const uint4* v) {
 #if BYTES == 4
 #define TURN(x, w) PUT(w, v[0].x)
 #elif BYTES == 2
-#define TURN(x, w)                                      \
-  PUT(2 * w, (v[0].x & 0xffff) | v[1].x << 16);         \
+#define TURN(x, w)                              \
+  PUT(2 * w, (v[0].x & 0xffff) | v[1].x << 16); \
   PUT(2 * w + 1, v[0].x >> 16 | (v[1].x & 0xffff0000u))
 #else
 #define EVEN(a, b) (((a)&0xff00ffu) | ((b)&0xff00ffu) << 8)
 #define ODD(a, b) (((a) >> 8 & 0xff00ffu) | ((b)&0xff00ff00u))
-#define TURN(x, w)                                                                          \
-  PUT(4 * w, (EVEN(v[0].x, v[1].x) & 0xffff) | EVEN(v[2].x, v[3].x) << 16);                 \
-  PUT(4 * w + 1, (ODD(v[0].x, v[1].x) & 0xffff) | ODD(v[2].x, v[3].x) << 16);               \
-  PUT(4 * w + 2, EVEN(v[0].x, v[1].x) >> 16 | (EVEN(v[2].x, v[3].x) & 0xffff0000u));        \
+#define TURN(x, w)                                                                   \
+  PUT(4 * w, (EVEN(v[0].x, v[1].x) & 0xffff) | EVEN(v[2].x, v[3].x) << 16);          \
+  PUT(4 * w + 1, (ODD(v[0].x, v[1].x) & 0xffff) | ODD(v[2].x, v[3].x) << 16);        \
+  PUT(4 * w + 2, EVEN(v[0].x, v[1].x) >> 16 | (EVEN(v[2].x, v[3].x) & 0xffff0000u)); \
   PUT(4 * w + 3, ODD(v[0].x, v[1].x) >> 16 | (ODD(v[2].x, v[3].x) & 0xffff0000u))
 #endif
   TURN(x, 0);

@@ -23,24 +23,24 @@ typedef ulong16 Words;
 #endif
 
 #define SWAP(a, b, first, second) \
-  {                                  \
-    const Words low = first;         \
-    const Words high = second;       \
-    a = low;                         \
-    b = high;                        \
+  {                               \
+    const Words low = first;      \
+    const Words high = second;    \
+    a = low;                      \
+    b = high;                     \
   }
 #define SWAP8(a, b) SWAP(a, b, ((Words)(a.lo, b.lo)), ((Words)(a.hi, b.hi)))
-#define SWAP4(a, b)                                                 \
-  SWAP(a, b, ((Words)(a.s0123, b.s0123, a.s89ab, b.s89ab)),      \
+#define SWAP4(a, b)                                         \
+  SWAP(a, b, ((Words)(a.s0123, b.s0123, a.s89ab, b.s89ab)), \
        ((Words)(a.s4567, b.s4567, a.scdef, b.scdef)))
-#define SWAP2(a, b)                                                                            \
-  SWAP(a, b, ((Words)(a.s01, b.s01, a.s45, b.s45, a.s89, b.s89, a.scd, b.scd)),             \
+#define SWAP2(a, b)                                                             \
+  SWAP(a, b, ((Words)(a.s01, b.s01, a.s45, b.s45, a.s89, b.s89, a.scd, b.scd)), \
        ((Words)(a.s23, b.s23, a.s67, b.s67, a.sab, b.sab, a.sef, b.sef)))
-#define SWAP1(a, b)                                                                            \
-  SWAP(a, b,                                                                                \
-       ((Words)(a.s0, b.s0, a.s2, b.s2, a.s4, b.s4, a.s6, b.s6, a.s8, b.s8, a.sa, b.sa, a.sc,  \
-                b.sc, a.se, b.se)),                                                            \
-       ((Words)(a.s1, b.s1, a.s3, b.s3, a.s5, b.s5, a.s7, b.s7, a.s9, b.s9, a.sb, b.sb, a.sd,  \
+#define SWAP1(a, b)                                                                           \
+  SWAP(a, b,                                                                                  \
+       ((Words)(a.s0, b.s0, a.s2, b.s2, a.s4, b.s4, a.s6, b.s6, a.s8, b.s8, a.sa, b.sa, a.sc, \
+                b.sc, a.se, b.se)),                                                           \
+       ((Words)(a.s1, b.s1, a.s3, b.s3, a.s5, b.s5, a.s7, b.s7, a.s9, b.s9, a.sb, b.sb, a.sd, \
                 b.sd, a.sf, b.sf)))
 
 DEVICE void turn16(const GLOBAL Word* from, long in_row, GLOBAL Word* to, long out_col) {

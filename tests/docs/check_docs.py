@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the pages to the tree: every excerpt captioned <!-- from: PATH --> stands in that file to the
 letter, every relative link leads somewhere, every `folder/file` in backticks exists, and every command
-`./dev NAME` is one that ./dev has. `--self-test` shows that it can fail.
+`./dev NAME` is one that ./dev has and explains. `--self-test` shows that it can fail.
 
     check_docs.py TREE [--self-test]
 """
@@ -55,6 +55,9 @@ def main():
     pages = [tree / "README.md", tree / "CHANGELOG.md", *sorted((tree / "docs").rglob("*.md"))]
     wrong = [line for page in pages
              for line in check_page(tree, page.relative_to(tree).as_posix(), page.read_text(), commands)]
+    help_text = (tree / "dev").read_text()
+    wrong += [f"dev: its help says nothing of {command}" for command in sorted(commands)
+              if not re.search(rf"^##   {command}\b", help_text, re.M)]
     print("\n".join(wrong))
     print(f"{len(pages)} pages, {len(wrong)} things wrong")
     return 1 if wrong or len(pages) < 5 else 0

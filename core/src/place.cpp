@@ -149,6 +149,7 @@ Verdict best_device(const Work& work, Where where, int repeats) {
   }
   std::vector<Device> all;
   for (const Device& device : candidates()) {
+    if (Access::some(device).lost.load(std::memory_order_acquire)) continue;
     const Facts& facts = device.facts();
     const double bytes = work.bytes_in + work.bytes_out;
     if (shares_memory(device) || facts.memory_bytes == 0 || bytes < 0.9 * double(facts.memory_bytes)) {

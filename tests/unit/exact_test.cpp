@@ -19,6 +19,7 @@ using ulong = unsigned long;
 #define LOCAL_POINTER
 double as_double(ulong bits) { return std::bit_cast<double>(bits); }
 ulong as_ulong(double value) { return std::bit_cast<ulong>(value); }
+uint as_uint(float value) { return std::bit_cast<uint>(value); }
 int clz(uint bits) { return std::countl_zero(bits); }
 uint atomic_add(uint* word, uint value) { return std::exchange(*word, *word + value); }
 using std::fma;
@@ -280,6 +281,35 @@ TEST(Exact, WordsCarryAcrossHalvesAndSigns) {
   ExactSum sum;
   for (int i = 0; i < 100000; ++i) sum.add(i % 2 ? -0x1.fffffffffffffp10 : 0x1p31);
   EXPECT_EQ(accumulator.to_f64(), sum.to_f64());
+}
+
+TEST(Exact, QuickRoundingIsRightOrRefuses) {
+  std::mt19937_64 random(11);
+  int taken = 0;
+  for (int i = 0; i < 20000; ++i) {
+    // Terms that overlap, cancel, sit on ties, or leave gaps.
+    std::vector<double> terms = wide_values(4, i % 3 == 0 ? 60 : 4, uint64_t(i));
+    for (double& term : terms)
+      if (random() % 3 == 0) term = std::ldexp(random() % 2 ? 1.0 : -1.0, -int(random() % 120));
+    for (size_t k = 2; k < 4; ++k)
+      if (random() % 2) terms[k] = 0;
+    if (random() % 5 == 0) terms[1] = -terms[0];
+    ExactSum sum;
+    for (double term : terms) sum.add(term);
+    ulong bits;
+    if (!round_quickly(terms[0], terms[1], terms[2], terms[3], true, &bits)) continue;
+    ++taken;
+    ASSERT_EQ(bits, as_ulong(sum.to_f64()));
+    ASSERT_TRUE(round_quickly(terms[0], terms[1], terms[2], terms[3], false, &bits));
+    ASSERT_EQ(uint(bits), std::bit_cast<uint>(sum.to_f32()));
+  }
+  EXPECT_GE(taken, 10000);
+  ulong bits;
+  EXPECT_FALSE(round_quickly(INFINITY, 1, 0, 0, true, &bits));
+  EXPECT_FALSE(round_quickly(0x1p1023, 0x1p1023, 0, 0, true, &bits));
+  EXPECT_FALSE(round_quickly(1, 0x1p-60, 0x1p-120, 0, true, &bits));
+  EXPECT_TRUE(round_quickly(0x1p127, 0x1p127, 0, 0, false, &bits));
+  EXPECT_EQ(bits, 0x7f800000u);
 }
 
 TEST(Exact, SettlesSpecialValues) {

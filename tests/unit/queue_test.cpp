@@ -194,17 +194,17 @@ TEST_F(Queues, DroppingABufferNeverWaitsForAnotherThreadsWait) {
 struct Lost : FakeDevice {};
 
 TEST_F(Lost, ALostDeviceSaysSoFromThenOn) {
-  const Device device1 = open("fake:1");
+  const Device device1 = open("fake:1:mode=noop");  // a handle that no other test uses
   Queue first(device1), second(device1);
   const Buffer buffer(device1, 64);
   panel.fail(FAKE_QUEUE_WAIT, TRINE_DEVICE_LOST);
   EXPECT_REFUSED(Status::device_lost, "a planted fault", first.wait());
   const Reduce op{.input = vector(buffer, Dtype::f32, 8), .output = vector(buffer, Dtype::f32, 1, 32)};
-  EXPECT_REFUSED(Status::device_lost, "fake:1 is lost since an earlier error", run(second, op));
+  EXPECT_REFUSED(Status::device_lost, "fake:1:mode=noop is lost since an earlier error", run(second, op));
   EXPECT_REFUSED(Status::device_lost, "a planted fault", second.wait());
   EXPECT_REFUSED(Status::device_lost, "lost", Buffer(device1, 64));
   EXPECT_REFUSED(Status::device_lost, "lost", Queue{device1});
-  EXPECT_EQ(device1.id(), "fake:1") << "its name can still be asked";
+  EXPECT_EQ(device1.id(), "fake:1:mode=noop") << "its name can still be asked";
   queue.wait();  // another device is not concerned
 }
 

@@ -1,0 +1,90 @@
+// Placement with the backends of this build, at its obvious ends.
+#include <algorithm>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+/// The first device of that kind, of any backend, or none.
+std::string first_device(DeviceKind kind) {
+  for (const BackendInfo& info : backends()) {
+    for (const Facts& facts : info.devices) {
+      if (facts.kind == kind) return facts.id;
+    }
+  }
+  return {};
+}
+
+struct Auto : ::testing::Test {
+  void SetUp() override {
+    const std::vector<BackendInfo> all = backends();
+    const bool has_cpu = std::any_of(all.begin(), all.end(),
+                                     [](const auto& info) { return info.name == "cpu" && !info.devices.empty(); });
+    if (!has_cpu) GTEST_SKIP() << "this build has no cpu backend";
+  }
+};
+
+TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
+  const std::vector<float> values(1000, 0.5f);
+  Choice choice;
+  std::string why;
+  EXPECT_EQ(sum(values, {.choice = &choice, .placement = &why}), 500);
+  EXPECT_EQ(choice.device.id(), "cpu");
+  EXPECT_NE(why.find("Little data"), std::string::npos) << why;
+  // Nothing is measured, no driver is woken: once the cpu is open, such a call is a matter of microseconds.
+  double best = 1;
+  for (int i = 0; i < 50; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    sum(values);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  EXPECT_LT(best, 1e-3);
+}
+
+TEST_F(Auto, TheSameGpuIsOneCandidateAndHugeWorkGoesThere) {
+  const int64_t n = 8192;
+  const Gemm huge{.a = row_major({}, Dtype::f32, n, n), .b = row_major({}, Dtype::f32, n, n),
+                  .c = row_major({}, Dtype::f32, n, n)};
+  const Placement placement = place(huge, Where::host);
+  const std::string gpu = first_device(DeviceKind::gpu);
+  EXPECT_EQ(placement.device.facts().kind, gpu.empty() ? DeviceKind::cpu : DeviceKind::gpu) << placement.sentence;
+  if (gpu.empty()) {
+    EXPECT_EQ(placement.device.id(), "cpu") << "a CPU seen through OpenCL is no second one";
+  }
+}
+
+TEST_F(Auto, ACopyReachesEveryDeviceFromTheCpu) {
+  const Device cpu = open("cpu");
+  std::vector<float> values(100000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const int64_t count = int64_t(values.size());
+  for (const BackendInfo& info : backends()) {
+    for (const Facts& facts : info.devices) {
+      const Device device = open(facts.id);
+      Queue queue(device), home(cpu);
+      const View here = vector(Buffer(cpu, values.size() * 4), Dtype::f32, count);
+      const View there = vector(Buffer(device, values.size() * 4), Dtype::f32, count);
+      copy(home, host_vector(values.data(), Dtype::f32, count), here);
+      copy(home, here, there);
+      queue.wait(home.record());
+      std::vector<float> back(values.size());
+      copy(queue, there, host_vector(back.data(), Dtype::f32, count));
+      queue.wait();
+      EXPECT_TRUE(back == values) << facts.id;
+      // And back again, on a queue of the far end.
+      const float zero = 0;
+      fill(home, here, &zero);
+      queue.wait(home.record());
+      copy(queue, there, here);
+      home.wait(queue.record());
+      std::fill(back.begin(), back.end(), -1.0f);
+      copy(home, here, host_vector(back.data(), Dtype::f32, count));
+      home.wait();
+      EXPECT_TRUE(back == values) << facts.id;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trine::testing

@@ -229,6 +229,26 @@ DEVICE void folds_to_words(const Folds* folds, uint top, long* words) {
   words[4] = (integer[0] >> 32) * 16777216;                     // 120 = 96 + 24
 }
 
+// Rounds a + b + c + d where two doubles hold all of it, which is nearly always; else returns false.
+// An exact zero comes out as +0.
+DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulong* bits) {
+  double rest1, rest2, rest3, low;
+  double top = two_sum(a, b, &rest1);
+  low = two_sum(rest1, c, &rest2);
+  rest2 = two_sum(rest2, d, &rest3);
+  top = two_sum(top, low, &low);
+  low = two_sum(low, rest2, &rest2);
+  top = two_sum(top, low, &low);  // top is the rounded sum of top + low
+  *bits = top == 0.0 ? 0UL : as_ulong(top);
+  const bool finite = (as_ulong(top) << 1) < 0xffe0000000000000UL;
+  if (!finite || rest2 != 0.0 || rest3 != 0.0) return false;
+  if (f64) return true;
+  // Rounded to odd first, so that rounding to f32 is the only one.
+  if (low != 0.0 && !(*bits & 1UL)) *bits += (low > 0.0) == (top > 0.0) ? 1UL : ~0UL;
+  *bits = as_uint((float)as_double(*bits));
+  return true;
+}
+
 // --- What the fixed point can't say -------------------------------------------------------------
 
 #define SAW_NAN 1u

@@ -13,11 +13,12 @@ typedef ulong2 Vector;
 #endif
 #if T_float || T_uint
 #define VECTOR 4
-#define CHUNK 16
+#define CHUNK_BITS 4
 #else
 #define VECTOR 2
-#define CHUNK 8
+#define CHUNK_BITS 3
 #endif
+#define GROUPS 3  // of 256 work-items a multiprocessor: with 80 registers each nothing spills
 #include "chunk.h"
 
 #if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)

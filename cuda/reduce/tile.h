@@ -2,22 +2,23 @@
 //
 // There are `results` results; each reduces rows x cols elements: element (i, j) of result r lies at
 // input[r * result_stride + i * row_stride + j * col_stride]. A group takes `width` neighbouring
-// results with `lanes` work-items each, and `splits` groups share such a tile:
+// results with lanes = 2^lane_bits work-items each, and `splits` groups share such a tile:
 //
 //   across = 0: work-item = result * lanes + lane   (lanes side by side: rows of unit stride)
 //   across = 1: work-item = lane * width + result   (results side by side: columns of a matrix)
 //
-// Lanes lie over columns first: col_lanes of them along a row, the others on the rows below. A tile's
+// Lanes lie over columns first: 2^col_bits of them along a row, the others on the rows below. A tile's
 // elements come in segments of lanes / col_lanes rows by col_lanes * CHUNK columns; group `split`
-// takes segments split, split + splits, … and each work-item CHUNK elements of every one.
+// takes segments split, split + splits, … and each work-item CHUNK elements of every one. Powers of
+// two, because a 64-bit division costs as much as a dozen loads' worth of instructions.
 #pragma once
 
 #define TILE_PARAMETERS                                                                        \
   long results, long rows, long cols, long result_stride, long row_stride, long col_stride,    \
-      int width, int lanes, int col_lanes, int across, int splits
+      int width, int lane_bits, int col_bits, int across, int splits
 
 #define TILE_ARGUMENTS                                                                            \
-  results, rows, cols, result_stride, row_stride, col_stride, width, lanes, col_lanes,   \
+  results, rows, cols, result_stride, row_stride, col_stride, width, lane_bits, col_bits, \
       across, splits
 
 // What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
@@ -34,16 +35,16 @@
 
 typedef struct Tile {
   long results, rows, cols, result_stride, row_stride, col_stride;
-  int width, lanes, col_lanes, splits;
-  int step;             // distance of neighbouring lanes, in work-items
-  long first;           // the tile's first result
-  int split;
-  int result, lane;     // this work-item's; an idle one has lane == lanes
+  int width, lanes, lane_bits, col_bits, splits;
+  int step;            // distance of neighbouring lanes, in work-items
+  int index, split;    // of the tile, and of this group among those that share it
+  long first;          // the tile's first result
+  int result, lane;    // this work-item's; an idle one has lane == lanes
   int lane_row, lane_col;
-  bool active;          // has a result to work on
+  bool active;         // has a result to work on
 } Tile;
 
-DEVICE Tile tile_of(TILE_PARAMETERS, long tile, int split) {
+DEVICE Tile tile_of(TILE_PARAMETERS, int phase) {
   Tile t;
   t.results = results;
   t.rows = rows;
@@ -52,18 +53,21 @@ DEVICE Tile tile_of(TILE_PARAMETERS, long tile, int split) {
   t.row_stride = row_stride;
   t.col_stride = col_stride;
   t.width = width;
-  t.lanes = lanes;
-  t.col_lanes = col_lanes;
+  t.lanes = 1 << lane_bits;
+  t.lane_bits = lane_bits;
+  t.col_bits = col_bits;
   t.splits = splits;
   t.step = across ? width : 1;
-  t.first = tile * width;
-  t.split = split;
+  const bool shared = splits > 1 && phase != FINISH;
+  t.index = shared ? (int)((uint)group_x() / (uint)splits) : group_x();
+  t.split = shared ? group_x() - t.index * splits : 0;
+  t.first = (long)t.index * width;
   const int me = local_x();
-  const bool idle = me >= width * lanes;
-  t.result = idle ? 0 : across ? me % width : me / lanes;
-  t.lane = idle ? lanes : across ? me / width : me % lanes;
-  t.lane_row = t.lane / col_lanes;
-  t.lane_col = t.lane % col_lanes;
+  const bool idle = me >= width << lane_bits;
+  t.result = idle ? 0 : across ? (int)((uint)me % (uint)width) : me >> lane_bits;
+  t.lane = idle ? t.lanes : across ? (int)((uint)me / (uint)width) : me & (t.lanes - 1);
+  t.lane_row = t.lane >> col_bits;
+  t.lane_col = t.lane & ((1 << col_bits) - 1);
   t.active = !idle && t.first + t.result < results;
   return t;
 }
@@ -77,17 +81,22 @@ typedef struct Walk {
   long row, row_step, segment, segment_step, segments;
 } Walk;
 
-DEVICE Walk walk_begin(const Tile* t, int chunk) {
+DEVICE Walk walk_begin(const Tile* t) {
   Walk w;
-  const long span = (long)t->col_lanes * chunk;
-  const int rows_at_once = t->lanes / t->col_lanes;
-  w.segments = (t->cols + span - 1) / span;
+  const int span_bits = t->col_bits + CHUNK_BITS;
+  const long rows_at_once = 1 << (t->lane_bits - t->col_bits);
+  w.segments = (t->cols + (1L << span_bits) - 1) >> span_bits;
+  w.row = w.row_step = 0;
+  w.segment = t->split;
+  w.segment_step = t->splits;
   if (t->rows <= rows_at_once) {  // one row of segments
-    w.row = w.segments > t->split ? 0 : t->rows;
-    w.segment = t->split;
-    w.row_step = 0;
-    w.segment_step = t->splits;
-  } else {
+    if (w.segment >= w.segments) w.row = t->rows;
+  } else if (w.segments == 1) {
+    w.row = t->split * rows_at_once;
+    w.row_step = (t->splits - 1) * rows_at_once;  // and one more: every step ends a row
+    w.segment = 0;
+    w.segment_step = 1;
+  } else if (t->splits > 1) {
     w.row = t->split / w.segments * rows_at_once;
     w.segment = t->split % w.segments;
     w.row_step = t->splits / w.segments * rows_at_once;
@@ -103,7 +112,7 @@ DEVICE void walk_on(Walk* w, const Tile* t) {
   w->segment += w->segment_step;
   if (w->segment >= w->segments) {
     w->segment -= w->segments;
-    w->row += t->lanes / t->col_lanes;
+    w->row += 1 << (t->lane_bits - t->col_bits);
   }
 }
 
@@ -111,18 +120,21 @@ DEVICE void walk_on(Walk* w, const Tile* t) {
 DEVICE long tile_row(const Tile* t, long row) {
   return (t->first + t->result) * t->result_stride + row * t->row_stride;
 }
-DEVICE long tile_column(const Tile* t, const Walk* w, int chunk, int k) {
-  return (w->segment * chunk + k) * t->col_lanes + t->lane_col;
+DEVICE long tile_column(const Tile* t, const Walk* w, int k) {
+  return (((w->segment << CHUNK_BITS) + k) << t->col_bits) + t->lane_col;
 }
 
 // Groups that share a tile leave one record a result and group in the workspace.
 DEVICE long tile_record(const Tile* t, int split) {
-  return (t->first / t->width * t->splits + split) * t->width + t->result;
+  return ((long)t->index * t->splits + split) * t->width + t->result;
+}
+DEVICE long tile_records(const Tile* t, int phase) {  // of all tiles
+  return (long)groups_x() * t->width * (phase == FINISH ? t->splits : 1);
 }
 
 // Was this group the last of its tile to store its records? Its counter is then zero again.
 DEVICE bool tile_finished(const Tile* t, GLOBAL uchar* workspace) {
-  GLOBAL uint* counter = (GLOBAL uint*)workspace + t->first / t->width;
+  GLOBAL uint* counter = (GLOBAL uint*)workspace + t->index;
   const bool last = take_ticket(counter) == (uint)t->splits - 1u;
   if (last) *counter = 0u;
   return last;

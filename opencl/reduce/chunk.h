@@ -1,6 +1,7 @@
 // One work-item's share of a segment: CHUNK elements, all loaded before the first is used. T, VECTOR
-// (elements in 16 bytes), Vector and CHUNK are the including file's.
+// (elements in 16 bytes), Vector and CHUNK_BITS are the including file's.
 #pragma once
+#define CHUNK (1 << CHUNK_BITS)
 #include "tile.h"
 
 // Can whole segments be read 16 bytes at a time? Base, strides and lanes decide.
@@ -15,12 +16,12 @@ DEVICE bool tile_is_aligned(const Tile* t, GLOBAL const T* input) {
 DEVICE void load_chunk(const Tile* t, const Walk* w, GLOBAL const T* input, bool aligned, T fill,
                        T* x) {
   GLOBAL const T* row = input + tile_row(t, w->row);
-  const long span = (long)t->col_lanes * CHUNK;
-  if (aligned && (w->segment + 1) * span <= t->cols) {
-    GLOBAL const Vector* vectors = (GLOBAL const Vector*)(row + w->segment * span);
+  const int span_bits = t->col_bits + CHUNK_BITS;
+  if (aligned && (w->segment + 1) << span_bits <= t->cols) {
+    GLOBAL const Vector* vectors = (GLOBAL const Vector*)(row + (w->segment << span_bits));
 #pragma unroll
     for (int k = 0; k < CHUNK; k += VECTOR) {
-      const Vector v = vectors[k / VECTOR * t->col_lanes + t->lane_col];
+      const Vector v = vectors[(k / VECTOR << t->col_bits) + t->lane_col];
       x[k] = v.x;
       x[k + 1] = v.y;
 #if VECTOR == 4
@@ -31,7 +32,7 @@ DEVICE void load_chunk(const Tile* t, const Walk* w, GLOBAL const T* input, bool
   } else {
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
-      const long column = tile_column(t, w, CHUNK, k);
+      const long column = tile_column(t, w, k);
       x[k] = column < t->cols ? row[column * t->col_stride] : fill;
     }
   }

@@ -13,13 +13,13 @@ DEVICE Folded fold_elements(const Tile* t, GLOBAL const T* input, long row_index
                             int options) {
   Folded f = folded_nothing();
   const bool aligned = ALIGNED_LOADS && tile_is_aligned(t, input);
-  for (Walk w = walk_begin(t, CHUNK); w.row < t->rows; walk_on(&w, t)) {
+  for (Walk w = walk_begin(t); w.row < t->rows; walk_on(&w, t)) {
     T x[CHUNK];
     load_chunk(t, &w, input, aligned, (T)0, x);
-    const bool whole = (w.segment + 1) * t->col_lanes * CHUNK <= t->cols;
+    const bool whole = (w.segment + 1) << (t->col_bits + CHUNK_BITS) <= t->cols;
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
-      const long column = tile_column(t, &w, CHUNK, k);
+      const long column = tile_column(t, &w, k);
       if (whole || column < t->cols)
         fold(&f, value_of(x[k], options), w.row * row_index + column * col_index);
     }
@@ -27,7 +27,7 @@ DEVICE Folded fold_elements(const Tile* t, GLOBAL const T* input, long row_index
   return f;
 }
 
-KERNEL_BOUNDED(exact, THREADS, 1, 4)(
+KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
     GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
     long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
     long row_index, long col_index, int phase, int options) {
@@ -36,8 +36,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, 4)(
   LOCAL uint is_last[1];
 
   const int me = local_x();
-  const Tile t = tile_of(TILE_ARGUMENTS, phase == FINISH ? group_x() : group_x() / splits,
-                         phase == FINISH ? 0 : group_x() % splits);
+  const Tile t = tile_of(TILE_ARGUMENTS, phase);
   GLOBAL ulong* records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   bool finishing = phase == FINISH;
 
@@ -46,14 +45,14 @@ KERNEL_BOUNDED(exact, THREADS, 1, 4)(
     if (!finishing) {
       mine = fold_elements(&t, input + input_offset, row_index, col_index, options);
     } else if (t.active) {
-      for (int s = t.lane; s < splits; s += lanes) {
+      for (int s = t.lane; s < splits; s += t.lanes) {
         GLOBAL const ulong* record = records + tile_record(&t, s) * 2;
         fold(&mine, (VALUE)record[0], (long)record[1]);
       }
     }
     values[me] = mine.value;
     indexes[me] = mine.index;
-    for (int s = lanes / 2; s > 0; s /= 2) {
+    for (int s = t.lanes / 2; s > 0; s /= 2) {
       sync();
       if (t.lane < s) {
         fold(&mine, values[me + s * t.step], indexes[me + s * t.step]);

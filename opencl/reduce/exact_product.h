@@ -6,7 +6,8 @@
 //   index = ((group * segments_each + segment) * lanes + lane) * STRIP + k
 //
 // Missing elements count as 1, which changes no bits.
-#define STRIP 16
+#define STRIP_BITS 4
+#define STRIP (1 << STRIP_BITS)
 #define LEVELS 40  // of a group's segments: 2^40 of them
 
 // The elements of one result, or the products that groups left, in order.
@@ -60,7 +61,7 @@ DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
   return value;
 }
 
-KERNEL_BOUNDED(exact, THREADS, 1, 4)(
+KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
     GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
     long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
     long row_index, long col_index, int phase, int options) {
@@ -68,10 +69,10 @@ KERNEL_BOUNDED(exact, THREADS, 1, 4)(
   LOCAL uint is_last[1];
 
   const int me = local_x();
-  const Tile t = tile_of(TILE_ARGUMENTS, phase == FINISH ? group_x() : group_x() / splits,
-                         phase == FINISH ? 0 : group_x() % splits);
+  const Tile t = tile_of(TILE_ARGUMENTS, phase);
   GLOBAL T* records = (GLOBAL T*)(workspace + workspace_offset + CONTROL_BYTES);
-  const long segments = (rows * cols + (long)lanes * STRIP - 1) / ((long)lanes * STRIP);
+  const int span_bits = lane_bits + STRIP_BITS;
+  const long segments = (rows * cols + (1L << span_bits) - 1) >> span_bits;
   long segments_each = 1;  // a power of two, so that groups are subtrees
   while (segments_each * splits < segments) segments_each *= 2;
   bool finishing = phase == FINISH;
@@ -93,7 +94,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, 4)(
       s.magnitude = options & MAP_ABS;
     }
     const long from = finishing ? 0 : t.split * segments_each;
-    const long end = finishing ? (splits + lanes * STRIP - 1) / (lanes * STRIP) : segments;
+    const long end = finishing ? (splits + (1L << span_bits) - 1) >> span_bits : segments;
     const long to = finishing || from + segments_each > end ? end : from + segments_each;
     const T value = sequence_product(&t, &s, from, to, values);
     if (tile_leads(&t)) {

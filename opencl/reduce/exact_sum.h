@@ -9,7 +9,6 @@
 #define SQUARES 0
 #endif
 #define COPIES 32
-#define GROUPS 4  // of 256 work-items a multiprocessor: 64 registers each, 64 KB in flight
 #if T_float
 #define T_DOUBLE 0
 #define BASE (SQUARES ? -298 : -149)  // word 0 of a superaccumulator weighs 2^BASE
@@ -55,33 +54,35 @@ DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* 
 }
 
 // The leader of a result stores what combine() left.
-DEVICE void store_folds(const Tile* t, const Sink* sink, LOCAL_POINTER const double* part, uint top) {
+DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uint top) {
   const uint saw = top & 2048u ? SAW_OTHER_THAN_MINUS_ZERO : 0u;
-  Folds folds;
-#pragma unroll
-  for (int k = 0; k < FOLDS; ++k) folds.part[k] = part[k * THREADS + local_x()];
   if (!sink->final) {
     GLOBAL ulong* record = sink->records + tile_record(t, t->split) * RECORD;
 #pragma unroll
-    for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds.part[k]);
+    for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds->part[k]);
     record[FOLDS] = (ulong)saw << 32 | top;
     return;
   }
-  long words[5];
-  folds_to_words(&folds, top & 2047u, words);
-  bool negative = false;
-  Digits d;
-  for (int pass = 0; pass < 2; ++pass) {
-    d = digits_none();
-#pragma unroll
-    for (int w = 0; w < 5; ++w) digits_read(&d, negative ? -words[w] : words[w]);
-    if (!digits_end(&d)) break;
-    negative = true;
-  }
   const bool f64 = T_DOUBLE || sink->wide_result;
   const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-  const ulong bits = digits_round(&d, fold_grid(top & 2047u, FOLDS - 1), precision, lowest);
-  store_result(sink, t->first + t->result, settle(bits, negative, saw, precision, lowest));
+  ulong bits;
+  if (!saw || !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], f64,
+                             &bits)) {
+    long words[5];
+    folds_to_words(folds, top & 2047u, words);
+    bool negative = false;
+    Digits d;
+    for (int pass = 0; pass < 2; ++pass) {
+      d = digits_none();
+#pragma unroll
+      for (int w = 0; w < 5; ++w) digits_read(&d, negative ? -words[w] : words[w]);
+      if (!digits_end(&d)) break;
+      negative = true;
+    }
+    bits = settle(digits_round(&d, fold_grid(top & 2047u, FOLDS - 1), precision, lowest), negative,
+                  saw, precision, lowest);
+  }
+  store_result(sink, t->first + t->result, bits);
 }
 
 // Stores `count` results of a tile from result `base` on, out of their superaccumulators.
@@ -122,26 +123,28 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
     long row_index, long col_index, int phase, int options) {
   LOCAL ulong arena[ARENA];
   LOCAL uint saw[THREADS];
-  LOCAL uint flag[1];
+  LOCAL uint flag[1];  // something was lost; then: this group is the tile's last
   LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena;
   LOCAL_POINTER uint* high = low + WORDS * COPIES;
-  LOCAL_POINTER double* part = (LOCAL_POINTER double*)arena;
+  LOCAL_POINTER double* parts = (LOCAL_POINTER double*)arena;
 
   const int me = local_x();
-  const Tile t = tile_of(TILE_ARGUMENTS, phase == FINISH ? group_x() : group_x() / splits,
-                         phase == FINISH ? 0 : group_x() % splits);
+  const Tile t = tile_of(TILE_ARGUMENTS, phase);
   const bool magnitude = options & MAP_ABS;
   Sink sink;
   sink.output = output + output_offset;
   sink.output_stride = output_stride;
   sink.wide_result = options & RESULT_F64;
   sink.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
-  sink.words = sink.records + (results + width - 1) / width * width * splits * RECORD;
+  sink.words = sink.records + tile_records(&t, phase) * RECORD;
   bool finishing = phase == FINISH;
+  if (me == 0) flag[0] = 0u;
+  sync();
 
   for (bool done = false; !done;) {
     sink.final = finishing || splits == 1;
     Expansion sum = expansion_zero();
+    Folds folds;
     uint mine = 0u, top;
     ulong lost = 0UL;
     if (finishing) {
@@ -150,8 +153,11 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
       lost = add_elements(&t, input + input_offset, magnitude, &sum);
       mine = as_ulong(sum.hi) != 0x8000000000000000UL;
     }
-    if (combine(&t, &sum, lost, mine, saw, part, flag, &top)) {
-      if (tile_leads(&t)) store_folds(&t, &sink, part, top);
+    lost |= combine(&t, &sum, mine, saw, parts, &folds, &top);
+    if (lost) atomic_or(flag, 1u);
+    sync();
+    if (flag[0] == 0u) {
+      if (tile_leads(&t)) store_folds(&t, &sink, &folds, top);
     } else {
       const int batch = width < COPIES ? width : COPIES, copies = COPIES / batch;
       for (int base = 0; base < width; base += batch) {
@@ -164,7 +170,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
           const int slot = (t.result - base) * copies + t.lane % copies;
           mine = 0u;
           if (finishing)
-            for (int s = t.lane; s < splits; s += lanes) {
+            for (int s = t.lane; s < splits; s += t.lanes) {
               const long record = tile_record(&t, s);
               mine |= add_partial_wide(sink.records + record * RECORD, sink.words + record * WORDS,
                                        low + slot, high + slot);
@@ -180,10 +186,15 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
     done = true;
     if (!sink.final && phase == WHOLE) {
       sync();
-      if (me == 0) flag[0] = tile_finished(&t, workspace + workspace_offset);
+      if (me == 0) {
+        const bool last = tile_finished(&t, workspace + workspace_offset);
+        flag[0] = last ? 1u : 0u;
+      }
       sync();
       finishing = flag[0] != 0u;
       done = !finishing;
+      sync();
+      if (me == 0) flag[0] = 0u;
       sync();
     }
   }

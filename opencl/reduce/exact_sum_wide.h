@@ -39,18 +39,18 @@ DEVICE uint add_wide(T x, bool magnitude, LOCAL_POINTER uint* low, LOCAL_POINTER
 DEVICE uint add_elements_wide(const Tile* t, GLOBAL const T* input, bool magnitude,
                               LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
   uint saw = 0u;
-  for (Walk w = walk_begin(t, CHUNK); w.row < t->rows; walk_on(&w, t)) {
+  for (Walk w = walk_begin(t); w.row < t->rows; walk_on(&w, t)) {
     GLOBAL const T* row = input + tile_row(t, w.row);
     for (int k = 0; k < CHUNK; k += 4) {
       T x[4];
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        const long column = tile_column(t, &w, CHUNK, k + u);
+        const long column = tile_column(t, &w, k + u);
         x[u] = column < t->cols ? row[column * t->col_stride] : (T)-0.0;
       }
 #pragma unroll
       for (int u = 0; u < 4; ++u)
-        if (tile_column(t, &w, CHUNK, k + u) < t->cols) saw |= add_wide(x[u], magnitude, low, high);
+        if (tile_column(t, &w, k + u) < t->cols) saw |= add_wide(x[u], magnitude, low, high);
     }
   }
   return saw;

@@ -14,7 +14,7 @@ KERNEL_OF(exact_vector, 1, 1)(
     long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
     long row_index, long col_index, int phase, int options) {
   Job j;
-  j.tile = tile_of(TILE_ARGUMENTS, group_x() / splits, group_x() % splits);
+  j.tile = tile_of(TILE_ARGUMENTS, phase);
   j.input = input + input_offset;
   j.row_index = row_index;
   j.col_index = col_index;
@@ -25,7 +25,7 @@ KERNEL_OF(exact_vector, 1, 1)(
   const bool by_rows = rows >= splits;
   j.rows = piece_of(rows, 1, by_rows ? j.tile.split : 0, by_rows ? splits : 1);
   j.cols = piece_of(cols, LANES * CHUNK, by_rows ? 0 : j.tile.split, by_rows ? 1 : splits);
-  const long from = group_x() / splits * (long)width;
+  const long from = j.tile.first;
   const long to = from + width < results ? from + width : results;
   if (phase == FINISH)
     for (long r = group_x(); r < results; r += groups_x()) reduce_records(&j, r);

@@ -2,6 +2,7 @@
 // A group is one work-item; it takes `width` results of a tile in turn, and of each result (or, with
 // `across`, of eight neighbouring results at once) the piece `split` of `splits`.
 #pragma once
+#define CHUNK_BITS 4  // of tile.h's walk, which is not taken here
 #include "tile.h"
 
 #define LANES 8

@@ -12,8 +12,8 @@ struct Selected {
   std::string_view why;
 };
 
-/// In order: the rung that `named` says ("name" or "name:parameter=value,…"), the tuning table, the
-/// backend's choice. Throws when it isn't there or refuses the call.
+/// In order: the rung that `named` says ("name" or "name:parameter=value,…"), the backend's choice.
+/// Throws when it isn't there or refuses the call.
 Selected select(const DeviceState& device, const trine_call& call, std::string_view named);
 
 /// Where a pack's rung runs; `queue` may be nullptr (refuses, workspace_bytes).

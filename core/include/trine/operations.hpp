@@ -2,7 +2,7 @@
 ///
 /// An operation is a plain struct. run() checks it, chooses a rung, hands it over and returns; the
 /// results are there after queue.wait(). A refused call throws and has written nothing.
-/// Selection, in order: the rung you name; the saved tuning table; the backend's own choice.
+/// Selection, in order: the rung you name; the backend's own choice.
 #pragma once
 
 #include <trine/buffer.hpp>

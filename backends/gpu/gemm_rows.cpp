@@ -366,8 +366,9 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 }
 
 /// A rung with its parameter as choose_gemm weighs it. `full` is its speed on a multiprocessor that
-/// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest,
-/// measured on an H200 (4096 x 4096 x 4096, and sizes of one group a multiprocessor).
+/// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
+/// the dtype, measured on an H200 at 4096 (full; f32 49.0, f64 47.7 TFLOP/s) and at 512 and 1024
+/// (alone).
 struct Candidate {
   Rung rung;
   int value;
@@ -377,12 +378,12 @@ struct Candidate {
 };
 constexpr Candidate kCandidates[] = {
     {kWarpSpecialized, 1, false, 128, 256, 1, 1.00, 1.00},
-    {kWarpSpecialized, 0, false, 64, 128, 2, 0.92, 0.65},
-    {kRegisterTile, 1, false, 128, 128, 2, 0.85, 0.50},
-    {kRegisterTile, 0, false, 64, 64, 4, 0.72, 0.25},
+    {kWarpSpecialized, 0, false, 64, 128, 2, 0.93, 0.80},
+    {kRegisterTile, 1, false, 128, 128, 2, 0.82, 0.45},
+    {kRegisterTile, 0, false, 64, 64, 4, 0.78, 0.30},
     {kTensor, 1, true, 128, 128, 1, 1.00, 1.00},
-    {kTensor, 0, true, 64, 64, 2, 0.90, 0.55},
-    {kRegisterTile, 0, true, 64, 64, 2, 0.40, 0.25},
+    {kTensor, 0, true, 64, 64, 2, 0.89, 0.60},
+    {kRegisterTile, 0, true, 64, 64, 2, 0.44, 0.25},
 };
 
 /// The time of the busiest of `units` multiprocessors, in elements of C at full speed.
@@ -391,7 +392,8 @@ double busiest(const Candidate& one, const Problem& p, int64_t units) {
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
   const double held = std::ceil(tiles / static_cast<double>(std::max<int64_t>(units, 1)));
-  const double rate = held >= static_cast<double>(one.groups) ? one.full : one.alone;
+  const double share = one.groups == 1 ? 1.0 : (held - 1) / static_cast<double>(one.groups - 1);
+  const double rate = one.alone + (one.full - one.alone) * std::min(share, 1.0);
   return held * static_cast<double>(one.tile_m * one.tile_n) / rate;
 }
 

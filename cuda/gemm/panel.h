@@ -25,6 +25,7 @@ typedef struct Feed {
   const GLOBAL T* from;
   long lane_stride, k_stride;
   int way, lanes_left, place;
+  bool full;  // all lanes are inside
 } Feed;
 
 // `lane0` is the panel's first lane, `lanes` the matrix's number of them.
@@ -35,6 +36,7 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
   f.lane_stride = lane_stride;
   f.k_stride = k_stride;
   f.lanes_left = left < size ? (int)left : size;
+  f.full = left >= size;
   const ulong bytes = (ulong)(k_stride | batch_stride) * sizeof(T);
   f.way = k_stride == 1 && lane_stride != 1                    ? ALONG_K
           : lane_stride == 1 && (((ulong)x | bytes) & 15) == 0 ? IN_VECTORS
@@ -49,37 +51,50 @@ DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long bat
   return f;
 }
 
-// Copies the next DEPTH steps, of which k_left lie inside the matrix, and moves on.
-DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int size, int t) {
-  const int steps = k_left < DEPTH ? (int)k_left : DEPTH;
-  LOCAL_POINTER T* to = panel + f->place;
+// Copies `steps` of the next DEPTH steps: all of them, and in vectors all lanes, if `whole`.
+DEVICE void copy_steps(const Feed* f, LOCAL_POINTER T* to, const bool whole, int steps,
+                       const int size, int t) {
+  const GLOBAL T* from = f->from;
   if (f->way == IN_VECTORS) {
     const int left = f->lanes_left < 0 ? 0 : f->lanes_left < WIDTH ? f->lanes_left : WIDTH;
-    const int vectors = size / WIDTH;
+    const int apart = THREADS / (size / WIDTH);
 #pragma unroll
-    for (int l = 0; l < DEPTH; l += THREADS / vectors)
-      copy_vector(to + l * ROW(size), f->from + l * f->k_stride,
-                  l + t / vectors < steps ? left : 0);
+    for (int l = 0; l < DEPTH; l += apart, from += apart * f->k_stride)
+      if (whole)
+        fetch_vector(to + l * ROW(size), from);
+      else
+        copy_vector(to + l * ROW(size), from, l + t / (size / WIDTH) < steps ? left : 0);
   } else if (f->way == ALONG_K) {
-    const GLOBAL T* from = f->from;
-    const long apart = THREADS / RUN * f->lane_stride;
 #pragma unroll
     for (int s = 0; s < size; s += THREADS / RUN) {
 #pragma unroll
       for (int l = 0; l < DEPTH; l += RUN)
-        copy_element(to + l * ROW(size) + s, from + l, l + t % RUN < steps);
-      if (s + THREADS / RUN < f->lanes_left) from += apart;
+        if (whole)
+          fetch_element(to + l * ROW(size) + s, from + l);
+        else
+          copy_element(to + l * ROW(size) + s, from + l, l + t % RUN < steps);
+      if (s + THREADS / RUN < f->lanes_left) from += THREADS / RUN * f->lane_stride;
     }
   } else {
-    const GLOBAL T* from = f->from;
     const int lanes = THREADS < size ? THREADS : size;
 #pragma unroll
     for (int s = 0; s < size; s += lanes) {
+      from = f->from + (s < f->lanes_left ? s * f->lane_stride : 0);
 #pragma unroll
-      for (int l = 0; l < DEPTH; l += THREADS / lanes)
-        copy_element(to + l * ROW(size) + s, from + l * f->k_stride, l + t / size < steps);
-      if (s + lanes < f->lanes_left) from += lanes * f->lane_stride;
+      for (int l = 0; l < DEPTH; l += THREADS / lanes, from += THREADS / lanes * f->k_stride)
+        if (whole)
+          fetch_element(to + l * ROW(size) + s, from);
+        else
+          copy_element(to + l * ROW(size) + s, from, l + t / size < steps);
     }
   }
+}
+
+// Copies the next DEPTH steps, of which k_left lie inside the matrix, and moves on.
+DEVICE void copy_panel(Feed* f, LOCAL_POINTER T* panel, long k_left, const int size, int t) {
+  if (k_left >= DEPTH && (f->full || f->way != IN_VECTORS))
+    copy_steps(f, panel + f->place, true, DEPTH, size, t);
+  else
+    copy_steps(f, panel + f->place, false, k_left < DEPTH ? (int)k_left : DEPTH, size, t);
   f->from += DEPTH * f->k_stride;
 }

@@ -24,26 +24,36 @@ DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, lo
   return s;
 }
 
-// Copies a panel, of which `rows` x `units` lie inside the matrix.
-DEVICE void copy_source(const Source* s, LOCAL_POINTER T* panel, const int height, const int width,
-                        int rows, int units, int t) {
+// Copies a panel, of which `rows` x `units` lie inside the matrix: all of it if `whole`.
+DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool whole, const int height,
+                      const int width, int rows, int units, int t) {
   const GLOBAL T* from = s->from;
   if (s->wide) {
     const int vectors = width / WIDTH, row = t / vectors, first = t % vectors * WIDTH;
     const int left = units - first, count = left < 0 ? 0 : left < WIDTH ? left : WIDTH;
     LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
 #pragma unroll
-    for (int r = 0; r < height; r += THREADS / vectors) {
-      copy_vector(to + r * PITCH(width), from, row + r < rows ? count : 0);
-      from += THREADS / vectors * s->row_stride;
-    }
+    for (int r = 0; r < height; r += THREADS / vectors, from += THREADS / vectors * s->row_stride)
+      if (whole)
+        fetch_vector(to + r * PITCH(width), from);
+      else
+        copy_vector(to + r * PITCH(width), from, row + r < rows ? count : 0);
   } else {
     const int row = t / width, first = t % width;
     LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
 #pragma unroll
-    for (int r = 0; r < height; r += THREADS / width) {
-      copy_element(to + r * PITCH(width), from, row + r < rows && first < units);
-      from += THREADS / width * s->row_stride;
-    }
+    for (int r = 0; r < height; r += THREADS / width, from += THREADS / width * s->row_stride)
+      if (whole)
+        fetch_element(to + r * PITCH(width), from);
+      else
+        copy_element(to + r * PITCH(width), from, row + r < rows && first < units);
   }
+}
+
+DEVICE void copy_source(const Source* s, LOCAL_POINTER T* panel, const int height, const int width,
+                        int rows, int units, int t) {
+  if (rows == height && units == width)
+    copy_part(s, panel, true, height, width, rows, units, t);
+  else
+    copy_part(s, panel, false, height, width, rows, units, t);
 }

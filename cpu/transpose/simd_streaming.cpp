@@ -44,7 +44,9 @@ struct Extents {
   int64_t p, q;
 };
 
-// Four lines by four lines; a narrow matrix gets as many elements in its long direction.
+// Four lines by four lines; a narrow matrix gets as many elements in its long direction. f32 4096^2 on
+// 2 cores, of a streaming copy: 64 bytes a side 0.47, 128 0.65, 256 0.72, 512 0.63, 1024 0.64; of a
+// memcpy 0.98.
 Extents direct_extents(const Problem& p) {
   const int64_t side = 256 / p.size;
   if (p.p < side) return {p.p, side * side / p.p};
@@ -52,7 +54,9 @@ Extents direct_extents(const Problem& p) {
   return {side, side};
 }
 
-// One line of the input by 512 of its rows: long rows in the buffer leave few split lines.
+// One line of the input by 512 of its rows: long rows in the buffer leave few split lines. f32
+// 4095 x 4097, of a copy: plain stores 0.28 to 0.38; buffered rows of 512 bytes 0.48, 1024 0.57,
+// 2048 (these) 0.62.
 Extents buffered_extents(int64_t size) { return {512, 64 / size}; }
 static_assert(512 * 64 <= kBufferBytes);
 

@@ -16,7 +16,8 @@ namespace {
 
 std::string folder_of_this_library() {
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<void*>(&folder_of_this_library), &info) || !info.dli_fname) return {};
+  if (!dladdr(reinterpret_cast<void*>(&folder_of_this_library), &info) || !info.dli_fname)
+    return {};
   std::error_code ignored;
   const fs::path real = fs::canonical(info.dli_fname, ignored);
   return real.empty() ? std::string{} : real.parent_path().string();
@@ -90,7 +91,8 @@ Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folder
     if (find_unlocked(name) || std::any_of(absent_.begin(), absent_.end(), named)) continue;
     const std::string file = std::string("trine_") + name + ".so";
     note(name, folders_.empty() ? file : folders_.back() + "/" + file,
-         "not installed: there is no " + file + " in " + (searched.empty() ? "no folder" : searched));
+         "not installed: there is no " + file + " in " +
+             (searched.empty() ? "no folder" : searched));
   }
 }
 

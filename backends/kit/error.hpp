@@ -61,15 +61,11 @@ trine_status guard(Body&& body) noexcept {
       body();
       return TRINE_OK;
     }
-  } catch (const Failure& failure) {
-    return failure.status;
-  } catch (const std::bad_alloc&) {
+  } catch (const Failure& failure) { return failure.status; } catch (const std::bad_alloc&) {
     return report(TRINE_OUT_OF_MEMORY, "host memory is exhausted");
   } catch (const std::exception& error) {
     return report(TRINE_INTERNAL, "a defect of the backend: %s", error.what());
-  } catch (...) {
-    return report(TRINE_INTERNAL, "a defect of the backend: an unknown exception");
-  }
+  } catch (...) { return report(TRINE_INTERNAL, "a defect of the backend: an unknown exception"); }
 }
 
 }  // namespace trine::kit

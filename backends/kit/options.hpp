@@ -47,9 +47,10 @@ class Options {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most) {
-      fail(TRINE_INVALID_ARGUMENT, "device option %.*s=%.*s: a whole number from %lld to %lld is needed",
-           int(key.size()), key.data(), int(word.size()), word.data(),
-           static_cast<long long>(least), static_cast<long long>(most));
+      fail(TRINE_INVALID_ARGUMENT,
+           "device option %.*s=%.*s: a whole number from %lld to %lld is needed", int(key.size()),
+           key.data(), int(word.size()), word.data(), static_cast<long long>(least),
+           static_cast<long long>(most));
     }
     return value;
   }

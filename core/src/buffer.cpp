@@ -39,8 +39,8 @@ std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint6
                                       Memory kind) {
   const uint64_t most = device->facts.max_buffer_bytes;
   if (kind == Memory::device && most != 0 && bytes > most) {
-    fail(Status::unsupported, device->id, ": a buffer of ", bytes, " bytes is larger than this device's largest, ",
-         most, " bytes.");
+    fail(Status::unsupported, device->id, ": a buffer of ", bytes,
+         " bytes is larger than this device's largest, ", most, " bytes.");
   }
   collect();  // before asking for more
   const trine_backend& api = device->api;
@@ -156,8 +156,9 @@ Buffer::Buffer(const Device& device, uint64_t bytes, Memory kind) {
   detail::entry([&] {
     Access::use(device);
     if (kind != Memory::device && kind != Memory::pinned) {
-      detail::refuse("A Buffer is allocated as device or pinned memory; wrapped and adopted memory is the "
-                     "caller's: use Buffer::wrap() or Buffer::adopt().");
+      detail::refuse(
+          "A Buffer is allocated as device or pinned memory; wrapped and adopted memory is the "
+          "caller's: use Buffer::wrap() or Buffer::adopt().");
     }
     state_ = detail::allocate(Access::state(device), bytes, kind);
   });

@@ -8,8 +8,9 @@ namespace {
 
 void check_numerics(Numerics numerics, const char* operation) {
   if (numerics != Numerics::reproducible && numerics != Numerics::fast) {
-    refuse(operation, ": numerics can be asked for as 'reproducible' or 'fast'; study and vendor "
-                      "rungs are run by naming them.");
+    refuse(operation,
+           ": numerics can be asked for as 'reproducible' or 'fast'; study and vendor "
+           "rungs are run by naming them.");
   }
 }
 
@@ -29,8 +30,8 @@ bool has_unit_stride(const trine_view& view) {
 void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat) {
   if (has_unit_stride(view)) return;
   if (may_repeat && (view.row_stride == 0 || view.col_stride == 0)) return;
-  refuse(role.operation, ": ", role.name, " has strides ", view.row_stride, " and ", view.col_stride,
-         "; one of them must be 1.");
+  refuse(role.operation, ": ", role.name, " has strides ", view.row_stride, " and ",
+         view.col_stride, "; one of them must be 1.");
 }
 
 void check_reduce_dtypes(const Reduce& op) {
@@ -46,17 +47,18 @@ void check_reduce_dtypes(const Reduce& op) {
   if (op.map == Map::square && op.function != Function::sum) {
     refuse("reduce: square goes with sum alone, not with ", name(op.function), ".");
   }
-  if (!one_of(op.input.dtype, {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64})) {
+  if (!one_of(op.input.dtype,
+              {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64})) {
     refuse("reduce: input: ", name(op.input.dtype),
            " can't be reduced; f32, f64, i32, i64, u32 and u64 can.");
   }
   const Dtype natural = result_dtype(op.function, op.map, op.input.dtype);
-  const bool wide = op.function == Function::sum && op.input.dtype == Dtype::f32 &&
-                    op.output.dtype == Dtype::f64;
+  const bool wide =
+      op.function == Function::sum && op.input.dtype == Dtype::f32 && op.output.dtype == Dtype::f64;
   if (op.output.dtype != natural && !wide) {
     refuse("reduce: output: ", name(op.function), " with map ", name(op.map), " of ",
-           name(op.input.dtype), " gives ", name(natural), ", the output is ", name(op.output.dtype),
-           ".");
+           name(op.input.dtype), " gives ", name(natural), ", the output is ",
+           name(op.output.dtype), ".");
   }
 }
 
@@ -77,7 +79,8 @@ trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
   if (!exact) {
     char digits[40];
     std::snprintf(digits, sizeof digits, "%.17g", value);
-    refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype), " value.");
+    refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype),
+           " value.");
   }
   return scalar;
 }
@@ -96,8 +99,8 @@ void check(const Reduce& op, const DeviceState* device, Mode mode, trine_reduce&
                           : op.axis == Axis::each_row ? op.input.rows
                                                       : op.input.cols;
   if (op.output.rows != results || op.output.cols != 1) {
-    refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis), " of ",
-           op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
+    refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis),
+           " of ", op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
   }
   check_apart(op.output, {out.output, to.first, to.last, out_bytes}, result, op.input,
               {out.input, from.first, from.last, in_bytes}, in);
@@ -114,15 +117,17 @@ void check(const Reduce& op, const DeviceState* device, Mode mode, trine_reduce&
 void check(const Transpose& op, const DeviceState* device, Mode mode, trine_transpose& out) {
   static constexpr Role in{"transpose", "input", false}, result{"transpose", "output", true};
   const uint32_t bytes = size_of(op.input.dtype);
-  if (bytes == 0) refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
+  if (bytes == 0)
+    refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
   if (size_of(op.output.dtype) != bytes) {
     refuse("transpose: elements of ", name(op.input.dtype), " and ", name(op.output.dtype),
            " differ in size.");
   }
   if (op.output.rows != op.input.cols || op.output.cols != op.input.rows ||
       op.output.batch != op.input.batch) {
-    refuse("transpose: output: ", op.output.rows, " x ", op.output.cols, ", batch ", op.output.batch,
-           ", but the input is ", op.input.rows, " x ", op.input.cols, ", batch ", op.input.batch, ".");
+    refuse("transpose: output: ", op.output.rows, " x ", op.output.cols, ", batch ",
+           op.output.batch, ", but the input is ", op.input.rows, " x ", op.input.cols, ", batch ",
+           op.input.batch, ".");
   }
   const uint32_t alignment = bytes < 4 ? bytes : 4;
   const Extent from = check_view(op.input, bytes, alignment, in, device, mode, out.input);
@@ -141,7 +146,8 @@ void check(const Gemm& op, const DeviceState* device, Mode mode, trine_gemm& out
   static constexpr Role a{"gemm", "a", false}, b{"gemm", "b", false}, c{"gemm", "c", true};
   check_numerics(op.numerics, "gemm");
   const Dtype dtype = op.a.dtype;
-  if (op.b.dtype == dtype && one_of(dtype, {Dtype::f16, Dtype::bf16}) && op.numerics == Numerics::fast) {
+  if (op.b.dtype == dtype && one_of(dtype, {Dtype::f16, Dtype::bf16}) &&
+      op.numerics == Numerics::fast) {
     fail(Status::unsupported, "gemm: no backend has a rung for ", name(dtype), " operands yet.");
   }
   if (!one_of(dtype, {Dtype::f32, Dtype::f64, Dtype::i32})) {

@@ -16,10 +16,9 @@ struct Dimension {
 
 int dimensions(const trine_view& view, uint32_t element, Dimension (&all)[3]) {
   int count = 0;
-  const Dimension candidates[] = {
-      {view.cols, static_cast<uint64_t>(view.col_stride) * element},
-      {view.rows, static_cast<uint64_t>(view.row_stride) * element},
-      {view.batch, static_cast<uint64_t>(view.batch_stride) * element}};
+  const Dimension candidates[] = {{view.cols, static_cast<uint64_t>(view.col_stride) * element},
+                                  {view.rows, static_cast<uint64_t>(view.row_stride) * element},
+                                  {view.batch, static_cast<uint64_t>(view.batch_stride) * element}};
   for (const Dimension& dimension : candidates) {
     if (dimension.extent > 1) all[count++] = dimension;
   }
@@ -113,14 +112,14 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
                   const DeviceState* device, Mode mode, trine_view& out) {
   const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
                                      view.col_stride, view.batch_stride, element, role);
-  out = {nullptr,         view.offset,     view.rows,        view.cols,
-         view.batch,      view.row_stride, view.col_stride,  view.batch_stride};
+  out = {nullptr,    view.offset,     view.rows,       view.cols,
+         view.batch, view.row_stride, view.col_stride, view.batch_stride};
   make_canonical(out);
   const BufferState* buffer = Access::state(view.buffer).get();
   if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
     refuse(who(role), "an output's elements may not overlap or repeat: strides ", view.row_stride,
-           ", ", view.col_stride, ", batch ", view.batch_stride, " of ", view.rows, " x ", view.cols,
-           ", batch ", view.batch, ".");
+           ", ", view.col_stride, ", batch ", view.batch_stride, " of ", view.rows, " x ",
+           view.cols, ", batch ", view.batch, ".");
   }
   if (!buffer) {
     if (bytes != 0 && mode == Mode::run) refuse(who(role), "its buffer is empty (null).");
@@ -136,7 +135,8 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
            buffer->facts.bytes, ".");
   }
   if (bytes != 0 && (buffer->facts.address + view.offset) % alignment != 0) {
-    refuse(who(role), "starts at byte ", view.offset, buffer->facts.address % alignment ? " of a misaligned buffer" : "",
+    refuse(who(role), "starts at byte ", view.offset,
+           buffer->facts.address % alignment ? " of a misaligned buffer" : "",
            ", which is not a multiple of ", alignment, " bytes.");
   }
   out.memory = buffer->facts.native;

@@ -14,7 +14,9 @@ constexpr Role kSource{"copy", "source", false}, kTarget{"copy", "target", true}
 
 uint32_t element_of(Dtype dtype, const Role& role) {
   const uint32_t bytes = size_of(dtype);
-  if (bytes == 0) refuse(role.operation, ": ", role.name, ": there is no dtype ", static_cast<uint32_t>(dtype), ".");
+  if (bytes == 0)
+    refuse(role.operation, ": ", role.name, ": there is no dtype ", static_cast<uint32_t>(dtype),
+           ".");
   return bytes;
 }
 
@@ -22,7 +24,8 @@ template <class From, class To>
 uint32_t check_shapes(const From& source, const To& target) {
   const uint32_t element = element_of(source.dtype, kSource);
   if (element_of(target.dtype, kTarget) != element) {
-    refuse("copy: elements of ", name(source.dtype), " and ", name(target.dtype), " differ in size.");
+    refuse("copy: elements of ", name(source.dtype), " and ", name(target.dtype),
+           " differ in size.");
   }
   if (source.rows != target.rows || source.cols != target.cols || source.batch != target.batch) {
     refuse("copy: the source is ", source.rows, " x ", source.cols, ", batch ", source.batch,
@@ -35,10 +38,9 @@ uint32_t check_shapes(const From& source, const To& target) {
 trine_view check_host(const HostView& view, uint32_t element, const Role& role) {
   const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
                                      view.col_stride, view.batch_stride, element, role);
-  trine_view out{view.data,  0,
-                 view.rows,  view.cols,
-                 view.batch, view.row_stride,
-                 view.col_stride, view.batch_stride};
+  trine_view out{
+      view.data,        0, view.rows, view.cols, view.batch, view.row_stride, view.col_stride,
+      view.batch_stride};
   make_canonical(out);
   if (bytes != 0 && !view.data) refuse("copy: ", role.name, ": its host memory is null.");
   if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
@@ -47,14 +49,17 @@ trine_view check_host(const HostView& view, uint32_t element, const Role& role) 
   return out;
 }
 
-bool is_empty(const trine_view& view) { return view.rows == 0 || view.cols == 0 || view.batch == 0; }
+bool is_empty(const trine_view& view) {
+  return view.rows == 0 || view.cols == 0 || view.batch == 0;
+}
 
 Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t element) {
   if (is_empty(target)) return {};
   const Pieces pieces = take_apart(source, target, element);
   if (!pieces.whole) {
-    refuse("copy: source and target need a unit stride in the same direction; a copy that turns rows "
-           "into columns is a Transpose.");
+    refuse(
+        "copy: source and target need a unit stride in the same direction; a copy that turns rows "
+        "into columns is a Transpose.");
   }
   return pieces;
 }
@@ -67,9 +72,16 @@ void enqueue(QueueState& queue, trine_direction direction, const trine_view& sou
   entry.what = "copy";
   queue.log(entry);
   for_each_rectangle(pieces, [&](uint64_t from, uint64_t to, uint64_t width, uint64_t height) {
-    const trine_copy copy{sizeof(trine_copy), static_cast<uint32_t>(direction), source.memory,
-                          target.memory, source.offset + from, target.offset + to,
-                          pieces.pitch.source, pieces.pitch.target, width, height};
+    const trine_copy copy{sizeof(trine_copy),
+                          static_cast<uint32_t>(direction),
+                          source.memory,
+                          target.memory,
+                          source.offset + from,
+                          target.offset + to,
+                          pieces.pitch.source,
+                          pieces.pitch.target,
+                          width,
+                          height};
     queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
   });
 }

@@ -84,8 +84,9 @@ Address parse(std::string_view name) {
   }
   const std::string_view near = kit::closest(name, ids.begin(), ids.end());
   detail::fail(Status::not_found, "No device is called '", name, "'.",
-               near.empty() ? "" : cat(" Did you mean '", near, "'?"), " There are: ",
-               there.empty() ? "none" : there, ".", gone.empty() ? "" : cat(" Absent: ", gone, "."));
+               near.empty() ? "" : cat(" Did you mean '", near, "'?"),
+               " There are: ", there.empty() ? "none" : there, ".",
+               gone.empty() ? "" : cat(" Absent: ", gone, "."));
 }
 
 /// Open devices by id, so that opening the same name again gives the same device.
@@ -159,7 +160,8 @@ Device open(std::string_view name) {
   detail::check_process();
   if (name == "auto") {
     detail::refuse(
-        "'auto' needs to know the operation, its size and where its data lives: use trine::place(), or "
+        "'auto' needs to know the operation, its size and where its data lives: use "
+        "trine::place(), or "
         "the calls on host data of trine/host.hpp.");
   }
   OpenDevices& open = OpenDevices::get();
@@ -175,8 +177,8 @@ Device open(std::string_view name) {
   std::weak_ptr<DeviceState>& known = open.by_name[id];
   std::shared_ptr<DeviceState> state = known.lock();
   if (!state) {
-    state = std::shared_ptr<DeviceState>(
-        new DeviceState(*backend, address.index, id, address.options));
+    state =
+        std::shared_ptr<DeviceState>(new DeviceState(*backend, address.index, id, address.options));
     known = state;
   }
   if (id != name) open.by_name[std::string(name)] = state;

@@ -10,9 +10,10 @@ namespace trine::detail {
 
 void check_process() {
   if (registry::forked()) {
-    fail(Status::device_lost,
-         "This process was forked after Trine had opened its devices: a child can't use them. Start "
-         "Trine in the child alone, or exec.");
+    fail(
+        Status::device_lost,
+        "This process was forked after Trine had opened its devices: a child can't use them. Start "
+        "Trine in the child alone, or exec.");
   }
 }
 
@@ -77,15 +78,13 @@ void DeviceState::notice(trine_status status) const noexcept {
   if (status != TRINE_DEVICE_LOST) return;
   try {
     lose(api.last_error());
-  } catch (...) {
-    lose({});
-  }
+  } catch (...) { lose({}); }
 }
 
 void DeviceState::throw_lost() const {
   const std::lock_guard lock(lost_mutex);
-  fail(Status::device_lost, id, " is lost since an earlier error and stays so until the program ends: ",
-       lost_why);
+  fail(Status::device_lost, id,
+       " is lost since an earlier error and stays so until the program ends: ", lost_why);
 }
 
 void DeviceState::raise(trine_status status, std::string_view what) const {

@@ -16,7 +16,8 @@ uint64_t bits_of(T value) {
 template <class T>
 uint64_t extreme(bool largest) {
   using Limits = std::numeric_limits<T>;
-  if constexpr (Limits::has_infinity) return bits_of(largest ? Limits::infinity() : -Limits::infinity());
+  if constexpr (Limits::has_infinity)
+    return bits_of(largest ? Limits::infinity() : -Limits::infinity());
   return bits_of(largest ? Limits::max() : Limits::lowest());
 }
 
@@ -42,7 +43,9 @@ uint64_t identity(const trine_reduce& reduce) {
   }
 }
 
-bool is_empty(const trine_view& view) { return view.rows == 0 || view.cols == 0 || view.batch == 0; }
+bool is_empty(const trine_view& view) {
+  return view.rows == 0 || view.cols == 0 || view.batch == 0;
+}
 
 void fill_identities(QueueState& queue, const trine_reduce& reduce) {
   const trine_view& output = reduce.output;

@@ -42,8 +42,7 @@ class Lease {
     if (!lane_) return;
     try {
       lane_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
-    } catch (...) {
-    }
+    } catch (...) {}
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
@@ -77,19 +76,27 @@ View shape_of(const HostView& host) {
 /// One operand on its way: the host's view, and the device's view of it.
 class Operand {
  public:
-  Operand(const HostView& host, const Role& role) : host_(host), role_(role), view_(shape_of(host)) {}
+  Operand(const HostView& host, const Role& role)
+      : host_(host), role_(role), view_(shape_of(host)) {}
 
   const View& view() const { return view_; }
 
   /// Refuses null memory, and memory shared with `output`, before anything moves.
   void check(const Operand* output) const {
     const uint64_t bytes = span();
-    if (bytes != 0 && !host_.data) refuse(role_.operation, ": ", role_.name, ": its host memory is null.");
+    if (bytes != 0 && !host_.data)
+      refuse(role_.operation, ": ", role_.name, ": its host memory is null.");
     if (!output) return;
     const auto placed = [](const Operand& operand, trine_view& view) {
       const auto first = reinterpret_cast<uint64_t>(operand.host_.data);
-      view = {nullptr, 0, operand.host_.rows, operand.host_.cols, operand.host_.batch,
-              operand.host_.row_stride, operand.host_.col_stride, operand.host_.batch_stride};
+      view = {nullptr,
+              0,
+              operand.host_.rows,
+              operand.host_.cols,
+              operand.host_.batch,
+              operand.host_.row_stride,
+              operand.host_.col_stride,
+              operand.host_.batch_stride};
       return Placed{view, first, first + operand.span(), size_of(operand.host_.dtype)};
     };
     trine_view mine, other;
@@ -129,13 +136,15 @@ class Operand {
     struct Dimension {
       int64_t extent;
       int64_t* stride;  ///< of the device's view; holds the host's until it is packed
-    } all[3] = {{view_.cols, &view_.col_stride}, {view_.rows, &view_.row_stride},
+    } all[3] = {{view_.cols, &view_.col_stride},
+                {view_.rows, &view_.row_stride},
                 {view_.batch, &view_.batch_stride}};
     std::sort(std::begin(all), std::end(all),
               [](const Dimension& a, const Dimension& b) { return *a.stride < *b.stride; });
     uint64_t payload = element;
     for (const Dimension& dimension : all) {
-      if (dimension.extent > 1 && *dimension.stride > 0) payload *= static_cast<uint64_t>(dimension.extent);
+      if (dimension.extent > 1 && *dimension.stride > 0)
+        payload *= static_cast<uint64_t>(dimension.extent);
     }
     rows_.base = static_cast<char*>(host_.data);
     if (!role_.is_output && span <= 2 * payload) {
@@ -243,7 +252,8 @@ void transpose(const HostView& input, const HostView& output, const HostOptions&
 void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
           const HostOptions& options) {
   detail::entry([&] {
-    Operand left(a, {"gemm", "a", false}), right(b, {"gemm", "b", false}), result(c, {"gemm", "c", true});
+    Operand left(a, {"gemm", "a", false}), right(b, {"gemm", "b", false}),
+        result(c, {"gemm", "c", true});
     const auto operation = [&] {
       return Gemm{alpha, beta, left.view(), right.view(), result.view(), options.numerics};
     };

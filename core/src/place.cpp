@@ -14,7 +14,9 @@ namespace {
 
 double elements(const View& view) {
   // A dimension with stride 0 repeats the same elements.
-  const auto extent = [](int64_t n, int64_t stride) { return n > 1 && stride == 0 ? 1.0 : double(n); };
+  const auto extent = [](int64_t n, int64_t stride) {
+    return n > 1 && stride == 0 ? 1.0 : double(n);
+  };
   return extent(view.rows, view.row_stride) * extent(view.cols, view.col_stride) *
          extent(view.batch, view.batch_stride);
 }
@@ -77,8 +79,9 @@ struct Prediction {
 Prediction predict(const Device& device, const Work& work, Where where, int repeats) {
   const Roofs& rates = roofs(device);
   Prediction time;
-  const double streamed = work.operation == Operation::reduce ? work.bytes_in / rates.read
-                                                              : (work.bytes_in + work.bytes_out) / rates.copy;
+  const double streamed = work.operation == Operation::reduce
+                              ? work.bytes_in / rates.read
+                              : (work.bytes_in + work.bytes_out) / rates.copy;
   const double fma = work.dtype == Dtype::f64 ? rates.fma_f64 : rates.fma_f32;
   if (work.flops > 0 && fma == 0) return {1e30, 0};  // no such arithmetic here
   time.compute = rates.launch + std::max(streamed, work.flops > 0 ? work.flops / fma : 0.0);
@@ -142,7 +145,8 @@ Work work_of(const Gemm& op) {
 Verdict best_device(const Work& work, Where where, int repeats) {
   if (work.is_tiny()) {
     try {
-      return {open("cpu"), 0, "Little data, already in the cpu's memory: any transfer would cost more."};
+      return {open("cpu"), 0,
+              "Little data, already in the cpu's memory: any transfer would cost more."};
     } catch (const Error& error) {
       if (error.status() != Status::not_found) throw;
     }
@@ -152,7 +156,8 @@ Verdict best_device(const Work& work, Where where, int repeats) {
     if (Access::some(device).lost.load(std::memory_order_acquire)) continue;
     const Facts& facts = device.facts();
     const double bytes = work.bytes_in + work.bytes_out;
-    if (shares_memory(device) || facts.memory_bytes == 0 || bytes < 0.9 * double(facts.memory_bytes)) {
+    if (shares_memory(device) || facts.memory_bytes == 0 ||
+        bytes < 0.9 * double(facts.memory_bytes)) {
       all.push_back(device);
     }
   }
@@ -161,7 +166,8 @@ Verdict best_device(const Work& work, Where where, int repeats) {
   Verdict best;
   std::string others;
   std::vector<std::pair<Prediction, const Device*>> times;
-  for (const Device& device : all) times.push_back({predict(device, work, where, repeats), &device});
+  for (const Device& device : all)
+    times.push_back({predict(device, work, where, repeats), &device});
   std::stable_sort(times.begin(), times.end(),
                    [](const auto& a, const auto& b) { return a.first.total() < b.first.total(); });
   for (std::size_t i = 1; i < times.size(); ++i) {
@@ -169,20 +175,25 @@ Verdict best_device(const Work& work, Where where, int repeats) {
   }
   best.device = *times[0].second;
   best.seconds = times[0].first.total();
-  best.sentence = cat("Predicted per run: ", in_words(best.device, times[0].first), "; ", others, ".");
+  best.sentence =
+      cat("Predicted per run: ", in_words(best.device, times[0].first), "; ", others, ".");
   return best;
 }
 
 }  // namespace detail
 
 Placement place(const Reduce& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it<trine_reduce>(operation, operation.input, where, repeats); });
+  return detail::entry(
+      [&] { return detail::place_it<trine_reduce>(operation, operation.input, where, repeats); });
 }
 Placement place(const Transpose& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it<trine_transpose>(operation, operation.input, where, repeats); });
+  return detail::entry([&] {
+    return detail::place_it<trine_transpose>(operation, operation.input, where, repeats);
+  });
 }
 Placement place(const Gemm& operation, Where where, int repeats) {
-  return detail::entry([&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats); });
+  return detail::entry(
+      [&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats); });
 }
 
 }  // namespace trine

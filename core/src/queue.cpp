@@ -145,7 +145,8 @@ Queue Queue::adopt(const Device& device, void* native) {
   return detail::entry([&] {
     const DeviceState& state = Access::use(device);
     // CUDA's null stream is a stream: the only backend whose null handle means one says so itself.
-    if (!native && state.backend.name != "cuda") detail::refuse("There is no queue to adopt: null.");
+    if (!native && state.backend.name != "cuda")
+      detail::refuse("There is no queue to adopt: null.");
     Queue queue;
     queue.state_ = detail::adopt_queue(Access::state(device), native);
     return queue;

@@ -101,9 +101,7 @@ void QueueState::note_failure(trine_status status, const char* sentence) noexcep
   failure = status;
   try {
     failure_text = sentence;
-  } catch (...) {
-    failure_text.clear();
-  }
+  } catch (...) { failure_text.clear(); }
 }
 
 void QueueState::throw_failure() {
@@ -124,8 +122,8 @@ trine_workspace QueueState::workspace(uint64_t bytes) {
   const trine_backend& api = device().api;
   if (bytes > scratch_facts.bytes) {
     // Half as much again, so that growing inputs don't grow it each time.
-    const uint64_t wanted = std::max({bytes, scratch_facts.bytes + scratch_facts.bytes / 2,
-                                      uint64_t{TRINE_CONTROL_BYTES}});
+    const uint64_t wanted = std::max(
+        {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
     std::unique_ptr<BufferState> old;
     if (scratch) {
       old = std::make_unique<BufferState>(line->device);

@@ -16,8 +16,7 @@ std::atomic<Remains*> head{nullptr};
 void defer(Remains* remains) noexcept {
   remains->next_ = head.load(std::memory_order_relaxed);
   while (!head.compare_exchange_weak(remains->next_, remains, std::memory_order_release,
-                                     std::memory_order_relaxed)) {
-  }
+                                     std::memory_order_relaxed)) {}
 }
 
 void collect() noexcept {

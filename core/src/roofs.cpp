@@ -62,9 +62,7 @@ class Meter {
         best = std::min(best, batch(count, enqueue) / count);
       }
       return best;
-    } catch (const Error&) {
-      return 0;
-    }
+    } catch (const Error&) { return 0; }
   }
   template <class Enqueue>
   double rate(double work, Enqueue&& enqueue) {
@@ -91,7 +89,8 @@ class Meter {
 
   void measure_memory() {
     // Larger than any cache of a CPU would be long for one; a GPU needs it to get going.
-    const int64_t count = (device_.facts().kind == DeviceKind::gpu ? int64_t{64} : int64_t{16}) << 18;
+    const int64_t count = (device_.facts().kind == DeviceKind::gpu ? int64_t{64} : int64_t{16})
+                          << 18;
     try {
       const uint64_t bytes = static_cast<uint64_t>(count) * 4;
       const View from = vector(Buffer(device_, bytes), Dtype::f32, count);
@@ -100,15 +99,15 @@ class Meter {
       const float one = 1;
       fill(queue_, from, &one);
       roofs_.copy = rate(2.0 * double(bytes), [&] { copy(queue_, from, to); });
-      roofs_.read = rate(double(bytes), [&] { run(queue_, Reduce{.input = from, .output = result}); });
+      roofs_.read =
+          rate(double(bytes), [&] { run(queue_, Reduce{.input = from, .output = result}); });
       View few = from;
       few.rows = 16;
       roofs_.launch = seconds_of([&] {
         run(queue_, Reduce{.input = few, .output = result});
         queue_.wait();
       });
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
   }
 
   /// Grows the matrices until one product takes long enough to be seen.
@@ -126,15 +125,15 @@ class Meter {
         const double seconds = seconds_of([&] { run(queue_, Gemm{.a = a, .b = b, .c = c}); });
         if (seconds > 0) flops = std::max(flops, work / seconds);
         if (seconds == 0 || seconds > 5e-4) return;
-      } catch (const Error&) {
-        return;
-      }
+      } catch (const Error&) { return; }
     }
   }
 
   /// What couldn't be measured comes from its neighbours, so that no prediction divides by zero.
   void derive() {
-    const auto either = [](double value, double otherwise) { return value > 0 ? value : otherwise; };
+    const auto either = [](double value, double otherwise) {
+      return value > 0 ? value : otherwise;
+    };
     const Facts& facts = device_.facts();
     roofs_.copy = either(roofs_.copy, either(facts.peak_bandwidth, 1e10));
     roofs_.read = either(roofs_.read, roofs_.copy);

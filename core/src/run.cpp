@@ -101,7 +101,8 @@ void launch_pack(QueueState& queue, const Selected& selected, const trine_call& 
   made->space = space;
   made->operation = call.operation;
   std::memcpy(&made->reduce, call.descriptor, descriptor_bytes(call.operation));
-  queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()), "handing over a pack's rung");
+  queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()),
+               "handing over a pack's rung");
   static_cast<void>(made.release());
 }
 
@@ -137,8 +138,7 @@ Logged logged(const trine_call& call, const Selected& selected) {
 void hand_over(QueueState& queue, const trine_call& call, const Selected& selected) {
   queue.log(logged(call, selected));
   if (run_empty(queue, call)) return;
-  const trine_workspace space =
-      queue.workspace(workspace_bytes(queue.device(), selected, call));
+  const trine_workspace space = queue.workspace(workspace_bytes(queue.device(), selected, call));
   if (selected.rung->pack) return launch_pack(queue, selected, call, space);
   queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
                "launching");
@@ -191,8 +191,8 @@ Choice run(Queue& queue, const Reduce& operation, std::string_view rung) {
                                    operation.output);
 }
 Choice run(Queue& queue, const Transpose& operation, std::string_view rung) {
-  return detail::run<trine_transpose>(queue, Operation::transpose, operation, rung,
-                                      operation.input, operation.output);
+  return detail::run<trine_transpose>(queue, Operation::transpose, operation, rung, operation.input,
+                                      operation.output);
 }
 Choice run(Queue& queue, const Gemm& operation, std::string_view rung) {
   return detail::run<trine_gemm>(queue, Operation::gemm, operation, rung, operation.a, operation.b,

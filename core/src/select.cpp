@@ -19,8 +19,9 @@ std::vector<std::string_view> names_of(const registry::Ladder& ladder) {
   const std::string_view near = kit::closest(name, names.begin(), names.end());
   std::string all;
   for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
-  fail(Status::not_found, device.id, ": no rung of ", trine::name(static_cast<Operation>(call.operation)),
-       " is called '", name, "'.", near.empty() ? "" : cat(" Did you mean '", near, "'?"),
+  fail(Status::not_found, device.id, ": no rung of ",
+       trine::name(static_cast<Operation>(call.operation)), " is called '", name, "'.",
+       near.empty() ? "" : cat(" Did you mean '", near, "'?"),
        " There are: ", all.empty() ? "none" : all, ".");
 }
 
@@ -53,8 +54,8 @@ int32_t value_index(const trine_parameter& parameter, std::string_view word) {
   const std::string_view near = kit::closest(pair.substr(0, equals), names.begin(), names.end());
   fail(Status::not_found, "rung ", rung.row.name, ": '", pair, "' names no parameter",
        equals == std::string_view::npos ? " (parameter=value is needed)" : "", ".",
-       near.empty() ? "" : cat(" Did you mean '", near, "'?"), " It has: ",
-       all.empty() ? "none" : all, ".");
+       near.empty() ? "" : cat(" Did you mean '", near, "'?"),
+       " It has: ", all.empty() ? "none" : all, ".");
 }
 
 /// Settles one "parameter=value".
@@ -110,7 +111,8 @@ void check_refusal(const DeviceState& device, const trine_call& call, const Sele
   reason[sizeof reason - 1] = '\0';
   if (status == TRINE_DEVICE_LOST) device.raise(status, "asking a rung");
   fail(static_cast<Status>(status), device.id, ": rung ", found.rung->row.name, " refuses this ",
-       name(static_cast<Operation>(call.operation)), ": ", reason[0] ? reason : "no reason given", ".");
+       name(static_cast<Operation>(call.operation)), ": ", reason[0] ? reason : "no reason given",
+       ".");
 }
 
 Selected choose(const DeviceState& device, const trine_call& call) {
@@ -120,7 +122,8 @@ Selected choose(const DeviceState& device, const trine_call& call) {
   const registry::Ladder& ladder = device.backend.ladder(call.operation);
   const int32_t index = found.selection.rung;
   if (index < 0 || static_cast<std::size_t>(index) >= ladder.size() || ladder[index]->pack) {
-    fail(Status::internal, device.id, ": the backend chose rung ", index, ", which its ladder lacks.");
+    fail(Status::internal, device.id, ": the backend chose rung ", index,
+         ", which its ladder lacks.");
   }
   found.rung = ladder[index];
   found.index = static_cast<uint32_t>(index);

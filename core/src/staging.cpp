@@ -61,11 +61,11 @@ void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker
   source.used_on(work.line);
   target.used_on(work.line);
   for_each_rectangle(pieces, [&](uint64_t at, uint64_t onto, uint64_t width, uint64_t height) {
-    enqueue(work, {sizeof(trine_copy), static_cast<uint32_t>(direction),
-                   direction == TRINE_HOST_TO_DEVICE ? source.facts.host : from.memory,
-                   direction == TRINE_HOST_TO_DEVICE ? to.memory : target.facts.host,
-                   from.offset + at, to.offset + onto, pieces.pitch.source, pieces.pitch.target,
-                   width, height});
+    enqueue(work,
+            {sizeof(trine_copy), static_cast<uint32_t>(direction),
+             direction == TRINE_HOST_TO_DEVICE ? source.facts.host : from.memory,
+             direction == TRINE_HOST_TO_DEVICE ? to.memory : target.facts.host, from.offset + at,
+             to.offset + onto, pieces.pitch.source, pieces.pitch.target, width, height});
   });
   helper.join();
 }
@@ -74,7 +74,8 @@ void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker
 class Ring {
  public:
   Ring(QueueState& reader, QueueState& writer)
-      : reader_(reader), writer_(writer),
+      : reader_(reader),
+        writer_(writer),
         memory_(allocate(reader.line->device, kSlotBytes * kSlots, Memory::pinned)) {
     memory_->used_on(reader.line);
     memory_->used_on(writer.line);
@@ -109,7 +110,8 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
   target.used_on(writer.get().line);
   Ring ring(reader.get(), writer.get());
   for_each_rectangle(pieces, [&](uint64_t at, uint64_t onto, uint64_t width, uint64_t height) {
-    const uint64_t part = std::min(width, kSlotBytes), rows = std::max<uint64_t>(1, kSlotBytes / width);
+    const uint64_t part = std::min(width, kSlotBytes),
+                   rows = std::max<uint64_t>(1, kSlotBytes / width);
     for (uint64_t row = 0; row < height; row += rows) {
       for (uint64_t column = 0; column < width; column += part) {
         ring.pass(from.memory, from.offset + at + row * pieces.pitch.source + column,

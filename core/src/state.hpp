@@ -64,9 +64,9 @@ struct Timeline : kit::Allocated {
   ~Timeline();
 
   std::shared_ptr<DeviceState> device;
-  std::mutex mutex;             ///< serialises the calls on the queue
-  trine_queue* queue = nullptr; ///< nullptr once destroyed
-  trine_event* tail = nullptr;  ///< of a destroyed queue: passes when all its work has; or nullptr
+  std::mutex mutex;              ///< serialises the calls on the queue
+  trine_queue* queue = nullptr;  ///< nullptr once destroyed
+  trine_event* tail = nullptr;   ///< of a destroyed queue: passes when all its work has; or nullptr
 };
 
 /// What was enqueued since the last good wait, to be named when something fails.

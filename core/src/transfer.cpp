@@ -73,9 +73,7 @@ char* ring_of(Lane& lane) {
   if (!lane.ring) {
     try {
       lane.ring = Buffer(lane.queue.device(), kChunk * kMostThreads * kSlotsEach, Memory::pinned);
-    } catch (const Error&) {
-      return nullptr;
-    }
+    } catch (const Error&) { return nullptr; }
   }
   return static_cast<char*>(lane.ring.host());
 }

@@ -1,6 +1,6 @@
 // The words of the API, there and back, and the exception that carries a sentence.
-#include <trine/types.hpp>
 #include <trine/version.h>
+#include <trine/types.hpp>
 
 #include <array>
 #include <span>
@@ -25,17 +25,16 @@ constexpr Word<Status> kStatuses[] = {{Status::ok, "ok"},
                                       {Status::backend_error, "backend_error"},
                                       {Status::device_lost, "device_lost"},
                                       {Status::internal, "internal"}};
-constexpr Word<Dtype> kDtypes[] = {
-    {Dtype::f32, "f32"}, {Dtype::f64, "f64"},   {Dtype::i32, "i32"}, {Dtype::i64, "i64"},
-    {Dtype::u32, "u32"}, {Dtype::u64, "u64"},   {Dtype::f16, "f16"}, {Dtype::bf16, "bf16"},
-    {Dtype::b8, "b8"},   {Dtype::b16, "b16"},   {Dtype::b32, "b32"}, {Dtype::b64, "b64"},
-    {Dtype::b128, "b128"}};
-constexpr Word<Operation> kOperations[] = {{Operation::reduce, "reduce"},
-                                           {Operation::transpose, "transpose"},
-                                           {Operation::gemm, "gemm"}};
-constexpr Word<Function> kFunctions[] = {{Function::sum, "sum"},       {Function::prod, "prod"},
-                                         {Function::min, "min"},       {Function::max, "max"},
-                                         {Function::argmin, "argmin"}, {Function::argmax, "argmax"}};
+constexpr Word<Dtype> kDtypes[] = {{Dtype::f32, "f32"},  {Dtype::f64, "f64"},   {Dtype::i32, "i32"},
+                                   {Dtype::i64, "i64"},  {Dtype::u32, "u32"},   {Dtype::u64, "u64"},
+                                   {Dtype::f16, "f16"},  {Dtype::bf16, "bf16"}, {Dtype::b8, "b8"},
+                                   {Dtype::b16, "b16"},  {Dtype::b32, "b32"},   {Dtype::b64, "b64"},
+                                   {Dtype::b128, "b128"}};
+constexpr Word<Operation> kOperations[] = {
+    {Operation::reduce, "reduce"}, {Operation::transpose, "transpose"}, {Operation::gemm, "gemm"}};
+constexpr Word<Function> kFunctions[] = {
+    {Function::sum, "sum"}, {Function::prod, "prod"},     {Function::min, "min"},
+    {Function::max, "max"}, {Function::argmin, "argmin"}, {Function::argmax, "argmax"}};
 constexpr Word<Map> kMaps[] = {
     {Map::identity, "identity"}, {Map::abs, "abs"}, {Map::square, "square"}};
 constexpr Word<Axis> kAxes[] = {
@@ -64,8 +63,8 @@ Enum value_of(const Word<Enum> (&words)[count], const char* what, std::string_vi
   }
   const std::string_view near = kit::closest(text, texts.begin(), texts.end());
   const std::string hint = near.empty() ? "" : detail::cat(" Did you mean '", near, "'?");
-  detail::fail(Status::not_found, "No ", what, " is called '", text, "'.", hint, " There are: ", all,
-               ".");
+  detail::fail(Status::not_found, "No ", what, " is called '", text, "'.", hint,
+               " There are: ", all, ".");
 }
 
 }  // namespace
@@ -83,7 +82,9 @@ std::string_view name(Axis value) noexcept { return word_of(kAxes, value); }
 std::string_view name(Numerics value) noexcept { return word_of(kNumerics, value); }
 
 Dtype parse_dtype(std::string_view text) { return value_of(kDtypes, "dtype", text); }
-Operation parse_operation(std::string_view text) { return value_of(kOperations, "operation", text); }
+Operation parse_operation(std::string_view text) {
+  return value_of(kOperations, "operation", text);
+}
 Function parse_function(std::string_view text) { return value_of(kFunctions, "function", text); }
 Map parse_map(std::string_view text) { return value_of(kMaps, "map", text); }
 Axis parse_axis(std::string_view text) { return value_of(kAxes, "axis", text); }

@@ -27,7 +27,9 @@ void* allocate(void*, size_t bytes, size_t alignment) {
     }
   }
   void* pointer = nullptr;
-  if (posix_memalign(&pointer, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes ? bytes : 1)) return nullptr;
+  if (posix_memalign(&pointer, alignment < sizeof(void*) ? sizeof(void*) : alignment,
+                     bytes ? bytes : 1))
+    return nullptr;
   ++failing.alive;
   return pointer;
 }
@@ -46,7 +48,8 @@ float whole_road(const Device& device, std::vector<float>& output) {
   const Buffer input(device, 256), result(device, 4);
   copy(queue, host_vector(values.data(), Dtype::f32, 64), vector(input, Dtype::f32, 64));
   second.wait(queue.record());
-  run(second, Reduce{.input = vector(input, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)});
+  run(second,
+      Reduce{.input = vector(input, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)});
   copy(second, vector(result, Dtype::f32, 1), host_vector(output.data(), Dtype::f32, 1));
   second.wait();
   queue.wait();
@@ -87,7 +90,8 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
     }
     ++failures;
     // What fails in a destructor is put off, not thrown: then the road was travelled to its end.
-    EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64) << n << ": " << refusal.sentence;
+    EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64)
+        << n << ": " << refusal.sentence;
     EXPECT_EQ(whole_road(device, output), 64) << "after the failure of allocation " << n;
   }
   FAIL() << "the road has more than 200 allocations";

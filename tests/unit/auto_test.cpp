@@ -19,8 +19,9 @@ std::string first_device(DeviceKind kind) {
 struct Auto : ::testing::Test {
   void SetUp() override {
     const std::vector<BackendInfo> all = backends();
-    const bool has_cpu = std::any_of(all.begin(), all.end(),
-                                     [](const auto& info) { return info.name == "cpu" && !info.devices.empty(); });
+    const bool has_cpu = std::any_of(all.begin(), all.end(), [](const auto& info) {
+      return info.name == "cpu" && !info.devices.empty();
+    });
     if (!has_cpu) GTEST_SKIP() << "this build has no cpu backend";
   }
 };
@@ -37,18 +38,21 @@ TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
   for (int i = 0; i < 50; ++i) {
     const auto start = std::chrono::steady_clock::now();
     sum(values);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   EXPECT_LT(best, 1e-3);
 }
 
 TEST_F(Auto, TheSameGpuIsOneCandidateAndHugeWorkGoesThere) {
   const int64_t n = 8192;
-  const Gemm huge{.a = row_major({}, Dtype::f32, n, n), .b = row_major({}, Dtype::f32, n, n),
+  const Gemm huge{.a = row_major({}, Dtype::f32, n, n),
+                  .b = row_major({}, Dtype::f32, n, n),
                   .c = row_major({}, Dtype::f32, n, n)};
   const Placement placement = place(huge, Where::host);
   const std::string gpu = first_device(DeviceKind::gpu);
-  EXPECT_EQ(placement.device.facts().kind, gpu.empty() ? DeviceKind::cpu : DeviceKind::gpu) << placement.sentence;
+  EXPECT_EQ(placement.device.facts().kind, gpu.empty() ? DeviceKind::cpu : DeviceKind::gpu)
+      << placement.sentence;
   if (gpu.empty()) {
     EXPECT_EQ(placement.device.id(), "cpu") << "a CPU seen through OpenCL is no second one";
   }

@@ -19,7 +19,8 @@ struct Checks : FakeDevice {
     return {row_major(data, Dtype::f32, 4, 8), row_major(result, Dtype::f32, 8, 4)};
   }
   Gemm product() const {
-    return {.a = row_major(data, Dtype::f32, 4, 8), .b = row_major(data, Dtype::f32, 8, 2),
+    return {.a = row_major(data, Dtype::f32, 4, 8),
+            .b = row_major(data, Dtype::f32, 8, 2),
             .c = row_major(result, Dtype::f32, 4, 2)};
   }
 };
@@ -41,7 +42,8 @@ TEST_F(Checks, NullAndForeignObjectsAreRefused) {
 TEST_F(Checks, ExtentsMustFitTheirBuffer) {
   Reduce op = sum();
   op.input.rows = 129;
-  EXPECT_REFUSED(kInvalid, "needs 4128 bytes from byte 0 on, but its buffer has 4096", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "needs 4128 bytes from byte 0 on, but its buffer has 4096",
+                 run(queue, op));
   op = sum();
   op.input.offset = 4096;
   EXPECT_REFUSED(kInvalid, "its buffer has 4096", run(queue, op));
@@ -79,7 +81,8 @@ TEST_F(Checks, BroadcastAndOverlapAreForInputsOnly) {
   queue.wait();
   Transpose turned = turn();
   turned.output.row_stride = 0;
-  EXPECT_REFUSED(kInvalid, "transpose: output: an output's elements may not overlap", run(queue, turned));
+  EXPECT_REFUSED(kInvalid, "transpose: output: an output's elements may not overlap",
+                 run(queue, turned));
   turned = turn();
   turned.output.row_stride = 3;
   EXPECT_REFUSED(kInvalid, "may not overlap or repeat", run(queue, turned));
@@ -263,13 +266,19 @@ TEST_F(Checks, ARefusedCallWritesNothing) {
 }
 
 TEST_F(Checks, RungsAreNamedExactlyOrRefusedWithTheClosest) {
-  EXPECT_REFUSED(Status::not_found, "Did you mean 'tuned'? There are: naive, tuned, picky, packed", run(queue, sum(), "tunde"));
-  EXPECT_REFUSED(Status::not_found, "It has: threads, finish", run(queue, sum(), "tuned:thread=64"));
-  EXPECT_REFUSED(Status::not_found, "Did you mean 'threads'?", run(queue, sum(), "tuned:thread=64"));
-  EXPECT_REFUSED(Status::not_found, "threads=65 doesn't exist; it can be 64, 128, 256", run(queue, sum(), "tuned:threads=65"));
-  EXPECT_REFUSED(Status::not_found, "parameter=value is needed", run(queue, sum(), "tuned:threads"));
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'tuned'? There are: naive, tuned, picky, packed",
+                 run(queue, sum(), "tunde"));
+  EXPECT_REFUSED(Status::not_found, "It has: threads, finish",
+                 run(queue, sum(), "tuned:thread=64"));
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'threads'?",
+                 run(queue, sum(), "tuned:thread=64"));
+  EXPECT_REFUSED(Status::not_found, "threads=65 doesn't exist; it can be 64, 128, 256",
+                 run(queue, sum(), "tuned:threads=65"));
+  EXPECT_REFUSED(Status::not_found, "parameter=value is needed",
+                 run(queue, sum(), "tuned:threads"));
   EXPECT_REFUSED(Status::not_found, "It has: none", run(queue, turn(), "naive:threads=64"));
-  EXPECT_REFUSED(Status::not_found, "no rung of transpose is called 'tuned'", run(queue, turn(), "tuned"));
+  EXPECT_REFUSED(Status::not_found, "no rung of transpose is called 'tuned'",
+                 run(queue, turn(), "tuned"));
 }
 
 TEST_F(Checks, WhatExceedsTheLargestBufferIsUnsupported) {

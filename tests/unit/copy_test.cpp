@@ -73,18 +73,31 @@ TEST_F(Copies, RefuseWhatTheyCantDo) {
   constexpr Status invalid = Status::invalid_argument;
   const Buffer buffer(device, 256), target(device, 256);
   std::vector<float> host(64);
-  EXPECT_REFUSED(invalid, "is a Transpose", copy(queue, row_major(buffer, Dtype::f32, 4, 4), col_major(target, Dtype::f32, 4, 4)));
-  EXPECT_REFUSED(invalid, "the source is 4 x 4", copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f32, 2, 8)));
-  EXPECT_REFUSED(invalid, "differ in size", copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f64, 4, 4)));
-  EXPECT_REFUSED(invalid, "its host memory is null", copy(queue, host_vector(nullptr, Dtype::f32, 4), vector(buffer, Dtype::f32, 4)));
-  EXPECT_REFUSED(invalid, "its buffer has 256", copy(queue, host_vector(host.data(), Dtype::f32, 65), vector(buffer, Dtype::f32, 65)));
-  EXPECT_REFUSED(invalid, "overlaps", copy(queue, vector(buffer, Dtype::f32, 8), vector(buffer, Dtype::f32, 8, 16)));
+  EXPECT_REFUSED(
+      invalid, "is a Transpose",
+      copy(queue, row_major(buffer, Dtype::f32, 4, 4), col_major(target, Dtype::f32, 4, 4)));
+  EXPECT_REFUSED(
+      invalid, "the source is 4 x 4",
+      copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f32, 2, 8)));
+  EXPECT_REFUSED(
+      invalid, "differ in size",
+      copy(queue, row_major(buffer, Dtype::f32, 4, 4), row_major(target, Dtype::f64, 4, 4)));
+  EXPECT_REFUSED(invalid, "its host memory is null",
+                 copy(queue, host_vector(nullptr, Dtype::f32, 4), vector(buffer, Dtype::f32, 4)));
+  EXPECT_REFUSED(
+      invalid, "its buffer has 256",
+      copy(queue, host_vector(host.data(), Dtype::f32, 65), vector(buffer, Dtype::f32, 65)));
+  EXPECT_REFUSED(invalid, "overlaps",
+                 copy(queue, vector(buffer, Dtype::f32, 8), vector(buffer, Dtype::f32, 8, 16)));
   HostView repeated = host_row_major(host.data(), Dtype::f32, 4, 4);
   repeated.row_stride = 0;
-  EXPECT_REFUSED(invalid, "may not overlap", copy(queue, row_major(buffer, Dtype::f32, 4, 4), repeated));
+  EXPECT_REFUSED(invalid, "may not overlap",
+                 copy(queue, row_major(buffer, Dtype::f32, 4, 4), repeated));
   const Device other = open("other:0");
   Queue third(open("fake:1"));
-  EXPECT_REFUSED(invalid, "must belong to either end", copy(third, vector(buffer, Dtype::f32, 4), vector(Buffer(other, 64), Dtype::f32, 4)));
+  EXPECT_REFUSED(
+      invalid, "must belong to either end",
+      copy(third, vector(buffer, Dtype::f32, 4), vector(Buffer(other, 64), Dtype::f32, 4)));
 }
 
 TEST_F(Copies, FillStridedTargets) {
@@ -100,7 +113,8 @@ TEST_F(Copies, FillStridedTargets) {
 }
 
 /// Copies between every pair of devices, on a queue of either end.
-struct Between : FakeDevice, ::testing::WithParamInterface<std::tuple<const char*, const char*, bool>> {};
+struct Between : FakeDevice,
+                 ::testing::WithParamInterface<std::tuple<const char*, const char*, bool>> {};
 
 TEST_P(Between, DevicesOnAQueueOfEitherEnd) {
   const auto [from_name, to_name, by_source] = GetParam();
@@ -109,7 +123,8 @@ TEST_P(Between, DevicesOnAQueueOfEitherEnd) {
   const std::vector<float> values = counting(size_t(rows * cols));
   Queue source_queue(from), target_queue(to);
   const Buffer source(from, uint64_t(rows * cols) * 4), target(to, uint64_t(rows * (cols + 3)) * 4);
-  copy(source_queue, host_row_major(values.data(), Dtype::f32, rows, cols), row_major(source, Dtype::f32, rows, cols));
+  copy(source_queue, host_row_major(values.data(), Dtype::f32, rows, cols),
+       row_major(source, Dtype::f32, rows, cols));
   View there = row_major(target, Dtype::f32, rows, cols, 4);
   there.row_stride = cols + 3;
   Queue& on = by_source ? source_queue : target_queue;
@@ -130,10 +145,13 @@ TEST_P(Between, DevicesOnAQueueOfEitherEnd) {
 
 INSTANTIATE_TEST_SUITE_P(, Between,
                          ::testing::Combine(::testing::Values("fake:0", "fake:1", "other:0"),
-                                            ::testing::Values("fake:0", "other:0"), ::testing::Bool()),
+                                            ::testing::Values("fake:0", "other:0"),
+                                            ::testing::Bool()),
                          [](const auto& test) {
-                           std::string text = std::string(std::get<0>(test.param)) + "_to_" + std::get<1>(test.param) +
-                                              (std::get<2>(test.param) ? "_by_source" : "_by_target");
+                           std::string text =
+                               std::string(std::get<0>(test.param)) + "_to_" +
+                               std::get<1>(test.param) +
+                               (std::get<2>(test.param) ? "_by_source" : "_by_target");
                            std::replace(text.begin(), text.end(), ':', '_');
                            return text;
                          });

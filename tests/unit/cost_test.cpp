@@ -47,7 +47,10 @@ struct Cost : ::testing::Test {
     for (int round = 0; round < 200; ++round) {
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < 100; ++i) call();
-      best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / 100);
+      best = std::min(
+          best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+                        .count() /
+                    100);
     }
     const long after = allocations;
     std::printf("core's cost of %-28s %6.0f ns\n", what, best);
@@ -62,7 +65,8 @@ struct Cost : ::testing::Test {
 TEST_F(Cost, OfACallIsBelowAMicrosecond) {
   const Reduce sum{.input = vector(a, Dtype::f32, 1000), .output = vector(c, Dtype::f32, 1)};
   const Transpose turn{row_major(a, Dtype::f32, 32, 64), row_major(c, Dtype::f32, 64, 32)};
-  const Gemm product{.a = row_major(a, Dtype::f32, 32, 64), .b = row_major(b, Dtype::f32, 64, 16),
+  const Gemm product{.a = row_major(a, Dtype::f32, 32, 64),
+                     .b = row_major(b, Dtype::f32, 64, 16),
                      .c = row_major(c, Dtype::f32, 32, 16)};
   expect_cheap("reduce", [&] { run(queue, sum); });
   expect_cheap("reduce by a named rung", [&] { run(queue, sum, "tuned:threads=64,finish=two"); });

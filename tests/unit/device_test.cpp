@@ -9,7 +9,8 @@ namespace trine::testing {
 namespace {
 
 const BackendInfo* find(const std::vector<BackendInfo>& all, const std::string& name) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -45,8 +46,8 @@ TEST(Devices, OpenByNameAndAreTheSameAgain) {
 TEST(Devices, AWrongNameSaysWhatThereIs) {
   EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("fale:0"));
   EXPECT_REFUSED(Status::not_found, "fake:0, fake:1, other:0", open("nothing like it"));
-  for (const char* name : {"fake:2", "fake:-1", "fake:", "fake:x", "fake:0:", "fake:0:x", "", ":", "FAKE:0",
-                           "fake:0 ", "fake:99999999999"}) {
+  for (const char* name : {"fake:2", "fake:-1", "fake:", "fake:x", "fake:0:", "fake:0:x", "", ":",
+                           "FAKE:0", "fake:0 ", "fake:99999999999"}) {
     EXPECT_REFUSED(Status::not_found, "No device is called", open(name));
   }
   EXPECT_REFUSED(Status::invalid_argument, "place()", open("auto"));
@@ -72,7 +73,8 @@ TEST(Devices, CloseWithTheirLastHandleAndOpenAgain) {
 TEST(Devices, ADeviceThatFailsToOpenSaysSo) {
   const Device keeper = open("fake:0");
   panel_of(keeper).fail(FAKE_DEVICE_OPEN, TRINE_OUT_OF_MEMORY);
-  EXPECT_REFUSED(Status::out_of_memory, "fake:1: opening the device: a planted fault", open("fake:1"));
+  EXPECT_REFUSED(Status::out_of_memory, "fake:1: opening the device: a planted fault",
+                 open("fake:1"));
   EXPECT_EQ(open("fake:1").id(), "fake:1");
 }
 
@@ -136,11 +138,13 @@ TEST_F(Packs, LoadOnDemandAndRunInTheQueuesOrder) {
   EXPECT_EQ(loaded[0].name, "pack_for_other");
   EXPECT_EQ(loaded[0].reason, "");
   EXPECT_EQ(load_packs(TRINE_TEST_LATER "/trine_other_pack.so").size(), 1u);
-  EXPECT_EQ(other.rungs(Operation::reduce).size(), 4u) << "an open device sees it, and sees it once";
+  EXPECT_EQ(other.rungs(Operation::reduce).size(), 4u)
+      << "an open device sees it, and sees it once";
 
   Queue on_other(other);
   std::vector<float> values(13, 2.0f), total(1);
-  const Buffer input = Buffer::wrap(other, values.data(), 13 * 4), output = Buffer::wrap(other, total.data(), 4);
+  const Buffer input = Buffer::wrap(other, values.data(), 13 * 4),
+               output = Buffer::wrap(other, total.data(), 4);
   Reduce sum{.input = vector(input, Dtype::f32, 12), .output = vector(output, Dtype::f32, 1)};
   panel_of(other).hold(1);
   run(on_other, sum, "packed");

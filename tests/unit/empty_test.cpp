@@ -9,8 +9,8 @@ namespace {
 
 struct Empty : FakeDevice {
   template <class T>
-  std::vector<T> reduced(Function function, Map map, Dtype dtype, Axis axis, int64_t rows, int64_t cols,
-                         int64_t results) {
+  std::vector<T> reduced(Function function, Map map, Dtype dtype, Axis axis, int64_t rows,
+                         int64_t cols, int64_t results) {
     const Buffer output = upload(std::vector<T>(static_cast<size_t>(results), T{42}));
     run(queue, Reduce{function, map, axis, row_major({}, dtype, rows, cols),
                       vector(output, dtype_of<T>, results)});
@@ -51,18 +51,22 @@ TEST_F(Empty, EachRowOfNoColumnsFillsEveryResult) {
   const Buffer spread = upload<float>({7, 7, 7, 7, 7});
   View output = vector(spread, Dtype::f32, 3);
   output.row_stride = 2;
-  run(queue, Reduce{.axis = Axis::each_row, .input = row_major({}, Dtype::f32, 3, 0), .output = output});
+  run(queue,
+      Reduce{.axis = Axis::each_row, .input = row_major({}, Dtype::f32, 3, 0), .output = output});
   EXPECT_EQ(download<float>(spread), (std::vector<float>{0, 7, 0, 7, 0}));
 }
 
 TEST_F(Empty, NothingToWriteIsNothingToDo) {
-  const Choice choice = run(queue, Reduce{.axis = Axis::each_row, .input = row_major({}, Dtype::f32, 0, 3),
+  const Choice choice = run(queue, Reduce{.axis = Axis::each_row,
+                                          .input = row_major({}, Dtype::f32, 0, 3),
                                           .output = vector({}, Dtype::f32, 0)});
   EXPECT_EQ(choice.rung_name(), "tuned");
   run(queue, Transpose{row_major({}, Dtype::b64, 0, 3), row_major({}, Dtype::b64, 3, 0)});
   const Buffer b(device, 24);
-  run(queue, Gemm{.a = row_major({}, Dtype::f32, 0, 3), .b = row_major(b, Dtype::f32, 3, 2),
-                  .c = row_major({}, Dtype::f32, 0, 2)},
+  run(queue,
+      Gemm{.a = row_major({}, Dtype::f32, 0, 3),
+           .b = row_major(b, Dtype::f32, 3, 2),
+           .c = row_major({}, Dtype::f32, 0, 2)},
       "naive");
   const Buffer nothing(device, 0);
   copy(queue, host_vector(nullptr, Dtype::f32, 0), vector(nothing, Dtype::f32, 0));
@@ -75,8 +79,11 @@ TEST_F(Empty, NothingToWriteIsNothingToDo) {
 
 TEST_F(Empty, AGemmOverNoInnerExtentStillWrites) {
   const Buffer c = upload<float>({1, 2, 3, 4});
-  run(queue, Gemm{.alpha = 5, .beta = 2, .a = row_major({}, Dtype::f32, 2, 0),
-                  .b = row_major({}, Dtype::f32, 0, 2), .c = row_major(c, Dtype::f32, 2, 2)});
+  run(queue, Gemm{.alpha = 5,
+                  .beta = 2,
+                  .a = row_major({}, Dtype::f32, 2, 0),
+                  .b = row_major({}, Dtype::f32, 0, 2),
+                  .c = row_major(c, Dtype::f32, 2, 2)});
   EXPECT_EQ(download<float>(c), (std::vector<float>{2, 4, 6, 8}));
 }
 

@@ -181,9 +181,7 @@ TEST(Exact, FoldsAddUpInAnyOrder) {
       bool fits;
       for (bool backwards : {false, true}) {
         const double sum = folded(values, backwards, &fits);
-        if (fits) {
-          EXPECT_EQ(sum, exact(values)) << range << " " << shift;
-        }
+        if (fits) { EXPECT_EQ(sum, exact(values)) << range << " " << shift; }
         fitted += fits;
       }
     }
@@ -264,7 +262,8 @@ TEST(Exact, TiesGoToEvenUnlessSomethingLiesBelow) {
       {{0x1.fffffep127, 0x1p102}, 0x1.fffffe8p127, 0x1.fffffep127f},
       {{0x1.fffffffffffffp1023, 0x1p970}, INFINITY, INFINITY},
       {{0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023},
-       0x1.fffffffffffffp1023, INFINITY},
+       0x1.fffffffffffffp1023,
+       INFINITY},
       {{0x1p1023, -0x1p1023}, 0, 0},
   };
   for (const auto& c : cases) {
@@ -321,7 +320,9 @@ TEST(Exact, SettlesSpecialValues) {
   EXPECT_EQ(f64(other | SAW_MINUS_INFINITY), -INFINITY);
   EXPECT_EQ(as_ulong(f64(other)), as_ulong(0.0));
   EXPECT_EQ(as_ulong(f64(0)), as_ulong(-0.0));
-  const auto f32 = [](uint saw) { return std::bit_cast<float>(uint(settle(0, false, saw, 24, -126))); };
+  const auto f32 = [](uint saw) {
+    return std::bit_cast<float>(uint(settle(0, false, saw, 24, -126)));
+  };
   EXPECT_TRUE(std::isnan(f32(other | SAW_NAN)));
   EXPECT_EQ(f32(other | SAW_MINUS_INFINITY), -INFINITY);
   EXPECT_EQ(std::bit_cast<uint>(f32(0)), 0x80000000u);

@@ -37,17 +37,17 @@ template <class Body>
 Refusal refusal_of(Body&& body) {
   try {
     body();
-  } catch (const Error& error) {
-    return {error.status(), error.what()};
-  }
+  } catch (const Error& error) { return {error.status(), error.what()}; }
   return {};
 }
 
-#define EXPECT_REFUSED(wanted, piece, statement)                                                  \
-  do {                                                                                            \
-    const ::trine::testing::Refusal refusal = ::trine::testing::refusal_of([&] { statement; });   \
-    EXPECT_EQ(::trine::name(refusal.status), ::trine::name(wanted)) << #statement << ": " << refusal.sentence;      \
-    EXPECT_NE(refusal.sentence.find(piece), std::string::npos) << #statement << ": " << refusal.sentence; \
+#define EXPECT_REFUSED(wanted, piece, statement)                                                \
+  do {                                                                                          \
+    const ::trine::testing::Refusal refusal = ::trine::testing::refusal_of([&] { statement; }); \
+    EXPECT_EQ(::trine::name(refusal.status), ::trine::name(wanted))                             \
+        << #statement << ": " << refusal.sentence;                                              \
+    EXPECT_NE(refusal.sentence.find(piece), std::string::npos)                                  \
+        << #statement << ": " << refusal.sentence;                                              \
   } while (false)
 
 /// One fake device, a queue, and the gate open again at the end.

@@ -70,7 +70,8 @@ TEST_P(HostCalls, SubMatricesLeaveTheirSurroundingsAlone) {
     for (int64_t i = 0; i < rows; ++i) {
       wrong += output[size_t(2 + j * (rows + 5) + i)] != input[size_t(1 + i * pitch + j)];
     }
-    for (int64_t gap = rows; gap < rows + 5 && 2 + j * (rows + 5) + gap < int64_t(output.size()); ++gap) {
+    for (int64_t gap = rows; gap < rows + 5 && 2 + j * (rows + 5) + gap < int64_t(output.size());
+         ++gap) {
       touched += output[size_t(2 + j * (rows + 5) + gap)] != -1.0f;
     }
   }
@@ -82,7 +83,8 @@ TEST_P(HostCalls, GemmOfColumnMajorSubMatricesWithBeta) {
   const std::vector<float> a{1, 2, 9, 3, 4, 9};  // column-major 2 x 2, leading dimension 3
   const std::vector<float> b{1, 0, 0, 1};
   std::vector<float> c{10, 20, -7, 30, 40, -7};
-  HostView left = host_col_major(a.data(), Dtype::f32, 2, 2), result = host_col_major(c.data(), Dtype::f32, 2, 2);
+  HostView left = host_col_major(a.data(), Dtype::f32, 2, 2),
+           result = host_col_major(c.data(), Dtype::f32, 2, 2);
   left.col_stride = result.col_stride = 3;
   gemm(2, left, host_row_major(b.data(), Dtype::f32, 2, 2), 1, result, options);
   EXPECT_EQ(c, (std::vector<float>{12, 24, -7, 36, 48, -7}));
@@ -96,11 +98,14 @@ TEST_P(HostCalls, BroadcastAndStridedInputs) {
   float total = 0;
   HostView view = host_row_major(values.data(), Dtype::f32, 1000, 4);
   view.row_stride = 0;
-  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1), options);
+  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1),
+         options);
   EXPECT_EQ(total, 6000);
-  view = host_row_major(values.data(), Dtype::f32, 4, 3);  // every fifth of every sixteenth: no unit stride
+  view = host_row_major(values.data(), Dtype::f32, 4,
+                        3);  // every fifth of every sixteenth: no unit stride
   view.row_stride = 16, view.col_stride = 5;
-  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1), options);
+  reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1),
+         options);
   float wanted = 0;
   for (size_t i = 0; i < 4; ++i) {
     for (size_t j = 0; j < 3; ++j) wanted += values[16 * i + 5 * j];
@@ -109,17 +114,20 @@ TEST_P(HostCalls, BroadcastAndStridedInputs) {
   std::vector<float> sums(7, -1.0f);
   HostView spread = host_vector(sums.data(), Dtype::f32, 4);
   spread.row_stride = 2;
-  reduce(Function::sum, Map::identity, Axis::each_row, host_row_major(values.data(), Dtype::f32, 4, 2), spread, options);
+  reduce(Function::sum, Map::identity, Axis::each_row,
+         host_row_major(values.data(), Dtype::f32, 4, 2), spread, options);
   EXPECT_EQ(sums, (std::vector<float>{1, -1, 5, -1, 9, -1, 13}));
 }
 
 TEST_P(HostCalls, MistakesAreRefusedAlikeOnEveryDevice) {
   std::vector<float> values = counting(16);
   const HostView view = host_row_major(values.data(), Dtype::f32, 4, 4);
-  EXPECT_REFUSED(Status::invalid_argument, "transpose: output overlaps input", transpose(view, view, options));
+  EXPECT_REFUSED(Status::invalid_argument, "transpose: output overlaps input",
+                 transpose(view, view, options));
   EXPECT_REFUSED(Status::invalid_argument, "host memory is null",
                  transpose(view, host_row_major(nullptr, Dtype::f32, 4, 4), options));
-  EXPECT_REFUSED(Status::invalid_argument, "doesn't give", gemm(1, view, view, 0, host_row_major(values.data(), Dtype::f32, 4, 3), options));
+  EXPECT_REFUSED(Status::invalid_argument, "doesn't give",
+                 gemm(1, view, view, 0, host_row_major(values.data(), Dtype::f32, 4, 3), options));
   EXPECT_REFUSED(Status::invalid_argument, "no exact f32", gemm(0.1, view, view, 0, view, options));
   std::vector<float> out(16);
   options.rung = "nave";
@@ -144,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(, HostCalls, ::testing::Values("fake:0", "other:0"),
 
 TEST(HostCall, AWrongDeviceIsAnErrorNotAnother) {
   const std::vector<float> values(4);
-  EXPECT_REFUSED(Status::not_found, "No device is called 'bogus:0'", sum(values, {.device = "bogus:0"}));
+  EXPECT_REFUSED(Status::not_found, "No device is called 'bogus:0'",
+                 sum(values, {.device = "bogus:0"}));
 }
 
 TEST(HostCall, EightThreadsAtOnce) {
@@ -154,7 +163,9 @@ TEST(HostCall, EightThreadsAtOnce) {
     threads.emplace_back([&, t] {
       const std::vector<float> values(1000, static_cast<float>(t));
       for (int i = 0; i < 20; ++i) {
-        if (sum(values, {.device = i % 2 ? "fake:0" : "other:0"}) != 1000.0f * static_cast<float>(t)) ++wrong;
+        if (sum(values, {.device = i % 2 ? "fake:0" : "other:0"}) !=
+            1000.0f * static_cast<float>(t))
+          ++wrong;
       }
     });
   }

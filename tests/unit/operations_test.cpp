@@ -17,7 +17,8 @@ TEST_F(Operations, SumReachesTheDeviceAndComesBack) {
   EXPECT_EQ(choice.device.id(), "fake:0");
   EXPECT_EQ(choice.why, "default: the fake's best");
   EXPECT_EQ(choice.sentence(),
-            "reduce on fake:0 by tuned:threads=256,finish=atomic (reproducible): default: the fake's best.");
+            "reduce on fake:0 by tuned:threads=256,finish=atomic (reproducible): default: the "
+            "fake's best.");
 }
 
 TEST_F(Operations, TransposeAndGemmWriteTheirResults) {
@@ -27,8 +28,11 @@ TEST_F(Operations, TransposeAndGemmWriteTheirResults) {
   EXPECT_EQ(download<float>(output), (std::vector<float>{1, 4, 2, 5, 3, 6}));
 
   const Buffer product = upload<float>({1, 1, 1, 1});
-  run(queue, Gemm{.alpha = 2, .beta = 3, .a = row_major(input, Dtype::f32, 2, 3),
-                  .b = row_major(output, Dtype::f32, 3, 2), .c = row_major(product, Dtype::f32, 2, 2)});
+  run(queue, Gemm{.alpha = 2,
+                  .beta = 3,
+                  .a = row_major(input, Dtype::f32, 2, 3),
+                  .b = row_major(output, Dtype::f32, 3, 2),
+                  .c = row_major(product, Dtype::f32, 2, 2)});
   EXPECT_EQ(download<float>(product), (std::vector<float>{31, 67, 67, 157}));
 }
 

@@ -65,7 +65,8 @@ TEST(Fork, AChildOfAProcessThatUsesTrineIsToldSo) {
   const Event event = queue.record();
   const auto lost = [](auto&& body) {
     const Refusal refusal = refusal_of(body);
-    return refusal.status == Status::device_lost && refusal.sentence.find("forked") != std::string::npos;
+    return refusal.status == Status::device_lost &&
+           refusal.sentence.find("forked") != std::string::npos;
   };
   EXPECT_EQ(in_child([&] {
               const float one = 1;

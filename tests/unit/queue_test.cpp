@@ -81,8 +81,10 @@ TEST_F(Queues, AFailedWaitNamesTheOperationsSinceTheLastGoodOne) {
   run(queue, sum());
   const Refusal refusal = refusal_of([&] { queue.wait(); });
   EXPECT_EQ(refusal.status, Status::backend_error);
-  EXPECT_NE(refusal.sentence.find("fake:0: waiting for the queue"), std::string::npos) << refusal.sentence;
-  EXPECT_NE(refusal.sentence.find("reduce sum f32 64x1 by naive; reduce sum f32 64x1 by tuned"), std::string::npos)
+  EXPECT_NE(refusal.sentence.find("fake:0: waiting for the queue"), std::string::npos)
+      << refusal.sentence;
+  EXPECT_NE(refusal.sentence.find("reduce sum f32 64x1 by naive; reduce sum f32 64x1 by tuned"),
+            std::string::npos)
       << refusal.sentence;
   EXPECT_EQ(panel.count(FAKE_DIRTY_WORKSPACES), 0);
   run(queue, sum());  // the workspace is zeroed again before the next launch
@@ -94,7 +96,8 @@ TEST_F(Queues, ALongHistoryIsCut) {
   for (int i = 0; i < 20; ++i) run(queue, sum(), "naive");
   panel.fail(FAKE_QUEUE_WAIT, TRINE_BACKEND_ERROR);
   const Refusal refusal = refusal_of([&] { queue.wait(); });
-  EXPECT_NE(refusal.sentence.find("12 others, then reduce sum"), std::string::npos) << refusal.sentence;
+  EXPECT_NE(refusal.sentence.find("12 others, then reduce sum"), std::string::npos)
+      << refusal.sentence;
   queue.wait();
 }
 
@@ -125,7 +128,9 @@ TEST_F(Queues, BuffersDroppedInFlightLiveUntilTheQueueHasPassed) {
     const Buffer brief(device, 256);
     const float one = 1;
     fill(queue, vector(brief, Dtype::f32, 64), &one);
-    run(queue, Reduce{.input = vector(brief, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)}, "naive");
+    run(queue,
+        Reduce{.input = vector(brief, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)},
+        "naive");
   }
   EXPECT_EQ(panel.count(FAKE_BUFFERS), before + 1);
   Queue unrelated(open("fake:1"));  // makes core look around: it must not free what is in use
@@ -199,8 +204,10 @@ TEST_F(Lost, ALostDeviceSaysSoFromThenOn) {
   const Buffer buffer(device1, 64);
   panel.fail(FAKE_QUEUE_WAIT, TRINE_DEVICE_LOST);
   EXPECT_REFUSED(Status::device_lost, "a planted fault", first.wait());
-  const Reduce op{.input = vector(buffer, Dtype::f32, 8), .output = vector(buffer, Dtype::f32, 1, 32)};
-  EXPECT_REFUSED(Status::device_lost, "fake:1:mode=noop is lost since an earlier error", run(second, op));
+  const Reduce op{.input = vector(buffer, Dtype::f32, 8),
+                  .output = vector(buffer, Dtype::f32, 1, 32)};
+  EXPECT_REFUSED(Status::device_lost, "fake:1:mode=noop is lost since an earlier error",
+                 run(second, op));
   EXPECT_REFUSED(Status::device_lost, "a planted fault", second.wait());
   EXPECT_REFUSED(Status::device_lost, "lost", Buffer(device1, 64));
   EXPECT_REFUSED(Status::device_lost, "lost", Queue{device1});
@@ -263,7 +270,8 @@ TEST_F(Queues, EightThreadsWithAQueueEach) {
         const Buffer input(mine, 256), output(mine, 4);
         const float value = static_cast<float>(t + 1);
         fill(own, vector(input, Dtype::f32, 64), &value);
-        run(own, Reduce{.input = vector(input, Dtype::f32, 64), .output = vector(output, Dtype::f32, 1)});
+        run(own, Reduce{.input = vector(input, Dtype::f32, 64),
+                        .output = vector(output, Dtype::f32, 1)});
         float total = 0;
         copy(own, vector(output, Dtype::f32, 1), host_vector(&total, Dtype::f32, 1));
         if (i % 5 == 0) own.record().wait();
@@ -284,7 +292,8 @@ TEST_F(Queues, EightThreadsOnOneQueueAndOneBuffer) {
     threads.emplace_back([&] {
       const Buffer output(device, 4);
       for (int i = 0; i < 50; ++i) {
-        run(queue, Reduce{.input = vector(data, Dtype::f32, 64), .output = vector(output, Dtype::f32, 1)});
+        run(queue,
+            Reduce{.input = vector(data, Dtype::f32, 64), .output = vector(output, Dtype::f32, 1)});
         if (i % 10 == 0) queue.wait();
         queue.record();
       }

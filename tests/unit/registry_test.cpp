@@ -36,7 +36,8 @@ Registry of(std::initializer_list<std::string> folders) {
 TEST(SearchPath, HoldsTheEnvironmentsFoldersThenTheOneBesideTheLibrary) {
   using Folders = std::vector<std::string>;
   EXPECT_EQ(search_folders(nullptr, false, "/opt/lib"), (Folders{"/opt/lib/trine"}));
-  EXPECT_EQ(search_folders("/a:/b/c", false, "/opt/lib"), (Folders{"/a", "/b/c", "/opt/lib/trine"}));
+  EXPECT_EQ(search_folders("/a:/b/c", false, "/opt/lib"),
+            (Folders{"/a", "/b/c", "/opt/lib/trine"}));
 }
 
 TEST(SearchPath, NeverHoldsTheCurrentFolder) {
@@ -69,9 +70,11 @@ TEST(Registry, AFolderThatIsNoneIsListed) {
 }
 
 TEST(Registry, TheFirstOfTwoBackendsOfOneNameWins) {
-  const fs::path copies = fs::temp_directory_path() / ("trine_registry_" + std::to_string(getpid()));
+  const fs::path copies =
+      fs::temp_directory_path() / ("trine_registry_" + std::to_string(getpid()));
   fs::create_directories(copies);
-  fs::copy_file(TRINE_TEST_FAKES "/trine_fake.so", copies / "trine_fake.so", fs::copy_options::overwrite_existing);
+  fs::copy_file(TRINE_TEST_FAKES "/trine_fake.so", copies / "trine_fake.so",
+                fs::copy_options::overwrite_existing);
   fs::create_symlink(TRINE_TEST_FAKES "/trine_other.so", copies / "trine_other.so");
   const Registry registry = of({TRINE_TEST_FAKES, copies.string()});
   EXPECT_EQ(registry.backends().size(), 2u);
@@ -93,11 +96,14 @@ TEST(Registry, ABrokenLibraryIsListedWithTheLoadersWords) {
 }
 
 TEST(Registry, RefusesWhatBreaksTheContractAndSaysHow) {
-  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/version"}), "odd_version"), "version 7 of the contract, this library version 1");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/version"}), "odd_version"),
+              "version 7 of the contract, this library version 1");
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/tail"}), "odd_tail"), "uses what this library");
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/short"}), "odd_short"), "its table lacks launch");
-  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/fails"}), "odd_fails"), "there is nothing in this machine");
-  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/no_entry"}), "odd_no_entry"), "neither trine_backend_v1 nor trine_rungs_v1");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/fails"}), "odd_fails"),
+              "there is nothing in this machine");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/no_entry"}), "odd_no_entry"),
+              "neither trine_backend_v1 nor trine_rungs_v1");
 }
 
 TEST(Registry, TakesANewerTableWhoseTailIsZero) {
@@ -111,7 +117,8 @@ TEST(Registry, TakesANewerTableWhoseTailIsZero) {
 TEST(Registry, APackWithoutItsBackendIsListed) {
   const fs::path folder = fs::temp_directory_path() / ("trine_pack_" + std::to_string(getpid()));
   fs::create_directories(folder);
-  fs::copy_file(TRINE_TEST_FAKES "/trine_fake_pack.so", folder / "trine_lonely.so", fs::copy_options::overwrite_existing);
+  fs::copy_file(TRINE_TEST_FAKES "/trine_fake_pack.so", folder / "trine_lonely.so",
+                fs::copy_options::overwrite_existing);
   const Registry registry = of({folder.string()});
   EXPECT_SAYS(reason_of(registry, "pack_for_fake"), "it extends 'fake', which isn't there");
   fs::remove_all(folder);
@@ -137,9 +144,12 @@ struct NewRung {
 };
 
 TEST(Rows, OlderShorterRowsAreFilledWithZeros) {
-  const OldRung rows[] = {{sizeof(OldRung), TRINE_FAST, "a", "first"}, {sizeof(OldRung), TRINE_STUDY, "b", "second"}};
+  const OldRung rows[] = {{sizeof(OldRung), TRINE_FAST, "a", "first"},
+                          {sizeof(OldRung), TRINE_STUDY, "b", "second"}};
   Ladder ladder;
-  EXPECT_EQ(accept_rungs(reinterpret_cast<const trine_rung*>(rows), 2, sizeof(OldRung), nullptr, ladder), "");
+  EXPECT_EQ(
+      accept_rungs(reinterpret_cast<const trine_rung*>(rows), 2, sizeof(OldRung), nullptr, ladder),
+      "");
   ASSERT_EQ(ladder.size(), 2u);
   EXPECT_EQ(ladder[1]->row.name, std::string("b"));
   EXPECT_EQ(ladder[1]->row.requirement, nullptr);
@@ -177,7 +187,8 @@ TEST(Rows, BrokenRowsAreRefused) {
   EXPECT_SAYS(why(), "has no name");
   Ladder ladder;
   EXPECT_SAYS(accept_rungs(nullptr, 1, sizeof row, nullptr, ladder), "list of rungs is broken");
-  const trine_rung twice[] = {{sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}, {sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}};
+  const trine_rung twice[] = {{sizeof row, 1, "x", "", nullptr, nullptr, 0, 0},
+                              {sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}};
   EXPECT_SAYS(accept_rungs(twice, 2, sizeof row, nullptr, ladder), "'x' exists already");
 }
 
@@ -219,7 +230,8 @@ TEST(Options, AreReadCheckedAndAllAccountedFor) {
   EXPECT_EQ(threads, 7);
   EXPECT_EQ(read("threads=8", threads), TRINE_OK);
   EXPECT_EQ(threads, 8);
-  for (const char* wrong : {"threads", "threads=", "threads=0", "threads=65", "threads=8x", "=8", "threads=8,,"}) {
+  for (const char* wrong :
+       {"threads", "threads=", "threads=0", "threads=65", "threads=8x", "=8", "threads=8,,"}) {
     EXPECT_EQ(read(wrong, threads), TRINE_INVALID_ARGUMENT) << wrong;
   }
   EXPECT_EQ(read("thread=8", threads), TRINE_NOT_FOUND);
@@ -239,7 +251,9 @@ TEST(Guard, TurnsEveryExceptionIntoAStatus) {
 
 TEST(Words, TheClosestIsFoundAndNonsenseIsNot) {
   const std::string_view words[] = {"sequential", "shared", "warp"};
-  const auto near = [&](std::string_view word) { return kit::closest(word, std::begin(words), std::end(words)); };
+  const auto near = [&](std::string_view word) {
+    return kit::closest(word, std::begin(words), std::end(words));
+  };
   EXPECT_EQ(near("sequentail"), "sequential");
   EXPECT_EQ(near("wrap"), "warp");
   EXPECT_EQ(near("xyz"), "");

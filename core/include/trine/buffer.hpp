@@ -56,8 +56,10 @@ struct View {
 };
 
 /// Dense views: row-major, column-major, vector (n x 1). `offset` in bytes.
-TRINE_API View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset = 0);
-TRINE_API View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset = 0);
+TRINE_API View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols,
+                         uint64_t offset = 0);
+TRINE_API View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols,
+                         uint64_t offset = 0);
 TRINE_API View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset = 0);
 /// `count` dense row-major matrices, one after the other.
 TRINE_API View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,

@@ -22,8 +22,8 @@ struct Facts {
   std::string id;  ///< "cuda:0", "opencl:1", "cpu"
   DeviceKind kind = DeviceKind::other;
   std::string name, vendor, driver;
-  std::string probe;  ///< what the arithmetic probe found when the device was opened
-  std::string pci;    ///< "0000:3b:00.0" or ""
+  std::string probe;               ///< what the arithmetic probe found when the device was opened
+  std::string pci;                 ///< "0000:3b:00.0" or ""
   std::array<uint8_t, 16> uuid{};  ///< zeros when unknown
   uint64_t memory_bytes = 0, max_buffer_bytes = 0, local_memory_bytes = 0;
   uint64_t capabilities = 0;  ///< TRINE_CAN_… bits of <trine/abi.h>
@@ -34,11 +34,11 @@ struct Facts {
 
 /// A backend or rung pack that was looked for, present or not.
 struct BackendInfo {
-  std::string name;    ///< "cuda"; a pack's own name for packs
-  std::string path;    ///< the file it came from or was looked for at
-  std::string build;   ///< its version line, empty when absent
-  std::string reason;  ///< why it is absent or has no device; empty when all is well
-  std::string extends; ///< packs: the backend whose ladder they extend; else empty
+  std::string name;     ///< "cuda"; a pack's own name for packs
+  std::string path;     ///< the file it came from or was looked for at
+  std::string build;    ///< its version line, empty when absent
+  std::string reason;   ///< why it is absent or has no device; empty when all is well
+  std::string extends;  ///< packs: the backend whose ladder they extend; else empty
   std::vector<Facts> devices;
 };
 

@@ -17,8 +17,8 @@ struct HostOptions {
   std::string_view device = "auto";  ///< "auto" picks by size and measured rates
   std::string_view rung = {};
   Numerics numerics = Numerics::reproducible;
-  bool pinned = false;       ///< the host memory given is pinned already
-  Choice* choice = nullptr;  ///< where to write what was chosen, and why
+  bool pinned = false;               ///< the host memory given is pinned already
+  Choice* choice = nullptr;          ///< where to write what was chosen, and why
   std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
 };
 
@@ -26,9 +26,10 @@ struct HostOptions {
 /// operations of the same names.
 TRINE_API void reduce(Function function, Map map, Axis axis, const HostView& input,
                       const HostView& output, const HostOptions& options = {});
-TRINE_API void transpose(const HostView& input, const HostView& output, const HostOptions& options = {});
-TRINE_API void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
-                    const HostOptions& options = {});
+TRINE_API void transpose(const HostView& input, const HostView& output,
+                         const HostOptions& options = {});
+TRINE_API void gemm(double alpha, const HostView& a, const HostView& b, double beta,
+                    const HostView& c, const HostOptions& options = {});
 
 /// The result type of a reduction: sums and products of integers are 64 bits wide.
 template <class T>
@@ -37,7 +38,8 @@ using Sum = std::conditional_t<std::is_floating_point_v<T>, T,
 
 namespace detail {
 template <class Result, class T>
-Result reduce_span(Function function, Map map, std::span<const T> values, const HostOptions& options) {
+Result reduce_span(Function function, Map map, std::span<const T> values,
+                   const HostOptions& options) {
   Result result{};
   reduce(function, map, Axis::all, host_vector(values.data(), dtype_of<T>, int64_t(values.size())),
          host_vector(&result, dtype_of<Result>, 1), options);
@@ -47,7 +49,9 @@ Result reduce_span(Function function, Map map, std::span<const T> values, const 
 
 /// Reductions of a contiguous range (std::vector, std::array, std::span, C array).
 template <class Range>
-concept HostRange = requires(const Range& range) { std::span(std::data(range), std::size(range)); };
+concept HostRange = requires(const Range& range) {
+  std::span(std::data(range), std::size(range));
+};
 
 template <HostRange Range>
 auto sum(const Range& range, const HostOptions& options = {}, Map map = Map::identity) {
@@ -59,7 +63,8 @@ template <HostRange Range>
 auto prod(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
-  return detail::reduce_span<Sum<T>>(Function::prod, Map::identity, std::span<const T>(values), options);
+  return detail::reduce_span<Sum<T>>(Function::prod, Map::identity, std::span<const T>(values),
+                                     options);
 }
 template <HostRange Range>
 auto min(const Range& range, const HostOptions& options = {}) {
@@ -77,31 +82,35 @@ template <HostRange Range>
 int64_t argmin(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
-  return detail::reduce_span<int64_t>(Function::argmin, Map::identity, std::span<const T>(values), options);
+  return detail::reduce_span<int64_t>(Function::argmin, Map::identity, std::span<const T>(values),
+                                      options);
 }
 template <HostRange Range>
 int64_t argmax(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
-  return detail::reduce_span<int64_t>(Function::argmax, Map::identity, std::span<const T>(values), options);
+  return detail::reduce_span<int64_t>(Function::argmax, Map::identity, std::span<const T>(values),
+                                      options);
 }
 
 /// output (cols x rows) = transpose of input (rows x cols), both dense row-major.
 template <class T>
-void transpose(int64_t rows, int64_t cols, const T* input, T* output, const HostOptions& options = {}) {
+void transpose(int64_t rows, int64_t cols, const T* input, T* output,
+               const HostOptions& options = {}) {
   constexpr Dtype bits = sizeof(T) == 1   ? Dtype::b8
                          : sizeof(T) == 2 ? Dtype::b16
                          : sizeof(T) == 4 ? Dtype::b32
                          : sizeof(T) == 8 ? Dtype::b64
                                           : Dtype::b128;
   static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "1, 2, 4, 8 or 16 bytes");
-  transpose(host_row_major(input, bits, rows, cols), host_row_major(output, bits, cols, rows), options);
+  transpose(host_row_major(input, bits, rows, cols), host_row_major(output, bits, cols, rows),
+            options);
 }
 
 /// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major.
 template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c, const HostOptions& options = {},
-          double alpha = 1, double beta = 0) {
+void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
+          const HostOptions& options = {}, double alpha = 1, double beta = 0) {
   gemm(alpha, host_row_major(a, dtype_of<T>, m, k), host_row_major(b, dtype_of<T>, k, n), beta,
        host_row_major(c, dtype_of<T>, m, n), options);
 }

@@ -18,7 +18,8 @@ View view_of(const Device& device, const KokkosView& kokkos) {
   constexpr int rank = static_cast<int>(KokkosView::rank);
   static_assert(rank == 1 || rank == 2, "rank 1 or 2");
   View view;
-  view.buffer = Buffer::adopt(device, const_cast<Element*>(kokkos.data()), kokkos.span() * sizeof(Element));
+  view.buffer =
+      Buffer::adopt(device, const_cast<Element*>(kokkos.data()), kokkos.span() * sizeof(Element));
   view.dtype = dtype_of<Element>;
   view.rows = static_cast<int64_t>(kokkos.extent(0));
   view.row_stride = static_cast<int64_t>(kokkos.stride(0));

@@ -49,13 +49,13 @@ struct TRINE_API Choice {
   Operation operation = Operation::reduce;
   Numerics numerics = Numerics::reproducible;  ///< of the rung that was chosen
   std::string_view why;                        ///< "named by the caller", "default: …"
-  std::string rung() const;       ///< "sequential:threads=256,finish=atomic"
+  std::string rung() const;                    ///< "sequential:threads=256,finish=atomic"
   std::string_view rung_name() const;
   std::string_view pack() const;  ///< empty for the backend's own rungs
   std::string sentence() const;   ///< device, rung and reason, in words
 
-  uint32_t rung_index = 0;   ///< into Device::rungs(operation)
-  int32_t values[8] = {};    ///< parameter values, by index
+  uint32_t rung_index = 0;  ///< into Device::rungs(operation)
+  int32_t values[8] = {};   ///< parameter values, by index
 };
 
 /// Enqueues. `rung` is "" or "name" or "name:parameter=value,…". Throws Error: invalid_argument
@@ -68,7 +68,8 @@ TRINE_API Choice run(Queue& queue, const Gemm& operation, std::string_view rung 
 
 /// What run() would choose, without running; views may lack their buffers. Throws as run().
 TRINE_API Choice choose(const Device& device, const Reduce& operation, std::string_view rung = {});
-TRINE_API Choice choose(const Device& device, const Transpose& operation, std::string_view rung = {});
+TRINE_API Choice choose(const Device& device, const Transpose& operation,
+                        std::string_view rung = {});
 TRINE_API Choice choose(const Device& device, const Gemm& operation, std::string_view rung = {});
 
 }  // namespace trine

@@ -15,8 +15,8 @@ enum class Where : uint32_t {
 struct Placement {
   Device device;
   Choice choice;
-  double seconds = 0;      ///< predicted, for one of `repeats` runs, transfers shared among them
-  std::string sentence;    ///< the reason, with its numbers
+  double seconds = 0;    ///< predicted, for one of `repeats` runs, transfers shared among them
+  std::string sentence;  ///< the reason, with its numbers
 };
 
 /// The device on which `operation` is predicted to take the least time, when its data starts at
@@ -33,7 +33,7 @@ struct Roofs {
   double fma_f32 = 0, fma_f64 = 0;    ///< flop/s of gemm on the device
   double to_device = 0, to_host = 0;  ///< bytes/s, pageable
   double to_device_pinned = 0, to_host_pinned = 0;
-  double launch = 0;                  ///< seconds of a minimal operation, enqueue to completion
+  double launch = 0;  ///< seconds of a minimal operation, enqueue to completion
 };
 TRINE_API const Roofs& roofs(const Device& device);
 

@@ -2,5 +2,5 @@
 /// Include this for everything but the Kokkos interop (trine/kokkos.hpp).
 #pragma once
 
-#include <trine/host.hpp>
 #include <trine/version.h>
+#include <trine/host.hpp>

@@ -21,8 +21,8 @@ enum class Status : uint32_t {
   unsupported = TRINE_UNSUPPORTED,            ///< legal, but not on this device or rung
   not_found = TRINE_NOT_FOUND,                ///< no such device, backend, rung or parameter
   out_of_memory = TRINE_OUT_OF_MEMORY,
-  backend_error = TRINE_BACKEND_ERROR,        ///< the driver's words are in what()
-  device_lost = TRINE_DEVICE_LOST,            ///< sticky: every later call on the device says so
+  backend_error = TRINE_BACKEND_ERROR,  ///< the driver's words are in what()
+  device_lost = TRINE_DEVICE_LOST,      ///< sticky: every later call on the device says so
   internal = TRINE_INTERNAL
 };
 
@@ -54,7 +54,11 @@ enum class Dtype : uint32_t {
   b128 = TRINE_B128
 };
 
-enum class Operation : uint32_t { reduce = TRINE_REDUCE, transpose = TRINE_TRANSPOSE, gemm = TRINE_GEMM };
+enum class Operation : uint32_t {
+  reduce = TRINE_REDUCE,
+  transpose = TRINE_TRANSPOSE,
+  gemm = TRINE_GEMM
+};
 enum class Function : uint32_t {
   sum = TRINE_SUM,
   prod = TRINE_PROD,
@@ -64,7 +68,11 @@ enum class Function : uint32_t {
   argmax = TRINE_ARGMAX
 };
 enum class Map : uint32_t { identity = TRINE_IDENTITY, abs = TRINE_ABS, square = TRINE_SQUARE };
-enum class Axis : uint32_t { all = TRINE_ALL, each_row = TRINE_EACH_ROW, each_column = TRINE_EACH_COLUMN };
+enum class Axis : uint32_t {
+  all = TRINE_ALL,
+  each_row = TRINE_EACH_ROW,
+  each_column = TRINE_EACH_COLUMN
+};
 
 /// What is promised of the bits. A program asks for `reproducible` (the default: the result depends
 /// on the input alone, on every backend) or `fast`; rungs may also be `study` or `vendor`.
@@ -102,12 +110,30 @@ TRINE_API Dtype result_dtype(Function, Map, Dtype) noexcept;
 /// The dtype of a C++ arithmetic type; undefined for others.
 template <class T>
 struct DtypeOf;
-template <> struct DtypeOf<float> { static constexpr Dtype value = Dtype::f32; };
-template <> struct DtypeOf<double> { static constexpr Dtype value = Dtype::f64; };
-template <> struct DtypeOf<int32_t> { static constexpr Dtype value = Dtype::i32; };
-template <> struct DtypeOf<int64_t> { static constexpr Dtype value = Dtype::i64; };
-template <> struct DtypeOf<uint32_t> { static constexpr Dtype value = Dtype::u32; };
-template <> struct DtypeOf<uint64_t> { static constexpr Dtype value = Dtype::u64; };
+template <>
+struct DtypeOf<float> {
+  static constexpr Dtype value = Dtype::f32;
+};
+template <>
+struct DtypeOf<double> {
+  static constexpr Dtype value = Dtype::f64;
+};
+template <>
+struct DtypeOf<int32_t> {
+  static constexpr Dtype value = Dtype::i32;
+};
+template <>
+struct DtypeOf<int64_t> {
+  static constexpr Dtype value = Dtype::i64;
+};
+template <>
+struct DtypeOf<uint32_t> {
+  static constexpr Dtype value = Dtype::u32;
+};
+template <>
+struct DtypeOf<uint64_t> {
+  static constexpr Dtype value = Dtype::u64;
+};
 template <class T>
 inline constexpr Dtype dtype_of = DtypeOf<T>::value;
 

@@ -1,8 +1,8 @@
 /* Open, table, close: the fake backend's devices, memory and control panel. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <pthread.h>
 
 #include "fake_parts.h"
 
@@ -82,7 +82,8 @@ static trine_status describe(int32_t index, trine_device_facts* facts) {
   snprintf(ours.driver, sizeof ours.driver, "none");
   ours.memory_bytes = (uint64_t)1 << 32;
   ours.max_buffer_bytes = (uint64_t)1 << 30;
-  ours.capabilities = TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
+  ours.capabilities =
+      TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
   ours.compute_units = 4;
   memcpy(facts, &ours, size);
   return TRINE_OK;

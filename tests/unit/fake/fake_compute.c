@@ -23,8 +23,8 @@ static double read(const trine_view* view, int64_t batch, int64_t row, int64_t c
     default: memcpy(&i64, from, 8); return (double)i64;
   }
 }
-static void write(const trine_view* view, int64_t batch, int64_t row, int64_t column, uint32_t dtype,
-                  double value) {
+static void write(const trine_view* view, int64_t batch, int64_t row, int64_t column,
+                  uint32_t dtype, double value) {
   char* to = at(view, batch, row, column, trine_dtype_size(dtype));
   const float f32 = (float)value;
   const int32_t i32 = (int32_t)value;
@@ -55,8 +55,8 @@ static void transpose(const trine_transpose* op) {
   for (int64_t b = 0; b < op->input.batch; ++b) {
     for (int64_t i = 0; i < op->input.rows; ++i) {
       for (int64_t j = 0; j < op->input.cols; ++j) {
-        memcpy(at(&op->output, b, j, i, op->element_size), at(&op->input, b, i, j, op->element_size),
-               op->element_size);
+        memcpy(at(&op->output, b, j, i, op->element_size),
+               at(&op->input, b, i, j, op->element_size), op->element_size);
       }
     }
   }

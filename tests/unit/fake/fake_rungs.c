@@ -12,10 +12,12 @@ static const trine_parameter parameters[] = {
 };
 
 #define ROW(name, numerics, summary, needs) \
-  {sizeof(trine_rung), numerics, name, summary, needs, NULL, 0, sizeof(trine_parameter)}
-#define TUNED(name, summary)                                                        \
-  {sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, parameters, 2, \
-   sizeof(trine_parameter)}
+  { sizeof(trine_rung), numerics, name, summary, needs, NULL, 0, sizeof(trine_parameter) }
+#define TUNED(name, summary)                                                    \
+  {                                                                             \
+    sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, parameters, 2, \
+        sizeof(trine_parameter)                                                 \
+  }
 
 static const trine_rung reduce_rows[] = {
     ROW("naive", TRINE_REPRODUCIBLE, "one loop", NULL),

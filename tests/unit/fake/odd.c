@@ -36,7 +36,8 @@ trine_status trine_backend_v1(const trine_host* host, const trine_backend** back
   (void)host;
   void (*fill)(void) = unused;
   /* Every function but the few below is never called: no device can be opened. */
-  for (size_t at = offsetof(trine_backend, last_error); at < sizeof(trine_backend); at += sizeof fill) {
+  for (size_t at = offsetof(trine_backend, last_error); at < sizeof(trine_backend);
+       at += sizeof fill) {
     memcpy((char*)&table.known + at, &fill, sizeof fill);
   }
   table.known.size = sizeof(trine_backend);

@@ -44,9 +44,9 @@ struct Extents {
   int64_t p, q;
 };
 
-// Four lines by four lines; a narrow matrix gets as many elements in its long direction. f32 4096^2 on
-// 2 cores, of a streaming copy: 64 bytes a side 0.47, 128 0.65, 256 0.72, 512 0.63, 1024 0.64; of a
-// memcpy 0.98.
+// Four lines by four lines; a narrow matrix gets as many elements in its long direction. f32 4096^2
+// on 2 cores, of a streaming copy in the same run: 64 bytes a side 0.47, 128 0.64, 256 0.72; 512 and
+// 1024 0.62 to 0.65, beside a busy neighbour.
 Extents direct_extents(const Problem& p) {
   const int64_t side = 256 / p.size;
   if (p.p < side) return {p.p, side * side / p.p};

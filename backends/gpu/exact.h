@@ -144,11 +144,11 @@ DEVICE void accumulator_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, i
 // non-zero lies below them. A negative number is read a second time with its words negated.
 typedef struct Digits {
   long carry;
-  uint top, next, last;    // the highest non-zero digit and the two below it
-  uint rest;               // non-zero when a lower digit is
-  uint before1, before2;   // the two digits read last
-  uint below;              // or of all digits before those
-  int top_word;            // -1: the number is zero so far
+  uint top, next, last;   // the highest non-zero digit and the two below it
+  uint rest;              // non-zero when a lower digit is
+  uint before1, before2;  // the two digits read last
+  uint below;             // or of all digits before those
+  int top_word;           // -1: the number is zero so far
   int count;
 } Digits;
 
@@ -226,7 +226,7 @@ DEVICE void folds_to_words(const Folds* folds, uint top, long* words) {
   words[1] = integer[2] * 256;                                  // 40 = 32 + 8
   words[2] = (long)((ulong)integer[1] & 0xffffffffUL) * 65536;  // 80 = 64 + 16
   words[3] = (integer[1] >> 32) * 65536 + (long)((ulong)integer[0] & 0xffffffffUL) * 16777216;
-  words[4] = (integer[0] >> 32) * 16777216;                     // 120 = 96 + 24
+  words[4] = (integer[0] >> 32) * 16777216;  // 120 = 96 + 24
 }
 
 // Rounds a + b + c + d where two doubles hold all of it, which is nearly always; else returns false.

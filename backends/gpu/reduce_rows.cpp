@@ -12,20 +12,16 @@ namespace {
 
 // The words of opencl/reduce/tile.h.
 enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
-enum Options : int32_t {
-  kMapAbs = 1,
-  kMapSquare = 2,
-  kResultF64 = 4,
-  kSigned = 8,
-  kLargest = 16
-};
+enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
 
 bool is_float(uint32_t dtype) { return dtype == TRINE_F32 || dtype == TRINE_F64; }
 bool is_signed(uint32_t dtype) { return dtype == TRINE_I32 || dtype == TRINE_I64; }
 bool is_arg(uint32_t function) { return function == TRINE_ARGMIN || function == TRINE_ARGMAX; }
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t power_above(int64_t n) { return int64_t(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1)))); }
-int64_t power_below(int64_t n) { return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1)))); }
+int64_t power_below(int64_t n) {
+  return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1))));
+}
 
 /// What there is to reduce: element (i, j) of result r lies r * result_stride + i * row_stride +
 /// j * col_stride behind the first, and its index is i * row_index + j * col_index.
@@ -84,7 +80,8 @@ Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_u
     t.across = 1;
     const int64_t lanes = std::min(power_above(ceil_div(s.cols, chunk)), threads);
     const int64_t widest = std::min(threads, std::max<int64_t>(64, threads / lanes));
-    t.tiles = ceil_div(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
+    t.tiles =
+        ceil_div(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
     t.width = int32_t(ceil_div(s.results, t.tiles));
     t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
   } else {
@@ -129,9 +126,8 @@ constexpr const char* kThreads[] = {"64", "128", "256", "512", "1024"};
 constexpr int32_t kThreadCounts[] = {64, 128, 256, 512, 1024};
 constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
 enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
-constexpr trine_parameter kSumParameters[] = {
-    {sizeof(trine_parameter), 5, 2, "threads", kThreads},
-    {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
+constexpr trine_parameter kSumParameters[] = {{sizeof(trine_parameter), 5, 2, "threads", kThreads},
+                                              {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
 constexpr const char* kSumTypes[] = {"float", "double", "uint", "int", "long"};
 constexpr Macro kSumMacros[] = {{"T", kSumTypes}};
 constexpr const char* kSumEntries[] = {"sum", "clear"};
@@ -251,18 +247,35 @@ Tiling exact_tiling(const Request& request, Shape& shape) {
               request.target);
 }
 
-const char* exact_refuses(const Request& request) {
+/// What a device's arithmetic must have for these bits.
+const char* float_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64))
-    return "this device has no f64";
+  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
   if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
     return "an exact sum of floats needs f64, which this device lacks";
   if (is_float(op.dtype) && !request.target.has(TRINE_CAN_REPRODUCE))
     return "this device's arithmetic failed the probe (see its facts): its bits would differ";
+  return nullptr;
+}
+
+/// PoCL 4 and 5 abort while they compile a kernel with barriers as complex as these ("Kernel.cc:
+/// createParallelRegionBefore: Assertion region_entry_barrier != NULL"); PoCL 3 compiles it.
+bool compiler_aborts(const Target& target) {
+  const std::string_view driver = target.facts->driver;
+  const std::string_view name = "Portable Computing Language";
+  const size_t at = driver.find(name);
+  if (!target.is_cpu() || at == driver.npos) return false;
+  const size_t version = driver.find_first_of("0123456789", at + name.size());
+  return version != driver.npos && std::atoi(driver.data() + version) >= 4;
+}
+
+const char* exact_refuses(const Request& request) {
+  if (compiler_aborts(request.target))
+    return "PoCL 4 and later abort while compiling its barriers; exact_vector is for CPUs";
   Shape shape;
   if (exact_tiling(request, shape).tiles > kLargestGrid)
     return "more results than one launch can have groups for";
-  return nullptr;
+  return float_refuses(request);
 }
 
 uint64_t exact_workspace(const Request& request) {
@@ -317,22 +330,17 @@ void exact_plan(const Request& request, Plan& plan) {
 constexpr const char* kVectorEntries[] = {"exact_vector"};
 constexpr Macro kVectorMacros[] = {{"T", kTypes}, {"KIND", kKinds}};
 
-bool vector_exists(const int* macro) {
-  return exact_exists(macro) && (macro[1] != kProd || macro[0] > kDouble);
-}
-
 const char* vector_refuses(const Request& request) {
-  const auto& op = request.as<trine_reduce>();
   if (!request.target.is_cpu()) return "made for CPUs: one work-item a group leaves a GPU idle";
-  if (is_float(op.dtype) && op.function == TRINE_PROD) return "no products of floats";
-  return exact_refuses(request);
+  return float_refuses(request);
 }
 
 /// Groups of one work-item: 8 a core, so that an uneven end costs little.
 Tiling vector_tiling(const Request& request, Shape& s) {
   constexpr int64_t kAcross = 64, kPiece = 128;  // results side by side; elements of a chunk
   const auto& op = request.as<trine_reduce>();
-  s = shape_of(op, false);
+  const bool product = is_float(op.dtype) && op.function == TRINE_PROD;
+  s = shape_of(op, product);
   Tiling t;
   const int64_t wanted = 8 * std::max<int64_t>(request.target.facts->compute_units, 1);
   // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
@@ -342,6 +350,11 @@ Tiling vector_tiling(const Request& request, Shape& s) {
   t.tiles = ceil_div(s.results, t.width);
   const int64_t pieces = s.rows > 1 ? s.rows : ceil_div(s.cols, t.across ? 64 : 16 * kPiece);
   t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
+  if (product) {  // powers of two of strips: subtrees
+    const int64_t strips = ceil_div(s.rows * s.cols, 16);
+    t.splits = int32_t(std::min<int64_t>(t.splits, ceil_div(strips, 256)));
+    t.splits = int32_t(ceil_div(strips, power_above(ceil_div(strips, t.splits))));
+  }
   return t;
 }
 
@@ -410,7 +423,7 @@ constexpr Row kRows[] = {
      .parameters = {},
      .macros = kVectorMacros,
      .entries = kVectorEntries,
-     .exists = vector_exists,
+     .exists = exact_exists,
      .refuses = vector_refuses,
      .workspace_bytes = vector_workspace,
      .plan = vector_plan,
@@ -440,9 +453,8 @@ constexpr Row kRows[] = {
 
 std::span<const Row> reduce_rows() { return kRows; }
 
-const Row* choose_reduce(const Target& target, const trine_reduce& op,
-                         trine_selection& selection) {
-  const bool vectors = target.is_cpu() && !(is_float(op.dtype) && op.function == TRINE_PROD);
+const Row* choose_reduce(const Target& target, const trine_reduce&, trine_selection& selection) {
+  const bool vectors = target.is_cpu();
   selection.why = vectors ? "a CPU device reduces in wide vectors, one work-item a group"
                           : "the default: the same bits on every device";
   const auto named = [&](const char* name) {

@@ -4,38 +4,8 @@
 // equal subtrees, like a binary counter), last over the groups of a tile:
 //
 //   index = ((group * segments_each + segment) * lanes + lane) * STRIP + k
-//
-// Missing elements count as 1, which changes no bits.
-#define STRIP_BITS 4
-#define STRIP (1 << STRIP_BITS)
-#define LEVELS 40  // of a group's segments: 2^40 of them
-
-// The elements of one result, or the products that groups left, in order.
-typedef struct Sequence {
-  GLOBAL const T* first;
-  long count, cols, row_stride, col_stride;
-  bool magnitude;
-} Sequence;
-
-DEVICE T strip_product(const Sequence* s, long start, bool active) {
-  T x[STRIP];
-  long row = s->count > s->cols ? start / s->cols : 0, column = start - row * s->cols;
-#pragma unroll
-  for (int k = 0; k < STRIP; ++k) {
-    x[k] = 1;
-    if (active && start + k < s->count) x[k] = s->first[row * s->row_stride + column * s->col_stride];
-    if (s->magnitude) x[k] = fabs(x[k]);
-    if (++column == s->cols) {
-      column = 0;
-      ++row;
-    }
-  }
-#pragma unroll
-  for (int width = 1; width < STRIP; width *= 2)
-#pragma unroll
-    for (int k = 0; k < STRIP; k += 2 * width) x[k] *= x[k + width];
-  return x[0];
-}
+#pragma once
+#include "product.h"
 
 // The product of segments [from, to) in the leader's hands.
 DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
@@ -61,10 +31,10 @@ DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
   return value;
 }
 
-KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
-    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
-    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
-    long row_index, long col_index, int phase, int options) {
+KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
+(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
   LOCAL T values[THREADS];
   LOCAL uint is_last[1];
 

@@ -66,8 +66,8 @@ DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uin
   const bool f64 = T_DOUBLE || sink->wide_result;
   const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
   ulong bits;
-  if (!saw || !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], f64,
-                             &bits)) {
+  if (!saw ||
+      !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], f64, &bits)) {
     long words[5];
     folds_to_words(folds, top & 2047u, words);
     bool negative = false;
@@ -117,10 +117,10 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
   sync();
 }
 
-KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)(
-    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
-    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
-    long row_index, long col_index, int phase, int options) {
+KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
+(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
   LOCAL ulong arena[ARENA];
   LOCAL uint saw[THREADS];
   LOCAL uint flag[1];  // something was lost; then: this group is the tile's last

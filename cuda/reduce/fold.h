@@ -77,8 +77,10 @@ DEVICE VALUE value_of(T x, int options) {
   key = key & SIGN ? ~key : key | SIGN;
 #else
   if (options & SIGNED) {
-    if (!(options & MAP_ABS)) key ^= SIGN;
-    else if (key & SIGN) key = 0 - key;
+    if (!(options & MAP_ABS))
+      key ^= SIGN;
+    else if (key & SIGN)
+      key = 0 - key;
   }
 #endif
   return options & LARGEST ? ~key : key;

@@ -1,18 +1,21 @@
 // Idea: exact for a CPU behind OpenCL: one work-item a group, vectors of 8 lanes, a few groups per
 // core, each with one long piece of the data; a second launch adds the pieces.
 // Why it beats exact there: no barriers and no local memory, which a CPU only pretends to have.
-// Requires: a CPU; f64 for sums of floats. Products of floats stay with exact.
+// Requires: a CPU; f64 for sums of floats.
 #include "lanes.h"
 #if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)
 #include "exact_vector_sum.h"
+#elif KIND_PROD && (T_float || T_double)
+#define CHUNK 16
+#include "exact_vector_product.h"
 #else
 #include "exact_vector_fold.h"
 #endif
 
-KERNEL_OF(exact_vector, 1, 1)(
-    GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
-    long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
-    long row_index, long col_index, int phase, int options) {
+KERNEL_OF(exact_vector, 1, 1)
+(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
   Job j;
   j.tile = tile_of(TILE_ARGUMENTS, phase);
   j.input = input + input_offset;

@@ -70,8 +70,8 @@ DEVICE void fold8(Folded8* a, VALUE8 value, long8 index) {
 #elif KIND_EXTREME
   a->value = min(a->value, value);
 #else
-  const long8 better = convert_long8(value < a->value) |
-                       (convert_long8(value == a->value) & (index < a->index));
+  const long8 better =
+      convert_long8(value < a->value) | (convert_long8(value == a->value) & (index < a->index));
 #if T_float || T_uint
   a->value = select(a->value, value, convert_int8(better));
 #else
@@ -104,8 +104,7 @@ DEVICE void fold_vectors(Folded8* f, const Job* j, GLOBAL const T* p, long count
 
 // Stores one result, or this piece's record of it.
 DEVICE void store_one(const Job* j, long result, const Folded* f) {
-  if (j->tile.splits == 1)
-    return store_folded(j->output, result * j->output_stride, f, j->options);
+  if (j->tile.splits == 1) return store_folded(j->output, result * j->output_stride, f, j->options);
   GLOBAL ulong* record = job_record(j, result, j->tile.split, RECORD);
   record[0] = f->value;
   record[1] = (ulong)f->index;
@@ -113,12 +112,14 @@ DEVICE void store_one(const Job* j, long result, const Folded* f) {
 
 DEVICE void reduce_along(const Job* j, long result) {
   Folded8 folded = folded_nothing8();
-  const long length = j->cols.to - j->cols.from, vectors = length / LANES, stride = j->tile.col_stride;
+  const long length = j->cols.to - j->cols.from, vectors = length / LANES,
+             stride = j->tile.col_stride;
   const long8 lane = (long8)(0, 1, 2, 3, 4, 5, 6, 7) * j->col_index;
   for (long r = j->rows.from; r < j->rows.to; ++r) {
     GLOBAL const T* p = job_element(j, result, r, j->cols.from);
     const long8 index = lane + r * j->row_index + j->cols.from * j->col_index;
-    fold_vectors(&folded, j, p, vectors, LANES * stride, stride, LANES, index, LANES * j->col_index);
+    fold_vectors(&folded, j, p, vectors, LANES * stride, stride, LANES, index,
+                 LANES * j->col_index);
     if (length % LANES)
       fold_vectors(&folded, j, p + vectors * LANES * stride, 1, 0, stride, (int)(length % LANES),
                    index + vectors * LANES * j->col_index, 0);
@@ -140,8 +141,8 @@ DEVICE void reduce_across(const Job* j, long result, int count) {
       for (int v = 0; v * LANES < count; ++v)
         fold_vectors(&folded[v], j, job_element(j, result + v * LANES, r, c),
                      min((long)CHUNK, j->cols.to - c), j->tile.col_stride, j->tile.result_stride,
-                     min(LANES, count - v * LANES),
-                     (long8)(r * j->row_index + c * j->col_index), j->col_index);
+                     min(LANES, count - v * LANES), (long8)(r * j->row_index + c * j->col_index),
+                     j->col_index);
   for (int v = 0; v * LANES < count; ++v) {
     VALUE values[LANES];
     long indexes[LANES];

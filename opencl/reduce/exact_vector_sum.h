@@ -15,8 +15,8 @@
 #define BASE (SQUARES ? -2148 : -1074)
 #define WORDS (SQUARES ? 101 : 67)
 #endif
-#define CHUNK 16                    // vectors added at a time
-#define RECORD (4 + WORDS)          // hi, mid, lo, what was seen; or words
+#define CHUNK 16            // vectors added at a time
+#define RECORD (4 + WORDS)  // hi, mid, lo, what was seen; or words
 #define MINUS_ZERO 0x8000000000000000UL
 
 #include "vector_words.h"
@@ -64,8 +64,7 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x) {
     const double8 square = x[k] * x[k];
     lost |= expansion_add8(sum, square) | expansion_add8(sum, fma(x[k], x[k], -square));
     const ulong8 magnitude = as_ulong8(x[k]) & 0x7fffffffffffffffUL;
-    lost |= select((ulong8)0UL, magnitude,
-                   magnitude - ((ulong)539 << 52) >= ((ulong)995 << 52));
+    lost |= select((ulong8)0UL, magnitude, magnitude - ((ulong)539 << 52) >= ((ulong)995 << 52));
 #else
     lost |= expansion_add8(sum, convert_double8(x[k]));
 #endif
@@ -188,7 +187,8 @@ DEVICE Expansion8 expansion_zero8() {
 // One result: the lanes run along its rows and are added up at the end.
 DEVICE void reduce_along(const Job* j, long result) {
   Expansion8 sum = expansion_zero8();
-  const long length = j->cols.to - j->cols.from, vectors = length / LANES, stride = j->tile.col_stride;
+  const long length = j->cols.to - j->cols.from, vectors = length / LANES,
+             stride = j->tile.col_stride;
   ulong8 lost = 0UL;
   for (long r = j->rows.from; r < j->rows.to && !any(lost != 0UL); ++r) {
     GLOBAL const T* p = job_element(j, result, r, j->cols.from);
@@ -224,9 +224,10 @@ DEVICE void reduce_across(const Job* j, long result, int count) {
     for (long c = j->cols.from; c < j->cols.to; c += CHUNK)
       for (int v = 0; v * LANES < count; ++v)
         if (!any(lost[v] != 0UL))
-          lost[v] = add_vectors(&sum[v], job_element(j, result + v * LANES, r, c),
-                                min((long)CHUNK, j->cols.to - c), j->tile.col_stride,
-                                j->tile.result_stride, min(LANES, count - v * LANES), magnitude_of(j));
+          lost[v] =
+              add_vectors(&sum[v], job_element(j, result + v * LANES, r, c),
+                          min((long)CHUNK, j->cols.to - c), j->tile.col_stride,
+                          j->tile.result_stride, min(LANES, count - v * LANES), magnitude_of(j));
   for (int v = 0; v * LANES < count; ++v)
     store_lanes(j, result + v * LANES, min(LANES, count - v * LANES), &sum[v], any(lost[v] != 0UL));
 }

@@ -14,9 +14,10 @@ KERNEL(clear)(GLOBAL uchar* output, long output_offset) {
 }
 
 // Level n reads its sums at `from` and leaves its groups' at `to`, in elements of the workspace.
-KERNEL(sum)(GLOBAL const T* RESTRICT input, long input_offset, long stride, long count,
-            GLOBAL uchar* workspace, long workspace_offset, long from, long to,
-            GLOBAL uchar* output, long output_offset, int level, int finish) {
+KERNEL(sum)
+(GLOBAL const T* RESTRICT input, long input_offset, long stride, long count,
+ GLOBAL uchar* workspace, long workspace_offset, long from, long to, GLOBAL uchar* output,
+ long output_offset, int level, int finish) {
   LOCAL ACC values[LARGEST_GROUP];
   LOCAL uint is_last[1];
   const int me = local_x();

@@ -30,13 +30,15 @@ DEVICE ACC element(const Sequence* s, long i) {
 DEVICE void accumulate(GLOBAL ACC* result, ACC value) {
 #if T_float
   GLOBAL volatile int* bits = (GLOBAL volatile int*)result;
-  for (int seen = *bits, old; (old = atomic_cmpxchg(bits, seen, as_int(as_float(seen) + value))) != seen;)
+  for (int seen = *bits, old;
+       (old = atomic_cmpxchg(bits, seen, as_int(as_float(seen) + value))) != seen;)
     seen = old;
 #elif !HAVE_ATOMIC_64
   *result += value;  // not reached: the row refuses
 #elif T_double
   GLOBAL volatile long* bits = (GLOBAL volatile long*)result;
-  for (long seen = *bits, old; (old = atom_cmpxchg(bits, seen, as_long(as_double(seen) + value))) != seen;)
+  for (long seen = *bits, old;
+       (old = atom_cmpxchg(bits, seen, as_long(as_double(seen) + value))) != seen;)
     seen = old;
 #else
   atom_add((GLOBAL volatile long*)result, (long)value);

@@ -16,6 +16,8 @@ DEVICE ACC group_sum(LOCAL_POINTER ACC* values) {
   return values[0];
 }
 
-DEVICE ACC share_of(const Sequence* s) { return element(s, (long)group_x() * size_x() + local_x()); }
+DEVICE ACC share_of(const Sequence* s) {
+  return element(s, (long)group_x() * size_x() + local_x());
+}
 
 #include "group_kernel.h"

@@ -13,13 +13,13 @@
 // two, because a 64-bit division costs as much as a dozen loads' worth of instructions.
 #pragma once
 
-#define TILE_PARAMETERS                                                                        \
-  long results, long rows, long cols, long result_stride, long row_stride, long col_stride,    \
+#define TILE_PARAMETERS                                                                     \
+  long results, long rows, long cols, long result_stride, long row_stride, long col_stride, \
       int width, int lane_bits, int col_bits, int across, int splits
 
 #define TILE_ARGUMENTS                                                                            \
-  results, rows, cols, result_stride, row_stride, col_stride, width, lane_bits, col_bits, \
-      across, splits
+  results, rows, cols, result_stride, row_stride, col_stride, width, lane_bits, col_bits, across, \
+      splits
 
 // What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
 // its second; and how elements are mapped and results written.
@@ -36,12 +36,12 @@
 typedef struct Tile {
   long results, rows, cols, result_stride, row_stride, col_stride;
   int width, lanes, lane_bits, col_bits, splits;
-  int step;            // distance of neighbouring lanes, in work-items
-  int index, split;    // of the tile, and of this group among those that share it
-  long first;          // the tile's first result
-  int result, lane;    // this work-item's; an idle one has lane == lanes
+  int step;          // distance of neighbouring lanes, in work-items
+  int index, split;  // of the tile, and of this group among those that share it
+  long first;        // the tile's first result
+  int result, lane;  // this work-item's; an idle one has lane == lanes
   int lane_row, lane_col;
-  bool active;         // has a result to work on
+  bool active;  // has a result to work on
 } Tile;
 
 DEVICE Tile tile_of(TILE_PARAMETERS, int phase) {

@@ -1,0 +1,139 @@
+// The rows of reduce on made-up devices: what is chosen, refused and launched, without a driver.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "backends/gpu/row.hpp"
+
+namespace {
+
+using namespace trine::gpu;
+
+struct Device {
+  explicit Device(uint32_t kind, const char* driver, uint64_t capabilities = ~uint64_t{0}) {
+    facts.kind = kind;
+    facts.capabilities = capabilities;
+    facts.compute_units = 132;
+    facts.max_group_threads = 1024;
+    std::snprintf(facts.driver, sizeof facts.driver, "%s", driver);
+  }
+  trine_device_facts facts{};
+};
+
+trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t rows,
+                       int64_t cols) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.function = function;
+  op.map = TRINE_IDENTITY;
+  op.axis = axis;
+  op.dtype = op.result_dtype = dtype;
+  op.input = {nullptr, 0, rows, cols, 1, cols, 1, 0};
+  op.output = {nullptr, 0, 1, 1, 1, 1, 1, 0};
+  return op;
+}
+
+std::string_view chosen(const Device& device, const trine_reduce& op) {
+  const Target target{kOpencl, &device.facts};
+  trine_selection selection{};
+  const Row* row = choose_reduce(target, op, selection);
+  EXPECT_NE(selection.why, nullptr);
+  return row->name;
+}
+
+/// What `row` says to the call, "" when it takes it.
+std::string_view refusal(const char* name, Backends backend, const Device& device,
+                         const trine_reduce& op) {
+  const Target target{backend, &device.facts};
+  const trine_selection selection{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  for (const Row& row : reduce_rows()) {
+    if (std::string_view(row.name) != name) continue;
+    const char* reason = row.refuses({target, selection, call, nullptr});
+    return reason ? reason : "";
+  }
+  return "no such rung";
+}
+
+constexpr const char* kPocl3 = "Portable Computing Language, driver 3.1+debian";
+constexpr const char* kPocl5 = "Portable Computing Language, driver 5.0-2build3";
+constexpr const char* kNvidia = "NVIDIA CUDA, driver 580.159.04";
+
+TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
+  for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+    const auto op = reduce_of(function, TRINE_ALL, TRINE_F32, 1, 1000);
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_CPU, kPocl5), op), "exact_vector");
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op), "exact");
+  }
+}
+
+TEST(ReduceRows, RefuseACompilerThatAborts) {
+  for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+    const auto op = reduce_of(function, TRINE_ALL, TRINE_F64, 1, 1000);
+    EXPECT_NE(refusal("exact", kOpencl, Device(TRINE_DEVICE_CPU, kPocl5), op), "");
+    EXPECT_EQ(refusal("exact", kOpencl, Device(TRINE_DEVICE_CPU, kPocl3), op), "");
+    EXPECT_EQ(refusal("exact", kCuda, Device(TRINE_DEVICE_GPU, kNvidia), op), "");
+    EXPECT_EQ(refusal("exact_vector", kOpencl, Device(TRINE_DEVICE_CPU, kPocl5), op), "");
+  }
+}
+
+TEST(ReduceRows, RefuseFloatsWhereArithmeticFailedTheProbe) {
+  const Device device(TRINE_DEVICE_GPU, "x", TRINE_CAN_F64);
+  EXPECT_NE(refusal("exact", kOpencl, device, reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 9)),
+            "");
+  EXPECT_EQ(refusal("exact", kOpencl, device, reduce_of(TRINE_SUM, TRINE_ALL, TRINE_I32, 1, 9)),
+            "");
+}
+
+TEST(ReduceRows, FinishInOneLaunchWhereGroupsSeeEachOther) {
+  const Device nvidia(TRINE_DEVICE_GPU, kNvidia),
+      other(TRINE_DEVICE_GPU, "x", TRINE_CAN_F64 | TRINE_CAN_REPRODUCE);
+  const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 1 << 26);
+  const trine_selection selection{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  for (const Row& row : reduce_rows()) {
+    if (std::string_view(row.name) != "exact") continue;
+    for (const Device* device : {&nvidia, &other}) {
+      const Target target{kOpencl, &device->facts};
+      const uint64_t bytes = row.workspace_bytes({target, selection, call, nullptr});
+      EXPECT_GT(bytes, uint64_t{TRINE_CONTROL_BYTES});
+      const trine_workspace workspace{sizeof workspace, nullptr, 0, bytes};
+      Plan plan;
+      row.plan({target, selection, call, &workspace}, plan);
+      EXPECT_EQ(plan.launch_count, device == &nvidia ? 1 : 2);
+      EXPECT_EQ(plan.launches[0].grid[0], 132u * 3);
+    }
+  }
+}
+
+// Core answers for views without elements, but asks rows about them first.
+TEST(ReduceRows, PlanForAnyShape) {
+  const Device devices[] = {Device(TRINE_DEVICE_GPU, kNvidia), Device(TRINE_DEVICE_CPU, kPocl3)};
+  const int64_t extents[] = {0, 1, 3, 64, 1000, int64_t{1} << 20, int64_t{1} << 33};
+  const trine_selection selection{};
+  for (const Device& device : devices)
+    for (const Row& row : reduce_rows())
+      for (int64_t rows : extents)
+        for (int64_t cols : extents)
+          for (uint32_t axis = TRINE_ALL; axis <= TRINE_EACH_COLUMN; ++axis)
+            for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+              if (cols > 0 && rows > (int64_t{1} << 40) / cols) continue;
+              const Target target{kOpencl, &device.facts};
+              const auto op = reduce_of(function, axis, TRINE_F64, rows, cols);
+              const trine_call call{sizeof call, TRINE_REDUCE, &op};
+              if (row.refuses({target, selection, call, nullptr})) continue;
+              const uint64_t bytes = row.workspace_bytes({target, selection, call, nullptr});
+              if (rows == 0 || cols == 0) continue;
+              const trine_workspace workspace{sizeof workspace, nullptr, 0, bytes};
+              Plan plan;
+              row.plan({target, selection, call, &workspace}, plan);
+              ASSERT_GE(plan.launch_count, 1);
+              for (int i = 0; i < plan.launch_count; ++i) {
+                EXPECT_GE(plan.launches[i].grid[0], 1u) << row.name;
+                EXPECT_LT(plan.launches[i].grid[0], 1u << 31) << row.name;
+              }
+            }
+}
+
+}  // namespace

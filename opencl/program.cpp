@@ -137,7 +137,7 @@ void Context::fail_build(Program& program, cl_int code) {
   driver().clReleaseProgram(program.program);
   program.program = nullptr;
   if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
-  kit::fail(TRINE_BACKEND_ERROR, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
+  kit::fail(TRINE_UNSUPPORTED, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
             program.file, error_name(code), log);
 }
 

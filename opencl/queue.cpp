@@ -81,21 +81,20 @@ void Queue::record_time(const Stamp& stamp) {
 
 void Queue::copy(const trine_copy& copy) {
   has_new_work_ = true;
-  // OpenCL has no rectangles within one buffer whose pitches differ.
-  if (copy.height > 1 && copy.direction == TRINE_DEVICE_TO_DEVICE &&
-      copy.source == copy.target && copy.source_pitch != copy.target_pitch) {
-    copy_rows(copy);
-  } else if (copy.height > 1) {
-    device_.check(copy_box(copy), "a copy of rows");
-  } else {
-    device_.check(copy_line(copy), "a copy");
-  }
+  if (copy.height == 1) return device_.check(copy_line(copy), "a copy");
+  // OpenCL has no rectangles within one buffer whose pitches differ, and NVIDIA's none whose rows
+  // lie 2^31 bytes apart.
+  const uint64_t far = uint64_t{1} << 31;
+  const bool is_odd = copy.direction == TRINE_DEVICE_TO_DEVICE && copy.source == copy.target &&
+                      copy.source_pitch != copy.target_pitch;
+  if (is_odd || copy.source_pitch >= far || copy.target_pitch >= far) return copy_rows(copy);
+  device_.check(copy_box(copy), "a copy of rows");
 }
 
 void Queue::copy_rows(const trine_copy& copy) {
   trine_copy row = copy;
   for (uint64_t i = 0; i < copy.height; ++i) {
-    device_.check(copy_line(row), "clEnqueueCopyBuffer");
+    device_.check(copy_line(row), "a copy");
     row.source_offset += copy.source_pitch;
     row.target_offset += copy.target_pitch;
   }

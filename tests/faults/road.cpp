@@ -34,18 +34,40 @@ struct Script {
 
   static void count(void* counter) { ++*static_cast<std::atomic<int>*>(counter); }
 
+  using Buffers = std::vector<Device::Handle<trine_buffer>>;
+
   void run() {
     for (size_t i = 0; i < kElements; ++i) total += in[i] = static_cast<float>(i % 97);
     const Device on(backend);
+    Buffers scratch;  // memory that a launch in flight may still use
     const auto first = on.queue(), second = on.queue();
-    const auto input = on.buffer(kBytes), output = on.buffer(kBytes);
-    const auto pinned = on.buffer(kBytes, TRINE_MEMORY_PINNED);
+    try {
+      walk(on, first, second, scratch);
+    } catch (...) {
+      // Nothing may reach for memory that is about to go.
+      heal();
+      on.wait(first);
+      on.wait(second);
+      throw;
+    }
+  }
+
+  void walk(const Device& on, const Device::Handle<trine_queue>& first,
+            const Device::Handle<trine_queue>& second, Buffers& scratch) {
+    const auto keep = [&](uint64_t bytes, uint32_t kind) -> const Device::Handle<trine_buffer>& {
+      scratch.reserve(8);
+      return scratch.emplace_back(on.buffer(bytes, kind));
+    };
+    const auto& input = keep(kBytes, TRINE_MEMORY_DEVICE);
+    const auto& output = keep(kBytes, TRINE_MEMORY_DEVICE);
+    const auto& pinned = keep(kBytes, TRINE_MEMORY_PINNED);
+    const auto& result = keep(4, TRINE_MEMORY_DEVICE);
     std::memcpy(on.facts(pinned).host, in.data(), kBytes);
     hold_back_and_let_go(on, first);
     on.copy(first, TRINE_HOST_TO_DEVICE, on.facts(pinned).host, on.native(input), kBytes);
     on.check(backend.fill(first.get(), on.native(output), 0, kBytes, &kPoison, 4));
-    transpose(on, first, input, output);
-    reduce(on, first, input);
+    transpose(on, first, input, output, scratch);
+    reduce(on, first, input, result, scratch);
     collect(on, first, second, output);
   }
 
@@ -57,16 +79,16 @@ struct Script {
 
   void transpose(const Device& on, const Device::Handle<trine_queue>& queue,
                  const Device::Handle<trine_buffer>& input,
-                 const Device::Handle<trine_buffer>& output) {
+                 const Device::Handle<trine_buffer>& output, Buffers& scratch) {
     const trine_transpose op = transpose_of(on.native(input), on.native(output), kRows, kCols);
     const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
     trine_selection selection{};
     selection.size = sizeof selection;
     on.check(backend.choose(on.device, &call, &selection));
-    const Launched launched(*this, on, call, selection, queue);
-    if (launched.status == TRINE_OK) return;
+    const trine_status status = launch(on, call, selection, queue, scratch);
+    if (status == TRINE_OK) return;
     // What a refused launch would have written is as it was.
-    const Refused refused(launched.status, backend.last_error());
+    const Refused refused(status, backend.last_error());
     heal();
     std::vector<float> left(kElements);
     on.wait(queue);
@@ -78,29 +100,23 @@ struct Script {
     throw refused;
   }
 
-  /// A launch with its workspace, which lives until the queue has passed it.
-  struct Launched {
-    Launched(Script& script, const Device& on, const trine_call& call,
-             const trine_selection& selection, const Device::Handle<trine_queue>& queue) {
-      uint64_t bytes = 0;
-      on.check(script.backend.workspace_bytes(on.device, &selection, &call, &bytes));
-      if (bytes) {
-        memory.push_back(on.buffer(bytes));
-        const uint32_t zero = 0;
-        on.check(script.backend.fill(queue.get(), on.native(memory[0]), 0, bytes / 4 * 4, &zero, 4));
-      }
-      const trine_workspace workspace{sizeof workspace, bytes ? on.native(memory[0]) : nullptr, 0,
-                                      bytes};
-      status = script.backend.launch(queue.get(), &selection, &call, bytes ? &workspace : nullptr);
-      if (status == TRINE_OK) on.wait(queue);
+  trine_status launch(const Device& on, const trine_call& call, const trine_selection& selection,
+                      const Device::Handle<trine_queue>& queue, Buffers& scratch) {
+    uint64_t bytes = 0;
+    on.check(backend.workspace_bytes(on.device, &selection, &call, &bytes));
+    void* memory = nullptr;
+    if (bytes) {
+      memory = on.native(scratch.emplace_back(on.buffer(bytes)));
+      const uint32_t zero = 0;
+      on.check(backend.fill(queue.get(), memory, 0, bytes / 4 * 4, &zero, 4));
     }
-    std::vector<Device::Handle<trine_buffer>> memory;
-    trine_status status;
-  };
+    const trine_workspace workspace{sizeof workspace, memory, 0, bytes};
+    return backend.launch(queue.get(), &selection, &call, bytes ? &workspace : nullptr);
+  }
 
   void reduce(const Device& on, const Device::Handle<trine_queue>& queue,
-              const Device::Handle<trine_buffer>& input) {
-    const auto result = on.buffer(4);
+              const Device::Handle<trine_buffer>& input,
+              const Device::Handle<trine_buffer>& result, Buffers& scratch) {
     trine_reduce op{};
     op.size = sizeof op;
     op.numerics = TRINE_REPRODUCIBLE;
@@ -114,8 +130,7 @@ struct Script {
     trine_selection selection{};
     selection.size = sizeof selection;
     on.check(backend.choose(on.device, &call, &selection));
-    const Launched launched(*this, on, call, selection, queue);
-    on.check(launched.status);
+    on.check(launch(on, call, selection, queue, scratch));
     on.copy(queue, TRINE_DEVICE_TO_HOST, on.native(result), &sum, 4);
     on.wait(queue);
     if (computes) expect(sum == total, "the sum is wrong");

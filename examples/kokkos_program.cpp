@@ -32,12 +32,16 @@ int run() {
   queue.wait();  // Trine is done before Kokkos reads
 
   double expected = 0;
-  Kokkos::parallel_reduce("check", Kokkos::RangePolicy<Host>(0, rows), [=](int i, double& sum) {
-    double row = 0;
-    for (int j = 0; j < cols; ++j) row += a(i, j);
-    sum += row * row;  // the sum of A^T A's elements is that of the squared row sums
-  }, expected);
-  std::printf("%s\nsum of A^T A: Trine %g, Kokkos %g\n", choice.sentence().c_str(), total(0), expected);
+  Kokkos::parallel_reduce(
+      "check", Kokkos::RangePolicy<Host>(0, rows),
+      [=](int i, double& sum) {
+        double row = 0;
+        for (int j = 0; j < cols; ++j) row += a(i, j);
+        sum += row * row;  // the sum of A^T A's elements is that of the squared row sums
+      },
+      expected);
+  std::printf("%s\nsum of A^T A: Trine %g, Kokkos %g\n", choice.sentence().c_str(), total(0),
+              expected);
   return total(0) == expected ? 0 : 1;
 }
 

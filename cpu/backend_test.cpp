@@ -207,8 +207,16 @@ TEST(CpuBackend, copies_strided_rows_and_fills_with_patterns) {
     const std::uint64_t width = 100, from_pitch = 128, to_pitch = 104;
     std::vector<unsigned char> source(from_pitch * height), target(to_pitch * height, 9);
     for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 7);
-    const trine_copy copy{sizeof copy, TRINE_DEVICE_TO_DEVICE, source.data(), target.data(), 8, 4,
-                          from_pitch, to_pitch, width, height};
+    const trine_copy copy{sizeof copy,
+                          TRINE_DEVICE_TO_DEVICE,
+                          source.data(),
+                          target.data(),
+                          8,
+                          4,
+                          from_pitch,
+                          to_pitch,
+                          width,
+                          height};
     ASSERT_EQ(cpu().copy(s.queue, &copy), TRINE_OK);
     ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
     for (std::uint64_t r = 0; r < height; ++r)
@@ -310,7 +318,8 @@ TEST(CpuBackend, survives_the_failure_of_every_allocation) {
         if (check(cpu().event_create(device, 0, &event))) check(cpu().event_record(event, queue));
         if (check(cpu().event_create(device, 1, &gate))) {
           check(cpu().queue_wait_event(queue, gate));
-          check(cpu().event_notify(gate, [](void*) {}, nullptr));
+          check(cpu().event_notify(
+              gate, [](void*) {}, nullptr));
           cpu().event_signal(gate);
         }
         if (check(cpu().buffer_allocate(device, kLarge, TRINE_MEMORY_DEVICE, &buffer))) {

@@ -101,8 +101,8 @@ trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::u
     request.bytes = bytes;
     request.pattern_bytes = pattern_bytes;
     std::memcpy(request.pattern, pattern, pattern_bytes);
-    const trine_status status = queue->device->executor->submit(
-        queue->queue, bytes <= kSmallBytes, run_fill, request);
+    const trine_status status =
+        queue->device->executor->submit(queue->queue, bytes <= kSmallBytes, run_fill, request);
     if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the fill");
     return status;
   });

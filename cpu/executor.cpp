@@ -50,8 +50,8 @@ void call_all(Notice* notices) {
 const char* kokkos_version() {
   static char text[32];
   static const bool written = [] {
-    std::snprintf(text, sizeof text, "%d.%d.%d", KOKKOS_VERSION / 10000,
-                  KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100);
+    std::snprintf(text, sizeof text, "%d.%d.%d", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                  KOKKOS_VERSION % 100);
     return true;
   }();
   return written ? text : "";
@@ -116,9 +116,7 @@ void* Executor::thread_main(void* self) {
     // What a fresh thread sees: OMP_NUM_THREADS, else the CPUs of the process's mask.
     start_kokkos(omp_get_max_threads());
     executor->threads_ = kokkos_threads();
-  } catch (...) {
-    executor->failure_ = "Kokkos could not start its pool of threads";
-  }
+  } catch (...) { executor->failure_ = "Kokkos could not start its pool of threads"; }
   {
     const std::lock_guard guard(executor->lock_);
     executor->started_ = true;

@@ -49,8 +49,8 @@ struct Item {
 };
 
 struct Queue {
-  int threads = 1;  // the device's cap
-  bool orphan = false;  // destroyed by its owner with work in flight
+  int threads = 1;         // the device's cap
+  bool orphan = false;     // destroyed by its owner with work in flight
   bool scheduled = false;  // in the ready list, running, or waiting for a mark
   Item* first = nullptr;
   Item* last = nullptr;

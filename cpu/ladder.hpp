@@ -20,10 +20,14 @@ class Ladder {
   explicit Ladder(std::span<const Rung<Operation>> rungs) : rungs_(rungs) {
     for (std::size_t r = 0; r < rungs.size() && r < kRungs; ++r) {
       const Rung<Operation>& rung = rungs[r];
-      rows_[r] = {sizeof(trine_rung), static_cast<std::uint32_t>(rung.numerics),
-                  rung.name,          rung.summary,
-                  nullptr,            parameters_[r].data(),
-                  static_cast<std::int32_t>(rung.parameters.size()), sizeof(trine_parameter)};
+      rows_[r] = {sizeof(trine_rung),
+                  static_cast<std::uint32_t>(rung.numerics),
+                  rung.name,
+                  rung.summary,
+                  nullptr,
+                  parameters_[r].data(),
+                  static_cast<std::int32_t>(rung.parameters.size()),
+                  sizeof(trine_parameter)};
       for (std::size_t p = 0; p < rung.parameters.size(); ++p) spell(r, p, rung.parameters[p]);
     }
   }

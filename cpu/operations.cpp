@@ -87,10 +87,10 @@ trine_status workspace_bytes(trine_device* device, const trine_selection* select
   return checked([&] {
     return with(call, [&](const auto& rows, const auto& operation) -> trine_status {
       const auto& rung = rows.at(*selection);
-      *bytes = rung.workspace_bytes
-                   ? rung.workspace_bytes(operation, rows.values(*selection).data(),
-                                          device->threads)
-                   : 0;
+      *bytes =
+          rung.workspace_bytes
+              ? rung.workspace_bytes(operation, rows.values(*selection).data(), device->threads)
+              : 0;
       if (*bytes > 0) *bytes += TRINE_CONTROL_BYTES;
       return TRINE_OK;
     });
@@ -113,20 +113,22 @@ struct Launch {
 trine_status launch(trine_queue* queue, const trine_selection* selection, const trine_call* call,
                     const trine_workspace* workspace) {
   return checked([&] {
-    return with(call, [&]<class Operation>(const Ladder<Operation>& rows,
-                                           const Operation& operation) -> trine_status {
-      const Rung<Operation>& rung = rows.at(*selection);
-      std::byte* memory = nullptr;
-      if (workspace && workspace->memory)
-        memory = static_cast<std::byte*>(workspace->memory) + workspace->offset +
-                 TRINE_CONTROL_BYTES;
-      const bool small = rung.is_small && rung.is_small(operation);
-      const trine_status status = queue->device->executor->submit(
-          queue->queue, small, Launch<Operation>::run,
-          Launch<Operation>{&rung, rows.values(*selection), memory, operation});
-      if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the operation");
-      return status;
-    });
+    return with(call,
+                [&]<class Operation>(const Ladder<Operation>& rows,
+                                     const Operation& operation) -> trine_status {
+                  const Rung<Operation>& rung = rows.at(*selection);
+                  std::byte* memory = nullptr;
+                  if (workspace && workspace->memory)
+                    memory = static_cast<std::byte*>(workspace->memory) + workspace->offset +
+                             TRINE_CONTROL_BYTES;
+                  const bool small = rung.is_small && rung.is_small(operation);
+                  const trine_status status = queue->device->executor->submit(
+                      queue->queue, small, Launch<Operation>::run,
+                      Launch<Operation>{&rung, rows.values(*selection), memory, operation});
+                  if (status != TRINE_OK)
+                    kit::report(status, "cpu: no memory to enqueue the operation");
+                  return status;
+                });
   });
 }
 

@@ -124,7 +124,8 @@ trine_status event_record(trine_event* event, trine_queue* queue) {
 trine_status event_signal(trine_event* event) {
   return checked([&] {
     if (!event->signalled_by_host)
-      kit::fail(TRINE_INVALID_ARGUMENT, "cpu: only an event created for it is signalled by the host");
+      kit::fail(TRINE_INVALID_ARGUMENT,
+                "cpu: only an event created for it is signalled by the host");
     event->device->executor->signal(event->mark);
   });
 }

@@ -27,9 +27,12 @@ class Parallel {
   template <class Body>
   void parallel_for(std::int64_t count, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
-    run(count, [](void* self, std::int64_t index, int thread) {
-      (*static_cast<Plain*>(self))(index, thread);
-    }, const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+    run(
+        count,
+        [](void* self, std::int64_t index, int thread) {
+          (*static_cast<Plain*>(self))(index, thread);
+        },
+        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
   }
 
  protected:
@@ -65,7 +68,7 @@ struct Parameter {
 template <class Operation>
 struct Rung {
   const char* name;
-  const char* summary;   // one line: the idea
+  const char* summary;  // one line: the idea
   trine_numerics numerics;
   std::span<const Parameter> parameters;
 

@@ -20,15 +20,15 @@ inline constexpr bool is_float = std::is_floating_point_v<T>;
 
 // The type in which keys are compared: a signed integer of a float's size, else T itself.
 template <class T>
-using Key = std::conditional_t<
-    std::is_same_v<T, float>, std::int32_t,
-    std::conditional_t<std::is_same_v<T, double>, std::int64_t, T>>;
+using Key = std::conditional_t<std::is_same_v<T, float>, std::int32_t,
+                               std::conditional_t<std::is_same_v<T, double>, std::int64_t, T>>;
 
 // The type of a mapped element that min and max hand out: abs of a signed integer is unsigned.
 template <class T, trine_map M>
-using Mapped = typename std::conditional_t<M == TRINE_ABS && std::is_integral_v<T>,
-                                           std::make_unsigned<std::conditional_t<is_float<T>, int, T>>,
-                                           std::type_identity<T>>::type;
+using Mapped =
+    typename std::conditional_t<M == TRINE_ABS && std::is_integral_v<T>,
+                                std::make_unsigned<std::conditional_t<is_float<T>, int, T>>,
+                                std::type_identity<T>>::type;
 
 template <trine_map M, class T>
 inline Mapped<T, M> mapped(T x) {

@@ -33,10 +33,11 @@ void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, parallel.threads());
   if (is_exact_sum(op)) {
-    spread<SumScratch, SuperAccumulator, SumPiece>(p, plan, workspace, parallel, sum_piece, finish_sum);
+    spread<SumScratch, SuperAccumulator, SumPiece>(p, plan, workspace, parallel, sum_piece,
+                                                   finish_sum);
   } else if (op.function == TRINE_PROD) {
     spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, product_piece,
-                                        finish_product);
+                                           finish_product);
   } else {
     spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, fold_piece, finish_fold);
   }

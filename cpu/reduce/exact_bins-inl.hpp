@@ -54,8 +54,8 @@ struct Row {
   HWY_INLINE void load(const T* p, std::ptrdiff_t lane_step) {
     for (int i = 0; i < kVectors; ++i) {
       if constexpr (kGather) {
-        const auto lanes = hn::Mul(hn::Iota(DI(), 0),
-                                   hn::Set(DI(), static_cast<hn::TFromD<DI>>(lane_step)));
+        const auto lanes =
+            hn::Mul(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lane_step)));
         part[i] = hn::GatherIndex(DT(), p + i * kLanes * lane_step, lanes);
       } else {
         part[i] = hn::LoadU(DT(), p + i * kLanes);

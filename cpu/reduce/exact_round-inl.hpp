@@ -44,7 +44,8 @@ HWY_INLINE V to_f64(Rounded r) {
   const V twice = hn::Add(r.error, r.error);
   const V other = hn::Add(r.sum, twice);
   const auto tie = hn::Eq(hn::Sub(other, r.sum), twice);
-  const auto same_side = hn::Gt(hn::Mul(hn::CopySign(hn::Set(d, 1.0), r.error), r.below), hn::Zero(d));
+  const auto same_side =
+      hn::Gt(hn::Mul(hn::CopySign(hn::Set(d, 1.0), r.error), r.below), hn::Zero(d));
   return hn::IfThenElse(hn::And(tie, same_side), other, r.sum);
 }
 

@@ -11,9 +11,9 @@
 #include "simd.hpp"
 
 #include "exact_bins-inl.hpp"
-#include "exact_window-inl.hpp"
-#include "exact_table-inl.hpp"
 #include "exact_round-inl.hpp"
+#include "exact_table-inl.hpp"
+#include "exact_window-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -59,18 +59,19 @@ void sum_along(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_
   WholeSink<T, M> sink{total, scratch.table};
   each_chunk<T>(p, r, begin, end, reinterpret_cast<T*>(scratch.buffer), false,
                 [&](const T* data, std::int64_t count, std::int64_t) {
-    std::int64_t i = 0;
-    while (i + kGroup <= count) {
-      const std::int64_t tile = std::min(kTile, (count - i) / kGroup * kGroup);
-      add_tile<T, M>(Tile<T>{data + i, kGroup, 1, static_cast<int>(tile / kGroup)}, windows, sink);
-      i += tile;
-    }
-    if (i < count) {
-      T last[kGroup] = {};
-      std::copy(data + i, data + count, last);
-      add_tile<T, M>(Tile<T>{last, kGroup, 1, 1}, windows, sink);
-    }
-  });
+                  std::int64_t i = 0;
+                  while (i + kGroup <= count) {
+                    const std::int64_t tile = std::min(kTile, (count - i) / kGroup * kGroup);
+                    add_tile<T, M>(Tile<T>{data + i, kGroup, 1, static_cast<int>(tile / kGroup)},
+                                   windows, sink);
+                    i += tile;
+                  }
+                  if (i < count) {
+                    T last[kGroup] = {};
+                    std::copy(data + i, data + count, last);
+                    add_tile<T, M>(Tile<T>{last, kGroup, 1, 1}, windows, sink);
+                  }
+                });
   for (Bins* bins : {&windows.narrow, &windows.wide}) {
     if (bins->rows > 0) sink.flush(*bins);
     empty_bins(*bins);
@@ -122,13 +123,14 @@ void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int
   const T* origin = p.begin<T>(g.first);
   const int lanes = g.width * g.folds;
   const bool near = p.output_step * kGroup < std::numeric_limits<std::int32_t>::max();
-  const bool in_place = lanes == kGroup && (g.folds == 1 ? near : p.output_step == 1 &&
-                                                                      p.inner_step == g.width);
+  const bool in_place =
+      lanes == kGroup && (g.folds == 1 ? near : p.output_step == 1 && p.inner_step == g.width);
   if (in_place) {
     const auto rows = static_cast<int>((end - row) / g.folds);
     if (rows > 0)
-      add_tile<T, M>(Tile<T>{origin + row * p.inner_step, p.inner_step * g.folds, p.output_step, rows},
-                     windows, sink);
+      add_tile<T, M>(
+          Tile<T>{origin + row * p.inner_step, p.inner_step * g.folds, p.output_step, rows},
+          windows, sink);
     row += std::int64_t(rows) * g.folds;
   }
   if (row == end) return;
@@ -294,7 +296,8 @@ void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total) {
 
 void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r) {
   SuperAccumulator& total = partials[r * plan.parts];
-  for (std::int64_t part = 1; part < plan.parts; ++part) total.merge(partials[r * plan.parts + part]);
+  for (std::int64_t part = 1; part < plan.parts; ++part)
+    total.merge(partials[r * plan.parts + part]);
   store_sum(p, r, total);
 }
 

@@ -12,10 +12,10 @@ namespace trine::cpu {
 struct Bins {
   static constexpr int kMost = 10, kLanes = 16;
 
-  int count = 0;  // bins in use; 0: no window chosen yet
-  int rows = 0;   // added to each lane since the bins were emptied
-  int misses = 0;    // tiles in a row that didn't fit
-  int skip = 0;      // tiles to pass on unseen
+  int count = 0;                       // bins in use; 0: no window chosen yet
+  int rows = 0;                        // added to each lane since the bins were emptied
+  int misses = 0;                      // tiles in a row that didn't fit
+  int skip = 0;                        // tiles to pass on unseen
   std::uint64_t above = 0, below = 0;  // what magnitudes it admits (exact_bins-inl.hpp: Extent)
   int top = 0;                         // magnitudes are below 2^top
   int unit[kMost];

@@ -41,16 +41,16 @@ HWY_INLINE void add_to_table(PairTable& table, V x, hn::Vec<hn::RebindToSigned<D
   const hn::RebindToSigned<D> di;
   const auto bits = hn::BitCast(di, x);
   constexpr std::int64_t kKept = std::int64_t(0x800fffffffffffff) | std::int64_t(15) << 52;
-  const V y = hn::IfThenZeroElse(
-      hn::Eq(x, hn::Zero(d)),
-      hn::BitCast(d, hn::Add(hn::And(bits, hn::Set(di, kKept)),
-                             hn::Set(di, std::int64_t(1023) << 52))));
+  const V y = hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)),
+                                 hn::BitCast(d, hn::Add(hn::And(bits, hn::Set(di, kKept)),
+                                                        hn::Set(di, std::int64_t(1023) << 52))));
   const V anchor = hn::Set(d, 0x1.8p34);  // units of 2^-18
   const V high = hn::Sub(hn::Add(y, anchor), anchor);
   const V low = hn::Sub(y, high);
   // A pair has 16 bytes and holds 16 exponents: the rounded exponent is the pair's offset.
-  const auto offset = hn::And(hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(
-                                  hn::RebindToUnsigned<D>(), bits))), hn::Set(di, 0x7f0));
+  const auto offset =
+      hn::And(hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(hn::RebindToUnsigned<D>(), bits))),
+              hn::Set(di, 0x7f0));
   HWY_ALIGN double halves[2 * kVector];
   HWY_ALIGN std::int64_t at[kVector];
 #if HWY_TARGET == HWY_SCALAR
@@ -122,9 +122,9 @@ void add_by_exponent(const T* p, std::int64_t count, PairTable& table, SuperAccu
       const V one = hn::Set(d, 1.0);
       x = hn::Mul(x, hn::IfThenElse(large, hn::Set(d, 0x1p-600),
                                     hn::IfThenElse(small, hn::Set(d, 0x1p600), one)));
-      const auto move = hn::IfThenElse(
-          hn::RebindMask(di, large), hn::Set(di, 1200),
-          hn::IfThenElseZero(hn::RebindMask(di, small), hn::Set(di, -1200)));
+      const auto move =
+          hn::IfThenElse(hn::RebindMask(di, large), hn::Set(di, 1200),
+                         hn::IfThenElseZero(hn::RebindMask(di, small), hn::Set(di, -1200)));
       const V square = hn::Mul(x, x);
       const V rest = fused_multiply_add(d, x, x, hn::Sub(hn::Zero(d), square));
       add_to_table(table, square, hn::Add(bias, move));

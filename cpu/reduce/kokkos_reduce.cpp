@@ -31,7 +31,6 @@ Problem stretch(const Problem& whole, std::int64_t r, std::int64_t s, std::int64
   return part;
 }
 
-
 }  // namespace
 
 const char* kokkos_refuses(const trine_reduce& op, const std::int64_t*) {

@@ -27,8 +27,8 @@ struct Plan {
   std::int64_t pieces() const { return units * parts; }
 };
 
-inline constexpr std::int64_t kChunk = 4096;            // elements read at a time
-inline constexpr std::int64_t kStrip = 256;             // results side by side, across
+inline constexpr std::int64_t kChunk = 4096;             // elements read at a time
+inline constexpr std::int64_t kStrip = 256;              // results side by side, across
 inline constexpr std::int64_t kPieceElements = 1 << 16;  // below, handing out a piece costs more
 
 inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -47,13 +47,12 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   plan.units = ceil_div(p.outputs, plan.unit);
   // More pieces than threads, so that a late thread leaves little to wait for.
   const std::int64_t wanted = threads == 1 ? 1 : ceil_div(32 * std::int64_t(threads), plan.units);
-  const std::int64_t possible =
-      ceil_div(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
+  const std::int64_t possible = ceil_div(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
   plan.parts = std::max<std::int64_t>(1, std::min(wanted, possible));
   plan.part_length = ceil_div(ceil_div(shortest, plan.parts), kChunk) * kChunk;
   if (tree)
-    plan.part_length = static_cast<std::int64_t>(
-        std::bit_ceil(static_cast<std::uint64_t>(plan.part_length)));
+    plan.part_length =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(plan.part_length)));
   plan.parts = std::max<std::int64_t>(1, ceil_div(length, plan.part_length));
   return plan;
 }

@@ -106,8 +106,7 @@ struct Shape {
 template <class R, class T>
 std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, trine_axis axis,
                       trine_function function, trine_map map, std::uint32_t result, int threads) {
-  const std::int64_t outputs =
-      axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
+  const std::int64_t outputs = axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
   std::vector<R> results(static_cast<std::size_t>(outputs));
   trine_reduce op{};
   op.size = sizeof op;
@@ -120,8 +119,7 @@ std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, tri
   op.input = {const_cast<T*>(data.data()), 0, s.rows, s.cols, 1, s.row_stride, s.col_stride, 0};
   op.output = {results.data(), 0, outputs, 1, 1, 1, 1, 0};
   const ReduceRung& row = rung(name);
-  const std::size_t bytes =
-      row.workspace_bytes ? row.workspace_bytes(op, nullptr, threads) : 0;
+  const std::size_t bytes = row.workspace_bytes ? row.workspace_bytes(op, nullptr, threads) : 0;
   std::vector<std::byte> memory(bytes + 64, std::byte{0xa5});
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
   void* workspace = reinterpret_cast<void*>((address + 63) / 64 * 64);
@@ -154,11 +152,11 @@ constexpr trine_axis kAxes[] = {TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN};
 
 // Row-major, column-major, sub-views, single rows and columns, narrow and broadcast ones.
 std::vector<Shape> shapes() {
-  return {{1, 1, 1, 1},     {1, 7, 7, 1},      {5, 1, 1, 1},       {3, 4, 4, 1},
-          {33, 65, 65, 1},  {65, 33, 1, 65},   {300, 4, 4, 1},     {4, 300, 300, 1},
-          {300, 3, 5, 1},   {3, 300, 1, 3},    {17, 1000, 1003, 1}, {1000, 17, 17, 1},
-          {1000, 2, 2, 1},  {40, 40, 100, 2},  {30, 50, 0, 1},     {50, 30, 1, 0},
-          {20, 20, 0, 0},   {1, 9001, 9001, 1}, {130, 520, 521, 1}, {2100, 1, 3, 1}};
+  return {{1, 1, 1, 1},    {1, 7, 7, 1},       {5, 1, 1, 1},        {3, 4, 4, 1},
+          {33, 65, 65, 1}, {65, 33, 1, 65},    {300, 4, 4, 1},      {4, 300, 300, 1},
+          {300, 3, 5, 1},  {3, 300, 1, 3},     {17, 1000, 1003, 1}, {1000, 17, 17, 1},
+          {1000, 2, 2, 1}, {40, 40, 100, 2},   {30, 50, 0, 1},      {50, 30, 1, 0},
+          {20, 20, 0, 0},  {1, 9001, 9001, 1}, {130, 520, 521, 1},  {2100, 1, 3, 1}};
 }
 
 std::size_t extent(Shape s) {
@@ -210,12 +208,12 @@ TEST_P(ExactSum, f32_and_its_squares_are_rounded_once_to_either_result) {
       for (bool cancel : {false, true}) {
         const auto data = values<float>(extent(s), spread, cancel, s.cols + 7 * spread);
         for (trine_axis axis : kAxes) {
-          const auto narrow = reduce<float>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY,
-                                            TRINE_F32, 2);
-          const auto wide = reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_ABS,
-                                           TRINE_F64, 2);
-          const auto squares = reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_SQUARE,
-                                              TRINE_F64, 2);
+          const auto narrow =
+              reduce<float>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F32, 2);
+          const auto wide =
+              reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_ABS, TRINE_F64, 2);
+          const auto squares =
+              reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_SQUARE, TRINE_F64, 2);
           for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
             const auto list = elements(data, s, axis, r);
             const std::vector<double> exact(list.begin(), list.end());
@@ -322,14 +320,12 @@ void check_functions() {
       for (trine_map map : {TRINE_IDENTITY, TRINE_ABS}) {
         with_map(map, [&]<trine_map M>() {
           using V = Mapped<T, M>;
-          const auto minima =
-              reduce<V>("exact", data, s, axis, TRINE_MIN, map, dtype_of<V>(), 3);
-          const auto maxima =
-              reduce<V>("exact", data, s, axis, TRINE_MAX, map, dtype_of<V>(), 3);
-          const auto argmin = reduce<std::int64_t>("exact", data, s, axis, TRINE_ARGMIN, map,
-                                                   TRINE_I64, 3);
-          const auto argmax = reduce<std::int64_t>("exact", data, s, axis, TRINE_ARGMAX, map,
-                                                   TRINE_I64, 3);
+          const auto minima = reduce<V>("exact", data, s, axis, TRINE_MIN, map, dtype_of<V>(), 3);
+          const auto maxima = reduce<V>("exact", data, s, axis, TRINE_MAX, map, dtype_of<V>(), 3);
+          const auto argmin =
+              reduce<std::int64_t>("exact", data, s, axis, TRINE_ARGMIN, map, TRINE_I64, 3);
+          const auto argmax =
+              reduce<std::int64_t>("exact", data, s, axis, TRINE_ARGMAX, map, TRINE_I64, 3);
           for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
             const auto list = elements(data, s, axis, r);
             std::size_t low = 0, high = 0;
@@ -374,7 +370,8 @@ TEST_P(ExactSum, products_follow_their_tree) {
     auto data = values<float>(extent(s), 0, false, 3);
     for (float& x : data) x = x / 1.4426950f;
     for (trine_axis axis : kAxes) {
-      const auto got = reduce<float>("exact", data, s, axis, TRINE_PROD, TRINE_IDENTITY, TRINE_F32, 3);
+      const auto got =
+          reduce<float>("exact", data, s, axis, TRINE_PROD, TRINE_IDENTITY, TRINE_F32, 3);
       for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
         const auto list = elements(data, s, axis, r);
         ASSERT_EQ(std::bit_cast<std::uint32_t>(got[r]),
@@ -394,8 +391,8 @@ TEST_P(ExactSum, integer_sums_and_products_are_modulo_2_64) {
       for (trine_map map : {TRINE_IDENTITY, TRINE_ABS, TRINE_SQUARE}) {
         const auto sums =
             reduce<std::uint64_t>("exact", data, s, axis, TRINE_SUM, map, TRINE_I64, 2);
-        const auto products = reduce<std::uint64_t>("exact", data, s, axis, TRINE_PROD,
-                                                    TRINE_IDENTITY, TRINE_I64, 2);
+        const auto products =
+            reduce<std::uint64_t>("exact", data, s, axis, TRINE_PROD, TRINE_IDENTITY, TRINE_I64, 2);
         for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
           std::uint64_t sum = 0, product = 1;
           for (std::int64_t x : elements(data, s, axis, r)) {
@@ -420,8 +417,8 @@ TEST(StudyRungs, add_multiply_and_compare_small_integers_right) {
       for (float& x : data) x = static_cast<float>(random() % 33) - 16;
       for (trine_axis axis : kAxes)
         for (int threads : {1, 3}) {
-          const auto sums = reduce<double>(name, data, s, axis, TRINE_SUM, TRINE_SQUARE, TRINE_F64,
-                                           threads);
+          const auto sums =
+              reduce<double>(name, data, s, axis, TRINE_SUM, TRINE_SQUARE, TRINE_F64, threads);
           const auto most =
               reduce<float>(name, data, s, axis, TRINE_MAX, TRINE_ABS, TRINE_F32, threads);
           auto signs = data;

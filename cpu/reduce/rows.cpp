@@ -5,19 +5,41 @@ namespace trine::cpu {
 namespace {
 
 // About 10 µs of one core's work: below it, waking another thread costs more than it saves.
-bool is_small(const trine_reduce& op) {
-  return op.input.rows * op.input.cols <= (1 << 15);
-}
+bool is_small(const trine_reduce& op) { return op.input.rows * op.input.cols <= (1 << 15); }
 
 constexpr ReduceRung kRungs[] = {
-    {"sequential", "one thread, element after element in the result's precision", TRINE_STUDY, {},
-     nullptr, nullptr, reduce_sequential, is_small},
-    {"kokkos_reduce", "a stretch of elements per thread, as `sequential` takes them", TRINE_STUDY, {},
-     kokkos_refuses, kokkos_workspace, reduce_kokkos, is_small},
-    {"simd", "vectors of running results on every thread", TRINE_STUDY, {}, nullptr, simd_workspace,
-     reduce_simd, is_small},
-    {"exact", "bins of doubles and superaccumulators: the exact sum, rounded once", TRINE_REPRODUCIBLE,
-     {}, nullptr, exact_workspace, reduce_exact, is_small},
+    {"sequential",
+     "one thread, element after element in the result's precision",
+     TRINE_STUDY,
+     {},
+     nullptr,
+     nullptr,
+     reduce_sequential,
+     is_small},
+    {"kokkos_reduce",
+     "a stretch of elements per thread, as `sequential` takes them",
+     TRINE_STUDY,
+     {},
+     kokkos_refuses,
+     kokkos_workspace,
+     reduce_kokkos,
+     is_small},
+    {"simd",
+     "vectors of running results on every thread",
+     TRINE_STUDY,
+     {},
+     nullptr,
+     simd_workspace,
+     reduce_simd,
+     is_small},
+    {"exact",
+     "bins of doubles and superaccumulators: the exact sum, rounded once",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     exact_workspace,
+     reduce_exact,
+     is_small},
 };
 
 }  // namespace

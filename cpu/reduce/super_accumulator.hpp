@@ -164,7 +164,8 @@ class SuperAccumulator {
   std::uint64_t bits(int low, int top) const {
     std::uint64_t value = 0;
     for (int i = top >> 5; i >= low >> 5; --i) {
-      const std::uint64_t limb = i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
+      const std::uint64_t limb =
+          i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
       const int shift = 32 * i - low;
       value |= shift >= 0 ? limb << shift : limb >> -shift;
     }
@@ -178,7 +179,8 @@ class SuperAccumulator {
     const int i = position >> 5;
     for (int j = first_; j < std::min(i, last_ + 1); ++j)
       if (limb_[j] != 0) return true;
-    return i >= first_ && i <= last_ && (limb_[i] & ((std::int64_t(1) << (position & 31)) - 1)) != 0;
+    return i >= first_ && i <= last_ &&
+           (limb_[i] & ((std::int64_t(1) << (position & 31)) - 1)) != 0;
   }
 
   int first_ = 0, last_ = -1;  // the touched limbs

@@ -1,0 +1,80 @@
+// The fake driver's modules and launches: names looked up, grids and arguments recorded.
+#include <cmath>
+#include <cstring>
+
+#include "fake_state.hpp"
+
+namespace fake_cuda {
+
+Result load(Module* module, const void* image) {
+  const Lock lock(state.mutex);
+  if (const Result code = ready()) return code;
+  auto fresh = std::make_unique<CUmod_st>();
+  fresh->names = std::string("\n") + static_cast<const char*>(image);
+  *module = fresh.get();
+  state.modules[*module] = std::move(fresh);
+  return kSuccess;
+}
+Result unload(Module module) {
+  const Lock lock(state.mutex);
+  return state.modules.erase(module) ? kSuccess : kInvalidHandle;
+}
+Result get_function(Function* function, Module module, const char* wanted) {
+  const Lock lock(state.mutex);
+  if (const Result code = ready()) return code;
+  if (!state.modules.contains(module)) return kInvalidHandle;
+  const std::string line = std::string(1, '\n').append(wanted).append(1, '\n');
+  if (module->names.find(line) == std::string::npos) return kNotFound;
+  auto& entry = module->functions[wanted];
+  if (!entry) entry.reset(new CUfunc_st{wanted});
+  return *function = entry.get(), kSuccess;
+}
+Result set_attribute(Function function, int which, int value) {
+  if (which != kMaxDynamicShared || value > 232448) return kInvalidValue;
+  return function->dynamic_limit = value, ready();
+}
+
+template <class Float>
+static void probe(const Float* in, Float* out) {
+  for (int i = 0; i < 64; ++i) {
+    const volatile Float a = in[3 * i], b = in[3 * i + 1], c = in[3 * i + 2];
+    const Float product = a * b;
+    out[4 * i] = std::fma(Float(a), Float(b), Float(c));
+    out[4 * i + 1] = state.contracts ? out[4 * i] : product + c;
+    out[4 * i + 2] = product;
+    out[4 * i + 3] = a + c;
+  }
+}
+
+static void compute(const Launch& launch) {
+  if (launch.name == "probe__") {
+    const auto* in = reinterpret_cast<const float*>(launch.arguments[0]);
+    auto* out = reinterpret_cast<float*>(launch.arguments[1]);
+    probe(in, out);
+    probe(reinterpret_cast<const double*>(in + 192), reinterpret_cast<double*>(out + 256));
+  } else if (launch.name == "fill__") {
+    auto* words = reinterpret_cast<int32_t*>(launch.arguments[0] + launch.arguments[1]);
+    for (uint64_t i = 0; i < launch.arguments[2]; ++i) words[i] = launch.i32(3 + i % 4);
+  }
+}
+
+Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                     unsigned by, unsigned bz, unsigned dynamic, Stream stream, void** arguments,
+                     void**) {
+  const Lock lock(state.mutex);
+  if (const Result code = ready()) return code;
+  if (!gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024 || gy > 65535 || gz > 65535 ||
+      static_cast<int>(dynamic) > function->dynamic_limit) {
+    return kInvalidValue;
+  }
+  Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, dynamic, {}};
+  for (; *arguments; ++arguments) {
+    uint64_t value;
+    std::memcpy(&value, *arguments, sizeof value);
+    launch.arguments.push_back(value);
+  }
+  state.launches.push_back(launch);
+  return enqueue_at_once(stream, [launch] { compute(launch); });
+}
+
+}  // namespace fake_cuda

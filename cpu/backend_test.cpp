@@ -280,7 +280,7 @@ TEST(CpuBackend, eight_threads_use_a_queue_each_while_devices_open_and_close) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 10; ++i) {
         Session s(t % 2 ? "threads=2" : "");
-        const std::vector<float> data((i % 2 ? 100 : 200000) + t, 1.0f);
+        const std::vector<float> data((i % 2 ? 100 : 200'000) + t, 1.0f);
         std::vector<std::byte> memory;
         float result = 0;
         enqueue_sum(s, data, result, memory);

@@ -13,6 +13,7 @@ int run(int argc, char** argv) {
   using namespace trine::conformance;
   Options options;
   options.devices = {argv[1]};
+  options.require = {options.devices[0].substr(0, options.devices[0].find(':'))};
   options.stop_at_failure = true;
   options.quick = argc > 3 && std::string(argv[3]) == "--quick";
   if (std::string(argv[2]) != "all") options.operation = uint32_t(trine::parse_operation(argv[2]));

@@ -16,17 +16,18 @@ constexpr int64_t kGrain = int64_t{1} << 16;
 
 /// The element's bits, one NaN for all.
 template <class T>
-T canonical(T value) {
+auto canonical(T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (is_nan_bits(value)) return std::bit_cast<T>(FloatBits<T>::kQuietNan);
+    using Bits = typename FloatBits<T>::Bits;
+    return is_nan_bits(value) ? FloatBits<T>::kQuietNan : std::bit_cast<Bits>(value);
+  } else {
+    return value;
   }
-  return value;
 }
 
 template <class T>
 bool same(T a, T b) {
-  const T x = canonical(a), y = canonical(b);
-  return std::memcmp(&x, &y, sizeof x) == 0;
+  return canonical(a) == canonical(b);
 }
 
 template <class T>
@@ -80,7 +81,7 @@ inline uint64_t mix(uint64_t x) {
 
 template <class T>
 uint64_t element_digest(T value, uint64_t position) {
-  const T plain = canonical(value);
+  const auto plain = canonical(value);
   const uint64_t salt = (position + 1) * 0x9e3779b97f4a7c15;
   if constexpr (sizeof(T) == 16) {
     uint64_t word[2];

@@ -47,7 +47,8 @@ void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta,
   EXPECT_TRUE(d.none()) << name_of(values) << " " << d.sentence();
   for (size_t s = 0; s < samples.size(); ++s) {
     const T whole = at<T>(g.c, samples[s].row, samples[s].col);
-    EXPECT_TRUE(std::memcmp(&whole, &sampled[s], sizeof(T)) == 0 || whole != whole);
+    using Bits = typename FloatBits<T>::Bits;
+    EXPECT_TRUE(std::bit_cast<Bits>(whole) == std::bit_cast<Bits>(sampled[s]) || whole != whole);
   }
 }
 

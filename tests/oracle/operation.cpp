@@ -17,10 +17,10 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;  // what clang 14 doesn't deduce by itself
 
-int64_t elements(const trine_view& v) {
-  return v.batch * v.rows * v.cols;
-}
+int64_t elements(const trine_view& v) { return v.batch * v.rows * v.cols; }
 
 /// Elements of a view that are different memory, along strides of 0 counted once.
 double distinct(const trine_view& v) {
@@ -145,9 +145,7 @@ std::vector<Operand> operands(Operation& op) {
       op);
 }
 
-Operand output_of(Operation& op) {
-  return operands(op).back();
-}
+Operand output_of(Operation& op) { return operands(op).back(); }
 
 uint32_t kind_of(const Operation& op) {
   constexpr uint32_t kKinds[] = {TRINE_REDUCE, TRINE_TRANSPOSE, TRINE_GEMM};

@@ -36,10 +36,8 @@ bool has_lines(Values v) {
     case Values::kSmall:
     case Values::kExtremes:
     case Values::kUnderflow:
-    case Values::kNearOne:
-      return false;
-    default:
-      return true;
+    case Values::kNearOne: return false;
+    default: return true;
   }
 }
 
@@ -89,9 +87,7 @@ struct Make<double> {
   static double underflow(uint64_t r) { return assemble(r, 478 + scaled(r, 18)); }
 };
 
-inline int32_t small_integer(uint64_t r) {
-  return int32_t((r >> 32) * 17 >> 32) - 8;
-}
+inline int32_t small_integer(uint64_t r) { return int32_t((r >> 32) * 17 >> 32) - 8; }
 
 template <class T>
 T extreme(uint64_t r) {
@@ -113,35 +109,22 @@ T plain_element(Values values, uint64_t r) {
     using Bits = typename FloatBits<T>::Bits;
     const T signed_zero = std::bit_cast<T>(Bits(Bits(r) & FloatBits<T>::kSign));
     switch (values) {
-      case Values::kWide:
-        return Make<T>::wide(r);
-      case Values::kMixed:
-        return Make<T>::mixed(r);
-      case Values::kDenormal:
-        return Make<T>::assemble(r, 0);
-      case Values::kZeros:
-        return signed_zero;
-      case Values::kNegativeZeros:
-        return T(-0.0);
-      case Values::kSmall:
-        return T(small_integer(r));
-      case Values::kExtremes:
-        return extreme<T>(r);
-      case Values::kUnderflow:
-        return Make<T>::underflow(r);
-      case Values::kNearOne:
-        return T(1) + Make<T>::uniform(r) * T(0.0009765625);
-      default:
-        return Make<T>::uniform(r);
+      case Values::kWide: return Make<T>::wide(r);
+      case Values::kMixed: return Make<T>::mixed(r);
+      case Values::kDenormal: return Make<T>::assemble(r, 0);
+      case Values::kZeros: return signed_zero;
+      case Values::kNegativeZeros: return T(-0.0);
+      case Values::kSmall: return T(small_integer(r));
+      case Values::kExtremes: return extreme<T>(r);
+      case Values::kUnderflow: return Make<T>::underflow(r);
+      case Values::kNearOne: return T(1) + Make<T>::uniform(r) * T(0.0009765625);
+      default: return Make<T>::uniform(r);
     }
   } else {
     switch (values) {
-      case Values::kSmall:
-        return T(small_integer(r));
-      case Values::kExtremes:
-        return extreme<T>(r);
-      default:
-        return T(r);
+      case Values::kSmall: return T(small_integer(r));
+      case Values::kExtremes: return extreme<T>(r);
+      default: return T(r);
     }
   }
 }
@@ -253,14 +236,10 @@ struct Structured {
     if (how.values == Values::kConstant) return plain_element<T>(Values::kUniform, hash);
     if constexpr (std::is_floating_point_v<T>) {
       switch (how.values) {
-        case Values::kCancel:
-          return cancelling(at.position, at.length, false);
-        case Values::kCancelHuge:
-          return cancelling(at.position, at.length, true);
-        case Values::kHalfway:
-          return halfway();
-        default:
-          return special();
+        case Values::kCancel: return cancelling(at.position, at.length, false);
+        case Values::kCancelHuge: return cancelling(at.position, at.length, true);
+        case Values::kHalfway: return halfway();
+        default: return special();
       }
     } else {
       return plain_element<T>(Values::kUniform, random(at.position));
@@ -353,13 +332,9 @@ void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
 
 }  // namespace
 
-std::span<const Values> all_values() {
-  return kAll;
-}
+std::span<const Values> all_values() { return kAll; }
 
-const char* name_of(Values values) {
-  return kNames[size_t(values)];
-}
+const char* name_of(Values values) { return kNames[size_t(values)]; }
 
 Values values_named(std::string_view name) {
   std::string list;
@@ -373,15 +348,13 @@ Values values_named(std::string_view name) {
 bool suits(Values values, uint32_t dtype) {
   if (dtype == TRINE_F32 || dtype == TRINE_F64) return true;
   switch (values) {
-    case Values::kUniform:
-      return true;
+    case Values::kUniform: return true;
     case Values::kSmall:
     case Values::kTies:
     case Values::kConstant:
     case Values::kExtremes:
       return dtype == TRINE_I32 || dtype == TRINE_I64 || dtype == TRINE_U32 || dtype == TRINE_U64;
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -150,7 +150,7 @@ void Runner::check_choice(const Choice& choice, const Turn& turn, std::string& w
 Choice Runner::enqueue(const oracle::Operation& plan, const std::vector<View>& views,
                        const Turn& turn, bool hostile, std::string& wrong) {
   HostileEnvironment environment(hostile);
-  const Choice choice = std::visit(Dispatch{queue_, views, turn.ask, turn.rung}, plan);
+  Choice choice = std::visit(Dispatch{queue_, views, turn.ask, turn.rung}, plan);
   queue_.wait();
   const bool intact = environment.intact();
   environment.restore();

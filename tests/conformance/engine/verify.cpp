@@ -12,6 +12,8 @@
 
 #include "runner.hpp"
 
+#include <trine/abi.h>
+
 namespace trine::conformance {
 namespace {
 
@@ -25,17 +27,28 @@ std::vector<std::string> devices_there_are() {
   return ids;
 }
 
-/// A backend that must be there and isn't is a failure with the registry's reason.
+/// Why a required backend can't serve: absent, or its devices fail the arithmetic probe. Else "".
+std::string shortcoming(const std::string& wanted) {
+  std::string reason = "absent: no such backend is known";
+  for (const BackendInfo& backend : backends()) {
+    if (backend.name != wanted || !backend.extends.empty()) continue;
+    reason = "absent: " + backend.reason;
+    for (const Facts& described : backend.devices) {
+      const Facts& facts = open(described.id).facts();
+      if ((facts.capabilities & TRINE_CAN_REPRODUCE) != 0) return "";
+      reason = facts.id + " can't reproduce the arithmetic: " + facts.probe;
+    }
+  }
+  return reason;
+}
+
+/// Skipping everything for want of a backend must not look like success where it is required.
 void require(const std::vector<std::string>& required, Report& report) {
   for (const std::string& wanted : required) {
-    std::string reason = "no such backend is known";
-    for (const BackendInfo& backend : backends()) {
-      if (backend.name != wanted || !backend.extends.empty()) continue;
-      reason = backend.devices.empty() ? backend.reason : "";
-    }
+    const std::string reason = shortcoming(wanted);
     if (reason.empty()) continue;
     ++report.failed;
-    report.failures.push_back({wanted, "", "required by TRINE_REQUIRE", "absent: " + reason});
+    report.failures.push_back({wanted, "", "required by TRINE_REQUIRE", reason});
   }
 }
 

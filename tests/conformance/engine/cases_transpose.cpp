@@ -89,6 +89,21 @@ void add_layouts(List& list) {
   list.add(plan(8, 4, 2, 1000), "dense", Values::kUniform, {.rungs = Rungs::kLadder});
 }
 
+/// Larger than a core's cache, where stores may go around it: rows that begin on cache lines, rows
+/// that don't, and plain copies.
+void add_large(List& list) {
+  constexpr int64_t kBytes = int64_t{9} << 20;
+  for (uint32_t size : kSizes) {
+    int64_t side = 64;
+    while (side * side * size < kBytes) side += 64;
+    list.add(plan(size, side, side + 5), "dense", Values::kUniform, {});
+    list.add(plan(size, side + 3, side + 1), "dense", Values::kUniform, {});
+    trine_transpose copied = plan(size, side + 1, side + 7);
+    kLayouts[3].apply(copied);
+    list.add(copied, kLayouts[3].name, Values::kUniform, {});
+  }
+}
+
 void add_parameters(List& list) {
   list.add(plan(4, 131, 77, 2), "dense", Values::kUniform,
            {.rungs = Rungs::kLadder, .parameters = true});
@@ -105,6 +120,7 @@ void add_far(List& list) {
 void add_transpose_cases(List& list) {
   add_shapes(list);
   add_layouts(list);
+  add_large(list);
   add_parameters(list);
   add_far(list);
 }

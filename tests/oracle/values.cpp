@@ -283,50 +283,58 @@ void fill_structured_row(const Fill& how, const trine_view& v, const Extents& e,
           Structured<T>{how, place_of(how.axis, e, b, i, j)}.element());
 }
 
-template <class T>
-void fill_plain_row(const Fill& how, const trine_view& v, int64_t first, int64_t begin, int64_t end,
-                    char* target) {
-  const int64_t pitch = v.col_stride * int64_t(sizeof(T));
-  uint64_t counters[kPhiloxLanes], bits[kPhiloxLanes];
-  T block[kPhiloxLanes];
-  for (int64_t j = begin; j < end; j += kPhiloxLanes) {
-    for (int l = 0; l < kPhiloxLanes; ++l) counters[l] = uint64_t(first + j + l);
-    philox_lanes(how.seed, counters, bits);
-    make_block(how.values, bits, block);
-    const int64_t used = std::min<int64_t>(kPhiloxLanes, end - j);
-    if (pitch == int64_t(sizeof(T))) {
-      std::memcpy(target + j * pitch, block, size_t(used) * sizeof(T));
-    } else {
-      for (int64_t l = 0; l < used; ++l) store(target + (j + l) * pitch, block[l]);
-    }
-  }
-}
-
 /// Overlapping views are filled in order: the last to write an element has it.
 int64_t grain_of(const trine_view& v, const Extents& e, int64_t grain) {
   const int64_t reach = (e.batch - 1) * v.batch_stride + (e.rows - 1) * v.row_stride +
                         (e.cols - 1) * v.col_stride + 1;
-  return reach < e.batch * e.rows * e.cols ? e.batch * e.rows : grain;
+  return reach < e.batch * e.rows * e.cols ? e.batch * e.rows * e.cols : grain;
+}
+
+/// Puts elements [first, first + count) of the view's logical order where they belong, in runs of a
+/// row: blocks of random bits don't care how short the rows are.
+template <class T>
+void scatter(const trine_view& v, const Extents& e, int64_t first, int64_t count, const T* block) {
+  const int64_t pitch = v.col_stride * int64_t(sizeof(T));
+  int64_t row = first / e.cols, j = first % e.cols;
+  for (int64_t done = 0; done < count; ++row, j = 0) {
+    const int64_t run = std::min(count - done, e.cols - j);
+    char* target = origin(v) + element_offset(v, sizeof(T), row / e.rows, row % e.rows, j);
+    if (pitch == int64_t(sizeof(T))) {
+      std::memcpy(target, block + done, size_t(run) * sizeof(T));
+    } else {
+      for (int64_t l = 0; l < run; ++l) store(target + l * pitch, block[done + l]);
+    }
+    done += run;
+  }
+}
+
+template <class T>
+void fill_plain_part(const Fill& how, const trine_view& v, const Extents& e, int64_t begin,
+                     int64_t end) {
+  uint64_t counters[kPhiloxLanes], bits[kPhiloxLanes];
+  T block[kPhiloxLanes];
+  for (int64_t first = begin; first < end; first += kPhiloxLanes) {
+    for (int l = 0; l < kPhiloxLanes; ++l) counters[l] = uint64_t(first + l);
+    philox_lanes(how.seed, counters, bits);
+    make_block(how.values, bits, block);
+    scatter(v, e, first, std::min<int64_t>(kPhiloxLanes, end - first), block);
+  }
 }
 
 template <class T>
 void fill_plain(const Fill& how, const trine_view& v, const Extents& e) {
-  const int64_t rows = e.batch * e.rows;
-  const auto row = [&](int64_t r, int64_t begin, int64_t end) {
-    fill_plain_row<T>(how, v, r * e.cols, begin, end,
-                      origin(v) + element_offset(v, sizeof(T), r / e.rows, r % e.rows, 0));
-  };
   constexpr int64_t kGrain = int64_t{1} << 18;
-  if (rows == 1) {
-    // Parts of a row begin at block borders, so the result doesn't depend on their number.
-    const int64_t blocks = (e.cols + kPhiloxLanes - 1) / kPhiloxLanes;
-    return parallel(blocks, kGrain / kPhiloxLanes, [&](int64_t, int64_t begin, int64_t end) {
-      row(0, begin * kPhiloxLanes, std::min(e.cols, end * kPhiloxLanes));
-    });
+  // A vector, and a matrix without gaps, are one long row.
+  trine_view line = v;
+  Extents extents = e;
+  if (e.rows > 1 && (e.cols == 1 || v.row_stride == e.cols * v.col_stride)) {
+    line.col_stride = e.cols == 1 ? v.row_stride : v.col_stride;
+    extents.cols *= e.rows;
+    extents.rows = 1;
   }
-  parallel(rows, grain_of(v, e, 1 + kGrain / std::max<int64_t>(1, e.cols)),
+  parallel(e.batch * e.rows * e.cols, grain_of(v, e, kGrain),
            [&](int64_t, int64_t begin, int64_t end) {
-             for (int64_t r = begin; r < end; ++r) row(r, 0, e.cols);
+             fill_plain_part<T>(how, line, extents, begin, end);
            });
 }
 

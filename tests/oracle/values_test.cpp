@@ -99,6 +99,18 @@ TEST(values, do_not_depend_on_layout) {
     }
 }
 
+/// A vector may lie along rows or columns, and is filled in blocks either way.
+TEST(values, do_not_depend_on_the_shape_of_a_vector) {
+  constexpr int64_t kSize = 300007;
+  std::vector<float> row(kSize), column(kSize), gaps(2 * kSize);
+  trine_view a = dense_rows(1, kSize), b = dense_rows(kSize, 1), c = b;
+  a.memory = row.data(), b.memory = column.data(), c.memory = gaps.data();
+  c.row_stride = 2;
+  for (const trine_view& v : {a, b, c}) fill({Values::kUniform, 4}, TRINE_F32, v);
+  EXPECT_EQ(row, column);
+  for (size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], gaps[2 * i]) << i;
+}
+
 TEST(values, an_unknown_name_is_answered_with_the_list) {
   EXPECT_EQ(values_named("cancel_huge"), Values::kCancelHuge);
   for (Values values : all_values()) EXPECT_EQ(values_named(name_of(values)), values);

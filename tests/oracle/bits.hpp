@@ -54,50 +54,32 @@ bool is_nan_bits(T value) {
 template <class Body>
 decltype(auto) with_dtype(uint32_t dtype, Body&& body) {
   switch (dtype) {
-    case TRINE_F32:
-      return body(float{});
-    case TRINE_F64:
-      return body(double{});
-    case TRINE_I32:
-      return body(int32_t{});
-    case TRINE_I64:
-      return body(int64_t{});
-    case TRINE_U32:
-      return body(uint32_t{});
-    case TRINE_U64:
-      return body(uint64_t{});
-    case TRINE_B8:
-      return body(uint8_t{});
+    case TRINE_F32: return body(float{});
+    case TRINE_F64: return body(double{});
+    case TRINE_I32: return body(int32_t{});
+    case TRINE_I64: return body(int64_t{});
+    case TRINE_U32: return body(uint32_t{});
+    case TRINE_U64: return body(uint64_t{});
+    case TRINE_B8: return body(uint8_t{});
     case TRINE_F16:
     case TRINE_BF16:
-    case TRINE_B16:
-      return body(uint16_t{});
-    case TRINE_B32:
-      return body(uint32_t{});
-    case TRINE_B64:
-      return body(uint64_t{});
-    case TRINE_B128:
-      return body(Bits128{});
-    default:
-      throw std::invalid_argument("oracle: unknown dtype " + std::to_string(dtype));
+    case TRINE_B16: return body(uint16_t{});
+    case TRINE_B32: return body(uint32_t{});
+    case TRINE_B64: return body(uint64_t{});
+    case TRINE_B128: return body(Bits128{});
+    default: throw std::invalid_argument("oracle: unknown dtype " + std::to_string(dtype));
   }
 }
 
 /// The dtype that names plain bits of this size.
 inline uint32_t bits_dtype(uint32_t element_size) {
   switch (element_size) {
-    case 1:
-      return TRINE_B8;
-    case 2:
-      return TRINE_B16;
-    case 4:
-      return TRINE_B32;
-    case 8:
-      return TRINE_B64;
-    case 16:
-      return TRINE_B128;
-    default:
-      throw std::invalid_argument("oracle: no element of this size");
+    case 1: return TRINE_B8;
+    case 2: return TRINE_B16;
+    case 4: return TRINE_B32;
+    case 8: return TRINE_B64;
+    case 16: return TRINE_B128;
+    default: throw std::invalid_argument("oracle: no element of this size");
   }
 }
 

@@ -286,6 +286,7 @@ int compare(const Options& o) {
   }
 
   std::vector<Result> results;
+  bool verified_all = true;  // each problem somewhere
   Report report;
   Progress progress;
   const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
@@ -301,15 +302,17 @@ int compare(const Options& o) {
     set_peer_ratios(of_problem, kinds);
     compare_digests(of_problem);
     progress.show("");
+    // A default that refuses must not pass for a good run.
+    verified_all &= std::any_of(of_problem.begin(), of_problem.end(),
+                                [](const Result& r) { return r.verified; });
     report.add(of_problem, expectation.sampled());
     results.insert(results.end(), of_problem.begin(), of_problem.end());
   }
   report.finish();
   if (!o.json.empty()) write_json(o.json, document(results));
-  return std::any_of(results.begin(), results.end(),
-                     [](const Result& r) { return !r.verified && !r.skipped; })
-             ? kExitFailed
-             : kExitGood;
+  const bool wrong = std::any_of(results.begin(), results.end(),
+                                 [](const Result& r) { return !r.verified && !r.skipped; });
+  return wrong || !verified_all ? kExitFailed : kExitGood;
 }
 
 void add_lists(CLI::App& app, Options& o) {

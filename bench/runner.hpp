@@ -1,6 +1,6 @@
 // Measures one problem on one device: the kernel on resident data, and the whole program from and to
 // host memory with its phases apart. Every timed launch writes its own slot of a poisoned ring and
-// reads its own window of the input; all slots are checked afterwards.
+// reads its own window of the input; whole rings are checked, the first, second, fourth … and the last.
 #pragma once
 
 #include "expectation.hpp"

@@ -19,8 +19,7 @@ constexpr cl_device_info kPciBusNv = 0x4008, kPciSlotNv = 0x4009, kPciDomainNv =
 template <class T>
 T ask(cl_device_id device, cl_device_info what) {
   T answer{};
-  check(driver().clGetDeviceInfo(device, what, sizeof answer, &answer, nullptr),
-        "clGetDeviceInfo");
+  check(driver().clGetDeviceInfo(device, what, sizeof answer, &answer, nullptr), "clGetDeviceInfo");
   return answer;
 }
 
@@ -45,8 +44,9 @@ int find_all(const Driver& table, const char** reason) {
   cl_platform_id platforms[gpu::kMaxDevices];
   cl_uint platform_count = 0;
   const cl_int code = table.clGetPlatformIDs(gpu::kMaxDevices, platforms, &platform_count);
-  *reason = "the OpenCL loader knows no platform: no vendor's driver is installed "
-            "(Debian: pocl-opencl-icd runs on any CPU)";
+  *reason =
+      "the OpenCL loader knows no platform: no vendor's driver is installed "
+      "(Debian: pocl-opencl-icd runs on any CPU)";
   if (code == CL_PLATFORM_NOT_FOUND_KHR) return 0;
   check(code, "clGetPlatformIDs");
   int count = 0;
@@ -92,7 +92,10 @@ uint64_t capabilities_of(cl_device_id device, const char* extensions) {
   uint64_t can = TRINE_CAN_PIN;
   if (has_extension(extensions, "cl_khr_fp64")) can |= TRINE_CAN_F64;
   if (has_extension(extensions, "cl_khr_int64_base_atomics")) can |= TRINE_CAN_ATOMIC_64;
-  if (has_extension(extensions, "cl_nv_compiler_options")) {
+  // The kernels' inline PTX (cp.async, fence.acq_rel) is that of compute capability 8.0 and later.
+  constexpr cl_device_info kComputeCapabilityMajor = 0x4000;  // of cl_nv_device_attribute_query
+  if (has_extension(extensions, "cl_nv_compiler_options") &&
+      ask<cl_uint>(device, kComputeCapabilityMajor) >= 8) {
     can |= TRINE_CAN_INLINE_PTX | TRINE_CAN_SUBGROUPS;  // warps of 32, by inline PTX
   }
   if (ask<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY)) can |= TRINE_CAN_SHARE_MEMORY;

@@ -260,17 +260,8 @@ const char* float_refuses(const Request& request) {
 
 /// PoCL 4 and 5 abort while they compile a kernel with barriers as complex as these ("Kernel.cc:
 /// createParallelRegionBefore: Assertion region_entry_barrier != NULL"); PoCL 3 compiles it.
-bool compiler_aborts(const Target& target) {
-  const std::string_view driver = target.facts->driver;
-  const std::string_view name = "Portable Computing Language";
-  const size_t at = driver.find(name);
-  if (!target.is_cpu() || at == driver.npos) return false;
-  const size_t version = driver.find_first_of("0123456789", at + name.size());
-  return version != driver.npos && std::atoi(driver.data() + version) >= 4;
-}
-
 const char* exact_refuses(const Request& request) {
-  if (compiler_aborts(request.target))
+  if (request.target.is_pocl_since(4))
     return "PoCL 4 and later abort while compiling its barriers; exact_vector is for CPUs";
   Shape shape;
   if (exact_tiling(request, shape).tiles > kLargestGrid)

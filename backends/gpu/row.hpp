@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <span>
+#include <string_view>
 
 #include "../abi.h"
 
@@ -28,6 +30,16 @@ struct Target {
     return (facts->capabilities & capabilities) == capabilities;
   }
   bool is_cpu() const { return facts->kind == TRINE_DEVICE_CPU; }
+  /// Whether the CPU device is PoCL's, of this major version or later: its newer compilers abort on
+  /// or miscompile kernels whose barriers PoCL 3 and GPUs take.
+  bool is_pocl_since(int major) const {
+    constexpr std::string_view kName = "Portable Computing Language";
+    const std::string_view driver = facts->driver;
+    const size_t at = driver.find(kName);
+    if (!is_cpu() || at == driver.npos) return false;
+    const size_t version = driver.find_first_of("0123456789", at + kName.size());
+    return version != driver.npos && std::atoi(driver.data() + version) >= major;
+  }
 };
 
 /// A preprocessor macro of a kernel file and the values it takes. Every combination of a row's
@@ -56,7 +68,8 @@ struct Launch {
   int entry = 0;  ///< index into Row::entries
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
-  uint32_t dynamic_local_bytes = 0;  ///< CUDA dynamic shared memory; in OpenCL the arrays are static
+  uint32_t dynamic_local_bytes =
+      0;  ///< CUDA dynamic shared memory; in OpenCL the arrays are static
   int argument_count = 0;
   Argument arguments[kMaxArguments];
 
@@ -135,7 +148,8 @@ struct Row {
   void (*plan)(const Request&, Plan& plan);
   const SelfCheck* self_check;  ///< or nullptr
   const char* options;          ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
-  const char* architectures;    ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
+  const char*
+      architectures;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
 };
 
 /// The ladders, naive first. One file each: reduce_rows.cpp, transpose_rows.cpp, gemm_rows.cpp.

@@ -13,7 +13,7 @@ namespace {
 thread_local char error_text[256] = "no error";
 
 const trine_rung kGemm =
-    rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, in pedantic math", nullptr);
+    rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, default math", nullptr);
 const trine_rung kTranspose = rung("cublas", "cublasSgeam, cublasDgeam", nullptr);
 const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum", "map=abs of contiguous data");
 
@@ -100,9 +100,9 @@ trine_status state_create(const trine_native* native, void** state) {
   if (status == TRINE_OK)
     status =
         check(cublasSetStream(handle, static_cast<cudaStream_t>(native->queue)), "cublasSetStream");
-  if (status == TRINE_OK)
-    status = check(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
-  *state = handle;
+  // Default math: f32 and f64 at full precision (TF32 is opt-in), by whichever kernels are fastest.
+  if (status != TRINE_OK && handle != nullptr) cublasDestroy(handle);
+  *state = status == TRINE_OK ? handle : nullptr;
   return status;
 }
 
@@ -187,7 +187,7 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   cublasGetProperty(MAJOR_VERSION, &version);
   int minor = 0;
   cublasGetProperty(MINOR_VERSION, &minor);
-  std::snprintf(build, sizeof build, "cuBLAS %d.%d, pedantic math", version, minor);
+  std::snprintf(build, sizeof build, "cuBLAS %d.%d, default math", version, minor);
   static const trine_pack table{sizeof(trine_pack),
                                 TRINE_ABI_VERSION,
                                 "cublas",

@@ -216,11 +216,8 @@ void run_on_host(const HostOptions& options, Make&& operation, Operand& output, 
   (inputs.bring(*lane, in_place, true, options.pinned), ...);
   output.bring(*lane, in_place, read_output, options.pinned);
   const Choice choice = run(lane->queue, operation(), options.rung);
-  if (in_place) {
-    lane->queue.wait();
-  } else {
-    output.fetch(*lane, options.pinned);
-  }
+  if (!in_place) output.fetch(*lane, options.pinned);
+  lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
   if (options.choice) *options.choice = choice;
   lane.give_back();
 }

@@ -115,6 +115,15 @@ void check_refusal(const DeviceState& device, const trine_call& call, const Sele
        ".");
 }
 
+/// What the caller asks of the bits.
+uint32_t numerics_of(const trine_call& call) {
+  switch (call.operation) {
+    case TRINE_REDUCE: return static_cast<const trine_reduce*>(call.descriptor)->numerics;
+    case TRINE_TRANSPOSE: return static_cast<const trine_transpose*>(call.descriptor)->numerics;
+    default: return static_cast<const trine_gemm*>(call.descriptor)->numerics;
+  }
+}
+
 Selected choose(const DeviceState& device, const trine_call& call) {
   Selected found;
   found.selection.size = sizeof found.selection;
@@ -135,6 +144,8 @@ Selected choose(const DeviceState& device, const trine_call& call) {
     }
   }
   found.why = found.selection.why ? found.selection.why : "the backend's default";
+  if (numerics_of(call) == TRINE_FAST && found.rung->row.numerics != TRINE_FAST)
+    found.why = "nothing faster than the reproducible rung here";
   return found;
 }
 

@@ -87,7 +87,8 @@ typedef struct Tile {
 DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
   const int tiles = tiles_m * tiles_n;
   const int batch = group / tiles, index = group - batch * tiles;
-  const int first = index / (BAND * tiles_n) * BAND, inside = index - first * tiles_n;
+  // Long, because BAND tile rows of a very wide C are more tiles than 31 bits count.
+  const int first = (int)(index / ((long)BAND * tiles_n)) * BAND, inside = index - first * tiles_n;
   const int height = tiles_m - first < BAND ? tiles_m - first : BAND;
   Tile tile;
   tile.row = first + inside % height;

@@ -21,6 +21,16 @@ TEST_F(Operations, SumReachesTheDeviceAndComesBack) {
             "fake's best.");
 }
 
+TEST_F(Operations, FastWithoutAFasterRungSaysSo) {
+  const Buffer input = upload<float>({1, 2, 3});
+  const Buffer output(device, sizeof(float));
+  const Choice choice = run(queue, Reduce{.input = vector(input, Dtype::f32, 3),
+                                          .output = vector(output, Dtype::f32, 1),
+                                          .numerics = Numerics::fast});
+  EXPECT_EQ(choice.numerics, Numerics::reproducible);
+  EXPECT_EQ(choice.why, "nothing faster than the reproducible rung here");
+}
+
 TEST_F(Operations, TransposeAndGemmWriteTheirResults) {
   const Buffer input = upload<float>({1, 2, 3, 4, 5, 6});
   const Buffer output(device, 24);

@@ -68,6 +68,32 @@ TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
   }
 }
 
+TEST(Rows, RefuseACompilerThatLeavesResultsOut) {
+  const auto refused = [](std::span<const Row> rows, std::string_view name, const char* driver,
+                          uint32_t operation, const void* op) {
+    Device device(TRINE_DEVICE_CPU, driver);
+    device.facts.local_memory_bytes = 64 << 10;
+    const Target target{kOpencl, &device.facts};
+    const trine_selection selection{};
+    const trine_call call{sizeof call, operation, op};
+    for (const Row& row : rows)
+      if (row.name == name) return row.refuses({target, selection, call, nullptr}) != nullptr;
+    ADD_FAILURE() << "no such rung: " << name;
+    return false;
+  };
+  const trine_view view{nullptr, 0, 64, 64, 1, 64, 1, 0};
+  trine_gemm gemm{};
+  gemm.dtype = TRINE_F32;
+  gemm.a = gemm.b = gemm.c = view;
+  trine_transpose transpose{};
+  transpose.element_size = 4;
+  transpose.input = transpose.output = view;
+  EXPECT_TRUE(refused(gemm_rows(), "register_tile", kPocl5, TRINE_GEMM, &gemm));
+  EXPECT_FALSE(refused(gemm_rows(), "register_tile", kPocl3, TRINE_GEMM, &gemm));
+  EXPECT_TRUE(refused(transpose_rows(), "vector", kPocl5, TRINE_TRANSPOSE, &transpose));
+  EXPECT_FALSE(refused(transpose_rows(), "vector", kPocl3, TRINE_TRANSPOSE, &transpose));
+}
+
 TEST(ReduceRows, RefuseACompilerThatAborts) {
   for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
     const auto op = reduce_of(function, TRINE_ALL, TRINE_F64, 1, 1000);

@@ -131,7 +131,7 @@ uint64_t register_local_bytes(int64_t size, uint32_t dtype) {
 const char* register_refuses(const Request& request) {
   // Measured: PoCL 5 leaves results of this kernel unwritten that PoCL 3 and GPUs write.
   if (request.target.is_pocl_since(4))
-    return "wrong under PoCL 4 and later; private_tile is for CPUs";
+    return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
   const int64_t size = register_size(request);
   if (register_local_bytes(size, request.as<trine_gemm>().dtype) >
       request.target.facts->local_memory_bytes)

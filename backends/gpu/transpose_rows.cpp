@@ -165,7 +165,7 @@ struct VectorShape {
 const char* vector_refuses(const Request& request) {
   // Measured: PoCL 5 leaves results of this kernel unwritten that PoCL 3 and GPUs write.
   if (request.target.is_pocl_since(4))
-    return "wrong under PoCL 4 and later; work_item_tile is for CPUs";
+    return "wrong under PoCL 5 (4 is untried); work_item_tile is for CPUs";
   if (request.target.facts->max_group_threads < kVectorThreads)
     return "the device has no groups of 256 work-items";
   const VectorShape shape(request.as<trine_transpose>());

@@ -63,7 +63,7 @@ typedef enum trine_device_kind {
  * the device is opened (fma, rounding, denormals, no contraction), never a driver's flag. */
 enum {
   TRINE_CAN_F64 = 1u << 0,
-  TRINE_CAN_REPRODUCE = 1u << 1,   /* f32 probe passed (and f64's where CAN_F64) */
+  TRINE_CAN_REPRODUCE = 1u << 1,    /* f32 probe passed (and f64's where CAN_F64) */
   TRINE_CAN_SHARE_MEMORY = 1u << 2, /* host and device memory are one: wrap costs no copy */
   TRINE_CAN_PIN = 1u << 3,
   TRINE_CAN_ATOMIC_64 = 1u << 4,
@@ -76,17 +76,17 @@ typedef struct trine_device_facts {
   uint32_t kind; /* trine_device_kind */
   char name[128];
   char vendor[64];
-  char driver[128];     /* driver, platform and its version in one line */
-  char probe[256];      /* what the arithmetic probe found, in words */
-  char pci[24];         /* "0000:3b:00.0", or "" */
-  uint8_t uuid[16];     /* zeros when unknown */
+  char driver[128]; /* driver, platform and its version in one line */
+  char probe[256];  /* what the arithmetic probe found, in words */
+  char pci[24];     /* "0000:3b:00.0", or "" */
+  uint8_t uuid[16]; /* zeros when unknown */
   uint64_t memory_bytes, max_buffer_bytes;
   uint64_t local_memory_bytes; /* per work-group or block */
   uint64_t capabilities;
   uint32_t compute_units; /* multiprocessors or cores in use */
   uint32_t max_group_threads;
   uint32_t version_major, version_minor; /* CUDA compute capability; OpenCL C version; else 0 */
-  double peak_bandwidth;  /* theoretical bytes/s, 0 when unknown */
+  double peak_bandwidth;                 /* theoretical bytes/s, 0 when unknown */
   double peak_f32, peak_f64; /* theoretical flop/s without tensor cores, 0 when unknown */
 } trine_device_facts;
 
@@ -173,7 +173,7 @@ typedef struct trine_call {
 
 typedef struct trine_workspace {
   uint32_t size;
-  void* memory; /* native handle, NULL when workspace_bytes() said 0 */
+  void* memory;           /* native handle, NULL when workspace_bytes() said 0 */
   uint64_t offset, bytes; /* offset is a multiple of 256 */
 } trine_workspace;
 
@@ -181,8 +181,8 @@ typedef struct trine_workspace {
 
 typedef struct trine_backend {
   uint32_t size;
-  uint32_t version; /* TRINE_ABI_VERSION */
-  const char* name; /* "cuda", "opencl", "cpu" */
+  uint32_t version;  /* TRINE_ABI_VERSION */
+  const char* name;  /* "cuda", "opencl", "cpu" */
   const char* build; /* version and options of this backend's build, one line */
 
   /* Text of the calling thread's last failure; never NULL. */
@@ -216,7 +216,8 @@ typedef struct trine_backend {
   trine_status (*queue_call)(trine_queue* queue, void (*function)(void*), void* argument);
 
   /* Events. One created with `signalled_by_host` is completed by event_signal() alone. */
-  trine_status (*event_create)(trine_device* device, int32_t signalled_by_host, trine_event** event);
+  trine_status (*event_create)(trine_device* device, int32_t signalled_by_host,
+                               trine_event** event);
   void (*event_destroy)(trine_event* event);
   trine_status (*event_record)(trine_event* event, trine_queue* queue);
   trine_status (*event_signal)(trine_event* event);

@@ -18,7 +18,7 @@ extern "C" {
 /* What a call came to. The same mistake gives the same status on every backend. */
 typedef enum trine_status {
   TRINE_OK = 0,
-  TRINE_INVALID_ARGUMENT = 1, /* a null, foreign, overlapping, misaligned or out-of-range argument */
+  TRINE_INVALID_ARGUMENT = 1, /* null, foreign, overlapping, misaligned or out of range */
   TRINE_UNSUPPORTED = 2,      /* legal, but this device or rung can't do it; the text says why */
   TRINE_NOT_FOUND = 3,        /* no such device, backend, rung or parameter */
   TRINE_OUT_OF_MEMORY = 4,    /* host or device memory is exhausted */

@@ -9,9 +9,9 @@ namespace {
 
 trine_device* open_device(int index) { return new Device(index); }
 
-constexpr gpu::Driver kDriver = {gpu::kCuda, "cuda",
-                                 "kernels for architectures " TRINE_CUDA_ARCHITECTURES,
-                                 count_devices, describe_device, open_device};
+constexpr gpu::Driver kDriver = {
+    gpu::kCuda,    "cuda",          "kernels for architectures " TRINE_CUDA_ARCHITECTURES,
+    count_devices, describe_device, open_device};
 
 }  // namespace
 

@@ -68,8 +68,8 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
 trine_buffer* Device::adopt(void* native_pointer, uint64_t bytes) {
   const Current current(*this);
   int type = 0, ordinal = -1;
-  const Result known = driver().cuPointerGetAttribute(&type, kAttributeMemoryType,
-                                                      pointer_of(native_pointer));
+  const Result known =
+      driver().cuPointerGetAttribute(&type, kAttributeMemoryType, pointer_of(native_pointer));
   if (known == kSuccess && type != kMemoryHost) {
     check(driver().cuPointerGetAttribute(&ordinal, kAttributeOrdinal, pointer_of(native_pointer)),
           "cuPointerGetAttribute");
@@ -89,8 +89,8 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   buffer->facts.host = host;
   if (bytes == 0) return buffer.release();
   const Current current(*this);
-  const Result code = driver().cuMemHostRegister(host, bytes,
-                                                 kHostRegisterPortable | kHostRegisterDeviceMap);
+  const Result code =
+      driver().cuMemHostRegister(host, bytes, kHostRegisterPortable | kHostRegisterDeviceMap);
   // Pinned already, by the program or by another of our buffers: then it is theirs to unpin.
   if (code != kHostMemoryAlreadyRegistered) {
     check(code, "cuMemHostRegister");

@@ -78,10 +78,10 @@ void describe_device(int index, trine_device_facts& facts) {
   facts.version_major = static_cast<uint32_t>(attribute(id, kComputeMajor));
   facts.version_minor = static_cast<uint32_t>(attribute(id, kComputeMinor));
   // Double data rate; the clocks are in kHz, the bus in bits.
-  facts.peak_bandwidth = 2.0 * 1e3 * attribute(id, kMemoryClockRate) *
-                         (attribute(id, kMemoryBusWidth) / 8.0);
-  const Units units = units_of(static_cast<int>(facts.version_major),
-                               static_cast<int>(facts.version_minor));
+  facts.peak_bandwidth =
+      2.0 * 1e3 * attribute(id, kMemoryClockRate) * (attribute(id, kMemoryBusWidth) / 8.0);
+  const Units units =
+      units_of(static_cast<int>(facts.version_major), static_cast<int>(facts.version_minor));
   const double cycles = 1e3 * attribute(id, kClockRate) * facts.compute_units;
   facts.peak_f32 = 2.0 * units.f32 * cycles;
   facts.peak_f64 = 2.0 * units.f64 * cycles;

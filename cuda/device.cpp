@@ -119,8 +119,10 @@ trine_queue* Device::adopt_queue(void* native_stream) {
   Context its_context = nullptr;
   check(driver().cuStreamGetCtx(stream, &its_context), "cuStreamGetCtx of an adopted stream");
   if (its_context != context) {
-    kit::fail(TRINE_INVALID_ARGUMENT, "cuda:%d: the adopted stream belongs to another device or "
-              "context; Trine works in the device's primary context", index);
+    kit::fail(TRINE_INVALID_ARGUMENT,
+              "cuda:%d: the adopted stream belongs to another device or "
+              "context; Trine works in the device's primary context",
+              index);
   }
   return new Queue(*this, stream, false);
 }

@@ -23,13 +23,13 @@ bool load() {
     std::snprintf(load_reason, sizeof load_reason, "there is no CUDA driver: %s", dlerror());
     return false;
   }
-#define TRINE_LOOK_UP(name, symbol, parameters)                                              \
-  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #symbol));            \
-  if (!loaded.name) {                                                                        \
-    std::snprintf(load_reason, sizeof load_reason,                                           \
-                  "the CUDA driver has no " #symbol ": it is older than CUDA 11.7");         \
-    dlclose(library);                                                                        \
-    return false;                                                                            \
+#define TRINE_LOOK_UP(name, symbol, parameters)                                      \
+  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #symbol));    \
+  if (!loaded.name) {                                                                \
+    std::snprintf(load_reason, sizeof load_reason,                                   \
+                  "the CUDA driver has no " #symbol ": it is older than CUDA 11.7"); \
+    dlclose(library);                                                                \
+    return false;                                                                    \
   }
   TRINE_CUDA_FUNCTIONS(TRINE_LOOK_UP)
 #undef TRINE_LOOK_UP

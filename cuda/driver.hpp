@@ -57,9 +57,9 @@ enum : unsigned {
   kHostRegisterDeviceMap = 2,
   kWaitValueGeq = 0,
 };
-enum : int { kMemoryHost = 1, kMemoryUnified = 4 };        // CUmemorytype
+enum : int { kMemoryHost = 1, kMemoryUnified = 4 };              // CUmemorytype
 enum : int { kAttributeMemoryType = 2, kAttributeOrdinal = 9 };  // CUpointer_attribute
-enum : int { kMaxDynamicShared = 8 };                      // CUfunction_attribute
+enum : int { kMaxDynamicShared = 8 };                            // CUfunction_attribute
 
 struct Copy2D {  // CUDA_MEMCPY2D
   std::size_t source_x, source_y;
@@ -78,59 +78,60 @@ struct Copy2D {  // CUDA_MEMCPY2D
 };
 
 // Name of the member, symbol of the driver, parameters.
-#define TRINE_CUDA_FUNCTIONS(X)                                                                   \
-  X(cuInit, cuInit, (unsigned))                                                                   \
-  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                               \
-  X(cuGetErrorName, cuGetErrorName, (Result, const char**))                                       \
-  X(cuGetErrorString, cuGetErrorString, (Result, const char**))                                   \
-  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                                   \
-  X(cuDeviceGet, cuDeviceGet, (DeviceId*, int))                                                   \
-  X(cuDeviceGetName, cuDeviceGetName, (char*, int, DeviceId))                                     \
-  X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (unsigned char*, DeviceId))                              \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (std::size_t*, DeviceId))                              \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, DeviceId))                            \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (Context*, DeviceId))                     \
-  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (DeviceId))                          \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, (Context*))                                                 \
-  X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (Context))                                             \
-  X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Context*))                                              \
-  X(cuStreamCreate, cuStreamCreate, (Stream*, unsigned))                                          \
-  X(cuStreamDestroy, cuStreamDestroy_v2, (Stream))                                                \
-  X(cuStreamQuery, cuStreamQuery, (Stream))                                                       \
-  X(cuStreamSynchronize, cuStreamSynchronize, (Stream))                                           \
-  X(cuStreamGetCtx, cuStreamGetCtx, (Stream, Context*))                                           \
-  X(cuStreamWaitEvent, cuStreamWaitEvent, (Stream, NativeEvent, unsigned))                        \
-  X(cuStreamWaitValue32, cuStreamWaitValue32_v2, (Stream, Pointer, uint32_t, unsigned))           \
-  X(cuStreamAddCallback, cuStreamAddCallback, (Stream, StreamCallback, void*, unsigned))          \
-  X(cuEventCreate, cuEventCreate, (NativeEvent*, unsigned))                                       \
-  X(cuEventDestroy, cuEventDestroy_v2, (NativeEvent))                                             \
-  X(cuEventRecord, cuEventRecord, (NativeEvent, Stream))                                          \
-  X(cuEventQuery, cuEventQuery, (NativeEvent))                                                    \
-  X(cuEventSynchronize, cuEventSynchronize, (NativeEvent))                                        \
-  X(cuEventElapsedTime, cuEventElapsedTime, (float*, NativeEvent, NativeEvent))                   \
-  X(cuMemAlloc, cuMemAlloc_v2, (Pointer*, std::size_t))                                           \
-  X(cuMemFree, cuMemFree_v2, (Pointer))                                                           \
-  X(cuMemAllocAsync, cuMemAllocAsync, (Pointer*, std::size_t, Stream))                            \
-  X(cuMemFreeAsync, cuMemFreeAsync, (Pointer, Stream))                                            \
-  X(cuMemHostAlloc, cuMemHostAlloc, (void**, std::size_t, unsigned))                              \
-  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                        \
-  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, std::size_t, unsigned))                      \
-  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                            \
-  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (Pointer*, void*, unsigned))         \
-  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, Pointer))                          \
-  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (Pointer, const void*, std::size_t, Stream))         \
-  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, Pointer, std::size_t, Stream))               \
-  X(cuMemcpyAsync, cuMemcpyAsync, (Pointer, Pointer, std::size_t, Stream))                        \
-  X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const Copy2D*, Stream))                                 \
-  X(cuMemsetD8Async, cuMemsetD8Async, (Pointer, unsigned char, std::size_t, Stream))              \
-  X(cuMemsetD16Async, cuMemsetD16Async, (Pointer, unsigned short, std::size_t, Stream))           \
-  X(cuMemsetD32Async, cuMemsetD32Async, (Pointer, unsigned, std::size_t, Stream))                 \
-  X(cuModuleLoadData, cuModuleLoadData, (Module*, const void*))                                   \
-  X(cuModuleUnload, cuModuleUnload, (Module))                                                     \
-  X(cuModuleGetFunction, cuModuleGetFunction, (Function*, Module, const char*))                   \
-  X(cuFuncSetAttribute, cuFuncSetAttribute, (Function, int, int))                                 \
-  X(cuLaunchKernel, cuLaunchKernel, (Function, unsigned, unsigned, unsigned, unsigned, unsigned,  \
-                                     unsigned, unsigned, Stream, void**, void**))
+#define TRINE_CUDA_FUNCTIONS(X)                                                              \
+  X(cuInit, cuInit, (unsigned))                                                              \
+  X(cuDriverGetVersion, cuDriverGetVersion, (int*))                                          \
+  X(cuGetErrorName, cuGetErrorName, (Result, const char**))                                  \
+  X(cuGetErrorString, cuGetErrorString, (Result, const char**))                              \
+  X(cuDeviceGetCount, cuDeviceGetCount, (int*))                                              \
+  X(cuDeviceGet, cuDeviceGet, (DeviceId*, int))                                              \
+  X(cuDeviceGetName, cuDeviceGetName, (char*, int, DeviceId))                                \
+  X(cuDeviceGetUuid, cuDeviceGetUuid_v2, (unsigned char*, DeviceId))                         \
+  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (std::size_t*, DeviceId))                         \
+  X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int*, int, DeviceId))                       \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (Context*, DeviceId))                \
+  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (DeviceId))                     \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, (Context*))                                            \
+  X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (Context))                                        \
+  X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Context*))                                         \
+  X(cuStreamCreate, cuStreamCreate, (Stream*, unsigned))                                     \
+  X(cuStreamDestroy, cuStreamDestroy_v2, (Stream))                                           \
+  X(cuStreamQuery, cuStreamQuery, (Stream))                                                  \
+  X(cuStreamSynchronize, cuStreamSynchronize, (Stream))                                      \
+  X(cuStreamGetCtx, cuStreamGetCtx, (Stream, Context*))                                      \
+  X(cuStreamWaitEvent, cuStreamWaitEvent, (Stream, NativeEvent, unsigned))                   \
+  X(cuStreamWaitValue32, cuStreamWaitValue32_v2, (Stream, Pointer, uint32_t, unsigned))      \
+  X(cuStreamAddCallback, cuStreamAddCallback, (Stream, StreamCallback, void*, unsigned))     \
+  X(cuEventCreate, cuEventCreate, (NativeEvent*, unsigned))                                  \
+  X(cuEventDestroy, cuEventDestroy_v2, (NativeEvent))                                        \
+  X(cuEventRecord, cuEventRecord, (NativeEvent, Stream))                                     \
+  X(cuEventQuery, cuEventQuery, (NativeEvent))                                               \
+  X(cuEventSynchronize, cuEventSynchronize, (NativeEvent))                                   \
+  X(cuEventElapsedTime, cuEventElapsedTime, (float*, NativeEvent, NativeEvent))              \
+  X(cuMemAlloc, cuMemAlloc_v2, (Pointer*, std::size_t))                                      \
+  X(cuMemFree, cuMemFree_v2, (Pointer))                                                      \
+  X(cuMemAllocAsync, cuMemAllocAsync, (Pointer*, std::size_t, Stream))                       \
+  X(cuMemFreeAsync, cuMemFreeAsync, (Pointer, Stream))                                       \
+  X(cuMemHostAlloc, cuMemHostAlloc, (void**, std::size_t, unsigned))                         \
+  X(cuMemFreeHost, cuMemFreeHost, (void*))                                                   \
+  X(cuMemHostRegister, cuMemHostRegister_v2, (void*, std::size_t, unsigned))                 \
+  X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                       \
+  X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (Pointer*, void*, unsigned))    \
+  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, Pointer))                     \
+  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (Pointer, const void*, std::size_t, Stream))    \
+  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, Pointer, std::size_t, Stream))          \
+  X(cuMemcpyAsync, cuMemcpyAsync, (Pointer, Pointer, std::size_t, Stream))                   \
+  X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const Copy2D*, Stream))                            \
+  X(cuMemsetD8Async, cuMemsetD8Async, (Pointer, unsigned char, std::size_t, Stream))         \
+  X(cuMemsetD16Async, cuMemsetD16Async, (Pointer, unsigned short, std::size_t, Stream))      \
+  X(cuMemsetD32Async, cuMemsetD32Async, (Pointer, unsigned, std::size_t, Stream))            \
+  X(cuModuleLoadData, cuModuleLoadData, (Module*, const void*))                              \
+  X(cuModuleUnload, cuModuleUnload, (Module))                                                \
+  X(cuModuleGetFunction, cuModuleGetFunction, (Function*, Module, const char*))              \
+  X(cuFuncSetAttribute, cuFuncSetAttribute, (Function, int, int))                            \
+  X(cuLaunchKernel, cuLaunchKernel,                                                          \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
+     void**, void**))
 
 struct Driver {
 #define TRINE_MEMBER(name, symbol, parameters) Result(*name) parameters;

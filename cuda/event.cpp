@@ -31,15 +31,14 @@ Event::~Event() {
 void Event::record(trine_queue& queue) {
   if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
   const Current current(device_);
-  device_.check(driver().cuEventRecord(event_, static_cast<Queue&>(queue).stream),
-                "cuEventRecord");
+  device_.check(driver().cuEventRecord(event_, static_cast<Queue&>(queue).stream), "cuEventRecord");
 }
 
 void Event::hold_back(Queue& queue) {
   if (by_host_) {
-    device_.check(driver().cuStreamWaitValue32(queue.stream, flag_.device, flag_.value,
-                                               kWaitValueGeq),
-                  "cuStreamWaitValue32");
+    device_.check(
+        driver().cuStreamWaitValue32(queue.stream, flag_.device, flag_.value, kWaitValueGeq),
+        "cuStreamWaitValue32");
   } else {
     device_.check(driver().cuStreamWaitEvent(queue.stream, event_, 0), "cuStreamWaitEvent");
   }

@@ -117,11 +117,13 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
   }
   const Current current(device_);
   if (pattern_bytes == 1) {
-    device_.check(driver().cuMemsetD8Async(target, static_cast<unsigned char>(words[0]), bytes,
-                                           stream), "cuMemsetD8Async");
+    device_.check(
+        driver().cuMemsetD8Async(target, static_cast<unsigned char>(words[0]), bytes, stream),
+        "cuMemsetD8Async");
   } else if (pattern_bytes == 2) {
-    device_.check(driver().cuMemsetD16Async(target, static_cast<unsigned short>(words[0]),
-                                            bytes / 2, stream), "cuMemsetD16Async");
+    device_.check(
+        driver().cuMemsetD16Async(target, static_cast<unsigned short>(words[0]), bytes / 2, stream),
+        "cuMemsetD16Async");
   } else {
     device_.check(driver().cuMemsetD32Async(target, words[0], bytes / 4, stream),
                   "cuMemsetD32Async");
@@ -162,14 +164,15 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
     const gpu::Launch& launch = plan.launches[l];
     void* arguments[gpu::kMaxArguments + 1];
     for (int a = 0; a < launch.argument_count; ++a) {
-      arguments[a] = const_cast<void**>(&launch.arguments[a].memory);  // all of the union starts there
+      arguments[a] =
+          const_cast<void**>(&launch.arguments[a].memory);  // all of the union starts there
     }
     arguments[launch.argument_count] = nullptr;  // for a driver that records what it is given
-    device_.check(driver().cuLaunchKernel(functions[l], launch.grid[0], launch.grid[1],
-                                          launch.grid[2], launch.block[0], launch.block[1],
-                                          launch.block[2], launch.dynamic_local_bytes, stream,
-                                          arguments, nullptr),
-                  "cuLaunchKernel");
+    device_.check(
+        driver().cuLaunchKernel(functions[l], launch.grid[0], launch.grid[1], launch.grid[2],
+                                launch.block[0], launch.block[1], launch.block[2],
+                                launch.dynamic_local_bytes, stream, arguments, nullptr),
+        "cuLaunchKernel");
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 trine_device* open_device(int index) { return new Device(index); }
 
-constexpr gpu::Driver kDriver = {gpu::kOpencl, "opencl", "OpenCL C 1.2 kernels, embedded",
+constexpr gpu::Driver kDriver = {gpu::kOpencl,  "opencl",        "OpenCL C 1.2 kernels, embedded",
                                  count_devices, describe_device, open_device};
 
 }  // namespace

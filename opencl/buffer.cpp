@@ -52,8 +52,8 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
   check(driver().clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, nullptr),
         "clGetMemObjectInfo of an adopted buffer");
   if (size < bytes) {
-    kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: an adopted cl_mem has %zu bytes, not %llu",
-              index, size, static_cast<unsigned long long>(bytes));
+    kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: an adopted cl_mem has %zu bytes, not %llu", index,
+              size, static_cast<unsigned long long>(bytes));
   }
   std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes));
   check(driver().clRetainMemObject(memory), "clRetainMemObject");
@@ -65,8 +65,10 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
 // decides when the two meet; writing through it would be lost silently.
 trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   if (!target.has(TRINE_CAN_SHARE_MEMORY)) {
-    kit::fail(TRINE_UNSUPPORTED, "opencl:%d has memory of its own and can't use the host's in "
-              "place; allocate a pinned buffer or copy", index);
+    kit::fail(TRINE_UNSUPPORTED,
+              "opencl:%d has memory of its own and can't use the host's in "
+              "place; allocate a pinned buffer or copy",
+              index);
   }
   static char nothing;
   std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_WRAPPED, bytes));

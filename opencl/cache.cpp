@@ -44,7 +44,8 @@ String path_of(const CacheKey& key) {
   if (path.empty()) return path;
   char name[64];
   std::snprintf(name, sizeof name, "/opencl/%016llx%016llx.bin",
-                static_cast<unsigned long long>(key.high), static_cast<unsigned long long>(key.low));
+                static_cast<unsigned long long>(key.high),
+                static_cast<unsigned long long>(key.low));
   return path + name;
 }
 

@@ -96,8 +96,10 @@ trine_queue* Device::adopt_queue(void* native_queue) {
               index);
   }
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
-    kit::fail(TRINE_UNSUPPORTED, "opencl:%d: the adopted queue runs out of order; Trine needs one "
-              "in order", index);
+    kit::fail(TRINE_UNSUPPORTED,
+              "opencl:%d: the adopted queue runs out of order; Trine needs one "
+              "in order",
+              index);
   }
   std::unique_ptr<Context> own;
   if (its_context != context->native()) {

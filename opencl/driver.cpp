@@ -22,13 +22,15 @@ bool load() {
                   "there is no OpenCL loader: %s (Debian: ocl-icd-libopencl1)", dlerror());
     return false;
   }
-#define TRINE_LOOK_UP(name)                                                                  \
-  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name));              \
-  if (!loaded.name) {                                                                        \
-    std::snprintf(load_reason, sizeof load_reason, "libOpenCL.so.1 has no %s: it is older " \
-                  "than OpenCL 1.2", #name);                                                 \
-    dlclose(library);                                                                        \
-    return false;                                                                            \
+#define TRINE_LOOK_UP(name)                                                     \
+  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name)); \
+  if (!loaded.name) {                                                           \
+    std::snprintf(load_reason, sizeof load_reason,                              \
+                  "libOpenCL.so.1 has no %s: it is older "                      \
+                  "than OpenCL 1.2",                                            \
+                  #name);                                                       \
+    dlclose(library);                                                           \
+    return false;                                                               \
   }
   TRINE_OPENCL_FUNCTIONS(TRINE_LOOK_UP)
 #undef TRINE_LOOK_UP

@@ -105,12 +105,12 @@ void Event::record(trine_queue& on) {
 }
 
 void Event::signal() {
-  if (!by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
+  if (!by_host_)
+    kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
   if (gpu::is_forked()) return;
   std::lock_guard lock(mutex_);
   if (signalled_) return;
-  device_.check(driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE),
-                "clSetUserEventStatus");
+  device_.check(driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE), "clSetUserEventStatus");
   signalled_ = true;
 }
 
@@ -132,15 +132,18 @@ void Event::notify(void (*function)(void*), void* argument) {
 }
 
 int64_t Event::time_of(const Moment& moment) {
-  if (!moment.marker) kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
+  if (!moment.marker)
+    kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
   device_.check(driver().clWaitForEvents(1, &moment.marker), "clWaitForEvents");
   if (moment.stamp.memory) return static_cast<int64_t>(device_.stamps.read(moment.stamp));
   cl_ulong nanoseconds = 0;
-  const cl_int code = driver().clGetEventProfilingInfo(
-      moment.marker, CL_PROFILING_COMMAND_END, sizeof nanoseconds, &nanoseconds, nullptr);
+  const cl_int code = driver().clGetEventProfilingInfo(moment.marker, CL_PROFILING_COMMAND_END,
+                                                       sizeof nanoseconds, &nanoseconds, nullptr);
   if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {
-    kit::fail(TRINE_UNSUPPORTED, "opencl:%d: the event has no time: its queue was adopted without "
-              "CL_QUEUE_PROFILING_ENABLE", device_.index);
+    kit::fail(TRINE_UNSUPPORTED,
+              "opencl:%d: the event has no time: its queue was adopted without "
+              "CL_QUEUE_PROFILING_ENABLE",
+              device_.index);
   }
   device_.check(code, "clGetEventProfilingInfo");
   return static_cast<int64_t>(nanoseconds);

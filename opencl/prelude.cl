@@ -11,9 +11,9 @@
 #endif
 
 // --- Where things live ----------------------------------------------------------------------
-#define GLOBAL __global          // memory of the device, in pointer types
-#define LOCAL __local            // memory of the group: LOCAL float tile[32][33];
-#define LOCAL_POINTER __local    // the same, in pointer types
+#define GLOBAL __global        // memory of the device, in pointer types
+#define LOCAL __local          // memory of the group: LOCAL float tile[32][33];
+#define LOCAL_POINTER __local  // the same, in pointer types
 #define CONSTANT __constant
 #define DEVICE static inline
 #define RESTRICT restrict
@@ -44,7 +44,7 @@ DEVICE int size_x() { return get_local_size(0); }  // work-items of the group al
 DEVICE int size_y() { return get_local_size(1); }
 
 // --- Working together -----------------------------------------------------------------------
-#define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all of the group are here; local memory is up to date
+#define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date
 
 // atomic_add, atomic_or, atomic_min, atomic_max on 32 bits and atom_add on 64 are OpenCL's own.
 
@@ -54,9 +54,12 @@ DEVICE int size_y() { return get_local_size(1); }
 DEVICE uint take_ticket(volatile __global uint* counter) {
 #if HAVE_PTX
   uint ticket;
-  __asm__ volatile("fence.acq_rel.gpu;\n\tatom.acq_rel.gpu.global.add.u32 %0, [%1], 1;\n\t"
-                   "fence.acq_rel.gpu;"
-                   : "=r"(ticket) : "l"(counter) : "memory");
+  __asm__ volatile(
+      "fence.acq_rel.gpu;\n\tatom.acq_rel.gpu.global.add.u32 %0, [%1], 1;\n\t"
+      "fence.acq_rel.gpu;"
+      : "=r"(ticket)
+      : "l"(counter)
+      : "memory");
   return ticket;
 #else
   mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -70,20 +73,17 @@ DEVICE uint take_ticket(volatile __global uint* counter) {
 #if HAVE_WARPS
 DEVICE uint shuffle_xor(uint v, int mask) {
   uint r;
-  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
-                   : "=r"(r) : "r"(v), "r"(mask));
+  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(mask));
   return r;
 }
 DEVICE uint shuffle_down(uint v, int delta) {
   uint r;
-  __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;"
-                   : "=r"(r) : "r"(v), "r"(delta));
+  __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(delta));
   return r;
 }
 DEVICE uint shuffle_from(uint v, int lane) {
   uint r;
-  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
-                   : "=r"(r) : "r"(v), "r"(lane));
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(lane));
   return r;
 }
 #endif

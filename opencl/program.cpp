@@ -90,8 +90,8 @@ Program& Context::program(const gpu::Row& row, const int* macro) {
 }
 
 cl_int Context::build(Program& program) {
-  return driver().clBuildProgram(program.program, 1, &device_.where.device,
-                                 program.options.c_str(), nullptr, nullptr);
+  return driver().clBuildProgram(program.program, 1, &device_.where.device, program.options.c_str(),
+                                 nullptr, nullptr);
 }
 
 bool Context::build_from_binary(Program& program) {
@@ -127,9 +127,9 @@ void Context::fail_build(Program& program, cl_int code) {
                                  nullptr, &bytes);
   try {
     whole.resize(bytes + 1);
-    if (bytes && driver().clGetProgramBuildInfo(program.program, device_.where.device,
-                                                CL_PROGRAM_BUILD_LOG, bytes, whole.data(),
-                                                nullptr) == CL_SUCCESS) {
+    if (bytes &&
+        driver().clGetProgramBuildInfo(program.program, device_.where.device, CL_PROGRAM_BUILD_LOG,
+                                       bytes, whole.data(), nullptr) == CL_SUCCESS) {
       std::snprintf(log, sizeof log, "%s", whole.data());
     }
   } catch (const std::bad_alloc&) {  // the code alone must do
@@ -145,7 +145,8 @@ void Context::store(Program& program) {
   if (!program.wants_storing.exchange(false)) return;
   std::size_t bytes = 0;
   if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes,
-                                nullptr) != CL_SUCCESS || bytes == 0) {
+                                nullptr) != CL_SUCCESS ||
+      bytes == 0) {
     return;
   }
   try {

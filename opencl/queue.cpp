@@ -123,17 +123,17 @@ cl_int Queue::copy_box(const trine_copy& c) {
   const Origin source(c.source_offset, c.source_pitch), target(c.target_offset, c.target_pitch);
   switch (c.direction) {
     case TRINE_HOST_TO_DEVICE:
-      return driver().clEnqueueWriteBufferRect(
-          queue, memory_of(c.target), CL_FALSE, target.at, source.at, region, c.target_pitch, 0,
-          c.source_pitch, 0, c.source, 0, nullptr, nullptr);
+      return driver().clEnqueueWriteBufferRect(queue, memory_of(c.target), CL_FALSE, target.at,
+                                               source.at, region, c.target_pitch, 0, c.source_pitch,
+                                               0, c.source, 0, nullptr, nullptr);
     case TRINE_DEVICE_TO_HOST:
-      return driver().clEnqueueReadBufferRect(
-          queue, memory_of(c.source), CL_FALSE, source.at, target.at, region, c.source_pitch, 0,
-          c.target_pitch, 0, c.target, 0, nullptr, nullptr);
+      return driver().clEnqueueReadBufferRect(queue, memory_of(c.source), CL_FALSE, source.at,
+                                              target.at, region, c.source_pitch, 0, c.target_pitch,
+                                              0, c.target, 0, nullptr, nullptr);
     default:
-      return driver().clEnqueueCopyBufferRect(
-          queue, memory_of(c.source), memory_of(c.target), source.at, target.at, region,
-          c.source_pitch, 0, c.target_pitch, 0, 0, nullptr, nullptr);
+      return driver().clEnqueueCopyBufferRect(queue, memory_of(c.source), memory_of(c.target),
+                                              source.at, target.at, region, c.source_pitch, 0,
+                                              c.target_pitch, 0, 0, nullptr, nullptr);
   }
 }
 
@@ -156,8 +156,8 @@ cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry
   kernels_.reserve(kernels_.size() + 1);
   to_store_.reserve(to_store_.size() + 1);
   cl_int code = CL_SUCCESS;
-  cl_kernel kernel = driver().clCreateKernel(
-      program.program, row.entries[static_cast<std::size_t>(entry)], &code);
+  cl_kernel kernel =
+      driver().clCreateKernel(program.program, row.entries[static_cast<std::size_t>(entry)], &code);
   device_.check(code, "clCreateKernel");
   kernels_.push_back({&row, instance, entry, kernel});
   if (program.wants_storing) to_store_.push_back(&program);
@@ -175,8 +175,8 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
     const gpu::Launch& launch = plan.launches[l];
     for (int a = 0; a < launch.argument_count; ++a) {
       const gpu::Argument& argument = launch.arguments[a];
-      const bool small = argument.kind == gpu::Argument::kI32 ||
-                         argument.kind == gpu::Argument::kF32;
+      const bool small =
+          argument.kind == gpu::Argument::kI32 || argument.kind == gpu::Argument::kF32;
       device_.check(driver().clSetKernelArg(kernels[l], static_cast<cl_uint>(a), small ? 4 : 8,
                                             &argument.memory),
                     "clSetKernelArg");
@@ -196,12 +196,12 @@ trine_workspace Queue::own_workspace(const trine_workspace& given) {
   if (&context == device_.context) return given;
   if (workspace_bytes_ < given.bytes) {
     cl_int code = CL_SUCCESS;
-    cl_mem fresh = driver().clCreateBuffer(context.native(), CL_MEM_READ_WRITE, given.bytes,
-                                           nullptr, &code);
+    cl_mem fresh =
+        driver().clCreateBuffer(context.native(), CL_MEM_READ_WRITE, given.bytes, nullptr, &code);
     device_.check(code, "clCreateBuffer");
     const unsigned char zero = 0;
-    code = driver().clEnqueueFillBuffer(queue, fresh, &zero, 1, 0, given.bytes, 0, nullptr,
-                                        nullptr);
+    code =
+        driver().clEnqueueFillBuffer(queue, fresh, &zero, 1, 0, given.bytes, 0, nullptr, nullptr);
     if (code != CL_SUCCESS) driver().clReleaseMemObject(fresh);
     device_.check(code, "clEnqueueFillBuffer");
     if (workspace_) driver().clReleaseMemObject(workspace_);

@@ -10,8 +10,8 @@
 namespace trine::gpu {
 
 struct Architecture {
-  int number = 0;          ///< 90
-  bool specific = false;   ///< the "a" of 90a
+  int number = 0;         ///< 90
+  bool specific = false;  ///< the "a" of 90a
   bool code = false, ptx = false;
 
   bool runs_on(int device) const {

@@ -21,8 +21,10 @@ T& some(T* pointer, const char* what) {
 
 void check_process() {
   if (is_forked()) {
-    fail(TRINE_DEVICE_LOST, "%s: this process is a forked child, where its parent's drivers don't "
-         "work; open devices after the fork, or exec", the_driver->name);
+    fail(TRINE_DEVICE_LOST,
+         "%s: this process is a forked child, where its parent's drivers don't "
+         "work; open devices after the fork, or exec",
+         the_driver->name);
   }
 }
 

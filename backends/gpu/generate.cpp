@@ -36,7 +36,7 @@ struct Job {
   Backends backend;
   fs::path source, output, depfile;
   std::string architectures;
-  std::set<std::string> read;   // all files the output depends on
+  std::set<std::string> read;  // all files the output depends on
   std::vector<std::string> written;
 
   const char* name() const { return backend == kCuda ? "cuda" : "opencl"; }
@@ -185,13 +185,13 @@ std::string gencode_words(const Job& job, const std::string& file) {
     if (file == row->file && row->architectures) lowest = row->architectures;
   }
   std::string words;
-  visit_architectures(job.architectures, lowest, [&](const Architecture& one,
-                                                     std::string_view word) {
-    const std::string name(word);
-    std::string code = one.code ? "sm_" + name : "";
-    if (one.ptx) code += (code.empty() ? "compute_" : ",compute_") + name;
-    words += "-gencode=arch=compute_" + name + ",code=[" + code + "]\n";
-  });
+  visit_architectures(job.architectures, lowest,
+                      [&](const Architecture& one, std::string_view word) {
+                        const std::string name(word);
+                        std::string code = one.code ? "sm_" + name : "";
+                        if (one.ptx) code += (code.empty() ? "compute_" : ",compute_") + name;
+                        words += "-gencode=arch=compute_" + name + ",code=[" + code + "]\n";
+                      });
   return words;
 }
 
@@ -245,8 +245,13 @@ void write_depfile(const Job& job) {
 
 int main(int count, char** words) {
   if (count < 7) fail("cuda|opencl SOURCE OUTPUT DEPFILE ARCHITECTURES FILE…");
-  Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4], words[5],
-          {}, {}};
+  Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl,
+          words[2],
+          words[3],
+          words[4],
+          words[5],
+          {},
+          {}};
   const std::vector<std::string> files(words + 6, words + count);
   for (int r = 0; const Row* row = row_at(r); ++r) {
     if ((row->backends & job.backend) && std::ranges::find(files, row->file) == files.end()) {
@@ -254,6 +259,7 @@ int main(int count, char** words) {
            job.extension() + ": write it and add a line to backends/gpu/kernels.cmake");
     }
   }
-  for (const auto& file : files) job.backend == kCuda ? print_cuda(job, file) : print_opencl(job, file);
+  for (const auto& file : files)
+    job.backend == kCuda ? print_cuda(job, file) : print_opencl(job, file);
   write_depfile(job);
 }

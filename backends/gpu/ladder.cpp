@@ -121,8 +121,8 @@ const Ladder* ladder_of(Backends backend, uint32_t operation) {
   return &(backend == kCuda ? cuda : opencl).of[operation - 1];
 }
 
-trine_status refuses(trine_device& device, const trine_selection& selection,
-                     const trine_call& call, char* reason, size_t reason_bytes) {
+trine_status refuses(trine_device& device, const trine_selection& selection, const trine_call& call,
+                     char* reason, size_t reason_bytes) {
   const Known known(call);
   const Row& row = row_of(device, selection, call);
   const Request request{device.target, selection, known.call, nullptr};
@@ -156,9 +156,8 @@ uint64_t workspace_bytes(trine_device& device, const trine_selection& selection,
                          const trine_call& call) {
   const Known known(call);
   const Row& row = row_of(device, selection, call);
-  return row.workspace_bytes
-             ? row.workspace_bytes({device.target, selection, known.call, nullptr})
-             : 0;
+  return row.workspace_bytes ? row.workspace_bytes({device.target, selection, known.call, nullptr})
+                             : 0;
 }
 
 void launch(trine_queue& queue, const trine_selection& selection, const trine_call& call,

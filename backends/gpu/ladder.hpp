@@ -17,8 +17,8 @@ struct Ladder {
 const Ladder* ladder_of(Backends backend, uint32_t operation);
 
 /// TRINE_UNSUPPORTED with a reason, or TRINE_OK. Throws where the selection or call is nonsense.
-trine_status refuses(trine_device& device, const trine_selection& selection,
-                     const trine_call& call, char* reason, size_t reason_bytes);
+trine_status refuses(trine_device& device, const trine_selection& selection, const trine_call& call,
+                     char* reason, size_t reason_bytes);
 void choose(trine_device& device, const trine_call& call, trine_selection& selection);
 uint64_t workspace_bytes(trine_device& device, const trine_selection& selection,
                          const trine_call& call);

@@ -19,8 +19,7 @@ trine_device* open_devices[kMaxDevices];  // one whose last reference went may s
 
 bool retain_living(trine_device& device) {
   int count = device.references.load(std::memory_order_relaxed);
-  while (count > 0 && !device.references.compare_exchange_weak(count, count + 1)) {
-  }
+  while (count > 0 && !device.references.compare_exchange_weak(count, count + 1)) {}
   return count > 0;
 }
 

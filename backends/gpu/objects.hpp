@@ -6,9 +6,9 @@
 #include <atomic>
 #include <utility>
 
+#include "backends/gpu/row.hpp"
 #include "backends/kit/error.hpp"
 #include "backends/kit/host.hpp"
-#include "backends/gpu/row.hpp"
 
 /// One per device that is open, shared by all who opened it. Queues, events and buffers hold a
 /// reference, so a device closed early lives as long as they do.

@@ -142,9 +142,10 @@ int describe(char* text, size_t bytes, const char* name, const Wrong& wrong) {
   if (!wrong.any()) {
     return std::snprintf(text, bytes, "%s: fma, roundings and denormals are right", name);
   }
-  return std::snprintf(text, bytes, "%s: of %d answers, wrong are fma %d, uncontracted %d, "
-                       "product %d, sum %d", name, kTriples, wrong.fma, wrong.contracted,
-                       wrong.product, wrong.sum);
+  return std::snprintf(text, bytes,
+                       "%s: of %d answers, wrong are fma %d, uncontracted %d, "
+                       "product %d, sum %d",
+                       name, kTriples, wrong.fma, wrong.contracted, wrong.product, wrong.sum);
 }
 
 void run_probe(trine_device& device, Probed& result) {

@@ -1,6 +1,6 @@
 // Repeats four words over memory: the fills of 8 and 16 bytes, which the driver lacks.
-KERNEL_OF(fill, 256, 1)(GLOBAL uchar* memory, long offset, long count, uint w0, uint w1, uint w2,
-                        uint w3) {
+KERNEL_OF(fill, 256, 1)
+(GLOBAL uchar* memory, long offset, long count, uint w0, uint w1, uint w2, uint w3) {
   GLOBAL uint* out = (GLOBAL uint*)(memory + offset);
   for (long i = (long)group_x() * 256 + local_x(); i < count; i += (long)groups_x() * 256) {
     const int w = i & 3;

@@ -96,8 +96,8 @@ class Device {
   void copy_rows(const Handle<trine_queue>& queue, uint32_t direction, const void* from,
                  uint64_t from_pitch, void* to, uint64_t to_pitch, uint64_t width,
                  uint64_t height) const {
-    const trine_copy wanted{sizeof wanted, direction, from,     to,    0,
-                            0,             from_pitch, to_pitch, width, height};
+    const trine_copy wanted{sizeof wanted, direction, from,  to,    0, 0,
+                            from_pitch,    to_pitch,  width, height};
     check(abi.copy(queue.get(), &wanted));
   }
   void wait(const Handle<trine_queue>& queue) const { check(abi.queue_wait(queue.get())); }
@@ -110,8 +110,8 @@ class Device {
     trine_selection selection{};
     selection.size = sizeof selection;
     for (int r = 0; r < count; ++r) {
-      const auto& rung = *reinterpret_cast<const trine_rung*>(
-          reinterpret_cast<const char*>(rungs) + static_cast<size_t>(r) * stride);
+      const auto& rung = *reinterpret_cast<const trine_rung*>(reinterpret_cast<const char*>(rungs) +
+                                                              static_cast<size_t>(r) * stride);
       if (rung.name != name) continue;
       selection.rung = r;
       for (int p = 0; p < rung.parameter_count; ++p) {

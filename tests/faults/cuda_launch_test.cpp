@@ -47,8 +47,7 @@ struct CudaLaunch : testing::Test {
     gpu.wait(queue);
     input = gpu.native(in);
     output = gpu.native(out);
-    return {fake_cuda::launches().begin() + static_cast<long>(before),
-            fake_cuda::launches().end()};
+    return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
   }
 
   inline static faults::Host host;
@@ -110,8 +109,7 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
   trine::gpu::Plan plan;
   plan.add(0).dynamic_local_bytes = 200 * 1024;
   const trine::gpu::Row* row = nullptr;
-  for (int r = 0; (row = trine::gpu::row_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {
-  }
+  for (int r = 0; (row = trine::gpu::row_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {}
   ASSERT_NE(row, nullptr);
   ASSERT_TRUE(trine::gpu::first_instance(*row, plan.macro));
   EXPECT_NO_THROW(queue->launch(*row, plan));

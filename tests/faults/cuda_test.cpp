@@ -283,7 +283,8 @@ TEST_F(Cuda, a_sticky_error_loses_the_device_and_a_new_one_can_be_opened) {
     EXPECT_EQ(backend->queue_wait(queue.get()), TRINE_DEVICE_LOST);
     EXPECT_NE(std::string(backend->last_error()).find("cuda:0 is lost"), std::string::npos);
     int calls = 0;
-    EXPECT_EQ(backend->event_notify(event.get(), [](void* n) { ++*static_cast<int*>(n); }, &calls),
+    EXPECT_EQ(backend->event_notify(
+                  event.get(), [](void* n) { ++*static_cast<int*>(n); }, &calls),
               TRINE_OK);
     EXPECT_EQ(calls, 1) << "whoever waits for a notice must get it";
     const faults::Device fresh(*backend);

@@ -9,7 +9,8 @@
 namespace ours = trine::cuda;
 
 static_assert(sizeof(ours::Pointer) == sizeof(CUdeviceptr));
-static_assert(sizeof(ours::Result) == sizeof(CUresult) && sizeof(ours::DeviceId) == sizeof(CUdevice));
+static_assert(sizeof(ours::Result) == sizeof(CUresult) &&
+              sizeof(ours::DeviceId) == sizeof(CUdevice));
 
 #define SAME(mine, theirs) static_assert(static_cast<long>(ours::mine) == static_cast<long>(theirs))
 SAME(kSuccess, CUDA_SUCCESS);
@@ -81,7 +82,7 @@ constexpr bool same_shape() {
   }
 }
 
-#define CHECK(member, symbol, parameters)                                                       \
+#define CHECK(member, symbol, parameters) \
   static_assert(same_shape<decltype(ours::Driver::member), decltype(&::symbol)>(), #symbol);
 TRINE_CUDA_FUNCTIONS(CHECK)
 

@@ -9,8 +9,8 @@
 
 int main(int count, char** words) {
   static faults::Host host;
-  const trine_backend* backend = faults::load_backend(std::getenv("TRINE_TEST_MODULE"),
-                                                      host.services);
+  const trine_backend* backend =
+      faults::load_backend(std::getenv("TRINE_TEST_MODULE"), host.services);
   int devices = -1;
   if (backend->device_count(&devices) != TRINE_OK) return std::puts(backend->last_error()), 1;
   std::printf("%d devices: %s\n", devices, backend->last_error());

@@ -40,8 +40,8 @@ inline Plan plan;
 /// Functions that give something back do so even when they report an error, as drivers do; and so
 /// does the signal of a user event, for without it whoever waits would wait for ever.
 inline bool gives_back(const char* name) {
-  for (const char* word : {"Release", "Destroy", "Free", "Unload", "Unregister", "Unmap", "Pop",
-                           "SetUserEvent"}) {
+  for (const char* word :
+       {"Release", "Destroy", "Free", "Unload", "Unregister", "Unmap", "Pop", "SetUserEvent"}) {
     if (std::strstr(name, word)) return true;
   }
   return false;

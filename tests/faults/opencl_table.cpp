@@ -27,16 +27,26 @@ struct Change {
   int by;
 };
 constexpr Change kChanges[] = {
-    {"clCreateContext", kContexts, 1},       {"clRetainContext", kContexts, 1},
-    {"clReleaseContext", kContexts, -1},     {"clCreateCommandQueue", kQueues, 1},
-    {"clRetainCommandQueue", kQueues, 1},    {"clReleaseCommandQueue", kQueues, -1},
-    {"clCreateBuffer", kBuffers, 1},         {"clRetainMemObject", kBuffers, 1},
-    {"clReleaseMemObject", kBuffers, -1},    {"clCreateProgramWithSource", kPrograms, 1},
-    {"clCreateProgramWithBinary", kPrograms, 1}, {"clReleaseProgram", kPrograms, -1},
-    {"clCreateKernel", kKernels, 1},         {"clReleaseKernel", kKernels, -1},
-    {"clCreateUserEvent", kEvents, 1},       {"clRetainEvent", kEvents, 1},
-    {"clEnqueueMarkerWithWaitList", kEvents, 1}, {"clReleaseEvent", kEvents, -1},
-    {"clEnqueueMapBuffer", kMaps, 1},        {"clEnqueueUnmapMemObject", kMaps, -1},
+    {"clCreateContext", kContexts, 1},
+    {"clRetainContext", kContexts, 1},
+    {"clReleaseContext", kContexts, -1},
+    {"clCreateCommandQueue", kQueues, 1},
+    {"clRetainCommandQueue", kQueues, 1},
+    {"clReleaseCommandQueue", kQueues, -1},
+    {"clCreateBuffer", kBuffers, 1},
+    {"clRetainMemObject", kBuffers, 1},
+    {"clReleaseMemObject", kBuffers, -1},
+    {"clCreateProgramWithSource", kPrograms, 1},
+    {"clCreateProgramWithBinary", kPrograms, 1},
+    {"clReleaseProgram", kPrograms, -1},
+    {"clCreateKernel", kKernels, 1},
+    {"clReleaseKernel", kKernels, -1},
+    {"clCreateUserEvent", kEvents, 1},
+    {"clRetainEvent", kEvents, 1},
+    {"clEnqueueMarkerWithWaitList", kEvents, 1},
+    {"clReleaseEvent", kEvents, -1},
+    {"clEnqueueMapBuffer", kMaps, 1},
+    {"clEnqueueUnmapMemObject", kMaps, -1},
 };
 
 void note(const char* function) {
@@ -73,8 +83,8 @@ struct Wrapped<Member, Result (*)(Parameters...)> {
 
 Driver make() {
   Driver faulty = real;
-#define WRAP(name)               \
-  symbol<&Driver::name> = #name; \
+#define WRAP(name)                \
+  symbol<& Driver::name> = #name; \
   faulty.name = Wrapped<&Driver::name, decltype(Driver::name)>::call;
   TRINE_OPENCL_FUNCTIONS(WRAP)
 #undef WRAP

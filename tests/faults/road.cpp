@@ -115,8 +115,8 @@ struct Script {
   }
 
   void reduce(const Device& on, const Device::Handle<trine_queue>& queue,
-              const Device::Handle<trine_buffer>& input,
-              const Device::Handle<trine_buffer>& result, Buffers& scratch) {
+              const Device::Handle<trine_buffer>& input, const Device::Handle<trine_buffer>& result,
+              Buffers& scratch) {
     trine_reduce op{};
     op.size = sizeof op;
     op.numerics = TRINE_REPRODUCIBLE;
@@ -215,9 +215,7 @@ long fail_everywhere(const trine_backend& backend, bool computes, const Faults& 
       }
       ++fired;
       EXPECT_EQ(failed.wrong, "") << "fault " << where;
-      if (failed.status != TRINE_OK) {
-        EXPECT_NE(failed.error, "") << "fault " << where;
-      }
+      if (failed.status != TRINE_OK) { EXPECT_NE(failed.error, "") << "fault " << where; }
       EXPECT_EQ(faults.inspect(), "") << "left after fault " << where;
       const Road next = run_road(backend, computes, [] {});
       EXPECT_EQ(next.status, TRINE_OK) << "after fault " << where << ": " << next.error;

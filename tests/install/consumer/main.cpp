@@ -35,9 +35,7 @@ int main(int count, char** arguments) {
   bool refused = false;
   try {
     trine::open("no-such-device");
-  } catch (const trine::Error& error) {
-    refused = error.status() == trine::Status::not_found;
-  }
+  } catch (const trine::Error& error) { refused = error.status() == trine::Status::not_found; }
   if (!refused) return fail("a bogus name was accepted");
 
   std::ifstream maps("/proc/self/maps");

@@ -1,7 +1,7 @@
 // A Kokkos program that uses its Kokkos before, between and after work of Trine (no argument) or of
 // a module that it opens as Trine opens backends (the module's path).
-#include <Kokkos_Core.hpp>
 #include <dlfcn.h>
+#include <Kokkos_Core.hpp>
 
 #include <iostream>
 #include <trine/kokkos.hpp>

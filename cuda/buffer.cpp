@@ -2,7 +2,7 @@
 // the caller's.
 #include <memory>
 
-#include "cuda/objects.hpp"
+#include "cuda/pin.hpp"
 
 namespace trine::cuda {
 namespace {
@@ -22,7 +22,8 @@ Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), de
 }
 
 Buffer::~Buffer() {
-  if (gpu::is_forked() || device_.is_lost()) return;
+  if (gpu::is_forked()) return;
+  if (device_.is_lost() && facts.kind != TRINE_MEMORY_WRAPPED) return;
   const Current current(device_, std::nothrow);
   switch (facts.kind) {
     case TRINE_MEMORY_DEVICE:
@@ -37,7 +38,7 @@ Buffer::~Buffer() {
       if (facts.host) driver().cuMemFreeHost(facts.host);
       break;
     case TRINE_MEMORY_WRAPPED:
-      if (registered) driver().cuMemHostUnregister(facts.host);
+      if (pin) unpin(pin);
       break;
   }
 }
@@ -89,13 +90,7 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   buffer->facts.host = host;
   if (bytes == 0) return buffer.release();
   const Current current(*this);
-  const Result code =
-      driver().cuMemHostRegister(host, bytes, kHostRegisterPortable | kHostRegisterDeviceMap);
-  // Pinned already, by the program or by another of our buffers: then it is theirs to unpin.
-  if (code != kHostMemoryAlreadyRegistered) {
-    check(code, "cuMemHostRegister");
-    buffer->registered = true;
-  }
+  buffer->pin = pin(*this, host, bytes);
   Pointer pointer = 0;
   check(driver().cuMemHostGetDevicePointer(&pointer, host, 0), "cuMemHostGetDevicePointer");
   set_address(*buffer, pointer);

@@ -133,11 +133,13 @@ struct Event final : trine_event {
   Notice* notices_ = nullptr;  // to be delivered by signal()
 };
 
+struct Pin;
+
 struct Buffer final : trine_buffer {
   Buffer(Device& on, uint32_t kind, uint64_t bytes);
   ~Buffer() override;
   Device& device_;
-  bool registered = false;
+  Pin* pin = nullptr;  // of wrapped memory that isn't pinned by the program itself
 };
 
 }  // namespace trine::cuda

@@ -12,25 +12,22 @@
 
 namespace trine::opencl {
 
-#define TRINE_OPENCL_FUNCTIONS(X)                                                                  \
-  X(clGetPlatformIDs)                                                                              \
-  X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) X(clRetainContext)  \
-      X(clReleaseContext) X(clCreateCommandQueue) X(clRetainCommandQueue) X(clReleaseCommandQueue) \
-          X(clGetCommandQueueInfo) X(clFlush) X(clFinish) X(clCreateBuffer) X(clRetainMemObject)   \
-              X(clReleaseMemObject) X(clGetMemObjectInfo) X(clEnqueueMapBuffer)                    \
-                  X(clEnqueueUnmapMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(     \
-                      clEnqueueCopyBuffer) X(clEnqueueReadBufferRect) X(clEnqueueWriteBufferRect)  \
-                      X(clEnqueueCopyBufferRect) X(clEnqueueFillBuffer)                            \
-                          X(clCreateProgramWithSource) X(clCreateProgramWithBinary)                \
-                              X(clBuildProgram) X(clGetProgramBuildInfo) X(clGetProgramInfo)       \
-                                  X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)         \
-                                      X(clSetKernelArg) X(clEnqueueNDRangeKernel)                  \
-                                          X(clEnqueueMarkerWithWaitList)                           \
-                                              X(clEnqueueBarrierWithWaitList) X(clCreateUserEvent) \
-                                                  X(clSetUserEventStatus) X(clSetEventCallback)    \
-                                                      X(clWaitForEvents) X(clGetEventInfo)         \
-                                                          X(clGetEventProfilingInfo)               \
-                                                              X(clRetainEvent) X(clReleaseEvent)
+// clang-format off
+#define TRINE_OPENCL_FUNCTIONS(X) \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) \
+  X(clCreateContext) X(clRetainContext) X(clReleaseContext) X(clCreateCommandQueue) \
+  X(clRetainCommandQueue) X(clReleaseCommandQueue) X(clGetCommandQueueInfo) X(clFlush) \
+  X(clFinish) X(clCreateBuffer) X(clRetainMemObject) X(clReleaseMemObject) \
+  X(clGetMemObjectInfo) X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) \
+  X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueCopyBuffer) \
+  X(clEnqueueReadBufferRect) X(clEnqueueWriteBufferRect) X(clEnqueueCopyBufferRect) \
+  X(clEnqueueFillBuffer) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) \
+  X(clBuildProgram) X(clGetProgramBuildInfo) X(clGetProgramInfo) X(clReleaseProgram) \
+  X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) \
+  X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList) X(clCreateUserEvent) \
+  X(clSetUserEventStatus) X(clSetEventCallback) X(clWaitForEvents) X(clGetEventInfo) \
+  X(clGetEventProfilingInfo) X(clRetainEvent) X(clReleaseEvent)
+// clang-format on
 
 struct Driver {
 #define TRINE_MEMBER(name) decltype(&::name) name;

@@ -1,6 +1,6 @@
 // CUDA's host code over the fake driver: what reaches the driver, in which order, and what is given
 // back at the end.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstring>
 #include <thread>
@@ -222,13 +222,51 @@ TEST_F(Cuda, knows_pinned_wrapped_and_adopted_memory) {
   trine_buffer* made = nullptr;
   gpu.check(backend->buffer_wrap(gpu.device, mine.data(), mine.size(), &made));
   const faults::Device::Handle<trine_buffer> wrapped(made, backend->buffer_free);
-  gpu.check(backend->buffer_wrap(gpu.device, mine.data(), mine.size(), &made));
-  const faults::Device::Handle<trine_buffer> again(made, backend->buffer_free);
-  EXPECT_EQ(gpu.native(again), mine.data());
+  EXPECT_EQ(gpu.native(wrapped), mine.data());
   gpu.check(backend->buffer_adopt(gpu.device, gpu.native(pinned), 1000, &made));
   backend->buffer_free(made);
   int outside = 0;
   EXPECT_EQ(backend->buffer_adopt(gpu.device, &outside, 4, &made), TRINE_INVALID_ARGUMENT);
+}
+
+TEST_F(Cuda, wraps_a_range_again_and_a_part_of_it) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  std::string mine(600, 'a');
+  const auto wrap = [&](size_t offset, size_t bytes) {
+    trine_buffer* made = nullptr;
+    gpu.check(backend->buffer_wrap(gpu.device, &mine[offset], bytes, &made));
+    return faults::Device::Handle<trine_buffer>(made, backend->buffer_free);
+  };
+  auto whole = wrap(0, 500), again = wrap(0, 500), part = wrap(100, 50);
+  whole.reset();
+  again.reset();
+  const char value = 'b';  // still pinned, for the part's sake
+  gpu.check(backend->fill(queue.get(), gpu.native(part), 0, 50, &value, 1));
+  gpu.wait(queue);
+  EXPECT_EQ(mine.substr(99, 52), "a" + std::string(50, 'b') + "a");
+
+  trine_buffer* made = nullptr;
+  EXPECT_EQ(backend->buffer_wrap(gpu.device, &mine[400], 200, &made), TRINE_UNSUPPORTED);
+  EXPECT_THAT(backend->last_error(), testing::HasSubstr("wrap the whole range once"));
+  part.reset();
+  const auto free_again = wrap(400, 200);
+}
+
+TEST_F(Cuda, leaves_what_the_program_pinned_to_the_program) {
+  const faults::Device gpu(*backend);
+  void *device = nullptr, *context = nullptr;
+  gpu.check(backend->device_native(gpu.device, &device, &context));
+  fake_cuda::plain().cuCtxPushCurrent(static_cast<trine::cuda::Context>(context));
+  std::string mine(500, 'a');
+  fake_cuda::plain().cuMemHostRegister(mine.data(), 400, 0);
+  trine_buffer* made = nullptr;
+  gpu.check(backend->buffer_wrap(gpu.device, &mine[100], 300, &made));
+  backend->buffer_free(made);
+  EXPECT_EQ(backend->buffer_wrap(gpu.device, &mine[100], 400, &made), TRINE_UNSUPPORTED);
+  EXPECT_EQ(fake_cuda::plain().cuMemHostUnregister(mine.data()), trine::cuda::kSuccess);
+  trine::cuda::Context popped = nullptr;
+  fake_cuda::plain().cuCtxPopCurrent(&popped);
 }
 
 TEST_F(Cuda, allocates_without_pools_too) {

@@ -38,8 +38,10 @@ Result host_free(void* host) {
 Result host_register(void* host, std::size_t bytes, unsigned) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
-  const bool fresh = state.registered.emplace(static_cast<char*>(host), bytes).second;
-  return fresh ? kSuccess : kHostMemoryAlreadyRegistered;
+  auto* const begin = static_cast<char*>(host);
+  for (const auto& [other, size] : state.registered)
+    if (begin < other + size && other < begin + bytes) return kHostMemoryAlreadyRegistered;
+  return state.registered.emplace(begin, bytes), kSuccess;
 }
 Result host_unregister(void* host) {
   const Lock lock(state.mutex);

@@ -119,8 +119,7 @@ void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
   const uint64_t capabilities = device_.facts().capabilities;
   const bool can =
       (capabilities & TRINE_CAN_REPRODUCE) != 0 && (!f64 || (capabilities & TRINE_CAN_F64) != 0);
-  if (error.status() == Status::unsupported && turn.rung.empty() && can &&
-      c.rungs != Rungs::kDefault)
+  if (error.status() == Status::unsupported && turn.rung.empty() && can)
     return fail(c, "default", std::string("no rung takes it: ") + error.what());
   ++report_.skipped;
   ++report_.skip_reasons[!can ? "the device can't reproduce the arithmetic" : "the rung refuses"];

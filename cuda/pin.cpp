@@ -1,0 +1,70 @@
+// The ranges of host memory that this process has pinned for its wrapped buffers.
+#include "cuda/pin.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace trine::cuda {
+
+struct Pin : kit::Allocated {
+  char* begin;
+  uint64_t bytes;
+  int holders = 1;
+  Pin* next = nullptr;
+
+  Pin(void* host, uint64_t size) : begin(static_cast<char*>(host)), bytes(size) {}
+  char* end() const { return begin + bytes; }
+};
+
+namespace {
+
+// Neither is ever destroyed: buffers may be freed while the process exits.
+constinit std::mutex pins_mutex;
+constinit Pin* pins = nullptr;
+
+// Whether the driver knows the whole range as one.
+bool is_pinned(char* begin, uint64_t bytes) {
+  Pointer first = 0, last = 0;
+  return driver().cuMemHostGetDevicePointer(&first, begin, 0) == kSuccess &&
+         driver().cuMemHostGetDevicePointer(&last, begin + bytes - 1, 0) == kSuccess &&
+         last - first == bytes - 1;
+}
+
+}  // namespace
+
+Pin* pin(Device& device, void* host, uint64_t bytes) {
+  std::unique_ptr<Pin> fresh(new Pin(host, bytes));
+  const std::lock_guard lock(pins_mutex);
+  bool overlaps = false;
+  for (Pin* known = pins; known; known = known->next) {
+    if (known->begin <= fresh->begin && fresh->end() <= known->end())
+      return ++known->holders, known;
+    overlaps = overlaps || (known->begin < fresh->end() && fresh->begin < known->end());
+  }
+  const Result code = overlaps ? kHostMemoryAlreadyRegistered
+                               : driver().cuMemHostRegister(
+                                     host, bytes, kHostRegisterPortable | kHostRegisterDeviceMap);
+  if (code == kHostMemoryAlreadyRegistered) {
+    if (!overlaps && is_pinned(fresh->begin, bytes)) return nullptr;
+    kit::fail(
+        TRINE_UNSUPPORTED,
+        "cuda:%d: a part of these %llu bytes of host memory is wrapped or pinned already, and "
+        "the driver can't pin the rest: wrap the whole range once and take views of it",
+        device.index, static_cast<unsigned long long>(bytes));
+  }
+  device.check(code, "cuMemHostRegister");
+  fresh->next = pins;
+  return pins = fresh.release();
+}
+
+void unpin(Pin* pin) {
+  const std::lock_guard lock(pins_mutex);
+  if (--pin->holders) return;
+  Pin** link = &pins;
+  while (*link != pin) link = &(*link)->next;
+  *link = pin->next;
+  driver().cuMemHostUnregister(pin->begin);
+  delete pin;
+}
+
+}  // namespace trine::cuda

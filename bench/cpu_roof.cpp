@@ -1,0 +1,226 @@
+// Plain loops in the widest vectors of this machine (Google Highway picks them when the program
+// runs), on threads that start together and are timed without their own start.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "bench/cpu_roof.cpp"
+#include "bench/cpu_roof.hpp"
+
+#include "hwy/aligned_allocator.h"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // must precede highway.h
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::bench::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Words = hn::ScalableTag<uint64_t>;
+
+uint64_t read_all(const uint64_t* data, size_t count) {
+  const Words d;
+  const size_t lanes = hn::Lanes(d);
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  for (size_t i = 0; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = hn::Add(s0, hn::LoadU(d, data + i));
+    s1 = hn::Add(s1, hn::LoadU(d, data + i + lanes));
+    s2 = hn::Add(s2, hn::LoadU(d, data + i + 2 * lanes));
+    s3 = hn::Add(s3, hn::LoadU(d, data + i + 3 * lanes));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+}
+
+// Stores past the cache, which spares reading the target first. `target` is aligned.
+void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
+  const Words d;
+  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::Stream(hn::LoadU(d, source + i), d, target + i);
+  hwy::FlushStream();
+}
+
+/// Twelve chains hide a fused step's latency (4 cycles, 2 a cycle) and fit in any register file.
+/// Returns the elements that a step has advanced, through `sum` what they came to.
+template <class T>
+size_t fma_chains(int64_t steps, T* sum) {
+  const hn::ScalableTag<T> d;
+  const auto factor = hn::Set(d, T(0.999)), term = hn::Set(d, T(0.5));
+  // Different ones, or the compiler would compute one for all.
+  auto a = hn::Iota(d, T(1)), b = hn::Iota(d, T(2)), c = hn::Iota(d, T(3)), e = hn::Iota(d, T(4));
+  auto f = hn::Iota(d, T(5)), g = hn::Iota(d, T(6)), h = hn::Iota(d, T(7)), i = hn::Iota(d, T(8));
+  auto j = hn::Iota(d, T(9)), k = hn::Iota(d, T(10)), l = hn::Iota(d, T(11)),
+       m = hn::Iota(d, T(12));
+  for (int64_t s = 0; s < steps; ++s) {
+    a = hn::MulAdd(a, factor, term), b = hn::MulAdd(b, factor, term);
+    c = hn::MulAdd(c, factor, term), e = hn::MulAdd(e, factor, term);
+    f = hn::MulAdd(f, factor, term), g = hn::MulAdd(g, factor, term);
+    h = hn::MulAdd(h, factor, term), i = hn::MulAdd(i, factor, term);
+    j = hn::MulAdd(j, factor, term), k = hn::MulAdd(k, factor, term);
+    l = hn::MulAdd(l, factor, term), m = hn::MulAdd(m, factor, term);
+  }
+  const auto low = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
+  const auto high = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
+  *sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
+  return 12 * hn::Lanes(d);
+}
+size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
+size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
+
+}  // namespace trine::bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace trine::bench {
+namespace {
+
+HWY_EXPORT(read_all);
+HWY_EXPORT(copy_past_cache);
+HWY_EXPORT(fma_f32);
+HWY_EXPORT(fma_f64);
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Keeps a result alive without the optimizer knowing.
+template <class T>
+void keep(T value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+/// Threads meet here and leave together, within a cache line's travel.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(int threads) : threads_(threads) {}
+  void meet() {
+    const int round = round_.load();
+    if (arrived_.fetch_add(1) + 1 == threads_) {
+      arrived_.store(0);
+      round_.store(round + 1);
+      return;
+    }
+    while (round_.load() == round) std::this_thread::yield();
+  }
+
+ private:
+  const int threads_;
+  std::atomic<int> arrived_{0}, round_{0};
+};
+
+/// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
+/// `work(thread)` is one thread's part of a pass; all parts together are `amount`. A pass lasts from
+/// the first thread's start to the last one's end, whichever were delayed between.
+template <class Work>
+double best_rate(int threads, double amount, Work work) {
+  struct alignas(128) Pass {
+    Clock::time_point start, end;
+  };
+  std::vector<Pass> times(static_cast<size_t>(threads));
+  std::atomic<bool> again{true};
+  SpinBarrier barrier(threads);
+  const auto pass = [&](int thread) {
+    Pass& mine = times[static_cast<size_t>(thread)];
+    barrier.meet();
+    const bool go = again;  // read between the barriers, where all see the same
+    mine.start = Clock::now();
+    if (go) work(thread);
+    mine.end = Clock::now();
+    barrier.meet();
+    return go;
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t)
+    others.emplace_back([&pass, t] {
+      while (pass(t)) continue;
+    });
+  double best = 0;
+  const auto begin = Clock::now();
+  for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+    pass(0);
+    const auto start = std::ranges::min(times, {}, &Pass::start).start;
+    const auto end = std::ranges::max(times, {}, &Pass::end).end;
+    best = std::max(best, amount / std::chrono::duration<double>(end - start).count());
+  }
+  again = false;
+  pass(0);
+  for (std::thread& other : others) other.join();
+  return best;
+}
+
+constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
+
+/// The same amount of memory for each thread, touched by that thread first.
+class Parts {
+ public:
+  Parts(int threads, uint64_t bytes)
+      : bytes_(std::max<uint64_t>(bytes / uint64_t(threads) / kPiece * kPiece, kPiece)),
+        words_(hwy::AllocateAligned<uint64_t>(size_t(bytes_) / 8 * size_t(threads))) {
+    if (!words_) throw std::bad_alloc();
+    std::vector<std::thread> owners;
+    for (int t = 0; t < threads; ++t)
+      owners.emplace_back([this, t] { std::memset((*this)[t], 1, bytes_); });
+    for (std::thread& owner : owners) owner.join();
+  }
+  uint64_t* operator[](int thread) const { return words_.get() + bytes_ / 8 * size_t(thread); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+  hwy::AlignedFreeUniquePtr<uint64_t[]> words_;
+};
+
+/// How often a pass repeats its part, so that meeting at the barrier doesn't count.
+int repeats(int threads, const Parts& parts) {
+  return int(std::clamp<uint64_t>((64 << 20) / (parts.bytes() * uint64_t(threads)), 1, 4096));
+}
+
+template <class T, class Chains>
+double fma_rate(int threads, Chains chains) {
+  constexpr int64_t kSteps = 200000;  // about a millisecond
+  T sum;
+  const double elements = double(chains(1, &sum)) * double(kSteps) * threads;
+  return best_rate(threads, 2 * elements, [&](int) {
+    T own;
+    chains(kSteps, &own);
+    keep(own);
+  });
+}
+
+}  // namespace
+
+double cpu_read_rate(int threads, uint64_t bytes) {
+  const Parts parts(threads, bytes);
+  const int times = repeats(threads, parts);
+  return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
+    for (int i = 0; i < times; ++i)
+      keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
+  });
+}
+
+double cpu_copy_rate(int threads, uint64_t bytes) {
+  const Parts source(threads, bytes / 2), target(threads, bytes / 2);
+  const int times = repeats(threads, source);
+  const auto rate = [&](auto copy) {
+    return best_rate(threads, 2.0 * double(source.bytes()) * threads * times, [&](int t) {
+      for (int i = 0; i < times; ++i) copy(target[t], source[t]);
+    });
+  };
+  return std::max(
+      rate([&](uint64_t* to, const uint64_t* from) {
+        HWY_DYNAMIC_DISPATCH(copy_past_cache)(to, from, source.bytes() / 8);
+      }),
+      rate([&](uint64_t* to, const uint64_t* from) { std::memcpy(to, from, source.bytes()); }));
+}
+
+double cpu_fma_rate(int threads, Dtype dtype) {
+  if (dtype == Dtype::f64) return fma_rate<double>(threads, HWY_DYNAMIC_DISPATCH(fma_f64));
+  return fma_rate<float>(threads, HWY_DYNAMIC_DISPATCH(fma_f32));
+}
+
+}  // namespace trine::bench
+#endif

@@ -41,19 +41,23 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
 template <class T>
 size_t fma_chains(int64_t steps, T* sum) {
   const hn::ScalableTag<T> d;
-  const auto factor = hn::Set(d, T(0.999)), term = hn::Set(d, T(0.5));
+  const bool is_float = hwy::IsFloat<T>();
+  const auto factor = hn::Set(d, is_float ? T(0.999) : T(1664525));
+  const auto term = hn::Set(d, is_float ? T(0.5) : T(1013904223));
   // Different ones, or the compiler would compute one for all.
   auto a = hn::Iota(d, T(1)), b = hn::Iota(d, T(2)), c = hn::Iota(d, T(3)), e = hn::Iota(d, T(4));
   auto f = hn::Iota(d, T(5)), g = hn::Iota(d, T(6)), h = hn::Iota(d, T(7)), i = hn::Iota(d, T(8));
   auto j = hn::Iota(d, T(9)), k = hn::Iota(d, T(10)), l = hn::Iota(d, T(11)),
        m = hn::Iota(d, T(12));
+  const auto step = [&](auto& chain) {
+    if constexpr (hwy::IsFloat<T>())
+      chain = hn::MulAdd(chain, factor, term);
+    else
+      chain = hn::Add(hn::Mul(chain, factor), term);
+  };
   for (int64_t s = 0; s < steps; ++s) {
-    a = hn::MulAdd(a, factor, term), b = hn::MulAdd(b, factor, term);
-    c = hn::MulAdd(c, factor, term), e = hn::MulAdd(e, factor, term);
-    f = hn::MulAdd(f, factor, term), g = hn::MulAdd(g, factor, term);
-    h = hn::MulAdd(h, factor, term), i = hn::MulAdd(i, factor, term);
-    j = hn::MulAdd(j, factor, term), k = hn::MulAdd(k, factor, term);
-    l = hn::MulAdd(l, factor, term), m = hn::MulAdd(m, factor, term);
+    step(a), step(b), step(c), step(e), step(f), step(g);
+    step(h), step(i), step(j), step(k), step(l), step(m);
   }
   const auto low = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
   const auto high = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
@@ -62,6 +66,7 @@ size_t fma_chains(int64_t steps, T* sum) {
 }
 size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
 size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
+size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
 
 }  // namespace trine::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -81,6 +86,7 @@ HWY_EXPORT(read_all);
 HWY_EXPORT(copy_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
+HWY_EXPORT(fma_i32);
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) {
@@ -219,6 +225,7 @@ double cpu_copy_rate(int threads, uint64_t bytes) {
 
 double cpu_fma_rate(int threads, Dtype dtype) {
   if (dtype == Dtype::f64) return fma_rate<double>(threads, HWY_DYNAMIC_DISPATCH(fma_f64));
+  if (dtype == Dtype::i32) return fma_rate<int32_t>(threads, HWY_DYNAMIC_DISPATCH(fma_i32));
   return fma_rate<float>(threads, HWY_DYNAMIC_DISPATCH(fma_f32));
 }
 

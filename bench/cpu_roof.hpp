@@ -12,7 +12,8 @@ namespace trine::bench {
 double cpu_read_rate(int threads, uint64_t bytes);
 double cpu_copy_rate(int threads, uint64_t bytes);
 
-/// flop/s of independent chains of fused multiply-adds in the widest vectors; a fused step is two.
+/// flop/s of independent chains of multiply-adds (fused for floats) in the widest vectors, a step
+/// being two.
 double cpu_fma_rate(int threads, Dtype dtype);
 
 }  // namespace trine::bench

@@ -140,10 +140,7 @@ ordered_json to_json(const Result& r) {
                      {"total", seconds_json(r.total)},   {"first", seconds_json(r.first)}};
   json["spread"] = r.spread;
   json["rate"] = {{"value", r.rate}, {"unit", rated_by_flops(p) ? "flop/s" : "B/s"}};
-  json["roof"] = {{"value", r.roof.value},
-                  {"unit", r.roof.unit},
-                  {"what", r.roof.what},
-                  {"measured", r.roof.measured}};
+  json["roof"] = {{"value", r.roof.value}, {"unit", r.roof.unit}, {"what", r.roof.what}};
   json["memory"] = r.memory;
   return json;
 }

@@ -51,7 +51,7 @@ const Result* cpu_at(const std::vector<Result>& all, const Size& size, const cha
 
 std::string share(const Result& r) {
   if (r.roof.value <= 0) return "-";
-  return fmt::format("{:.0f}%{}", 100 * r.rate / r.roof.value, r.roof.measured ? "" : "*");
+  return fmt::format("{:.0f}%", 100 * r.rate / r.roof.value);
 }
 
 std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {
@@ -185,10 +185,6 @@ void Report::finish() {
     if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
   print_table(rows);
   print_failures(results_);
-  const bool nominal = std::any_of(results_.begin(), results_.end(), [](const Result& r) {
-    return !r.roof.measured && r.roof.value > 0;
-  });
-  if (nominal) std::printf("* of the data sheet's figure: this roof can't be measured here\n");
   if (sampled_)
     std::printf(
         "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all devices' bits "

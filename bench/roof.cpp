@@ -1,5 +1,5 @@
-// The CPU's roofs are measured by plain loops on as many threads as the device has, a GPU's copy by
-// the driver's own copy, and its fma rate is the data sheet's, marked as such.
+// The CPU's roofs are measured by plain loops on as many threads as the device has; a GPU's memory by
+// the driver's own copy, its arithmetic by chains of multiply-adds.
 #include "roof.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cpu_roof.hpp"
+#include "gpu_roof.hpp"
 
 namespace trine::bench {
 namespace {
@@ -39,46 +40,40 @@ double device_copy(const Device& device, uint64_t bytes) {
 
 bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 
-double measured_memory(const Device& device, const std::string& what, uint64_t bytes) {
+/// "read" or "copy", in bytes/s.
+double memory_rate(const Device& device, const std::string& what, uint64_t bytes) {
   if (!on_host(device)) return device_copy(device, bytes);
   const int threads = std::max(1, int(device.facts().compute_units));
   return what == "read" ? cpu_read_rate(threads, bytes) : cpu_copy_rate(threads, bytes);
 }
 
-double measured_fma(const Device& device, Dtype dtype) {
-  const int threads = std::max(1, int(device.facts().compute_units));
-  return cpu_fma_rate(threads, dtype);
+/// flop/s of multiply-adds, and by which units.
+double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
+  if (!on_host(device)) return gpu_fma_rate(device, dtype, what);
+  return cpu_fma_rate(std::max(1, int(device.facts().compute_units)), dtype);
 }
 
 }  // namespace
 
-Roof roof_of(const Device& device, const Problem& problem) {
-  static std::map<std::string, double> known;
-  Roof roof;
-  if (rated_by_flops(problem)) {
-    roof.unit = "flop/s";
-    roof.what = "fma";
-    if (problem.dtype == Dtype::i32)
-      return roof;  // no one instruction is the roof of a multiply-add
-    roof.measured = on_host(device);
-    if (!roof.measured) {
-      roof.value = problem.dtype == Dtype::f64 ? device.facts().peak_f64 : device.facts().peak_f32;
-      return roof;
-    }
-  } else {
-    roof.unit = "B/s";
-    roof.what = problem.operation == Operation::reduce && on_host(device) ? "read" : "copy";
-  }
-  const uint64_t bytes = rated_by_flops(problem) ? 0 : footprint(problem);
+Roof roof_of(const Device& device, const Problem& problem, bool again) {
+  static std::map<std::string, Roof> known;
+  const bool arithmetic = rated_by_flops(problem);
+  const uint64_t bytes = arithmetic ? 0 : footprint(problem);
+  const std::string memory =
+      problem.operation == Operation::reduce && on_host(device) ? "read" : "copy";
   // Devices on the host's own cores share its roofs.
   const std::string where =
       on_host(device) ? std::to_string(device.facts().compute_units) : device.id();
-  const std::string dtype(rated_by_flops(problem) ? name(problem.dtype) : "");
-  double& value = known[where + "/" + roof.what + "/" + dtype + "/" + std::to_string(bytes)];
-  if (value == 0)
-    value = rated_by_flops(problem) ? measured_fma(device, problem.dtype)
-                                    : measured_memory(device, roof.what, bytes);
-  roof.value = value;
+  const std::string kind =
+      arithmetic ? std::string(name(problem.dtype)) : memory + std::to_string(bytes);
+  const auto [entry, fresh] = known.try_emplace(where + "/" + kind);
+  Roof& roof = entry->second;
+  if (!fresh && !again) return roof;
+  roof.unit = arithmetic ? "flop/s" : "B/s";
+  roof.what = arithmetic ? "fma" : memory;
+  const double value = arithmetic ? arithmetic_rate(device, problem.dtype, roof.what)
+                                  : memory_rate(device, memory, bytes);
+  roof.value = std::max(roof.value, value);
   return roof;
 }
 

@@ -11,14 +11,14 @@
 namespace trine::bench {
 
 struct Roof {
-  double value = 0;      ///< bytes/s or flop/s; 0 when unknown
-  std::string unit;      ///< "B/s", "flop/s"
-  std::string what;      ///< "read", "copy", "fma"
-  bool measured = true;  ///< false: the data sheet's figure, where nothing here can measure it
+  double value = 0;  ///< bytes/s or flop/s; 0 when unknown
+  std::string unit;  ///< "B/s", "flop/s"
+  std::string what;  ///< "read", "copy", "fma", "tensor"
 };
 
 /// The roof of a problem on a device. Memory roofs are measured with the problem's own footprint, so
-/// that caches help both sides alike. Figures are kept for the run.
-Roof roof_of(const Device& device, const Problem& problem);
+/// that caches help both sides alike. Figures are kept for the run; `again` measures once more and
+/// keeps the higher: a machine that was busy the first time has a higher roof than it showed.
+Roof roof_of(const Device& device, const Problem& problem, bool again = false);
 
 }  // namespace trine::bench

@@ -111,20 +111,22 @@ void rate(Result& result, double seconds) {
   result.rate = seconds > 0 ? work(p) / seconds : 0;
 }
 
-/// A rate no memory of this device can have is a defect of the measurement. Small data may live in
-/// caches that the roof's loop doesn't know, so only large ones are judged.
+/// A rate that the device can't have is a defect of the measurement. Small data may live in caches
+/// that the roof's loop doesn't know, so of memory rates only those of large data are judged.
 void judge_against_roof(const Device& device, Result& result) {
+  constexpr double kNoise = 1.15;
   constexpr uint64_t kBeyondCaches = uint64_t{512} << 20;
-  const double nominal = device.facts().peak_bandwidth;
-  const double most = std::max(1.25 * result.roof.value, 1.05 * nominal);
-  if (!result.verified || rated_by_flops(result.problem) ||
-      footprint(result.problem) < kBeyondCaches)
+  const Problem& problem = result.problem;
+  if (!result.verified || result.roof.value == 0 || result.rate <= kNoise * result.roof.value)
     return;
-  if (result.roof.value == 0 || result.rate <= most) return;
+  if (!rated_by_flops(problem) && footprint(problem) < kBeyondCaches) return;
+  result.roof = roof_of(device, problem, true);
+  if (result.rate <= kNoise * result.roof.value) return;
   result.verified = false;
-  result.failure =
-      fmt::format("{:.0f} GB/s is above the roof of {:.0f} GB/s: the measurement is wrong",
-                  result.rate / 1e9, most / 1e9);
+  result.failure = fmt::format(
+      "{:.4g} G{} is above the measured roof of {:.4g} G{}: the measurement "
+      "is wrong",
+      result.rate / 1e9, result.roof.unit, result.roof.value / 1e9, result.roof.unit);
 }
 
 void settle(Result& result, const Samples& samples, double seconds) {
@@ -200,6 +202,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   of_batches.add(ring.check(expectation, ring.slots(), result.numerics, &result.digest));
   result.failure = of_batches.failure();
   result.verified = result.failure.empty();
+  judge_against_roof(device_, result);
   results.push_back(result);
   return results;
 }

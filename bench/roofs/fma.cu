@@ -1,0 +1,29 @@
+// The chains of fma.cl for CUDA: an entry for each dtype, and one for the f64 tensor cores.
+#define KERNEL extern "C" __global__
+#define GLOBAL
+#define WORK_ITEM (blockIdx.x * blockDim.x + threadIdx.x)
+
+#define NAME fma_f32
+#define T float
+#include "fma.cl"
+#undef NAME
+#undef T
+
+#define NAME fma_f64
+#define T double
+#include "fma.cl"
+#undef NAME
+
+#if __CUDA_ARCH__ >= 900
+#define NAME tensor_f64
+#define TENSOR
+#include "fma.cl"
+#undef TENSOR
+#undef NAME
+#endif
+#undef T
+
+#define NAME fma_i32
+#define T int
+#define INTEGER
+#include "fma.cl"

@@ -1,0 +1,45 @@
+// Every device has roofs, and the GPU kernels that find them run on any OpenCL device.
+#include <gtest/gtest.h>
+#include <trine/abi.h>
+
+#include "bench/cpu_roof.hpp"
+#include "bench/gpu_roof.hpp"
+#include "bench/roof.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32};
+
+TEST(Roofs, EveryDeviceHasThem) {
+  for (const BackendInfo& backend : backends())
+    for (const Facts& facts : backend.devices) {
+      const Device device = open(facts.id);
+      Problem problem;
+      problem.operation = Operation::gemm;
+      for (const Dtype dtype : kDtypes) {
+        if (dtype == Dtype::f64 && !(device.facts().capabilities & TRINE_CAN_F64)) continue;
+        problem.dtype = dtype;
+        const Roof roof = roof_of(device, problem);
+        EXPECT_GT(roof.value, 0) << device.id() << " " << name(dtype);
+        EXPECT_EQ(roof.unit, "flop/s");
+        EXPECT_GE(roof_of(device, problem, true).value, roof.value) << "the higher one is kept";
+      }
+    }
+}
+
+TEST(Roofs, TheKernelsForGpusRunOnAnyOpenclDevice) {
+  for (const BackendInfo& backend : backends()) {
+    if (backend.name != "opencl") continue;
+    for (const Facts& facts : backend.devices)
+      for (const Dtype dtype : kDtypes) {
+        if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) continue;
+        std::string unit;
+        EXPECT_GT(gpu_fma_rate(open(facts.id), dtype, unit), 1e8) << facts.id << " " << name(dtype);
+        EXPECT_NE(unit, "");
+      }
+  }
+}
+
+}  // namespace
+}  // namespace trine::bench

@@ -78,6 +78,7 @@ struct Queue final : trine_queue {
   bool idle() override;
   void wait_for(trine_event& event) override;
   void copy(const trine_copy& copy) override;
+  void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
   void launch(const gpu::Row& row, const gpu::Plan& plan) override;

@@ -54,6 +54,12 @@ void Queue::copy(const trine_copy& copy) {
   }
 }
 
+// The driver is done with pageable host memory when such a copy returns, asynchronous by name or not.
+void Queue::copy_and_wait(const trine_copy& copy) {
+  this->copy(copy);
+  wait();
+}
+
 void Queue::copy_rows(trine_copy copy) {
   for (uint64_t i = 0; i < copy.height; ++i) {
     device_.check(copy_line(copy), "a copy");

@@ -54,6 +54,7 @@ struct Queue final : trine_queue {
   bool idle() override;
   void wait_for(trine_event& event) override;
   void copy(const trine_copy& copy) override;
+  void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
   void launch(const gpu::Row& row, const gpu::Plan& plan) override;
@@ -79,7 +80,7 @@ struct Queue final : trine_queue {
   cl_kernel kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry);
   void copy_rows(const trine_copy& copy);
   cl_int copy_box(const trine_copy& copy);
-  cl_int copy_line(const trine_copy& copy);
+  cl_int copy_line(const trine_copy& copy, cl_bool blocking = CL_FALSE);
 
   void forget_marker();
 

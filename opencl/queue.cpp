@@ -92,6 +92,11 @@ void Queue::copy(const trine_copy& copy) {
   device_.check(code, "a copy of rows");
 }
 
+void Queue::copy_and_wait(const trine_copy& copy) {
+  has_new_work_ = true;
+  device_.check(copy_line(copy, CL_TRUE), "a copy");
+}
+
 void Queue::copy_rows(const trine_copy& copy) {
   trine_copy row = copy;
   for (uint64_t i = 0; i < copy.height; ++i) {
@@ -101,15 +106,15 @@ void Queue::copy_rows(const trine_copy& copy) {
   }
 }
 
-cl_int Queue::copy_line(const trine_copy& c) {
+cl_int Queue::copy_line(const trine_copy& c, cl_bool blocking) {
   const auto* from = static_cast<const char*>(c.source) + c.source_offset;
   auto* to = static_cast<char*>(c.target) + c.target_offset;
   switch (c.direction) {
     case TRINE_HOST_TO_DEVICE:
-      return driver().clEnqueueWriteBuffer(queue, memory_of(c.target), CL_FALSE, c.target_offset,
+      return driver().clEnqueueWriteBuffer(queue, memory_of(c.target), blocking, c.target_offset,
                                            c.width, from, 0, nullptr, nullptr);
     case TRINE_DEVICE_TO_HOST:
-      return driver().clEnqueueReadBuffer(queue, memory_of(c.source), CL_FALSE, c.source_offset,
+      return driver().clEnqueueReadBuffer(queue, memory_of(c.source), blocking, c.source_offset,
                                           c.width, to, 0, nullptr, nullptr);
     default:
       return driver().clEnqueueCopyBuffer(queue, memory_of(c.source), memory_of(c.target),

@@ -55,6 +55,10 @@ struct trine_queue : trine::kit::Allocated {
   virtual bool idle() = 0;
   virtual void wait_for(trine_event& event) = 0;
   virtual void copy(const trine_copy& copy) = 0;
+  /// The same for one row between the device and ordinary host memory, behind all work before it.
+  /// When it returns or throws, nothing reaches for that memory any more. A copy() and a wait()
+  /// don't promise that: where the wait fails, the copy may still be on its way.
+  virtual void copy_and_wait(const trine_copy& copy) = 0;
   virtual void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
                     uint32_t pattern_bytes) = 0;
   virtual void launch(const trine::gpu::Row& row, const trine::gpu::Plan& plan) = 0;

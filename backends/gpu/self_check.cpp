@@ -46,7 +46,8 @@ void run_launches(trine_device& device, const Row& row, const SelfCheck& check, 
 
   Plan plan;
   check.plan(device.target, in->facts.native, out->facts.native, plan);
-  // The input must outlive its copy: whatever fails, wait before it goes.
+  // The device's buffers must outlive a launch: whatever fails, wait before they go. Host memory,
+  // which goes too, needs more than a wait, for that may fail as well.
   struct Wait {
     trine_queue& queue;
     ~Wait() {
@@ -55,16 +56,12 @@ void run_launches(trine_device& device, const Row& row, const SelfCheck& check, 
       } catch (...) {  // the failure that brought us here says more
       }
     }
-  };
-  {
-    Wait before_leaving{*queue};
-    const unsigned char poison = 0xa5;
-    queue->copy(there);
-    queue->fill(out->facts.native, 0, check.output_bytes, &poison, 1);
-    queue->launch(row, plan);
-    queue->copy(back);
-  }
-  queue->wait();
+  } before_leaving{*queue};
+  const unsigned char poison = 0xa5;
+  queue->copy_and_wait(there);
+  queue->fill(out->facts.native, 0, check.output_bytes, &poison, 1);
+  queue->launch(row, plan);
+  queue->copy_and_wait(back);
 }
 
 int index_of(const Row& wanted) {

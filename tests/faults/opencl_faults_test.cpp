@@ -43,7 +43,11 @@ struct OpenclFaults : testing::Test {
                   trine::gpu::forget_checks();
                   faults::plan.reset(n, forever, code);
                 },
-            .heal = [] { faults::plan.reset(); },
+            .heal =
+                [] {
+                  faults::plan.reset();
+                  faulty_opencl::drain();
+                },
             .fired = [] { return faults::plan.fired > 0; },
             .name = [] { return faults::plan.first; },
             .inspect =

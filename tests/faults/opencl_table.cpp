@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <tuple>
 #include <type_traits>
 
@@ -55,6 +57,48 @@ void note(const char* function) {
   }
 }
 
+// Transfers to and from host memory that nobody has waited for: until somebody does, that memory may
+// not go. A queue that is gone can't be waited for any more.
+struct Transfers {
+  std::mutex mutex;
+  std::map<cl_command_queue, long> in_flight;  // of the queues alive
+  long deserted = 0;
+
+  void release(cl_command_queue queue) {
+    const std::lock_guard lock(mutex);
+    deserted += in_flight[queue];
+    in_flight.erase(queue);
+  }
+  void set(cl_command_queue queue, long count) {
+    const std::lock_guard lock(mutex);
+    in_flight[queue] = count;
+  }
+  void add(cl_command_queue queue) {
+    const std::lock_guard lock(mutex);
+    ++in_flight[queue];
+  }
+} transfers;
+
+template <auto Member>
+using Is = std::integral_constant<decltype(Member), Member>;
+template <auto Member, auto... Others>
+constexpr bool is_any = (std::is_same_v<Is<Member>, Is<Others>> || ...);
+
+// After a call that did its work, with its arguments.
+template <auto Member, class... Parameters>
+void follow(Parameters... parameters) {
+  const auto all = std::make_tuple(parameters...);
+  if constexpr (is_any<Member, &Driver::clFinish>) {
+    transfers.set(std::get<0>(all), 0);
+  } else if constexpr (is_any<Member, &Driver::clReleaseCommandQueue>) {
+    transfers.release(std::get<0>(all));
+  } else if constexpr (is_any<Member, &Driver::clEnqueueReadBuffer, &Driver::clEnqueueWriteBuffer,
+                              &Driver::clEnqueueReadBufferRect,
+                              &Driver::clEnqueueWriteBufferRect>) {
+    if (std::get<2>(all) == CL_FALSE) transfers.add(std::get<0>(all));
+  }
+}
+
 template <auto Member>
 const char* symbol;
 template <auto Member, class Function>
@@ -71,11 +115,14 @@ struct Wrapped<Member, Result (*)(Parameters...)> {
       if (fails) return *status = faults::plan.code, nullptr;
       const Result made = (real.*Member)(parameters...);
       if (made) note(name);
+      if constexpr (is_any<Member, &Driver::clCreateCommandQueue>) {
+        if (made) transfers.set(made, 0);
+      }
       return made;
     } else {
       if (fails && !faults::gives_back(name)) return faults::plan.code;
       const cl_int code = (real.*Member)(parameters...);
-      if (code == CL_SUCCESS) note(name);
+      if (code == CL_SUCCESS) note(name), follow<Member>(parameters...);
       return fails ? faults::plan.code : code;
     }
   }
@@ -110,11 +157,24 @@ std::string leftovers() {
   for (int kind = 0; kind < kKinds; ++kind) {
     if (balance[kind]) text += std::to_string(balance[kind]) + " " + kKindNames[kind] + "; ";
   }
+  const std::lock_guard lock(transfers.mutex);
+  long unfinished = transfers.deserted;
+  for (const auto& [queue, count] : transfers.in_flight) unfinished += count;
+  if (unfinished) text += std::to_string(unfinished) + " transfers nobody waited for; ";
   return text;
 }
 
 void reset() {
   for (auto& count : balance) count = 0;
+  const std::lock_guard lock(transfers.mutex);
+  transfers.deserted = 0;
+}
+
+void drain() {
+  const std::lock_guard lock(transfers.mutex);
+  for (auto& [queue, count] : transfers.in_flight) {
+    if (real.clFinish(queue) == CL_SUCCESS) count = 0;
+  }
 }
 
 }  // namespace faulty_opencl

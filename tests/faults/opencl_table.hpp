@@ -11,8 +11,13 @@ namespace faulty_opencl {
 /// nullptr where there is no loader.
 const trine::opencl::Driver* table();
 
-/// What is alive beyond the given-back, in words ("2 buffers; "), since the last reset.
+/// What is alive beyond the given-back, and transfers to or from host memory that nobody waited
+/// for, in words ("2 buffers; "), since the last reset.
 std::string leftovers();
 void reset();
+
+/// Waits for all queues behind the backend's back: one that holds its device for lost waits no more,
+/// while the driver goes on with what it has.
+void drain();
 
 }  // namespace faulty_opencl

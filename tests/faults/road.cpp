@@ -45,11 +45,16 @@ struct Script {
       walk(on, first, second, scratch);
     } catch (...) {
       // Nothing may reach for memory that is about to go.
-      heal();
-      on.wait(first);
-      on.wait(second);
+      rest(first, second);
       throw;
     }
+  }
+
+  // A lost device's queues refuse to wait; then heal() has waited for them.
+  void rest(const Device::Handle<trine_queue>& first, const Device::Handle<trine_queue>& second) {
+    heal();
+    backend.queue_wait(first.get());
+    backend.queue_wait(second.get());
   }
 
   void walk(const Device& on, const Device::Handle<trine_queue>& first,
@@ -153,10 +158,10 @@ struct Script {
       double seconds = -1;
       on.check(backend.event_elapsed(start.get(), stop.get(), &seconds));
     } catch (...) {
-      settle(on, first, second, notified, notices);
+      settle(first, second, notified, notices);
       throw;
     }
-    settle(on, first, second, notified, notices);
+    settle(first, second, notified, notices);
     if (notified != TRINE_OK) throw Refused(notified, why.c_str());
     for (size_t i = 0; computes && i < kElements; ++i) {
       const size_t row = i / kRows, col = i % kRows;
@@ -165,15 +170,12 @@ struct Script {
   }
 
   // `notices` and `out` lie on the stack: nothing may reach for them when it is gone.
-  void settle(const Device& on, const Device::Handle<trine_queue>& first,
-              const Device::Handle<trine_queue>& second, trine_status notified,
-              std::atomic<int>& notices) {
-    heal();
-    on.wait(first);
-    on.wait(second);
+  void settle(const Device::Handle<trine_queue>& first, const Device::Handle<trine_queue>& second,
+              trine_status notified, const std::atomic<int>& notices) {
+    rest(first, second);
     for (int i = 0; i < 2000 && notified == TRINE_OK && notices == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      on.wait(first);
+      backend.queue_wait(first.get());
     }
     expect(notices == (notified == TRINE_OK ? 1 : 0), "a notice came not once");
   }

@@ -16,7 +16,8 @@ struct Road {
 };
 
 /// `computes`: whether kernels give results to compare. `heal` is called before the script looks at
-/// what a failed call left behind.
+/// what a failed call left behind and before its memory goes: nothing may be in flight after it that a
+/// lost device's queues would no longer wait for.
 Road run_road(const trine_backend& backend, bool computes, const std::function<void()>& heal);
 
 /// Runs the road with each of its calls (or allocations) failing, once and from then on: `arm(n,

@@ -256,6 +256,10 @@ typedef struct trine_backend {
   /* Enqueues; never waits for the device and reads nothing back. The call is valid: core checked. */
   trine_status (*launch)(trine_queue* queue, const trine_selection* selection,
                          const trine_call* call, const trine_workspace* workspace);
+
+  /* Device memory for the workspaces of `queue`, freed by buffer_free(). NULL where that of
+   * buffer_allocate() serves every queue; an adopted cl_command_queue's own context needs its own. */
+  trine_status (*queue_allocate)(trine_queue* queue, uint64_t bytes, trine_buffer** buffer);
 } trine_backend;
 
 /* The one symbol of a backend. Stores `host` for its lifetime (the library is never unloaded). */
@@ -269,8 +273,8 @@ typedef struct trine_native {
   uint32_t size;
   int32_t device_index;
   void* device;
-  void* context;
-  void* queue; /* CUstream, cl_command_queue; NULL on cpu, and in refuses, workspace_bytes */
+  void* context; /* the device's; an adopted cl_command_queue may be of another */
+  void* queue;   /* CUstream, cl_command_queue; NULL on cpu, and in refuses, workspace_bytes */
   const trine_device_facts* facts;
   int32_t threads; /* cpu: how many threads the device may use, else 0 */
 } trine_native;

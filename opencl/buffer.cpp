@@ -26,12 +26,20 @@ Buffer::~Buffer() {
   driver().clReleaseMemObject(memory);
 }
 
-// The object comes first, so that whatever fails after it is given back by its destructor.
 trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
+  return allocate_in(*context, bytes, kind);
+}
+
+trine_buffer* Queue::allocate(uint64_t bytes) {
+  return device_.allocate_in(context, bytes, TRINE_MEMORY_DEVICE);
+}
+
+// The object comes first, so that whatever fails after it is given back by its destructor.
+trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) {
   const bool pinned = kind == TRINE_MEMORY_PINNED;
   std::unique_ptr<Buffer> buffer(new Buffer(*this, kind, bytes));
   cl_int code = CL_SUCCESS;
-  cl_mem memory = driver().clCreateBuffer(context->native(),
+  cl_mem memory = driver().clCreateBuffer(home.native(),
                                           CL_MEM_READ_WRITE | (pinned ? CL_MEM_ALLOC_HOST_PTR : 0),
                                           at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
@@ -55,6 +63,11 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
     kit::fail(TRINE_INVALID_ARGUMENT, "opencl:%d: an adopted cl_mem has %zu bytes, not %llu", index,
               size, static_cast<unsigned long long>(bytes));
   }
+  cl_context its_context = nullptr;
+  check(driver().clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof its_context, &its_context,
+                                    nullptr),
+        "clGetMemObjectInfo of an adopted buffer");
+  if (its_context != context->native()) has_guests = true;
   std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_ADOPTED, bytes));
   check(driver().clRetainMemObject(memory), "clRetainMemObject");
   buffer->facts.native = memory;

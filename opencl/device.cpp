@@ -103,6 +103,7 @@ trine_queue* Device::adopt_queue(void* native_queue) {
   }
   std::unique_ptr<Context> own;
   if (its_context != context->native()) {
+    has_guests = true;
     check(driver().clRetainContext(its_context), "clRetainContext");
     try {
       own.reset(new Context(*this, its_context));

@@ -32,6 +32,7 @@ struct Device final : trine_device {
   trine_buffer* adopt(void* native, uint64_t bytes) override;
   trine_buffer* wrap(void* host, uint64_t bytes) override;
   const char* lacks(const gpu::Row&) override { return nullptr; }
+  trine_buffer* allocate_in(Context& home, uint64_t bytes, uint32_t kind);
 
   /// Throws unless `code` is CL_SUCCESS; a code that may mean the end of the device is looked into.
   void check(cl_int code, const char* call);
@@ -42,6 +43,7 @@ struct Device final : trine_device {
   Context* context = nullptr;
   cl_command_queue service = nullptr;  // maps and unmaps; whether the device lives
   std::mutex service_mutex;
+  std::atomic<bool> has_guests{false};  // queues or memory of a context of the program's own
 };
 
 struct Queue final : trine_queue {
@@ -58,7 +60,7 @@ struct Queue final : trine_queue {
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
   void launch(const gpu::Row& row, const gpu::Plan& plan) override;
-  trine_workspace own_workspace(const trine_workspace& given) override;
+  trine_buffer* allocate(uint64_t bytes) override;
 
   /// Does the driver stamp this queue's events? Else record_time() does, where it can.
   bool is_profiled() const { return profiled_; }
@@ -78,6 +80,7 @@ struct Queue final : trine_queue {
     cl_kernel kernel;
   };
   cl_kernel kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry);
+  void check_context(const void* memory);
   void copy_rows(const trine_copy& copy);
   cl_int copy_box(const trine_copy& copy);
   cl_int copy_line(const trine_copy& copy, cl_bool blocking = CL_FALSE);
@@ -89,8 +92,6 @@ struct Queue final : trine_queue {
   cl_event idle_marker_ = nullptr;
   kit::Vector<Kernel> kernels_;
   kit::Vector<Program*> to_store_;  // launched here, not on disk yet
-  cl_mem workspace_ = nullptr;      // of a foreign context
-  uint64_t workspace_bytes_ = 0;
 };
 
 struct Event final : trine_event {

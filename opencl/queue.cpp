@@ -30,7 +30,6 @@ Queue::~Queue() {
   if (gpu::is_forked()) return;
   forget_marker();
   for (const Kernel& k : kernels_) driver().clReleaseKernel(k.kernel);
-  if (workspace_) driver().clReleaseMemObject(workspace_);
   driver().clFlush(queue);
   driver().clReleaseCommandQueue(queue);
   if (&context != device_.context) delete &context;
@@ -79,7 +78,24 @@ void Queue::record_time(const Stamp& stamp) {
 
 // --- Copies -------------------------------------------------------------------------------------
 
+// Drivers differ in what they make of memory of a context that isn't the queue's, so it is refused
+// here. Without guests all is of one context.
+void Queue::check_context(const void* memory) {
+  if (!memory || !device_.has_guests.load(std::memory_order_relaxed)) return;
+  cl_context its_context = nullptr;
+  device_.check(driver().clGetMemObjectInfo(memory_of(memory), CL_MEM_CONTEXT, sizeof its_context,
+                                            &its_context, nullptr),
+                "clGetMemObjectInfo");
+  if (its_context == context.native()) return;
+  kit::fail(TRINE_INVALID_ARGUMENT,
+            "opencl:%d: the memory belongs to another cl_context than the queue; use a queue and "
+            "buffers of one context, or copy through host memory",
+            device_.index);
+}
+
 void Queue::copy(const trine_copy& copy) {
+  if (copy.direction != TRINE_HOST_TO_DEVICE) check_context(copy.source);
+  if (copy.direction != TRINE_DEVICE_TO_HOST) check_context(copy.target);
   has_new_work_ = true;
   if (copy.height == 1) return device_.check(copy_line(copy), "a copy");
   // OpenCL has no rectangles within one buffer whose pitches differ, and NVIDIA refuses those that
@@ -144,6 +160,7 @@ cl_int Queue::copy_box(const trine_copy& c) {
 
 void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
                  uint32_t pattern_bytes) {
+  check_context(memory);
   has_new_work_ = true;
   device_.check(driver().clEnqueueFillBuffer(queue, memory_of(memory), pattern, pattern_bytes,
                                              offset, bytes, 0, nullptr, nullptr),
@@ -173,7 +190,12 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
   // What can fail without the device comes first, so that a plan starts whole or not at all.
   cl_kernel kernels[gpu::kMaxLaunches];
   for (int l = 0; l < plan.launch_count; ++l) {
-    kernels[l] = kernel_of(row, plan, plan.launches[l].entry);
+    const gpu::Launch& launch = plan.launches[l];
+    for (int a = 0; a < launch.argument_count; ++a) {
+      const gpu::Argument& argument = launch.arguments[a];
+      if (argument.kind == gpu::Argument::kMemory) check_context(argument.memory);
+    }
+    kernels[l] = kernel_of(row, plan, launch.entry);
   }
   has_new_work_ = true;
   for (int l = 0; l < plan.launch_count; ++l) {
@@ -195,28 +217,6 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
                                                   nullptr, nullptr),
                   "clEnqueueNDRangeKernel");
   }
-}
-
-trine_workspace Queue::own_workspace(const trine_workspace& given) {
-  if (&context == device_.context) return given;
-  if (workspace_bytes_ < given.bytes) {
-    cl_int code = CL_SUCCESS;
-    cl_mem fresh =
-        driver().clCreateBuffer(context.native(), CL_MEM_READ_WRITE, given.bytes, nullptr, &code);
-    device_.check(code, "clCreateBuffer");
-    const unsigned char zero = 0;
-    code =
-        driver().clEnqueueFillBuffer(queue, fresh, &zero, 1, 0, given.bytes, 0, nullptr, nullptr);
-    if (code != CL_SUCCESS) driver().clReleaseMemObject(fresh);
-    device_.check(code, "clEnqueueFillBuffer");
-    if (workspace_) driver().clReleaseMemObject(workspace_);
-    workspace_ = fresh;
-    workspace_bytes_ = given.bytes;
-  }
-  trine_workspace own = given;
-  own.memory = workspace_;
-  own.offset = 0;
-  return own;
 }
 
 }  // namespace trine::opencl

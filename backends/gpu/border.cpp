@@ -169,6 +169,13 @@ trine_status event_elapsed(trine_event* start, trine_event* stop, double* second
 
 // --- Memory -------------------------------------------------------------------------------------
 
+void check_limit(const trine_device& on, uint64_t bytes) {
+  if (bytes <= on.facts.max_buffer_bytes) return;
+  fail(TRINE_UNSUPPORTED, "%s:%d: a buffer of %llu bytes exceeds the device's limit, %llu",
+       the_driver->name, on.index, static_cast<unsigned long long>(bytes),
+       static_cast<unsigned long long>(on.facts.max_buffer_bytes));
+}
+
 trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32_t kind,
                              trine_buffer** buffer) {
   return guard([&] {
@@ -176,12 +183,15 @@ trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32_t kind
     if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED) {
       fail(TRINE_INVALID_ARGUMENT, "memory of kind %u can't be allocated", kind);
     }
-    if (bytes > on.facts.max_buffer_bytes && kind == TRINE_MEMORY_DEVICE) {
-      fail(TRINE_UNSUPPORTED, "%s:%d: a buffer of %llu bytes exceeds the device's limit, %llu",
-           the_driver->name, on.index, static_cast<unsigned long long>(bytes),
-           static_cast<unsigned long long>(on.facts.max_buffer_bytes));
-    }
+    if (kind == TRINE_MEMORY_DEVICE) check_limit(on, bytes);
     some(buffer, "buffer") = on.allocate(bytes, kind);
+  });
+}
+trine_status queue_allocate(trine_queue* queue, uint64_t bytes, trine_buffer** buffer) {
+  return guard([&] {
+    trine_queue& on = usable(queue);
+    check_limit(on.device, bytes);
+    some(buffer, "buffer") = on.allocate(bytes);
   });
 }
 trine_status buffer_adopt(trine_device* device, void* native, uint64_t bytes,
@@ -323,6 +333,7 @@ const trine_backend* backend_of(const Driver& driver) {
     t.choose = choose_rung;
     t.workspace_bytes = workspace_of;
     t.launch = launch_call;
+    t.queue_allocate = queue_allocate;
     return t;
   }();
   watch_forks();

@@ -168,11 +168,6 @@ void launch(trine_queue& queue, const trine_selection& selection, const trine_ca
   if (const char* reason = device.lacks(row)) {
     kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row.name, reason);
   }
-  trine_workspace own{};
-  if (workspace) {
-    own = queue.own_workspace(*workspace);
-    workspace = &own;
-  }
   Plan plan;
   row.plan({device.target, selection, known.call, workspace}, plan);
   queue.launch(row, plan);

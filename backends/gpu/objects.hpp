@@ -62,8 +62,10 @@ struct trine_queue : trine::kit::Allocated {
   virtual void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
                     uint32_t pattern_bytes) = 0;
   virtual void launch(const trine::gpu::Row& row, const trine::gpu::Plan& plan) = 0;
-  /// The workspace to use instead of `given`, where that one can't be used on this queue.
-  virtual trine_workspace own_workspace(const trine_workspace& given) { return given; }
+  /// Device memory that kernels on this queue can use.
+  virtual trine_buffer* allocate(uint64_t bytes) {
+    return device.allocate(bytes, TRINE_MEMORY_DEVICE);
+  }
 
   trine_device& device;
 };

@@ -115,6 +115,13 @@ void QueueState::throw_failure() {
   throw Error(status, sentence);
 }
 
+/// Where the queue's kernels can use it: an adopted queue may live in a context of its own.
+trine_status QueueState::allocate_scratch(uint64_t bytes, trine_buffer** made) {
+  const trine_backend& api = device().api;
+  if (api.queue_allocate) return api.queue_allocate(line->queue, bytes, made);
+  return api.buffer_allocate(device().handle, bytes, TRINE_MEMORY_DEVICE, made);
+}
+
 trine_workspace QueueState::workspace(uint64_t bytes) {
   trine_workspace space{};
   space.size = sizeof space;
@@ -130,10 +137,9 @@ trine_workspace QueueState::workspace(uint64_t bytes) {
       old->used_on(line);
     }
     trine_buffer* grown = nullptr;
-    trine_status status = api.buffer_allocate(device().handle, wanted, TRINE_MEMORY_DEVICE, &grown);
+    trine_status status = allocate_scratch(wanted, &grown);
     if (status != TRINE_OK && wanted > bytes) {
-      status = api.buffer_allocate(device().handle, std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}),
-                                   TRINE_MEMORY_DEVICE, &grown);
+      status = allocate_scratch(std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}), &grown);
     }
     expect(status, "allocating a workspace");
     trine_buffer_facts facts{};

@@ -99,6 +99,7 @@ struct QueueState : Remains {
   void throw_failure();
   /// Device memory for one launch; grows, and zeroes the control bytes when they may not be.
   trine_workspace workspace(uint64_t bytes);
+  trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);
 
   static constexpr uint64_t kLogged = 8;

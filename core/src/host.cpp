@@ -147,7 +147,7 @@ class Operand {
         payload *= static_cast<uint64_t>(dimension.extent);
     }
     rows_.base = static_cast<char*>(host_.data);
-    if (!role_.is_output && span <= 2 * payload) {
+    if (goes_whole(span, payload, role_.is_output)) {
       rows_.pieces = {};
       rows_.pieces.width = span;
       return;
@@ -194,9 +194,12 @@ class Operand {
   HostRows rows_;
 };
 
-Device device_for(const Work& work, const HostOptions& options) {
+template <class Struct>
+Device device_for(const Struct& planned, const HostOptions& options) {
   if (options.device != "auto") return open(options.device);
-  Verdict verdict = best_device(work, options.pinned ? Where::host_pinned : Where::host, 1);
+  const auto ask = [&](const Device& device) { choose(device, planned, options.rung); };
+  Verdict verdict =
+      best_device(work_of(planned), options.pinned ? Where::host_pinned : Where::host, 1, ask);
   if (options.placement) *options.placement = std::move(verdict.sentence);
   return std::move(verdict.device);
 }
@@ -210,7 +213,7 @@ void run_on_host(const HostOptions& options, Make&& operation, Operand& output, 
   check(planned, nullptr, Mode::plan, checked);
   (inputs.check(&output), ...);
   output.check(nullptr);
-  const Device device = device_for(work_of(planned), options);
+  const Device device = device_for(planned, options);
   Lease lane(device);
   const bool in_place = Access::use(device).shares_memory;
   (inputs.bring(*lane, in_place, true, options.pinned), ...);

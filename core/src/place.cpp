@@ -22,6 +22,14 @@ double elements(const View& view) {
 }
 double bytes(const View& view) { return elements(view) * size_of(view.dtype); }
 
+Work::Memory memory_of(const View& view, bool is_output) {
+  static constexpr Role role{"place", "operand", false};
+  const uint64_t span = check_shape(view.rows, view.cols, view.batch, view.row_stride,
+                                    view.col_stride, view.batch_stride, size_of(view.dtype), role);
+  const auto payload = static_cast<uint64_t>(bytes(view));
+  return {span, goes_whole(span, payload, is_output) ? span : payload};
+}
+
 bool same_hardware(const Facts& a, const Facts& b) {
   const bool has_uuid = a.uuid != decltype(a.uuid){};
   return (has_uuid && a.uuid == b.uuid) || (!a.pci.empty() && a.pci == b.pci);
@@ -119,7 +127,8 @@ Placement place_it(const Struct& operation, const View& first, Where where, int 
     placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
     placement.seconds = predict(placement.device, work_of(operation), where, repeats).total();
   } else {
-    Verdict verdict = best_device(work_of(operation), where, repeats);
+    Verdict verdict = best_device(work_of(operation), where, repeats,
+                                  [&](const Device& device) { choose(device, operation); });
     placement.device = std::move(verdict.device);
     placement.seconds = verdict.seconds;
     placement.sentence = std::move(verdict.sentence);
@@ -131,38 +140,117 @@ Placement place_it(const Struct& operation, const View& first, Where where, int 
 }  // namespace
 
 Work work_of(const Reduce& op) {
-  return {Operation::reduce, op.input.dtype, bytes(op.input), bytes(op.output), 0};
+  return {Operation::reduce,
+          op.input.dtype,
+          bytes(op.input),
+          bytes(op.output),
+          0,
+          {memory_of(op.input, false), memory_of(op.output, true)}};
 }
 Work work_of(const Transpose& op) {
-  return {Operation::transpose, op.input.dtype, bytes(op.input), bytes(op.output), 0};
+  return {Operation::transpose,
+          op.input.dtype,
+          bytes(op.input),
+          bytes(op.output),
+          0,
+          {memory_of(op.input, false), memory_of(op.output, true)}};
 }
 Work work_of(const Gemm& op) {
   const double c = bytes(op.c);
-  return {Operation::gemm, op.a.dtype, bytes(op.a) + bytes(op.b) + (op.beta != 0 ? c : 0), c,
-          2.0 * double(op.a.cols) * elements(op.c)};
+  return {Operation::gemm,
+          op.a.dtype,
+          bytes(op.a) + bytes(op.b) + (op.beta != 0 ? c : 0),
+          c,
+          2.0 * double(op.a.cols) * elements(op.c),
+          {memory_of(op.a, false), memory_of(op.b, false), memory_of(op.c, true)}};
 }
 
-Verdict best_device(const Work& work, Where where, int repeats) {
+namespace {
+
+/// Why a device can't do the work; Status::ok where it can.
+struct Refusal {
+  Status status = Status::ok;
+  std::string sentence;
+};
+
+Refusal memory_refusal(const Device& device, const Work& work) {
+  const Facts& facts = device.facts();
+  const bool in_place = shares_memory(device);
+  double all = 0;
+  for (const Work::Memory& operand : work.operands) {
+    const uint64_t bytes = in_place ? operand.span : operand.packed;
+    all += double(bytes);
+    if (facts.max_buffer_bytes != 0 && bytes > facts.max_buffer_bytes) {
+      return {Status::unsupported,
+              cat(device.id(), ": an operand of ", bytes,
+                  " bytes is larger than its largest buffer, ", facts.max_buffer_bytes, " bytes")};
+    }
+  }
+  // Where memory is shared, the operands are there already. Else some is left for workspaces.
+  if (!in_place && facts.memory_bytes != 0 && all > 0.9 * double(facts.memory_bytes)) {
+    return {Status::unsupported,
+            cat(device.id(), ": operands of ", uint64_t(all),
+                " bytes are too much for its memory, ", facts.memory_bytes, " bytes")};
+  }
+  return {};
+}
+
+Refusal refusal_of(const Device& device, const Work& work,
+                   const std::function<void(const Device&)>& ask) {
+  Refusal refusal = memory_refusal(device, work);
+  if (refusal.status != Status::ok) return refusal;
+  try {
+    ask(device);
+  } catch (const Error& error) {
+    refusal = {error.status(), error.what()};
+    if (refusal.sentence.ends_with('.')) refusal.sentence.pop_back();
+  }
+  return refusal;
+}
+
+/// The candidates that can do the work; `refused` says why the others can't.
+std::vector<Device> able(const Work& work, const std::function<void(const Device&)>& ask,
+                         std::string& refused) {
+  std::vector<Device> found;
+  Status status = Status::ok;
+  for (const Device& device : candidates()) {
+    const Refusal refusal = refusal_of(device, work, ask);
+    if (refusal.status == Status::ok) {
+      found.push_back(device);
+      continue;
+    }
+    const bool first = refused.empty();
+    status = first || status == refusal.status ? refusal.status : Status::unsupported;
+    append(refused, cat(first ? "" : "; ", refusal.sentence));
+  }
+  if (!found.empty()) return found;
+  if (refused.empty())
+    fail(Status::not_found, "There is no device to run on; `trine info` says why.");
+  fail(status, "No device can run this ", name(work.operation), ". ", refused, ".");
+}
+
+}  // namespace
+
+Verdict best_device(const Work& work, Where where, int repeats,
+                    const std::function<void(const Device&)>& ask) {
   if (work.is_tiny()) {
     try {
-      return {open("cpu"), 0,
-              "Little data, already in the cpu's memory: any transfer would cost more."};
+      Device cpu = open("cpu");
+      if (refusal_of(cpu, work, ask).status == Status::ok) {
+        return {std::move(cpu), 0,
+                "Little data, already in the cpu's memory: any transfer would cost more."};
+      }
     } catch (const Error& error) {
       if (error.status() != Status::not_found) throw;
     }
   }
-  std::vector<Device> all;
-  for (const Device& device : candidates()) {
-    if (Access::some(device).lost.load(std::memory_order_acquire)) continue;
-    const Facts& facts = device.facts();
-    const double bytes = work.bytes_in + work.bytes_out;
-    if (shares_memory(device) || facts.memory_bytes == 0 ||
-        bytes < 0.9 * double(facts.memory_bytes)) {
-      all.push_back(device);
-    }
+  std::string refused;
+  const std::vector<Device> all = able(work, ask, refused);
+  if (all.size() == 1) {
+    return {all[0], 0,
+            refused.empty() ? cat(all[0].id(), " is the only device there is.")
+                            : cat(all[0].id(), " is the only device that can: ", refused, ".")};
   }
-  if (all.empty()) fail(Status::not_found, "There is no device to run on; `trine info` says why.");
-  if (all.size() == 1) return {all[0], 0, cat(all[0].id(), " is the only device there is.")};
   Verdict best;
   std::string others;
   std::vector<std::pair<Prediction, const Device*>> times;
@@ -177,6 +265,7 @@ Verdict best_device(const Work& work, Where where, int repeats) {
   best.seconds = times[0].first.total();
   best.sentence =
       cat("Predicted per run: ", in_words(best.device, times[0].first), "; ", others, ".");
+  if (!refused.empty()) append(best.sentence, cat(" Not able to: ", refused, "."));
   return best;
 }
 

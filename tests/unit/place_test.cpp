@@ -1,4 +1,6 @@
 // Placement among the fakes: one GPU twice (both fake devices have memory of their own), one CPU.
+#include <algorithm>
+
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -43,6 +45,82 @@ TEST(Place, RoofsAreMeasuredOnceAndFilledIn) {
     EXPECT_GT(rate, 0);
   }
   EXPECT_EQ(&first, &roofs(device));
+}
+
+/// Devices that refuse f32 until the end of the test.
+struct PlaceAmongRefusals : ::testing::Test {
+  void refuse_f32(const std::string& id) {
+    const Device device = open(id);
+    panel_of(device).refuse_dtype(id.back() - '0', static_cast<int>(Dtype::f32));
+    refusing.push_back(device);
+  }
+  ~PlaceAmongRefusals() override {
+    for (const Device& device : refusing)
+      panel_of(device).refuse_dtype(device.id().back() - '0', 0);
+  }
+  std::vector<Device> refusing;
+};
+
+TEST_F(PlaceAmongRefusals, ADeviceThatCantRunTheCallIsNoCandidate) {
+  const Reduce large = sum_of(1 << 22);
+  const std::vector<float> values(1000, 1.0f);  // tiny, and there is no cpu among the fakes
+  for (int left = 3; left > 0; --left) {
+    const Placement placement = place(large, Where::host);
+    for (const Device& device : refusing) {
+      EXPECT_FALSE(placement.device == device);
+      EXPECT_NE(placement.sentence.find(device.id() + ": choosing a rung: it has no such"),
+                std::string::npos)
+          << placement.sentence;
+    }
+    Choice choice;
+    EXPECT_EQ(sum(values, {.choice = &choice}), 1000);
+    EXPECT_TRUE(std::find(refusing.begin(), refusing.end(), choice.device) == refusing.end());
+    refuse_f32(placement.device.id());
+  }
+  for (const char* id : {"fake:0", "fake:1", "other:0"}) {
+    const std::string reason = std::string(id) + ": choosing a rung: it has no such arithmetic";
+    EXPECT_REFUSED(Status::unsupported, reason, place(large, Where::host));
+    EXPECT_REFUSED(Status::unsupported, reason, sum(values));
+  }
+  EXPECT_REFUSED(Status::unsupported, "No device can run this reduce", place(large, Where::host));
+  Reduce other = large;  // f64 is fine everywhere
+  other.input.dtype = other.output.dtype = Dtype::f64;
+  EXPECT_TRUE(place(other, Where::host).device);
+}
+
+TEST_F(PlaceAmongRefusals, ANamedRungThatRefusesIsNoCandidateEither) {
+  const std::vector<float> values(1000, 1.0f);
+  EXPECT_REFUSED(Status::unsupported, "other:0: rung picky refuses this reduce: it likes nothing",
+                 sum(values, {.rung = "picky"}));
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'naive'?", sum(values, {.rung = "nave"}));
+}
+
+TEST(Place, ADeviceWithTooLittleMemoryIsNoCandidate) {
+  // The fakes with memory of their own have 2 GiB, 1 GiB at most for a buffer.
+  const int64_t side = 1 << 14;
+  Placement placement = place(sum_of(side * side + 1), Where::host);
+  EXPECT_EQ(placement.device.id(), "other:0");
+  EXPECT_NE(placement.sentence.find("fake:0: an operand of 1073741828 bytes is larger than its "
+                                    "largest buffer, 1073741824 bytes"),
+            std::string::npos)
+      << placement.sentence;
+  const Transpose turn{row_major({}, Dtype::f32, side, side),
+                       row_major({}, Dtype::f32, side, side)};
+  placement = place(turn, Where::host);
+  EXPECT_EQ(placement.device.id(), "other:0");
+  EXPECT_NE(placement.sentence.find("fake:1: operands of 2147483648 bytes are too much"),
+            std::string::npos)
+      << placement.sentence;
+  for (const char* id : {"fake:0: an operand", "fake:1: an operand", "other:0: an operand"}) {
+    EXPECT_REFUSED(Status::unsupported, id, place(sum_of((int64_t{1} << 29) + 1), Where::host));
+  }
+  // Packed, or repeated, it is small.
+  Reduce op = sum_of(1 << 20);
+  op.input.row_stride = 1 << 8;
+  EXPECT_EQ(place(op, Where::host).sentence.find("an operand"), std::string::npos);
+  op.input.rows = int64_t{1} << 40;
+  op.input.row_stride = 0;
+  EXPECT_EQ(place(op, Where::host).sentence.find("an operand"), std::string::npos);
 }
 
 TEST(Place, RefusesWhatRunWouldRefuse) {

@@ -19,10 +19,11 @@ struct Placement {
   std::string sentence;  ///< the reason, with its numbers
 };
 
-/// The device on which `operation` is predicted to take the least time, when its data starts at
-/// `where` and `repeats` runs share one transfer. Views need shapes and dtypes; buffers only for
-/// Where::device. One GPU seen through CUDA and OpenCL is one candidate. The first call measures
-/// each device for up to 50 ms; the figures are kept for the process.
+/// The device on which `operation` is predicted to take the least time, of those that can run it
+/// (if none can, the Error says why for each), when its data starts at `where` and `repeats` runs
+/// share one transfer. Views need shapes and dtypes; buffers only for Where::device. One GPU seen
+/// through CUDA and OpenCL is one candidate. The first call measures each device for up to 50 ms;
+/// the figures are kept for the process.
 TRINE_API Placement place(const Reduce& operation, Where where, int repeats = 1);
 TRINE_API Placement place(const Transpose& operation, Where where, int repeats = 1);
 TRINE_API Placement place(const Gemm& operation, Where where, int repeats = 1);

@@ -47,7 +47,8 @@ typedef struct fake_panel {
   void (*hold)(int on);               /* queues stand still before their next task */
   void (*fail)(int call, int status); /* the next such call returns status */
   long (*count)(int counter);
-  void (*refuse_pinned)(int on); /* pinned memory is unsupported */
+  void (*refuse_pinned)(int on);               /* pinned memory is unsupported */
+  void (*refuse_dtype)(int device, int dtype); /* choose() there refuses it; 0: none */
 } fake_panel;
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@ const trine_host* fake_host;
 static atomic_long counters[FAKE_COUNTERS];
 static atomic_int faults[FAKE_CALLS];
 static atomic_int pinned_refused;
+static atomic_int dtypes_refused[2]; /* by device */
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
 static int held;
@@ -33,8 +34,12 @@ static void panel_hold(int on) {
 static void panel_fail(int call, int status) { atomic_store(&faults[call], status); }
 static long panel_count(int counter) { return atomic_load(&counters[counter]); }
 static void panel_refuse_pinned(int on) { atomic_store(&pinned_refused, on); }
+static void panel_refuse_dtype(int device, int dtype) {
+  atomic_store(&dtypes_refused[device], dtype);
+}
 
-const fake_panel fake_the_panel = {panel_hold, panel_fail, panel_count, panel_refuse_pinned};
+const fake_panel fake_the_panel = {panel_hold, panel_fail, panel_count, panel_refuse_pinned,
+                                   panel_refuse_dtype};
 
 void fake_counted(int counter, long change) { atomic_fetch_add(&counters[counter], change); }
 trine_status fake_fault(int call) {
@@ -47,6 +52,7 @@ void fake_gate(void) {
   pthread_mutex_unlock(&gate_mutex);
 }
 int fake_pinned_refused(void) { return atomic_load(&pinned_refused); }
+uint32_t fake_dtype_refused(int device) { return (uint32_t)atomic_load(&dtypes_refused[device]); }
 
 /* --- Errors and memory --- */
 
@@ -80,8 +86,8 @@ static trine_status describe(int32_t index, trine_device_facts* facts) {
   ours.kind = FAKE_SHARED ? TRINE_DEVICE_CPU : TRINE_DEVICE_GPU;
   snprintf(ours.name, sizeof ours.name, "%s device %d", FAKE_NAME, (int)index);
   snprintf(ours.driver, sizeof ours.driver, "none");
-  ours.memory_bytes = (uint64_t)1 << 32;
-  ours.max_buffer_bytes = (uint64_t)1 << 30;
+  ours.memory_bytes = (uint64_t)1 << 31;
+  ours.max_buffer_bytes = (uint64_t)1 << (FAKE_SHARED ? 31 : 30);
   ours.capabilities =
       TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
   ours.compute_units = 4;

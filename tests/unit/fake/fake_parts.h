@@ -14,6 +14,7 @@ void fake_counted(int counter, long change);
 trine_status fake_fault(int call);
 void fake_gate(void); /* returns when the gate is open */
 int fake_pinned_refused(void);
+uint32_t fake_dtype_refused(int device);
 trine_status fake_error(trine_status status, const char* text);
 const char* fake_last_error(void);
 void* fake_allocate(uint64_t bytes);

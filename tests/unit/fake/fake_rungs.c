@@ -47,8 +47,19 @@ trine_status fake_refuses(trine_device* device, const trine_selection* selection
   return TRINE_UNSUPPORTED;
 }
 
+static uint32_t dtype_of(const trine_call* call) {
+  switch (call->operation) {
+    case TRINE_REDUCE: return ((const trine_reduce*)call->descriptor)->dtype;
+    case TRINE_GEMM: return ((const trine_gemm*)call->descriptor)->dtype;
+    default: return 0;
+  }
+}
+
 trine_status fake_choose(trine_device* device, const trine_call* call, trine_selection* selection) {
-  (void)device;
+  const uint32_t dtype = dtype_of(call);
+  if (dtype != 0 && dtype == fake_dtype_refused(device->index)) {
+    return fake_error(TRINE_UNSUPPORTED, "it has no such arithmetic");
+  }
   const int tuned = call->operation != TRINE_TRANSPOSE;
   selection->rung = tuned ? TUNED_RUNG : NAIVE;
   memset(selection->values, 0, sizeof selection->values);

@@ -97,6 +97,7 @@ void wait(QueueState& queue) {
   {
     const std::lock_guard lock(queue.line->mutex);
     queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
+    queue.settle_helpers();
     queue.throw_failure();
     queue.logged = 0;
   }

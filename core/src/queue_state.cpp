@@ -40,6 +40,7 @@ bool QueueState::passed() noexcept {
 }
 
 void QueueState::retire(QueueState* state) noexcept {
+  state->helpers.clear();  // nobody is left to hear of their failures
   Timeline& line = *state->line;
   if (!line.queue || !may_call()) {
     delete state;
@@ -102,6 +103,41 @@ void QueueState::note_failure(trine_status status, const char* sentence) noexcep
   try {
     failure_text = sentence;
   } catch (...) { failure_text.clear(); }
+}
+
+namespace {
+
+/// Waits for a helper's work; a failure there becomes one of `queue`.
+void settle(QueueState& queue, QueueState& helper) noexcept {
+  const DeviceState& far = helper.device();
+  const std::lock_guard lock(helper.line->mutex);
+  const trine_status status = far.api.queue_wait(helper.line->queue);
+  if (status == TRINE_OK) return;
+  far.notice(status);
+  try {
+    queue.note_failure(
+        status,
+        cat("a copy between devices failed on ", far.id, ": ", far.api.last_error()).c_str());
+  } catch (...) { queue.note_failure(status, "a copy between devices failed"); }
+}
+
+}  // namespace
+
+void QueueState::keep(std::shared_ptr<QueueState> helper) {
+  std::erase_if(helpers, [&](const std::shared_ptr<QueueState>& one) {
+    {
+      const std::lock_guard lock(one->line->mutex);
+      if (one->device().api.queue_query(one->line->queue) == TRINE_NOT_READY) return false;
+    }
+    settle(*this, *one);
+    return true;
+  });
+  helpers.push_back(std::move(helper));
+}
+
+void QueueState::settle_helpers() noexcept {
+  for (const std::shared_ptr<QueueState>& helper : helpers) settle(*this, *helper);
+  helpers.clear();
 }
 
 void QueueState::throw_failure() {

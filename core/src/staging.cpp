@@ -13,11 +13,15 @@ namespace {
 constexpr uint64_t kSlotBytes = uint64_t{8} << 20;
 constexpr int kSlots = 3;
 
-void enqueue(QueueState& queue, const trine_copy& copy) {
-  const std::lock_guard lock(queue.line->mutex);
+/// For the history that a failure tells; the queue is locked.
+void log_copy(QueueState& queue) {
   Logged entry;
   entry.what = "copy between devices";
   queue.log(entry);
+}
+
+void enqueue(QueueState& queue, const trine_copy& copy) {
+  const std::lock_guard lock(queue.line->mutex);
   queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
 }
 
@@ -33,13 +37,17 @@ void order(QueueState& first, QueueState& second) {
   wait_for(second, moment);
 }
 
-/// `queue` where it is of that device, else a new one that starts where `queue` stands.
+/// `queue` where it is of that device, else a new one that starts where `queue` stands. What fails
+/// there, the caller can only hear from `queue`, which therefore keeps it until its wait().
 class Helper {
  public:
   Helper(QueueState& queue, const std::shared_ptr<DeviceState>& device) : queue_(queue) {
     if (&queue.device() == device.get()) return;
     made_ = make_queue(device);
+    log_copy(*made_);
     order(queue, *made_);
+    const std::lock_guard lock(queue.line->mutex);
+    queue.keep(made_);
   }
   QueueState& get() { return made_ ? *made_ : queue_; }
   /// Work enqueued on the caller's queue from now on comes after the helper's.
@@ -129,6 +137,10 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
 
 void copy_between(QueueState& queue, BufferState& source, const trine_view& from,
                   BufferState& target, const trine_view& to, const Pieces& pieces) {
+  {
+    const std::lock_guard lock(queue.line->mutex);
+    log_copy(queue);
+  }
   // Pinned or wrapped memory of a device with its own memory may be cached there: only where both are
   // one is the host's pointer as good as the device's.
   const auto on_host = [](const BufferState& buffer) {

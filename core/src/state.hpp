@@ -97,6 +97,11 @@ struct QueueState : Remains {
   /// Notes a failure of work that ran inside the queue; the next wait throws it.
   void note_failure(trine_status status, const char* sentence) noexcept;
   void throw_failure();
+  /// Keeps a queue of another device that works for this one until wait(), which reports what failed
+  /// there; those that are done are let go, their failures noted.
+  void keep(std::shared_ptr<QueueState> helper);
+  /// Waits for the helpers and notes what failed.
+  void settle_helpers() noexcept;
   /// Device memory for one launch; grows, and zeroes the control bytes when they may not be.
   trine_workspace workspace(uint64_t bytes);
   trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
@@ -114,7 +119,8 @@ struct QueueState : Remains {
     void* state;
   };
   kit::Vector<PackState> pack_states;
-  std::mutex failure_mutex;  ///< of a pack's rung that ran inside the queue (cpu)
+  kit::Vector<std::shared_ptr<QueueState>> helpers;
+  std::mutex failure_mutex;  ///< of a helper, or a pack's rung that ran inside the queue (cpu)
   trine_status failure = TRINE_OK;
   std::string failure_text;
 };

@@ -112,6 +112,76 @@ TEST_F(Copies, FillStridedTargets) {
   EXPECT_REFUSED(Status::invalid_argument, "fill: target", fill(queue, part, &seven));
 }
 
+/// The work that fails runs on a queue that core made on the far device.
+struct FarFailures : FakeDevice {
+  Device far = open("fake:1"), shared = open("other:0");
+  Queue far_queue{far}, shared_queue{shared};
+  Buffer here = upload(counting(64)), there{far, 256}, anywhere{shared, 256};
+  static View all(const Buffer& buffer) { return vector(buffer, Dtype::f32, 64); }
+
+  static void expect_reported(Queue& queue, const char* words) {
+    const Refusal refusal = refusal_of([&] { queue.wait(); });
+    EXPECT_EQ(refusal.status, Status::backend_error);
+    for (const char* piece : {words, "a planted fault", "copy between devices)"}) {
+      EXPECT_NE(refusal.sentence.find(piece), std::string::npos) << refusal.sentence;
+    }
+    queue.wait();  // once
+  }
+};
+
+TEST_F(FarFailures, ReachTheQueueThatWasGivenADirectCopy) {
+  panel.fail(FAKE_COPY_IN_QUEUE, TRINE_BACKEND_ERROR);
+  copy(shared_queue, all(here), all(anywhere));  // fake:0 writes to the other's memory
+  expect_reported(shared_queue, "other:0: a copy between devices failed on fake:0: ");
+  copy(shared_queue, all(here), all(anywhere));
+  shared_queue.wait();
+  EXPECT_EQ(static_cast<const float*>(anywhere.host())[63], 64);
+  queue.wait();  // the device's other queues are not concerned
+}
+
+TEST_F(FarFailures, ReachTheQueueThatWasGivenAStagedCopy) {
+  panel.fail(FAKE_COPY_IN_QUEUE, TRINE_BACKEND_ERROR);
+  copy(far_queue, all(here), all(there));
+  expect_reported(far_queue, "fake:1: a copy between devices failed on fake:0: ");
+  queue.wait();
+}
+
+TEST_F(FarFailures, AreNotForgottenWhenManyCopiesFollow) {
+  const long queues = panel.count(FAKE_QUEUES);
+  panel.fail(FAKE_COPY_IN_QUEUE, TRINE_BACKEND_ERROR);
+  for (int i = 0; i < 100; ++i) {
+    copy(shared_queue, all(here), all(anywhere));
+    ASSERT_TRUE(eventually([&] { return shared_queue.done(); }));
+  }
+  EXPECT_LE(panel.count(FAKE_QUEUES), queues + 3) << "queues that are done are let go";
+  expect_reported(shared_queue, "failed on fake:0");
+}
+
+TEST_F(FarFailures, EndWithTheQueue) {
+  const long queues = panel.count(FAKE_QUEUES);
+  panel.hold(1);
+  panel.fail(FAKE_COPY_IN_QUEUE, TRINE_BACKEND_ERROR);
+  {
+    Queue brief(shared);
+    copy(brief, all(here), all(anywhere));
+  }
+  panel.hold(0);
+  EXPECT_TRUE(eventually([&] {
+    shared_queue.wait();
+    return panel.count(FAKE_QUEUES) <= queues;
+  }));
+}
+
+TEST_F(FarFailures, ADeviceLostOnTheFarSideIsToldOnBoth) {
+  const Device lost = open("fake:0:mode=noop");  // a handle that no other test works on
+  const Buffer memory(lost, 256);
+  panel.fail(FAKE_COPY_IN_QUEUE, TRINE_DEVICE_LOST);
+  copy(shared_queue, all(memory), all(anywhere));
+  EXPECT_REFUSED(Status::device_lost, "failed on fake:0:mode=noop", shared_queue.wait());
+  EXPECT_REFUSED(Status::device_lost, "lost", Queue{lost});
+  shared_queue.wait();
+}
+
 /// Copies between every pair of devices, on a queue of either end.
 struct Between : FakeDevice,
                  ::testing::WithParamInterface<std::tuple<const char*, const char*, bool>> {};

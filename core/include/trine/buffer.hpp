@@ -80,7 +80,8 @@ TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
 /// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
 /// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
 /// the queue has passed the copy. Between devices, the queue belongs to either end; devices of
-/// different backends go through pinned host memory, the caller is not blocked.
+/// different backends go through pinned host memory, the caller is not blocked; what fails on
+/// either device, the queue's wait() reports.
 TRINE_API void copy(Queue& queue, const HostView& source, const View& target);
 TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
 TRINE_API void copy(Queue& queue, const View& source, const View& target);

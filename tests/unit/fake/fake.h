@@ -26,6 +26,7 @@ enum {
   FAKE_FILL,
   FAKE_LAUNCH,
   FAKE_IN_QUEUE, /* the next launch fails when it runs, not when it is enqueued */
+  FAKE_COPY_IN_QUEUE,
   FAKE_CALLS
 };
 

@@ -175,8 +175,14 @@ static trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts
   return TRINE_OK;
 }
 
+typedef struct copy_task {
+  trine_copy copy;
+  trine_status fault;
+} copy_task;
 static trine_status run_copy(void* argument) {
-  const trine_copy* copy = argument;
+  const copy_task* task = argument;
+  const trine_copy* copy = &task->copy;
+  if (task->fault != TRINE_OK) return task->fault;
   for (uint64_t row = 0; row < copy->height; ++row) {
     memmove((char*)copy->target + copy->target_offset + row * copy->target_pitch,
             (const char*)copy->source + copy->source_offset + row * copy->source_pitch,
@@ -188,9 +194,10 @@ static trine_status copy(trine_queue* queue, const trine_copy* call) {
   const trine_status fault = fake_fault(FAKE_COPY);
   if (fault != TRINE_OK) return fault;
   fake_counted(FAKE_COPIES, 1);
-  trine_copy* kept = fake_allocate(sizeof *kept);
+  copy_task* kept = fake_allocate(sizeof *kept);
   if (!kept) return TRINE_OUT_OF_MEMORY;
-  *kept = *call;
+  kept->copy = *call;
+  kept->fault = fake_fault(FAKE_COPY_IN_QUEUE);
   return fake_push(queue, run_copy, kept);
 }
 

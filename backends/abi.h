@@ -63,8 +63,10 @@ typedef enum trine_device_kind {
  * the device is opened (fma, rounding, denormals, no contraction), never a driver's flag. */
 enum {
   TRINE_CAN_F64 = 1u << 0,
-  TRINE_CAN_REPRODUCE = 1u << 1,    /* f32 probe passed (and f64's where CAN_F64) */
-  TRINE_CAN_SHARE_MEMORY = 1u << 2, /* host and device memory are one: wrap costs no copy */
+  TRINE_CAN_REPRODUCE = 1u << 1, /* f32 probe passed (and f64's where CAN_F64) */
+  /* Host and device memory are one: wrap costs no copy, and what either side wrote the other sees
+   * once the queue has passed it. Many an OpenCL device with "unified memory" doesn't promise that. */
+  TRINE_CAN_SHARE_MEMORY = 1u << 2,
   TRINE_CAN_PIN = 1u << 3,
   TRINE_CAN_ATOMIC_64 = 1u << 4,
   TRINE_CAN_INLINE_PTX = 1u << 5,

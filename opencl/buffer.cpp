@@ -74,13 +74,12 @@ trine_buffer* Device::adopt(void* native_memory, uint64_t bytes) {
   return buffer.release();
 }
 
-// Where host and device memory are apart, OpenCL keeps a copy of such memory on the device and
-// decides when the two meet; writing through it would be lost silently.
+// Elsewhere the driver may keep a copy of such memory and decide when the two meet; writing through
+// it would be lost silently.
 trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   if (!target.has(TRINE_CAN_SHARE_MEMORY)) {
     kit::fail(TRINE_UNSUPPORTED,
-              "opencl:%d has memory of its own and can't use the host's in "
-              "place; allocate a pinned buffer or copy",
+              "opencl:%d can't use the host's memory in place; allocate a pinned buffer or copy",
               index);
   }
   static char nothing;

@@ -88,7 +88,7 @@ void describe_place(cl_device_id device, const char* extensions, trine_device_fa
   }
 }
 
-uint64_t capabilities_of(cl_device_id device, const char* extensions) {
+uint64_t capabilities_of(cl_device_id device, cl_device_type type, const char* extensions) {
   uint64_t can = TRINE_CAN_PIN;
   if (has_extension(extensions, "cl_khr_fp64")) can |= TRINE_CAN_F64;
   if (has_extension(extensions, "cl_khr_int64_base_atomics")) can |= TRINE_CAN_ATOMIC_64;
@@ -98,7 +98,10 @@ uint64_t capabilities_of(cl_device_id device, const char* extensions) {
       ask<cl_uint>(device, kComputeCapabilityMajor) >= 8) {
     can |= TRINE_CAN_INLINE_PTX | TRINE_CAN_SUBGROUPS;  // warps of 32, by inline PTX
   }
-  if (ask<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY)) can |= TRINE_CAN_SHARE_MEMORY;
+  // Unified memory is not enough: a GPU's caches need not see what the host writes without a map.
+  if (type & CL_DEVICE_TYPE_CPU && ask<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY)) {
+    can |= TRINE_CAN_SHARE_MEMORY;
+  }
   return can;
 }
 
@@ -149,7 +152,7 @@ void describe_device(int index, trine_device_facts& facts) {
   facts.compute_units = ask<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
   facts.max_group_threads =
       static_cast<uint32_t>(ask<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
-  facts.capabilities = capabilities_of(device, extensions.data());
+  facts.capabilities = capabilities_of(device, type, extensions.data());
   describe_place(device, extensions.data(), facts);
 }
 

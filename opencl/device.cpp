@@ -1,4 +1,5 @@
 // Devices: an open one has a context, a service queue and its programs.
+#include <algorithm>
 #include <memory>
 
 #include "opencl/objects.hpp"
@@ -24,6 +25,50 @@ Device::Device(int device_index)
   service = driver().clCreateCommandQueue(native_context, where.device, 0, &code);
   if (code != CL_SUCCESS) delete context;
   check(code, "clCreateCommandQueue");
+  try {
+    if (target.has(TRINE_CAN_SHARE_MEMORY) && !uses_host_memory_in_place()) {
+      facts.capabilities &= ~uint64_t{TRINE_CAN_SHARE_MEMORY};
+    }
+  } catch (...) {
+    driver().clReleaseCommandQueue(service);
+    delete context;
+    throw;
+  }
+}
+
+// OpenCL 1.2 lets a driver keep a copy of CL_MEM_USE_HOST_PTR memory that meets the host's only in
+// map and unmap. Trine uses wrapped memory without them: they would have to surround each use, by
+// any queue, of memory that several may be reading. So what the driver does is tried here, on
+// memory aligned no better than an element.
+bool Device::uses_host_memory_in_place() {
+  constexpr std::size_t kWords = 16, kBytes = kWords * sizeof(uint32_t);
+  alignas(64) uint32_t memory[kWords + 1] = {};
+  uint32_t* const host = memory + 1;
+  uint32_t seen[kWords] = {};
+  cl_int code = CL_SUCCESS;
+  struct Wrapped {
+    cl_mem memory;
+    ~Wrapped() {
+      if (memory) driver().clReleaseMemObject(memory);
+    }
+  } wrapped{driver().clCreateBuffer(context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                    kBytes, host, &code)};
+  check(code, "clCreateBuffer of the host's memory");
+  const auto all = [](const uint32_t* words, uint32_t wanted) {
+    return std::all_of(words, words + kWords, [=](uint32_t word) { return word == wanted; });
+  };
+  const uint32_t theirs = 0x5eed;
+  check(driver().clEnqueueFillBuffer(service, wrapped.memory, &theirs, sizeof theirs, 0, kBytes, 0,
+                                     nullptr, nullptr),
+        "clEnqueueFillBuffer");
+  check(driver().clFinish(service), "clFinish");
+  const bool host_sees = all(host, theirs);
+  const uint32_t ours = 0xfeed;
+  std::fill_n(host, kWords, ours);
+  check(driver().clEnqueueReadBuffer(service, wrapped.memory, CL_TRUE, 0, kBytes, seen, 0, nullptr,
+                                     nullptr),
+        "clEnqueueReadBuffer");
+  return host_sees && all(seen, ours);
 }
 
 Device::~Device() {

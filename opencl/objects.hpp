@@ -37,6 +37,8 @@ struct Device final : trine_device {
   /// Throws unless `code` is CL_SUCCESS; a code that may mean the end of the device is looked into.
   void check(cl_int code, const char* call);
 
+  bool uses_host_memory_in_place();
+
   const Found where;
   bool is_nvidia = false;  // the driver's own stamps cost 11 us a launch there
   Stamps stamps{*this};

@@ -27,7 +27,8 @@ class TRINE_API Buffer {
   /// The caller's device memory: a CUDA device pointer, a cl_mem, or (cpu) a pointer.
   static Buffer adopt(const Device& device, void* native, uint64_t bytes);
   /// The caller's host memory as the device sees it, for pinned transfers, or in place where the
-  /// device shares host memory. It must outlive the buffer and all work on it.
+  /// device shares host memory (of OpenCL's devices, CPUs alone: others may keep a copy, and refuse
+  /// this). It must outlive the buffer and all work on it.
   static Buffer wrap(const Device& device, void* host, uint64_t bytes);
 
   explicit operator bool() const noexcept { return state_ != nullptr; }

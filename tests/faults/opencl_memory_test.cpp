@@ -1,0 +1,85 @@
+// Host memory is used in place only where the driver keeps no copy of it: a real CPU device does so;
+// devices that only seem to share memory are played by the loader's table.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "abi_objects.hpp"
+#include "opencl/backend.hpp"
+#include "opencl/driver.hpp"
+
+namespace {
+
+using trine::opencl::Driver;
+
+struct OpenclMemory : testing::Test {
+  void SetUp() override {
+    const char* reason = "";
+    const Driver* found = trine::opencl::find_driver(&reason);
+    if (!found) GTEST_SKIP() << reason;
+    real = played = *found;
+    backend = trine::opencl::backend(host.services);
+    int count = 0;
+    ASSERT_EQ(backend->device_count(&count), TRINE_OK);
+    if (count == 0) GTEST_SKIP() << backend->last_error();
+    trine_device_facts facts{};
+    facts.size = sizeof facts;
+    ASSERT_EQ(backend->device_describe(0, &facts), TRINE_OK);
+    if (facts.kind != TRINE_DEVICE_CPU) GTEST_SKIP() << "opencl:0 is no CPU";
+  }
+  void TearDown() override { trine::opencl::replace_driver(nullptr); }
+
+  bool shares_memory() const {
+    const faults::Device device(*backend);
+    trine_device_facts facts{};
+    facts.size = sizeof facts;
+    device.check(backend->device_facts(device.device, &facts));
+    return (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+  }
+  trine_status wrap() const {
+    const faults::Device device(*backend);
+    std::vector<float> memory(64);
+    trine_buffer* made = nullptr;
+    const trine_status status = backend->buffer_wrap(device.device, memory.data(), 256, &made);
+    if (status == TRINE_OK) backend->buffer_free(made);
+    return status;
+  }
+
+  inline static faults::Host host;
+  inline static Driver real, played;
+  const trine_backend* backend = nullptr;
+};
+
+TEST_F(OpenclMemory, a_cpu_that_uses_it_in_place_shares_it) {
+  EXPECT_TRUE(shares_memory());
+  EXPECT_EQ(wrap(), TRINE_OK) << backend->last_error();
+}
+
+TEST_F(OpenclMemory, a_gpu_with_unified_memory_does_not_share_it) {
+  played.clGetDeviceInfo = [](cl_device_id device, cl_device_info what, size_t bytes, void* answer,
+                              size_t* needed) {
+    const cl_int code = real.clGetDeviceInfo(device, what, bytes, answer, needed);
+    if (what == CL_DEVICE_TYPE && answer) {
+      *static_cast<cl_device_type*>(answer) = CL_DEVICE_TYPE_GPU;
+    }
+    return code;
+  };
+  trine::opencl::replace_driver(&played);
+  EXPECT_FALSE(shares_memory());
+  EXPECT_EQ(wrap(), TRINE_UNSUPPORTED);
+}
+
+TEST_F(OpenclMemory, a_cpu_whose_driver_keeps_a_copy_does_not_share_it) {
+  played.clCreateBuffer = [](cl_context context, cl_mem_flags flags, size_t bytes, void* memory,
+                             cl_int* code) {
+    if (flags & CL_MEM_USE_HOST_PTR) {
+      flags = (flags & ~cl_mem_flags{CL_MEM_USE_HOST_PTR}) | CL_MEM_COPY_HOST_PTR;
+    }
+    return real.clCreateBuffer(context, flags, bytes, memory, code);
+  };
+  trine::opencl::replace_driver(&played);
+  EXPECT_FALSE(shares_memory());
+  EXPECT_EQ(wrap(), TRINE_UNSUPPORTED);
+}
+
+}  // namespace

@@ -88,6 +88,22 @@ DEVICE uint shuffle_from(uint v, int lane) {
 }
 #endif
 
+// --- CPUs behind OpenCL: hints to their memory, where the compiler has them -------------------------
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define prefetch_line(p) __builtin_prefetch((const __private void*)(ulong)(p))
+#endif
+#if __has_builtin(__builtin_nontemporal_store)
+#define store_past_cache(value, p) __builtin_nontemporal_store(value, p)
+#endif
+#endif
+#ifndef prefetch_line
+#define prefetch_line(p)  // the line at p will be read soon
+#endif
+#ifndef store_past_cache
+#define store_past_cache(value, p) (*(p) = (value))  // and nobody will read it soon
+#endif
+
 // --- Bits: as_uint, as_float, as_ulong, as_double, clz, popcount, mul_hi are OpenCL's own. -----
 // --- Vectors: CUDA's constructors ------------------------------------------------------------
 #define make_float2(a, b) ((float2)(a, b))

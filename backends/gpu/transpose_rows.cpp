@@ -190,13 +190,14 @@ void vector_plan(const Request& request, Plan& plan) {
 
 constexpr Macro kTileMacros[] = {{"BYTES", kBytes}};
 constexpr const char* kTileEntries[] = {"work_item_tile"};
-constexpr int64_t kWorkItemTile = 64;
+constexpr int64_t kWorkItemRowBytes = 2048, kWorkItemCols = 64;
 
 const char* work_item_tile_refuses(const Request& request) {
   if (!request.target.is_cpu()) return "work_item_tile is for CPUs";
   const Move move = along_input(request.as<trine_transpose>());
-  return count_groups(divide_up(move.rows, kWorkItemTile), divide_up(move.cols, kWorkItemTile),
-                      move.batch) > kMaxGroups
+  return count_groups(
+             divide_up(move.rows, kWorkItemRowBytes / request.as<trine_transpose>().element_size),
+             divide_up(move.cols, kWorkItemCols), move.batch) > kMaxGroups
              ? kTooMany
              : nullptr;
 }
@@ -206,8 +207,8 @@ void work_item_tile_plan(const Request& request, Plan& plan) {
   const Move move = along_input(op);
   plan.macro[0] = bytes_index(op.element_size);
   if (move.empty()) return;
-  add_launch(plan, 0, op, move, divide_up(move.rows, kWorkItemTile),
-             divide_up(move.cols, kWorkItemTile), move.batch);
+  add_launch(plan, 0, op, move, divide_up(move.rows, kWorkItemRowBytes / op.element_size),
+             divide_up(move.cols, kWorkItemCols), move.batch);
 }
 
 // --- The ladder
@@ -243,7 +244,7 @@ constexpr Row kRows[] = {
     {"work_item_tile",
      TRINE_TRANSPOSE,
      TRINE_REPRODUCIBLE,
-     "one work-item per tile, turned in vector registers",
+     "one work-item per tall tile, turned in vector registers",
      nullptr,
      "transpose/work_item_tile",
      kOpencl,

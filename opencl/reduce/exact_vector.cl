@@ -6,7 +6,6 @@
 #if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)
 #include "exact_vector_sum.h"
 #elif KIND_PROD && (T_float || T_double)
-#define CHUNK 16
 #include "exact_vector_product.h"
 #else
 #include "exact_vector_fold.h"

@@ -3,7 +3,6 @@
 #include "fold.h"
 
 #define RECORD 2
-#define CHUNK 16  // elements of a result folded before its neighbours' turn
 #if T_float || T_uint
 #define KEY8 uint8
 #define MASK8 int8
@@ -86,7 +85,9 @@ DEVICE void fold8(Folded8* a, VALUE8 value, long8 index) {
 DEVICE void fold_vectors(Folded8* f, const Job* j, GLOBAL const T* p, long count, long step,
                          long stride, int lanes, long8 index, long index_step) {
   const Folded8 nothing = folded_nothing8();
+  const bool dense = stride == 1 && step == LANES;
   for (long i = 0; i < count; ++i, p += step, index += index_step) {
+    if (dense && i % CHUNK == 0) prefetch_chunk(p);
     if (lanes == LANES) {
       fold8(f, values_of(load_lanes(p, stride), j->options), index);
     } else {

@@ -15,11 +15,10 @@
 #define BASE (SQUARES ? -2148 : -1074)
 #define WORDS (SQUARES ? 101 : 67)
 #endif
-#define CHUNK 16            // vectors added at a time
 #define RECORD (4 + WORDS)  // hi, mid, lo, what was seen; or words
 #define MINUS_ZERO 0x8000000000000000UL
 
-#include "vector_words.h"
+#include "exact_vector_table.h"
 
 typedef struct Expansion8 {
   double8 hi, mid, lo;
@@ -79,7 +78,9 @@ DEVICE ulong8 add_vectors(Expansion8* sum, GLOBAL const T* p, long count, long s
                           int lanes, bool magnitude) {
   ulong8 lost = 0UL;
   T8 x[CHUNK];
+  const bool dense = stride == 1 && step == LANES;
   for (long i = 0; i < count && !any(lost != 0UL); i += CHUNK, p += CHUNK * step) {
+    if (dense) prefetch_chunk(p);
     if (i + CHUNK <= count && lanes == LANES) {
       for (int k = 0; k < CHUNK; ++k) x[k] = mapped(load_lanes(p + k * step, stride), magnitude);
     } else {
@@ -131,6 +132,13 @@ DEVICE void sum_wide(const Job* j, long result) {
   for (int w = 0; w < WORDS; ++w) words[w] = 0UL;
   for (long r = j->rows.from; r < j->rows.to; ++r) {
     GLOBAL const T* row = job_element(j, result, r, 0);
+    const long count = j->cols.to - j->cols.from;
+#if T_float || !SQUARES  // the square of a double is more than a double
+    if (j->tile.col_stride == 1 && count >= TABLE_WORTH) {
+      saw |= words_add_row(words, row + j->cols.from, count, magnitude_of(j));
+      continue;
+    }
+#endif
     for (long c = j->cols.from; c < j->cols.to; ++c)
       saw |= words_add_element(words, row[c * j->tile.col_stride], magnitude_of(j));
   }

@@ -6,9 +6,21 @@
 #include "tile.h"
 
 #define LANES 8
+#define CHUNK 16  // vectors of a result taken before its neighbours' turn
 #define JOIN2(a, b) a##b
 #define JOIN(a, b) JOIN2(a, b)
 typedef JOIN(T, 8) T8;
+
+// The hardware's own prefetch stops at each page, so dense data is called for one page ahead. f32 2^26
+// on 2 cores, of the read bandwidth: without 0.31, 1 KB ahead 0.60, 2 KB 0.55, 4 KB 0.60 at a higher
+// rate; f64: 0.41, 0.58, 0.66, 0.70.
+#define AHEAD (4096 / (long)sizeof(T))
+#define LINE (64 / (int)sizeof(T))
+
+// The lines of CHUNK vectors from p on, a page later.
+DEVICE void prefetch_chunk(GLOBAL const T* p) {
+  for (int i = 0; i < CHUNK * LANES; i += LINE) prefetch_line(p + i + AHEAD);
+}
 
 // Eight elements `stride` apart.
 DEVICE T8 load_lanes(GLOBAL const T* p, long stride) {

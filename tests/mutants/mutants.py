@@ -36,6 +36,8 @@ MUTANTS = [
      "tile.batch * out_batch", "tile.batch * in_batch"),
     ("opencl_transpose_off_by_one", "opencl:0", "transpose", "opencl/transpose/naive.cl",
      "if (i >= rows || j >= cols) return;", "if (i > rows || j >= cols) return;"),
+    ("opencl_transpose_head_dropped", "opencl:0", "transpose", "opencl/transpose/work_item_tile.cl",
+     "for (; n < head; ++n) to[n] = from[n];", "n = head;"),
     ("opencl_gemm_beta_zero_reads_c", "opencl:0", "gemm", "opencl/gemm/problem.h",
      "if (flags & ADD_C) result = multiply_add(beta, *c, result);",
      "result = multiply_add(beta, *c, result);"),
@@ -54,6 +56,8 @@ MUTANTS = [
      "d->carry = value >> 32;", "d->carry = 0;"),
     ("opencl_reduce_rounds_half_up", "opencl:0", "reduce", "backends/gpu/exact.h",
      "(lost == half_way && (sticky || (kept & 1UL)))", "lost == half_way"),
+    ("opencl_reduce_table_wrong_pair", "opencl:0", "reduce", "opencl/reduce/exact_vector_table.h",
+     "(bits >> 56) & 0x7fUL", "(bits >> 56) & 0x3fUL"),
     ("opencl_reduce_contraction_allowed", "opencl:0", "reduce", "opencl/prelude.cl",
      "#pragma OPENCL FP_CONTRACT OFF", "#pragma OPENCL FP_CONTRACT ON"),
 ]

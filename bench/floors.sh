@@ -2,13 +2,15 @@
 # The figures the project holds itself to, measured in one run beside the vendors' libraries, and
 # those that are printed so that nothing falls off a cliff unseen.
 #
-#   bench/floors.sh TRINE OUTPUT_FOLDER [DEVICES]      DEVICES: --device's list, default all
+#   bench/floors.sh TRINE OUTPUT_FOLDER [DEVICES [PART…]]
 #
+# DEVICES: --device's list, all by default or where "" stands; PART…: the names below, all by default.
 # Writes floors.txt and one JSON file a part. Exit code 1 when any output failed its verification.
 set -uo pipefail
 trine=${1:?the trine program}
 out=${2:?a folder for the results}
 devices=${3:-}
+parts=" ${*:4} "
 mkdir -p "$out"
 failed=0
 
@@ -16,6 +18,7 @@ failed=0
 part() {
   local name=$1
   shift
+  [ -z "${parts// /}" ] || [[ $parts == *" $name "* ]] || return 0
   echo "\$ trine compare $*"
   "$trine" compare "$@" ${devices:+--device "$devices"} --min-time 0.2 --json "$out/$name.json" || failed=1
   echo

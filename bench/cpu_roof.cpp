@@ -72,6 +72,9 @@ size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -97,6 +100,17 @@ double seconds_since(Clock::time_point begin) {
 template <class T>
 void keep(T value) {
   asm volatile("" : : "r,m"(value) : "memory");
+}
+
+/// Keeps the calling thread on the n-th core that the process may use: two on one core would halve
+/// what is measured, and the scheduler may take longer than that to part them.
+void stay_on_core(int n) {
+  cpu_set_t allowed, one;
+  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0) return;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed) && n-- == 0) CPU_SET(cpu, &one);
+  if (CPU_COUNT(&one) == 1) sched_setaffinity(0, sizeof one, &one);
 }
 
 /// Threads meet here and leave together, within a cache line's travel.
@@ -139,22 +153,27 @@ double best_rate(int threads, double amount, Work work) {
     barrier.meet();
     return go;
   };
-  std::vector<std::thread> others;
+  double best = 0;
+  std::vector<std::thread> followers;
   for (int t = 1; t < threads; ++t)
-    others.emplace_back([&pass, t] {
+    followers.emplace_back([&pass, t] {
+      stay_on_core(t);
       while (pass(t)) continue;
     });
-  double best = 0;
-  const auto begin = Clock::now();
-  for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+  std::thread([&] {  // not the caller's thread, whose cores are its own business
+    stay_on_core(0);
+    const auto begin = Clock::now();
+    for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+      pass(0);
+      const auto start = std::ranges::min(times, {}, &Pass::start).start;
+      const auto end = std::ranges::max(times, {}, &Pass::end).end;
+      best = std::max(best, amount / std::chrono::duration<double>(end - start).count());
+    }
+    again = false;
     pass(0);
-    const auto start = std::ranges::min(times, {}, &Pass::start).start;
-    const auto end = std::ranges::max(times, {}, &Pass::end).end;
-    best = std::max(best, amount / std::chrono::duration<double>(end - start).count());
-  }
-  again = false;
-  pass(0);
-  for (std::thread& other : others) other.join();
+  })
+      .join();
+  for (std::thread& follower : followers) follower.join();
   return best;
 }
 
@@ -208,19 +227,23 @@ double cpu_read_rate(int threads, uint64_t bytes) {
   });
 }
 
-double cpu_copy_rate(int threads, uint64_t bytes) {
-  const Parts source(threads, bytes / 2), target(threads, bytes / 2);
-  const int times = repeats(threads, source);
+double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
+  const Parts from(threads, source), to(threads, std::max(source, target));
+  const size_t bytes = from.bytes(), places = to.bytes() / bytes;
+  const int times = repeats(threads, to);
   const auto rate = [&](auto copy) {
-    return best_rate(threads, 2.0 * double(source.bytes()) * threads * times, [&](int t) {
-      for (int i = 0; i < times; ++i) copy(target[t], source[t]);
+    return best_rate(threads, 2.0 * double(bytes) * double(places) * threads * times, [&](int t) {
+      for (int i = 0; i < times; ++i)
+        for (size_t place = 0; place < places; ++place)
+          copy(to[t] + place * bytes / 8, from[t], bytes);
     });
   };
-  return std::max(
-      rate([&](uint64_t* to, const uint64_t* from) {
-        HWY_DYNAMIC_DISPATCH(copy_past_cache)(to, from, source.bytes() / 8);
-      }),
-      rate([&](uint64_t* to, const uint64_t* from) { std::memcpy(to, from, source.bytes()); }));
+  return std::max(rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
+                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(to_words, words, size / 8);
+                  }),
+                  rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
+                    std::memcpy(to_words, words, size);
+                  }));
 }
 
 double cpu_fma_rate(int threads, Dtype dtype) {

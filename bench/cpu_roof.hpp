@@ -7,10 +7,10 @@
 
 namespace trine::bench {
 
-/// bytes/s that `threads` threads read from, or copy within, `bytes` of memory together (a copy
-/// counts what is read and what is written).
+/// bytes/s that `threads` threads, one a core, read from `bytes` of memory together.
 double cpu_read_rate(int threads, uint64_t bytes);
-double cpu_copy_rate(int threads, uint64_t bytes);
+/// bytes/s, read and written, of copying `source` bytes to one place after another of `target` bytes.
+double cpu_copy_rate(int threads, uint64_t source, uint64_t target);
 
 /// flop/s of independent chains of multiply-adds (fused for floats) in the widest vectors, a step
 /// being two.

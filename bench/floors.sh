@@ -32,7 +32,7 @@ part() {
   part sums_axes      reduce --size 4x4M,4kx4k,4Mx4 --dtype f32 --axis each_row,each_column
   part transposes_odd transpose --size 4095x4097,4x4M,4Mx4 --dtype f32,f64 --peers
   part gemms_odd      gemm --size 2047 --dtype f32,f64 --peers
-  part gemms_layouts  gemm --size 1024 --dtype f32 --layout rrr,rcr,crr,ccr,rrc --peers
+  part gemms_layouts  gemm --size 1536 --dtype f32 --layout rrr,rcr,crr,ccr,rrc --peers
   part host_data      reduce --size 2^28 --dtype f32
 } 2>&1 | tee "$out/floors.txt"
 exit $failed

@@ -41,10 +41,10 @@ double device_copy(const Device& device, uint64_t bytes) {
 bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 
 /// "read" or "copy", in bytes/s.
-double memory_rate(const Device& device, const std::string& what, uint64_t bytes) {
-  if (!on_host(device)) return device_copy(device, bytes);
+double memory_rate(const Device& device, const std::string& what, uint64_t read, uint64_t written) {
+  if (!on_host(device)) return device_copy(device, read + written);
   const int threads = std::max(1, int(device.facts().compute_units));
-  return what == "read" ? cpu_read_rate(threads, bytes) : cpu_copy_rate(threads, bytes);
+  return what == "read" ? cpu_read_rate(threads, read) : cpu_copy_rate(threads, read, written);
 }
 
 /// flop/s of multiply-adds, and by which units.
@@ -55,24 +55,26 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
 
 }  // namespace
 
-Roof roof_of(const Device& device, const Problem& problem, bool again) {
+Roof roof_of(const Device& device, const Problem& problem, uint64_t written, bool again) {
   static std::map<std::string, Roof> known;
   const bool arithmetic = rated_by_flops(problem);
-  const uint64_t bytes = arithmetic ? 0 : footprint(problem);
+  const uint64_t result = operand_bytes(problem).back(), read = footprint(problem) - result;
+  if (!on_host(device) || written == 0) written = result;
   const std::string memory =
       problem.operation == Operation::reduce && on_host(device) ? "read" : "copy";
   // Devices on the host's own cores share its roofs.
   const std::string where =
       on_host(device) ? std::to_string(device.facts().compute_units) : device.id();
-  const std::string kind =
-      arithmetic ? std::string(name(problem.dtype)) : memory + std::to_string(bytes);
+  const std::string kind = arithmetic
+                               ? std::string(name(problem.dtype))
+                               : memory + std::to_string(read) + "+" + std::to_string(written);
   const auto [entry, fresh] = known.try_emplace(where + "/" + kind);
   Roof& roof = entry->second;
   if (!fresh && !again) return roof;
   roof.unit = arithmetic ? "flop/s" : "B/s";
   roof.what = arithmetic ? "fma" : memory;
   const double value = arithmetic ? arithmetic_rate(device, problem.dtype, roof.what)
-                                  : memory_rate(device, memory, bytes);
+                                  : memory_rate(device, memory, read, written);
   roof.value = std::max(roof.value, value);
   return roof;
 }

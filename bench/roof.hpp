@@ -16,9 +16,11 @@ struct Roof {
   std::string what;  ///< "read", "copy", "fma", "tensor"
 };
 
-/// The roof of a problem on a device. Memory roofs are measured with the problem's own footprint, so
-/// that caches help both sides alike. Figures are kept for the run; `again` measures once more and
-/// keeps the higher: a machine that was busy the first time has a higher roof than it showed.
-Roof roof_of(const Device& device, const Problem& problem, bool again = false);
+/// The roof of a problem on a device. The CPU's memory roofs are measured over the memory that the
+/// timed launches walk, the operands and all of `written` bytes that take the results in turn, so that
+/// caches help both sides alike. Figures are kept for the run; `again` measures once more and keeps
+/// the higher: a machine that was busy the first time has a higher roof than it showed.
+Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
+             bool again = false);
 
 }  // namespace trine::bench

@@ -61,6 +61,7 @@ class Ring {
   }
 
   int slots() const { return slots_; }
+  uint64_t bytes() const { return stride_ * uint64_t(slots_); }
   const DeviceOperation& operation(int slot) const { return operations_[size_t(slot)]; }
   void poison() {
     if (outputs_.bytes() != 0)
@@ -113,14 +114,14 @@ void rate(Result& result, double seconds) {
 
 /// A rate that the device can't have is a defect of the measurement. Small data may live in caches
 /// that the roof's loop doesn't know, so of memory rates only those of large data are judged.
-void judge_against_roof(const Device& device, Result& result) {
+void judge_against_roof(const Device& device, uint64_t written, Result& result) {
   constexpr double kNoise = 1.15;
   constexpr uint64_t kBeyondCaches = uint64_t{512} << 20;
   const Problem& problem = result.problem;
   if (!result.verified || result.roof.value == 0 || result.rate <= kNoise * result.roof.value)
     return;
   if (!rated_by_flops(problem) && footprint(problem) < kBeyondCaches) return;
-  result.roof = roof_of(device, problem, true);
+  result.roof = roof_of(device, problem, written, true);
   if (result.rate <= kNoise * result.roof.value) return;
   result.verified = false;
   result.failure = fmt::format(
@@ -152,7 +153,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   result.rung = choice.rung();
   result.why = std::string(choice.why);
   result.numerics = choice.numerics;
-  result.roof = roof_of(device_, problem);
+  result.roof = roof_of(device_, problem, ring.bytes());
 
   ring.poison();  // the first launch's answer must not serve for a timed one
   queue_.wait();
@@ -180,7 +181,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   checks.add(ring.check(expectation, slot, result.numerics, &result.digest));
   result.failure = checks.failure();
   result.verified = result.failure.empty();
-  judge_against_roof(device_, result);
+  judge_against_roof(device_, ring.bytes(), result);
   std::vector<Result> results{result};
   if (single.median() >= kShort || !result.verified) return results;
 
@@ -202,7 +203,7 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   of_batches.add(ring.check(expectation, ring.slots(), result.numerics, &result.digest));
   result.failure = of_batches.failure();
   result.verified = result.failure.empty();
-  judge_against_roof(device_, result);
+  judge_against_roof(device_, ring.bytes(), result);
   results.push_back(result);
   return results;
 }

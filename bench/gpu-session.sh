@@ -3,8 +3,8 @@
 #
 #   bench/gpu-session.sh PACKAGE OUTPUT_FOLDER [STEP…]
 #
-# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info quick verify floors
-# compare tools. Each is bounded in time, so that a hang costs one step.
+# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info quick tests verify
+# floors compare tools. Each is bounded in time, so that a hang costs one step.
 set -uo pipefail
 package=$(cd "${1:?the package}" && pwd)
 out=${2:?a folder for the results}
@@ -21,13 +21,21 @@ step_quick() { timeout 240 "$trine" verify --quick --json "$out/quick.json"; }
 step_verify() { timeout 560 "$trine" verify --json "$out/verify.json"; }
 step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors"; }
 step_compare() { timeout 300 "$trine" compare --peers --json "$out/compare.json"; }
+step_tests() {
+  local test vendors
+  for test in auto roofs; do timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
+  # Queues of the program's own on the GPU, not on a CPU behind OpenCL.
+  vendors=$(mktemp -d)
+  echo libnvidia-opencl.so.1 > "$vendors"/nvidia.icd
+  OCL_ICD_VENDORS=$vendors timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
+}
 step_tools() {
   timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0
   echo "compute-sanitizer memcheck: exit $?"
 }
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(info quick verify floors compare tools)
+[ ${#steps[@]} -gt 0 ] || steps=(info quick tests verify floors compare tools)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

@@ -12,8 +12,10 @@ rm -rf "$package"
 cmake --install "$build" --prefix "$package" --strip > /dev/null
 rm -rf "${package:?}"/include "$package"/lib/cmake "$package"/share
 mkdir -p "$package"/tests "$package"/lib/fallback
-# The test that asks devices; those of the host's own logic have nothing to learn there.
-cp "$build"/bin/test_conformance "$package"/tests/
+# The tests that ask devices; those of the host's own logic have nothing to learn there.
+for test in conformance adopted_opencl auto roofs; do
+  cp "$build/bin/test_$test" "$package"/tests/
+done
 find "$package"/tests -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and the toolkit's libraries,

@@ -22,12 +22,11 @@ step_verify() { timeout 560 "$trine" verify --json "$out/verify.json"; }
 step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors"; }
 step_compare() { timeout 300 "$trine" compare --peers --json "$out/compare.json"; }
 step_tests() {
-  local test vendors
+  local test
   for test in auto roofs; do timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
   # Queues of the program's own on the GPU, not on a CPU behind OpenCL.
-  vendors=$(mktemp -d)
-  echo libnvidia-opencl.so.1 > "$vendors"/nvidia.icd
-  OCL_ICD_VENDORS=$vendors timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
+  OCL_ICD_VENDORS=$(mktemp -d) OCL_ICD_FILENAMES=libnvidia-opencl.so.1 \
+    timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
 }
 step_tools() {
   timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0

@@ -44,6 +44,38 @@ TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
   EXPECT_LT(best, 1e-3);
 }
 
+/// The program's memory wrapped twice, in part, and beside it on the same page; used through each.
+TEST(Wrap, HostMemoryMayBeWrappedAgainAndInParts) {
+  for (const BackendInfo& info : backends()) {
+    for (const Facts& facts : info.devices) {
+      const Device device = open(facts.id);
+      std::vector<float> data(10000, 0.0f);
+      const auto wrap = [&](size_t from, size_t count) {
+        return Buffer::wrap(device, &data[from], count * sizeof(float));
+      };
+      Buffer whole;
+      try {
+        whole = wrap(1000, 9000);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::unsupported) << facts.id << ": " << error.what();
+        continue;
+      }
+      Buffer again = wrap(1000, 9000), part = wrap(5000, 100), beside = wrap(0, 1000);
+      whole = {};
+      again = {};
+      Queue queue(device);
+      const float one = 1, two = 2;
+      fill(queue, vector(part, Dtype::f32, 100), &one);
+      fill(queue, vector(beside, Dtype::f32, 1000), &two);
+      queue.wait();
+      EXPECT_EQ(std::count(data.begin(), data.end(), 1.0f), 100) << facts.id;
+      EXPECT_EQ(std::count(data.begin(), data.begin() + 1000, 2.0f), 1000) << facts.id;
+      EXPECT_EQ(data[5000], 1) << facts.id;
+      EXPECT_EQ(data[1000], 0) << facts.id;
+    }
+  }
+}
+
 TEST_F(Auto, TheSameGpuIsOneCandidateAndHugeWorkGoesThere) {
   const int64_t n = 8192;
   const Gemm huge{.a = row_major({}, Dtype::f32, n, n),

@@ -46,6 +46,19 @@ function(trine_add_pack name)
   set_property(GLOBAL APPEND PROPERTY TRINE_PACKS trine_pack_${name})
 endfunction()
 
+# What an earlier configuration built and this one leaves out would still be found by the registry.
+function(trine_remove_stale_modules)
+  get_property(kept GLOBAL PROPERTY TRINE_MODULES)
+  get_property(packs GLOBAL PROPERTY TRINE_PACKS)
+  list(TRANSFORM kept REPLACE "^trine_backend_(.*)$" "${TRINE_MODULE_DIR}/trine_\\1.so")
+  list(TRANSFORM packs REPLACE "^trine_pack_(.*)$" "${TRINE_MODULE_DIR}/packs/trine_\\1.so")
+  file(GLOB stale "${TRINE_MODULE_DIR}/trine_*.so" "${TRINE_MODULE_DIR}/packs/trine_*.so")
+  list(REMOVE_ITEM stale ${kept} ${packs} "")
+  if(stale)
+    file(REMOVE ${stale})
+  endif()
+endfunction()
+
 function(trine_show_namespace target)
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}.map")
   file(CONFIGURE OUTPUT "${script}" CONTENT

@@ -36,33 +36,29 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   hwy::FlushStream();
 }
 
-/// Twelve chains hide a fused step's latency (4 cycles, 2 a cycle) and fit in any register file.
-/// Returns the elements that a step has advanced, through `sum` what they came to.
+/// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit in the
+/// registers. Returns the elements that a step has advanced, through `sum` what they came to.
+constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
 template <class T>
 size_t fma_chains(int64_t steps, T* sum) {
   const hn::ScalableTag<T> d;
   const bool is_float = hwy::IsFloat<T>();
   const auto factor = hn::Set(d, is_float ? T(0.999) : T(1664525));
   const auto term = hn::Set(d, is_float ? T(0.5) : T(1013904223));
+  hn::Vec<decltype(d)> chain[kChains];
   // Different ones, or the compiler would compute one for all.
-  auto a = hn::Iota(d, T(1)), b = hn::Iota(d, T(2)), c = hn::Iota(d, T(3)), e = hn::Iota(d, T(4));
-  auto f = hn::Iota(d, T(5)), g = hn::Iota(d, T(6)), h = hn::Iota(d, T(7)), i = hn::Iota(d, T(8));
-  auto j = hn::Iota(d, T(9)), k = hn::Iota(d, T(10)), l = hn::Iota(d, T(11)),
-       m = hn::Iota(d, T(12));
-  const auto step = [&](auto& chain) {
-    if constexpr (hwy::IsFloat<T>())
-      chain = hn::MulAdd(chain, factor, term);
-    else
-      chain = hn::Add(hn::Mul(chain, factor), term);
-  };
+  for (size_t i = 0; i < kChains; ++i) chain[i] = hn::Iota(d, T(i));
   for (int64_t s = 0; s < steps; ++s) {
-    step(a), step(b), step(c), step(e), step(f), step(g);
-    step(h), step(i), step(j), step(k), step(l), step(m);
+    for (auto& value : chain) {
+      if constexpr (hwy::IsFloat<T>())
+        value = hn::MulAdd(value, factor, term);
+      else
+        value = hn::Add(hn::Mul(value, factor), term);
+    }
   }
-  const auto low = hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(f, g));
-  const auto high = hn::Add(hn::Add(hn::Add(h, i), hn::Add(j, k)), hn::Add(l, m));
-  *sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
-  return 12 * hn::Lanes(d);
+  for (size_t i = 1; i < kChains; ++i) chain[0] = hn::Add(chain[0], chain[i]);
+  *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
+  return kChains * hn::Lanes(d);
 }
 size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
 size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
@@ -79,6 +75,9 @@ HWY_AFTER_NAMESPACE();
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -102,15 +101,30 @@ void keep(T value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// Keeps the calling thread on the n-th core that the process may use: two on one core would halve
-/// what is measured, and the scheduler may take longer than that to part them.
-void stay_on_core(int n) {
-  cpu_set_t allowed, one;
-  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0) return;
+/// The logical CPUs that the process may use, one of each core before the second of any: two threads on
+/// one core would halve what is measured.
+std::vector<int> spread_cpus() {
+  cpu_set_t allowed;
+  std::vector<int> first, second;
+  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0) return first;
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    std::string siblings = std::to_string(cpu);  // where the kernel doesn't tell
+    std::ifstream("/sys/devices/system/cpu/cpu" + siblings + "/topology/thread_siblings_list") >>
+        siblings;
+    (cores.insert(siblings).second ? first : second).push_back(cpu);
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Keeps the calling thread on one CPU: the scheduler may take longer than a measurement to part two.
+void stay_on(int cpu) {
+  cpu_set_t one;
   CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &allowed) && n-- == 0) CPU_SET(cpu, &one);
-  if (CPU_COUNT(&one) == 1) sched_setaffinity(0, sizeof one, &one);
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
 }
 
 /// Threads meet here and leave together, within a cache line's travel.
@@ -154,14 +168,15 @@ double best_rate(int threads, double amount, Work work) {
     return go;
   };
   double best = 0;
+  const std::vector<int> cpus = spread_cpus();
   std::vector<std::thread> followers;
   for (int t = 1; t < threads; ++t)
-    followers.emplace_back([&pass, t] {
-      stay_on_core(t);
+    followers.emplace_back([&pass, &cpus, t] {
+      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
       while (pass(t)) continue;
     });
   std::thread([&] {  // not the caller's thread, whose cores are its own business
-    stay_on_core(0);
+    if (!cpus.empty()) stay_on(cpus[0]);
     const auto begin = Clock::now();
     for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
       pass(0);

@@ -31,7 +31,7 @@ struct Arguments {
   union {
     float f32[2];
     double f64[2];
-    int i32[2];
+    uint32_t i32[2];
   };
   size_t bytes;
   void* sink;  // CUdeviceptr, cl_mem
@@ -184,7 +184,9 @@ constexpr Variant kVariants[] = {
     {Dtype::f32, "fma", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
     {Dtype::f64, "fma", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
     {Dtype::f64, "tensor", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR", 2 * 16 * 32},
-    {Dtype::i32, "fma", "fma_i32", "-DNAME=fma_i32 -DT=int -DINTEGER", 2 * 16 * 8},
+    {Dtype::f64, "tensor", "tensor8_f64", "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8",
+     2 * 16 * 8},
+    {Dtype::i32, "fma", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
 };
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {

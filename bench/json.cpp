@@ -155,25 +155,8 @@ ordered_json document(const std::vector<Result>& results) {
   return json;
 }
 
-void check_writable(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  if (std::filesystem::is_directory(path) || access(folder.c_str(), W_OK | X_OK) != 0)
-    throw Refusal(fmt::format("{}: no file can be written there", path));
-}
-
 void write_json(const std::string& path, const ordered_json& document) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream file(temporary, std::ios::trunc);
-  file << document.dump(1) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw Refusal(fmt::format("{}: can't be written: {}", path,
-                              error ? error.message() : std::strerror(errno)));
-  }
+  write_whole(path, [&](std::ostream& file) { file << document.dump(1) << '\n'; });
 }
 
 }  // namespace trine::bench

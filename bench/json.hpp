@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "output.hpp"
 #include "result.hpp"
 
 namespace trine::bench {
@@ -15,10 +16,8 @@ nlohmann::ordered_json to_json(const Result& result);
 /// {"schema": 1, "host": …, "devices": …, "results": …}
 nlohmann::ordered_json document(const std::vector<Result>& results);
 
-/// Writes to a temporary beside `path` and renames. Throws Refusal when it can't.
+/// As write_whole() does.
 void write_json(const std::string& path, const nlohmann::ordered_json& document);
-/// Throws Refusal when a file can't be made at `path`; asked before the work begins.
-void check_writable(const std::string& path);
 
 /// The host in words: "Intel(R) Xeon(R) …, 2 cores, Debian GNU/Linux 12".
 std::string host_sentence();

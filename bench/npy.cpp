@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "error.hpp"
+#include "output.hpp"
 
 namespace trine::bench {
 namespace {
@@ -164,22 +165,14 @@ void write_npy(const std::string& path, const Array& array) {
                 ' ');  // data begins at a multiple of 64
   header += '\n';
 
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  const auto length = uint16_t(header.size());
-  file.write("\x93NUMPY\x01\x00", 8);
-  file.put(char(length & 0xff)).put(char(length >> 8));
-  file << header;
-  file.write(reinterpret_cast<const char*>(array.data.data()), std::streamsize(array.data.size()));
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    refuse(path,
-           fmt::format("can't be written: {}", error ? error.message() : std::strerror(errno)));
-  }
+  write_whole(path, [&](std::ostream& file) {
+    const auto length = uint16_t(header.size());
+    file.write("\x93NUMPY\x01\x00", 8);
+    file.put(char(length & 0xff)).put(char(length >> 8));
+    file << header;
+    file.write(reinterpret_cast<const char*>(array.data.data()),
+               std::streamsize(array.data.size()));
+  });
 }
 
 }  // namespace trine::bench

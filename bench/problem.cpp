@@ -1,6 +1,7 @@
 #include "problem.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "error.hpp"
 
@@ -46,6 +47,21 @@ std::string default_layout(Operation operation) {
   }
 }
 
+/// Before anything is allocated: past that the kernel kills the program without a word.
+void check_memory(const Problem& p) {
+  const auto rows = double(p.size.rows), cols = double(p.size.cols), depth = double(p.size.depth);
+  const double elements = p.operation == Operation::gemm ? rows * depth + depth * cols + rows * cols
+                          : p.operation == Operation::transpose ? 2 * rows * cols
+                                                                : rows * cols;
+  const double bytes = elements * double(p.batch) * size_of(p.dtype);
+  const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
+  if (bytes > memory / 2)
+    throw Refusal(fmt::format(
+        "{} needs {:.1f} GiB for its operands, and as much again to check the result; this machine "
+        "has {:.1f} GiB",
+        to_string(p), bytes / 0x1p30, memory / 0x1p30));
+}
+
 void check(const Problem& p) {
   try {
     oracle::values_named(p.values);
@@ -59,6 +75,7 @@ void check(const Problem& p) {
   if (p.operation == Operation::gemm && p.dtype != Dtype::f32 && p.dtype != Dtype::f64 &&
       p.dtype != Dtype::i32)
     throw Refusal(fmt::format("gemm has no dtype {}; it takes f32 f64 i32", name(p.dtype)));
+  check_memory(p);
 }
 
 oracle::Operation plan(const Problem& p) {

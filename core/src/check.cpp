@@ -80,7 +80,7 @@ trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
     char digits[40];
     std::snprintf(digits, sizeof digits, "%.17g", value);
     refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype),
-           " value.");
+           " value; round it where you mean to (0.1f).");
   }
   return scalar;
 }
@@ -126,8 +126,8 @@ void check(const Transpose& op, const DeviceState* device, Mode mode, trine_tran
   if (op.output.rows != op.input.cols || op.output.cols != op.input.rows ||
       op.output.batch != op.input.batch) {
     refuse("transpose: output: ", op.output.rows, " x ", op.output.cols, ", batch ",
-           op.output.batch, ", but the input is ", op.input.rows, " x ", op.input.cols, ", batch ",
-           op.input.batch, ".");
+           op.output.batch, ", but the input's transpose is ", op.input.cols, " x ", op.input.rows,
+           ", batch ", op.input.batch, ".");
   }
   const uint32_t alignment = bytes < 4 ? bytes : 4;
   const Extent from = check_view(op.input, bytes, alignment, in, device, mode, out.input);

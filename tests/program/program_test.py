@@ -114,6 +114,29 @@ class Program(unittest.TestCase):
                 np.testing.assert_array_equal(result, want)
                 self.assertTrue(result.flags["C_CONTIGUOUS"])
 
+    def test_run_rounds_alpha_to_the_operands(self):
+        a, b = np.ones((3, 4), np.float32), np.ones((4, 3), np.float32)
+        paths = [self.save("a.npy", a), self.save("b.npy", b)]
+        self.run_good("run", "gemm", "--input", *paths, "--output", self.path("r.npy"), "--device", "cpu",
+                      "--alpha", "0.1")
+        np.testing.assert_array_equal(np.load(self.path("r.npy")), np.full((3, 3), np.float32(0.1) * 4))
+
+    def test_run_writes_where_links_lead_and_keeps_what_is_there(self):
+        source = self.save("a.npy", np.ones((3, 4), np.float32))
+        with open(self.path("real.npy"), "w"):
+            pass
+        os.chmod(self.path("real.npy"), 0o640)
+        os.symlink("real.npy", self.path("link.npy"))
+        self.run_good("run", "transpose", "--device", "cpu", "--input", source, "--output", self.path("link.npy"))
+        self.assertTrue(os.path.islink(self.path("link.npy")))
+        self.assertEqual(os.stat(self.path("real.npy")).st_mode & 0o777, 0o640)
+        self.assertEqual(np.load(self.path("real.npy")).shape, (4, 3))
+        os.mkfifo(self.path("pipe"))
+        read = subprocess.Popen(["cat", self.path("pipe")], stdout=subprocess.PIPE)
+        self.run_good("run", "transpose", "--device", "cpu", "--input", source, "--output", self.path("pipe"))
+        self.assertEqual(read.communicate(timeout=60)[0], open(self.path("real.npy"), "rb").read())
+        self.refused("run", "transpose", "--device", "cpu", "--input", source, "--output", "")
+
     def test_run_multiplies_batches(self):
         a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(20.0).reshape(4, 5)
         paths = [self.save("a.npy", a), self.save("b.npy", b)]
@@ -162,6 +185,7 @@ class Program(unittest.TestCase):
         json_file = ("--json", self.path("r.json"))
         self.refused("compare", "reduce", "--size", "12y", *json_file, word="12y")
         self.refused("compare", "reduce", "--size", "2^62", *json_file)
+        self.refused("compare", "transpose", "--size", "1M", *json_file, word="this machine has")
         self.refused("compare", "reduce", "--dtype", "f31", *json_file, word="f31")
         self.refused("compare", "gemm", "--dtype", "u32", *json_file, word="u32")
         self.refused("compare", "gemm", "--layout", "rx", *json_file)

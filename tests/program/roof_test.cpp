@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <trine/abi.h>
 
+#include <cstdlib>
+
 #include "bench/cpu_roof.hpp"
 #include "bench/gpu_roof.hpp"
 #include "bench/roof.hpp"
@@ -25,6 +27,14 @@ TEST(Roofs, EveryDeviceHasThem) {
         EXPECT_EQ(roof.unit, "flop/s");
         EXPECT_GE(roof_of(device, problem, 0, true).value, roof.value) << "the higher one is kept";
       }
+    }
+}
+
+TEST(Roofs, AreMeasuredOnWhatIsRequired) {
+  const char* required = std::getenv("TRINE_REQUIRE");
+  for (const BackendInfo& backend : backends())
+    if (required && std::string(required).find(backend.name) != std::string::npos) {
+      EXPECT_FALSE(backend.devices.empty()) << backend.name << ": " << backend.reason;
     }
 }
 

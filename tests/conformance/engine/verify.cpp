@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -56,11 +57,14 @@ void require(const std::vector<std::string>& required, Report& report) {
 void require_rung(const std::string& rung, const std::vector<std::string>& devices) {
   if (rung.empty()) return;
   const std::string wanted = rung.substr(0, rung.find(':'));
+  std::set<std::string> names;
   for (const std::string& device : devices)
     for (Operation operation : {Operation::reduce, Operation::transpose, Operation::gemm})
-      for (const RungInfo& info : open(device).rungs(operation))
-        if (info.name == wanted) return;
-  throw Error(Status::not_found, "no device has a rung named '" + rung + "'");
+      for (const RungInfo& info : open(device).rungs(operation)) names.insert(info.name);
+  if (names.contains(wanted)) return;
+  std::string list;
+  for (const std::string& name : names) list += " " + name;
+  throw Error(Status::not_found, "no device has a rung named '" + rung + "'; there are:" + list);
 }
 
 void merge(const std::map<std::string, int64_t>& from, std::map<std::string, int64_t>& into) {

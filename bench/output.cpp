@@ -1,0 +1,45 @@
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "error.hpp"
+
+namespace trine::bench {
+
+namespace fs = std::filesystem;
+
+void check_writable(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::weakly_canonical(path, error);
+  if (path.empty() || error || fs::is_directory(target) ||
+      access(target.parent_path().c_str(), W_OK | X_OK) != 0)
+    throw Refusal(fmt::format("{}: no file can be written there", path.empty() ? "''" : path));
+}
+
+void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  check_writable(path);
+  const fs::path target = fs::weakly_canonical(path);
+  const fs::file_status before = fs::status(target);
+  const bool straight = fs::exists(before) && !fs::is_regular_file(before);
+  const fs::path file =
+      straight ? target : fs::path(fmt::format("{}.{}.tmp", target.string(), getpid()));
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  write(stream);
+  stream.close();
+  std::error_code error;
+  if (!stream) error = std::error_code(errno, std::generic_category());
+  if (!error && !straight && fs::exists(before)) fs::permissions(file, before.permissions(), error);
+  if (!error && !straight) fs::rename(file, target, error);
+  if (!error) return;
+  std::error_code ignored;
+  if (!straight) fs::remove(file, ignored);
+  throw Refusal(fmt::format("{}: can't be written: {}", path, error.message()));
+}
+
+}  // namespace trine::bench

@@ -57,9 +57,14 @@ enum : unsigned {
   kHostRegisterDeviceMap = 2,
   kWaitValueGeq = 0,
 };
-enum : int { kMemoryHost = 1, kMemoryUnified = 4 };              // CUmemorytype
-enum : int { kAttributeMemoryType = 2, kAttributeOrdinal = 9 };  // CUpointer_attribute
-enum : int { kMaxDynamicShared = 8 };                            // CUfunction_attribute
+enum : int { kMemoryHost = 1, kMemoryUnified = 4 };  // CUmemorytype
+enum : int {
+  kAttributeMemoryType = 2,
+  kAttributeOrdinal = 9,
+  kAttributeRangeStart = 11,
+  kAttributeRangeSize = 12
+};                                     // CUpointer_attribute
+enum : int { kMaxDynamicShared = 8 };  // CUfunction_attribute
 
 struct Copy2D {  // CUDA_MEMCPY2D
   std::size_t source_x, source_y;

@@ -7,12 +7,14 @@
 namespace trine::cuda {
 
 struct Pin : kit::Allocated {
+  Device& device;  // whose context pinned it, and keeps it so
   char* begin;
   uint64_t bytes;
   int holders = 1;
   Pin* next = nullptr;
 
-  Pin(void* host, uint64_t size) : begin(static_cast<char*>(host)), bytes(size) {}
+  Pin(Device& on, void* host, uint64_t size)
+      : device(on), begin(static_cast<char*>(host)), bytes(size) {}
   char* end() const { return begin + bytes; }
 };
 
@@ -24,16 +26,18 @@ constinit Pin* pins = nullptr;
 
 // Whether the driver knows the whole range as one.
 bool is_pinned(char* begin, uint64_t bytes) {
-  Pointer first = 0, last = 0;
-  return driver().cuMemHostGetDevicePointer(&first, begin, 0) == kSuccess &&
-         driver().cuMemHostGetDevicePointer(&last, begin + bytes - 1, 0) == kSuccess &&
-         last - first == bytes - 1;
+  const auto at = reinterpret_cast<Pointer>(begin);
+  Pointer start = 0;
+  uint64_t size = 0;
+  return driver().cuPointerGetAttribute(&start, kAttributeRangeStart, at) == kSuccess &&
+         driver().cuPointerGetAttribute(&size, kAttributeRangeSize, at) == kSuccess &&
+         start <= at && at + bytes <= start + size;
 }
 
 }  // namespace
 
 Pin* pin(Device& device, void* host, uint64_t bytes) {
-  std::unique_ptr<Pin> fresh(new Pin(host, bytes));
+  std::unique_ptr<Pin> fresh(new Pin(device, host, bytes));
   const std::lock_guard lock(pins_mutex);
   bool overlaps = false;
   for (Pin* known = pins; known; known = known->next) {
@@ -53,17 +57,22 @@ Pin* pin(Device& device, void* host, uint64_t bytes) {
         device.index, static_cast<unsigned long long>(bytes));
   }
   device.check(code, "cuMemHostRegister");
+  gpu::retain(device);
   fresh->next = pins;
   return pins = fresh.release();
 }
 
 void unpin(Pin* pin) {
-  const std::lock_guard lock(pins_mutex);
-  if (--pin->holders) return;
-  Pin** link = &pins;
-  while (*link != pin) link = &(*link)->next;
-  *link = pin->next;
-  driver().cuMemHostUnregister(pin->begin);
+  {
+    const std::lock_guard lock(pins_mutex);
+    if (--pin->holders) return;
+    Pin** link = &pins;
+    while (*link != pin) link = &(*link)->next;
+    *link = pin->next;
+    const Current current(pin->device, std::nothrow);
+    driver().cuMemHostUnregister(pin->begin);
+  }
+  gpu::release(pin->device);
   delete pin;
 }
 

@@ -12,7 +12,7 @@ struct Pin;
 /// a range of which another wrapped or pinned range covers a part: the driver can't add to it.
 Pin* pin(Device& device, void* host, uint64_t bytes);
 
-/// Gives back what pin() gave; the last holder's unpins. Needs a current context.
+/// Gives back what pin() gave; the last holder's unpins.
 void unpin(Pin* pin);
 
 }  // namespace trine::cuda

@@ -264,6 +264,10 @@ TEST_F(Cuda, leaves_what_the_program_pinned_to_the_program) {
   gpu.check(backend->buffer_wrap(gpu.device, &mine[100], 300, &made));
   backend->buffer_free(made);
   EXPECT_EQ(backend->buffer_wrap(gpu.device, &mine[100], 400, &made), TRINE_UNSUPPORTED);
+  // Its two ends are pinned, each for itself; what lies between is not.
+  fake_cuda::plain().cuMemHostRegister(&mine[450], 50, 0);
+  EXPECT_EQ(backend->buffer_wrap(gpu.device, mine.data(), 500, &made), TRINE_UNSUPPORTED);
+  EXPECT_EQ(fake_cuda::plain().cuMemHostUnregister(&mine[450]), trine::cuda::kSuccess);
   EXPECT_EQ(fake_cuda::plain().cuMemHostUnregister(mine.data()), trine::cuda::kSuccess);
   trine::cuda::Context popped = nullptr;
   fake_cuda::plain().cuCtxPopCurrent(&popped);

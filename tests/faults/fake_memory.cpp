@@ -55,6 +55,14 @@ Result device_pointer(Pointer* pointer, void* host, unsigned) {
 Result pointer_attribute(void* answer, int which, Pointer pointer) {
   const Lock lock(state.mutex);
   if (!is_device(pointer, 1)) return kInvalidValue;
+  if (which == kAttributeRangeStart || which == kAttributeRangeSize) {
+    for (const auto* blocks : {&state.memory, &state.registered})
+      for (const auto& [begin, bytes] : *blocks) {
+        if (host_of(pointer) < begin || host_of(pointer) >= begin + bytes) continue;
+        const uint64_t range[] = {reinterpret_cast<Pointer>(begin), bytes};
+        return std::memcpy(answer, &range[which == kAttributeRangeSize], 8), ready();
+      }
+  }
   const bool is_host = state.pinned.contains(host_of(pointer));
   const int value = which == kAttributeOrdinal ? 0 : is_host ? kMemoryHost : 2;
   return std::memcpy(answer, &value, sizeof value), ready();

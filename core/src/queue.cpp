@@ -94,13 +94,15 @@ void wait_for(QueueState& queue, const std::shared_ptr<EventState>& event) {
 }
 
 void wait(QueueState& queue) {
+  Helpers finished;
   {
     const std::lock_guard lock(queue.line->mutex);
     queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
-    queue.settle_helpers();
+    finished = queue.settle_helpers();
     queue.throw_failure();
     queue.logged = 0;
   }
+  finished.clear();
   collect();
 }
 

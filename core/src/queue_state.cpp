@@ -1,5 +1,6 @@
 // Queues inside: how they end with work in flight, their workspaces, and what they say on failure.
 #include <algorithm>
+#include <utility>
 
 #include "backends/services.hpp"
 #include "state.hpp"
@@ -123,21 +124,23 @@ void settle(QueueState& queue, QueueState& helper) noexcept {
 
 }  // namespace
 
-void QueueState::keep(std::shared_ptr<QueueState> helper) {
-  std::erase_if(helpers, [&](const std::shared_ptr<QueueState>& one) {
-    {
-      const std::lock_guard lock(one->line->mutex);
-      if (one->device().api.queue_query(one->line->queue) == TRINE_NOT_READY) return false;
-    }
-    settle(*this, *one);
-    return true;
-  });
+void QueueState::keep(std::shared_ptr<QueueState> helper, Helpers& finished) {
+  const auto works = [](const std::shared_ptr<QueueState>& one) {
+    const std::lock_guard lock(one->line->mutex);
+    return one->device().api.queue_query(one->line->queue) == TRINE_NOT_READY;
+  };
+  const auto done = std::stable_partition(helpers.begin(), helpers.end(), works);
+  for (auto one = done; one != helpers.end(); ++one) {
+    settle(*this, **one);
+    finished.push_back(*one);
+  }
+  helpers.erase(done, helpers.end());
   helpers.push_back(std::move(helper));
 }
 
-void QueueState::settle_helpers() noexcept {
+Helpers QueueState::settle_helpers() noexcept {
   for (const std::shared_ptr<QueueState>& helper : helpers) settle(*this, *helper);
-  helpers.clear();
+  return std::exchange(helpers, {});
 }
 
 void QueueState::throw_failure() {

@@ -46,8 +46,9 @@ class Helper {
     made_ = make_queue(device);
     log_copy(*made_);
     order(queue, *made_);
+    Helpers finished;
     const std::lock_guard lock(queue.line->mutex);
-    queue.keep(made_);
+    queue.keep(made_, finished);
   }
   QueueState& get() { return made_ ? *made_ : queue_; }
   /// Work enqueued on the caller's queue from now on comes after the helper's.

@@ -79,6 +79,9 @@ struct Logged {
   int64_t extents[3] = {};
 };
 
+struct QueueState;
+using Helpers = kit::Vector<std::shared_ptr<QueueState>>;
+
 struct QueueState : Remains {
   explicit QueueState(std::shared_ptr<DeviceState> on);
   ~QueueState() override;
@@ -98,10 +101,11 @@ struct QueueState : Remains {
   void note_failure(trine_status status, const char* sentence) noexcept;
   void throw_failure();
   /// Keeps a queue of another device that works for this one until wait(), which reports what failed
-  /// there; those that are done are let go, their failures noted.
-  void keep(std::shared_ptr<QueueState> helper);
-  /// Waits for the helpers and notes what failed.
-  void settle_helpers() noexcept;
+  /// there. Those that are done are handed over, their failures noted: the caller lets them go when it
+  /// has unlocked this queue, since their end may look at what other queues hold.
+  void keep(std::shared_ptr<QueueState> helper, Helpers& finished);
+  /// Waits for the helpers, notes what failed, and hands them over likewise.
+  Helpers settle_helpers() noexcept;
   /// Device memory for one launch; grows, and zeroes the control bytes when they may not be.
   trine_workspace workspace(uint64_t bytes);
   trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
@@ -119,7 +123,7 @@ struct QueueState : Remains {
     void* state;
   };
   kit::Vector<PackState> pack_states;
-  kit::Vector<std::shared_ptr<QueueState>> helpers;
+  Helpers helpers;
   std::mutex failure_mutex;  ///< of a helper, or a pack's rung that ran inside the queue (cpu)
   trine_status failure = TRINE_OK;
   std::string failure_text;

@@ -13,12 +13,14 @@ devices=${3:-}
 parts=" ${*:4} "
 mkdir -p "$out"
 failed=0
+ran=0
 
 # part NAME ARGS… : one `trine compare`, into floors.txt and NAME.json
 part() {
   local name=$1
   shift
   [ -z "${parts// /}" ] || [[ $parts == *" $name "* ]] || return 0
+  ran=$((ran + 1))
   echo "\$ trine compare $*"
   "$trine" compare "$@" ${devices:+--device "$devices"} --min-time 0.2 --json "$out/$name.json" || failed=1
   echo
@@ -34,5 +36,10 @@ part() {
   part gemms_odd      gemm --size 2047 --dtype f32,f64 --peers
   part gemms_layouts  gemm --size 1536 --dtype f32 --layout rrr,rcr,crr,ccr,rrc --peers
   part host_data      reduce --size 2^28 --dtype f32
-} 2>&1 | tee "$out/floors.txt"
+  [ $ran -gt 0 ] && { [ $# -le 3 ] || [ $ran -eq $(($# - 3)) ]; } || {
+    echo "floors: not every one of these is a part:$parts"
+    failed=1
+  }
+} > >(tee "$out/floors.txt") 2>&1
+wait $!
 exit $failed

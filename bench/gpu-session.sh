@@ -23,10 +23,10 @@ step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors"; }
 step_compare() { timeout 300 "$trine" compare --peers --json "$out/compare.json"; }
 step_tests() {
   local test
-  for test in auto roofs; do timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
+  for test in auto roofs; do TRINE_REQUIRE=cuda,opencl timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
   # Queues of the program's own on the GPU, not on a CPU behind OpenCL.
   OCL_ICD_VENDORS=$(mktemp -d) OCL_ICD_FILENAMES=libnvidia-opencl.so.1 \
-    timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
+    TRINE_REQUIRE=opencl timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
 }
 step_tools() {
   timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0

@@ -96,12 +96,18 @@ DEVICE uint shuffle_from(uint v, int lane) {
 #if __has_builtin(__builtin_nontemporal_store)
 #define store_past_cache(value, p) __builtin_nontemporal_store(value, p)
 #endif
+#if __has_builtin(__builtin_ia32_sfence)
+#define stores_done() __builtin_ia32_sfence()
+#endif
 #endif
 #ifndef prefetch_line
 #define prefetch_line(p)  // the line at p will be read soon
 #endif
 #ifndef store_past_cache
 #define store_past_cache(value, p) (*(p) = (value))  // and nobody will read it soon
+#endif
+#ifndef stores_done
+#define stores_done()  // those past the cache come before what this work-item stores later
 #endif
 
 // --- Bits: as_uint, as_float, as_ulong, as_double, clz, popcount, mul_hi are OpenCL's own. -----

@@ -1,6 +1,7 @@
 // What a GPU's units do at best: independent chains of multiply-adds, as many as hide their latency.
-// Compiled by OpenCL for each T (float, double, int), and by nvcc through fma.cu. With TENSOR a
-// chain's step is a warp's f64 tensor core instruction, 16 x 8 x 8 multiply-adds: 32 a work-item.
+// Compiled by OpenCL for each T (float, double, uint), and by nvcc through fma.cu. With TENSOR a
+// chain's step is a warp's f64 tensor core instruction: 16 x 8 x 8 multiply-adds, 32 a work-item, or
+// with TENSOR_8 (compute capability 8.0) 8 x 8 x 4, 8 a work-item.
 #ifndef KERNEL
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef cl_khr_fp64
@@ -27,11 +28,18 @@ KERNEL void NAME(int turns, T factor, T term, GLOBAL T* sink) {
   for (int turn = 0; turn < turns; ++turn) {
 #pragma unroll
     for (int i = 0; i < CHAINS; ++i)
+#ifdef TENSOR_8
+      __asm__ volatile(
+          "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+          : "+d"(chain[i][0]), "+d"(chain[i][1])
+          : "d"(factor), "d"(factor));
+#else
       __asm__ volatile(
           "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
           "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
           : "+d"(chain[i][0]), "+d"(chain[i][1]), "+d"(chain[i][2]), "+d"(chain[i][3])
           : "d"(factor), "d"(factor), "d"(factor), "d"(factor), "d"(factor), "d"(factor));
+#endif
   }
   double sum = 0;
 #pragma unroll

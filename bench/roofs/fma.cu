@@ -14,16 +14,21 @@
 #include "fma.cl"
 #undef NAME
 
+#define TENSOR
 #if __CUDA_ARCH__ >= 900
 #define NAME tensor_f64
-#define TENSOR
 #include "fma.cl"
-#undef TENSOR
 #undef NAME
 #endif
+#define NAME tensor8_f64
+#define TENSOR_8
+#include "fma.cl"
+#undef TENSOR_8
+#undef TENSOR
+#undef NAME
 #undef T
 
 #define NAME fma_i32
-#define T int
+#define T unsigned
 #define INTEGER
 #include "fma.cl"

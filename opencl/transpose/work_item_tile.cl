@@ -55,7 +55,9 @@ DEVICE void turn16(const GLOBAL Word* from, long in_row, Word* to) {
 #pragma unroll
   for (int i = 0; i < SIDE; ++i) r[i] = vload16(0, from + i * in_row);
 #pragma unroll
-  for (int i = 0; i < SIDE; ++i) prefetch_line(from + i * in_row + 2 * SIDE);
+  for (int i = 0; i < SIDE; ++i)
+    for (int part = 0; part < SIDE; part += LINE)
+      prefetch_line(from + i * in_row + 2 * SIDE + part);
 #pragma unroll
   for (int i = 0; i < SIDE; ++i)
     if (!(i & 8)) SWAP8(r[i], r[i + 8]);
@@ -124,4 +126,5 @@ KERNEL_OF(work_item_tile, 1, 1)(TRANSPOSE_ARGUMENTS) {
     for (int c = 0; c < runs; ++c)
       write_run((GLOBAL Word*)to + (j + c) * out_col, strip + c * PITCH, height);
   }
+  stores_done();
 }

@@ -44,6 +44,30 @@ TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
   EXPECT_LT(best, 1e-3);
 }
 
+/// So many neighbours of one exponent, odd in their last place, that what a kernel adds up before it
+/// carries must be carried on the way; two outliers send them down the road for wide ranges.
+TEST(Sums, LongPiecesOfAWideRangeAreExact) {
+  const size_t half = (size_t{1} << 23) + 40;
+  std::vector<double> values(2 * half);
+  int64_t units = 0;  // of 2^-17
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto below = static_cast<int64_t>(2 * (i * 2654435761u % 500) + 1);
+    const int64_t one = (int64_t{1} << 34) - below;
+    units += i < half ? one : -one;
+    values[i] = static_cast<double>(i < half ? one : -one) * 0x1p-17;
+  }
+  units -=
+      static_cast<int64_t>(values[7] * 0x1p17) + static_cast<int64_t>(values[half + 9] * 0x1p17);
+  values[7] = 0x1p300;
+  values[half + 9] = -0x1p300;
+  for (const BackendInfo& info : backends())
+    for (const Facts& facts : info.devices) {
+      if (!(facts.capabilities & TRINE_CAN_F64)) continue;
+      EXPECT_EQ(sum(values, {.device = facts.id}), static_cast<double>(units) * 0x1p-17)
+          << facts.id;
+    }
+}
+
 /// The program's memory wrapped twice, in part, and beside it on the same page; used through each.
 TEST(Wrap, HostMemoryMayBeWrappedAgainAndInParts) {
   for (const BackendInfo& info : backends()) {
@@ -58,6 +82,7 @@ TEST(Wrap, HostMemoryMayBeWrappedAgainAndInParts) {
         whole = wrap(1000, 9000);
       } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::unsupported) << facts.id << ": " << error.what();
+        EXPECT_NE(info.name, "cuda") << error.what();
         continue;
       }
       Buffer again = wrap(1000, 9000), part = wrap(5000, 100), beside = wrap(0, 1000);

@@ -5,7 +5,10 @@
 #include <trine/trine.hpp>
 
 #include <chrono>
+#include <cstdlib>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,6 +18,15 @@ namespace trine::testing {
 
 inline const fake_panel& panel_of(const Device& device) {
   return *static_cast<const fake_panel*>(device.native().device);
+}
+
+/// Whether TRINE_REQUIRE ("cpu,opencl") names the backend: then its absence is a failure, not a skip.
+inline bool is_required(std::string_view backend) {
+  const char* required = std::getenv("TRINE_REQUIRE");
+  std::istringstream names(required ? required : "");
+  for (std::string name; std::getline(names, name, ',');)
+    if (name == backend) return true;
+  return false;
 }
 
 /// Waits until `condition` holds, at most ten seconds.

@@ -15,6 +15,7 @@ struct Operand {
 
   Operand(const trine_view& view, uint32_t element)
       : memory(view.memory),
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): core has checked the dtype
         offset(static_cast<int64_t>(view.offset / element)),
         batch(view.batch > 1 ? view.batch_stride : 0),
         row(view.rows > 1 ? view.row_stride : 0),

@@ -2,9 +2,9 @@
 // multiply on the device, and what bits must come back. Only gemm_rows.cpp includes it.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "backends/ops.h"
 
@@ -58,7 +58,8 @@ inline bool passes(const void* input, const void* output) {
       double acc = 0;
       for (int64_t l = 0; l < kK; ++l) acc = std::fma(a[i * kK + l], b[j * kK + l], acc);
       acc += 0.0;
-      if (std::memcmp(&acc, &c[i * kN + j], sizeof acc) != 0) return false;
+      // Bits, not values.
+      if (std::bit_cast<uint64_t>(acc) != std::bit_cast<uint64_t>(c[i * kN + j])) return false;
     }
   return true;
 }

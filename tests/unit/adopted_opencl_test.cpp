@@ -13,11 +13,12 @@ namespace {
 /// The program's own way to OpenCL: the loader that Trine finds, too.
 struct Cl {
 #define TRINE_CL(name) decltype(&::name) name = nullptr;
-#define TRINE_CL_ALL(X)                                                                  \
-  X(clCreateContext)                                                                     \
-  X(clRetainContext)                                                                     \
-  X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) \
-      X(clReleaseMemObject) X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer)
+// clang-format off
+#define TRINE_CL_ALL(X) \
+  X(clCreateContext) X(clRetainContext) X(clReleaseContext) X(clCreateCommandQueue) \
+  X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueWriteBuffer) \
+  X(clEnqueueReadBuffer)
+  // clang-format on
   TRINE_CL_ALL(TRINE_CL)
 #undef TRINE_CL
   bool load() {

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <stdexcept>
@@ -59,8 +60,19 @@ Samples measure(const std::string& label, double min_seconds, int min_count,
       }
     }
   };
+  // How many: enough of the time that is measured, but not for long where checking takes most of it.
+  constexpr int kFirst = 3;
+  constexpr double kPatience = 4, kMost = 1e6;
+  double measured = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kFirst; ++i) measured += once();
+  const double passed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double wanted = kFirst * std::min(min_seconds / std::max(measured, 1e-9),
+                                          kPatience * min_seconds / std::max(passed, 1e-9));
+  const auto count = int64_t(std::clamp(wanted, double(std::max(min_count, 1)), kMost));
   benchmark::ClearRegisteredBenchmarks();
-  benchmark::RegisterBenchmark(label.c_str(), body)->UseManualTime()->MinTime(min_seconds);
+  benchmark::RegisterBenchmark(label.c_str(), body)->UseManualTime()->Iterations(count);
   Silent silent;
   benchmark::RunSpecifiedBenchmarks(&silent, ".*");
   if (failure) std::rethrow_exception(failure);

@@ -17,8 +17,9 @@ struct Samples {
 };
 
 /// Calls `once` (which returns the seconds it took, by whichever clock is right) for at least
-/// `min_seconds` of such time and at least `min_count` times. The calls that look for the number of
-/// iterations are warm-up and are not kept. What `once` throws comes out of here.
+/// `min_seconds` of such time, or four times that on the wall where what surrounds the measured part
+/// takes longer, and at least `min_count` times. A few calls before find the number of iterations and
+/// are not kept. What `once` throws comes out of here.
 Samples measure(const std::string& label, double min_seconds, int min_count,
                 const std::function<double()>& once);
 

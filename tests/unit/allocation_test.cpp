@@ -4,8 +4,25 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <new>
 
+#include "core/src/saved.hpp"
 #include "fixture.hpp"
+
+namespace {
+/// C++ allocations of this thread that still succeed; negative: all do.
+thread_local long news = -1;
+}  // namespace
+
+// Not inlined: g++ 12 would take std::free for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (news >= 0 && news-- == 0) throw std::bad_alloc();
+  if (void* pointer = std::malloc(bytes ? bytes : 1)) return pointer;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
+[[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
 
 namespace trine::testing {
 namespace {
@@ -99,6 +116,38 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
 
 INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
+
+// Files of measurements are core's own, made of strings: their allocations are C++'s.
+TEST(SavedFile, SurvivesEveryFailedAllocation) {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::path(::testing::TempDir()) / ("trine-news-" + std::to_string(getpid()));
+  setenv("TRINE_DATA_DIR", folder.c_str(), 1);
+  detail::SavedKey key;
+  key.label = "fake";
+  key.add("host", "A CPU whose name is longer than a short string", true);
+  const std::vector<std::string> old(3, std::string(40, 'o')), next(3, std::string(40, 'n'));
+  const std::string path = detail::write_saved("table", 1, key, old);
+  int failures = 0;
+  for (bool failed = true; failed; ++failures) {
+    ASSERT_LT(failures, 500);
+    failed = false;
+    news = failures;
+    try {
+      detail::write_saved("table", 1, key, next);
+    } catch (const std::bad_alloc&) { failed = true; }
+    news = failures;
+    try {
+      detail::read_saved("table", 1, key);
+    } catch (const std::bad_alloc&) {}
+    news = -1;
+    EXPECT_EQ(detail::read_saved("table", 1, key).rows, failed ? old : next) << failures;
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << failures;
+  }
+  EXPECT_GT(failures, 10);
+  fs::remove_all(folder);
+  setenv("TRINE_DATA_DIR", "", 1);
+}
 
 }  // namespace
 }  // namespace trine::testing

@@ -1,0 +1,61 @@
+// Small text files of measurements that Trine keeps for the user, one for each device: a header with
+// the kind and its version, what it was measured on, rows of words, a checksum over all of that.
+//
+//   trine tuning 1                      the kind, the version of its rows
+//   host Intel(R) Xeon(R) …             what it is about, and under which versions: SavedKey
+//   …
+//                                       an empty line
+//   reduce sum f32 all 16 …             the rows, whatever the kind says
+//   checksum 0123456789abcdef
+//
+// They lie in TRINE_DATA_DIR (empty: nothing is kept), else XDG_DATA_HOME/trine, else
+// HOME/.local/share/trine; nowhere in a setuid program. A file is read whole and all of it is checked
+// before any of it is used. It is replaced whole (a temporary, fsync, rename), so any number of
+// processes may read and write at once: the last one wins. docs/decisions/saved-files.md says why so.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "state.hpp"
+
+namespace trine::detail {
+
+/// What a file is about: where one line differs, the file is foreign.
+struct SavedKey {
+  struct Line {
+    std::string name, value;
+    /// Part of the file's name: another host or device has a file of its own. What changes on the
+    /// same device (its driver, Trine) is not: the file that went out of date is refused by name.
+    bool names_the_file = false;
+  };
+  std::string label;  ///< the readable part of the file's name, letters alone: "cuda"
+  std::vector<Line> lines;
+
+  void add(std::string name, std::string_view value, bool names_the_file);
+};
+
+/// Host, backend, device and its units name the file; driver and Trine's version are checked.
+SavedKey saved_key(const DeviceState& device);
+/// The CPU's model, as the system calls it.
+std::string host_model();
+
+struct Saved {
+  std::string path;  ///< where it is or would be; "" where nothing is kept
+  std::vector<std::string> rows;
+  std::string refusal;  ///< why the file that is there can't be used, in words; then no rows
+  bool found = false;   ///< a file is there, usable or not
+};
+/// Never throws but for want of memory: no file, no folder, no right to read are ordinary states.
+Saved read_saved(std::string_view kind, int version, const SavedKey& key);
+
+/// Replaces the file and returns its path. Throws Error (unsupported) with the reason where nothing
+/// can be kept; what was there is then as it was. A row is one line, not empty.
+std::string write_saved(std::string_view kind, int version, const SavedKey& key,
+                        const std::vector<std::string>& rows);
+
+/// Removes every file of the kind, of all devices, and returns their paths. Throws as write_saved().
+std::vector<std::string> forget_saved(std::string_view kind);
+
+}  // namespace trine::detail

@@ -3,6 +3,7 @@
 // chains from other orders. Guard zones around C and every element between its rows must survive.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -141,14 +142,14 @@ struct Case {
   std::int64_t m, n, k, batch = 1;
   Layout a = Layout::kRows, b = Layout::kRows, c = Layout::kRows;
   double alpha = 1, beta = 0;
-  std::int64_t k_block = 384;
+  bool smallest = false;  // blocks and tiles, instead of the defaults
   bool special = false;
 
   std::string text() const {
     return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " batch " +
            std::to_string(batch) + " layouts " + std::to_string(int(a)) + std::to_string(int(b)) +
            std::to_string(int(c)) + " alpha " + std::to_string(alpha) + " beta " +
-           std::to_string(beta) + " k_block " + std::to_string(k_block);
+           std::to_string(beta) + (smallest ? " smallest blocks" : "");
   }
 };
 
@@ -171,8 +172,9 @@ void check(const GemmRung& rung, const Case& x, Parallel& parallel) {
   const std::vector<T> want = expected(a, b, c, alpha, beta);
 
   std::vector<std::int64_t> parameters;
-  for (const Parameter& p : rung.parameters) parameters.push_back(p.values[0]);
-  if (!parameters.empty()) parameters[0] = x.k_block;
+  for (const Parameter& p : rung.parameters)
+    parameters.push_back(x.smallest ? *std::min_element(p.values.begin(), p.values.end())
+                                    : p.values[0]);
   const std::size_t bytes =
       rung.workspace_bytes ? rung.workspace_bytes(op, parameters.data(), parallel.threads()) : 0;
   // Poison: what a workspace holds must not matter, and nothing may lie beyond it.
@@ -221,8 +223,8 @@ TEST_P(CpuGemm, agrees_in_every_layout_and_for_every_alpha_and_beta) {
     const auto c = static_cast<Layout>(layouts / 36);
     const double alpha = layouts % 5 == 0 ? 1.0 : layouts % 5 == 1 ? 0.0 : -0.7;
     const double beta = layouts % 3 == 0 ? 0.0 : layouts % 3 == 1 ? 1.0 : -1.3;
-    for (std::int64_t k_block : {384, 16}) {
-      const Case x{19, 37, 35, 2, a, b, c, alpha, beta, k_block};
+    for (bool smallest : {false, true}) {
+      const Case x{19, 37, 35, 2, a, b, c, alpha, beta, smallest};
       check_all<float>(x);
       check_all<double>(x);
       check_all<std::uint32_t>(x);
@@ -248,7 +250,7 @@ TEST_P(CpuGemm, agrees_on_nan_infinity_zeros_and_denormals) {
         Case x{31, 45, k, 3};
         x.alpha = alpha;
         x.beta = beta;
-        x.k_block = 16;
+        x.smallest = true;
         x.special = true;
         check_all<float>(x);
         check_all<double>(x);

@@ -195,9 +195,8 @@ bool spreads_matrices(const trine_gemm& op, int threads) {
 
 template <class T>
 Blocks blocks_of(const trine_gemm& op, const int64_t* parameters) {
-  int64_t m = op.c.rows, n = op.c.cols;
-  if (wants_transposition(op.c)) std::swap(m, n);
-  return blocks<T>(m, n, op.a.cols, has_product(op), reads_c(op), parameters[0]);
+  const Extents c = extents_along_rows(op.c);
+  return blocks<T>(c.m, c.n, op.a.cols, has_product(op), reads_c(op), parameters[0]);
 }
 
 }  // namespace
@@ -215,11 +214,10 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
   if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
   visit_dtype(op.dtype, [&]<class T>() {
     const Blocks sizes = blocks_of<T>(op, parameters);
-    const bool transpose = wants_transposition(op.c);
     T* const memory = static_cast<T*>(workspace);
     if (!spreads_matrices(op, parallel.threads())) {
       for (int64_t i = 0; i < op.c.batch; ++i) {
-        multiply(along_rows(problem<T>(op, i), transpose), sizes, memory, parallel);
+        multiply(problem_along_rows<T>(op, i), sizes, memory, parallel);
       }
       return;
     }
@@ -228,7 +226,7 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
       Serial alone;
       T* const own = memory + thread * sizes.total;
       for (int64_t i = op.c.batch * piece / pieces; i < op.c.batch * (piece + 1) / pieces; ++i) {
-        multiply(along_rows(problem<T>(op, i), transpose), sizes, own, alone);
+        multiply(problem_along_rows<T>(op, i), sizes, own, alone);
       }
     });
   });

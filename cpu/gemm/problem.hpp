@@ -27,6 +27,8 @@ struct Problem {
   Matrix<T> c;
   T alpha, beta;
   bool product, reads_c;
+
+  std::int64_t depth() const { return product ? k : 0; }  // of a chain
 };
 
 inline bool has_product(const trine_gemm& op) {
@@ -82,10 +84,20 @@ inline bool wants_transposition(const trine_view& c) {
 }
 
 template <class T>
-Problem<T> along_rows(const Problem<T>& p, bool transpose) {
-  if (!transpose) return p;
+Problem<T> problem_along_rows(const trine_gemm& op, std::int64_t batch) {
+  const Problem<T> p = problem<T>(op, batch);
+  if (!wants_transposition(op.c)) return p;
   return {p.n,     p.m,    p.k,       p.b.transposed(), p.a.transposed(), p.c.transposed(),
           p.alpha, p.beta, p.product, p.reads_c};
+}
+
+// Its extents.
+struct Extents {
+  std::int64_t m, n;
+};
+inline Extents extents_along_rows(const trine_view& c) {
+  if (wants_transposition(c)) return {c.cols, c.rows};
+  return {c.rows, c.cols};
 }
 
 // Calls visit.operator()<T>() with the type that `dtype` computes in.

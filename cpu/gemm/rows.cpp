@@ -11,6 +11,9 @@ namespace {
 constexpr std::int64_t kBlockValues[] = {384, 16, 256, 512, 1024};
 constexpr Parameter kMicroKernelParameters[] = {{"k_block", kBlockValues}};
 
+constexpr std::int64_t kTileValues[] = {64, 16, 32, 128, 256};
+constexpr Parameter kBlockedParameters[] = {{"tile", kTileValues}};
+
 // About 20 µs of one thread's work, at a tenth of micro_kernel's best rate.
 bool is_small(const trine_gemm& op) {
   const std::int64_t results = op.c.rows * op.c.cols;
@@ -27,6 +30,24 @@ constexpr GemmRung kRungs[] = {
      nullptr,
      nullptr,
      gemm::run_naive,
+     is_small},
+    {"ikj",
+     "the inner loop along the rows of B and C, by whole vectors",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     gemm::ikj_workspace_bytes,
+     gemm::run_ikj,
+     is_small},
+    {"blocked", "ikj within square tiles that stay in the first cache", TRINE_REPRODUCIBLE,
+     kBlockedParameters, nullptr, gemm::blocked_workspace_bytes, gemm::run_blocked, is_small},
+    {"kokkos",
+     "a league of strips of C, partials in the lanes' registers",
+     TRINE_REPRODUCIBLE,
+     {},
+     nullptr,
+     nullptr,
+     gemm::run_kokkos,
      is_small},
     {"micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
      TRINE_REPRODUCIBLE, kMicroKernelParameters, nullptr, gemm::micro_kernel_workspace_bytes,

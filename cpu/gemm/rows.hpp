@@ -11,6 +11,18 @@ namespace trine::cpu::gemm {
 void run_naive(const trine_gemm& op, const std::int64_t* parameters, void* workspace,
                Parallel& parallel);
 
+std::size_t ikj_workspace_bytes(const trine_gemm& op, const std::int64_t* parameters, int threads);
+void run_ikj(const trine_gemm& op, const std::int64_t* parameters, void* workspace,
+             Parallel& parallel);
+
+std::size_t blocked_workspace_bytes(const trine_gemm& op, const std::int64_t* parameters,
+                                    int threads);
+void run_blocked(const trine_gemm& op, const std::int64_t* parameters, void* workspace,
+                 Parallel& parallel);
+
+void run_kokkos(const trine_gemm& op, const std::int64_t* parameters, void* workspace,
+                Parallel& parallel);
+
 std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const std::int64_t* parameters,
                                          int threads);
 void run_micro_kernel(const trine_gemm& op, const std::int64_t* parameters, void* workspace,

@@ -5,9 +5,9 @@
 //          r1   |..|..|      fma's latency and needs few loads per fma.
 //
 // Included once per target.
+#include "gemm/chain-inl.hpp"
 #include "gemm/kernels.hpp"
 #include "hwy/cache_control.h"
-#include "simd.hpp"
 
 #if defined(TRINE_CPU_GEMM_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRINE_CPU_GEMM_TILE_INL_HPP
@@ -18,16 +18,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
-
-// One step of a chain: a * b + c, fused for floats, modulo 2^32 for integers.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V step(D d, V a, V b, V c) {
-  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
-    return fused_multiply_add(d, a, b, c);
-  } else {
-    return hn::Add(hn::Mul(a, b), c);
-  }
-}
 
 // alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is invisible.
 template <class D, class T = hn::TFromD<D>>

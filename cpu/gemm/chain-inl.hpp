@@ -1,0 +1,77 @@
+// A result's chain: one step of it, all of it, and how it becomes an element of C.
+//
+// Included once per target.
+#include "gemm/problem.hpp"
+#include "simd.hpp"
+
+#if defined(TRINE_CPU_GEMM_CHAIN_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRINE_CPU_GEMM_CHAIN_INL_HPP
+#undef TRINE_CPU_GEMM_CHAIN_INL_HPP
+#else
+#define TRINE_CPU_GEMM_CHAIN_INL_HPP
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+
+// One step: a * b + c, fused for floats, modulo 2^32 for integers.
+template <class T>
+HWY_INLINE T step(T a, T b, T c) {
+  if constexpr (hwy::IsFloat<T>()) {
+    return fused_multiply_add(a, b, c);
+  } else {
+    return a * b + c;
+  }
+}
+
+// The same in every lane.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V step(D d, V a, V b, V c) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return fused_multiply_add(d, a, b, c);
+  } else {
+    return hn::Add(hn::Mul(a, b), c);
+  }
+}
+
+// All of k, of result (i, j).
+template <class T>
+HWY_INLINE T chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
+  T acc = 0;
+  for (int64_t k = 0; k < p.depth(); ++k) acc = step(*p.a.at(i, k), *p.b.at(k, j), acc);
+  return acc;
+}
+
+// alpha (acc + 0) + beta c. Adding +0 turns a chain's -0 into +0, so that padding is invisible.
+template <class T>
+HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
+  const T t = p.product ? p.alpha * (acc + T(0)) : T(0);
+  *c = p.reads_c ? step(p.beta, *c, t) : t;
+}
+
+// Continues the chains of row i, columns j0 …, by k0 <= k < k1: the inner loop runs along a row of B.
+template <class T>
+void continue_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns, int64_t k0,
+                  int64_t k1, T* HWY_RESTRICT chains) {
+  const int64_t stride = p.b.col_stride;
+  for (int64_t k = k0; k < k1; ++k) {
+    const T a = *p.a.at(i, k);
+    const T* b = p.b.at(k, j0);
+    if (stride == 1) {
+      for (int64_t j = 0; j < columns; ++j) chains[j] = step(a, b[j], chains[j]);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) chains[j] = step(a, b[j * stride], chains[j]);
+    }
+  }
+}
+
+template <class T>
+void finish_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns,
+                const T* chains) {
+  for (int64_t j = 0; j < columns; ++j) finish(p, chains[j], p.c.at(i, j0 + j));
+}
+
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // once per target

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 
 namespace trine::bench {
 namespace {
@@ -29,6 +30,18 @@ std::vector<std::byte> filled(const oracle::Operand& operand, uint64_t bytes, ui
   return data;
 }
 
+/// Other data of the same kind: everything one element further on, and another element for the one
+/// that comes round, so that a sum changes too.
+std::vector<std::byte> moved_on(const std::vector<std::byte>& data, uint64_t element) {
+  std::vector<std::byte> moved = data;
+  if (data.size() < 2 * element) return moved;
+  std::rotate(moved.begin(), moved.begin() + std::ptrdiff_t(element), moved.end());
+  const uint64_t middle = data.size() / element / 2 * element;
+  std::copy_n(data.begin() + std::ptrdiff_t(middle), element,
+              moved.end() - std::ptrdiff_t(element));
+  return moved;
+}
+
 }  // namespace
 
 Expectation::Expectation(const Problem& problem, uint64_t seed,
@@ -41,24 +54,35 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
   windows_ = given.empty() && !has_lines(values) ? kWindows : 1;
   input_count_ = operands.size() - 1;
   for (size_t i = 0; i < input_count_; ++i) {
-    if (given.empty())
-      inputs_.push_back(filled(operands[i], bytes[i], uint64_t(windows_ - 1) * kShift,
+    input_bytes_.push_back(bytes[i]);
+    if (given.empty()) {
+      inputs_.push_back(filled(operands[i], bytes[i], uint64_t(windows_) * kShift,
                                {values, seed + i, uint32_t(problem.axis)}));
-    else
+    } else {
+      last_.push_back(moved_on(given[i], trine_dtype_size(operands[i].dtype)));
       inputs_.push_back(std::move(given[i]));
+    }
   }
   // C's values from before: a gemm with beta reads them.
   if (given.size() > input_count_) inputs_.push_back(std::move(given[input_count_]));
   output_bytes_ = bytes.back();
   sampled_ = oracle::flops(op) / 2 > kFullCheckSteps;
-  expected_.resize(size_t(windows_));
-  bounds_.resize(size_t(windows_));
+  expected_.resize(size_t(windows_) + 1);
+  bounds_.resize(size_t(windows_) + 1);
+}
+
+const std::byte* Expectation::data_of(int w, size_t operand) const {
+  if (w == windows_ && !last_.empty()) return last_[operand].data();
+  return inputs_[operand].data() + uint64_t(w) * kShift;
+}
+
+bool Expectation::samples(int w) const {
+  return sampled_ || (w == windows_ && problem_.operation == Operation::gemm);
 }
 
 oracle::Operation Expectation::operation(int w, void* output) {
   std::vector<void*> data;
-  for (size_t i = 0; i < input_count_; ++i)
-    data.push_back(inputs_[i].data() + uint64_t(w) * kShift);
+  for (size_t i = 0; i < input_count_; ++i) data.push_back(const_cast<std::byte*>(data_of(w, i)));
   data.push_back(output);
   return host_operation(problem_, data);
 }
@@ -66,7 +90,7 @@ oracle::Operation Expectation::operation(int w, void* output) {
 void Expectation::prepare(int w) {
   std::vector<std::byte>& expected = expected_[size_t(w)];
   if (!expected.empty() || output_bytes_ == 0) return;
-  if (!sampled_) {
+  if (!samples(w)) {
     if (inputs_.size() > input_count_) expected = inputs_[input_count_];
     expected.resize(output_bytes_);
     oracle::reference(operation(w, expected.data()));
@@ -76,7 +100,8 @@ void Expectation::prepare(int w) {
   void* before = inputs_.size() > input_count_ ? inputs_[input_count_].data() : none.data();
   const oracle::Operation op = operation(w, before);
   const auto& gemm = std::get<trine_gemm>(op);
-  if (positions_.empty()) positions_ = oracle::sample_positions(gemm.c, kSampleCount, 7);
+  if (positions_.empty())
+    positions_ = oracle::sample_positions(gemm.c, kSampleCount, std::random_device{}());
   expected.resize(positions_.size() * trine_dtype_size(gemm.dtype));
   oracle::reference_at(gemm, positions_, expected.data());
 }
@@ -84,7 +109,7 @@ void Expectation::prepare(int w) {
 std::string Expectation::check(int w, const void* output, Numerics numerics) {
   if (output_bytes_ == 0) return {};
   prepare(w);
-  if (sampled_)
+  if (samples(w))
     return check_sampled(w, output,
                          numerics == Numerics::reproducible || problem_.dtype == Dtype::i32);
   const oracle::Operation want = operation(w, expected_[size_t(w)].data());

@@ -3,10 +3,12 @@
 // digest.
 //
 // Each input is kept as `windows` overlapping stretches of one array, a little apart, so that every
-// launch of a timed batch reads other values without a copy of the data for each.
+// launch of a timed batch reads other values without a copy of the data for each. One stretch more is
+// kept back for the end: data that no launch has seen.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,13 @@ class Expectation {
 
   int windows() const { return windows_; }
   /// The host bytes of input `operand`: window w begins at w * kShift.
-  const std::vector<std::byte>& input(size_t operand) const { return inputs_[operand]; }
+  std::span<const std::byte> input(size_t operand) const {
+    return {inputs_[operand].data(), input_bytes_[operand] + uint64_t(windows_ - 1) * kShift};
+  }
+  /// As many bytes as one window has, which differ from every window.
+  std::span<const std::byte> unseen(size_t operand) const {
+    return {data_of(windows_, operand), input_bytes_[operand]};
+  }
   size_t input_count() const { return input_count_; }
   uint64_t output_bytes() const { return output_bytes_; }
   bool sampled() const { return sampled_; }
@@ -34,23 +42,33 @@ class Expectation {
   /// Empty when `output` is what window `w` must give (bit by bit; by bound for fast, study and
   /// vendor rungs), else the difference in words.
   std::string check(int w, const void* output, Numerics numerics);
+  /// The same for unseen() data; of a gemm at least 4,096 elements.
+  std::string check_unseen(const void* output, Numerics numerics) {
+    return check(windows_, output, numerics);
+  }
   /// 64 bits over all of `output`, every NaN counted alike (transpose: as bits).
   uint64_t digest(const void* output) const;
 
  private:
   oracle::Operation operation(int w, void* output);
+  const std::byte* data_of(int w, size_t operand) const;
+  /// Whether some elements of window `w` stand for all: the oracle takes its time over large gemms.
+  bool samples(int w) const;
   void prepare(int w);
   std::string check_sampled(int w, const void* output, bool exact);
 
   Problem problem_;
   size_t input_count_ = 0;
   std::vector<std::vector<std::byte>> inputs_;
+  std::vector<uint64_t> input_bytes_;         ///< of one window
+  std::vector<std::vector<std::byte>> last_;  ///< the unseen data where inputs were given
   uint64_t output_bytes_ = 0;
   int windows_ = kWindows;
   bool sampled_ = false;
   std::vector<oracle::Position> positions_;
-  std::vector<std::vector<std::byte>> expected_;  ///< by window; of positions_ when sampled
-  std::vector<std::vector<double>> bounds_;       ///< by window, of positions_
+  /// By window, the unseen one last; of positions_ when sampled.
+  std::vector<std::vector<std::byte>> expected_;
+  std::vector<std::vector<double>> bounds_;  ///< by window, of positions_
 };
 
 }  // namespace trine::bench

@@ -51,7 +51,8 @@ Samples measure(const std::string& label, double min_seconds, int min_count,
       try {
         const double seconds = once();
         // A clock that stands still would have the loop run for ever.
-        if (!(seconds > 0)) throw std::runtime_error(label + ": the clock says it took no time");
+        if (!(seconds > 0))
+          throw ClockStandsStill("its clock stands still: it took no time at all");
         samples.seconds.push_back(seconds);
         state.SetIterationTime(seconds);
       } catch (...) {

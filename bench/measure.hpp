@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct Samples {
   double median() const;
   /// Half the interquartile range over the median.
   double spread() const;
+};
+
+/// A call that took no time by its clock.
+struct ClockStandsStill : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Calls `once` (which returns the seconds it took, by whichever clock is right) for at least

@@ -1,12 +1,18 @@
 // Measures one problem on one device: the kernel on resident data, and the whole program from and to
 // host memory with its phases apart. Every timed launch writes its own slot of a poisoned ring and
-// reads its own window of the input; whole rings are checked, the first, second, fourth … and the last.
+// reads its own window of the input; whole rings are checked, the first, some by chance, and the last.
 #pragma once
 
 #include "expectation.hpp"
+#include "measure.hpp"
 #include "result.hpp"
 
 namespace trine::bench {
+
+constexpr int kLeastSamples = 3;
+
+/// The kernel's time, and what it stands on.
+void set_figure(Result& result, const Samples& samples, double seconds);
 
 class Runner {
  public:

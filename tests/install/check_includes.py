@@ -34,6 +34,7 @@ EXCEPTIONS = [
     # Unit tests look inside what needs no device; those of the program, inside the program.
     ("tests/unit/", ("core/", "backends/")),
     ("tests/program/", ("bench/",)),
+    ("tests/liars/", ("bench/",)),
     ("tests/conformance/", ("tests/oracle/", "tests/conformance/engine/")),
     ("tests/unit/", ("tests/oracle/",)),
     ("tests/mutants/", ("tests/conformance/engine/",)),

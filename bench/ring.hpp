@@ -1,0 +1,74 @@
+// The memory that timed launches work on: the inputs on the device and a ring of outputs, poisoned
+// before it is used, with one operation a slot.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "expectation.hpp"
+
+namespace trine::bench {
+
+class Ring {
+ public:
+  Ring(Queue& queue, const Problem& problem, const Expectation& expectation);
+
+  int slots() const { return int(operations_.size()); }
+  uint64_t bytes() const { return stride_ * uint64_t(slots()); }
+  const DeviceOperation& operation(int slot) const { return operations_[size_t(slot)]; }
+  void poison() { poison(0, slots()); }
+  void poison(int slot) { poison(slot, 1); }
+
+  /// Notes a few places of the slot that was launched last. To be called as soon as wait() returns:
+  /// what another thread still has to write isn't there yet.
+  void peek(int slot);
+  /// Empty, or what is wrong in one of the first `used` slots, or in what peek() saw of them.
+  std::string check(Expectation& expectation, int used, Numerics numerics, uint64_t* digest);
+  /// Puts data that no launch has seen where the first slot reads. From then on only check_unseen()
+  /// tells what the slots must hold.
+  void change(const Expectation& expectation);
+  /// Then the `i`th further change, of a single element.
+  void change_one(const Expectation& expectation, int i);
+  std::string check_unseen(Expectation& expectation, Numerics numerics);
+
+ private:
+  void poison(int first, int count);
+  std::vector<std::byte> fetch(int count);
+  std::string compare_peeked(int slot, const std::byte* output);
+
+  Queue& queue_;
+  uint64_t stride_, output_bytes_;
+  Dtype dtype_;
+  std::vector<Buffer> inputs_;
+  Buffer outputs_;
+  std::vector<DeviceOperation> operations_;
+  std::mt19937_64 random_{std::random_device{}()};
+  struct Peek {
+    uint64_t at;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Peek> peeked_;
+  int peeked_slot_ = -1;
+};
+
+/// Which rings of launches are looked at: the first, then ever fewer by chance, and the last. Fetching
+/// and comparing each of thousands would take minutes; and a rung can't know when it is looked at.
+class Checks {
+ public:
+  bool due() { return random_() % ++rings_ == 0; }
+  /// Whether to poison the next slot once more just before its launch: work done for it ahead of its time
+  /// is lost then.
+  bool surprise() { return random_() % 8 == 0; }
+  void add(const std::string& wrong) {
+    if (failure_.empty()) failure_ = wrong;
+  }
+  const std::string& failure() const { return failure_; }
+
+ private:
+  uint64_t rings_ = 0;
+  std::mt19937_64 random_{std::random_device{}()};
+  std::string failure_;
+};
+
+}  // namespace trine::bench

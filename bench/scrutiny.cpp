@@ -1,0 +1,109 @@
+#include "scrutiny.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cpu_roof.hpp"
+#include "gpu_roof.hpp"
+#include "table.hpp"
+
+namespace trine::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it, twice,
+/// because they store beside; on GPUs four bytes a cycle for each lane, which does one fused step.
+Roof cache_roof(const Device& device) {
+  const Facts& facts = device.facts();
+  std::string unit;
+  const int threads = std::max(1, int(facts.compute_units));
+  const double rate = facts.kind == DeviceKind::cpu
+                          ? 2 * cpu_read_rate(threads, uint64_t(threads) * 16384)
+                          : 2 * gpu_fma_rate(device, Dtype::f32, unit);
+  return {rate, "B/s", "nearest cache"};
+}
+
+}  // namespace
+
+bool agree(double host, double device) {
+  constexpr double kNear = 1.15;
+  return host <= kNear * device && device <= kNear * host;
+}
+
+std::string check_clocks(Queue& queue, const Launch& launch, int slots, double seconds) {
+  // What the host adds (handing over, waking up) is a constant: it drowns in ever longer batches.
+  constexpr double kFirst = 2e-3, kLast = 0.5;
+  constexpr int kMostLaunches = 1 << 16;
+  double device = 0, host = 0;
+  for (double wanted = kFirst; wanted <= kLast && host <= 2 * kLast; wanted *= 2) {
+    const int count = int(std::clamp(std::ceil(wanted / seconds), 1.0, double(kMostLaunches)));
+    const auto begin = Clock::now();
+    const Event start = queue.record();
+    for (int i = 0; i < count; ++i) launch(i % slots);
+    const Event stop = queue.record();
+    queue.wait();
+    host = since(begin);
+    device = elapsed(start, stop);
+    if (agree(host, device)) return {};
+  }
+  return fmt::format(
+      "its clock is wrong: launches that took {} by the host's took {} by the device's",
+      time_text(host), time_text(device));
+}
+
+std::string check_unseen_data(Queue& queue, const Launch& launch, Ring& ring,
+                              Expectation& expectation, Numerics numerics, double seconds) {
+  // Launches after a pause take longer by themselves: threads asleep, caches cold, clocks low.
+  constexpr double kFar = 8, kPause = 1e-3;
+  constexpr int kTries = 4;
+  double least = 0;
+  for (int i = 0; i < kTries; ++i) {
+    if (i == 0)
+      ring.change(expectation);
+    else
+      ring.change_one(expectation, i);
+    const Event start = queue.record();
+    launch(0);
+    const Event stop = queue.record();
+    queue.wait();
+    ring.peek(0);
+    const double taken = elapsed(start, stop);
+    least = i == 0 ? taken : std::min(least, taken);
+    if (i == 0) {
+      std::string wrong = ring.check_unseen(expectation, numerics);
+      if (!wrong.empty()) return wrong;
+    }
+    if (least <= kFar * seconds + kPause) return {};
+  }
+  return fmt::format(
+      "it takes {} for data that it hasn't seen, {} for what it has: it keeps answers",
+      time_text(least), time_text(seconds));
+}
+
+std::string check_roof(const Device& device, uint64_t written, Result& result) {
+  constexpr double kNoise = 1.15;
+  constexpr uint64_t kBeyondCaches = uint64_t{512} << 20;
+  const Problem& problem = result.problem;
+  const auto is_below = [&] {
+    return result.roof.value == 0 || result.rate <= kNoise * result.roof.value;
+  };
+  if (is_below()) return {};
+  // Small data may live in caches that the roof's loop doesn't know: theirs is the roof then.
+  const bool cached = !rated_by_flops(problem) && footprint(problem) < kBeyondCaches;
+  const Roof roof = cached ? cache_roof(device) : roof_of(device, problem, written, true);
+  if (!cached) result.roof = roof;
+  if (roof.value == 0 || result.rate <= kNoise * roof.value) return {};
+  return fmt::format("{} is above the measured roof of {} ({}): the measurement is wrong",
+                     rate_text(result.rate, roof.unit), rate_text(roof.value, roof.unit),
+                     roof.what);
+}
+
+}  // namespace trine::bench

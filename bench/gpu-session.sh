@@ -4,7 +4,7 @@
 #   bench/gpu-session.sh PACKAGE OUTPUT_FOLDER [STEP…]
 #
 # PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info quick tests verify
-# floors compare tools. Each is bounded in time, so that a hang costs one step.
+# floors compare ladders counters tools. Each is bounded in time, so that a hang costs one step.
 set -uo pipefail
 package=$(cd "${1:?the package}" && pwd)
 out=${2:?a folder for the results}
@@ -33,8 +33,11 @@ step_tools() {
   echo "compute-sanitizer memcheck: exit $?"
 }
 
+step_ladders() { timeout 560 "$package/ladders.sh" "$trine" "$out/ladders"; }
+step_counters() { timeout 400 "$package/counters.sh" "$trine"; }
+
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(info quick tests verify floors compare tools)
+[ ${#steps[@]} -gt 0 ] || steps=(info quick tests verify floors compare ladders counters tools)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

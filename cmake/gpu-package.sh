@@ -34,12 +34,12 @@ done | sort -u | while read -r name path; do
   strip --strip-unneeded "$package/$folder/$name"
 done
 
-cp "$(dirname "$0")"/../bench/floors.sh "$package"/floors.sh
+cp "$(dirname "$0")"/../bench/{floors,ladders,counters}.sh "$package"/
 
 cat > "$package"/README <<'TEXT'
 ./trine.sh ARGS…           the trine program, on the libraries carried here
 ./trine.sh verify --quick  conformance on every device of this machine
-./trine.sh exec PROGRAM …  another program on them: tests/test_…, ./floors.sh
+./trine.sh exec PROGRAM …  another program on them: tests/test_…, ./floors.sh, ./ladders.sh
 TEXT
 cat > "$package"/trine.sh <<'TEXT'
 #!/usr/bin/env bash

@@ -1,9 +1,11 @@
 #include "json.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -121,6 +123,8 @@ ordered_json to_json(const Result& r) {
   json["shape"] = shape_json(p);
   json["batch"] = p.batch;
   json["layout"] = p.layout;
+  json["strides"] = {p.stride_in, p.stride_out};
+  json["offsets"] = {p.offset_in, p.offset_out};
   json["values"] = p.values;
   json["parameters"] = parameters_json(r.rung);
   json["device"] = r.device;
@@ -145,13 +149,18 @@ ordered_json to_json(const Result& r) {
   return json;
 }
 
-ordered_json document(const std::vector<Result>& results) {
+ordered_json to_json(const Document& document) {
+  const std::time_t now = std::time(nullptr);
   ordered_json json = {{"schema", 1},
                        {"version", TRINE_VERSION_STRING},
+                       {"command", document.command},
+                       {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now))},
+                       {"partial", document.partial},
                        {"host", host_json()},
                        {"devices", devices_json()},
                        {"results", ordered_json::array()}};
-  for (const Result& result : results) json["results"].push_back(to_json(result));
+  for (const Result& result : document.results) json["results"].push_back(to_json(result));
+  json.update(document.arrays);
   return json;
 }
 

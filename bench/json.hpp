@@ -13,8 +13,16 @@ namespace trine::bench {
 nlohmann::ordered_json host_json();
 nlohmann::ordered_json devices_json();
 nlohmann::ordered_json to_json(const Result& result);
-/// {"schema": 1, "host": …, "devices": …, "results": …}
-nlohmann::ordered_json document(const std::vector<Result>& results);
+/// What a command leaves behind: its results and, under their names, the arrays that only some commands
+/// have (roofs, crossings, timelines, published).
+struct Document {
+  std::string command;
+  std::vector<Result> results = {};
+  nlohmann::ordered_json arrays = nlohmann::ordered_json::object();
+  bool partial = false;
+};
+/// {"schema": 1, "version": …, "command": …, "date": …, "host": …, "devices": …, "results": …, …}
+nlohmann::ordered_json to_json(const Document& document);
 
 /// As write_whole() does.
 void write_json(const std::string& path, const nlohmann::ordered_json& document);

@@ -1,5 +1,5 @@
-// `trine`: shows what there is (info), compares the devices side by side (compare), runs one
-// operation on real data (run), and proves the bits (verify).
+// `trine`: shows what there is (info), compares the devices side by side (compare), climbs
+// the ladders (ladder), runs one operation on real data (run), and proves the bits (verify).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
   add("info", "every backend and device, and why an absent one is absent", add_info);
   add("compare", "measure and verify operations on every device, with what the transfers cost",
       add_compare);
+  add("ladder", "every rung from the naive one up, and the source documents' tables again",
+      add_ladder);
   add("run", "one operation on .npy data", add_run);
   add("verify", "the conformance cases on every device and rung", add_verify);
   try {

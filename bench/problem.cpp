@@ -23,6 +23,13 @@ trine_view in_layout(const trine_view& view, char letter) {
                        : oracle::dense_rows(view.rows, view.cols, view.batch);
 }
 
+/// A vector's elements `stride` apart, `offset` bytes behind the start.
+void space_out(trine_view& view, int64_t stride, int64_t offset) {
+  if (view.cols == 1 && view.rows > 1) view.row_stride = stride;
+  if (view.rows == 1 && view.cols > 1) view.col_stride = stride;
+  view.offset = uint64_t(offset);
+}
+
 oracle::Operation dense_plan(const Problem& p) {
   const auto dtype = uint32_t(p.dtype);
   switch (p.operation) {
@@ -86,6 +93,11 @@ oracle::Operation plan(const Problem& p) {
   for (size_t i = 0; i < p.layout.size(); ++i)
     *operands[i].view = in_layout(*operands[i].view, p.layout[i]);
   if (p.shared_b) operands[1].view->batch_stride = 0;
+  if (p.operation != Operation::gemm) {
+    space_out(*operands[0].view, p.stride_in, p.offset_in * size_of(p.dtype));
+    if (p.operation == Operation::transpose)
+      space_out(*operands[1].view, p.stride_out, p.offset_out * size_of(p.dtype));
+  }
   return op;
 }
 
@@ -93,7 +105,7 @@ std::vector<uint64_t> operand_bytes(const Problem& p) {
   oracle::Operation op = plan(p);
   std::vector<uint64_t> bytes;
   for (const oracle::Operand& operand : oracle::operands(op))
-    bytes.push_back(oracle::extent_bytes(*operand.view, operand.dtype));
+    bytes.push_back(operand.view->offset + oracle::extent_bytes(*operand.view, operand.dtype));
   return bytes;
 }
 
@@ -109,10 +121,14 @@ DeviceOperation device_operation(const Problem& p, const std::vector<Place>& pla
   const std::vector<oracle::Operand> operands = oracle::operands(op);
   const auto view = [&](size_t i) {
     const trine_view& v = *operands[i].view;
-    return View{places[i].buffer, Dtype(operands[i].dtype),
-                places[i].offset, v.rows,
-                v.cols,           v.batch,
-                v.row_stride,     v.col_stride,
+    return View{places[i].buffer,
+                Dtype(operands[i].dtype),
+                places[i].offset + v.offset,
+                v.rows,
+                v.cols,
+                v.batch,
+                v.row_stride,
+                v.col_stride,
                 v.batch_stride};
   };
   switch (p.operation) {
@@ -148,6 +164,10 @@ std::string to_string(const Problem& p) {
   text += fmt::format(" {} {}", name(p.dtype), to_string(p.operation, p.size));
   if (p.batch != 1) text += fmt::format(" batch {}", p.batch);
   if (p.layout != default_layout(p.operation)) text += " " + p.layout;
+  if (p.stride_in != 1 || p.stride_out != 1)
+    text += fmt::format(" stride {} to {}", p.stride_in, p.stride_out);
+  if (p.offset_in != 0 || p.offset_out != 0)
+    text += fmt::format(" offset {} to {}", p.offset_in, p.offset_out);
   if (p.values != "uniform") text += " " + p.values;
   return text;
 }

@@ -24,6 +24,8 @@ struct Problem {
   int64_t batch = 1;      ///< transpose and gemm: as many matrices, one after the other
   bool shared_b = false;  ///< gemm: one B for all of the batch
   std::string layout;     ///< one letter an operand, r(ow-) or c(olumn-major): "r", "rr", "rrr"
+  /// reduce and transpose of a vector: elements from one to the next, and before the first.
+  int64_t stride_in = 1, stride_out = 1, offset_in = 0, offset_out = 0;
   double alpha = 1, beta = 0;
   Numerics numerics = Numerics::reproducible;
   std::string values = "uniform";  ///< the oracle's value class

@@ -44,7 +44,7 @@ std::string rate_text(double value, const std::string& unit) {
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? three(*ratio) + "×" : "-"; }
 
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+void print_table(const std::vector<std::vector<std::string>>& rows, size_t names) {
   if (rows.size() < 2) return;
   std::vector<size_t> columns, widths;
   for (size_t c = 0; c < rows[0].size(); ++c)
@@ -60,7 +60,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
       const std::string& cell = row[columns[i]];
       const std::string padding(widths[i] - width_of(cell), ' ');
       // Names align left, figures right.
-      const bool words = columns[i] < 3 || columns[i] + 1 == rows[0].size();
+      const bool words = columns[i] < names || columns[i] + 1 == rows[0].size();
       line += (i == 0 ? "" : "  ") + (words ? cell + padding : padding + cell);
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -6,49 +6,14 @@ usage: program_test.py [unittest options] TRINE SCHEMA"""
 import json
 import os
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import jsonschema
 import numpy as np
 
-TRINE, SCHEMA = sys.argv[-2:]
-DEVICES = []
+from harness import DEVICES, SCHEMA, Program, main, trine
 
 
-def trine(*words, env=None):
-    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, **(env or {})})
-
-
-class Program(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def save(self, name, array):
-        np.save(self.path(name), array)
-        return self.path(name)
-
-    def run_good(self, *words):
-        done = trine(*words)
-        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        return done.stdout
-
-    def refused(self, *words, word=None):
-        """Exit 2, one line on stderr that contains `word`, and no file more than before."""
-        before = sorted(os.listdir(self.folder.name))
-        done = trine(*words)
-        self.assertEqual(done.returncode, 2, f"{words}: {done.stdout}{done.stderr}")
-        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-        if word:
-            self.assertIn(word, done.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), before)
-
+class TestProgram(Program):
     # --- info
 
     def test_info_lists_every_backend_or_its_reason(self):
@@ -225,19 +190,5 @@ class Program(unittest.TestCase):
         self.assertIn("30x20x40", text)
 
 
-def devices():
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "info.json")
-        trine("info", "--json", path)
-        with open(path) as file:
-            return [device["id"] for backend in json.load(file)["devices"] for device in backend["devices"]]
-
-
 if __name__ == "__main__":
-    DEVICES = devices()
-    required = [word for word in os.environ.get("TRINE_REQUIRE", "").split(",") if word]
-    missing = [word for word in required if not any(device.startswith(word) for device in DEVICES)]
-    if missing:
-        sys.exit(f"TRINE_REQUIRE: no device of {missing} among {DEVICES}")
-    print(f"devices: {DEVICES}", file=sys.stderr)
-    unittest.main(argv=sys.argv[:-2])
+    main()

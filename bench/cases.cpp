@@ -1,0 +1,99 @@
+#include "cases.hpp"
+
+#include "error.hpp"
+
+namespace trine::bench {
+namespace {
+
+template <class Parse>
+auto parsed(const std::vector<std::string>& words, const std::vector<std::string>& defaults,
+            Parse parse) {
+  std::vector<decltype(parse(std::string_view()))> values;
+  for (const std::string& word : words.empty() ? defaults : words) values.push_back(parse(word));
+  return values;
+}
+
+std::vector<std::string> default_sizes(Operation operation) {
+  switch (operation) {
+    case Operation::reduce: return {"2^10", "2^16", "2^20", "2^24"};
+    case Operation::transpose: return {"256", "1024", "4096"};
+    default: return {"64", "256", "1024"};
+  }
+}
+
+std::vector<std::string> default_dtypes(Operation operation) {
+  if (operation == Operation::transpose) return {"f32"};
+  return {"f32", "f64"};
+}
+
+std::vector<std::string> or_else(const std::vector<std::string>& words,
+                                 const std::vector<std::string>& defaults) {
+  return words.empty() ? defaults : words;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
+              const char* help) {
+  app.add_option(option, target, help)->delimiter(',')->expected(1, -1);
+}
+
+void add_case_options(CLI::App& app, Cases& c) {
+  add_list(app, "operations", c.operations, "reduce, transpose, gemm (default: all)");
+  add_list(app, "--dtype", c.dtypes, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
+  add_list(app, "--size", c.sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
+  add_list(app, "--function", c.functions, "reduce: sum prod min max argmin argmax");
+  add_list(app, "--map", c.maps, "reduce: identity abs square");
+  add_list(app, "--axis", c.axes, "reduce: all each_row each_column");
+  add_list(app, "--layout", c.layouts,
+           "r or c for each operand, as rr, rcr (default: all row-major)");
+  add_list(app, "--values", c.values,
+           "value class of the random data: uniform, wide, cancel, mixed, …");
+  app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
+}
+
+std::vector<Operation> operations_of(const Cases& c) {
+  return parsed(c.operations, {"reduce", "transpose", "gemm"}, parse_operation);
+}
+
+std::vector<Problem> variations(const Cases& c, const Problem& base) {
+  const bool reduce = base.operation == Operation::reduce;
+  const auto of_reduce = [&](const std::vector<std::string>& words) {
+    return reduce ? words : std::vector<std::string>{};
+  };
+  std::vector<Problem> all;
+  for (Function function : parsed(of_reduce(c.functions), {"sum"}, parse_function))
+    for (Map map : parsed(of_reduce(c.maps), {"identity"}, parse_map))
+      for (Axis axis : parsed(of_reduce(c.axes), {"all"}, parse_axis))
+        for (const std::string& layout : or_else(c.layouts, {base.layout}))
+          for (const std::string& values : or_else(c.values, {base.values})) {
+            Problem p = base;
+            p.function = function;
+            p.map = map;
+            p.axis = axis;
+            p.layout = layout;
+            p.values = values;
+            p.result = reduce ? result_dtype(function, map, p.dtype) : p.dtype;
+            if (reduce && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
+            check(p);
+            all.push_back(p);
+          }
+  return all;
+}
+
+std::vector<Problem> problems_of(const Cases& c) {
+  std::vector<Problem> all;
+  for (Operation operation : operations_of(c))
+    for (Dtype dtype : parsed(c.dtypes, default_dtypes(operation), parse_dtype))
+      for (const std::string& size : or_else(c.sizes, default_sizes(operation))) {
+        Problem base;
+        base.operation = operation;
+        base.dtype = dtype;
+        base.size = parse_size(operation, size);
+        base.layout = default_layout(operation);
+        for (Problem& p : variations(c, base)) all.push_back(std::move(p));
+      }
+  return all;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,32 @@
+// The options that name cases, shared by the commands that measure, and the problems they make.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace trine::bench {
+
+/// The words of the command line; an empty list stands for the defaults.
+struct Cases {
+  std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values;
+  std::string result_dtype;
+};
+
+void add_case_options(CLI::App& app, Cases& cases);
+/// An option that takes words apart by spaces or commas.
+void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
+              const char* help);
+
+std::vector<Operation> operations_of(const Cases& cases);
+
+/// Every combination of what was named, operation by operation; throws Refusal on what doesn't exist,
+/// before anything is measured.
+std::vector<Problem> problems_of(const Cases& cases);
+
+/// `base` with every function, map, axis, layout and value class named.
+std::vector<Problem> variations(const Cases& cases, const Problem& base);
+
+}  // namespace trine::bench

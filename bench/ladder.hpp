@@ -1,0 +1,39 @@
+// The ladders: every rung of an operation in its order, and the source documents' tables again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documents.hpp"
+#include "side_by_side.hpp"
+
+namespace trine::bench {
+
+/// What every table of a ladder is measured with.
+struct LadderRun {
+  Control& control;
+  double budget = 0.05;
+  uint64_t seed = 1;
+  Document document = {};
+  bool verified = true;  ///< so far
+
+  /// Measures, keeps in the document and returns the results of one rung: refused ones too.
+  std::vector<Result> measure(Runner& runner, const Problem& problem, const std::string& rung,
+                              bool whole = false);
+};
+
+/// The rungs of a device's ladder in their order, peers last where `peers` is set.
+std::vector<std::string> ladder_of(const Device& device, Operation operation, bool peers);
+
+/// Measures and prints one ladder: rung, time, rate, step and cumulative speed-up, share of the roof.
+void climb(LadderRun& run, Runner& runner, const Problem& problem,
+           const std::vector<std::string>& rungs);
+
+/// Measures and prints every table of a document on one device, published figures beside today's.
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document);
+
+/// Measures and prints how the pattern of access decides the bandwidth: strides and offsets, padding of
+/// tiles, reuse by tile width, structures of arrays against arrays of structures.
+void show_access(LadderRun& run, const Device& device);
+
+}  // namespace trine::bench

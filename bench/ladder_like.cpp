@@ -1,0 +1,254 @@
+// The source documents' tables again: every published figure beside today's, on the device at hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+#include "ladder.hpp"
+#include "table.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// A line's results, and those it is compared with.
+struct Measured {
+  const Line* line = nullptr;
+  std::vector<Result> results;
+};
+
+/// Published figures are of single launches, so these are too.
+const Result* kernel_of(const Measured& measured) {
+  for (const Result& r : measured.results)
+    if (r.verified && r.kernel && r.memory == "resident" && r.method == "single") return &r;
+  return nullptr;
+}
+
+double elements(const Problem& p) { return double(p.size.rows) * double(p.size.cols); }
+
+/// Today's figure, or NaN. `before` and `first`: the lines that step and cumulative look back to.
+double today(Figure figure, const Measured& measured, const Result* before, const Result* first) {
+  const Result* r = kernel_of(measured);
+  if (!r) return std::nan("");
+  switch (figure) {
+    case Figure::milliseconds: return *r->kernel * 1e3;
+    case Figure::gigabytes:
+    case Figure::gigaflops: return r->rate / 1e9;
+    case Figure::gigaelements: return elements(r->problem) / *r->kernel / 1e9;
+    case Figure::step: return before ? *before->kernel / *r->kernel : std::nan("");
+    case Figure::cumulative:
+      return first && first != r ? *first->kernel / *r->kernel : std::nan("");
+    default: break;
+  }
+  for (const Result& whole : measured.results)
+    if (whole.verified && whole.memory == "pageable" && whole.total) return *whole.total * 1e3;
+  return std::nan("");
+}
+
+std::string figure_text(double value) {
+  if (std::isnan(value)) return "-";
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+double published_of(const Line& line, size_t figure) {
+  return figure < line.published.size() ? line.published[figure] : std::nan("");
+}
+
+std::string share_of(const Measured& measured) {
+  const Result* r = kernel_of(measured);
+  return r && r->roof.value > 0 ? fmt::format("{:.1f}%", 100 * r->rate / r->roof.value) : "-";
+}
+
+std::string verdict_of(const Measured& measured) {
+  const Result& r = measured.results.front();
+  if (r.skipped) return "refused";
+  if (std::any_of(measured.results.begin(), measured.results.end(),
+                  [](const Result& each) { return !each.verified; }))
+    return "WRONG";
+  return r.numerics == Numerics::reproducible ? "same bits" : "within bound";
+}
+
+bool is_whole(const Table& table) {
+  return std::find(table.figures.begin(), table.figures.end(), Figure::whole_milliseconds) !=
+         table.figures.end();
+}
+
+/// A line each, two columns a figure: what was published, and today's.
+std::vector<std::vector<std::string>> plain(const Table& table,
+                                            const std::vector<Measured>& measured) {
+  std::vector<std::string> head{"", "rung"};
+  for (const Figure figure : table.figures) {
+    head.push_back(fmt::format("{} then", heading(figure)));
+    head.push_back("today");
+  }
+  head.insert(head.end(), {"of roof", "verified"});
+  std::vector<std::vector<std::string>> rows{head};
+  const Result *before = nullptr, *first = nullptr;
+  for (const Measured& each : measured) {
+    std::vector<std::string> row{each.line->label, each.line->rung};
+    for (size_t i = 0; i < table.figures.size(); ++i) {
+      row.push_back(figure_text(published_of(*each.line, i)));
+      row.push_back(figure_text(today(table.figures[i], each, before, first)));
+    }
+    row.insert(row.end(), {share_of(each), verdict_of(each)});
+    rows.push_back(row);
+    if (const Result* kernel = kernel_of(each)) {
+      before = kernel;
+      if (!first) first = kernel;
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> columns_of(const Table& table) {
+  std::vector<std::string> columns;
+  for (const Line& line : table.lines)
+    if (std::find(columns.begin(), columns.end(), line.column) == columns.end())
+      columns.push_back(line.column);
+  return columns;
+}
+
+/// A row for each label; in each column "published → today", or today's alone.
+std::vector<std::vector<std::string>> crossed(const Table& table,
+                                              const std::vector<Measured>& measured) {
+  const std::vector<std::string> columns = columns_of(table);
+  std::vector<std::string> head{std::string(heading(table.figures.front()))};
+  head.insert(head.end(), columns.begin(), columns.end());
+  std::vector<std::vector<std::string>> rows{head};
+  for (const Measured& each : measured) {
+    if (rows.back().front() != each.line->label || rows.size() == 1) {
+      rows.emplace_back(head.size(), "-");
+      rows.back().front() = each.line->label;
+    }
+    const size_t column =
+        size_t(std::find(columns.begin(), columns.end(), each.line->column) - columns.begin());
+    const double then = published_of(*each.line, 0);
+    const std::string now = figure_text(today(table.figures.front(), each, nullptr, nullptr));
+    rows.back()[column + 1] =
+        std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now);
+  }
+  return rows;
+}
+
+/// From which size on a column is faster than the first one, at every larger size too.
+void print_crossings(const Table& table, const std::vector<Measured>& measured) {
+  const std::vector<std::string> columns = columns_of(table);
+  const auto time_at = [&](const std::string& label, const std::string& column) {
+    for (const Measured& each : measured)
+      if (each.line->label == label && each.line->column == column) {
+        const Result* kernel = kernel_of(each);
+        return kernel ? *kernel->kernel : std::nan("");
+      }
+    return std::nan("");
+  };
+  std::vector<std::string> labels;
+  for (const Line& line : table.lines)
+    if (labels.empty() || labels.back() != line.label) labels.push_back(line.label);
+  for (size_t c = 1; c < columns.size(); ++c) {
+    std::string from;
+    bool any = false;
+    for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+      const double other = time_at(*label, columns[0]), mine = time_at(*label, columns[c]);
+      if (std::isnan(other) || std::isnan(mine)) continue;
+      any = true;
+      if (mine >= other) break;
+      from = *label;
+    }
+    if (any)
+      std::printf("Break-even with %s at %s: %s\n", columns[0].c_str(), columns[c].c_str(),
+                  from.empty() ? fmt::format("not up to {}", labels.back()).c_str() : from.c_str());
+  }
+}
+
+void print_refusals(const std::vector<Measured>& measured) {
+  std::set<std::string> said;
+  for (const Measured& each : measured)
+    for (const Result& r : each.results)
+      if (!r.failure.empty() && said.insert(r.failure).second)
+        std::printf("%s: %s: %s\n", r.skipped ? "refused" : "WRONG", each.line->rung.c_str(),
+                    r.failure.c_str());
+}
+
+nlohmann::ordered_json number(double value) {
+  return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+}
+
+nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
+                               const Table& table, const std::vector<Measured>& measured) {
+  nlohmann::ordered_json json = {{"document", document.number},
+                                 {"name", document.name},
+                                 {"table", table.title},
+                                 {"ours", table.ours},
+                                 {"device", device.id()},
+                                 {"figures", nlohmann::ordered_json::array()},
+                                 {"rows", nlohmann::ordered_json::array()}};
+  for (const Figure figure : table.figures) json["figures"].push_back(heading(figure));
+  const Result *before = nullptr, *first = nullptr;
+  for (const Measured& each : measured) {
+    nlohmann::ordered_json row = {{"label", each.line->label},
+                                  {"column", each.line->column},
+                                  {"rung", each.line->rung},
+                                  {"verdict", verdict_of(each)},
+                                  {"published", nlohmann::ordered_json::array()},
+                                  {"today", nlohmann::ordered_json::array()}};
+    for (size_t i = 0; i < table.figures.size(); ++i) {
+      row["published"].push_back(number(published_of(*each.line, i)));
+      row["today"].push_back(number(today(table.figures[i], each, before, first)));
+    }
+    json["rows"].push_back(row);
+    if (const Result* kernel = kernel_of(each)) {
+      before = kernel;
+      if (!first) first = kernel;
+    }
+  }
+  return json;
+}
+
+/// Where a line is measured: the device, or the CPU.
+Device site_of(const Line& line, const Device& device) {
+  if (line.site == Site::cpu_thread) return open("cpu:threads=1");
+  if (line.site == Site::cpu_all) return open("cpu");
+  return device;
+}
+
+/// The device's own rungs at the table's cases where the table knows none of them: a CPU's ladder is its
+/// counterpart of the GPU's.
+void climb_own(LadderRun& run, const Device& device, const Table& table) {
+  std::set<std::string> named;
+  for (const Line& line : table.lines) named.insert(line.rung.substr(0, line.rung.find(':')));
+  std::vector<std::string> own;
+  for (const std::string& rung : ladder_of(device, table.lines[0].problem.operation, false))
+    if (!named.contains(rung)) own.push_back(rung);
+  if (own.empty() || run.control.stop()) return;
+  Runner runner(device, run.budget);
+  std::printf("\nRungs of %s that the document hasn't:", device.id().c_str());
+  climb(run, runner, table.lines.back().problem, own);
+}
+
+}  // namespace
+
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document) {
+  for (const Table& table : document.tables) {
+    if (run.control.stop()) return;
+    std::vector<Measured> measured;
+    for (const Line& line : table.lines) {
+      if (run.control.stop()) break;
+      Runner runner(site_of(line, device), run.budget);
+      measured.push_back({&line, run.measure(runner, line.problem, line.rung, is_whole(table))});
+    }
+    std::printf("\n%s %s: %s, on %s\n", std::string(document.number).c_str(),
+                std::string(document.name).c_str(), table.title.c_str(), device.id().c_str());
+    if (!table.ours.empty()) std::printf("(ours: %s)\n", table.ours.c_str());
+    const bool plainly = table.lines[0].column.empty();
+    print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
+    if (table.crossing) print_crossings(table, measured);
+    print_refusals(measured);
+    run.document.arrays["published"].push_back(to_json(document, device, table, measured));
+    std::fflush(stdout);
+    climb_own(run, device, table);
+  }
+  if (!document.remark.empty()) std::printf("\n%s\n", document.remark.c_str());
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,131 @@
+#include "side_by_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "error.hpp"
+
+namespace trine::bench {
+namespace {
+
+Result skipped(const Problem& problem, const Device& device, const std::string& rung,
+               const char* reason) {
+  Result result;
+  result.problem = problem;
+  result.device = device.id();
+  result.requested = result.rung = rung;
+  result.numerics = Numerics::reproducible;
+  result.skipped = true;
+  result.failure = reason;
+  return result;
+}
+
+}  // namespace
+
+std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
+  std::vector<Device> devices;
+  for (const std::string& device : names) devices.push_back(open(device));
+  if (!names.empty()) return devices;
+  for (const BackendInfo& backend : backends())
+    for (const Facts& facts : backend.devices) {
+      try {
+        devices.push_back(open(facts.id));
+      } catch (const Error& error) {
+        std::printf("%s is left out: %s\n", facts.id.c_str(), error.what());
+      }
+    }
+  if (devices.empty()) throw Refusal("there is no device; `trine info` says why");
+  // The cpu first: it is what the others are compared with.
+  std::stable_partition(devices.begin(), devices.end(),
+                        [](const Device& d) { return d.backend() == "cpu"; });
+  return devices;
+}
+
+void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
+                 const std::vector<Operation>& operations) {
+  for (const std::string& rung : rungs) {
+    const std::string name_only = rung.substr(0, rung.find(':'));
+    std::set<std::string> known;
+    for (const Device& device : devices)
+      for (Operation operation : operations)
+        for (const RungInfo& info : device.rungs(operation)) known.insert(info.name);
+    if (!known.contains(name_only))
+      throw Refusal(fmt::format("no rung '{}' on these devices; there are: {}", name_only,
+                                fmt::join(known, ", ")));
+  }
+}
+
+void print_heading(const std::vector<Device>& devices) {
+  std::printf("trine %s, %s\n", version(), host_sentence().c_str());
+  for (const Device& device : devices)
+    std::printf("%s: %s, %s\n", device.id().c_str(), device.facts().name.c_str(),
+                device.facts().driver.c_str());
+}
+
+std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
+                                 const std::string& rung, bool whole) {
+  try {
+    std::vector<Result> results = runner.resident(problem, expectation, rung);
+    // Peers are there for their kernel; the transfers are the same.
+    if (whole && results.back().verified && !results.back().vendor())
+      for (Result& result : runner.whole(problem, expectation, results.front()))
+        results.push_back(std::move(result));
+    return results;
+  } catch (const Error& error) {
+    const bool refused = error.status() == Status::unsupported ||
+                         error.status() == Status::out_of_memory ||
+                         (error.status() == Status::not_found && !rung.empty());
+    if (!refused) throw;
+    return {skipped(problem, runner.device(), rung, error.what())};
+  }
+}
+
+void set_peer_ratios(std::vector<Result>& results) {
+  std::map<std::string, DeviceKind> kinds;
+  for (const Result& result : results)
+    if (!kinds.contains(result.device)) kinds[result.device] = open(result.device).facts().kind;
+  for (Result& result : results) {
+    if (result.vendor() || !result.verified || result.memory != "resident") continue;
+    for (const Result& peer : results)
+      if (peer.vendor() && peer.verified && peer.method == result.method &&
+          peer.problem.size == result.problem.size &&
+          kinds.at(peer.device) == kinds.at(result.device)) {
+        const double ratio = *peer.kernel / *result.kernel;
+        result.peer_ratio = std::min(result.peer_ratio.value_or(ratio), ratio);
+      }
+  }
+}
+
+void compare_digests(std::vector<Result>& results) {
+  const Result* first = nullptr;
+  for (Result& result : results) {
+    if (!result.verified || result.numerics != Numerics::reproducible) continue;
+    if (first == nullptr) first = &result;
+    if (result.digest == first->digest) continue;
+    result.verified = false;
+    result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first->device,
+                                 result.digest, first->digest);
+  }
+}
+
+int finish(Document& document, const Control& control, const std::string& path, int code) {
+  document.partial = control.partial();
+  if (!path.empty()) write_json(path, to_json(document));
+  if (!control.partial()) return code;
+  std::printf("Ended early, %s: what stands above is all there is.\n", control.why().c_str());
+  return control.interrupted() ? kExitInterrupted : code;
+}
+
+int exit_code(const std::vector<Result>& results) {
+  const bool wrong = std::any_of(results.begin(), results.end(),
+                                 [](const Result& r) { return !r.verified && !r.skipped; });
+  const bool right =
+      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
+  return wrong || !right ? kExitFailed : kExitGood;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,43 @@
+// What every measuring command does with devices and rungs: choose them, measure one rung on one
+// problem whatever it answers, and hold the results against each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "json.hpp"
+#include "result.hpp"
+#include "runner.hpp"
+
+namespace trine::bench {
+
+/// The devices named, or all that open, the cpu first; throws where there is none.
+std::vector<Device> chosen_devices(const std::vector<std::string>& names);
+
+/// Throws Refusal where a rung named is on none of the devices.
+void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
+                 const std::vector<Operation>& operations);
+
+/// The program's version, the host, a line for each device.
+void print_heading(const std::vector<Device>& devices);
+
+/// One rung ("": the device's own choice) on one problem: the kernel on resident data and, where
+/// `whole` is set and it is right, the whole program. A refusal is one result that says why.
+std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
+                                 const std::string& rung, bool whole);
+
+/// Sets peer_ratio where a vendor's rung was measured on the same kind of device by the same method.
+void set_peer_ratios(std::vector<Result>& results);
+
+/// Fails every reproducible result of one problem whose bits differ from the first's.
+void compare_digests(std::vector<Result>& results);
+
+/// Writes the JSON file where one was asked for, says why the work ended early if it did, and returns
+/// the command's exit code: `code`, or kExitInterrupted.
+int finish(Document& document, const Control& control, const std::string& path, int code);
+
+/// kExitFailed where any result is wrong, or none is right.
+int exit_code(const std::vector<Result>& results);
+
+}  // namespace trine::bench

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""`trine ladder`: every rung verified, steps that multiply to the cumulative speed-up, the documents'
+tables with the figures that they published, and work that ends early.
+
+usage: ladder_test.py [unittest options] TRINE SCHEMA"""
+import signal
+import subprocess
+import time
+
+from harness import DEVICES, TRINE, Program, main, trine
+
+QUICK = ("--min-time", "0.001")
+
+
+class TestLadder(Program):
+    def test_climbs_every_rung_in_order(self):
+        for operation, size in (("reduce", "100003"), ("transpose", "129x67"), ("gemm", "65x33x29")):
+            for device in DEVICES:
+                text = self.run_good("ladder", operation, "--size", size, "--dtype", "f32", "--device", device,
+                                     *QUICK, "--json", self.path("ladder.json"))
+                document = self.load("ladder.json")
+                self.assertEqual(document["command"], "ladder")
+                self.assertFalse(document["partial"])
+                rungs = list(dict.fromkeys(r["rung"] for r in document["results"]))
+                self.assertGreater(len(rungs), 2, text)
+                for result in document["results"]:
+                    self.assertTrue(result["verified"] or result["skipped"], result)
+
+    def test_cumulative_is_first_over_this(self):
+        self.run_good("ladder", "gemm", "--size", "96", "--dtype", "f32", "--device", "cpu", *QUICK)
+        text = self.run_good("ladder", "gemm", "--size", "128", "--dtype", "f64", "--device", "cpu", *QUICK)
+        rows = [line.split() for line in text.splitlines() if "same bits" in line]
+        self.assertNotIn("×", " ".join(rows[0]))
+        self.assertIn("×", " ".join(rows[1]))
+
+    def test_prints_the_documents_with_their_figures(self):
+        published = {"001": ["4.24", "30.1", "17.2"], "003": ["8.05", "62.7", "30", "73"]}
+        for number, figures in published.items():
+            text = self.run_good("ladder", "--like", number, "--device", "cpu", *QUICK, "--json",
+                                 self.path("like.json"))
+            for figure in figures:
+                self.assertIn(figure, text)
+            tables = self.load("like.json")["published"]
+            self.assertTrue(tables)
+            self.assertTrue(all(table["document"] == number for table in tables))
+
+    def test_figures_of_today_follow_from_the_results(self):
+        device = next((d for d in DEVICES if d.startswith("opencl")), None)
+        if device is None:
+            self.skipTest("no OpenCL device")
+        self.run_good("ladder", "--like", "003", "--device", device, *QUICK, "--json", self.path("like.json"))
+        document = self.load("like.json")
+        table = document["published"][0]
+        self.assertEqual(table["figures"], ["ms", "GB/s", "step", "cumulative"])
+        rows = table["rows"]
+        self.assertEqual(len(rows), 7)
+        for row in rows:
+            self.assertEqual(row["verdict"], "within bound")
+            milliseconds, gigabytes = row["today"][:2]
+            self.assertAlmostEqual(gigabytes * milliseconds, (2 ** 22 * 4 + 8) / 1e6, delta=0.01)
+        self.assertAlmostEqual(rows[-1]["today"][3], rows[0]["today"][0] / rows[-1]["today"][0], places=6)
+
+    def test_refuses_what_it_does_not_know(self):
+        self.refused("ladder", "--like", "005", word="000")
+        self.refused("ladder", "--like", "003", "--size", "2^10", word="--size")
+        self.refused("ladder", "reduce", "--rung", "escalator", word="escalator")
+        self.refused("ladder", "sort", word="sort")
+
+
+class TestEarlyEnd(Program):
+    def test_a_time_limit_leaves_what_there_is(self):
+        text = self.run_good("ladder", "reduce", "--device", "cpu", "--size", "2^10", "--dtype", "f32", "--time-limit",
+                             "0.3", "--min-time", "0.25", "--json", self.path("part.json"))
+        document = self.load("part.json")
+        self.assertTrue(document["partial"])
+        self.assertIn("time limit", text)
+        self.assertGreater(len(document["results"]), 0)
+
+    def test_an_interrupt_leaves_what_there_is(self):
+        run = subprocess.Popen([TRINE, "compare", "--device", "cpu", "--min-time", "1", "--json", self.path("cut.json")],
+                               stdout=subprocess.PIPE, text=True)
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        text = run.communicate(timeout=120)[0]
+        self.assertEqual(run.returncode, 130, text)
+        self.assertIn("interrupted", text)
+        self.assertTrue(self.load("cut.json")["partial"])
+
+
+if __name__ == "__main__":
+    main()

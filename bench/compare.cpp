@@ -73,7 +73,9 @@ std::vector<std::string> rungs_for(const Options& o, const Device& device, Opera
   std::vector<std::string> rungs = o.rungs.empty() ? std::vector<std::string>{""} : o.rungs;
   if (o.peers)
     for (const RungInfo& rung : device.rungs(operation))
-      if (rung.numerics == Numerics::vendor) rungs.push_back(rung.name);
+      if (rung.numerics == Numerics::vendor &&
+          std::find(rungs.begin(), rungs.end(), rung.name) == rungs.end())
+        rungs.push_back(rung.name);
   return rungs;
 }
 
@@ -146,7 +148,8 @@ Command add_compare(CLI::App& app) {
       ->check(CLI::Range(0.001, 60.0));
   app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--peers", o->peers, "measure OpenBLAS and cuBLAS beside them");
+  app.add_flag("--peers", o->peers,
+               "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
   app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   return [o] { return compare(*o); };
 }

@@ -180,7 +180,8 @@ Command add_ladder(CLI::App& app) {
       ->check(CLI::Range(0.001, 60.0));
   app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--peers", o->peers, "the vendor libraries' kernels as the last rungs");
+  app.add_flag("--peers", o->peers,
+               "the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
   app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   return [o] { return ladder(*o); };
 }

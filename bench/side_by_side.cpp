@@ -24,6 +24,21 @@ Result skipped(const Problem& problem, const Device& device, const std::string& 
   return result;
 }
 
+bool is_vendor(const Device& device, Operation operation, const std::string& rung) {
+  for (const RungInfo& info : device.rungs(operation))
+    if (info.name == rung.substr(0, rung.find(':'))) return info.numerics == Numerics::vendor;
+  return false;
+}
+
+/// Why a peer may not be asked for this, or nothing: its pack sees an element's size alone.
+const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
+  if (problem.operation != Operation::transpose || problem.dtype == Dtype::f32 ||
+      problem.dtype == Dtype::f64 || !is_vendor(device, problem.operation, rung))
+    return nullptr;
+  return "vendors transpose by multiplying with one, which changes bits that spell a signalling "
+         "NaN; peers take f32 and f64";
+}
+
 }  // namespace
 
 std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
@@ -68,6 +83,8 @@ void print_heading(const std::vector<Device>& devices) {
 
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
                                  const std::string& rung, bool whole) {
+  if (const char* reason = peer_refuses(runner.device(), problem, rung))
+    return {skipped(problem, runner.device(), rung, reason)};
   try {
     std::vector<Result> results = runner.resident(problem, expectation, rung);
     // Peers are there for their kernel; the transfers are the same.

@@ -1,8 +1,8 @@
 # Decides which backends are built. TRINE_CUDA, TRINE_OPENCL, TRINE_CPU are ON, OFF or AUTO: AUTO
 # builds what the machine can and says what it left out, ON fails with the reason.
 #
-# Sets TRINE_BUILD_<BACKEND>, and what the backends need: TRINE_NVCC, TRINE_CUDA_INCLUDE;
-# TRINE_OPENCL_INCLUDE; the targets Kokkos::kokkos and hwy::hwy.
+# Sets TRINE_BUILD_<BACKEND>, and what the backends need: TRINE_NVCC, TRINE_NVCC_VERSION,
+# TRINE_CUDA_INCLUDE, TRINE_CUDA_ARCHITECTURES; TRINE_OPENCL_INCLUDE; the targets Kokkos::kokkos and hwy::hwy.
 
 include(TrineKokkos)
 
@@ -25,6 +25,7 @@ function(trine_find_cuda)
   execute_process(COMMAND "${TRINE_NVCC}" --version OUTPUT_VARIABLE text ERROR_QUIET)
   string(REGEX MATCH "release ([0-9.]+)" release "${text}")
   set(detail "nvcc ${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(TRINE_NVCC_VERSION "${CMAKE_MATCH_1}" PARENT_SCOPE)
 endfunction()
 
 function(trine_find_opencl)
@@ -77,6 +78,28 @@ foreach(backend CPU OPENCL CUDA)
   string(REPLACE ";" "\\;" report "${report}")
   list(APPEND TRINE_BACKEND_REPORT "trine: backend ${name}: ${report}")
 endforeach()
+
+# What device code is compiled for: code for 80 and 90a, PTX of 80 for all others.
+set(TRINE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
+if(NOT TRINE_CUDA_ARCHITECTURES)
+  set(TRINE_CUDA_ARCHITECTURES 80 90a-real)
+endif()
+
+# The same in nvcc's words.
+function(trine_gencode result)
+  set(words "")
+  foreach(architecture IN LISTS TRINE_CUDA_ARCHITECTURES)
+    string(REGEX MATCH "^[0-9]+[a-z]?" number "${architecture}")
+    set(code "compute_${number},sm_${number}")
+    if(architecture MATCHES "-virtual$")
+      set(code "compute_${number}")
+    elseif(architecture MATCHES "-real$")
+      set(code "sm_${number}")
+    endif()
+    list(APPEND words "-gencode=arch=compute_${number},code=[${code}]")
+  endforeach()
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
 
 # The last lines of a configuration, where they are seen.
 function(trine_report_backends)

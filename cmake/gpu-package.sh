@@ -20,7 +20,8 @@ find "$package"/tests -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and the toolkit's libraries,
 # which are huge. Carried, but used only where the machine has none of its own: the runtimes of the
-# compiler (a driver may need newer ones than ours) and OpenBLAS.
+# compiler (a driver may need newer ones than ours) and OpenBLAS. The other peers: CLBlast is carried,
+# CUB is compiled in, cuBLAS is the toolkit's.
 is_there='^(ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libcuda|libnvidia.*|libOpenCL|libcublas.*|libcudart)\.so'
 is_fallback='^(libstdc\+\+|libgcc_s|libgomp|libgfortran|libquadmath|libopenblas)\.?[^/]*\.so|^libopenblas'
 find "$package" -type f \( -name '*.so*' -o -perm -u+x \) | while read -r file; do

@@ -1,10 +1,10 @@
 // cuBLAS as a rung pack: the peer of the cuda backend's gemm and transpose (geam), and asum.
 // cuBLAS is column-major: a row-major C is computed as C' = B' A'.
 #include <cublas_v2.h>
-#include <cuda_runtime_api.h>
 
 #include <algorithm>
 
+#include "current_device.hpp"
 #include "pack.hpp"
 
 namespace trine::peers {
@@ -77,21 +77,6 @@ trine_status check(cublasStatus_t status, const char* what) {
   std::snprintf(error_text, sizeof error_text, "%s: %s", what, cublasGetStatusString(status));
   return TRINE_BACKEND_ERROR;
 }
-
-/// Makes the device's primary context current for a call, and gives the caller's back.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    cudaGetDevice(&previous_);
-    cudaSetDevice(device);
-  }
-  ~CurrentDevice() { cudaSetDevice(previous_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int previous_ = 0;
-};
 
 trine_status state_create(const trine_native* native, void** state) {
   CurrentDevice current(native->device_index);

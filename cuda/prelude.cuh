@@ -52,6 +52,11 @@ DEVICE int size_y() { return blockDim.y; }
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
 
+// The same for a warp alone. Where there are none (OpenCL but NVIDIA's) it is sync(), so the whole group
+// must come: `if (in_first_warp())` lets in what sync_warp() brings together.
+DEVICE void sync_warp() { __syncwarp(); }
+DEVICE bool in_first_warp() { return threadIdx.x < 32; }
+
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
 DEVICE uint atomic_min(uint* p, uint v) { return atomicMin(p, v); }

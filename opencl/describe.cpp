@@ -92,6 +92,10 @@ uint64_t capabilities_of(cl_device_id device, cl_device_type type, const char* e
   uint64_t can = TRINE_CAN_PIN;
   if (has_extension(extensions, "cl_khr_fp64")) can |= TRINE_CAN_F64;
   if (has_extension(extensions, "cl_khr_int64_base_atomics")) can |= TRINE_CAN_ATOMIC_64;
+  if (has_extension(extensions, "cl_khr_subgroups") ||
+      has_extension(extensions, "cl_intel_subgroups")) {
+    can |= TRINE_CAN_SUBGROUPS;
+  }
   // The kernels' inline PTX (cp.async, fence.acq_rel) is that of compute capability 8.0 and later.
   constexpr cl_device_info kComputeCapabilityMajor = 0x4000;  // of cl_nv_device_attribute_query
   if (has_extension(extensions, "cl_nv_compiler_options") &&

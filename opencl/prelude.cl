@@ -10,6 +10,13 @@
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 
+#ifdef cl_khr_subgroups
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+#endif
+#ifdef cl_intel_subgroups
+#pragma OPENCL EXTENSION cl_intel_subgroups : enable
+#endif
+
 // --- Where things live ----------------------------------------------------------------------
 #define GLOBAL __global        // memory of the device, in pointer types
 #define LOCAL __local          // memory of the group: LOCAL float tile[32][33];
@@ -45,6 +52,16 @@ DEVICE int size_y() { return get_local_size(1); }
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date
+
+// The same for a warp alone. Where there are none (OpenCL but NVIDIA's) it is sync(), so the whole group
+// must come: `if (in_first_warp())` lets in what sync_warp() brings together.
+#if HAVE_WARPS
+#define sync_warp() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define in_first_warp() (local_x() < 32)
+#else
+#define sync_warp() sync()
+#define in_first_warp() true
+#endif
 
 // atomic_add, atomic_or, atomic_min, atomic_max on 32 bits and atom_add on 64 are OpenCL's own.
 

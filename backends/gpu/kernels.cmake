@@ -5,7 +5,14 @@ set(TRINE_GPU_KERNELS
   service/fill
   service/stamp
   reduce/interleaved_divergent
+  reduce/interleaved_strided
   reduce/sequential
+  reduce/first_add
+  reduce/unroll_last_warp
+  reduce/unroll_all
+  reduce/cascade
+  reduce/shuffle
+  reduce/vector_loads
   reduce/exact
   reduce/exact_vector
   transpose/naive

@@ -1,11 +1,10 @@
-// The ladder of reduce on GPU backends: how a call lies over groups of work-items, and which rung
-// takes it. opencl/reduce/tile.h has the picture that this geometry fills.
-#include <algorithm>
-#include <bit>
-#include <cstdlib>
+// The upper end of reduce's ladder on GPU backends, for any function, view and axis: how a call lies
+// over groups of work-items, and which rung takes it. opencl/reduce/tile.h has the picture that this
+// geometry fills; the historic sums are in reduce_sum_rows.cpp.
+#include <array>
 #include <string_view>
 
-#include "row.hpp"
+#include "reduce_problem.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -13,46 +12,6 @@ namespace {
 // The words of opencl/reduce/tile.h.
 enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
 enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
-
-bool is_float(uint32_t dtype) { return dtype == TRINE_F32 || dtype == TRINE_F64; }
-bool is_signed(uint32_t dtype) { return dtype == TRINE_I32 || dtype == TRINE_I64; }
-bool is_arg(uint32_t function) { return function == TRINE_ARGMIN || function == TRINE_ARGMAX; }
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t power_above(int64_t n) { return int64_t(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1)))); }
-int64_t power_below(int64_t n) {
-  return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1))));
-}
-
-/// What there is to reduce: element (i, j) of result r lies r * result_stride + i * row_stride +
-/// j * col_stride behind the first, and its index is i * row_index + j * col_index.
-struct Shape {
-  int64_t results = 1, rows = 1, cols = 0;
-  int64_t result_stride = 0, row_stride = 0, col_stride = 0;
-  int64_t row_index = 0, col_index = 1;
-};
-
-/// `ordered`: the order of elements counts (products), so dimensions stay as they are.
-Shape shape_of(const trine_reduce& op, bool ordered) {
-  const trine_view& v = op.input;
-  // Nothing empty is ever launched, but choose() and refuses() are asked about it.
-  const int64_t rows = std::max<int64_t>(v.rows, 1), cols = std::max<int64_t>(v.cols, 1);
-  if (op.axis == TRINE_EACH_ROW) return {rows, 1, cols, v.row_stride, 0, v.col_stride};
-  if (op.axis == TRINE_EACH_COLUMN) return {cols, 1, rows, v.col_stride, 0, v.row_stride};
-  if (rows == 1) return {1, 1, cols, 0, 0, v.col_stride};
-  if (cols == 1) return {1, 1, rows, 0, 0, v.row_stride};
-  if (v.row_stride == cols * v.col_stride) return {1, 1, rows * cols, 0, 0, v.col_stride};
-  Shape shape{1, rows, cols, 0, v.row_stride, v.col_stride, cols, 1};
-  if (!ordered && std::abs(v.row_stride) < std::abs(v.col_stride)) {
-    std::swap(shape.rows, shape.cols);
-    std::swap(shape.row_stride, shape.col_stride);
-    std::swap(shape.row_index, shape.col_index);
-    if (!is_arg(op.function) && v.col_stride == rows * v.row_stride) {
-      shape.cols *= shape.rows;
-      shape.rows = 1;
-    }
-  }
-  return shape;
-}
 
 /// How groups lie over it: opencl/reduce/tile.h.
 struct Tiling {
@@ -62,7 +21,6 @@ struct Tiling {
 };
 
 constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
-constexpr int64_t kLargestGrid = (int64_t{1} << 31) - 1;
 
 /// Several groups share a tile only while tiles alone don't fill the device.
 void split(Tiling& tiling, int64_t units, const Target& target, int64_t groups_per_unit) {
@@ -113,89 +71,6 @@ Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
   split(t, segments, target, groups_per_unit);
   t.splits = int32_t(ceil_div(segments, power_above(ceil_div(segments, t.splits))));
   return t;
-}
-
-/// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
-bool finishes_at_once(const Target& target) {
-  return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
-}
-
-// --- The historic ladder: sums of one sequence -------------------------------------------------
-
-constexpr const char* kThreads[] = {"64", "128", "256", "512", "1024"};
-constexpr int32_t kThreadCounts[] = {64, 128, 256, 512, 1024};
-constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
-enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
-constexpr trine_parameter kSumParameters[] = {{sizeof(trine_parameter), 5, 2, "threads", kThreads},
-                                              {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
-constexpr const char* kSumTypes[] = {"float", "double", "uint", "int", "long"};
-constexpr Macro kSumMacros[] = {{"T", kSumTypes}};
-constexpr const char* kSumEntries[] = {"sum", "clear"};
-
-int sum_type_of(uint32_t dtype) {
-  switch (dtype) {
-    case TRINE_F32: return 0;
-    case TRINE_F64: return 1;
-    case TRINE_U32: return 2;
-    case TRINE_I32: return 3;
-    default: return 4;  // u64 too: modulo 2^64 it is the same sum
-  }
-}
-
-const char* sum_refuses(const Request& request) {
-  const auto& op = request.as<trine_reduce>();
-  const int32_t threads = kThreadCounts[request.selection.values[0]];
-  const int32_t finish = request.selection.values[1];
-  if (op.function != TRINE_SUM || op.map != TRINE_IDENTITY) return "sum of the elements only";
-  if (op.axis != TRINE_ALL) return "axis all only";
-  if (shape_of(op, false).rows != 1) return "evenly spaced elements only";
-  if (op.dtype == TRINE_F32 && op.result_dtype == TRINE_F64) return "f32 sums stay f32 here";
-  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
-  if (threads > int32_t(request.target.facts->max_group_threads))
-    return "more threads than this device has in a group";
-  if (finish == kAtomic && op.dtype != TRINE_F32 && request.target.backend == kOpencl &&
-      !request.target.has(TRINE_CAN_ATOMIC_64))
-    return "this device has no 64-bit atomics";
-  if (finish == kLastBlock && !finishes_at_once(request.target))
-    return "groups of one launch can't see each other's memory here";
-  if (ceil_div(shape_of(op, false).cols, threads) > kLargestGrid)
-    return "more elements than one launch can have threads for";
-  return nullptr;
-}
-
-/// Sums of all levels, 8 bytes each at most.
-uint64_t sum_workspace(const Request& request) {
-  const int64_t threads = kThreadCounts[request.selection.values[0]];
-  int64_t sums = 0, count = shape_of(request.as<trine_reduce>(), false).cols;
-  while ((count = ceil_div(count, threads)) > 1) sums += count;
-  return sums == 0 ? 0 : TRINE_CONTROL_BYTES + uint64_t(sums * 8);
-}
-
-void sum_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_reduce>();
-  const Shape s = shape_of(op, false);
-  const int32_t threads = kThreadCounts[request.selection.values[0]];
-  const int32_t finish = request.selection.values[1];
-  plan.macro[0] = sum_type_of(op.dtype);
-  if (finish == kAtomic && s.cols > threads)
-    plan.add(1).memory(op.output.memory).i64(int64_t(op.output.offset));
-  const bool levels = s.cols > threads;
-  int64_t from = 0, to = 0, count = s.cols;
-  for (int32_t level = 0;; ++level) {
-    const int64_t groups = ceil_div(count, threads);
-    Launch& l = plan.add(0);
-    l.grid[0] = uint32_t(groups);
-    l.block[0] = uint32_t(threads);
-    l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
-    l.i64(s.col_stride).i64(count);
-    l.memory(levels ? request.workspace->memory : nullptr);
-    l.i64(levels ? int64_t(request.workspace->offset) : 0).i64(from).i64(to);
-    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i32(level).i32(finish);
-    if (groups == 1 || finish != kRecursive) return;
-    from = to;
-    to += groups;
-    count = groups;
-  }
 }
 
 // --- exact -----------------------------------------------------------------------------------------
@@ -370,40 +245,6 @@ void vector_plan(const Request& request, Plan& plan) {
 }
 
 constexpr Row kRows[] = {
-    {.name = "interleaved_divergent",
-     .operation = TRINE_REDUCE,
-     .numerics = TRINE_STUDY,
-     .summary = "the naive tree: pairs of neighbours, every warp split",
-     .requirement = "sum, identity, axis all, evenly spaced elements",
-     .file = "reduce/interleaved_divergent",
-     .backends = kBoth,
-     .parameters = kSumParameters,
-     .macros = kSumMacros,
-     .entries = kSumEntries,
-     .exists = nullptr,
-     .refuses = sum_refuses,
-     .workspace_bytes = sum_workspace,
-     .plan = sum_plan,
-     .self_check = nullptr,
-     .options = nullptr,
-     .architectures = nullptr},
-    {.name = "sequential",
-     .operation = TRINE_REDUCE,
-     .numerics = TRINE_STUDY,
-     .summary = "the tree folds halves: neighbours read neighbours",
-     .requirement = "sum, identity, axis all, evenly spaced elements",
-     .file = "reduce/sequential",
-     .backends = kBoth,
-     .parameters = kSumParameters,
-     .macros = kSumMacros,
-     .entries = kSumEntries,
-     .exists = nullptr,
-     .refuses = sum_refuses,
-     .workspace_bytes = sum_workspace,
-     .plan = sum_plan,
-     .self_check = nullptr,
-     .options = nullptr,
-     .architectures = nullptr},
     {.name = "exact_vector",
      .operation = TRINE_REDUCE,
      .numerics = TRINE_REPRODUCIBLE,
@@ -442,17 +283,21 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> reduce_rows() { return kRows; }
+std::span<const Row> reduce_rows() {
+  static const auto ladder = [] {
+    std::array<Row, kSumRungs + std::size(kRows)> all;
+    std::ranges::copy(kRows, std::ranges::copy(reduce_sum_rows(), all.begin()).out);
+    return all;
+  }();
+  return ladder;
+}
 
 const Row* choose_reduce(const Target& target, const trine_reduce&, trine_selection& selection) {
   const bool vectors = target.is_cpu();
   selection.why = vectors ? "a CPU device reduces in wide vectors, one work-item a group"
                           : "the default: the same bits on every device";
-  const auto named = [&](const char* name) {
-    return std::find_if(std::begin(kRows), std::end(kRows),
-                        [&](const Row& row) { return std::string_view(row.name) == name; });
-  };
-  return named(vectors ? "exact_vector" : "exact");
+  const std::string_view name = vectors ? "exact_vector" : "exact";
+  return &*std::ranges::find_if(reduce_rows(), [&](const Row& row) { return row.name == name; });
 }
 
 }  // namespace trine::gpu

@@ -152,7 +152,7 @@ struct Row {
       architectures;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
 };
 
-/// The ladders, naive first. One file each: reduce_rows.cpp, transpose_rows.cpp, gemm_rows.cpp.
+/// The ladders, naive first: reduce_sum_rows.cpp and reduce_rows.cpp, transpose_rows.cpp, gemm_rows.cpp.
 std::span<const Row> reduce_rows();
 std::span<const Row> transpose_rows();
 std::span<const Row> gemm_rows();

@@ -1,6 +1,7 @@
 // What the historic sum rungs share: the sequence they read and the accumulator they use. A rung
-// defines share_of(), what one work-item adds up by itself, and group_sum(), how a group adds
-// values[0 … size_x() - 1]; group_kernel.h makes a kernel of them.
+// defines share_of(), what one work-item adds up by itself, and group_sum(), how a group adds what each
+// of its work-items has, by way of `values`, in local memory, one a work-item: the sum counts in
+// work-item 0 alone. group_kernel.h makes a kernel of them.
 #pragma once
 
 #if T_float

@@ -7,14 +7,14 @@
 //           |<------|                    |<--|                |<|
 #include "group_sum.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values) {
+DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
   const int me = local_x();
+  values[me] = mine;
   for (int s = size_x() / 2; s > 0; s /= 2) {
     sync();
     if (me < s) values[me] += values[me + s];
   }
-  sync();
-  return values[0];
+  return values[me];
 }
 
 DEVICE ACC share_of(const Sequence* s) {

@@ -30,8 +30,7 @@ KERNEL(sum)
   s.count = count;
   s.sums = sums + from;
   s.level = level;
-  values[me] = share_of(&s);
-  ACC total = group_sum(values);
+  ACC total = group_sum(values, share_of(&s));
 
   if (groups_x() == 1) {
     if (me == 0) *result = total;
@@ -39,6 +38,7 @@ KERNEL(sum)
     if (me == 0) accumulate(result, total);
   } else {
     if (me == 0) sums[to + group_x()] = total;
+#if HAVE_PTX  // elsewhere no group sees what another of its launch wrote, and the rows refuse
     if (finish == LAST_BLOCK) {
       sync();
       if (me == 0) {
@@ -50,10 +50,10 @@ KERNEL(sum)
       if (is_last[0]) {
         ACC mine = (ACC)0;
         for (int g = me; g < groups_x(); g += size_x()) mine += sums[to + g];
-        values[me] = mine;
-        total = group_sum(values);
+        total = group_sum(values, mine);
         if (me == 0) *result = total;
       }
     }
+#endif
   }
 }

@@ -6,14 +6,14 @@
 //           |/  |/  |/  |/               | /     | /                | /
 #include "group_sum.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values) {
+DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
   const int me = local_x(), size = size_x();
+  values[me] = mine;
   for (int s = 1; s < size; s *= 2) {
     sync();
     if (me % (2 * s) == 0) values[me] += values[me + s];
   }
-  sync();
-  return values[0];
+  return values[me];
 }
 
 DEVICE ACC share_of(const Sequence* s) {

@@ -82,6 +82,54 @@ TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
   EXPECT_FALSE(covers(launches[0], 100, 70));
 }
 
+TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {
+  // 100,003 floats by 256 threads: the arguments are group_kernel.h's.
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  const auto in = gpu.buffer(100003 * 4), out = gpu.buffer(8), workspace = gpu.buffer(1 << 20);
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = TRINE_SUM;
+  op.axis = TRINE_ALL;
+  op.dtype = op.result_dtype = TRINE_F32;
+  op.input = faults::dense(gpu.native(in), 1, 100003);
+  op.output = faults::dense(gpu.native(out), 1, 1);
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  const auto sum = [&](const char* rung) {
+    const trine_selection selection = gpu.select(TRINE_REDUCE, rung);
+    const trine_workspace room{sizeof room, gpu.native(workspace), 0, 1 << 20};
+    const auto before = fake_cuda::launches().size();
+    gpu.check(backend->launch(queue.get(), &selection, &call, &room));
+    gpu.wait(queue);
+    return std::vector(fake_cuda::launches().begin() + static_cast<long>(before),
+                       fake_cuda::launches().end());
+  };
+  struct Expected {
+    const char *rung, *name;
+    std::vector<unsigned> grids;
+  };
+  for (const Expected& e :
+       {Expected{"interleaved_strided", "sum__float", {391, 2, 1}},
+        Expected{"first_add", "sum__float", {196, 1}},
+        Expected{"unroll_last_warp", "sum__float", {196, 1}},
+        Expected{"unroll_all", "sum__float_256", {196, 1}},
+        Expected{"cascade", "sum__float", {49, 1}}, Expected{"shuffle", "sum__float", {49, 1}},
+        Expected{"vector_loads", "sum__float", {49, 1}}}) {
+    const auto launches = sum(e.rung);
+    ASSERT_EQ(launches.size(), e.grids.size()) << e.rung;
+    for (size_t i = 0; i < launches.size(); ++i) {
+      EXPECT_EQ(launches[i].name, e.name) << e.rung;
+      EXPECT_EQ(launches[i].grid[0], e.grids[i]) << e.rung;
+      EXPECT_EQ(launches[i].block[0], 256u) << e.rung;
+      EXPECT_EQ(launches[i].arguments.at(3), i == 0 ? 100003 : e.grids[i - 1]) << e.rung;
+      EXPECT_EQ(launches[i].i32(10), static_cast<int>(i)) << "level";
+    }
+    EXPECT_EQ(launches[0].arguments.at(0), reinterpret_cast<uint64_t>(op.input.memory));
+    EXPECT_EQ(launches[0].arguments.at(8), reinterpret_cast<uint64_t>(op.output.memory));
+  }
+}
+
 TEST_F(CudaLaunch, every_instance_of_every_row_is_an_entry_of_its_program) {
   // The fake driver finds a function only if the generator printed it.
   const faults::Device gpu(*backend);

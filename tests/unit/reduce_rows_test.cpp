@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "backends/gpu/row.hpp"
 
@@ -131,6 +133,117 @@ TEST(ReduceRows, FinishInOneLaunchWhereGroupsSeeEachOther) {
       EXPECT_EQ(plan.launches[0].grid[0], 132u * 3);
     }
   }
+}
+
+// --- The historic sums --------------------------------------------------------------------------
+
+const Row& row_called(std::string_view name) {
+  for (const Row& row : reduce_rows())
+    if (row.name == name) return row;
+  throw std::invalid_argument("no such rung");
+}
+
+/// A launch of group_kernel.h as its arguments say it.
+struct Level {
+  explicit Level(const Launch& l)
+      : groups(l.grid[0]),
+        threads(l.block[0]),
+        count(l.arguments[3].i64),
+        from(l.arguments[6].i64),
+        to(l.arguments[7].i64),
+        level(l.arguments[10].i32) {}
+  int64_t groups, threads, count, from, to;
+  int32_t level;
+};
+
+struct Sum {
+  Sum(std::string_view name, int64_t n, int32_t threads, int32_t finish) {
+    const Device device(TRINE_DEVICE_GPU, kNvidia);
+    const Target target{kCuda, &device.facts};
+    const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_I32, 1, n);
+    const trine_selection selection{sizeof selection, 0, {threads, finish}, nullptr};
+    const trine_call call{sizeof call, TRINE_REDUCE, &op};
+    const Row& row = row_called(name);
+    EXPECT_EQ(row.refuses({target, selection, call, nullptr}), nullptr);
+    sums = int64_t(row.workspace_bytes({target, selection, call, nullptr}));
+    if (sums > 0) sums = (sums - TRINE_CONTROL_BYTES) / 8;
+    const trine_workspace workspace{sizeof workspace, nullptr, 0, uint64_t(sums)};
+    row.plan({target, selection, call, &workspace}, plan);
+    for (int i = 0; i < plan.launch_count; ++i)
+      if (plan.launches[i].entry == 0) levels.emplace_back(plan.launches[i]);
+  }
+  Plan plan;
+  int64_t sums = 0;  // that the workspace holds
+  std::vector<Level> levels;
+};
+
+constexpr const char* kOneEach[] = {"interleaved_divergent", "interleaved_strided", "sequential"};
+constexpr const char* kTwoEach[] = {"first_add", "unroll_last_warp", "unroll_all"};
+constexpr const char* kManyEach[] = {"cascade", "shuffle", "vector_loads"};
+
+TEST(HistoricSums, StandInTheOrderOfTheLadder) {
+  std::vector<std::string_view> names;
+  for (const Row& row : reduce_rows()) names.emplace_back(row.name);
+  std::vector<std::string_view> expected;
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    expected.insert(expected.end(), three, three + 3);
+  expected.insert(expected.end(), {"exact_vector", "exact"});
+  EXPECT_EQ(names, expected);
+}
+
+TEST(HistoricSums, TakeOneElementTwoOrManyAWorkItem) {
+  constexpr int64_t n = (1 << 22) + 1;  // at 256 threads
+  for (const char* name : kOneEach) EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 16385) << name;
+  for (const char* name : kTwoEach) EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 8193) << name;
+  for (const char* name : kManyEach) {
+    EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 132 * 8) << name << ": what the device holds";
+    EXPECT_EQ(Sum(name, 2049, 2, 0).levels[0].groups, 2) << name << ": 8 elements a work-item";
+  }
+}
+
+TEST(HistoricSums, LaunchLevelsUntilOneSumIsLeft) {
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    for (int r = 0; r < 3; ++r)
+      for (int32_t threads = 0; threads < 5; ++threads)
+        for (int64_t n : {int64_t{1}, int64_t{65}, int64_t{100003}, int64_t{1} << 33}) {
+          const Sum sum(three[r], n, threads, 0);
+          int64_t count = n, from = 0, to = 0;
+          for (const Level& l : sum.levels) {
+            EXPECT_EQ(l.threads, 64 << threads);
+            EXPECT_EQ(l.level, &l - sum.levels.data());
+            EXPECT_EQ(l.count, count) << three[r];
+            EXPECT_EQ(l.from, from);
+            EXPECT_EQ(l.to, to);
+            from = to;
+            to += count = l.groups;
+          }
+          EXPECT_EQ(count, 1) << three[r] << " leaves more than one sum";
+          EXPECT_EQ(sum.sums, to - 1) << three[r] << ": room for all but the result";
+          EXPECT_EQ(sum.plan.macro[1], threads) << "what unroll_all is compiled for";
+        }
+}
+
+TEST(HistoricSums, FinishInOneLaunchAndClearWhatAtomicsAddTo) {
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    for (int r = 0; r < 3; ++r) {
+      const Sum atomic(three[r], 100003, 2, 1), alone(three[r], 64, 2, 1);
+      ASSERT_EQ(atomic.plan.launch_count, 2);
+      EXPECT_EQ(atomic.plan.launches[0].entry, 1) << three[r];
+      EXPECT_EQ(alone.plan.launch_count, 1) << three[r] << ": one group writes, it doesn't add";
+      EXPECT_EQ(Sum(three[r], 100003, 2, 2).plan.launch_count, 1) << three[r];
+    }
+}
+
+TEST(HistoricSums, RefuseWhatTheDeviceLacks) {
+  const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 1000);
+  const Device pocl(TRINE_DEVICE_CPU, kPocl3, TRINE_CAN_F64 | TRINE_CAN_REPRODUCE);
+  for (const char* name : {"shuffle", "vector_loads"})
+    EXPECT_NE(refusal(name, kOpencl, pocl, op).find("no sub-groups"), std::string_view::npos);
+  EXPECT_EQ(refusal("cascade", kOpencl, pocl, op), "");
+  Device small(TRINE_DEVICE_GPU, kNvidia);
+  small.facts.max_group_threads = 32;
+  for (const char* name : {"interleaved_strided", "first_add", "cascade", "vector_loads"})
+    EXPECT_NE(refusal(name, kOpencl, small, op), "") << name;
 }
 
 // Core answers for views without elements, but asks rows about them first.

@@ -218,7 +218,26 @@ void add_product(List& list) {
 void add_parameters(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_I32})
     list.add(sum(TRINE_ALL, dtype, 1, 70001), "dense", Values::kUniform,
-             {.rungs = Rungs::kLadder, .parameters = dtype == TRINE_F32});
+             {.rungs = Rungs::kLadder, .parameters = true});
+}
+
+/// Evenly spaced elements, which are all that some rungs take: from any offset (wider loads than an
+/// element's have a head and a tail then), next to each other or not. Sums of integers show each
+/// element that is lost or taken twice.
+void add_sequences(List& list) {
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64, TRINE_I32, TRINE_I64})
+    for (int64_t stride : {1, 2, 0})
+      for (int64_t n : {2, 5, 1021, 30011}) {
+        trine_reduce op = sum(TRINE_ALL, dtype, 1, n);
+        op.input.col_stride = stride;
+        op.input.offset = uint64_t(n % 4) * trine_dtype_size(dtype);
+        list.add(op,
+                 stride == 1   ? "offset"
+                 : stride == 0 ? "repeated"
+                               : "every_other",
+                 Values::kUniform,
+                 {.rungs = Rungs::kLadder, .quick = dtype == TRINE_I32 && n == 1021});
+      }
 }
 
 void add_hostile(List& list) {
@@ -271,6 +290,7 @@ void add_reduce_cases(List& list) {
   add_long(list);
   add_long_values(list);
   add_parameters(list);
+  add_sequences(list);
   add_hostile(list);
   add_huge(list);
 }

@@ -1,0 +1,70 @@
+// A reduction as the GPU kernels see it: which elements of a view make which result, and what a
+// device can do about it. Only the rows of reduce include it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <utility>
+
+#include "row.hpp"
+
+namespace trine::gpu {
+
+inline bool is_float(uint32_t dtype) { return dtype == TRINE_F32 || dtype == TRINE_F64; }
+inline bool is_signed(uint32_t dtype) { return dtype == TRINE_I32 || dtype == TRINE_I64; }
+inline bool is_arg(uint32_t function) {
+  return function == TRINE_ARGMIN || function == TRINE_ARGMAX;
+}
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t power_above(int64_t n) {
+  return int64_t(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
+}
+inline int64_t power_below(int64_t n) {
+  return int64_t(std::bit_floor(uint64_t(std::max<int64_t>(n, 1))));
+}
+
+/// What there is to reduce: element (i, j) of result r lies r * result_stride + i * row_stride +
+/// j * col_stride behind the first, and its index is i * row_index + j * col_index.
+struct Shape {
+  int64_t results = 1, rows = 1, cols = 0;
+  int64_t result_stride = 0, row_stride = 0, col_stride = 0;
+  int64_t row_index = 0, col_index = 1;
+};
+
+/// `ordered`: the order of elements counts (products), so dimensions stay as they are.
+inline Shape shape_of(const trine_reduce& op, bool ordered) {
+  const trine_view& v = op.input;
+  // Nothing empty is ever launched, but choose() and refuses() are asked about it.
+  const int64_t rows = std::max<int64_t>(v.rows, 1), cols = std::max<int64_t>(v.cols, 1);
+  if (op.axis == TRINE_EACH_ROW) return {rows, 1, cols, v.row_stride, 0, v.col_stride};
+  if (op.axis == TRINE_EACH_COLUMN) return {cols, 1, rows, v.col_stride, 0, v.row_stride};
+  if (rows == 1) return {1, 1, cols, 0, 0, v.col_stride};
+  if (cols == 1) return {1, 1, rows, 0, 0, v.row_stride};
+  if (v.row_stride == cols * v.col_stride) return {1, 1, rows * cols, 0, 0, v.col_stride};
+  Shape shape{1, rows, cols, 0, v.row_stride, v.col_stride, cols, 1};
+  if (!ordered && std::abs(v.row_stride) < std::abs(v.col_stride)) {
+    std::swap(shape.rows, shape.cols);
+    std::swap(shape.row_stride, shape.col_stride);
+    std::swap(shape.row_index, shape.col_index);
+    if (!is_arg(op.function) && v.col_stride == rows * v.row_stride) {
+      shape.cols *= shape.rows;
+      shape.rows = 1;
+    }
+  }
+  return shape;
+}
+
+constexpr int64_t kLargestGrid = (int64_t{1} << 31) - 1;
+
+/// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
+inline bool finishes_at_once(const Target& target) {
+  return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
+}
+
+constexpr int kSumRungs = 9;
+
+/// The foot of the ladder: reduce_sum_rows.cpp.
+std::span<const Row, kSumRungs> reduce_sum_rows();
+
+}  // namespace trine::gpu

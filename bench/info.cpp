@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <trine/abi.h>
+#include <algorithm>
 #include <cstdio>
 
 #include "commands.hpp"
@@ -26,11 +27,24 @@ std::string capability_words(uint64_t bits) {
   return words.empty() ? "none" : words;
 }
 
+std::string tuning_words(const Device& device) {
+  if (!uses_tuning()) return "off (TRINE_TUNING)";
+  const Tuning table = tuning(device);
+  if (!table.refusal.empty()) return fmt::format("refused: {}", table.refusal);
+  if (!table.found) return "none saved: built-in choices";
+  const auto gains = std::count_if(table.rows.begin(), table.rows.end(),
+                                   [](const Tuned& row) { return !row.rung.empty(); });
+  return fmt::format("{} sizes measured, {} with another rung than the built-in: {}",
+                     table.rows.size(), gains, table.path);
+}
+
 void print_device(const Facts& listed) {
   Facts facts = listed;
-  std::string failure;
+  std::string failure, tuned;
   try {
-    facts = open(listed.id).facts();  // opening runs the arithmetic probe
+    const Device device = open(listed.id);
+    facts = device.facts();  // opening runs the arithmetic probe
+    tuned = tuning_words(device);
   } catch (const Error& error) { failure = error.what(); }
   std::printf("  %-10s %s (%s)\n", listed.id.c_str(), facts.name.c_str(), facts.vendor.c_str());
   std::printf("             driver        %s\n", facts.driver.c_str());
@@ -40,6 +54,7 @@ void print_device(const Facts& listed) {
   if (!facts.pci.empty()) std::printf("             PCI           %s\n", facts.pci.c_str());
   std::printf("             capabilities  %s\n", capability_words(facts.capabilities).c_str());
   if (!facts.probe.empty()) std::printf("             probe         %s\n", facts.probe.c_str());
+  if (!tuned.empty()) std::printf("             tuning        %s\n", tuned.c_str());
   if (!failure.empty()) std::printf("             can't be opened: %s\n", failure.c_str());
 }
 

@@ -8,6 +8,7 @@
 #include "backends/kit/words.hpp"
 #include "facts.hpp"
 #include "state.hpp"
+#include "tuning.hpp"
 
 namespace trine {
 namespace {
@@ -143,6 +144,7 @@ std::vector<std::string> search_path() {
 std::vector<BackendInfo> load_packs(const std::string& path) {
   detail::check_process();
   const std::vector<std::string> paths = Registry::get().load_packs(path);
+  ++detail::tuning_generation;  // a table may name what was not there before
   const auto asked = [&](const std::string& file) {
     return std::find(paths.begin(), paths.end(), file) != paths.end();
   };

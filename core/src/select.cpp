@@ -1,6 +1,7 @@
 #include "select.hpp"
 
 #include "backends/kit/words.hpp"
+#include "tuning.hpp"
 
 namespace trine::detail {
 namespace {
@@ -13,14 +14,14 @@ std::vector<std::string_view> names_of(const registry::Ladder& ladder) {
   return names;
 }
 
-[[noreturn]] void throw_no_rung(const DeviceState& device, const trine_call& call,
+[[noreturn]] void throw_no_rung(const DeviceState& device, uint32_t operation,
                                 std::string_view name, const registry::Ladder& ladder) {
   const std::vector<std::string_view> names = names_of(ladder);
   const std::string_view near = kit::closest(name, names.begin(), names.end());
   std::string all;
   for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
   fail(Status::not_found, device.id, ": no rung of ",
-       trine::name(static_cast<Operation>(call.operation)), " is called '", name, "'.",
+       trine::name(static_cast<Operation>(operation)), " is called '", name, "'.",
        near.empty() ? "" : cat(" Did you mean '", near, "'?"),
        " There are: ", all.empty() ? "none" : all, ".");
 }
@@ -71,8 +72,10 @@ void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) 
   throw_no_parameter(rung, pair);
 }
 
-Selected find(const DeviceState& device, const trine_call& call, std::string_view named) {
-  const registry::Ladder& ladder = device.backend.ladder(call.operation);
+}  // namespace
+
+Selected find_rung(const DeviceState& device, uint32_t operation, std::string_view named) {
+  const registry::Ladder& ladder = device.backend.ladder(operation);
   const auto colon = named.find(':');
   const std::string_view name = named.substr(0, colon);
   Selected found;
@@ -81,7 +84,7 @@ Selected find(const DeviceState& device, const trine_call& call, std::string_vie
     found.rung = ladder[i];
     found.index = static_cast<uint32_t>(i);
   }
-  if (!found.rung) throw_no_rung(device, call, name, ladder);
+  if (!found.rung) throw_no_rung(device, operation, name, ladder);
   found.selection.size = sizeof found.selection;
   found.selection.rung = found.rung->index;
   int32_t* const values = found.selection.values;
@@ -98,8 +101,11 @@ Selected find(const DeviceState& device, const trine_call& call, std::string_vie
   return found;
 }
 
-void check_refusal(const DeviceState& device, const trine_call& call, const Selected& found) {
-  char reason[kReasonBytes] = "";
+namespace {
+
+/// Asks the rung whether it takes the call; `reason` is then its own.
+trine_status ask(const DeviceState& device, const trine_call& call, const Selected& found,
+                 char (&reason)[kReasonBytes]) {
   trine_status status;
   if (const registry::Pack* pack = found.rung->pack) {
     const trine_native native = native_of(device, nullptr);
@@ -107,9 +113,15 @@ void check_refusal(const DeviceState& device, const trine_call& call, const Sele
   } else {
     status = device.api.refuses(device.handle, &found.selection, &call, reason, sizeof reason);
   }
+  if (status == TRINE_DEVICE_LOST) device.raise(status, "asking a rung");
+  return status;
+}
+
+void check_refusal(const DeviceState& device, const trine_call& call, const Selected& found) {
+  char reason[kReasonBytes] = "";
+  const trine_status status = ask(device, call, found, reason);
   if (status == TRINE_OK) return;
   reason[sizeof reason - 1] = '\0';
-  if (status == TRINE_DEVICE_LOST) device.raise(status, "asking a rung");
   fail(static_cast<Status>(status), device.id, ": rung ", found.rung->row.name, " refuses this ",
        name(static_cast<Operation>(call.operation)), ": ", reason[0] ? reason : "no reason given",
        ".");
@@ -122,6 +134,11 @@ uint32_t numerics_of(const trine_call& call) {
     case TRINE_TRANSPOSE: return static_cast<const trine_transpose*>(call.descriptor)->numerics;
     default: return static_cast<const trine_gemm*>(call.descriptor)->numerics;
   }
+}
+
+bool decides(const DeviceState& device, const trine_call& call, const TunedRow& row) {
+  char reason[kReasonBytes] = "";
+  return row.choice.rung && ask(device, call, row.choice, reason) == TRINE_OK;
 }
 
 Selected choose(const DeviceState& device, const trine_call& call) {
@@ -166,9 +183,25 @@ trine_native native_of(const DeviceState& device, void* queue) {
 }
 
 Selected select(const DeviceState& device, const trine_call& call, std::string_view named) {
-  if (named.empty()) return choose(device, call);
-  Selected found = find(device, call, named);
-  check_refusal(device, call, found);
+  if (!named.empty()) {
+    Selected found = find_rung(device, call.operation, named);
+    check_refusal(device, call, found);
+    return found;
+  }
+  std::string_view refused;
+  if (const TuningTable* table = tuning_of(device)) {
+    refused = table->refused;
+    if (const TunedRow* row = table->find(call)) {
+      if (decides(device, call, *row)) {
+        Selected found = row->choice;
+        found.why = row->why;
+        return found;
+      }
+      refused = row->refused;
+    }
+  }
+  Selected found = choose(device, call);
+  if (!refused.empty()) found.why = refused;
   return found;
 }
 

@@ -23,6 +23,8 @@ namespace trine::detail {
 /// Throws device_lost in a forked child, where every lock may be held by a thread that isn't there.
 void check_process();
 
+struct TuningTable;
+
 struct DeviceState : kit::Allocated {
   DeviceState(const registry::Backend& backend, int32_t index, std::string id,
               const std::string& options);
@@ -53,6 +55,7 @@ struct DeviceState : kit::Allocated {
   void* native_device = nullptr;
   void* native_context = nullptr;
   bool shares_memory = false;
+  mutable std::atomic<const TuningTable*> tuning{nullptr};  ///< tuning_of() fills it in
   mutable std::atomic<bool> lost{false};
   mutable std::mutex lost_mutex;
   mutable std::string lost_why;

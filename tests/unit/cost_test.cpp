@@ -2,9 +2,12 @@
 // figure is printed; the floor is 1 us. Nothing may be allocated in the steady state.
 #include "backends/services.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 
 #include "fixture.hpp"
@@ -73,6 +76,22 @@ TEST_F(Cost, OfACallIsBelowAMicrosecond) {
   expect_cheap("transpose", [&] { run(queue, turn); });
   expect_cheap("gemm", [&] { run(queue, product); });
   expect_cheap("choose", [&] { choose(device, product); });
+
+  // With a tuning table of as many rows as a thorough sweep leaves.
+  const std::string folder = ::testing::TempDir() + "trine-cost-" + std::to_string(getpid());
+  setenv("TRINE_DATA_DIR", folder.c_str(), 1);
+  std::vector<Tuned> rows;
+  for (int64_t n = 1; n <= 1 << 24; n *= 2)
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::u64}) {
+      const Reduce any{.input = vector({}, dtype, n),
+                       .output = vector({}, result_dtype(Function::sum, Map::identity, dtype), 1)};
+      rows.push_back({tuned_call(any), "tuned:threads=64", 1e-6, 2e-6, "2026-11-21"});
+    }
+  save_tuning(device, rows);
+  EXPECT_EQ(run(queue, sum).rung(), "tuned:threads=64,finish=atomic");
+  expect_cheap("reduce by the tuning table", [&] { run(queue, sum); });
+  forget_tuning();
+  std::filesystem::remove(folder);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 ///
 /// An operation is a plain struct. run() checks it, chooses a rung, hands it over and returns; the
 /// results are there after queue.wait(). A refused call throws and has written nothing.
-/// Selection, in order: the rung you name; the backend's own choice.
+/// Selection, in order: the rung you name; the saved tuning table's (trine/tuning.hpp); the backend's
+/// own choice.
 #pragma once
 
 #include <trine/buffer.hpp>
@@ -48,8 +49,8 @@ struct TRINE_API Choice {
   Device device;
   Operation operation = Operation::reduce;
   Numerics numerics = Numerics::reproducible;  ///< of the rung that was chosen
-  std::string_view why;                        ///< "named by the caller", "default: …"
-  std::string rung() const;                    ///< "sequential:threads=256,finish=atomic"
+  std::string_view why;      ///< "named by the caller", "tuned: …", "default: …"
+  std::string rung() const;  ///< "sequential:threads=256,finish=atomic"
   std::string_view rung_name() const;
   std::string_view pack() const;  ///< empty for the backend's own rungs
   std::string sentence() const;   ///< device, rung and reason, in words

@@ -4,3 +4,4 @@
 
 #include <trine/version.h>
 #include <trine/host.hpp>
+#include <trine/tuning.hpp>

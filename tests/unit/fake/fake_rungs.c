@@ -42,9 +42,16 @@ const trine_rung* fake_rungs(uint32_t operation, int32_t* count, uint32_t* strid
 trine_status fake_refuses(trine_device* device, const trine_selection* selection,
                           const trine_call* call, char* reason, size_t reason_bytes) {
   (void)device;
-  if (call->operation != TRINE_REDUCE || selection->rung != PICKY) return TRINE_OK;
-  snprintf(reason, reason_bytes, "it likes nothing");
-  return TRINE_UNSUPPORTED;
+  if (call->operation == TRINE_REDUCE && selection->rung == PICKY) {
+    snprintf(reason, reason_bytes, "it likes nothing");
+    return TRINE_UNSUPPORTED;
+  }
+  if (call->operation == TRINE_GEMM && selection->rung == TUNED_RUNG && selection->values[0] == 0 &&
+      ((const trine_gemm*)call->descriptor)->c.rows > 100) {
+    snprintf(reason, reason_bytes, "64 threads take at most 100 rows");
+    return TRINE_UNSUPPORTED;
+  }
+  return TRINE_OK;
 }
 
 static uint32_t dtype_of(const trine_call* call) {

@@ -1,0 +1,34 @@
+// What the tuning table knows a call by: its kind, packed into a number, and its extents. Left out on
+// purpose: scalars, leading dimensions, alignment. A rung that minds them refuses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "backends/abi.h"
+
+namespace trine::detail {
+
+struct TunedCall {
+  /// From the lowest byte: operation, function, map, axis, dtype, result dtype, layout, numerics asked.
+  uint64_t kind = 0;
+  /// reduce: rows, cols (axis all: elements, 1); transpose: rows, cols, batch; gemm: m, n, k, batch.
+  int64_t extents[4] = {1, 1, 1, 1};
+
+  uint32_t operation() const { return kind & 0xff; }
+  uint32_t numerics() const { return kind >> 56; }
+};
+
+TunedCall tuned_call_of(const trine_call& call);
+
+/// "reduce sum identity all f32 f32 r reproducible 1048576x1", "transpose b32 rr reproducible
+/// 1024x1024x1", "gemm f32 rrr reproducible 512x512x512x1"; a letter an operand: r(ow-major),
+/// c(olumn-major), s(trided).
+std::string text_of(const TunedCall& call);
+/// The sizes alone: "512x512x512", without trailing ones.
+std::string size_text(const TunedCall& call);
+/// The reverse of text_of(); false where `text` is no call's.
+bool read_call(std::string_view text, TunedCall& call);
+
+}  // namespace trine::detail

@@ -12,7 +12,9 @@ using Command = std::function<int()>;
 Command add_info(CLI::App& app);
 Command add_compare(CLI::App& app);
 Command add_ladder(CLI::App& app);
+Command add_roof(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_transfers(CLI::App& app);
 Command add_verify(CLI::App& app);
 
 }  // namespace trine::bench

@@ -36,6 +36,13 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   hwy::FlushStream();
 }
 
+void write_past_cache(uint64_t* target, size_t count) {
+  const Words d;
+  const auto value = hn::Set(d, 0x3f9d70a43f9d70a4);
+  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) hn::Stream(value, d, target + i);
+  hwy::FlushStream();
+}
+
 /// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit in the
 /// registers. Returns the elements that a step has advanced, through `sum` what they came to.
 constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
@@ -86,6 +93,7 @@ namespace {
 
 HWY_EXPORT(read_all);
 HWY_EXPORT(copy_past_cache);
+HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
 HWY_EXPORT(fma_i32);
@@ -240,6 +248,23 @@ double cpu_read_rate(int threads, uint64_t bytes) {
     for (int i = 0; i < times; ++i)
       keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
   });
+}
+
+double cpu_write_rate(int threads, uint64_t bytes) {
+  const Parts parts(threads, bytes);
+  const int times = repeats(threads, parts);
+  const auto rate = [&](auto write) {
+    return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
+      for (int i = 0; i < times; ++i) write(parts[t], parts.bytes());
+    });
+  };
+  return std::max(rate([](uint64_t* words, size_t size) {
+                    HWY_DYNAMIC_DISPATCH(write_past_cache)(words, size / 8);
+                  }),
+                  rate([](uint64_t* words, size_t size) {
+                    std::memset(words, 1, size);
+                    keep(words);
+                  }));
 }
 
 double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {

@@ -1,4 +1,4 @@
-// The kernels of roofs/fma.cl over the native queues that Trine hands out: no backend knows of them.
+// The kernels of roofs/ over the native queues that Trine hands out: no backend knows of them.
 // The drivers' calls are found at run time, as the backends do it.
 #include "gpu_roof.hpp"
 
@@ -6,6 +6,7 @@
 #include <trine/abi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "gpu_programs.h"
@@ -126,7 +127,8 @@ class CudaKernel final : public Kernel {
 #if TRINE_BENCH_OPENCL
 class OpenclKernel final : public Kernel {
  public:
-  OpenclKernel(const Device& device, const Queue& queue, const char* name, const char* options)
+  OpenclKernel(const Device& device, const Queue& queue, const char* file, const char* name,
+               const char* options)
       : queue_(static_cast<cl_command_queue>(queue.native())) {
     library_.find(create_, "clCreateProgramWithSource");
     library_.find(build_, "clBuildProgram");
@@ -135,7 +137,7 @@ class OpenclKernel final : public Kernel {
     library_.find(enqueue_, "clEnqueueNDRangeKernel");
     library_.find(release_program_, "clReleaseProgram");
     library_.find(release_kernel_, "clReleaseKernel");
-    const std::string_view text = program("fma.cl");
+    const std::string_view text = program(file);
     if (!library_.complete() || text.empty()) return;
     const char* source = text.data();
     const size_t length = text.size();
@@ -177,25 +179,40 @@ class OpenclKernel final : public Kernel {
 
 struct Variant {
   Dtype dtype;
-  const char *unit, *name, *options;
+  const char *unit, *file, *name, *options;
   int flops;  // of a work-item in one turn: 2 x chains x steps, as in fma.cl
 };
 constexpr Variant kVariants[] = {
-    {Dtype::f32, "fma", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
-    {Dtype::f64, "fma", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
-    {Dtype::f64, "tensor", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR", 2 * 16 * 32},
-    {Dtype::f64, "tensor", "tensor8_f64", "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8",
-     2 * 16 * 8},
-    {Dtype::i32, "fma", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
+    {Dtype::f32, "fma", "fma.cl", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
+    {Dtype::f64, "fma", "fma.cl", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
+    {Dtype::f64, "tensor", "fma.cl", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR",
+     2 * 16 * 32},
+    {Dtype::f64, "tensor", "fma.cl", "tensor8_f64",
+     "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8", 2 * 16 * 8},
+    {Dtype::i32, "fma", "fma.cl", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
 };
+constexpr Variant kRead{Dtype::i32, "read", "memory.cl", "read_words", "", 0},
+    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0};
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
   if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);
 #if TRINE_BENCH_OPENCL
   if (device.backend() == "opencl")
-    return std::make_unique<OpenclKernel>(device, queue, variant.name, variant.options);
+    return std::make_unique<OpenclKernel>(device, queue, variant.file, variant.name,
+                                          variant.options);
 #endif
   return nullptr;
+}
+
+int groups_of(const Device& device) { return int(device.facts().compute_units) * 8; }
+
+/// Device seconds of one launch, 0 where it can't run.
+double seconds_of(Queue& queue, Kernel& kernel, Arguments& arguments, int groups) {
+  const Event start = queue.record();
+  if (!kernel.launch(arguments, groups)) return 0;
+  const Event stop = queue.record();
+  queue.wait();
+  return elapsed(start, stop);
 }
 
 /// Best of ten launches, each long enough (milliseconds) that starting it doesn't count.
@@ -204,14 +221,11 @@ double rate(const Device& device, const Variant& variant) {
   const Buffer sink(device, 64);
   const std::unique_ptr<Kernel> kernel = make(device, queue, variant);
   Arguments arguments(variant.dtype, sink);
-  const int groups = int(device.facts().compute_units) * 8;
-  double best = 0, seconds = 0;
+  const int groups = groups_of(device);
+  double best = 0;
   for (int i = 0; kernel && i < 14; ++i) {
-    const Event start = queue.record();
-    if (!kernel->launch(arguments, groups)) return 0;
-    const Event stop = queue.record();
-    queue.wait();
-    seconds = elapsed(start, stop);
+    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+    if (seconds == 0) return 0;
     if (i < 4) {  // lengthen them to about 2 ms
       if (seconds < 1e-3) arguments.turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));
     } else {
@@ -223,17 +237,58 @@ double rate(const Device& device, const Variant& variant) {
 
 }  // namespace
 
+double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit) {
+  if (unit == "tensor" && !(device.facts().capabilities & TRINE_CAN_INLINE_PTX)) return 0;
+  double best = 0;
+  for (const Variant& variant : kVariants)
+    if (variant.dtype == dtype && variant.unit == unit)
+      best = std::max(best, rate(device, variant));
+  return best;
+}
+
 double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit) {
   double best = 0;
-  for (const Variant& variant : kVariants) {
-    if (variant.dtype != dtype) continue;
-    if (variant.unit == std::string_view("tensor") &&
-        !(device.facts().capabilities & TRINE_CAN_INLINE_PTX))
-      continue;
-    const double found = rate(device, variant);
-    if (found > best) best = found, unit = variant.unit;
+  for (const char* candidate : {"fma", "tensor"}) {
+    const double found = gpu_unit_rate(device, dtype, candidate);
+    if (found > best) best = found, unit = candidate;
   }
   return best;
+}
+
+double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes) {
+  constexpr int kWord = 16, kAtOnce = 4;
+  Queue queue(device);
+  const std::unique_ptr<Kernel> kernel = make(device, queue, what == "read" ? kRead : kWrite);
+  const int groups = groups_of(device);
+  const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups);
+  bytes = std::max(bytes / round, uint64_t{1}) * round;
+  const Buffer data(device, bytes);
+  Arguments arguments(Dtype::i32, data);
+  arguments.turns = int(bytes / kWord);
+  double best = 0;
+  for (int i = 0; kernel && i < 12; ++i) {
+    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+    if (seconds == 0) return 0;
+    if (i >= 2) best = std::max(best, double(bytes) / seconds);
+  }
+  return best;
+}
+
+std::vector<double> gpu_launch_times(const Device& device, int count) {
+  using Clock = std::chrono::steady_clock;
+  Queue queue(device);
+  const Buffer sink(device, 64);
+  const std::unique_ptr<Kernel> kernel = make(device, queue, kWrite);
+  Arguments arguments(Dtype::i32, sink);
+  arguments.turns = 0;
+  std::vector<double> seconds;
+  for (int i = -2; kernel && i < count; ++i) {  // the first two don't count
+    const auto begin = Clock::now();
+    if (!kernel->launch(arguments, 1)) return {};
+    queue.wait();
+    if (i >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+  return seconds;
 }
 
 }  // namespace trine::bench

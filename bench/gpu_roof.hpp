@@ -1,15 +1,26 @@
-// What a GPU's arithmetic units do at best.
+// What a GPU's arithmetic units and its memory do at best, and what starting a kernel costs.
 #pragma once
 
 #include <trine/trine.hpp>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace trine::bench {
 
-/// flop/s of independent chains of multiply-adds (fused for floats), a step being two; the best of
-/// the units that `dtype` can use with exact steps, named in `unit`: "fma" or "tensor". 0 where the
-/// kernels can't run.
+/// flop/s of independent chains of multiply-adds (fused for floats), a step being two, on one kind of
+/// unit: "fma" or "tensor" (f64). 0 where the kernels can't run.
+double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
+
+/// The best of the units that `dtype` can use with exact steps, named in `unit`.
 double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit);
+
+/// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
+double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);
+
+/// Seconds by the host's clock from enqueueing an empty kernel until the host knows that it is done,
+/// each time; none where it can't run.
+std::vector<double> gpu_launch_times(const Device& device, int count);
 
 }  // namespace trine::bench

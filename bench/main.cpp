@@ -1,5 +1,6 @@
 // `trine`: shows what there is (info), compares the devices side by side (compare), climbs
-// the ladders (ladder), runs one operation on real data (run), and proves the bits (verify).
+// the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
+// one operation on real data (run), and proves the bits (verify).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
   add("ladder", "every rung from the naive one up, and the source documents' tables again",
       add_ladder);
   add("run", "one operation on .npy data", add_run);
+  add("transfers", "what moving the data costs, and what overlapping it saves", add_transfers);
+  add("roof", "what each device can do at best, and where every rung stands under it", add_roof);
   add("verify", "the conformance cases on every device and rung", add_verify);
   try {
     app.parse(argc, argv);

@@ -40,13 +40,6 @@ double device_copy(const Device& device, uint64_t bytes) {
 
 bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 
-/// "read" or "copy", in bytes/s.
-double memory_rate(const Device& device, const std::string& what, uint64_t read, uint64_t written) {
-  if (!on_host(device)) return device_copy(device, read + written);
-  const int threads = std::max(1, int(device.facts().compute_units));
-  return what == "read" ? cpu_read_rate(threads, read) : cpu_copy_rate(threads, read, written);
-}
-
 /// flop/s of multiply-adds, and by which units.
 double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
   if (!on_host(device)) return gpu_fma_rate(device, dtype, what);
@@ -54,6 +47,13 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
 }
 
 }  // namespace
+
+double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
+                          uint64_t written) {
+  if (!on_host(device)) return device_copy(device, read + written);
+  const int threads = std::max(1, int(device.facts().compute_units));
+  return what == "read" ? cpu_read_rate(threads, read) : cpu_copy_rate(threads, read, written);
+}
 
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written, bool again) {
   static std::map<std::string, Roof> known;
@@ -74,7 +74,7 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written, boo
   roof.unit = arithmetic ? "flop/s" : "B/s";
   roof.what = arithmetic ? "fma" : memory;
   const double value = arithmetic ? arithmetic_rate(device, problem.dtype, roof.what)
-                                  : memory_rate(device, memory, read, written);
+                                  : device_memory_rate(device, memory, read, written);
   roof.value = std::max(roof.value, value);
   return roof;
 }

@@ -23,4 +23,9 @@ struct Roof {
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
              bool again = false);
 
+/// "read" or "copy" of a device's memory in bytes/s: `read` bytes and, for the copy, `written` ones. A
+/// GPU's copy is the driver's own.
+double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
+                          uint64_t written);
+
 }  // namespace trine::bench

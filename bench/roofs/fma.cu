@@ -1,4 +1,5 @@
-// The chains of fma.cl for CUDA: an entry for each dtype, and one for the f64 tensor cores.
+// The chains of fma.cl for CUDA: an entry for each dtype, and one for the f64 tensor cores; and the words of
+// memory.cl.
 #define KERNEL extern "C" __global__
 #define GLOBAL
 #define WORK_ITEM (blockIdx.x * blockDim.x + threadIdx.x)
@@ -32,3 +33,7 @@
 #define T unsigned
 #define INTEGER
 #include "fma.cl"
+
+#define WORK_ITEMS (gridDim.x * blockDim.x)
+#define WORD(v) make_uint4(v, v, v, v)
+#include "memory.cl"

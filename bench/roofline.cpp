@@ -1,0 +1,60 @@
+#include "roofline.hpp"
+
+#include <algorithm>
+
+namespace trine::bench {
+namespace {
+
+/// A reduction only reads.
+const char* memory_of(const Problem& problem) {
+  return problem.operation == Operation::reduce ? "read" : "copy";
+}
+
+double least_bytes(const Problem& problem) { return oracle::bytes_moved(plan(problem)); }
+
+}  // namespace
+
+double flops(const Problem& problem) {
+  switch (problem.operation) {
+    case Operation::reduce: return double(problem.size.rows) * double(problem.size.cols);
+    case Operation::gemm: return oracle::flops(plan(problem));
+    default: return 0;
+  }
+}
+
+double intensity(const Problem& problem) {
+  const double bytes = least_bytes(problem);
+  return bytes > 0 ? flops(problem) / bytes : 0;
+}
+
+double Ceilings::at(const Problem& problem) const {
+  if (!rated_by_flops(problem)) {
+    // In bytes/s; a reduction of so few bytes an element that the arithmetic could bound it is none of
+    // ours, but the formula says so too.
+    const double per_byte = intensity(problem);
+    return per_byte > 0 && arithmetic > 0 ? std::min(bandwidth, arithmetic / per_byte) : bandwidth;
+  }
+  if (bandwidth == 0 || arithmetic == 0) return 0;
+  return std::min(arithmetic, bandwidth * intensity(problem));
+}
+
+Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
+  Ceilings ceilings;
+  if (const DeviceRoof* memory = find(roofs, memory_of(problem)))
+    ceilings.bandwidth = memory->value;
+  for (const char* unit : {"fma", "tensor"})
+    if (const DeviceRoof* units = find(roofs, unit, problem.dtype))
+      ceilings.arithmetic = std::max(ceilings.arithmetic, units->value);
+  return ceilings;
+}
+
+Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
+  Ceilings ceilings;
+  if (const DeviceRoof* memory = find(roofs, memory_of(problem)))
+    ceilings.bandwidth = memory->nominal.value_or(0);
+  if (const DeviceRoof* units = find(roofs, "fma", problem.dtype))
+    ceilings.arithmetic = units->nominal.value_or(0);
+  return ceilings;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,265 @@
+// `trine transfers`: what moving the data costs, and what can be done about it: pageable and pinned
+// memory, a pipeline of chunks over three queues, in place where memory is shared, and the cpu working
+// meanwhile. Every pass is verified.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "commands.hpp"
+#include "device_roofs.hpp"
+#include "error.hpp"
+#include "side_by_side.hpp"
+#include "table.hpp"
+#include "ways.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> operations, dtypes, sizes, devices;
+  std::string function = "sum", chunks = "auto", json;
+  bool overlap_cpu = false, rates = true;
+  uint64_t seed = 1;
+  double budget = 0.05, limit = 0;
+};
+
+constexpr int kMostChunks = 1024;
+
+/// Of `--chunks`: 0 is auto.
+int parse_chunks(const std::string& text) {
+  if (text == "auto") return 0;
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostChunks)
+    throw Refusal(
+        fmt::format("--chunks takes a number from 1 to {} or auto, not '{}'", kMostChunks, text));
+  return count;
+}
+
+const char* default_size(Operation operation) {
+  switch (operation) {
+    case Operation::reduce: return "2^24";
+    case Operation::transpose: return "4096";
+    default: return "1024";
+  }
+}
+
+Problem problem_of(const Options& o, Operation operation, const std::string& dtype,
+                   const std::string& size) {
+  Problem p;
+  p.operation = operation;
+  p.dtype = parse_dtype(dtype);
+  p.function = parse_function(o.function);
+  p.size = parse_size(operation, size);
+  p.layout = default_layout(operation);
+  p.result = p.dtype;
+  if (operation == Operation::reduce) {
+    if (p.function != Function::sum && p.function != Function::min && p.function != Function::max)
+      throw Refusal(fmt::format("--function {}: transfers take sum, min or max", o.function));
+    p.size = {p.size.rows * p.size.cols, 1, 0};
+    p.result = result_dtype(p.function, p.map, p.dtype);
+  }
+  check(p);
+  if (o.overlap_cpu) check_overlap(p);
+  const int chunks = std::max(parse_chunks(o.chunks), 2);
+  if (cuttable(p) < chunks)
+    throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), chunks));
+  return p;
+}
+
+std::vector<Problem> problems(const Options& o) {
+  std::vector<Problem> all;
+  const std::vector<std::string> every{"reduce", "transpose", "gemm"};
+  for (const std::string& word : o.operations.empty() ? every : o.operations) {
+    const Operation operation = parse_operation(word);
+    const std::vector<std::string> one{"f32"}, size{default_size(operation)};
+    for (const std::string& dtype : o.dtypes.empty() ? one : o.dtypes)
+      for (const std::string& text : o.sizes.empty() ? size : o.sizes)
+        all.push_back(problem_of(o, operation, dtype, text));
+  }
+  return all;
+}
+
+std::string way_text(const Measured& m) {
+  if (m.way.cpu_rows != 0)
+    return fmt::format("pipelined, cpu {:.2g}%",
+                       100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)));
+  return m.way.memory == "shared" ? "in place" : m.way.memory;
+}
+
+std::vector<std::string> row_of(const Measured& m, const Measured* pageable) {
+  const Result& r = m.result;
+  std::vector<std::string> row{r.device, way_text(m), r.rung};
+  if (r.skipped) {
+    row.resize(11, "-");
+    row.back() = "refused";
+    return row;
+  }
+  std::optional<double> sync;  // where phases overlap, they don't add up to the whole
+  if (m.way.memory != "pipelined")
+    sync = std::max(0.0, m.pass.seconds - r.h2d.value_or(0) - *r.kernel - r.d2h.value_or(0));
+  const bool compare = pageable && pageable->result.verified;
+  row.insert(
+      row.end(),
+      {m.way.memory == "pipelined" ? std::to_string(m.way.chunks) : "-", time_text(r.alloc),
+       time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
+       compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
+       !r.verified                            ? "WRONG"
+       : r.numerics == Numerics::reproducible ? "same bits"
+                                              : "within bound"});
+  return row;
+}
+
+const Measured* find(const std::vector<Measured>& all, const std::string& memory) {
+  for (const Measured& m : all)
+    if (m.way.memory == memory && m.way.cpu_rows == 0 && m.result.verified) return &m;
+  return nullptr;
+}
+
+/// What the slowest of copies in, kernel and copies out takes when nothing overlaps it, and which.
+std::pair<double, Lane> slowest_alone(const Measured& pinned) {
+  std::pair<double, Lane> slowest{0, Lane::kernel};
+  for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
+    slowest = std::max(slowest, std::pair(busy(pinned.pass.spans, lane), lane));
+  return slowest;
+}
+
+/// The timeline as a picture with its sentence; kept for the JSON.
+void print_overlap(const std::vector<Measured>& all, nlohmann::ordered_json& timelines) {
+  const Measured* pinned = find(all, "pinned");
+  for (const Measured& m : all) {
+    if (m.way.memory != "pipelined" || !m.result.verified || !pinned) continue;
+    const auto [seconds, lane] = slowest_alone(*pinned);
+    const Timeline timeline = timeline_of(m, seconds);
+    timelines.push_back(to_json(timeline));
+    std::printf("\n%s, %s in %d chunks, %s\n", m.result.device.c_str(),
+                to_string(m.result.problem).c_str(), m.way.chunks,
+                time_text(timeline.seconds).c_str());
+    for (const std::string& line : picture(timeline, 72)) std::printf("  %s\n", line.c_str());
+    if (m.way.cpu_rows == 0) {
+      std::printf(
+          "The slower of link and kernel ('%s') takes %s alone, %.0f %% of the pipelined time; two "
+          "lanes were busy at once for %.0f %% of it.\n",
+          std::string(name(lane)).c_str(), time_text(seconds).c_str(), 100 * timeline.share,
+          100 * overlapped(timeline.spans) / timeline.seconds);
+    } else {
+      std::printf("With the cpu on %.2g %% of the rows meanwhile it is %s as fast as without%s.\n",
+                  100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)),
+                  ratio_text(m.gain).c_str(), m.gain > 1 ? "" : ": no gain");
+    }
+    if (m.pass.again)
+      std::printf(
+          "The chunks' sums left the rounding open, so the whole was summed again: no gain.\n");
+  }
+}
+
+void print_rates(const Device& device, Control& control, nlohmann::ordered_json& roofs,
+                 double budget) {
+  if (!has_link(device)) {
+    std::printf("\n%s computes in the host's memory: nothing is copied.\n", device.id().c_str());
+    return;
+  }
+  std::printf("\nCopies between the host and %s, by size\n", device.id().c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "to device", "pinned", "to host", "pinned", "both ways, pinned"}};
+  LinkRates last;
+  for (int power = 12; power <= 28 && !control.stop(); power += 4) {
+    control.show(fmt::format("copies of 2^{} bytes, {}", power, device.id()));
+    last = link_rates(device, uint64_t{1} << power, budget);
+    const auto text = [](double rate) { return rate_text(rate, "B/s"); };
+    rows.push_back({fmt::format("2^{} B", power), text(last.to_device), text(last.to_device_pinned),
+                    text(last.to_host), text(last.to_host_pinned), text(last.both_pinned)});
+  }
+  control.show("");
+  print_table(rows, 1);
+  if (last.bytes != 0)
+    for (const DeviceRoof& roof : link_roofs(device, last)) roofs.push_back(to_json(roof));
+}
+
+/// Every way on every device has the same bits.
+void compare_ways(std::vector<std::vector<Measured>>& sessions) {
+  std::vector<Result> results;
+  for (const std::vector<Measured>& session : sessions)
+    for (const Measured& m : session) results.push_back(m.result);
+  compare_digests(results);
+  auto result = results.begin();
+  for (std::vector<Measured>& session : sessions)
+    for (Measured& m : session) m.result = *result++;
+}
+
+void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
+                     Control& control, Document& document, nlohmann::ordered_json& timelines) {
+  const WaySettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.budget};
+  Expectation expectation(problem, o.seed);
+  std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
+                                              "kernel", "copy out", "sync", "total", "vs pageable",
+                                              "verified"}};
+  std::vector<std::vector<Measured>> sessions;
+  for (const Device& device : devices)
+    sessions.push_back(measure_ways(settings, device, problem, expectation, control));
+  compare_ways(sessions);
+  for (const std::vector<Measured>& session : sessions)
+    for (const Measured& m : session) {
+      rows.push_back(row_of(m, find(session, "pageable")));
+      document.results.push_back(m.result);
+    }
+  control.show("");
+  std::printf("\n%s\n", to_string(problem).c_str());
+  print_table(rows);
+  for (const std::vector<Measured>& session : sessions) {
+    for (const Measured& m : session)
+      if (!m.result.failure.empty())
+        std::printf("%s: %s on %s: %s\n", m.result.skipped ? "refused" : "WRONG",
+                    way_text(m).c_str(), m.result.device.c_str(), m.result.failure.c_str());
+    print_overlap(session, timelines);
+  }
+  std::fflush(stdout);
+}
+
+int transfers(const Options& o) {
+  if (!o.json.empty()) check_writable(o.json);
+  const std::vector<Problem> all = problems(o);
+  const std::vector<Device> devices = chosen_devices(o.devices);
+  print_heading(devices);
+  Control control(o.limit);
+  Document document{.command = "transfers"};
+  nlohmann::ordered_json roofs = nlohmann::ordered_json::array(), timelines = roofs;
+  for (const Device& device : devices)
+    if (o.rates && !control.stop()) print_rates(device, control, roofs, o.budget);
+  for (const Problem& problem : all)
+    if (!control.stop()) measure_problem(o, problem, devices, control, document, timelines);
+  document.arrays["roofs"] = roofs;
+  document.arrays["timelines"] = timelines;
+  return finish(document, control, o.json, exit_code(document.results));
+}
+
+}  // namespace
+
+Command add_transfers(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  const auto list = [&](const char* option, std::vector<std::string>& target, const char* help) {
+    app.add_option(option, target, help)->delimiter(',')->expected(1, -1);
+  };
+  app.add_option("operations", o->operations, "reduce, transpose, gemm (default: all)");
+  list("--dtype", o->dtypes, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
+  list("--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
+  list("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
+  app.add_option("--function", o->function, "reduce: sum, min or max (default: sum)");
+  app.add_option("--chunks", o->chunks,
+                 "of the pipeline: a number, or auto, the fastest of 2 … 32");
+  app.add_flag("--overlap-cpu", o->overlap_cpu,
+               "the cpu computes a part of the rows while the device works");
+  app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
+  app.add_option("--seed", o->seed, "seed of the random data");
+  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
+      ->check(CLI::Range(0.001, 60.0));
+  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
+  return [o] { return transfers(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,92 @@
+// The arithmetic of timelines: cuts that cover everything once, spans that can't be, shares, pictures.
+#include "bench/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include "bench/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+TEST(Cut, CoversEverythingOnce) {
+  for (const int64_t total : {1, 2, 7, 63, 64, 65, 1000, 1023, 4097, 1 << 20})
+    for (const int chunks : {1, 2, 3, 7, 8, 32})
+      for (const int64_t granule : {1, 32, 1024}) {
+        if (total < chunks) continue;
+        const std::vector<Strip> strips = cut(total, chunks, granule);
+        ASSERT_EQ(strips.size(), size_t(chunks));
+        int64_t next = 0;
+        for (const Strip& strip : strips) {
+          EXPECT_EQ(strip.begin, next) << total << " in " << chunks;
+          EXPECT_GT(strip.count, 0) << total << " in " << chunks;
+          if (total / chunks >= granule) { EXPECT_EQ(strip.begin % granule, 0); }
+          next += strip.count;
+        }
+        EXPECT_EQ(next, total);
+      }
+}
+
+TEST(Cut, HoldsForSizesBeyond32Bits) {
+  const int64_t total = (int64_t{1} << 62) + 12345;
+  const std::vector<Strip> strips = cut(total, 1000, 1024);
+  EXPECT_EQ(strips.back().begin + strips.back().count, total);
+  for (const Strip& strip : strips) EXPECT_GT(strip.count, 0);
+}
+
+TEST(Cut, RefusesMoreChunksThanRows) {
+  EXPECT_THROW(cut(3, 4, 1), Refusal);
+  EXPECT_THROW(cut(0, 1, 1), Refusal);
+}
+
+/// Two chunks, perfectly overlapped: in 0-1, 1-2; kernel 1-2, 2-3; out 2-3, 3-4.
+Timeline staircase() {
+  Timeline timeline;
+  timeline.seconds = 4;
+  timeline.spans = {{Lane::copy_in, 0, 0, 1}, {Lane::kernel, 0, 1, 2}, {Lane::copy_out, 0, 2, 3},
+                    {Lane::copy_in, 1, 1, 2}, {Lane::kernel, 1, 2, 3}, {Lane::copy_out, 1, 3, 4}};
+  return timeline;
+}
+
+TEST(Timelines, AddUpTheirLanes) {
+  const Timeline timeline = staircase();
+  for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
+    EXPECT_DOUBLE_EQ(busy(timeline.spans, lane), 2);
+  EXPECT_FALSE(uses(timeline.spans, Lane::cpu));
+  EXPECT_DOUBLE_EQ(overlapped(timeline.spans), 2);  // from 1 to 3
+  EXPECT_EQ(impossible(timeline), "");
+}
+
+TEST(Timelines, SerialWorkOverlapsNothing) {
+  EXPECT_DOUBLE_EQ(overlapped({{Lane::copy_in, 0, 0, 1}, {Lane::kernel, 0, 1, 2}}), 0);
+  EXPECT_DOUBLE_EQ(overlapped({}), 0);
+}
+
+TEST(Timelines, WhatCannotBeIsFound) {
+  Timeline overlap = staircase();
+  overlap.spans[3].begin = 0.5;  // the second copy in, before the first has ended
+  EXPECT_NE(impossible(overlap), "");
+  Timeline backwards = staircase();
+  std::swap(backwards.spans[1].begin, backwards.spans[1].end);
+  EXPECT_NE(impossible(backwards), "");
+  Timeline late = staircase();
+  late.spans.back().end = 4.2;
+  EXPECT_NE(impossible(late), "");
+  Timeline early = staircase();
+  early.spans.front().begin = -0.2;
+  EXPECT_NE(impossible(early), "");
+}
+
+TEST(Timelines, ArePictured) {
+  const std::vector<std::string> lines = picture(staircase(), 8);
+  EXPECT_EQ(lines, (std::vector<std::string>{"copy in  |0011    |", "kernel   |  0011  |",
+                                             "copy out |    0011|"}));
+}
+
+TEST(Timelines, ShortSpansShow) {
+  Timeline timeline = staircase();
+  timeline.spans = {{Lane::kernel, 12, 3.9999, 4}};
+  EXPECT_EQ(picture(timeline, 4), (std::vector<std::string>{"kernel   |   2|"}));
+}
+
+}  // namespace
+}  // namespace trine::bench

@@ -1,5 +1,5 @@
 // A gemm as the GPU kernels see it: strides in elements, and always a C whose columns have unit
-// stride. Only gemm_rows.cpp includes it.
+// stride. Only gemm's rows include it.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,14 @@ struct Problem {
         batch(op.c.batch),
         multiply(k > 0 && !is_zero(op.dtype, op.alpha)),
         add_c(!is_zero(op.dtype, op.beta)) {
-    if (c.row == 1 && c.col != 1) {
-      std::swap(a, b);
-      std::swap(m, n);
-      a.transpose();
-      b.transpose();
-      c.transpose();
-    }
+    if (c.row == 1 && c.col != 1) transpose();
+  }
+  void transpose() {
+    std::swap(a, b);
+    std::swap(m, n);
+    a.transpose();
+    b.transpose();
+    c.transpose();
   }
   static bool is_zero(uint32_t dtype, const trine_scalar& x) {
     return dtype == TRINE_F32 ? x.f32 == 0 : dtype == TRINE_F64 ? x.f64 == 0 : x.i32 == 0;

@@ -16,11 +16,17 @@ set(TRINE_GPU_KERNELS
   reduce/exact
   reduce/exact_vector
   transpose/naive
+  transpose/shared
   transpose/shared_padded
+  transpose/multi_row
   transpose/vector
   transpose/work_item_tile
   gemm/naive
   gemm/shared
+  gemm/read_only
+  gemm/ilp4
+  gemm/ilp16
+  gemm/volkov2008
   gemm/register_tile
   gemm/warp_specialized
   gemm/tensor

@@ -133,26 +133,27 @@ struct Row {
   uint32_t operation;  ///< trine_operation
   uint32_t numerics;   ///< trine_numerics
   const char* summary;
-  const char* requirement;  ///< in words, or nullptr
-  const char* file;         ///< "reduce/sequential": cuda/….cu and opencl/….cl
-  uint32_t backends;        ///< Backends mask
-  std::span<const trine_parameter> parameters;
-  std::span<const Macro> macros;
+  const char* requirement = nullptr;  ///< in words, if any
+  const char* file;                   ///< "reduce/sequential": cuda/….cu and opencl/….cl
+  uint32_t backends;                  ///< Backends mask
+  std::span<const trine_parameter> parameters = {};
+  std::span<const Macro> macros = {};
   std::span<const char* const> entries;  ///< kernels in the file
   /// False for combinations of macro values that no plan uses (not compiled); nullptr: all exist.
-  bool (*exists)(const int* macro);
+  bool (*exists)(const int* macro) = nullptr;
   /// A static sentence, or nullptr when the rung takes the call.
-  const char* (*refuses)(const Request&);
+  const char* (*refuses)(const Request&) = nullptr;
   /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
-  uint64_t (*workspace_bytes)(const Request&);
+  uint64_t (*workspace_bytes)(const Request&) = nullptr;
   void (*plan)(const Request&, Plan& plan);
-  const SelfCheck* self_check;  ///< or nullptr
-  const char* options;          ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
-  const char*
-      architectures;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
+  const SelfCheck* self_check = nullptr;
+  const char* options = nullptr;  ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
+  const char* architectures =
+      nullptr;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
 };
 
-/// The ladders, naive first: reduce_sum_rows.cpp and reduce_rows.cpp, transpose_rows.cpp, gemm_rows.cpp.
+/// The ladders, naive first: reduce_sum_rows.cpp and reduce_rows.cpp, transpose_rows.cpp,
+/// gemm_study_rows.cpp and gemm_rows.cpp.
 std::span<const Row> reduce_rows();
 std::span<const Row> transpose_rows();
 std::span<const Row> gemm_rows();

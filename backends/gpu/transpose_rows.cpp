@@ -65,15 +65,17 @@ int bytes_index(uint32_t element_size) {
   return index;
 }
 
-constexpr const char* kTooMany = "the views need more than 2^31 - 1 work-groups";
+constexpr const char* kTooMany =
+    "the views need more than 2^31 - 1 work-groups: split them or their batch";
 
-// --- naive, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------------
+// --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------
 
 constexpr const char* kBlocks[] = {"8", "16", "32"};
 constexpr trine_parameter kBlockParameters[] = {{sizeof(trine_parameter), 3, 2, "block", kBlocks}};
 constexpr Macro kBlockMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}};
 constexpr const char* kNaiveEntries[] = {"naive"};
-constexpr const char* kSharedEntries[] = {"shared_padded"};
+constexpr const char* kSharedEntries[] = {"shared"};
+constexpr const char* kPaddedEntries[] = {"shared_padded"};
 
 /// The index with unit stride on the input runs along the columns.
 Move along_input(const trine_transpose& op) {
@@ -82,27 +84,74 @@ Move along_input(const trine_transpose& op) {
   return move;
 }
 
-const char* block_refuses(const Request& request) {
-  const int64_t block = int64_t{8} << request.selection.values[0];
-  if (block * block > request.target.facts->max_group_threads)
-    return "the device has no groups of block x block work-items";
-  const Move move = along_input(request.as<trine_transpose>());
-  return count_groups(divide_up(move.rows, block), divide_up(move.cols, block), move.batch) >
+/// Why groups of `threads` work-items can't move tiles of side x side, of which local memory holds
+/// `local_elements`; nullptr when they can.
+const char* refuse_tiles(const Request& request, int64_t side, int64_t threads,
+                         int64_t local_elements) {
+  const auto& op = request.as<trine_transpose>();
+  const trine_device_facts& facts = *request.target.facts;
+  if (threads > facts.max_group_threads) return "the device's groups are too small";
+  if (static_cast<uint64_t>(local_elements * op.element_size) > facts.local_memory_bytes)
+    return "the device has too little local memory";
+  const Move move = along_input(op);
+  return count_groups(divide_up(move.rows, side), divide_up(move.cols, side), move.batch) >
                  kMaxGroups
              ? kTooMany
              : nullptr;
 }
 
+Launch& add_tiles(Plan& plan, const trine_transpose& op, const Move& move, int64_t side) {
+  return add_launch(plan, 0, op, move, divide_up(move.rows, side), divide_up(move.cols, side),
+                    move.batch);
+}
+
+int64_t block_of(const Request& request) { return int64_t{8} << request.selection.values[0]; }
+
+const char* naive_refuses(const Request& request) {
+  const int64_t block = block_of(request);
+  return refuse_tiles(request, block, block * block, 0);
+}
+
+const char* shared_refuses(const Request& request) {
+  const int64_t block = block_of(request);
+  return refuse_tiles(request, block, block * block, block * block);
+}
+
+const char* padded_refuses(const Request& request) {
+  const int64_t block = block_of(request);
+  return refuse_tiles(request, block, block * block, block * (block + 1));
+}
+
 void block_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_transpose>();
-  const int64_t block = int64_t{8} << request.selection.values[0];
+  const int64_t block = block_of(request);
   const Move move = along_input(op);
   plan.macro[0] = bytes_index(op.element_size);
   plan.macro[1] = request.selection.values[0];
   if (move.empty()) return;
-  Launch& launch = add_launch(plan, 0, op, move, divide_up(move.rows, block),
-                              divide_up(move.cols, block), move.batch);
+  Launch& launch = add_tiles(plan, op, move, block);
   launch.block[0] = launch.block[1] = static_cast<uint32_t>(block);
+}
+
+// --- multi_row: four elements a work-item -------------------------------------------------------
+
+constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
+constexpr const char* kMultiRowEntries[] = {"multi_row"};
+constexpr int64_t kMultiRowSide = 32, kMultiRowHeight = 8;
+
+const char* multi_row_refuses(const Request& request) {
+  return refuse_tiles(request, kMultiRowSide, kMultiRowSide * kMultiRowHeight,
+                      kMultiRowSide * (kMultiRowSide + 1));
+}
+
+void multi_row_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const Move move = along_input(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  if (move.empty()) return;
+  Launch& launch = add_tiles(plan, op, move, kMultiRowSide);
+  launch.block[0] = kMultiRowSide;
+  launch.block[1] = kMultiRowHeight;
 }
 
 // --- vector -------------------------------------------------------------------------------------
@@ -185,10 +234,8 @@ void vector_plan(const Request& request, Plan& plan) {
   if (shape.entry == 1) launch.i64(shape.move.batch);
 }
 
-// --- work_item_tile: for CPUs behind OpenCL
-// -------------------------------------------------------
+// --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
 
-constexpr Macro kTileMacros[] = {{"BYTES", kBytes}};
 constexpr const char* kTileEntries[] = {"work_item_tile"};
 constexpr int64_t kWorkItemRowBytes = 2048, kWorkItemCols = 64;
 
@@ -211,53 +258,74 @@ void work_item_tile_plan(const Request& request, Plan& plan) {
              divide_up(move.cols, kWorkItemCols), move.batch);
 }
 
-// --- The ladder
-// -----------------------------------------------------------------------------------
+// --- The ladder ---------------------------------------------------------------------------------
 
-enum Rung { kNaive, kSharedPadded, kVector, kWorkItem };
+enum Rung { kNaive, kShared, kSharedPadded, kMultiRow, kVector, kWorkItem };
 
 constexpr Row kRows[] = {
-    {"naive", TRINE_TRANSPOSE, TRINE_REPRODUCIBLE, "one work-item per element, strided writes",
-     nullptr, "transpose/naive", kBoth, kBlockParameters, kBlockMacros, kNaiveEntries, nullptr,
-     block_refuses, nullptr, block_plan, nullptr, nullptr, nullptr},
-    {"shared_padded", TRINE_TRANSPOSE, TRINE_REPRODUCIBLE,
-     "tiles turned in local memory, padded against bank conflicts", nullptr,
-     "transpose/shared_padded", kBoth, kBlockParameters, kBlockMacros, kSharedEntries, nullptr,
-     block_refuses, nullptr, block_plan, nullptr, nullptr, nullptr},
-    {"vector",
-     TRINE_TRANSPOSE,
-     TRINE_REPRODUCIBLE,
-     "16-byte loads and stores around a swizzled tile; thin shapes without one",
-     nullptr,
-     "transpose/vector",
-     kBoth,
-     {},
-     kVectorMacros,
-     kVectorEntries,
-     nullptr,
-     vector_refuses,
-     nullptr,
-     vector_plan,
-     nullptr,
-     nullptr,
-     nullptr},
-    {"work_item_tile",
-     TRINE_TRANSPOSE,
-     TRINE_REPRODUCIBLE,
-     "one work-item per tall tile, turned in vector registers",
-     nullptr,
-     "transpose/work_item_tile",
-     kOpencl,
-     {},
-     kTileMacros,
-     kTileEntries,
-     nullptr,
-     work_item_tile_refuses,
-     nullptr,
-     work_item_tile_plan,
-     nullptr,
-     nullptr,
-     nullptr},
+    {.name = "naive",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "one work-item per element, strided writes",
+     .file = "transpose/naive",
+     .backends = kBoth,
+     .parameters = kBlockParameters,
+     .macros = kBlockMacros,
+     .entries = kNaiveEntries,
+     .refuses = naive_refuses,
+     .plan = block_plan},
+    {.name = "shared",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "tiles turned in local memory",
+     .file = "transpose/shared",
+     .backends = kBoth,
+     .parameters = kBlockParameters,
+     .macros = kBlockMacros,
+     .entries = kSharedEntries,
+     .refuses = shared_refuses,
+     .plan = block_plan},
+    {.name = "shared_padded",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "tiles turned in local memory, padded against bank conflicts",
+     .file = "transpose/shared_padded",
+     .backends = kBoth,
+     .parameters = kBlockParameters,
+     .macros = kBlockMacros,
+     .entries = kPaddedEntries,
+     .refuses = padded_refuses,
+     .plan = block_plan},
+    {.name = "multi_row",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "32 x 8 work-items, four elements of a padded tile each",
+     .file = "transpose/multi_row",
+     .backends = kBoth,
+     .macros = kBytesMacros,
+     .entries = kMultiRowEntries,
+     .refuses = multi_row_refuses,
+     .plan = multi_row_plan},
+    {.name = "vector",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",
+     .file = "transpose/vector",
+     .backends = kBoth,
+     .macros = kVectorMacros,
+     .entries = kVectorEntries,
+     .refuses = vector_refuses,
+     .plan = vector_plan},
+    {.name = "work_item_tile",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "one work-item per tall tile, turned in vector registers",
+     .file = "transpose/work_item_tile",
+     .backends = kOpencl,
+     .macros = kBytesMacros,
+     .entries = kTileEntries,
+     .refuses = work_item_tile_refuses,
+     .plan = work_item_tile_plan},
 };
 
 }  // namespace

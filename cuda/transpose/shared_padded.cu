@@ -1,7 +1,9 @@
-// Idea: a tile is read along the input's rows, turned in local memory, written along the output's.
-// It beats `naive` because both sides touch memory in whole lines; a column of padding spreads the
-// turned reads over the banks (without it, all of a warp's reads fall into one).
+// Idea: a tile is turned in local memory whose rows are one element longer.
+// It beats `shared` because the padding spreads the turned reads over the banks.
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
+//
+//   reads of a warp   tile[x][y]   place x (BLOCK + 1) + y: with BLOCK 32 and 4-byte elements 32
+//                                  places in 32 banks
 #include "problem.h"
 
 KERNEL_OF(shared_padded, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {

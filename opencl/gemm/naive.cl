@@ -1,6 +1,7 @@
 // Idea: one work-item per element of C walks a row of A and a column of B.
 // It is the first rung: each value of A and B is read from memory n and m times.
 // Requires: nothing.
+#define PLAIN_READS
 #include "problem.h"
 
 KERNEL_OF(naive, 16, 16)(GEMM_ARGUMENTS) {

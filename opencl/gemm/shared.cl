@@ -6,6 +6,7 @@
 //   m  [A tile] x [B tile]          operand has unit stride runs along x while loading, so
 //        TILE       TILE            neighbours read neighbours; the column of padding keeps the
 //                                   turned store free of bank conflicts.
+#define PLAIN_READS
 #include "problem.h"
 
 KERNEL_OF(shared, TILE, TILE)(GEMM_ARGUMENTS) {

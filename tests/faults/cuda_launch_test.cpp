@@ -50,36 +50,90 @@ struct CudaLaunch : testing::Test {
     return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
   }
 
+  /// The same of C = A B in f32; `input` is A, `output` is C.
+  std::vector<fake_cuda::Launch> gemm(const char* rung, int64_t m, int64_t n, int64_t k) {
+    const faults::Device gpu(*backend);
+    const auto queue = gpu.queue();
+    const auto a = gpu.buffer(static_cast<uint64_t>(m * k * 4)),
+               b = gpu.buffer(static_cast<uint64_t>(k * n * 4)),
+               c = gpu.buffer(static_cast<uint64_t>(m * n * 4));
+    trine_gemm op{};
+    op.size = sizeof op;
+    op.numerics = TRINE_REPRODUCIBLE;
+    op.dtype = TRINE_F32;
+    op.alpha.f32 = 1;
+    op.a = faults::dense(gpu.native(a), m, k);
+    op.b = faults::dense(gpu.native(b), k, n);
+    op.c = faults::dense(gpu.native(c), m, n);
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const trine_selection selection = gpu.select(TRINE_GEMM, rung);
+    const auto before = fake_cuda::launches().size();
+    gpu.check(backend->launch(queue.get(), &selection, &call, nullptr));
+    gpu.wait(queue);
+    input = gpu.native(a);
+    output = gpu.native(c);
+    return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
+  }
+
   inline static faults::Host host;
   const trine_backend* backend = nullptr;
   void *input = nullptr, *output = nullptr;
 };
 
-/// Do the groups cover every element once? For a rung of one element a work-item in square blocks.
-bool covers(const fake_cuda::Launch& launch, int64_t rows, int64_t cols) {
-  const int64_t tile = launch.block[0];
-  const int64_t groups = (rows + tile - 1) / tile * ((cols + tile - 1) / tile);
-  return launch.block[1] == launch.block[0] && launch.block[2] == 1 && launch.grid[0] == groups &&
-         launch.grid[1] == 1 && launch.grid[2] == 1;
+/// Do groups of x by y work-items, a group for each tile_rows x tile_cols, cover every element once?
+bool covers(const fake_cuda::Launch& launch, unsigned x, unsigned y, int64_t tile_rows,
+            int64_t tile_cols, int64_t rows, int64_t cols) {
+  const int64_t groups = (rows + tile_rows - 1) / tile_rows * ((cols + tile_cols - 1) / tile_cols);
+  return launch.block[0] == x && launch.block[1] == y && launch.block[2] == 1 &&
+         launch.grid[0] == groups && launch.grid[1] == 1 && launch.grid[2] == 1;
 }
 
+struct Geometry {
+  const char *rung, *entry;
+  unsigned x, y;
+  int64_t tile_rows, tile_cols;
+  bool seen(const std::vector<fake_cuda::Launch>& launches, int64_t rows, int64_t cols) const {
+    return launches.size() == 1 && launches[0].name.starts_with(std::string(entry) + "__") &&
+           covers(launches[0], x, y, tile_rows, tile_cols, rows, cols);
+  }
+};
+constexpr Geometry kTransposes[] = {{"naive", "naive", 32, 32, 32, 32},
+                                    {"shared", "shared", 32, 32, 32, 32},
+                                    {"shared_padded", "shared_padded", 32, 32, 32, 32},
+                                    {"multi_row", "multi_row", 32, 8, 32, 32}};
+// volkov2008 computes the transposed problem: 64 columns of C by 16 rows.
+constexpr Geometry kGemms[] = {{"naive", "naive", 16, 16, 16, 16},
+                               {"shared", "shared", 32, 32, 32, 32},
+                               {"read_only", "read_only_path", 32, 32, 32, 32},
+                               {"ilp4", "ilp4", 32, 8, 32, 32},
+                               {"ilp16", "ilp16", 16, 16, 64, 64},
+                               {"volkov2008", "volkov2008", 64, 1, 16, 64}};
+
 TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
-  const auto launches = transpose("naive", 100, 70);
-  ASSERT_EQ(launches.size(), 1u);
-  EXPECT_EQ(launches[0].name.substr(0, 7), "naive__");
-  EXPECT_TRUE(covers(launches[0], 100, 70));
-  EXPECT_EQ(launches[0].arguments.at(0), reinterpret_cast<uint64_t>(input));
-  const auto& all = launches[0].arguments;
-  EXPECT_NE(std::find(all.begin(), all.end(), reinterpret_cast<uint64_t>(output)), all.end());
+  for (const Geometry& one : kTransposes) {
+    const auto launches = transpose(one.rung, 101, 67);
+    EXPECT_TRUE(one.seen(launches, 101, 67)) << one.rung;
+    const auto& all = launches.at(0).arguments;
+    EXPECT_EQ(all.at(0), reinterpret_cast<uint64_t>(input));
+    EXPECT_NE(std::find(all.begin(), all.end(), reinterpret_cast<uint64_t>(output)), all.end());
+  }
+  for (const Geometry& one : kGemms) {
+    const auto launches = gemm(one.rung, 131, 67, 19);
+    EXPECT_TRUE(one.seen(launches, 131, 67)) << one.rung;
+    const auto& all = launches.at(0).arguments;
+    EXPECT_NE(std::find(all.begin(), all.end(), reinterpret_cast<uint64_t>(input)), all.end());
+    EXPECT_NE(std::find(all.begin(), all.end(), reinterpret_cast<uint64_t>(output)), all.end());
+  }
 }
 
 TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
   planted = fake_cuda::table();
   planted.cuLaunchKernel = lose_a_group;
   trine::cuda::replace_driver(&planted);
-  const auto launches = transpose("naive", 100, 70);
-  ASSERT_EQ(launches.size(), 1u);
-  EXPECT_FALSE(covers(launches[0], 100, 70));
+  for (const Geometry& one : kTransposes)
+    EXPECT_FALSE(one.seen(transpose(one.rung, 101, 67), 101, 67)) << one.rung;
+  for (const Geometry& one : kGemms)
+    EXPECT_FALSE(one.seen(gemm(one.rung, 131, 67, 19), 131, 67)) << one.rung;
 }
 
 TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {

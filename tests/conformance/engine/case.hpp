@@ -26,7 +26,7 @@ struct Case {
   bool quick = false;                ///< part of `--quick`
   bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
   bool fast = false;                 ///< runs once more asking for fast numerics
-  bool parameters = false;           ///< every rung with each value of each parameter, too
+  bool parameters = false;           ///< every rung with every combination of its parameters
   bool far = false;           ///< memory too wide for guard zones: elements are copied one row each
   std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
 };

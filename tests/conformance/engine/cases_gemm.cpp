@@ -106,6 +106,10 @@ void add_parameters(List& list) {
   list.add(plan(TRINE_F32, 130, 77, 45, 1, 1), "nn", Values::kUniform,
            {.rungs = Rungs::kLadder, .parameters = true});
   list.add(plan(TRINE_F64, 130, 77, 45), "nn", Values::kUniform, {.rungs = Rungs::kLadder});
+  // Multiples of every block, for parameters that ask for them.
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    list.add(plan(dtype, 128, 192, 96, -1, 2), "nn", Values::kUniform,
+             {.rungs = Rungs::kLadder, .parameters = true});
 }
 
 void add_hostile(List& list) {

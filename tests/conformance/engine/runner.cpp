@@ -57,6 +57,22 @@ struct Dispatch {
   }
 };
 
+/// The rung with every combination of its parameters' values, the defaults first and unsaid.
+std::vector<std::string> combinations(const RungInfo& rung) {
+  std::vector<std::string> names = {rung.name};
+  for (const RungInfo::Parameter& parameter : rung.parameters) {
+    const size_t before = names.size();
+    for (const std::string& value : parameter.values) {
+      if (value == parameter.default_value) continue;
+      for (size_t n = 0; n < before; ++n) {
+        const char* between = names[n].find(':') == std::string::npos ? ":" : ",";
+        names.push_back(names[n] + between + parameter.name + "=" + value);
+      }
+    }
+  }
+  return names;
+}
+
 constexpr const char* kOperationNames[] = {"reduce", "transpose", "gemm"};
 
 }  // namespace
@@ -95,13 +111,8 @@ std::vector<Runner::Turn> Runner::turns(const Case& c) const {
   if (c.rungs == Rungs::kDefault) return turns;
   for (const RungInfo& rung : ladders_[c.plan.index()]) {
     if (rung.numerics == Numerics::vendor) continue;
-    if (wanted(rung.name)) turns.push_back({rung.name});
-    if (!c.parameters) continue;
-    for (const RungInfo::Parameter& parameter : rung.parameters)
-      for (const std::string& value : parameter.values) {
-        const std::string name = rung.name + ":" + parameter.name + "=" + value;
-        if (value != parameter.default_value && wanted(name)) turns.push_back({name});
-      }
+    for (const std::string& name : c.parameters ? combinations(rung) : std::vector{rung.name})
+      if (wanted(name)) turns.push_back({name});
   }
   return turns;
 }

@@ -1,0 +1,93 @@
+// The default rung of gemm on a GPU backend: which loads this device best with a problem of this size.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "backends/gpu/gemm_problem.hpp"
+#include "backends/gpu/row.hpp"
+
+namespace trine::gpu {
+namespace {
+
+/// Does the CPU behind OpenCL have 64-byte vectors? PoCL puts LLVM's name of it into the device's.
+bool has_wide_vectors(const trine_device_facts& facts) {
+  constexpr const char* kWide[] = {"avx512",  "cascadelake", "cooperlake", "cannonlake",
+                                   "icelake", "tigerlake",   "rocketlake", "sapphirerapids",
+                                   "emerald", "granite",     "znver4",     "znver5"};
+  return std::any_of(std::begin(kWide), std::end(kWide),
+                     [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
+}
+
+/// A rung with its parameter as choose_gemm weighs it. `full` is its speed on a multiprocessor that
+/// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
+/// the dtype, measured on an H200 at 4096 (full; f32 49.0, f64 47.7 TFLOP/s) and at 512 and 1024
+/// (alone).
+struct Candidate {
+  const char* rung;
+  int value;
+  bool f64;
+  int64_t tile_m, tile_n, groups;
+  double full, alone;
+};
+constexpr Candidate kCandidates[] = {
+    {"warp_specialized", 1, false, 128, 256, 1, 1.00, 1.00},
+    {"warp_specialized", 0, false, 64, 128, 2, 0.93, 0.80},
+    {"register_tile", 1, false, 128, 128, 2, 0.82, 0.45},
+    {"register_tile", 0, false, 64, 64, 4, 0.78, 0.30},
+    {"tensor", 1, true, 128, 128, 1, 1.00, 1.00},
+    {"tensor", 0, true, 64, 64, 2, 0.89, 0.60},
+    {"register_tile", 0, true, 64, 64, 2, 0.44, 0.25},
+};
+
+const Row* row_named(std::string_view name) {
+  return &*std::ranges::find_if(gemm_rows(), [&](const Row& row) { return row.name == name; });
+}
+
+bool takes(const Target& target, const Candidate& one, const trine_gemm& op) {
+  const Row& row = *row_named(one.rung);
+  trine_selection selection{};
+  selection.values[0] = one.value;
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  return (row.backends & target.backend) != 0 && !row.refuses({target, selection, call, nullptr}) &&
+         target.runs(row);
+}
+
+/// The time of the busiest of `units` multiprocessors, in elements of C at full speed.
+double busiest(const Candidate& one, const Problem& p, int64_t units) {
+  const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
+                       static_cast<double>(divide_up(p.n, one.tile_n)) *
+                       static_cast<double>(p.batch);
+  const double held = std::ceil(tiles / static_cast<double>(std::max<int64_t>(units, 1)));
+  const double share = one.groups == 1 ? 1.0 : (held - 1) / static_cast<double>(one.groups - 1);
+  const double rate = one.alone + (one.full - one.alone) * std::min(share, 1.0);
+  return held * static_cast<double>(one.tile_m * one.tile_n) / rate;
+}
+
+}  // namespace
+
+const Row* choose_gemm(const Target& target, const trine_gemm& op, trine_selection& selection) {
+  for (int32_t& value : selection.values) value = 0;
+  if (target.backend == kOpencl && target.is_cpu()) {
+    selection.values[0] = has_wide_vectors(*target.facts) ? 1 : 0;
+    selection.why = "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
+    return row_named("private_tile");
+  }
+  const Problem problem(op);
+  const Candidate* best = nullptr;
+  for (const Candidate& one : kCandidates) {
+    if (one.f64 != (op.dtype == TRINE_F64) || !takes(target, one, op)) continue;
+    if (!best || busiest(one, problem, target.facts->compute_units) <
+                     busiest(*best, problem, target.facts->compute_units))
+      best = &one;
+  }
+  if (!best) {
+    selection.why = "naive: the device is too small for tiles";
+    return row_named("naive");
+  }
+  selection.values[0] = best->value;
+  selection.why = "of this device's rungs, the one whose tiles load its multiprocessors best";
+  return row_named(best->rung);
+}
+
+}  // namespace trine::gpu

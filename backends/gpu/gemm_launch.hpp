@@ -1,0 +1,88 @@
+// How rungs of gemm that give a group to each tile of C refuse a call and launch it. Only gemm's rows
+// include it.
+#pragma once
+
+#include "backends/gpu/gemm_problem.hpp"
+#include "backends/gpu/row.hpp"
+
+namespace trine::gpu {
+
+constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
+constexpr const char* kTooMany =
+    "the result needs more than 2^31 - 1 work-groups: split it or its batch";
+constexpr const char* kTooLittleLocal = "the device has too little local memory";
+
+constexpr const char* kTypes[] = {"float", "double", "int"};
+inline int type_index(uint32_t dtype) {
+  return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
+}
+
+inline bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
+  if (rows == 0 || cols == 0 || batch == 0) return false;
+  return rows > kMaxGroups / cols || rows * cols > kMaxGroups / batch;
+}
+
+/// A group of a kernel: its tile of C, its work-items, its elements of local memory.
+struct Group {
+  int64_t tile_m, tile_n, threads, local_elements = 0;
+};
+
+inline const char* refuse_tiles(const Request& request, const Problem& p, const Group& group) {
+  const uint32_t dtype = request.as<trine_gemm>().dtype;
+  const trine_device_facts& facts = *request.target.facts;
+  if (dtype != TRINE_F32 && dtype != TRINE_F64 && dtype != TRINE_I32)
+    return "gemm takes f32, f64 and i32";
+  if (dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "the device has no f64";
+  if (dtype != TRINE_I32 && !request.target.has(TRINE_CAN_REPRODUCE))
+    return "the device failed the arithmetic probe";
+  if (group.threads > facts.max_group_threads) return "the device's groups are too small";
+  if (static_cast<uint64_t>(group.local_elements * p.element) > facts.local_memory_bytes)
+    return kTooLittleLocal;
+  return too_many_groups(divide_up(p.m, group.tile_m), divide_up(p.n, group.tile_n), p.batch)
+             ? kTooMany
+             : nullptr;
+}
+
+inline const char* refuse_tiles(const Request& request, const Group& group) {
+  return refuse_tiles(request, Problem(request.as<trine_gemm>()), group);
+}
+
+inline void push_scalar(Launch& launch, uint32_t dtype, const trine_scalar& x) {
+  if (dtype == TRINE_F32)
+    launch.f32(x.f32);
+  else if (dtype == TRINE_F64)
+    launch.f64(x.f64);
+  else
+    launch.i32(x.i32);
+}
+
+inline void push_scaling(Launch& launch, const trine_gemm& op, const Problem& p) {
+  push_scalar(launch, op.dtype, op.alpha);
+  push_scalar(launch, op.dtype, op.beta);
+  launch.i32((p.multiply ? 1 : 0) | (p.add_c ? 2 : 0));
+}
+
+inline void push_operand(Launch& launch, const Operand& x) {
+  launch.memory(x.memory).i64(x.offset).i64(x.batch).i64(x.row).i64(x.col);
+}
+
+/// The launch of a kernel with GEMM_ARGUMENTS, a group for each tile of C.
+inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, const Group& group) {
+  const int64_t tiles_m = divide_up(p.m, group.tile_m), tiles_n = divide_up(p.n, group.tile_n);
+  Launch& launch = plan.add(0);
+  launch.grid[0] = static_cast<uint32_t>(tiles_m * tiles_n * p.batch);
+  launch.block[0] = static_cast<uint32_t>(group.threads);
+  push_operand(launch, p.a);
+  push_operand(launch, p.b);
+  push_operand(launch, p.c);
+  launch.i64(p.m).i64(p.n).i64(p.k);
+  push_scaling(launch, op, p);
+  launch.i32(static_cast<int32_t>(tiles_m)).i32(static_cast<int32_t>(tiles_n));
+  return launch;
+}
+
+/// The lower end of the ladder: gemm_study_rows.cpp. gemm_rows() puts the upper one behind it.
+constexpr size_t kStudyRungs = 6;
+std::span<const Row, kStudyRungs> gemm_study_rows();
+
+}  // namespace trine::gpu

@@ -16,5 +16,6 @@ Command add_roof(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_transfers(CLI::App& app);
 Command add_verify(CLI::App& app);
+Command add_report(CLI::App& app);
 
 }  // namespace trine::bench

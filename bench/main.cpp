@@ -1,6 +1,6 @@
 // `trine`: shows what there is (info), compares the devices side by side (compare), climbs
 // the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
-// one operation on real data (run), and proves the bits (verify).
+// one operation on real data (run), proves the bits (verify), and shows what was measured (report).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   add("run", "one operation on .npy data", add_run);
   add("transfers", "what moving the data costs, and what overlapping it saves", add_transfers);
   add("roof", "what each device can do at best, and where every rung stands under it", add_roof);
+  add("report", "one page, Markdown or CSV from the JSON of one or several runs", add_report);
   add("verify", "the conformance cases on every device and rung", add_verify);
   try {
     app.parse(argc, argv);

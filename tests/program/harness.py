@@ -67,7 +67,7 @@ def devices():
 
 def main():
     DEVICES[:] = devices()
-    required = [word for word in os.environ.get("TRINE_REQUIRE", "").split(",") if word]
+    required = [word for word in os.environ.get("TRINE_REQUIRE", "").split(",") if word not in ("", "browser")]
     missing = [word for word in required if word != "browser" and not any(device.startswith(word) for device in DEVICES)]
     if missing:
         sys.exit(f"TRINE_REQUIRE: no device of {missing} among {DEVICES}")

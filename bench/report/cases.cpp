@@ -1,0 +1,163 @@
+#include "cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trine::bench::report {
+namespace {
+
+bool same_case(const Entry& a, const Entry& b) {
+  return a.host == b.host && a.device == b.device && a.shape == b.shape &&
+         a.requested == b.requested && a.rung == b.rung && a.parameters == b.parameters;
+}
+
+Row& row_of(Group& group, const Entry& e) {
+  for (Row& row : group.rows)
+    if (same_case(row.any(), e)) return row;
+  return group.rows.emplace_back();
+}
+
+/// Each row against the fastest of the rung before it at the same size, in whatever parameters; all by
+/// launches back to back where every row has them, else by single ones.
+void set_steps(std::vector<Row>& rows, size_t begin, size_t end) {
+  const bool sustained = std::all_of(
+      rows.begin() + long(begin), rows.begin() + long(end),
+      [](const Row& r) { return !r.good() || r.any().vendor || r.sustained != nullptr; });
+  const auto over = [&](const Row& row, const Row& other) -> std::optional<double> {
+    const Entry* mine = sustained ? row.sustained : row.single;
+    const Entry* theirs = sustained ? other.sustained : other.single;
+    return mine && theirs ? std::optional(*theirs->kernel / *mine->kernel) : std::nullopt;
+  };
+  const Row *first = nullptr, *before = nullptr, *here = nullptr;
+  for (size_t i = begin; i < end; ++i) {
+    Row& row = rows[i];
+    if (!row.good() || row.any().vendor) continue;
+    if (here != nullptr && here->any().rung != row.any().rung) {
+      if (first == nullptr) first = here;
+      before = here;
+      here = nullptr;
+    }
+    if (before != nullptr) row.step = over(row, *before);
+    if (first != nullptr) row.cumulative = over(row, *first);
+    if (here == nullptr || row.rate() > here->rate()) here = &row;
+  }
+}
+
+/// By host and device in order of appearance, by size, and by the order in which the device's results
+/// name the rungs; vendors' last.
+void sort_rows(Group& group) {
+  using Key = std::tuple<size_t, double, bool, size_t>;
+  struct Place {
+    size_t index;
+    std::map<std::string, size_t> ladder;
+  };
+  std::map<std::pair<size_t, std::string>, Place> places;
+  std::map<const Entry*, Key> keys;
+  for (const Row& row : group.rows) {
+    const Entry& e = row.any();
+    Place& place = places.try_emplace({e.host, e.device}, Place{places.size(), {}}).first->second;
+    const size_t rung = place.ladder.emplace(e.rung, place.ladder.size()).first->second;
+    keys[&e] = {place.index, group.x(e), e.vendor, rung};
+  }
+  std::stable_sort(group.rows.begin(), group.rows.end(), [&](const Row& a, const Row& b) {
+    return keys.at(&a.any()) < keys.at(&b.any());
+  });
+  for (size_t begin = 0; begin < group.rows.size();) {
+    size_t end = begin + 1;
+    const Entry& e = group.rows[begin].any();
+    const auto same = [&](const Entry& other) {
+      return other.host == e.host && other.device == e.device && other.shape == e.shape;
+    };
+    while (end < group.rows.size() && same(group.rows[end].any())) ++end;
+    set_steps(group.rows, begin, end);
+    begin = end;
+  }
+}
+
+bool is_cube(const Entry& e) {
+  return std::all_of(e.shape.begin(), e.shape.end(), [&](int64_t n) { return n == e.shape[0]; });
+}
+
+bool all_cubes(const Group& group) {
+  return std::all_of(group.rows.begin(), group.rows.end(),
+                     [](const Row& row) { return is_cube(row.any()); });
+}
+
+}  // namespace
+
+bool Row::good() const {
+  for (const Entry* e : {single, sustained})
+    if (e != nullptr && (!e->verified || e->skipped || !e->kernel || !(*e->kernel > 0)))
+      return false;
+  return (single || sustained) && rated().rate.value > 0;
+}
+
+double Group::x(const Entry& e) const {
+  if (operation == "reduce") return e.elements();
+  return std::round(std::pow(e.elements() / double(e.batch), 1.0 / double(e.shape.size())) * 1e6) /
+         1e6;
+}
+
+std::string Group::axis_title() const {
+  if (operation == "reduce") return "elements";
+  if (all_cubes(*this)) return operation == "gemm" ? "N (N × N × N)" : "N (N × N)";
+  return operation == "gemm" ? "(m n k)^⅓" : "(rows × columns)^½";
+}
+
+std::vector<Group> groups(const Document& document) {
+  std::vector<Group> all;
+  for (const Entry& e : document.results) {
+    const std::string title = e.group();
+    auto found =
+        std::find_if(all.begin(), all.end(), [&](const Group& g) { return g.title == title; });
+    if (found == all.end())
+      found = all.insert(all.end(), Group{.title = title,
+                                          .operation = e.operation,
+                                          .dtype = e.dtype,
+                                          .unit = e.operation == "gemm" ? "flop/s" : "B/s",
+                                          .rows = {}});
+    Row& row = row_of(*found, e);
+    if (e.memory != "resident")
+      row.whole.push_back(&e);
+    else
+      (e.method == "sustained" ? row.sustained : row.single) = &e;
+  }
+  for (Group& group : all) sort_rows(group);
+  return all;
+}
+
+std::vector<std::string> devices(const Document& document, const Group& group) {
+  std::vector<std::string> names;
+  for (const Row& row : group.rows) {
+    const std::string name = document.device(row.any().host, row.any().device);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<double> sizes(const Group& group, const std::function<bool(const Row&)>& wanted) {
+  std::vector<double> found;
+  for (const Row& row : group.rows)
+    if (wanted(row)) found.push_back(group.x(row.any()));
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+const Row* best(const Group& group, const std::function<bool(const Row&)>& wanted) {
+  const Row* found = nullptr;
+  for (const Row& row : group.rows)
+    if (row.good() && wanted(row) && (found == nullptr || row.rate() > found->rate())) found = &row;
+  return found;
+}
+
+std::optional<double> speedup(const Row& row, const Row& other) {
+  const bool sustained = row.sustained && other.sustained;
+  const Entry* mine = sustained ? row.sustained : row.single;
+  const Entry* theirs = sustained ? other.sustained : other.single;
+  if (!mine || !theirs || !mine->kernel || !theirs->kernel || !(*mine->kernel > 0)) return {};
+  return *theirs->kernel / *mine->kernel;
+}
+
+}  // namespace trine::bench::report

@@ -1,0 +1,316 @@
+#include "tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/table.hpp"
+
+namespace trine::bench::report {
+namespace {
+
+/// A value of a foreign object in words, whatever its type.
+Cell value_cell(const ordered_json& value) {
+  if (value.is_null()) return word("-");
+  if (value.is_boolean()) return word(value.get<bool>() ? "yes" : "no");
+  if (value.is_number()) return plain_cell(value.get<double>());
+  return word(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+Cell field(const ordered_json& object, const char* key) {
+  return value_cell(object.value(key, ordered_json()));
+}
+
+std::optional<double> number(const ordered_json& object, const char* key) {
+  const ordered_json value = object.value(key, ordered_json());
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::vector<std::string> once;
+  for (const std::string& w : words)
+    if (std::find(once.begin(), once.end(), w) == once.end()) once.push_back(w);
+  return fmt::format("{}", fmt::join(once, ", "));
+}
+
+Cell verified_cell(const Entry& e) {
+  if (e.skipped) return word("refused");
+  if (!e.verified) return {.text = "WRONG", .value = {}, .wrong = true};
+  return word(e.numerics == "reproducible" ? "same bits" : "within bound");
+}
+
+/// The lowest and the highest of the rounds' medians.
+Cell rounds_cell(const Entry& e) {
+  if (e.rounds.empty()) return word("-");
+  const auto [low, high] = std::minmax_element(e.rounds.begin(), e.rounds.end());
+  return word(fmt::format("{} – {}", time_text(*low), time_text(*high)));
+}
+
+std::optional<double> share(double value, double of) {
+  return of > 0 ? std::optional(value / of) : std::nullopt;
+}
+
+std::vector<Cell> ladder_row(const Group& group, const Row& row) {
+  const Entry &e = row.any(), &rated = row.rated();
+  std::vector<Cell> cells{word(e.size()), word(e.rung.empty() ? e.requested : e.rung),
+                          word(e.vendor ? e.parameter_text() + " (peer)" : e.parameter_text())};
+  const Entry* wrong = nullptr;
+  for (const Entry* one : {row.single, row.sustained})
+    if (one && !one->verified) wrong = one;
+  if (wrong != nullptr) {
+    cells.resize(16, word("-"));
+    cells.back() = verified_cell(*wrong);
+    for (Cell& cell : cells) cell.wrong = !wrong->skipped;
+    return cells;
+  }
+  const std::optional<double> peer = rated.peer_ratio ? rated.peer_ratio
+                                     : row.single     ? row.single->peer_ratio
+                                                      : std::nullopt;
+  cells.insert(
+      cells.end(),
+      {time_cell(row.single ? row.single->kernel : std::nullopt),
+       time_cell(row.sustained ? row.sustained->kernel : std::nullopt), percent_cell(rated.spread),
+       rounds_cell(rated), rate_cell(row.rate(), group.unit), ratio_cell(row.step),
+       ratio_cell(row.cumulative), percent_cell(share(row.rate(), rated.roof.value)),
+       rate_cell(rated.roof.value, group.unit),
+       percent_cell(share(row.rate(), rated.peak.value_or(0))), ratio_cell(peer),
+       time_cell(e.first), verified_cell(rated)});
+  return cells;
+}
+
+}  // namespace
+
+Table hosts_table(const Document& document) {
+  Table table{"Hosts", {"host"}, {}};
+  const auto fact = [&](const char* name, auto cell) {
+    std::vector<Cell> cells{word(name)};
+    for (const Host& host : document.hosts) cells.push_back(cell(host));
+    if (std::any_of(cells.begin() + 1, cells.end(), [](const Cell& c) { return !c.text.empty(); }))
+      table.rows.push_back(std::move(cells));
+  };
+  for (const Host& host : document.hosts)
+    table.head.push_back(host.label.empty() ? "measured on" : host.label);
+  fact("cpu", [](const Host& h) { return field(h.host, "cpu"); });
+  fact("cores", [](const Host& h) { return word(field(h.host, "cores").text); });
+  fact("system", [](const Host& h) { return field(h.host, "os"); });
+  fact("gpus", [](const Host& h) {
+    std::vector<std::string> gpus;
+    for (const ordered_json& gpu : h.host.value("gpus", ordered_json::array()))
+      gpus.push_back(field(gpu, "gpu").text + ", driver " + field(gpu, "driver").text);
+    return word(joined(gpus));
+  });
+  fact("trine", [](const Host& h) { return word(h.version); });
+  fact("date", [](const Host& h) { return word(joined(h.dates)); });
+  fact("commands", [](const Host& h) { return word(joined(h.commands)); });
+  fact("files", [](const Host& h) { return word(joined(h.files)); });
+  fact("complete", [](const Host& h) { return word(h.partial ? "no: ended early" : "yes"); });
+  return table;
+}
+
+Table devices_table(const Document& document) {
+  Table table{"Devices",
+              {"device", "name", "driver", "units", "memory", "nominal bandwidth", "nominal f32",
+               "nominal f64"},
+              {}};
+  for (size_t h = 0; h < document.hosts.size(); ++h)
+    for (const ordered_json& backend : document.hosts[h].devices) {
+      const std::string reason = field(backend, "reason").text;
+      const bool absent = !reason.empty() && reason != "-";
+      if (absent)
+        table.rows.push_back({word(document.device(h, field(backend, "backend").text)),
+                              word("absent: " + reason), word("-"), word("-"), word("-"), word("-"),
+                              word("-"), word("-")});
+      for (const ordered_json& d : backend.value("devices", ordered_json::array())) {
+        const auto nominal = [&](const char* key, const char* unit) {
+          return rate_cell(number(d, key).value_or(0), unit);
+        };
+        const double memory = number(d, "memory_bytes").value_or(0);
+        table.rows.push_back({word(document.device(h, field(d, "id").text)),
+                              field(d, "name"),
+                              field(d, "driver"),
+                              field(d, "compute_units"),
+                              {.text = fmt::format("{:.1f} GiB", memory / 0x1p30), .value = memory},
+                              nominal("peak_bandwidth", "B/s"),
+                              nominal("peak_f32", "flop/s"),
+                              nominal("peak_f64", "flop/s")});
+      }
+    }
+  return dense(table);
+}
+
+namespace {
+
+Table unverified(const Document& document, bool skipped, const char* caption) {
+  Table table{caption, {"problem", "size", "device", "rung", "memory", "reason"}, {}};
+  for (const Entry& e : document.results) {
+    if (e.verified || e.skipped != skipped) continue;
+    std::vector<Cell> row{
+        word(e.group()),   word(e.size()), word(document.device(e.host, e.device)),
+        word(e.variant()), word(e.memory), word(e.failure)};
+    for (Cell& cell : row) cell.wrong = !skipped;
+    table.rows.push_back(row);
+  }
+  return dense(table);
+}
+
+}  // namespace
+
+Table failures_table(const Document& document) {
+  return unverified(document, false, "Results that failed their verification");
+}
+
+Table refusals_table(const Document& document) {
+  return unverified(document, true, "Rungs that refused");
+}
+
+Table side_by_side_table(const Document& document, const Group& group) {
+  Table table{group.title + ", the fastest rung of each device", {"size"}, {}};
+  const std::vector<std::string> names = devices(document, group);
+  for (const std::string& name : names) table.head.push_back(name);
+  for (double size : sizes(group, [](const Row& row) { return row.good() && !row.any().vendor; })) {
+    std::vector<Cell> cells(1);
+    for (const std::string& name : names) {
+      const Row* row = best(group, [&](const Row& r) {
+        return group.x(r.any()) == size && !r.any().vendor &&
+               document.device(r.any().host, r.any().device) == name;
+      });
+      cells.push_back(word("-"));
+      if (row == nullptr) continue;
+      cells[0] = word(row->any().size());
+      cells.back() = rate_cell(row->rate(), group.unit);
+      cells.back().text.insert(0, row->any().rung + "  ");
+    }
+    table.rows.push_back(cells);
+  }
+  return dense(table);
+}
+
+Table ladder_table(const Document& document, const Group& group, const std::string& device) {
+  Table table{
+      fmt::format("{} on {}, every rung", group.title, device),
+      {"size", "rung", "parameters", "kernel", "sustained", "spread", "rounds", "rate", "step",
+       "cumulative", "of roof", "roof", "of nominal", "of peer", "first call", "verified"},
+      {}};
+  for (const Row& row : group.rows)
+    if ((row.single || row.sustained) &&
+        document.device(row.any().host, row.any().device) == device)
+      table.rows.push_back(ladder_row(group, row));
+  return dense(table);
+}
+
+Table phases_table(const Document& document, const Group& group) {
+  Table table{fmt::format("{}, the whole program from and to host memory", group.title),
+              {"size", "device", "rung", "memory", "alloc", "host→dev", "kernel", "dev→host",
+               "total", "copying", "first call", "spread", "verified"},
+              {}};
+  for (const Row& row : group.rows)
+    for (const Entry* e : row.whole) {
+      std::vector<Cell> cells{word(e->size()), word(document.device(e->host, e->device)),
+                              word(e->variant()), word(e->memory)};
+      if (!e->verified) {
+        cells.resize(13, word("-"));
+        cells.back() = verified_cell(*e);
+        for (Cell& cell : cells) cell.wrong = !e->skipped;
+      } else {
+        const bool copies = e->h2d || e->d2h;
+        const double copying = e->h2d.value_or(0) + e->d2h.value_or(0);
+        cells.insert(cells.end(),
+                     {time_cell(e->alloc), time_cell(e->h2d), time_cell(e->kernel),
+                      time_cell(e->d2h), time_cell(e->total),
+                      percent_cell(copies ? share(copying, e->total.value_or(0)) : std::nullopt),
+                      time_cell(e->first), percent_cell(e->spread), verified_cell(*e)});
+      }
+      table.rows.push_back(cells);
+    }
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const auto& a, const auto& b) { return a[1].text < b[1].text; });
+  return dense(table);
+}
+
+Table roofs_table(const Document& document) {
+  Table table{
+      "Roofs", {"device", "what", "dtype", "memory", "measured", "nominal", "of nominal"}, {}};
+  for (const Extra& extra : document.roofs) {
+    const ordered_json& r = extra.value;
+    const std::string unit = field(r, "unit").text;
+    const double value = number(r, "value").value_or(0), nominal = number(r, "nominal").value_or(0);
+    const bool rate = unit != "s";
+    table.rows.push_back({word(document.device(extra.host, field(r, "device").text)),
+                          field(r, "what"), field(r, "dtype"), field(r, "memory"),
+                          rate_cell(value, unit), rate_cell(nominal, unit),
+                          percent_cell(rate ? share(value, nominal) : std::nullopt)});
+  }
+  return dense(table);
+}
+
+Table crossings_table(const Document& document) {
+  Table table{"Break-even",
+              {"host", "operation", "dtype", "data", "faster below", "faster above", "size",
+               "interval", "in words"},
+              {}};
+  for (const Extra& extra : document.crossings) {
+    const ordered_json& c = extra.value;
+    const std::optional<double> low = number(c, "low"), high = number(c, "high");
+    std::string operation = field(c, "operation").text;
+    if (const std::string function = field(c, "function").text; function != "-")
+      operation += " " + function;
+    const bool never = c.value("never", ordered_json(false)) == true;
+    table.rows.push_back(
+        {word(document.hosts[extra.host].label), word(operation), field(c, "dtype"),
+         field(c, "memory"), field(c, "from"), field(c, "to"),
+         never ? word("never") : field(c, "size"),
+         low && high ? word(fmt::format("{:.6g} – {:.6g}", *low, *high)) : word("-"),
+         field(c, "sentence")});
+  }
+  return dense(table);
+}
+
+Table timelines_table(const Document& document) {
+  Table table{
+      "Overlap",
+      {"operation", "dtype", "shape", "device", "memory", "time", "of the slower lane", "spans"},
+      {}};
+  for (const Extra& extra : document.timelines) {
+    const ordered_json& t = extra.value;
+    table.rows.push_back({field(t, "operation"), field(t, "dtype"), field(t, "shape"),
+                          word(document.device(extra.host, field(t, "device").text)),
+                          field(t, "memory"), time_cell(number(t, "seconds")),
+                          percent_cell(number(t, "share")),
+                          plain_cell(double(t.value("spans", ordered_json::array()).size()))});
+  }
+  return dense(table);
+}
+
+std::vector<Table> published_tables(const Document& document) {
+  std::vector<Table> tables;
+  for (const Extra& extra : document.published) {
+    const ordered_json& p = extra.value;
+    Table table{fmt::format("Document {}, {}: {}, and today on {}", field(p, "document").text,
+                            field(p, "name").text, field(p, "table").text,
+                            document.device(extra.host, field(p, "device").text)),
+                {"case", "column", "rung"},
+                {}};
+    const ordered_json figures = p.value("figures", ordered_json::array());
+    for (const ordered_json& figure : figures)
+      for (const char* when : {", published", ", today"})
+        table.head.push_back(value_cell(figure).text + when);
+    table.head.emplace_back("verified");
+    for (const ordered_json& row : p.value("rows", ordered_json::array())) {
+      std::vector<Cell> cells{field(row, "label"), field(row, "column"), field(row, "rung")};
+      for (size_t i = 0; i < figures.size(); ++i)
+        for (const char* when : {"published", "today"}) {
+          const ordered_json of = row.value(when, ordered_json::array());
+          cells.push_back(i < of.size() ? value_cell(of[i]) : word("-"));
+        }
+      cells.push_back(field(row, "verdict"));
+      cells[2].wrong = cells.back().wrong = cells.back().text == "WRONG";
+      table.rows.push_back(std::move(cells));
+    }
+    if (const std::string ours = field(p, "ours").text; ours.size() > 1)
+      table.note = "Not stated by the document, chosen here: " + ours + ".";
+    tables.push_back(dense(std::move(table)));
+  }
+  return tables;
+}
+
+}  // namespace trine::bench::report

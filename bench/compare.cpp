@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "cases.hpp"
 #include "commands.hpp"
@@ -14,6 +15,7 @@
 #include "npy.hpp"
 #include "observation.hpp"
 #include "peers.hpp"
+#include "rounds.hpp"
 #include "runner.hpp"
 #include "side_by_side.hpp"
 
@@ -27,6 +29,7 @@ struct Options {
   bool peers = false;
   uint64_t seed = 1;
   double budget = 0.05, limit = 0;
+  int rounds = 1;
 };
 
 /// The problem that arrays on disk pose.
@@ -99,6 +102,12 @@ std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, cons
   return results;
 }
 
+/// What is known of one problem: the results of each round.
+struct Measured {
+  std::vector<std::vector<Result>> rounds;
+  bool sampled = false;
+};
+
 int compare(const Options& o) {
   if (!o.json.empty()) check_writable(o.json);
   std::vector<Array> arrays;
@@ -113,22 +122,32 @@ int compare(const Options& o) {
   for (const Device& device : devices) runners.emplace_back(device, o.budget);
 
   Document document{.command = "compare"};
-  bool verified_all = true;  // each problem somewhere
-  Report report;
   Control control(o.limit);
   const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
-  for (const Problem& problem : all) {
-    if (control.stop()) break;
-    Expectation expectation(problem, o.seed, data);
-    std::vector<Result> results = measure(o, runners, problem, expectation, control);
+  std::vector<Measured> measured(all.size());
+  Report report;
+  bool verified_all = true;  // each problem somewhere
+  const auto conclude = [&](Measured& of) {
+    std::vector<Result> results = combined(std::exchange(of.rounds, {}));
     set_peer_ratios(results);
     compare_digests(results);
-    control.show("");
     // A default that refuses must not pass for a good run.
     verified_all &= control.partial() || exit_code(results) == kExitGood;
-    report.add(results, expectation.sampled());
+    report.add(results, of.sampled);
     document.results.insert(document.results.end(), results.begin(), results.end());
+  };
+  for (int round = 1; round <= o.rounds; ++round) {
+    forget_roofs();
+    for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
+      Expectation expectation(all[i], o.seed, data);
+      measured[i].sampled = expectation.sampled();
+      measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control));
+      control.show("");
+      if (round == o.rounds) conclude(measured[i]);
+    }
   }
+  for (Measured& of : measured)  // where the last round ended early
+    if (!of.rounds.empty()) conclude(of);
   report.finish();
   return finish(document, control, o.json, verified_all ? kExitGood : kExitFailed);
 }
@@ -146,6 +165,9 @@ Command add_compare(CLI::App& app) {
   app.add_option("--seed", o->seed, "seed of the random data");
   app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
       ->check(CLI::Range(0.001, 60.0));
+  app.add_option("--rounds", o->rounds,
+                 "measure all of it so often, in fresh memory, for `trine gate`: 15")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--peers", o->peers,

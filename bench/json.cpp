@@ -143,8 +143,11 @@ ordered_json to_json(const Result& r) {
                      {"kernel", seconds_json(r.kernel)}, {"d2h", seconds_json(r.d2h)},
                      {"total", seconds_json(r.total)},   {"first", seconds_json(r.first)}};
   json["spread"] = r.spread;
+  json["rounds"] = r.rounds;
+  json["interval"] = {r.interval.low, r.interval.high};
   json["rate"] = {{"value", r.rate}, {"unit", rated_by_flops(p) ? "flop/s" : "B/s"}};
-  json["roof"] = {{"value", r.roof.value}, {"unit", r.roof.unit}, {"what", r.roof.what}};
+  json["roof"] = {
+      {"value", r.roof.value}, {"unit", r.roof.unit}, {"what", r.roof.what}, {"rounds", r.roofs}};
   json["memory"] = r.memory;
   return json;
 }

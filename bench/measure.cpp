@@ -30,7 +30,27 @@ std::vector<double> sorted(std::vector<double> values) {
   return values;
 }
 
+/// The 95th percentile of Student's t: by its table, and near enough beyond.
+double student(size_t freedom) {
+  constexpr double kTable[] = {6.314, 2.920, 2.353, 2.132, 2.015,
+                               1.943, 1.895, 1.860, 1.833, 1.812};
+  if (freedom <= std::size(kTable)) return kTable[freedom - 1];
+  return 1.645 + 1.7 / double(freedom);
+}
+
 }  // namespace
+
+Interval interval_of(const std::vector<double>& values) {
+  const double middle = Samples{values}.median();
+  if (values.size() < 2) return {middle, middle};
+  double sum = 0, squares = 0;
+  for (double value : values) sum += std::log(value);
+  const double n = double(values.size()), mean = sum / n;
+  for (double value : values) squares += (std::log(value) - mean) * (std::log(value) - mean);
+  const double half =
+      student(values.size() - 1) * std::sqrt(squares / (n - 1)) * std::sqrt(1 + 1 / n);
+  return {middle * std::exp(-half), middle * std::exp(half)};
+}
 
 double Samples::median() const { return seconds.empty() ? 0 : quantile(sorted(seconds), 0.5); }
 
@@ -38,6 +58,20 @@ double Samples::spread() const {
   if (seconds.size() < 2 || median() == 0) return 0;
   const std::vector<double> all = sorted(seconds);
   return (quantile(all, 0.75) - quantile(all, 0.25)) / 2 / median();
+}
+
+Interval Samples::interval() const {
+  constexpr size_t kParts = 8;
+  if (seconds.size() < 2 * kParts) return interval_of(seconds);
+  std::vector<double> parts;
+  for (size_t p = 0; p < kParts; ++p)
+    parts.push_back(Samples{{seconds.begin() + std::ptrdiff_t(p * seconds.size() / kParts),
+                             seconds.begin() + std::ptrdiff_t((p + 1) * seconds.size() / kParts)}}
+                        .median());
+  const Interval around = interval_of(parts);
+  // Around the median of all, which is the figure.
+  const double scale = median() / Samples{parts}.median();
+  return {around.low * scale, around.high * scale};
 }
 
 Samples measure(const std::string& label, double min_seconds, int min_count,

@@ -9,12 +9,21 @@
 
 namespace trine::bench {
 
+/// Where a further value of this kind falls nine times in ten: Student's prediction interval on a
+/// logarithmic scale, around the median. Empty-handed (both the median) with fewer than two values.
+struct Interval {
+  double low = 0, high = 0;
+};
+Interval interval_of(const std::vector<double>& values);
+
 struct Samples {
   std::vector<double> seconds;
   bool empty() const { return seconds.empty(); }
   double median() const;
   /// Half the interquartile range over the median.
   double spread() const;
+  /// From eight consecutive parts: what comes and goes slowly shows between them.
+  Interval interval() const;
 };
 
 /// A call that took no time by its clock.

@@ -54,13 +54,19 @@ std::string share(const Result& r) {
   return fmt::format("{:.0f}%", 100 * r.rate / r.roof.value);
 }
 
+/// The farther end of the interval.
+std::string interval_text(const Result& r) {
+  if (!r.kernel || *r.kernel <= 0 || r.interval.high <= 0) return "-";
+  return fmt::format("{:.0f}%", 100 * (r.interval.high / *r.kernel - 1));
+}
+
 std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {
   std::string rung = r.rung.empty() ? r.requested : r.rung;
   if (r.vendor()) rung += " (peer)";
   std::vector<std::string> row{to_string(r.problem.operation, r.problem.size), r.device, rung};
   if (r.skipped) {
-    row.resize(16, "-");
-    row[15] = "refused";
+    row.resize(17, "-");
+    row.back() = "refused";
     return row;
   }
   const Result* sustained = find(all, r, "resident", "sustained");
@@ -76,7 +82,7 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   };
   row.insert(
       row.end(),
-      {time_text(r.kernel), sustained ? time_text(sustained->kernel) : "-",
+      {time_text(r.kernel), interval_text(r), sustained ? time_text(sustained->kernel) : "-",
        rate_text(sustained ? sustained->rate : r.rate,
                  rated_by_flops(r.problem) ? "flop/s" : "B/s"),
        share(sustained ? *sustained : r), phase(pageable, &Result::alloc),
@@ -179,7 +185,7 @@ void Report::finish() {
   if (results_.empty()) return;
   std::printf("\n%s\n", heading(results_.front().problem).c_str());
   std::vector<std::vector<std::string>> rows{
-      {"size", "device", "rung", "kernel", "sustained", "rate", "of roof", "alloc", "host→dev",
+      {"size", "device", "rung", "kernel", "±", "sustained", "rate", "of roof", "alloc", "host→dev",
        "dev→host", "total", "pinned", "vs cpu", "total vs cpu", "vs peer", "verified"}};
   for (const Result& r : results_)
     if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));

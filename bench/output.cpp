@@ -14,9 +14,19 @@ namespace trine::bench {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Without links, and absolute: weakly_canonical() alone leaves a new file of the current folder bare.
+fs::path place_of(const std::string& path, std::error_code& error) {
+  const fs::path whole = fs::absolute(path, error);
+  return error ? whole : fs::weakly_canonical(whole, error);
+}
+
+}  // namespace
+
 void check_writable(const std::string& path) {
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(path, error);
+  const fs::path target = place_of(path, error);
   if (path.empty() || error || fs::is_directory(target) ||
       access(target.parent_path().c_str(), W_OK | X_OK) != 0)
     throw Refusal(fmt::format("{}: no file can be written there", path.empty() ? "''" : path));
@@ -24,7 +34,8 @@ void check_writable(const std::string& path) {
 
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write) {
   check_writable(path);
-  const fs::path target = fs::weakly_canonical(path);
+  std::error_code error;
+  const fs::path target = place_of(path, error);
   const fs::file_status before = fs::status(target);
   const bool straight = fs::exists(before) && !fs::is_regular_file(before);
   const fs::path file =
@@ -32,7 +43,6 @@ void write_whole(const std::string& path, const std::function<void(std::ostream&
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   write(stream);
   stream.close();
-  std::error_code error;
   if (!stream) error = std::error_code(errno, std::generic_category());
   if (!error && !straight && fs::exists(before)) fs::permissions(file, before.permissions(), error);
   if (!error && !straight) fs::rename(file, target, error);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "measure.hpp"
 #include "problem.hpp"
 #include "roof.hpp"
 
@@ -21,8 +22,13 @@ struct Result {
   std::optional<double> alloc, h2d, kernel, d2h, total, first;
   int samples = 0;
   double spread = 0;
+  /// Of the kernel on resident data, of the total else: the median of each round, and where that of a
+  /// further round would fall nine times in ten.
+  std::vector<double> rounds;
+  Interval interval;
   double rate = 0;  ///< of the kernel: bytes/s or flop/s
   Roof roof;
+  std::vector<double> roofs;         ///< its value in each round
   std::optional<double> peer_ratio;  ///< peer's time over ours, in this run
   bool verified = false;
   std::string failure;   ///< what the verification found, or why the rung refused

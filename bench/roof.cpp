@@ -46,6 +46,11 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
   return cpu_fma_rate(std::max(1, int(device.facts().compute_units)), dtype);
 }
 
+std::map<std::string, Roof>& known_roofs() {
+  static std::map<std::string, Roof> known;
+  return known;
+}
+
 }  // namespace
 
 double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
@@ -55,8 +60,10 @@ double device_memory_rate(const Device& device, const std::string& what, uint64_
   return what == "read" ? cpu_read_rate(threads, read) : cpu_copy_rate(threads, read, written);
 }
 
+void forget_roofs() { known_roofs().clear(); }
+
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written, bool again) {
-  static std::map<std::string, Roof> known;
+  std::map<std::string, Roof>& known = known_roofs();
   const bool arithmetic = rated_by_flops(problem);
   const uint64_t result = operand_bytes(problem).back(), read = footprint(problem) - result;
   if (!on_host(device) || written == 0) written = result;

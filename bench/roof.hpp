@@ -28,4 +28,7 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
 double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
                           uint64_t written);
 
+/// A new round measures its own.
+void forget_roofs();
+
 }  // namespace trine::bench

@@ -1,0 +1,181 @@
+// `trine gate`: two runs held against each other, for one's own continuous integration: exit 0 where
+// nothing is slower, 1 where something is, 3 where it can't be told.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <trine/trine.hpp>
+
+#include "commands.hpp"
+#include "error.hpp"
+#include "output.hpp"
+#include "table.hpp"
+#include "verdict.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::string base, next, threshold = "5%", json;
+  bool across = false;
+};
+
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Refusal(fmt::format("{} can't be read", path));
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception& error) {
+    throw Refusal(fmt::format("{} is no JSON: {}", path, error.what()));
+  }
+}
+
+std::vector<Comparison> read(const Options& o) {
+  const nlohmann::json base = read_json(o.base), next = read_json(o.next);
+  try {
+    return compared(base, next, o.across);
+  } catch (const nlohmann::json::exception& error) {
+    throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
+  }
+}
+
+/// "5%" as a share.
+double share_of(const std::string& text) {
+  size_t end = 0;
+  double percent = 0;
+  try {
+    percent = std::stod(text, &end);
+  } catch (const std::exception&) { end = std::string::npos; }
+  if (end == std::string::npos || (text.substr(end) != "%" && end != text.size()) ||
+      !(percent > 0 && percent <= 100))
+    throw Refusal(fmt::format("threshold '{}': a percentage above 0, as 5%", text));
+  return percent / 100;
+}
+
+/// A logarithm as a change in percent.
+std::string percent(double log) {
+  return std::isfinite(log) ? fmt::format("{:+.1f}%", 100 * std::expm1(log)) : "?";
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+size_t count(const std::vector<Comparison>& all, Verdict verdict) {
+  return size_t(std::count_if(all.begin(), all.end(),
+                              [&](const Comparison& c) { return c.verdict == verdict; }));
+}
+
+void print_cases(const std::vector<Comparison>& all) {
+  std::vector<std::vector<std::string>> rows{
+      {"verdict", "case", "", "baseline", "new", "shift", "from", "to"}};
+  for (const Comparison& c : all) {
+    if (c.verdict == Verdict::same) continue;
+    std::vector<std::string> row{
+        std::string(name(c.verdict)), c.name, c.note, "-", "-", "-", "-", "-"};
+    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed)
+      row = {row[0],
+             row[1],
+             row[2],
+             time_text(median(c.base)),
+             time_text(median(c.next)),
+             percent(c.shift.estimate),
+             percent(c.shift.low),
+             percent(c.shift.high)};
+    rows.push_back(row);
+  }
+  print_table(rows);
+}
+
+void print_method(const std::vector<Comparison>& all, const Options& o) {
+  size_t least = SIZE_MAX;
+  int cases = 0;
+  for (const Comparison& c : all)
+    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed) {
+      least = std::min({least, c.base.size(), c.next.size()});
+      ++cases;
+    }
+  std::printf(
+      "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
+      "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
+      "faster by "
+      "more than %s\nby Mann and Whitney at 5 %%, corrected for %d cases by Holm.\n",
+      int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
+      count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
+      count(all, Verdict::missing), o.threshold.c_str(), cases);
+  const int needed = rounds_needed(std::max(cases, 1), 0.05);
+  if (cases > 0 && least < size_t(needed))
+    std::printf(
+        "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
+        least, needed);
+}
+
+void print_drifts(const std::vector<Comparison>& all, double margin) {
+  std::set<std::string> devices;
+  for (const Comparison& c : all) devices.insert(c.device);
+  for (const std::string& device : devices) {
+    const double drift = drift_of(all, device);
+    if (std::abs(drift) < std::min(margin, 0.02)) continue;
+    std::printf("%s itself was %.1f %% %s: so far apart are its roofs, which no build changes.\n",
+                device.c_str(), 100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
+  }
+}
+
+nlohmann::ordered_json to_json(const std::vector<Comparison>& all, const Options& o, int code) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  const auto figure = [](const std::vector<double>& rounds) {
+    return rounds.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(median(rounds));
+  };
+  for (const Comparison& c : all) {
+    const bool judged = c.verdict != Verdict::missing && c.verdict != Verdict::failed;
+    const auto ratio = [&](double log) {
+      return judged && std::isfinite(log) ? nlohmann::ordered_json(std::exp(log))
+                                          : nlohmann::ordered_json();
+    };
+    cases.push_back({{"case", c.name},
+                     {"verdict", name(c.verdict)},
+                     {"baseline", figure(c.base)},
+                     {"new", figure(c.next)},
+                     {"ratio", ratio(c.shift.estimate)},
+                     {"interval", {ratio(c.shift.low), ratio(c.shift.high)}},
+                     {"note", c.note}});
+  }
+  return {{"schema", 1},       {"version", version()},
+          {"command", "gate"}, {"threshold", share_of(o.threshold)},
+          {"exit", code},      {"cases", cases}};
+}
+
+int gate(const Options& o) {
+  const double margin = std::log1p(share_of(o.threshold));
+  if (!o.json.empty()) check_writable(o.json);
+  std::vector<Comparison> all = read(o);
+  judge(all, margin);
+  const int code = gate_code(all, margin);
+  print_cases(all);
+  print_drifts(all, margin);
+  print_method(all, o);
+  if (!o.json.empty())
+    write_whole(o.json, [&](std::ostream& file) { file << to_json(all, o, code).dump(1) << '\n'; });
+  return code;
+}
+
+}  // namespace
+
+Command add_gate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("baseline", o->base, "what `trine compare --rounds 15 --json` wrote before")
+      ->required();
+  app.add_option("new", o->next, "the same of the build in question")->required();
+  app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");
+  app.add_flag("--across", o->across, "compare other hosts, devices and drivers too");
+  app.add_option("--json", o->json, "write the verdicts as JSON too")->type_name("FILE");
+  app.footer(
+      "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous.");
+  return [o] { return gate(*o); };
+}
+
+}  // namespace trine::bench

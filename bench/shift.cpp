@@ -1,0 +1,100 @@
+#include "shift.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace trine::bench {
+namespace {
+
+/// How many of all orders of n and m values have U = 0, 1, … n m: the coefficients of the Gaussian
+/// binomial, by multiplying with (1 - q^(n+i)) / (1 - q^i) for i = 1 … m. Exact up to 2^53 orders, and
+/// to 15 digits beyond.
+std::vector<double> orders(int n, int m) {
+  const auto top = size_t(n) * size_t(m);
+  std::vector<double> count(top + 1, 0);
+  count[0] = 1;
+  for (int i = 1; i <= m; ++i) {
+    const auto up = size_t(n + i), down = size_t(i);
+    for (size_t u = top; u >= up && u <= top; --u) count[u] -= count[u - up];
+    for (size_t u = down; u <= top; ++u) count[u] += count[u - down];
+  }
+  return count;
+}
+
+std::vector<double> logs(const std::vector<double>& values) {
+  std::vector<double> all;
+  for (double value : values) all.push_back(std::log(value));
+  return all;
+}
+
+double median(const std::vector<double>& sorted) {
+  const size_t half = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/// U of the differences: how many are above `margin`, a tie as half.
+double above(const std::vector<double>& differences, double margin) {
+  double u = 0;
+  for (double d : differences) u += d > margin ? 1 : d == margin ? 0.5 : 0;
+  return u;
+}
+
+}  // namespace
+
+double mann_whitney(int n, int m, double u) {
+  const std::vector<double> count = orders(n, m);
+  const double all = std::accumulate(count.begin(), count.end(), 0.0);
+  // By symmetry from the small end, whose counts are exact. A half, from a tie, counts as the less rare.
+  const auto below =
+      size_t(std::clamp(double(count.size() - 1) - std::floor(u), 0.0, double(count.size() - 1)));
+  return std::min(
+      1.0, std::accumulate(count.begin(), count.begin() + std::ptrdiff_t(below) + 1, 0.0) / all);
+}
+
+Shift shift_between(const std::vector<double>& base, const std::vector<double>& next, double margin,
+                    double confidence) {
+  const std::vector<double> from = logs(base), to = logs(next);
+  std::vector<double> differences;
+  for (double b : from)
+    for (double a : to) differences.push_back(a - b);
+  std::sort(differences.begin(), differences.end());
+  const auto n = int(base.size()), m = int(next.size());
+  Shift shift;
+  shift.estimate = median(differences);
+  shift.slower = mann_whitney(n, m, above(differences, margin));
+  shift.faster = mann_whitney(n, m, double(n) * m - above(differences, -margin));
+  // As many differences are cut off at each end as chance would leave there.
+  const std::vector<double> count = orders(n, m);
+  const double all = std::accumulate(count.begin(), count.end(), 0.0);
+  double tail = 0;
+  size_t cut = 0;
+  while (cut < count.size() && (tail += count[cut]) <= (1 - confidence) / 2 * all) ++cut;
+  const double infinite = std::numeric_limits<double>::infinity();
+  shift.low = cut == 0 ? -infinite : differences[cut - 1];
+  shift.high = cut == 0 ? infinite : differences[differences.size() - cut];
+  return shift;
+}
+
+std::vector<double> holm(const std::vector<double>& probabilities) {
+  std::vector<size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return probabilities[a] < probabilities[b]; });
+  std::vector<double> corrected(probabilities.size());
+  double least = 0;
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    least = std::max(least, double(order.size() - rank) * probabilities[order[rank]]);
+    corrected[order[rank]] = std::min(least, 1.0);
+  }
+  return corrected;
+}
+
+int rounds_needed(int cases, double alpha) {
+  int n = 2;
+  while (mann_whitney(n, n, double(n) * n) * cases > alpha) ++n;
+  return n;
+}
+
+}  // namespace trine::bench

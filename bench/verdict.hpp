@@ -1,0 +1,42 @@
+// Two runs held against each other, case by case: what is faster, slower, the same, or not to be told.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "shift.hpp"
+
+namespace trine::bench {
+
+enum class Verdict { same, faster, slower, ambiguous, failed, missing };
+std::string_view name(Verdict verdict);
+
+/// One case as both files have it.
+struct Comparison {
+  std::string name;                          ///< "gemm f32 256x256x256 on cpu, resident, single"
+  std::string device;                        ///< "cpu"
+  std::vector<double> base, next;            ///< seconds, a round each; empty: no figure
+  std::vector<double> base_roof, next_roof;  ///< the roof beside them, in the same rounds
+  Verdict verdict = Verdict::same;
+  Shift shift;
+  std::string note;  ///< why it failed, is missing or ambiguous; another rung than before
+};
+
+/// The cases of two documents of `trine … --json`. Throws Refusal where they can't be compared: not such
+/// documents, no rounds, no case in both, or another host, device or driver unless `across`.
+std::vector<Comparison> compared(const nlohmann::json& base, const nlohmann::json& next,
+                                 bool across);
+
+/// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs.
+double drift_of(const std::vector<Comparison>& all, const std::string& device);
+
+/// Sets shift and verdict of every case. Slower is what is slower by more than `margin` (a logarithm) with
+/// a probability of chance, corrected for the number of cases, below 5 %, and by more than the device
+/// itself was; faster likewise; the same, what lies within the margin with its interval.
+void judge(std::vector<Comparison>& all, double margin);
+
+/// 1 with a case slower or failed, 3 where only an ambiguous one may be slower, else 0.
+int gate_code(const std::vector<Comparison>& all, double margin);
+
+}  // namespace trine::bench

@@ -1,0 +1,69 @@
+/* A slowdown planted for the gate: two builds of one pack, of which the second takes SLOWER percent longer
+ * than its work. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
+#include "truth.h"
+
+#define ROW(name, summary) \
+  { sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter) }
+
+static const trine_rung rows[] = {ROW("steady", "plain loops on one thread")};
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static const char* last_error(void) { return "steady has no errors"; }
+static const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
+  *stride = sizeof(trine_rung);
+  *count = operation == TRINE_REDUCE ? 0 : 1;
+  return rows;
+}
+static trine_status refuses(const trine_native* native, const trine_selection* selection,
+                            const trine_call* call, char* reason, size_t reason_bytes) {
+  (void)native, (void)selection, (void)call, (void)reason, (void)reason_bytes;
+  return TRINE_OK;
+}
+static trine_status workspace_bytes(const trine_native* native, const trine_selection* selection,
+                                    const trine_call* call, uint64_t* bytes) {
+  (void)native, (void)selection, (void)call;
+  *bytes = 0;
+  return TRINE_OK;
+}
+static trine_status launch(const trine_native* native, void* state,
+                           const trine_selection* selection, const trine_call* call,
+                           const trine_workspace* workspace) {
+  (void)native, (void)state, (void)selection, (void)workspace;
+  const double begin = now();
+  if (call->operation == TRINE_TRANSPOSE) {
+    const trine_transpose* op = call->descriptor;
+    transpose_rows(op, op->output.rows);
+  } else {
+    multiply(call->descriptor);
+  }
+  const double end = now() + (now() - begin) * SLOWER / 100;
+  while (now() < end) continue;
+  return TRINE_OK;
+}
+
+static const trine_pack table = {
+    .size = sizeof table,
+    .version = TRINE_ABI_VERSION,
+    .name = "steady",
+    .backend = "cpu",
+    .build = "C11, for tests",
+    .last_error = last_error,
+    .rungs = rungs,
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+};
+
+trine_status trine_rungs_v1(const trine_host* host, const trine_pack** pack) {
+  (void)host;
+  *pack = &table;
+  return TRINE_OK;
+}

@@ -16,6 +16,7 @@ Command add_roof(CLI::App& app);
 Command add_gate(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_transfers(CLI::App& app);
+Command add_sweep(CLI::App& app);
 Command add_verify(CLI::App& app);
 Command add_report(CLI::App& app);
 

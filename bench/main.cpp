@@ -47,6 +47,9 @@ int main(int argc, char** argv) {
       add_ladder);
   add("gate", "two runs of compare held against each other: exit 1 where something is slower",
       add_gate);
+  add("sweep",
+      "every rung with every parameter at every size; --best saves what selection then uses",
+      add_sweep);
   add("run", "one operation on .npy data", add_run);
   add("transfers", "what moving the data costs, and what overlapping it saves", add_transfers);
   add("roof", "what each device can do at best, and where every rung stands under it", add_roof);

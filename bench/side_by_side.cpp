@@ -39,6 +39,15 @@ const char* peer_refuses(const Device& device, const Problem& problem, const std
          "NaN; peers take f32 and f64";
 }
 
+/// Whether a tuning table decides the default rungs; nothing where there is none.
+std::string tuned_words(const Device& device) {
+  if (!uses_tuning()) return {};
+  const Tuning table = tuning(device);
+  if (!table.refusal.empty())
+    return fmt::format("; its tuning table was refused: {}", table.refusal);
+  return table.rows.empty() ? "" : fmt::format("; tuned: {}", table.path);
+}
+
 }  // namespace
 
 std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
@@ -77,8 +86,8 @@ void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device
 void print_heading(const std::vector<Device>& devices) {
   std::printf("trine %s, %s\n", version(), host_sentence().c_str());
   for (const Device& device : devices)
-    std::printf("%s: %s, %s\n", device.id().c_str(), device.facts().name.c_str(),
-                device.facts().driver.c_str());
+    std::printf("%s: %s, %s%s\n", device.id().c_str(), device.facts().name.c_str(),
+                device.facts().driver.c_str(), tuned_words(device).c_str());
 }
 
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,

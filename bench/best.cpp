@@ -1,0 +1,89 @@
+#include "best.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "error.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// The value that `fixed` gives a parameter; empty where it gives none.
+std::string_view fixed_value(std::string_view fixed, const std::string& parameter) {
+  while (!fixed.empty()) {
+    const std::string_view pair = fixed.substr(0, fixed.find(','));
+    fixed.remove_prefix(std::min(pair.size() + 1, fixed.size()));
+    if (pair.starts_with(parameter + "=")) return pair.substr(parameter.size() + 1);
+  }
+  return {};
+}
+
+void check_fixed(const RungInfo& rung, std::string_view fixed) {
+  while (!fixed.empty()) {
+    const std::string_view pair = fixed.substr(0, fixed.find(','));
+    fixed.remove_prefix(std::min(pair.size() + 1, fixed.size()));
+    const bool known = std::any_of(
+        rung.parameters.begin(), rung.parameters.end(), [&](const RungInfo::Parameter& p) {
+          return std::any_of(p.values.begin(), p.values.end(), [&](const std::string& value) {
+            return pair == p.name + "=" + value;
+          });
+        });
+    if (!known) throw Refusal(fmt::format("rung {}: there is no {}", rung.name, pair));
+  }
+}
+
+double median_of(const std::vector<Result>& rounds) {
+  std::vector<double> seconds;
+  for (const Result& round : rounds) seconds.push_back(*round.kernel);
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+}  // namespace
+
+std::vector<std::string> configurations(const RungInfo& rung, std::string_view fixed) {
+  check_fixed(rung, fixed);
+  std::vector<std::string> all{rung.name};
+  char separator = ':';
+  for (const RungInfo::Parameter& parameter : rung.parameters) {
+    const std::string_view settled = fixed_value(fixed, parameter.name);
+    std::vector<std::string> longer;
+    for (const std::string& text : all)
+      for (const std::string& value : parameter.values)
+        if (settled.empty() || settled == value)
+          longer.push_back(fmt::format("{}{}{}={}", text, separator, parameter.name, value));
+    all = std::move(longer);
+    separator = ',';
+  }
+  return all;
+}
+
+const Result* figure_of(const std::vector<Result>& results) {
+  const Result* figure = nullptr;
+  for (const Result& result : results) {
+    if (!result.verified || !result.kernel) return nullptr;
+    if (result.memory == "resident") figure = &result;  // the sustained one comes last
+  }
+  return figure;
+}
+
+bool may_be_chosen(Numerics rung, Numerics asked) {
+  return rung == Numerics::reproducible || (rung == Numerics::fast && asked == Numerics::fast);
+}
+
+bool Rounds::is_gain() const {
+  double slowest = 0, fastest = 0;
+  for (const Result& round : challenger)
+    slowest = std::max(slowest, *round.kernel * (1 + round.spread));
+  for (const Result& round : standing) {
+    const double least = *round.kernel * (1 - round.spread);
+    if (fastest == 0 || least < fastest) fastest = least;
+  }
+  return slowest < fastest;
+}
+
+double Rounds::challenger_seconds() const { return median_of(challenger); }
+double Rounds::standing_seconds() const { return median_of(standing); }
+
+}  // namespace trine::bench

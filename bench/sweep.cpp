@@ -1,0 +1,375 @@
+// `trine sweep`: sizes, rungs and every combination of their parameters, each verified; with --best the
+// fastest goes into the device's tuning table, where selection finds it.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <set>
+
+#include "best.hpp"
+#include "cases.hpp"
+#include "commands.hpp"
+#include "error.hpp"
+#include "side_by_side.hpp"
+#include "table.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr int kRounds = 3;
+
+struct Options {
+  Cases cases;
+  std::vector<std::string> devices, rungs;
+  std::string json;
+  bool best = false, forget = false;
+  uint64_t seed = 1;
+  double budget = 0.05, limit = 0;
+};
+
+/// One configuration at one size.
+struct Trial {
+  std::string rung;
+  std::vector<Result> results;
+  const Result* figure() const { return figure_of(results); }
+};
+
+/// All of them at one size on one device. The first is the backend's own choice.
+struct Swept {
+  Problem problem;
+  std::vector<Trial> trials;
+  std::string best;      ///< the fastest that may be chosen; empty where the work ended before
+  std::string sentence;  ///< what came of it
+};
+
+/// The call as a plan: shapes without memory.
+DeviceOperation planned(const Problem& problem) {
+  return device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
+}
+
+std::string call_of(const Problem& problem) {
+  return std::visit([](const auto& op) { return tuned_call(op); }, planned(problem));
+}
+
+/// What the backend itself chooses, in full.
+std::string default_rung(const Device& device, const Problem& problem) {
+  return std::visit([&](const auto& op) { return choose(device, op).rung(); }, planned(problem));
+}
+
+std::string saved_rung(const Device& device, const std::string& call) {
+  for (const Tuned& row : tuning(device).rows)
+    if (row.call == call) return row.rung;
+  return {};
+}
+
+/// The configurations of the rungs named, in the order of the ladder; throws where a parameter isn't one.
+std::vector<std::string> named_configurations(const Options& o, const Device& device,
+                                              Operation operation) {
+  std::vector<std::string> all;
+  for (const RungInfo& rung : device.rungs(operation))
+    for (const std::string& word : o.rungs) {
+      const size_t colon = std::min(word.find(':'), word.size());
+      if (word.substr(0, colon) != rung.name) continue;
+      for (const std::string& each :
+           configurations(rung, std::string_view(word).substr(std::min(colon + 1, word.size()))))
+        all.push_back(each);
+    }
+  return all;
+}
+
+/// What is tried: the backend's own choice first, what the table has, then every configuration.
+std::vector<std::string> candidates(const Options& o, const Device& device,
+                                    const Problem& problem) {
+  std::vector<std::string> all{default_rung(device, problem)};
+  const auto add = [&](const std::string& rung) {
+    if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
+  };
+  if (o.best) add(saved_rung(device, call_of(problem)));
+  for (const std::string& named : named_configurations(o, device, problem.operation)) add(named);
+  if (!o.rungs.empty()) return all;
+  for (const RungInfo& rung : device.rungs(problem.operation))
+    if (rung.numerics != Numerics::vendor)
+      for (const std::string& each : configurations(rung)) add(each);
+  return all;
+}
+
+class Sweep {
+ public:
+  explicit Sweep(const Options& options) : o_(options), control_(options.limit) {}
+
+  int run();
+
+ private:
+  void sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners);
+  Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation);
+  void decide(Runner& runner, Expectation& expectation, Swept& swept);
+  bool measure_rounds(Runner& runner, Expectation& expectation, const Trial& challenger,
+                      const Trial& standing, Rounds& rounds);
+  /// Whether the row went into the device's table.
+  bool save(const Device& device, const Tuned& row);
+  void print(const Device& device, const std::vector<Swept>& all) const;
+
+  const Options& o_;
+  Control control_;
+  Document document_{.command = "sweep"};
+  bool verified_ = true, saved_all_ = true;
+  std::set<std::string> paths_;
+};
+
+std::string date_text() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
+Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expectation) {
+  Swept swept;
+  swept.problem = problem;
+  std::vector<std::string> rungs;
+  try {
+    rungs = candidates(o_, runner.device(), problem);
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) throw;
+    swept.sentence = error.what();
+    return swept;
+  }
+  for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
+    control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
+                              i + 1, rungs.size(), rungs[i]));
+    swept.trials.push_back({rungs[i], measure_rung(runner, problem, expectation, rungs[i], false)});
+  }
+  std::vector<Result> results;
+  for (const Trial& trial : swept.trials)
+    results.insert(results.end(), trial.results.begin(), trial.results.end());
+  compare_digests(results);
+  auto checked = results.begin();
+  for (Trial& trial : swept.trials)
+    for (Result& result : trial.results) result = *checked++;
+  for (const Result& result : results) verified_ &= result.verified || result.skipped;
+  document_.results.insert(document_.results.end(), results.begin(), results.end());
+  if (control_.partial())
+    swept.sentence = "ended before all was tried";
+  else
+    decide(runner, expectation, swept);
+  control_.show("");
+  return swept;
+}
+
+/// More of both in turns, so that a machine that slows down meets them alike; false where they end early.
+bool Sweep::measure_rounds(Runner& runner, Expectation& expectation, const Trial& challenger,
+                           const Trial& standing, Rounds& rounds) {
+  const auto add = [&](const Trial& trial, std::vector<Result>& to) {
+    control_.show(fmt::format("{} on {}: once more {}", to_string(trial.results[0].problem),
+                              runner.device().id(), trial.rung));
+    const auto results =
+        measure_rung(runner, trial.results[0].problem, expectation, trial.rung, false);
+    const Result* figure = figure_of(results);
+    if (!figure) return false;
+    to.push_back(*figure);
+    return true;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    if (control_.stop() || !add(challenger, rounds.challenger) || !add(standing, rounds.standing))
+      return false;
+  }
+  return true;
+}
+
+void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
+  const Trial &standing = swept.trials.front(), *best = nullptr;
+  for (const Trial& trial : swept.trials) {
+    const Result* figure = trial.figure();
+    if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
+    if (!best || *figure->kernel < *best->figure()->kernel) best = &trial;
+  }
+  if (!best || !standing.figure()) {
+    swept.sentence = "the built-in choice failed: nothing to compare with";
+    return;
+  }
+  Tuned row{call_of(swept.problem),
+            {},
+            *standing.figure()->kernel,
+            *standing.figure()->kernel,
+            date_text()};
+  swept.best = best->rung;
+  if (best == &standing) {
+    swept.sentence = fmt::format("no gain: the built-in choice {} is the fastest, {}",
+                                 standing.rung, time_text(row.seconds));
+  } else {
+    Rounds rounds;
+    if (!measure_rounds(runner, expectation, *best, standing, rounds)) {
+      swept.best.clear();
+      swept.sentence = "ended before the fastest was measured again";
+      return;
+    }
+    row.seconds = rounds.challenger_seconds();
+    row.default_seconds = rounds.standing_seconds();
+    if (rounds.is_gain()) row.rung = best->rung;
+    const std::string times =
+        fmt::format("{} against {} of the built-in choice {}", time_text(row.seconds),
+                    time_text(row.default_seconds), standing.rung);
+    swept.sentence =
+        rounds.is_gain()
+            ? fmt::format("{}: {}, {}", best->rung, times,
+                          ratio_text(row.default_seconds / row.seconds))
+            : fmt::format("no gain: in {} more rounds {} took {}, no further apart than they vary",
+                          kRounds, best->rung, times);
+  }
+  // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
+  const bool saved =
+      o_.best && (!row.rung.empty() || o_.rungs.empty()) && save(runner.device(), row);
+  if (saved) swept.sentence += "; saved";
+  document_.arrays["sweeps"].push_back({{"device", runner.device().id()},
+                                        {"call", row.call},
+                                        {"default", standing.rung},
+                                        {"best", best->rung},
+                                        {"default_seconds", row.default_seconds},
+                                        {"seconds", row.seconds},
+                                        {"gain", !row.rung.empty()},
+                                        {"saved", saved}});
+}
+
+bool Sweep::save(const Device& device, const Tuned& row) {
+  try {
+    paths_.insert(fmt::format("{}: {}", device.id(), save_tuning(device, {row})));
+    return true;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "trine: not saved: %s\n", error.what());
+    saved_all_ = false;
+    return false;
+  }
+}
+
+std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
+  const Result& first = trial.results.front();
+  std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
+  row.resize(8, "-");
+  const Result *figure = trial.figure(), *standing = swept.trials.front().figure();
+  row[7] = "WRONG";
+  if (!figure) return row;
+  row[2] = time_text(first.kernel);
+  if (figure->method == "sustained") row[3] = time_text(figure->kernel);
+  row[4] = rate_text(figure->rate, rated_by_flops(figure->problem) ? "flop/s" : "B/s");
+  if (figure->roof.value > 0)
+    row[5] = fmt::format("{:.0f}%", 100 * figure->rate / figure->roof.value);
+  if (standing) row[6] = ratio_text(*standing->kernel / *figure->kernel);
+  row[7] = figure->numerics == Numerics::reproducible ? "same bits" : "within bound";
+  if (&trial == &swept.trials.front()) row[7] += ", built-in choice";
+  if (trial.rung == swept.best) row[7] += ", best";
+  return row;
+}
+
+void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
+  if (all.empty()) return;
+  std::string title = to_string(all.front().problem);
+  const std::string size = to_string(all.front().problem.operation, all.front().problem.size);
+  title.erase(title.find(" " + size), size.size() + 1);
+  std::printf("\n%s on %s\n", title.c_str(), device.id().c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "rung", "kernel", "sustained", "rate", "of roof", "vs built-in", "verified"}};
+  std::set<std::string> refused;
+  for (const Swept& swept : all) {
+    std::vector<const Trial*> order;
+    for (const Trial& trial : swept.trials) {
+      const Result& last = trial.results.back();
+      if (!last.skipped) order.push_back(&trial);
+      if (!last.failure.empty())
+        refused.insert(
+            fmt::format("{}: {} at {}: {}", last.skipped ? "refused" : "WRONG",
+                        last.skipped ? trial.rung.substr(0, trial.rung.find(':')) : trial.rung,
+                        to_string(last.problem.operation, last.problem.size), last.failure));
+    }
+    // The fastest first, those that are wrong last.
+    std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
+      const Result *left = a->figure(), *right = b->figure();
+      return left && (!right || *left->kernel < *right->kernel);
+    });
+    for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
+  }
+  print_table(rows, 2);
+  for (const std::string& line : refused) std::printf("%s\n", line.c_str());
+  for (const Swept& swept : all)
+    std::printf("%s: %s.\n", to_string(swept.problem.operation, swept.problem.size).c_str(),
+                swept.sentence.c_str());
+  std::fflush(stdout);
+}
+
+void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners) {
+  std::vector<std::vector<Swept>> of_device(runners.size());
+  for (const Problem& problem : group) {
+    if (control_.stop()) break;
+    Expectation expectation(problem, o_.seed);
+    for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
+      of_device[i].push_back(sweep_one(runners[i], problem, expectation));
+  }
+  for (size_t i = 0; i < runners.size(); ++i) print(runners[i].device(), of_device[i]);
+}
+
+/// Problems that differ in size alone, smallest first.
+std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
+  std::vector<std::vector<Problem>> groups;
+  std::vector<std::string> names;
+  for (Problem& problem : problems) {
+    Problem sizeless = problem;
+    sizeless.size = {};
+    const std::string name = to_string(sizeless);
+    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+    if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
+    groups[size_t(at)].push_back(std::move(problem));
+  }
+  for (std::vector<Problem>& group : groups)
+    std::stable_sort(group.begin(), group.end(), [](const Problem& a, const Problem& b) {
+      return footprint(a) < footprint(b);
+    });
+  return groups;
+}
+
+int Sweep::run() {
+  if (!o_.json.empty()) check_writable(o_.json);
+  const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
+  const std::vector<Device> devices = chosen_devices(o_.devices);
+  check_rungs(o_.rungs, devices, operations_of(o_.cases));
+  for (const Device& device : devices)
+    for (const auto& group : groups) named_configurations(o_, device, group.front().operation);
+  std::vector<Runner> runners;
+  for (const Device& device : devices) {
+    if (o_.best && tuning(device).path.empty())
+      throw Refusal("--best has no folder to write to: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME");
+    runners.emplace_back(device, o_.budget);
+  }
+  print_heading(devices);
+  use_tuning(false);  // the backends' own choices are what the others are held against
+  for (const auto& group : groups) sweep_group(group, runners);
+  for (const std::string& path : paths_)
+    std::printf("Saved for %s; selection reads it from now on (TRINE_TUNING=off: not).\n",
+                path.c_str());
+  return finish(document_, control_, o_.json, verified_ && saved_all_ ? kExitGood : kExitFailed);
+}
+
+int forget() {
+  const std::vector<std::string> paths = forget_tuning();
+  for (const std::string& path : paths) std::printf("removed %s\n", path.c_str());
+  if (paths.empty()) std::printf("there is no tuning table\n");
+  return kExitGood;
+}
+
+}  // namespace
+
+Command add_sweep(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_case_options(app, o->cases);
+  add_list(app, "--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
+  add_list(app, "--rung", o->rungs,
+           "these rungs; name:parameter=value lets the other parameters vary (default: all)");
+  app.add_flag("--best", o->best,
+               "save the fastest at each size in the device's tuning table, where it is a gain");
+  app.add_option("--seed", o->seed, "seed of the random data");
+  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
+      ->check(CLI::Range(0.001, 60.0));
+  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
+  app.add_flag("--forget", o->forget, "remove the tuning tables of all devices")
+      ->excludes("--best", "--json", "operations");
+  return [o] { return o->forget ? forget() : Sweep(*o).run(); };
+}
+
+}  // namespace trine::bench

@@ -14,6 +14,7 @@ Command add_compare(CLI::App& app);
 Command add_ladder(CLI::App& app);
 Command add_roof(CLI::App& app);
 Command add_gate(CLI::App& app);
+Command add_bench(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_transfers(CLI::App& app);
 Command add_sweep(CLI::App& app);

@@ -50,6 +50,8 @@ int main(int argc, char** argv) {
   add("sweep",
       "every rung with every parameter at every size; --best saves what selection then uses",
       add_sweep);
+  add("bench", "the same launches as Google Benchmark's cases, with its flags and its JSON",
+      add_bench);
   add("run", "one operation on .npy data", add_run);
   add("transfers", "what moving the data costs, and what overlapping it saves", add_transfers);
   add("roof", "what each device can do at best, and where every rung stands under it", add_roof);

@@ -30,15 +30,6 @@ bool is_vendor(const Device& device, Operation operation, const std::string& run
   return false;
 }
 
-/// Why a peer may not be asked for this, or nothing: its pack sees an element's size alone.
-const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
-  if (problem.operation != Operation::transpose || problem.dtype == Dtype::f32 ||
-      problem.dtype == Dtype::f64 || !is_vendor(device, problem.operation, rung))
-    return nullptr;
-  return "vendors transpose by multiplying with one, which changes bits that spell a signalling "
-         "NaN; peers take f32 and f64";
-}
-
 /// Whether a tuning table decides the default rungs; nothing where there is none.
 std::string tuned_words(const Device& device) {
   if (!uses_tuning()) return {};
@@ -49,6 +40,14 @@ std::string tuned_words(const Device& device) {
 }
 
 }  // namespace
+
+const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
+  if (problem.operation != Operation::transpose || problem.dtype == Dtype::f32 ||
+      problem.dtype == Dtype::f64 || !is_vendor(device, problem.operation, rung))
+    return nullptr;
+  return "vendors transpose by multiplying with one, which changes bits that spell a signalling "
+         "NaN; peers take f32 and f64";
+}
 
 std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
   std::vector<Device> devices;

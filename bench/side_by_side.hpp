@@ -19,6 +19,9 @@ std::vector<Device> chosen_devices(const std::vector<std::string>& names);
 void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
                  const std::vector<Operation>& operations);
 
+/// Why a vendor's rung may not be asked for this, or nullptr: its pack sees an element's size alone.
+const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung);
+
 /// The program's version, the host, a line for each device.
 void print_heading(const std::vector<Device>& devices);
 

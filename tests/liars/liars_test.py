@@ -44,6 +44,27 @@ class Liars(unittest.TestCase):
         self.assertEqual(code, 0, text)
         self.assertTrue(results and all(r["verified"] for r in results), text)
 
+    # --- trine bench: Google Benchmark's reports
+
+    def bench(self, rung):
+        """Exit code, words on stderr, and the case in the JSON."""
+        command = [TRINE, "bench", "transpose", "--size", "512", "--dtype", "f32", "--device", "cpu", "--rung", rung,
+                   "--benchmark_min_time=0.01", "--benchmark_format=json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280,
+                              env={**os.environ, "TRINE_BACKEND_PATH": PACKS})
+        return done.returncode, done.stderr, json.loads(done.stdout)["benchmarks"][0]
+
+    def test_bench_fails_of_liars(self):
+        code, _, case = self.bench("honest")
+        self.assertEqual(code, 0)
+        self.assertNotIn("error_occurred", case)
+        for rung in ("null", "stale", "half"):
+            code, words, case = self.bench(rung)
+            self.assertEqual(code, 1, words)
+            self.assertIn(f"FAILED: transpose/f32/512x512/cpu/{rung}: ", words)
+            self.assertTrue(case["error_occurred"])
+            self.assertIn("differ", case["error_message"])
+
     # --- on the cpu: outputs
 
     def test_the_honest_one_passes(self):

@@ -43,7 +43,7 @@ class TestPeers(Program):
 
     def test_versions_are_named(self):
         for name, build in peers().items():
-            self.assertRegex(build, r"\d+\.\d+", name)
+            self.assertRegex(build, r" \d+\.\d+", name)
 
     def test_peers_are_measured_and_verified(self):
         for name, device in self.each_peer():

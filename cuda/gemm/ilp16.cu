@@ -2,19 +2,21 @@
 // performance at lower occupancy", GTC 2010).
 // It beats `ilp4` because a value read from local memory is used 4 to 16 times, and independent
 // multiply-adds of one work-item hide the latency that otherwise takes many warps to hide.
-// Requires: THREADS_X x THREADS_Y (X, Y) work-items a group; EDGES_aligned: m and n multiples of 64, k one of TW.
+// Requires: THREADS_X x THREADS_Y (below X x Y) work-items a group; EDGES_aligned also m and n that are
+// multiples of 64, k of TW.
 //
 //   Work-item (x, y) holds c(y + r Y, x + s X) of the block: neighbours read and store neighbours.
 //
-//   X x Y      outputs   reads of local memory a multiply-add
-//   16 x 16     4 x 4     8/16
-//   16 x 8      8 x 4    12/32
-//   8 x 4      16 x 8    24/128
-//   4 x 4      16 x 16   32/256    half a warp
+//   X x Y      outputs   reads of local memory   registers (and bytes spilled) on sm_90a, TW 16
+//                        a multiply-add          f32          f64
+//   16 x 16     4 x 4     8/16                   128          128
+//   16 x 8      8 x 4    12/32                    64           96
+//   8 x 4      16 x 8    24/128                  168          255 (408)
+//   4 x 4      16 x 16   32/256, half a warp     255 (284)    168 (4692)
 #include "problem.h"
 
 #if EDGES_aligned
-#define INSIDE(condition) true
+#define INSIDE(condition) (true || (condition))
 #endif
 #include "load_tile.h"
 

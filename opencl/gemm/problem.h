@@ -7,20 +7,20 @@
 //
 // Adding +0 turns a -0 into +0, so a padded step fma(0, 0, acc) never shows.
 
-// Nothing else points to A and B, so compilers may read them through the read-only path. The rungs
+// Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The rungs
 // below `read_only` define PLAIN_READS: they don't say so, because that path is the step above them.
 #ifdef PLAIN_READS
-#define OPERAND const GLOBAL T*
+#define POINTER *
 #else
-#define OPERAND const GLOBAL T* RESTRICT
+#define POINTER *RESTRICT
 #endif
 
 // Element (i, j) of matrix x in batch s lies at x[x_offset + s * x_batch + i * x_row + j * x_col].
 #define GEMM_ARGUMENTS                                                                         \
-  OPERAND a, long a_offset, long a_batch, long a_row, long a_col, OPERAND b, long b_offset,    \
-      long b_batch, long b_row, long b_col, GLOBAL T *RESTRICT c, long c_offset, long c_batch, \
-      long c_row, long c_col, long m, long n, long k, T alpha, T beta, int flags, int tiles_m, \
-      int tiles_n
+  const GLOBAL T POINTER a, long a_offset, long a_batch, long a_row, long a_col,               \
+      const GLOBAL T POINTER b, long b_offset, long b_batch, long b_row, long b_col,           \
+      GLOBAL T POINTER c, long c_offset, long c_batch, long c_row, long c_col, long m, long n, \
+      long k, T alpha, T beta, int flags, int tiles_m, int tiles_n
 
 #define MULTIPLY 1 /* flags: alpha != 0 and k > 0, else a and b are not read */
 #define ADD_C 2    /* flags: beta != 0, else c is not read */

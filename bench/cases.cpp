@@ -31,11 +31,25 @@ std::vector<std::string> or_else(const std::vector<std::string>& words,
   return words.empty() ? defaults : words;
 }
 
+/// The second parameter of "rung:a=1,b=2", which the comma took apart.
+bool is_parameter(const std::string& word) {
+  return word.find('=') != std::string::npos && word.find(':') == std::string::npos;
+}
+
 }  // namespace
 
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help) {
-  app.add_option(option, target, help)->delimiter(',')->expected(1, -1);
+  const auto take = [&target](const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+      if (is_parameter(word) && !target.empty() && target.back().find(':') != std::string::npos)
+        target.back() += "," + word;
+      else
+        target.push_back(word);
+  };
+  app.add_option_function<std::vector<std::string>>(option, take, help)
+      ->delimiter(',')
+      ->expected(1, -1);
 }
 
 void add_case_options(CLI::App& app, Cases& c) {

@@ -16,7 +16,8 @@ struct Cases {
 };
 
 void add_case_options(CLI::App& app, Cases& cases);
-/// An option that takes words apart by spaces or commas.
+/// An option that takes words apart by spaces or commas, "rung:a=1,b=2" excepted. `target` outlives
+/// the parsing.
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help);
 

@@ -61,6 +61,7 @@ std::string share_of(const Measured& measured) {
 }
 
 std::string verdict_of(const Measured& measured) {
+  if (measured.results.empty()) return "not here";
   const Result& r = measured.results.front();
   if (r.skipped) return "refused";
   if (std::any_of(measured.results.begin(), measured.results.end(),
@@ -80,7 +81,7 @@ std::vector<std::vector<std::string>> plain(const Table& table,
   std::vector<std::string> head{"", "rung"};
   for (const Figure figure : table.figures) {
     head.push_back(fmt::format("{} then", heading(figure)));
-    head.push_back("today");
+    head.push_back(fmt::format("{} today", heading(figure)));
   }
   head.insert(head.end(), {"of roof", "verified"});
   std::vector<std::vector<std::string>> rows{head};
@@ -212,11 +213,22 @@ Device site_of(const Line& line, const Device& device) {
   return device;
 }
 
-/// The device's own rungs at the table's cases where the table knows none of them: a CPU's ladder is its
-/// counterpart of the GPU's.
-void climb_own(LadderRun& run, const Device& device, const Table& table) {
+/// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a group.
+bool has_rung(const Device& device, const Line& line) {
+  const std::string name = line.rung.substr(0, line.rung.find(':'));
+  for (const RungInfo& rung : device.rungs(line.problem.operation))
+    if (rung.name == name && (rung.name == line.rung || !rung.parameters.empty())) return true;
+  return false;
+}
+
+/// The device's rungs that the document doesn't know, at a table's last case: the newer steps of its
+/// ladder, or all of a CPU's, which is the counterpart of the GPU's.
+void climb_own(LadderRun& run, const Device& device, const SourceDocument& document,
+               const Table& table) {
   std::set<std::string> named;
-  for (const Line& line : table.lines) named.insert(line.rung.substr(0, line.rung.find(':')));
+  for (const Table& each : document.tables)
+    for (const Line& line : each.lines)
+      if (has_rung(device, line)) named.insert(line.rung.substr(0, line.rung.find(':')));
   std::vector<std::string> own;
   for (const std::string& rung : ladder_of(device, table.lines[0].problem.operation, false))
     if (!named.contains(rung)) own.push_back(rung);
@@ -226,17 +238,35 @@ void climb_own(LadderRun& run, const Device& device, const Table& table) {
   climb(run, runner, table.lines.back().problem, own);
 }
 
+/// Measures the lines that their devices have; the others stay without results.
+std::vector<Measured> measure(LadderRun& run, const Device& device, const Table& table) {
+  std::vector<Measured> measured;
+  for (const Line& line : table.lines) {
+    if (run.control.stop()) break;
+    const Device site = site_of(line, device);
+    measured.push_back({&line, {}});
+    if (!has_rung(site, line)) continue;
+    Runner runner(site, run.budget);
+    measured.back().results = run.measure(runner, line.problem, line.rung, is_whole(table));
+  }
+  return measured;
+}
+
+/// Tables of one problem that differ in nothing but their lines' rungs are climbed once.
+bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
+  for (const Table& each : document.tables) {
+    if (&each == &table) return true;
+    if (to_string(each.lines.back().problem) == to_string(table.lines.back().problem)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void reproduce(LadderRun& run, const Device& device, const SourceDocument& document) {
   for (const Table& table : document.tables) {
     if (run.control.stop()) return;
-    std::vector<Measured> measured;
-    for (const Line& line : table.lines) {
-      if (run.control.stop()) break;
-      Runner runner(site_of(line, device), run.budget);
-      measured.push_back({&line, run.measure(runner, line.problem, line.rung, is_whole(table))});
-    }
+    const std::vector<Measured> measured = measure(run, device, table);
     std::printf("\n%s %s: %s, on %s\n", std::string(document.number).c_str(),
                 std::string(document.name).c_str(), table.title.c_str(), device.id().c_str());
     if (!table.ours.empty()) std::printf("(ours: %s)\n", table.ours.c_str());
@@ -246,7 +276,7 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     print_refusals(measured);
     run.document.arrays["published"].push_back(to_json(document, device, table, measured));
     std::fflush(stdout);
-    climb_own(run, device, table);
+    if (is_first_of_its_case(document, table)) climb_own(run, device, document, table);
   }
   if (!document.remark.empty()) std::printf("\n%s\n", document.remark.c_str());
 }

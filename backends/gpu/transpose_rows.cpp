@@ -73,6 +73,11 @@ constexpr const char* kTooMany =
 constexpr const char* kBlocks[] = {"8", "16", "32"};
 constexpr trine_parameter kBlockParameters[] = {{sizeof(trine_parameter), 3, 2, "block", kBlocks}};
 constexpr Macro kBlockMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}};
+constexpr const char* kPaddings[] = {"1", "2"};
+constexpr trine_parameter kPaddedParameters[] = {
+    {sizeof(trine_parameter), 3, 2, "block", kBlocks},
+    {sizeof(trine_parameter), 2, 0, "padding", kPaddings}};
+constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADDING", kPaddings}};
 constexpr const char* kNaiveEntries[] = {"naive"};
 constexpr const char* kSharedEntries[] = {"shared"};
 constexpr const char* kPaddedEntries[] = {"shared_padded"};
@@ -119,7 +124,8 @@ const char* shared_refuses(const Request& request) {
 
 const char* padded_refuses(const Request& request) {
   const int64_t block = block_of(request);
-  return refuse_tiles(request, block, block * block, block * (block + 1));
+  return refuse_tiles(request, block, block * block,
+                      block * (block + 1 + request.selection.values[1]));
 }
 
 void block_plan(const Request& request, Plan& plan) {
@@ -131,6 +137,11 @@ void block_plan(const Request& request, Plan& plan) {
   if (move.empty()) return;
   Launch& launch = add_tiles(plan, op, move, block);
   launch.block[0] = launch.block[1] = static_cast<uint32_t>(block);
+}
+
+void padded_plan(const Request& request, Plan& plan) {
+  plan.macro[2] = request.selection.values[1];
+  block_plan(request, plan);
 }
 
 // --- multi_row: four elements a work-item -------------------------------------------------------
@@ -291,11 +302,11 @@ constexpr Row kRows[] = {
      .summary = "tiles turned in local memory, padded against bank conflicts",
      .file = "transpose/shared_padded",
      .backends = kBoth,
-     .parameters = kBlockParameters,
-     .macros = kBlockMacros,
+     .parameters = kPaddedParameters,
+     .macros = kPaddedMacros,
      .entries = kPaddedEntries,
      .refuses = padded_refuses,
-     .plan = block_plan},
+     .plan = padded_plan},
     {.name = "multi_row",
      .operation = TRINE_TRANSPOSE,
      .numerics = TRINE_REPRODUCIBLE,

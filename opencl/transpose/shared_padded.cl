@@ -1,13 +1,13 @@
-// Idea: a tile is turned in local memory whose rows are one element longer.
+// Idea: a tile is turned in local memory whose rows are PADDING elements longer.
 // It beats `shared` because the padding spreads the turned reads over the banks.
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 //
-//   reads of a warp   tile[x][y]   place x (BLOCK + 1) + y: with BLOCK 32 and 4-byte elements 32
-//                                  places in 32 banks
+//   reads of a warp   tile[x][y]   place x (BLOCK + PADDING) + y: with BLOCK 32 and 4-byte elements
+//                                  32 banks for PADDING 1, 16 of them, each twice, for PADDING 2
 #include "problem.h"
 
 KERNEL_OF(shared_padded, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {
-  LOCAL Element tile_of_group[BLOCK][BLOCK + 1];
+  LOCAL Element tile_of_group[BLOCK][BLOCK + PADDING];
   const Tile tile = tile_of(group_x(), tiles_rows, tiles_cols);
   const int x = local_x(), y = local_y();
   const long i0 = (long)tile.row * BLOCK, j0 = (long)tile.col * BLOCK;

@@ -60,6 +60,15 @@ class TestLadder(Program):
             self.assertAlmostEqual(gigabytes * milliseconds, (2 ** 22 * 4 + 8) / 1e6, delta=0.01)
         self.assertAlmostEqual(rows[-1]["today"][3], rows[0]["today"][0] / rows[-1]["today"][0], places=6)
 
+    def test_takes_rungs_with_several_parameters(self):
+        device = next((d for d in DEVICES if d.startswith("opencl")), None)
+        if device is None:
+            self.skipTest("no OpenCL device")
+        rungs = ["cascade:threads=128,finish=recursive", "exact_vector", "sequential:threads=64,finish=recursive"]
+        self.run_good("ladder", "reduce", "--device", device, "--size", "5000", "--dtype", "f32", *QUICK, "--rung",
+                      ",".join(rungs), "--json", self.path("ladder.json"))
+        self.assertEqual(list(dict.fromkeys(r["requested"] for r in self.load("ladder.json")["results"])), rungs)
+
     def test_refuses_what_it_does_not_know(self):
         self.refused("ladder", "--like", "005", word="000")
         self.refused("ladder", "--like", "003", "--size", "2^10", word="--size")

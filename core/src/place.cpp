@@ -1,9 +1,10 @@
-// Where to run: predicted from measured roofs and transfer rates, right at the obvious ends.
+// Where to run: the candidates, and the one of them that is predicted to take the least time.
 #include <trine/place.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
 
+#include "calibration.hpp"
 #include "check.hpp"
 #include "placement.hpp"
 #include "state.hpp"
@@ -11,24 +12,6 @@
 namespace trine {
 namespace detail {
 namespace {
-
-double elements(const View& view) {
-  // A dimension with stride 0 repeats the same elements.
-  const auto extent = [](int64_t n, int64_t stride) {
-    return n > 1 && stride == 0 ? 1.0 : double(n);
-  };
-  return extent(view.rows, view.row_stride) * extent(view.cols, view.col_stride) *
-         extent(view.batch, view.batch_stride);
-}
-double bytes(const View& view) { return elements(view) * size_of(view.dtype); }
-
-Work::Memory memory_of(const View& view, bool is_output) {
-  static constexpr Role role{"place", "operand", false};
-  const uint64_t span = check_shape(view.rows, view.cols, view.batch, view.row_stride,
-                                    view.col_stride, view.batch_stride, size_of(view.dtype), role);
-  const auto payload = static_cast<uint64_t>(std::min(bytes(view), 0x1p63));  // views may overlap
-  return {span, goes_whole(span, payload, is_output) ? span : payload};
-}
 
 bool same_hardware(const Facts& a, const Facts& b) {
   const bool has_uuid = a.uuid != decltype(a.uuid){};
@@ -69,135 +52,25 @@ std::vector<Device> find_candidates() {
   return devices;
 }
 
+std::atomic<bool> candidates_are_open{false};
+
 /// Kept open for the process, as the figures measured on them are.
 const std::vector<Device>& candidates() {
   static auto* const found = new std::vector<Device>(find_candidates());
+  candidates_are_open = true;
   return *found;
 }
 
-bool shares_memory(const Device& device) {
-  return (device.facts().capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+/// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
+bool predicts_at_once() {
+  return candidates_are_open &&
+         std::all_of(candidates().begin(), candidates().end(),
+                     [](const Device& device) { return known_of(device).calibration != nullptr; });
 }
 
-struct Prediction {
-  double compute = 0, transfer = 0;  ///< seconds of one run
-  double total() const { return compute + transfer; }
-};
-
-Prediction predict(const Device& device, const Work& work, Where where, int repeats) {
-  const Roofs& rates = roofs(device);
-  Prediction time;
-  const double streamed = work.operation == Operation::reduce
-                              ? work.bytes_in / rates.read
-                              : (work.bytes_in + work.bytes_out) / rates.copy;
-  const double fma = work.dtype == Dtype::f64 ? rates.fma_f64 : rates.fma_f32;
-  if (work.flops > 0 && fma == 0) return {1e30, 0};  // no such arithmetic here
-  time.compute = rates.launch + std::max(streamed, work.flops > 0 ? work.flops / fma : 0.0);
-  if (where == Where::device || shares_memory(device)) return time;
-  const bool pinned = where == Where::host_pinned;
-  time.transfer = (work.bytes_in / (pinned ? rates.to_device_pinned : rates.to_device) +
-                   work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host)) /
-                  std::max(1, repeats);
-  return time;
-}
-
-std::string milliseconds(double seconds) {
-  char text[48];
-  std::snprintf(text, sizeof text, seconds < 1e-3 ? "%.3g us" : "%.3g ms",
-                seconds < 1e-3 ? seconds * 1e6 : seconds * 1e3);
-  return text;
-}
-
-std::string in_words(const Device& device, const Prediction& time) {
-  std::string text = cat(device.id(), " ", milliseconds(time.total()));
-  if (time.transfer > 0) append(text, cat(" (", milliseconds(time.transfer), " of it copying)"));
-  return text;
-}
-
-template <class Descriptor, class Struct>
-Placement place_it(const Struct& operation, const View& first, Where where, int repeats) {
-  Descriptor checked;
-  check(operation, nullptr, Mode::plan, checked);
-  if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
-  Placement placement;
-  if (where == Where::device) {
-    const auto& buffer = Access::state(first.buffer);
-    if (!buffer) refuse("place(): data on a device is data in a buffer; the first view has none.");
-    placement.device = Access::device(buffer->device);
-    placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
-    placement.seconds = predict(placement.device, work_of(operation), where, repeats).total();
-  } else {
-    Verdict verdict = best_device(work_of(operation), where, repeats,
-                                  [&](const Device& device) { choose(device, operation); });
-    placement.device = std::move(verdict.device);
-    placement.seconds = verdict.seconds;
-    placement.sentence = std::move(verdict.sentence);
-  }
-  placement.choice = choose(placement.device, operation);
-  return placement;
-}
-
-}  // namespace
-
-Work work_of(const Reduce& op) {
-  return {Operation::reduce,
-          op.input.dtype,
-          bytes(op.input),
-          bytes(op.output),
-          0,
-          {memory_of(op.input, false), memory_of(op.output, true)}};
-}
-Work work_of(const Transpose& op) {
-  return {Operation::transpose,
-          op.input.dtype,
-          bytes(op.input),
-          bytes(op.output),
-          0,
-          {memory_of(op.input, false), memory_of(op.output, true)}};
-}
-Work work_of(const Gemm& op) {
-  const double c = bytes(op.c);
-  return {Operation::gemm,
-          op.a.dtype,
-          bytes(op.a) + bytes(op.b) + (op.beta != 0 ? c : 0),
-          c,
-          2.0 * double(op.a.cols) * elements(op.c),
-          {memory_of(op.a, false), memory_of(op.b, false), memory_of(op.c, true)}};
-}
-
-namespace {
-
-/// Why a device can't do the work; Status::ok where it can.
-struct Refusal {
-  Status status = Status::ok;
-  std::string sentence;
-};
-
-Refusal memory_refusal(const Device& device, const Work& work) {
-  const Facts& facts = device.facts();
-  const bool in_place = shares_memory(device);
-  double all = 0;
-  for (const Work::Memory& operand : work.operands) {
-    const uint64_t bytes = in_place ? operand.span : operand.packed;
-    all += double(bytes);
-    if (facts.max_buffer_bytes != 0 && bytes > facts.max_buffer_bytes) {
-      return {Status::unsupported,
-              cat(device.id(), ": an operand of ", bytes,
-                  " bytes is larger than its largest buffer, ", facts.max_buffer_bytes, " bytes")};
-    }
-  }
-  // Where memory is shared, the operands are there already. Else some is left for workspaces.
-  if (!in_place && facts.memory_bytes != 0 && all > 0.9 * double(facts.memory_bytes)) {
-    return {Status::unsupported,
-            cat(device.id(), ": operands of ", uint64_t(all),
-                " bytes are too much for its memory, ", facts.memory_bytes, " bytes")};
-  }
-  return {};
-}
-
-Refusal refusal_of(const Device& device, const Work& work,
+Refused refusal_of(const Device& device, const Work& work,
                    const std::function<void(const Device&)>& ask) {
-  Refusal refusal = memory_refusal(device, work);
+  Refused refusal = memory_refusal(device, work);
   if (refusal.status != Status::ok) return refusal;
   try {
     ask(device);
@@ -209,12 +82,12 @@ Refusal refusal_of(const Device& device, const Work& work,
 }
 
 /// The candidates that can do the work; `refused` says why the others can't.
-std::vector<Device> able(const Work& work, const std::function<void(const Device&)>& ask,
-                         std::string& refused) {
+std::vector<Device> able(std::span<const Device> among, const Work& work,
+                         const std::function<void(const Device&)>& ask, std::string& refused) {
   std::vector<Device> found;
   Status status = Status::ok;
-  for (const Device& device : candidates()) {
-    const Refusal refusal = refusal_of(device, work, ask);
+  for (const Device& device : among) {
+    const Refused refusal = refusal_of(device, work, ask);
     if (refusal.status == Status::ok) {
       found.push_back(device);
       continue;
@@ -229,60 +102,127 @@ std::vector<Device> able(const Work& work, const std::function<void(const Device
   fail(status, "No device can run this ", name(work.operation), ". ", refused, ".");
 }
 
+std::string in_words(const Candidate& candidate) {
+  std::string text = cat(candidate.device.id(), " ", time_text(candidate.seconds));
+  if (candidate.transfers > 0)
+    append(text, cat(" (", time_text(candidate.transfers), " of it copying)"));
+  return text;
+}
+
+/// "cpu and cuda:0 calibrated on …; opencl:0 roofs measured now, because of …"
+std::string sources(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> told;
+  std::string text;
+  for (const Candidate& candidate : candidates) {
+    if (std::find(told.begin(), told.end(), candidate.source) != told.end()) continue;
+    told.push_back(candidate.source);
+    std::string ids;
+    for (const Candidate& other : candidates) {
+      if (other.source != candidate.source) continue;
+      append(ids, cat(ids.empty() ? "" : ", ", other.device.id()));
+    }
+    append(text, cat(text.empty() ? "" : "; ", ids, " ", candidate.source));
+  }
+  return text;
+}
+
+std::vector<Candidate> weigh(const std::vector<Device>& devices, const Work& work, Where where,
+                             int repeats) {
+  std::vector<Candidate> all;
+  for (const Device& device : devices) {
+    const Prediction time = predict(device, work, where, repeats);
+    all.push_back({device, time.seconds, time.transfers, time.low, time.high, time.calibrated,
+                   source_of(device, work)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+/// The cpu, where that needs no thought.
+Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& ask) {
+  if (!work.is_tiny() || predicts_at_once()) return {};
+  try {
+    Device cpu = open("cpu");
+    if (refusal_of(cpu, work, ask).status == Status::ok) return cpu;
+  } catch (const Error& error) {
+    if (error.status() != Status::not_found) throw;
+  }
+  return {};
+}
+
+template <class Descriptor, class Struct>
+Placement place_it(const Struct& operation, const View& first, Where where, int repeats,
+                   std::span<const Device> among) {
+  Descriptor checked;
+  check(operation, nullptr, Mode::plan, checked);
+  if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
+  const Work work = work_of(operation);
+  Placement placement;
+  if (where == Where::device) {
+    const auto& buffer = Access::state(first.buffer);
+    if (!buffer) refuse("place(): data on a device is data in a buffer; the first view has none.");
+    placement.device = Access::device(buffer->device);
+    placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
+    placement.candidates = weigh({placement.device}, work, where, repeats);
+  } else {
+    const auto ask = [&](const Device& device) { choose(device, operation); };
+    Verdict verdict = best_device(work, where, repeats, ask, among);
+    placement.device = std::move(verdict.device);
+    placement.sentence = std::move(verdict.sentence);
+    placement.candidates = std::move(verdict.candidates);
+  }
+  if (!placement.candidates.empty()) placement.seconds = placement.candidates[0].seconds;
+  placement.choice = choose(placement.device, operation);
+  return placement;
+}
+
 }  // namespace
 
 Verdict best_device(const Work& work, Where where, int repeats,
-                    const std::function<void(const Device&)>& ask) {
-  if (work.is_tiny()) {
-    try {
-      Device cpu = open("cpu");
-      if (refusal_of(cpu, work, ask).status == Status::ok) {
-        return {std::move(cpu), 0,
-                "Little data, already in the cpu's memory: any transfer would cost more."};
-      }
-    } catch (const Error& error) {
-      if (error.status() != Status::not_found) throw;
-    }
+                    const std::function<void(const Device&)>& ask, std::span<const Device> among) {
+  if (among.empty()) {
+    if (Device cpu = cpu_for_tiny(work, ask))
+      return {std::move(cpu),
+              "Little data, already in the cpu's memory: any transfer would cost more.",
+              {}};
+    among = candidates();
   }
   std::string refused;
-  const std::vector<Device> all = able(work, ask, refused);
+  const std::vector<Device> all = able(among, work, ask, refused);
   if (all.size() == 1) {
-    return {all[0], 0,
+    return {all[0],
             refused.empty() ? cat(all[0].id(), " is the only device there is.")
-                            : cat(all[0].id(), " is the only device that can: ", refused, ".")};
+                            : cat(all[0].id(), " is the only device that can: ", refused, "."),
+            {}};
   }
   Verdict best;
-  std::string others;
-  std::vector<std::pair<Prediction, const Device*>> times;
-  for (const Device& device : all)
-    times.push_back({predict(device, work, where, repeats), &device});
-  std::stable_sort(times.begin(), times.end(),
-                   [](const auto& a, const auto& b) { return a.first.total() < b.first.total(); });
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    append(others, cat(i > 1 ? ", " : "", in_words(*times[i].second, times[i].first)));
-  }
-  best.device = *times[0].second;
-  best.seconds = times[0].first.total();
-  best.sentence =
-      cat("Predicted per run: ", in_words(best.device, times[0].first), "; ", others, ".");
+  best.candidates = weigh(all, work, where, repeats);
+  best.device = best.candidates[0].device;
+  best.sentence = cat("Predicted per run: ", in_words(best.candidates[0]), "; ");
+  for (std::size_t i = 1; i < best.candidates.size(); ++i)
+    append(best.sentence, cat(i > 1 ? ", " : "", in_words(best.candidates[i])));
+  append(best.sentence, cat(" (", sources(best.candidates), ")."));
   if (!refused.empty()) append(best.sentence, cat(" Not able to: ", refused, "."));
   return best;
 }
 
 }  // namespace detail
 
-Placement place(const Reduce& operation, Where where, int repeats) {
-  return detail::entry(
-      [&] { return detail::place_it<trine_reduce>(operation, operation.input, where, repeats); });
-}
-Placement place(const Transpose& operation, Where where, int repeats) {
+Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
   return detail::entry([&] {
-    return detail::place_it<trine_transpose>(operation, operation.input, where, repeats);
+    return detail::place_it<trine_reduce>(operation, operation.input, where, repeats, among);
   });
 }
-Placement place(const Gemm& operation, Where where, int repeats) {
+Placement place(const Transpose& operation, Where where, int repeats,
+                std::span<const Device> among) {
+  return detail::entry([&] {
+    return detail::place_it<trine_transpose>(operation, operation.input, where, repeats, among);
+  });
+}
+Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
   return detail::entry(
-      [&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats); });
+      [&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats, among); });
 }
 
 }  // namespace trine

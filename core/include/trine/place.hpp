@@ -1,7 +1,11 @@
-/// Where to run: `auto`, from measured roofs and transfer rates.
+/// Where to run: `auto`, from what was measured on this machine, and the sizes from which on another
+/// device is faster.
 #pragma once
 
 #include <trine/operations.hpp>
+
+#include <functional>
+#include <span>
 
 namespace trine {
 
@@ -12,21 +16,36 @@ enum class Where : uint32_t {
   device = 3        ///< in the buffers of the operation's views: it runs where they live
 };
 
+/// A device that was weighed.
+struct Candidate {
+  Device device;
+  double seconds = 0;        ///< predicted, for one of `repeats` runs, transfers shared among them
+  double transfers = 0;      ///< how much of that is moving data
+  double low = 0, high = 0;  ///< where the calibration's samples lay; both `seconds` without one
+  bool calibrated = false;
+  std::string source;  ///< "calibrated on <date>", or "roofs measured now" and why no file was used
+};
+
 struct Placement {
   Device device;
   Choice choice;
   double seconds = 0;    ///< predicted, for one of `repeats` runs, transfers shared among them
   std::string sentence;  ///< the reason, with its numbers
+  std::vector<Candidate> candidates;  ///< fastest first; none where nothing had to be predicted
 };
 
 /// The device on which `operation` is predicted to take the least time, of those that can run it
 /// (if none can, the Error says why for each), when its data starts at `where` and `repeats` runs
-/// share one transfer. Views need shapes and dtypes; buffers only for Where::device. One GPU seen
-/// through CUDA and OpenCL is one candidate. The first call measures each device for up to 50 ms;
-/// the figures are kept for the process.
-TRINE_API Placement place(const Reduce& operation, Where where, int repeats = 1);
-TRINE_API Placement place(const Transpose& operation, Where where, int repeats = 1);
-TRINE_API Placement place(const Gemm& operation, Where where, int repeats = 1);
+/// share one transfer. Views need shapes and dtypes; buffers only for Where::device.
+/// `among`: the candidates; none given, all devices are: then one GPU seen through CUDA and OpenCL
+/// is one candidate, and so is a CPU. Devices are predicted from what calibrate() saved, the others
+/// from their roofs(), which the first call measures.
+TRINE_API Placement place(const Reduce& operation, Where where, int repeats = 1,
+                          std::span<const Device> among = {});
+TRINE_API Placement place(const Transpose& operation, Where where, int repeats = 1,
+                          std::span<const Device> among = {});
+TRINE_API Placement place(const Gemm& operation, Where where, int repeats = 1,
+                          std::span<const Device> among = {});
 
 /// Measured rates of a device; measures on first use (at most about 50 ms).
 struct Roofs {
@@ -37,5 +56,40 @@ struct Roofs {
   double launch = 0;  ///< seconds of a minimal operation, enqueue to completion
 };
 TRINE_API const Roofs& roofs(const Device& device);
+
+struct CalibrateOptions {
+  int rounds = 3;  ///< every figure is the median of so many, taken apart in time
+  /// Asked before each measurement, with what comes next and the share that is done: false ends it.
+  std::function<bool(std::string_view what, double done)> proceed;
+  bool save = true;  ///< else only this process learns it
+};
+struct Calibrated {
+  int rounds = 0;                  ///< that are whole; 0: nothing was learned or saved
+  std::vector<std::string> files;  ///< one for each device
+};
+/// Measures the calls on host data, pageable and pinned, and the operations on resident data, over
+/// their sizes and shapes, on all devices in turns; place() decides from that in this process and, once
+/// saved, in later ones. Where it ends early, what there is counts once a round is whole.
+/// Throws Error (unsupported) where nothing can be saved.
+TRINE_API Calibrated calibrate(std::span<const Device> devices,
+                               const CalibrateOptions& options = {});
+
+/// The size from which on another device is faster.
+struct Crossing {
+  Operation operation = Operation::reduce;
+  Function function = Function::sum;  ///< of reduce
+  Dtype dtype = Dtype::f32;
+  Where where = Where::host;
+  Device below, above;  ///< the faster one below and above `size`
+  bool never =
+      false;  ///< `below` is at least as fast at every size that both devices' memory holds
+  /// n elements of reduce, n of n x n, of n x n x n: the estimate and its interval, below and above
+  /// which one device was faster in all samples.
+  int64_t size = 0, low = 0, high = 0;
+  std::string sentence;
+};
+/// From small to large; one entry that says `never` where there is none. Predicted as by place().
+TRINE_API std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype,
+                                           Where where, const Device& first, const Device& second);
 
 }  // namespace trine

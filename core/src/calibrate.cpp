@@ -1,0 +1,343 @@
+// Measures what a calibration holds: every class of calls at every size of its grid, up to where one
+// takes long or memory ends; in rounds apart in time, the devices in turns at each size, so that what
+// disturbs the machine for a while disturbs all of them, and not the median.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "calibration.hpp"
+#include "placement.hpp"
+#include "trine/host.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kEach = 1.5e-3;  ///< seconds that one figure of one round is measured for
+constexpr std::size_t kFewest = 3, kMost = 30;  ///< calls
+constexpr double kLong = 10e-3;  ///< beyond a call that takes so long, the slope says the rest
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr uint64_t kOperandBytes = uint64_t{257} << 20;  ///< 2^26 floats, and one
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Of one call.
+struct Timing {
+  double median = 0;  ///< 0: the device can't
+  double least = 0;   ///< what the call takes where nothing disturbs it
+};
+
+/// After a first call that may have to build a kernel.
+template <class Call>
+Timing time_of(Call&& call) {
+  call();
+  std::vector<double> samples;
+  double spent = 0;
+  while (samples.size() < kFewest || (spent < kEach && samples.size() < kMost)) {
+    const Clock::time_point start = Clock::now();
+    call();
+    samples.push_back(since(start));
+    spent += samples.back();
+  }
+  return {median(samples), *std::min_element(samples.begin(), samples.end())};
+}
+
+/// A call of some class and size, as shapes.
+struct Shapes {
+  const CallClass& kind;
+  int64_t input[2] = {}, second[2] = {}, output[2] = {};  ///< rows, columns
+  Dtype result;
+
+  Shapes(const CallClass& of, const std::vector<double>& extents) : kind(of), result(of.dtype) {
+    const auto n = [&](std::size_t d) { return static_cast<int64_t>(extents[d]); };
+    const auto set = [](int64_t(&shape)[2], int64_t rows, int64_t cols) {
+      shape[0] = rows, shape[1] = cols;
+    };
+    switch (kind.operation) {
+      case Operation::gemm:
+        set(input, n(0), n(2)), set(second, n(2), n(1)), set(output, n(0), n(1));
+        break;
+      case Operation::transpose: set(input, n(0), n(1)), set(output, n(1), n(0)); break;
+      default:
+        result = result_dtype(kind.function, Map::identity, kind.dtype);
+        if (kind.axis == Axis::all) set(input, n(0), 1), set(output, 1, 1);
+        if (kind.axis == Axis::each_row) set(input, n(0), n(1)), set(output, n(0), 1);
+        if (kind.axis == Axis::each_column) set(input, n(1), n(0)), set(output, n(0), 1);
+    }
+  }
+  static double bytes(const int64_t (&shape)[2], Dtype dtype) {
+    return double(shape[0]) * double(shape[1]) * size_of(dtype);
+  }
+  bool fits(double most) const {
+    return bytes(input, kind.dtype) <= most && bytes(second, kind.dtype) <= most &&
+           bytes(output, result) <= most;
+  }
+};
+
+void run_on_host(const Shapes& s, char* input, char* output, const HostOptions& options) {
+  const auto view = [](char* data, Dtype dtype, const int64_t(&shape)[2]) {
+    return host_row_major(data, dtype, shape[0], shape[1]);
+  };
+  const HostView from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
+  switch (s.kind.operation) {
+    case Operation::gemm: return gemm(1, from, view(input, s.kind.dtype, s.second), 0, to, options);
+    case Operation::transpose: return transpose(from, to, options);
+    default: return reduce(s.kind.function, Map::identity, s.kind.axis, from, to, options);
+  }
+}
+
+void run_resident(Queue& queue, const Shapes& s, const Buffer& input, const Buffer& output) {
+  const auto view = [](const Buffer& buffer, Dtype dtype, const int64_t(&shape)[2]) {
+    return row_major(buffer, dtype, shape[0], shape[1]);
+  };
+  const View from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
+  switch (s.kind.operation) {
+    case Operation::gemm:
+      run(queue, Gemm{.a = from, .b = view(input, s.kind.dtype, s.second), .c = to});
+      break;
+    case Operation::transpose: run(queue, Transpose{from, to}); break;
+    default: run(queue, Reduce{s.kind.function, Map::identity, s.kind.axis, from, to});
+  }
+  queue.wait();
+}
+
+/// Values in (-1, 1), or small integers, as the dtype has them.
+void fill_with(Dtype dtype, std::vector<char>& data) {
+  uint32_t state = 1;
+  const auto each = [&]<class T>(T) {
+    for (std::size_t at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
+      state = state * 1664525u + 1013904223u;
+      const auto small = static_cast<int32_t>(state) >> 8;
+      const T value =
+          std::is_floating_point_v<T> ? static_cast<T>(small * 0x1p-23) : static_cast<T>(small);
+      std::copy_n(reinterpret_cast<const char*>(&value), sizeof(T), data.data() + at);
+    }
+  };
+  switch (dtype) {
+    case Dtype::f32: return each(0.0f);
+    case Dtype::f64: return each(0.0);
+    case Dtype::i32: return each(int32_t{0});
+    case Dtype::i64: return each(int64_t{0});
+    default: break;  // bits, whatever they are
+  }
+}
+
+/// A device with its memory and what has been measured on it.
+class Subject {
+ public:
+  Subject(const Device& device, uint64_t most) : device_(device), queue_(device) {
+    const Facts& facts = device.facts();
+    most_ = most;
+    if (facts.max_buffer_bytes != 0) most_ = std::min(most_, facts.max_buffer_bytes);
+    in_place_ = (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+    if (in_place_) return;
+    if (facts.memory_bytes != 0) most_ = std::min(most_, facts.memory_bytes / 4);
+    resident_[0] = Buffer(device, most_);
+    resident_[1] = Buffer(device, most_);
+    try {
+      pinned_[0] = Buffer(device, most_, Memory::pinned);
+      pinned_[1] = Buffer(device, most_, Memory::pinned);
+    } catch (const Error&) { pinned_[0] = pinned_[1] = {}; }
+  }
+
+  const Device& device() const { return device_; }
+
+  std::vector<Where> memories() const {
+    if (in_place_) return {Where::host};
+    if (!pinned_[0].host()) return {Where::device, Where::host};
+    return {Where::device, Where::host, Where::host_pinned};
+  }
+
+  void load(const std::vector<char>& data) {
+    if (in_place_) return;
+    const auto bytes = static_cast<int64_t>(most_);
+    copy(queue_, host_vector(data.data(), Dtype::b8, bytes),
+         vector(resident_[0], Dtype::b8, bytes));
+    queue_.wait();
+    if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
+  }
+
+  Timing measure(const Shapes& shapes, Where where, char* input, char* output) {
+    if (!shapes.fits(double(most_))) return {};
+    HostOptions options{.device = device_.id()};
+    if (where == Where::host_pinned) {
+      options.pinned = true;
+      input = static_cast<char*>(pinned_[0].host());
+      output = static_cast<char*>(pinned_[1].host());
+    }
+    try {
+      return time_of([&] {
+        if (where == Where::device) return run_resident(queue_, shapes, resident_[0], resident_[1]);
+        run_on_host(shapes, input, output, options);
+      });
+    } catch (const Error& error) {
+      if (error.status() == Status::unsupported || error.status() == Status::out_of_memory)
+        return {};
+      throw;
+    }
+  }
+
+  /// Of one table, by point.
+  struct Samples {
+    std::vector<std::vector<double>> medians;  ///< by round
+    std::vector<double> least;                 ///< of all rounds
+  };
+  Samples& samples(std::size_t kind, Where where) {
+    return samples_[kind * kMemories + index_of(where)];
+  }
+
+  Calibration settle(const std::string& date) const;
+
+ private:
+  Device device_;
+  Queue queue_;
+  uint64_t most_;
+  bool in_place_;
+  Buffer resident_[2], pinned_[2];
+  std::vector<Samples> samples_ = std::vector<Samples>(call_classes().size() * kMemories);
+};
+
+Calibration Subject::settle(const std::string& date) const {
+  Calibration calibration;
+  calibration.date = date;
+  for (std::size_t c = 0; c < call_classes().size(); ++c)
+    for (const Where where : memories()) {
+      const std::vector<std::vector<double>>& all =
+          samples_[c * kMemories + index_of(where)].medians;
+      if (all.empty() || all[0].empty()) continue;
+      Grid& grid = calibration.tables[c][index_of(where)].emplace(call_classes()[c].extents);
+      for (std::size_t point = 0; point < all.size(); ++point) {
+        const std::vector<double>& medians = all[point];
+        if (medians.empty()) continue;
+        const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+        grid.set(point, {median(medians), *low, *high});
+      }
+    }
+  return calibration;
+}
+
+class Session {
+ public:
+  Session(std::span<const Device> devices, const CalibrateOptions& options)
+      : options_(options),
+        host_{std::vector<char>(kOperandBytes), std::vector<char>(kOperandBytes)} {
+    for (const Device& device : devices) subjects_.emplace_back(device, kOperandBytes);
+    steps_ = call_classes().size() * static_cast<std::size_t>(options.rounds);
+  }
+
+  /// The rounds that came to their end.
+  int run() {
+    for (int round = 0; round < options_.rounds; ++round) {
+      // By dtype, because each has values of its own.
+      for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::b8})
+        if (!run_dtype(round, dtype)) return round;
+    }
+    return options_.rounds;
+  }
+
+  std::vector<Subject>& subjects() { return subjects_; }
+
+ private:
+  static bool belongs(const CallClass& kind, Dtype dtype) {
+    return kind.operation == Operation::transpose ? dtype == Dtype::b8 : kind.dtype == dtype;
+  }
+
+  bool run_dtype(int round, Dtype dtype) {
+    fill_with(dtype, host_[0]);
+    for (Subject& subject : subjects_) subject.load(host_[0]);
+    for (std::size_t c = 0; c < call_classes().size(); ++c) {
+      if (!belongs(call_classes()[c], dtype)) continue;
+      const Grid grid(call_classes()[c].extents);
+      for (std::size_t point = 0; point < grid.size(); ++point)
+        if (!run_point(round, c, grid, point)) return false;
+      ++done_;
+    }
+    return true;
+  }
+
+  /// On all devices, one after the other: what disturbs the machine just now disturbs them alike.
+  bool run_point(int round, std::size_t kind, const Grid& grid, std::size_t point) {
+    const CallClass& which = call_classes()[kind];
+    const Shapes shapes(which, grid.extents(point));
+    for (Subject& subject : subjects_)
+      for (const Where where : subject.memories()) {
+        Subject::Samples& samples = subject.samples(kind, where);
+        samples.medians.resize(grid.size());
+        samples.least.resize(grid.size(), kNever);
+        if (!worth(grid, samples, point)) continue;
+        const std::string what = cat(which.words, " on ", subject.device().id(), ", round ",
+                                     round + 1, " of ", options_.rounds);
+        if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_)))
+          return false;
+        const Timing time = subject.measure(shapes, where, host_[0].data(), host_[1].data());
+        if (time.median == 0) continue;
+        samples.medians[point].push_back(time.median);
+        samples.least[point] = std::min(samples.least[point], time.least);
+      }
+    return true;
+  }
+
+  /// Whether all calls just below are known, and none takes long. Asked again in each round, since a
+  /// busy machine may have made a short one long.
+  static bool worth(const Grid& grid, const Subject::Samples& samples, std::size_t point) {
+    for (std::size_t d = 0; d < call_dimensions(grid); ++d) {
+      const std::size_t below = grid.below(point, d);
+      if (below != grid.size() && (samples.medians[below].empty() || samples.least[below] > kLong))
+        return false;
+    }
+    return true;
+  }
+  static std::size_t call_dimensions(const Grid& grid) { return grid.extents(0).size(); }
+
+  const CalibrateOptions& options_;
+  std::vector<char> host_[2];
+  std::vector<Subject> subjects_;
+  std::size_t steps_ = 0, done_ = 0;
+};
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
+  if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
+  Session session(devices, options);
+  Calibrated result;
+  result.rounds = session.run();
+  if (result.rounds == 0) return result;
+  for (Subject& subject : session.subjects()) {
+    const std::vector<std::string> rows = rows_of(subject.settle(now()));
+    // What later processes will read is what this one goes on with.
+    learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows)));
+    if (!options.save) continue;
+    const SavedKey key = saved_key(Access::use(subject.device()));
+    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, key, rows));
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace detail
+
+Calibrated calibrate(std::span<const Device> devices, const CalibrateOptions& options) {
+  return detail::entry([&] { return detail::calibrate_all(devices, options); });
+}
+
+}  // namespace trine

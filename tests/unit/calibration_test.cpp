@@ -1,0 +1,178 @@
+// Calibrations decide, say so, and are refused whole where anything in them is wrong.
+#include "core/src/calibration.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace detail;
+
+/// A device on which a sum of f32 takes `overhead` + n * `slope`, and moving it as much again.
+Calibration of_sums(double overhead, double slope) {
+  const auto kind =
+      static_cast<size_t>(class_of(Operation::reduce, Function::sum, Axis::all, Dtype::f32));
+  Calibration made;
+  made.date = "2026-11-21T10:00:00Z";
+  for (const Where where : {Where::device, Where::host}) {
+    Grid& grid = made.tables[kind][index_of(where)].emplace(call_classes()[kind].extents);
+    for (size_t point = 0; point < grid.size(); ++point) {
+      const double time =
+          (overhead + slope * grid.extents(point)[0]) * (where == Where::host ? 2 : 1);
+      grid.set(point, {time, time, time});
+    }
+  }
+  return made;
+}
+
+Reduce sum_of(int64_t count) {
+  return {.input = vector({}, Dtype::f32, count), .output = vector({}, Dtype::f32, 1)};
+}
+
+struct Calibrations : ::testing::Test {
+  void SetUp() override {
+    folder = fs::path(::testing::TempDir()) / ("trine-calibration-" + std::to_string(getpid()));
+    fs::remove_all(folder);
+    setenv("TRINE_DATA_DIR", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    fs::remove_all(folder);
+    setenv("TRINE_DATA_DIR", "", 1);
+    for (const Device& device : both) learn(device, nullptr);
+  }
+  void save(const Device& device, const std::vector<std::string>& rows) {
+    write_saved(kCalibrationKind, kCalibrationVersion, saved_key(*Access::state(device)), rows);
+  }
+  void learn_rows(const Device& device, const Calibration& calibration) {
+    learn(device, std::make_shared<const Calibration>(calibration_of(rows_of(calibration))));
+  }
+  fs::path folder;
+  const std::vector<Device> both{open("fake:0"), open("other:0")};
+};
+
+TEST_F(Calibrations, EveryCallHasAtMostOneClass) {
+  for (size_t i = 0; i < call_classes().size(); ++i) {
+    const CallClass& kind = call_classes()[i];
+    EXPECT_EQ(class_of(kind.operation, kind.function, kind.axis, kind.dtype), int(i)) << kind.words;
+  }
+  const auto reduce = [](Function function, Dtype dtype) {
+    return class_of(Operation::reduce, function, Axis::each_row, dtype);
+  };
+  EXPECT_EQ(reduce(Function::min, Dtype::u32), reduce(Function::max, Dtype::i32));
+  EXPECT_NE(reduce(Function::sum, Dtype::f32), reduce(Function::prod, Dtype::f32));
+  EXPECT_EQ(class_of(Operation::transpose, {}, {}, Dtype::f64),
+            class_of(Operation::transpose, {}, {}, Dtype::b64));
+  EXPECT_EQ(class_of(Operation::gemm, {}, {}, Dtype::bf16), kNoClass);
+}
+
+TEST_F(Calibrations, DecideAmongTheDevicesGivenAndSayFromWhat) {
+  learn_rows(both[0], of_sums(1e-3, 1e-9));
+  learn_rows(both[1], of_sums(1e-6, 1e-7));
+  const Placement small = place(sum_of(1000), Where::host, 1, both);
+  EXPECT_EQ(small.device.id(), "other:0") << small.sentence;
+  const Placement large = place(sum_of(1 << 20), Where::host, 1, both);
+  EXPECT_EQ(large.device.id(), "fake:0") << large.sentence;
+  EXPECT_NE(large.sentence.find("fake:0, other:0 calibrated on 2026-11-21"), std::string::npos)
+      << large.sentence;
+  ASSERT_EQ(large.candidates.size(), 2u);
+  EXPECT_TRUE(large.candidates[0].calibrated);
+  EXPECT_NEAR(large.seconds, 2 * (1e-3 + 1e-9 * (1 << 20)), 2e-4);
+  EXPECT_NEAR(large.candidates[0].transfers, large.seconds / 2, 1e-4);
+  // Shared among a thousand runs, half of the time, which is moving, no longer counts.
+  const double many = place(sum_of(1 << 20), Where::host, 1000, both).seconds;
+  EXPECT_NEAR(many, large.seconds / 2, large.seconds / 100);
+  const Device one[] = {both[1]};
+  EXPECT_EQ(place(sum_of(1 << 20), Where::host, 1, one).device.id(), "other:0");
+}
+
+TEST_F(Calibrations, CallsThatAreNotInThemFallBackOnRoofs) {
+  learn_rows(both[0], of_sums(1e-3, 1e-9));
+  learn_rows(both[1], of_sums(1e-6, 1e-7));
+  Reduce other = sum_of(1 << 20);
+  other.function = Function::max;
+  const Placement placement = place(other, Where::host, 1, both);
+  EXPECT_NE(placement.sentence.find("its calibration hasn't such calls"), std::string::npos)
+      << placement.sentence;
+  EXPECT_FALSE(placement.candidates[0].calibrated);
+}
+
+TEST_F(Calibrations, GiveTheBreakEven) {
+  learn_rows(both[0], of_sums(1e-3, 1e-9));
+  learn_rows(both[1], of_sums(1e-6, 1e-7));  // equal at about 10091
+  const auto found =
+      break_even(Operation::reduce, Function::sum, Dtype::f32, Where::host, both[0], both[1]);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FALSE(found[0].never);
+  EXPECT_EQ(found[0].below.id(), "other:0");
+  EXPECT_EQ(found[0].above.id(), "fake:0");
+  EXPECT_NEAR(double(found[0].size), 10091, 1000);
+  EXPECT_LE(found[0].low, found[0].size);
+  EXPECT_GE(found[0].high, found[0].size);
+  EXPECT_NE(found[0].sentence.find("sum of f32, pageable host data: other:0 is faster below n = "),
+            std::string::npos)
+      << found[0].sentence;
+  learn_rows(both[1], of_sums(1e-6, 1e-12));
+  const auto never =
+      break_even(Operation::reduce, Function::sum, Dtype::f32, Where::host, both[0], both[1]);
+  ASSERT_EQ(never.size(), 1u);
+  EXPECT_TRUE(never[0].never);
+  EXPECT_EQ(never[0].below.id(), "other:0");
+  EXPECT_NE(never[0].sentence.find("never overtakes other:0 within memory"), std::string::npos)
+      << never[0].sentence;
+}
+
+TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
+  const Device& device = both[0];
+  EXPECT_EQ(read_calibration(device).refusal, "");
+  const std::vector<std::string> good = rows_of(of_sums(1e-3, 1e-9));
+  save(device, good);
+  ASSERT_TRUE(read_calibration(device).calibration);
+  EXPECT_EQ(read_calibration(device).calibration->date, "2026-11-21T10:00:00Z");
+  const std::string point = "reduce sum f32 all pageable 17 ";
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{}, "it has no date"},
+      {{"date "}, "it has no date"},
+      {{good[0], good[1], good[1]}, "is there twice"},
+      {{good[0], "reduce mean f32 all pageable 17 1e-3 1e-3 1e-3"}, "is no point"},
+      {{good[0], "reduce sum f32 all pageable 18 1e-3 1e-3 1e-3"}, "is no point"},
+      {{good[0], point + "-1e-3 1e-3 1e-3"}, "three times"},
+      {{good[0], point + "nan 1e-3 1e-3"}, "three times"},
+      {{good[0], point + "1e-3 2e-3 3e-3"}, "three times"},
+      {{good[0], point + "1e-3 1e-3"}, "three times"},
+      {{good[0], "1e-3 1e-3 1e-3"}, "three times"},
+      {{good[0], point + "1e-3 1e-3 1e-3x"}, "three times"}};
+  for (const auto& [rows, words] : wrong) {
+    save(device, rows);
+    const Known known = read_calibration(device);
+    EXPECT_FALSE(known.calibration) << words;
+    EXPECT_NE(known.refusal.find(words), std::string::npos) << known.refusal;
+    EXPECT_NE(known.refusal.find("calibration-fake-"), std::string::npos) << known.refusal;
+  }
+}
+
+TEST_F(Calibrations, AreLearnedAndSavedOnlyWhole) {
+  int asked = 0;
+  CalibrateOptions options;
+  options.proceed = [&](std::string_view what, double done) {
+    EXPECT_NE(what.find("round 1 of 3"), std::string_view::npos) << what;
+    EXPECT_GE(done, 0);
+    return ++asked < 3;
+  };
+  const Calibrated ended = calibrate(both, options);
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(ended.rounds, 0);
+  EXPECT_TRUE(ended.files.empty());
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_FALSE(known_of(both[0]).calibration);
+  options.rounds = 0;
+  EXPECT_REFUSED(Status::invalid_argument, "rounds is 0", calibrate(both, options));
+}
+
+}  // namespace
+}  // namespace trine::testing

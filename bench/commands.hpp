@@ -20,5 +20,7 @@ Command add_transfers(CLI::App& app);
 Command add_sweep(CLI::App& app);
 Command add_verify(CLI::App& app);
 Command add_report(CLI::App& app);
+Command add_calibrate(CLI::App& app);
+Command add_why(CLI::App& app);
 
 }  // namespace trine::bench

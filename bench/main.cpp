@@ -57,6 +57,9 @@ int main(int argc, char** argv) {
   add("roof", "what each device can do at best, and where every rung stands under it", add_roof);
   add("report", "one page, Markdown or CSV from the JSON of one or several runs", add_report);
   add("verify", "the conformance cases on every device and rung", add_verify);
+  add("calibrate", "measure and save what placement decides from; print the break-evens",
+      add_calibrate);
+  add("why", "where an operation would run, and why", add_why);
   try {
     app.parse(argc, argv);
     return run_command(app, commands);

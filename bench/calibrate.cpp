@@ -1,0 +1,106 @@
+// `trine calibrate`: measures what placement decides from, saves it, and prints from which size on
+// which device is faster. With --check, whether it decides well.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "commands.hpp"
+#include "crossing.hpp"
+#include "error.hpp"
+#include "placement.hpp"
+#include "side_by_side.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> devices;
+  int rounds = 3, cases = 200;
+  double time_limit = 0;
+  uint64_t seed = 1;
+  bool check = false;
+  std::string json;
+};
+
+/// One GPU or CPU seen twice is two candidates only where both are named.
+Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Control& control) {
+  CalibrateOptions options;
+  options.rounds = o.rounds;
+  options.proceed = [&](std::string_view what, double done) {
+    control.show(fmt::format("{:.0f} %: {}", done * 100, what));
+    return !control.stop();
+  };
+  const Calibrated done = calibrate(devices, options);
+  control.show("");
+  return done;
+}
+
+int run_calibrate(const Options& o, const std::vector<Device>& devices) {
+  Control control(o.time_limit);
+  const Calibrated done = measure_all(o, devices, control);
+  Document document{.command = "calibrate"};
+  document.partial = control.partial();
+  int code = kExitGood;
+  if (done.rounds == 0) {
+    std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");
+    code = kExitFailed;
+  } else {
+    for (size_t i = 0; i < done.files.size(); ++i)
+      std::printf("%s: %d round%s, saved in %s\n", devices[i].id().c_str(), done.rounds,
+                  done.rounds == 1 ? "" : "s", done.files[i].c_str());
+    const std::vector<Crossing> crossings = all_crossings(devices);
+    print_crossings(crossings);
+    for (const Crossing& crossing : crossings)
+      document.arrays["crossings"].push_back(to_json(crossing));
+  }
+  return finish(document, control, o.json, code);
+}
+
+/// Throws Refusal where a device would be predicted from its roofs: that isn't what is checked.
+void check_calibrated(const std::vector<Device>& devices) {
+  const Reduce any{.input = vector({}, Dtype::f32, 1 << 20), .output = vector({}, Dtype::f32, 1)};
+  for (const Candidate& candidate : place(any, Where::host, 1, devices).candidates)
+    if (!candidate.calibrated)
+      throw Refusal(fmt::format("{} is not calibrated ({}): run `trine calibrate` first",
+                                candidate.device.id(), candidate.source));
+}
+
+int run_check(const Options& o, const std::vector<Device>& devices) {
+  if (devices.size() < 2) throw Refusal("--check needs two devices to choose from");
+  if (!o.json.empty()) throw Refusal("--check writes no JSON");
+  check_calibrated(devices);
+  Control control(o.time_limit);
+  const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, o.seed, control);
+  const bool good = report_placement(outcomes, o.seed);
+  Document document{.command = "calibrate"};
+  return finish(document, control, "", good ? kExitGood : kExitFailed);
+}
+
+}  // namespace
+
+Command add_calibrate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
+      ->delimiter(',')
+      ->expected(1, -1);
+  app.add_option("--rounds", o->rounds, "every figure is the median of so many")
+      ->check(CLI::Range(1, 99));
+  app.add_option("--time-limit", o->time_limit,
+                 "seconds; what there is by then counts once a round is whole")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag(
+      "--check", o->check,
+      "measure nothing to save: compare what placement says of random cases with what they "
+      "take; exit code 1 below 95 % within 5 %");
+  app.add_option("--cases", o->cases, "of --check")->check(CLI::Range(1, 100000));
+  app.add_option("--seed", o->seed, "of --check's random cases");
+  app.add_option("--json", o->json, "write the break-evens as JSON too")->type_name("FILE");
+  return [o] {
+    if (!o->json.empty()) check_writable(o->json);
+    const std::vector<Device> devices = chosen_devices(o->devices);
+    return o->check ? run_check(*o, devices) : run_calibrate(*o, devices);
+  };
+}
+
+}  // namespace trine::bench

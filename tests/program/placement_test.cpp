@@ -1,0 +1,63 @@
+// The random cases of `trine calibrate --check` keep to their stated range, and come again from their seed.
+#include "bench/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace trine::bench {
+namespace {
+
+TEST(PlacementCases, KeepToTheirRangeAndReachAllOfIt) {
+  std::set<std::pair<Operation, Dtype>> kinds;
+  std::set<Where> memories;
+  double small = 1e30, large = 0;
+  for (uint64_t index = 0; index < 2000; ++index) {
+    const PlacementCase made = random_case(1, index);
+    EXPECT_NO_THROW(check(made.problem)) << to_string(made);
+    kinds.insert({made.problem.operation, made.problem.dtype});
+    memories.insert(made.where);
+    const Size& size = made.problem.size;
+    if (made.problem.operation == Operation::gemm) {
+      for (const int64_t extent : {size.rows, size.cols, size.depth}) {
+        EXPECT_GE(extent, 1);
+        EXPECT_LE(extent, 1500);
+      }
+      continue;
+    }
+    const double count = double(size.rows) * double(size.cols);
+    small = std::min(small, count);
+    large = std::max(large, count);
+    EXPECT_LE(count, 0x1p24 + 1);
+  }
+  EXPECT_EQ(kinds.size(), 4u + 5u + 3u);
+  EXPECT_EQ(memories, (std::set{Where::host, Where::host_pinned}));
+  EXPECT_LT(small, 32);
+  EXPECT_GT(large, 0x1p23);
+}
+
+TEST(PlacementCases, AreAFunctionOfSeedAndIndex) {
+  EXPECT_EQ(to_string(random_case(3, 17)), to_string(random_case(3, 17)));
+  EXPECT_NE(to_string(random_case(3, 17)), to_string(random_case(3, 18)));
+  EXPECT_NE(to_string(random_case(3, 17)), to_string(random_case(4, 17)));
+}
+
+TEST(PlacementReport, FailsBelowTheBarAndOnOtherBits) {
+  PlacementOutcome good;
+  good.which = random_case(1, 0);
+  good.chosen = good.fastest = "cpu";
+  good.seconds = {{"cpu", 1e-3}, {"opencl:0", 2e-3}};
+  std::vector<PlacementOutcome> outcomes(20, good);
+  EXPECT_TRUE(report_placement(outcomes, 1));
+  outcomes[0].loss = 0.06;
+  EXPECT_TRUE(report_placement(outcomes, 1)) << "19 of 20 are 95 %";
+  outcomes[1].loss = 0.06;
+  EXPECT_FALSE(report_placement(outcomes, 1));
+  outcomes.assign(20, good);
+  outcomes[7].same_bits = false;
+  EXPECT_FALSE(report_placement(outcomes, 1));
+  EXPECT_FALSE(report_placement({}, 1));
+}
+
+}  // namespace
+}  // namespace trine::bench

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""`trine calibrate` and `trine why`: what is measured is saved whole, decides, and is said; what is damaged
+is refused with its reason; nothing is left of work that ends early.
+
+usage: placement_test.py [unittest options] TRINE SCHEMA"""
+import os
+import signal
+import subprocess
+import time
+
+from harness import DEVICES, TRINE, Program, main, trine
+
+GEMM = ("why", "gemm", "--size", "700", "--device")
+
+
+class TestPlacement(Program):
+    @classmethod
+    def setUpClass(cls):
+        cls.others = [device for device in DEVICES if device != "cpu"][:1]
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.path("data")
+
+    def trine(self, *words, code=0):
+        done = trine(*words, env={"TRINE_DATA_DIR": self.data})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def files(self):
+        return sorted(os.listdir(self.data)) if os.path.isdir(self.data) else []
+
+    def test_a_calibration_decides_and_is_refused_where_it_is_damaged(self):
+        both = ",".join(["cpu", *self.others])
+        text = self.trine("calibrate", "--device", both, "--rounds", "1", "--json", self.path("c.json"))
+        self.assertEqual(len(self.files()), len(both.split(",")), text)
+        document = self.load("c.json")
+        self.assertEqual(document["command"], "calibrate")
+        if not self.others:
+            self.skipTest("there is no other device than cpu to compare it with")
+        kinds = {(c["operation"], c["dtype"], c["memory"]) for c in document["crossings"]}
+        self.assertIn(("reduce", "f64", "resident"), kinds)
+        self.assertIn(("gemm", "f32", "pinned"), kinds)
+        for c in document["crossings"]:
+            self.assertTrue(c["never"] or c["low"] <= c["size"] <= c["high"], c)
+        said = self.trine(*GEMM, both)
+        self.assertIn("calibrated on 20", said)
+        self.assertNotIn("roofs", said)
+        self.assertIn("n x n x n", said)
+        self.assertIn("of 3 random cases (seed 7)",
+                      trine("calibrate", "--check", "--device", both, "--cases", "3", "--seed", "7",
+                            env={"TRINE_DATA_DIR": self.data}).stdout)
+
+        name = next(name for name in self.files() if "-cpu-" in name)
+        path = os.path.join(self.data, name)
+        with open(path) as file:
+            good = file.read()
+        for bad, reason in ((good.replace("e-0", "e-1", 1), "damaged"), (good[:-1], "damaged"), ("", "damaged")):
+            with open(path, "w") as file:
+                file.write(bad)
+            said = self.trine(*GEMM, both)
+            self.assertIn("cpu roofs measured now, because of", said)
+            self.assertIn(name, said)
+            self.assertIn(reason, said)
+            self.assertIn("is not calibrated",
+                          self.trine("calibrate", "--check", "--device", both, "--cases", "1", code=2))
+
+    def test_why_without_a_calibration(self):
+        both = ",".join(["cpu", *self.others])
+        for where in ("host", "host_pinned", "device"):
+            said = self.trine(*GEMM, both, "--where", where, "--repeats", "10")
+            if self.others:
+                self.assertIn("roofs measured now", said)
+        self.assertIn("Little data", self.trine("why", "reduce", "--size", "10"))
+        self.assertEqual(self.files(), [])
+
+    def test_bad_words_are_refused(self):
+        self.refused("why", "gemm", word="--size")
+        self.refused("why", "fft", "--size", "4", word="fft")
+        self.refused("why", "gemm", "--size", "4y", word="4y")
+        self.refused("why", "gemm", "--size", "4", "--where", "moon", word="moon")
+        self.refused("why", "gemm", "--size", "4", "--repeats", "0")
+        self.refused("why", "gemm", "--size", "4", "--device", "bogus", word="bogus")
+        self.refused("calibrate", "--device", "bogus", word="bogus")
+        self.refused("calibrate", "--rounds", "0")
+        self.refused("calibrate", "--check", "--device", "cpu", word="two devices")
+        self.refused("calibrate", "--json", self.path("no/such/c.json"))
+
+    def test_nothing_is_left_of_a_calibration_that_ends_early(self):
+        text = self.trine("calibrate", "--device", "cpu", "--time-limit", "0.2", code=1)
+        self.assertIn("nothing was saved", text)
+        self.assertEqual(self.files(), [])
+        running = subprocess.Popen([TRINE, "calibrate", "--device", "cpu"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env={**os.environ, "TRINE_DATA_DIR": self.data})
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        text, _ = running.communicate(timeout=120)
+        self.assertEqual(running.returncode, 130, text)
+        self.assertIn("nothing was saved", text)
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    main()

@@ -265,17 +265,18 @@ void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
   std::printf("\n%s on %s\n", title.c_str(), device.id().c_str());
   std::vector<std::vector<std::string>> rows{
       {"size", "rung", "kernel", "sustained", "rate", "of roof", "vs built-in", "verified"}};
-  std::set<std::string> refused;
+  std::set<std::string> notes;
   for (const Swept& swept : all) {
     std::vector<const Trial*> order;
     for (const Trial& trial : swept.trials) {
       const Result& last = trial.results.back();
       if (!last.skipped) order.push_back(&trial);
-      if (!last.failure.empty())
-        refused.insert(
-            fmt::format("{}: {} at {}: {}", last.skipped ? "refused" : "WRONG",
-                        last.skipped ? trial.rung.substr(0, trial.rung.find(':')) : trial.rung,
-                        to_string(last.problem.operation, last.problem.size), last.failure));
+      if (last.skipped)
+        notes.insert(fmt::format("refused: {}", last.failure));
+      else if (!last.failure.empty())
+        notes.insert(fmt::format("WRONG: {} at {}: {}", trial.rung,
+                                 to_string(last.problem.operation, last.problem.size),
+                                 last.failure));
     }
     // The fastest first, those that are wrong last.
     std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
@@ -285,7 +286,7 @@ void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
     for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
   }
   print_table(rows, 2);
-  for (const std::string& line : refused) std::printf("%s\n", line.c_str());
+  for (const std::string& line : notes) std::printf("%s\n", line.c_str());
   for (const Swept& swept : all)
     std::printf("%s: %s.\n", to_string(swept.problem.operation, swept.problem.size).c_str(),
                 swept.sentence.c_str());

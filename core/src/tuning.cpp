@@ -194,6 +194,7 @@ const TuningTable& load_tuning(const DeviceState& device) {
 }
 
 const TunedRow* TuningTable::find(const trine_call& call) const {
+  if (rows.empty()) return nullptr;
   const TunedCall asked = tuned_call_of(call);
   auto row = std::lower_bound(
       rows.begin(), rows.end(), asked.kind,

@@ -18,7 +18,7 @@ DEVICES = []
 
 def trine(*words, env=None):
     return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "TRINE_DATA_DIR": "", **(env or {})})
+                          env={**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": "", **(env or {})})
 
 
 class Program(unittest.TestCase):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trine::bench::report {
 namespace {
@@ -200,7 +201,32 @@ Figure against_size(const Document& document, const Group& group, const std::str
   if (!sentences.empty())
     figure.note = fmt::format("Elements at break-even with {}: {} threads.", label,
                               fmt::join(sentences, ", "));
+  else if (!of_cpu(any) && !cpu.data.empty())
+    figure.note = fmt::format("It doesn't overtake {} at a size measured here.", label);
   add_if_any(figure, std::move(cpu));
+  return figure;
+}
+
+/// Bars down the ladder, from a common zero, at the size that most rungs have.
+Figure ladder_bars(Figure figure, const Group& group, const std::string& device, int slot) {
+  std::map<double, size_t> rungs;
+  for (const Series& series : figure.series)
+    for (const Point& p : series.data) ++rungs[p.x];
+  const auto most = std::max_element(rungs.begin(), rungs.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  });
+  Series bars{.label = device, .slot = slot};
+  figure.title += ", " + size_text(group, most->first);
+  figure.x = {"rung", "", Scale::names, {}};
+  for (const Series& series : figure.series)
+    for (const Point& p : series.data)
+      if (p.x == most->first) {
+        bars.data.push_back({double(figure.x.names.size()), p.y, p.label});
+        figure.x.names.push_back(series.label);
+      }
+  figure.kind = Figure::Kind::bars;
+  figure.y.scale = Scale::linear;
+  figure.series = {bars};
   return figure;
 }
 
@@ -271,8 +297,13 @@ std::vector<Figure> ladder(const Document& document, const Group& group, const s
                            Palette& palette) {
   const auto here = [&](const Row& r) { return r.good() && device_of(document, r) == device; };
   const std::vector<std::string> rungs = rungs_of(document, group, device);
-  const std::vector<double> all = sizes(group, here);
-  if (rungs.size() < 2) return {};
+  const auto own = [&](const std::string& rung) {
+    return best(group, [&](const Row& r) {
+             return here(r) && r.any().rung == rung && !r.any().vendor;
+           }) != nullptr;
+  };
+  // One own rung and its peers are in the overview.
+  if (std::count_if(rungs.begin(), rungs.end(), own) < 2) return {};
   Figure figure{.title = fmt::format("{}, the ladder on {}", group.title, device),
                 .note = "Each rung with its fastest parameters.",
                 .x = size_axis(group),
@@ -284,19 +315,10 @@ std::vector<Figure> ladder(const Document& document, const Group& group, const s
     series.dashed = any != nullptr && any->any().vendor;
     add_if_any(figure, std::move(series));
   }
-  if (all.size() > 1) return {figure};
-  // One size: bars down the ladder, from a common zero.
-  Series bars{.label = device, .slot = palette.devices.of(device)};
-  for (size_t i = 0; i < figure.series.size(); ++i)
-    bars.data.push_back(
-        {double(i), figure.series[i].data.front().y, figure.series[i].data.front().label});
-  figure.kind = Figure::Kind::bars;
-  figure.title += ", " + size_text(group, all.front());
-  figure.x = {"rung", "", Scale::names, {}};
-  for (const Series& series : figure.series) figure.x.names.push_back(series.label);
-  figure.y.scale = Scale::linear;
-  figure.series = {bars};
-  return {figure};
+  const auto swept = std::count_if(figure.series.begin(), figure.series.end(),
+                                   [](const Series& series) { return series.data.size() > 1; });
+  if (2 * swept > long(figure.series.size())) return {figure};
+  return {ladder_bars(std::move(figure), group, device, palette.devices.of(device))};
 }
 
 std::vector<Figure> parameters(const Document& document, const Group& group,

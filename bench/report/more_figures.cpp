@@ -35,7 +35,7 @@ struct Bounds {
   double bandwidth = 0, flops = 0;
 };
 
-/// Measured in the run: the roofs of `trine roof`, else the highest that stand beside the results.
+/// Measured in the run: the roofs of `trine roof`, else those that stand beside the results.
 Bounds measured(const Document& document, size_t host, const std::string& device,
                 const std::string& dtype) {
   Bounds bounds;
@@ -48,10 +48,15 @@ Bounds measured(const Document& document, size_t host, const std::string& device
     if ((what == "fma" || what == "tensor") && of == dtype)
       bounds.flops = std::max(bounds.flops, number(r, "value"));
   }
+  // Of memory, the roof beside the largest case: smaller ones lie in caches.
   const bool known = bounds.bandwidth > 0;
+  double largest = 0;
   for (const Entry& e : document.results) {
     if (e.host != host || e.device != device || !e.verified) continue;
-    if (e.roof.unit == "B/s" && !known) bounds.bandwidth = std::max(bounds.bandwidth, e.roof.value);
+    if (e.roof.unit == "B/s" && !known && e.bytes() > largest) {
+      largest = e.bytes();
+      bounds.bandwidth = e.roof.value;
+    }
     if (e.roof.unit == "flop/s" && e.dtype == dtype)
       bounds.flops = std::max(bounds.flops, e.roof.value);
   }
@@ -97,7 +102,7 @@ Series roof_line(const std::string& label, int slot, const Bounds& bounds, doubl
   return series;
 }
 
-/// The rungs of a device with their arithmetic intensity, each at the size where it is fastest.
+/// The rungs of a device with their arithmetic intensity, each at its largest size and fastest there.
 Series rung_points(const Document& document, const std::vector<Group>& groups, size_t host,
                    const std::string& device, const std::string& dtype, int slot) {
   Series series{.label = document.device(host, device), .slot = slot, .line = false};
@@ -108,7 +113,8 @@ Series rung_points(const Document& document, const std::vector<Group>& groups, s
       if (!row.good() || e.host != host || e.device != device || e.dtype != dtype || e.flops() <= 0)
         continue;
       const Row*& best = fastest[group.title + " " + e.rung];
-      if (best == nullptr || row.rate() > best->rate()) best = &row;
+      const auto key = [](const Row& r) { return std::pair(r.any().bytes(), r.rate()); };
+      if (best == nullptr || key(row) > key(*best)) best = &row;
     }
   for (const auto& [name, row] : fastest) {
     const Entry& e = row->rated();
@@ -139,7 +145,7 @@ Figure roofline(const Document& document, const std::vector<Group>& groups, size
       .title = fmt::format("Roofline, {}{}", dtype, label.empty() ? "" : ", host " + label),
       .note =
           "Solid: roofs measured in the run. Dashed: the data sheet's. Each point is a "
-          "rung at the size where it is fastest, at the least bytes it must move.",
+          "rung at its largest size, at the least bytes it must move.",
       .x = {"arithmetic intensity", "flop/B", Scale::log},
       .y = {"performance", "flop/s", Scale::log}};
   double left = 0.1, right = 10;

@@ -32,7 +32,11 @@
   }
   const colourOf = (series) => ("ramp" in series
     ? onRamp(theme().ramp, series.ramp) : theme().slots[series.slot % theme().slots.length]);
-  const shapeOf = (series, index) => shapes[("ramp" in series ? index : series.slot) % shapes.length];
+  // From the ninth on a colour comes again, with another shape.
+  function shapeOf(series, index) {
+    const slot = "ramp" in series ? index : series.slot;
+    return shapes[(slot + 3 * Math.floor(slot / 8)) % shapes.length];
+  }
 
   // --- Words
 

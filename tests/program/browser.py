@@ -1,11 +1,15 @@
 """Headless Chromium over the two pipes of its DevTools protocol, with nothing but the standard library:
 opens a page as a screen, a phone or paper would, and keeps what it complains about and asks the network
-for."""
+for.
+
+    browser.py PAGE PICTURE [SELECTOR]   a picture of the whole page, or from there on, 1100 pixels high
+"""
 import base64
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -106,11 +110,20 @@ class Browser:
     def html(self):
         return self.value("document.documentElement.outerHTML")
 
-    def screenshot(self, path):
-        """The whole page."""
+    def screenshot(self, path, selector=None):
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        if selector:
+            top = self.value(f"document.querySelector({json.dumps(selector)}).getBoundingClientRect().top")
+            clip.update(y=top, height=1100)
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture["data"]))
 
+
+
+if __name__ == "__main__":
+    pictured = Browser(find())
+    pictured.open(sys.argv[1])
+    pictured.screenshot(*sys.argv[2:4])
+    pictured.close()

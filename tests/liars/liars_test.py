@@ -104,7 +104,7 @@ class Liars(unittest.TestCase):
 
     def test_answers_kept_by_contents(self):
         self.passes("cpu", "honest", operation="gemm", size="128")
-        self.named(["keeps answers"], "cpu", "hash", operation="gemm", size="512")
+        self.named(["keeps answers"], "cpu", "hash", operation="gemm", size="256")
 
     def test_work_done_ahead(self):
         self.named(["differ"], "cpu", "ahead", size="128", min_time="0.2")

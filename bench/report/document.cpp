@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <tuple>
 
 #include "bench/error.hpp"
 
@@ -57,6 +58,7 @@ Entry entry_of(const ordered_json& r, size_t host) {
   e.peak = number_of(r, "peak");
   if (r.contains("rounds") && !r.at("rounds").is_null())
     e.rounds = r.at("rounds").get<std::vector<double>>();
+  e.interval = r.value("interval", e.interval);
   e.samples = r.value("samples", int64_t(0));
   e.spread = r.value("spread", 0.0);
   e.rate = rate_of(r.at("rate"));
@@ -67,17 +69,17 @@ Entry entry_of(const ordered_json& r, size_t host) {
   return e;
 }
 
-/// Where strides or offsets of a problem vary, they are parameters, its dense case included.
+/// Where strides or offsets of a problem vary on a device, they are parameters, its dense case included.
 void mark_access(std::vector<Entry>& results) {
   const Entry dense;
   const auto varies = [&](const Entry& e) {
     return e.strides != dense.strides || e.offsets != dense.offsets;
   };
-  std::set<std::pair<std::string, std::vector<int64_t>>> series;
+  std::set<std::tuple<std::string, std::string, std::vector<int64_t>>> series;
   for (const Entry& e : results)
-    if (varies(e)) series.emplace(e.operation, e.shape);
+    if (varies(e)) series.emplace(e.operation, e.device, e.shape);
   for (Entry& e : results) {
-    e.access = series.contains({e.operation, e.shape});
+    e.access = series.contains({e.operation, e.device, e.shape});
     if (!e.access) continue;
     const auto largest = [](const std::vector<int64_t>& of) {
       return std::to_string(of.empty() ? 0 : *std::max_element(of.begin(), of.end()));
@@ -85,6 +87,19 @@ void mark_access(std::vector<Entry>& results) {
     e.parameters.emplace_back("stride", largest(e.strides));
     e.parameters.emplace_back("offset", largest(e.offsets));
   }
+}
+
+/// The data sheet's rate for the result, as far as its device tells.
+std::optional<double> peak_of(const ordered_json& devices, const Entry& e) {
+  const char* key = e.operation != "gemm" ? "peak_bandwidth"
+                    : e.dtype == "f64"    ? "peak_f64"
+                    : e.dtype == "f32"    ? "peak_f32"
+                                          : "";
+  for (const ordered_json& backend : devices)
+    for (const ordered_json& device : backend.value("devices", ordered_json::array()))
+      if (text_of(device, "id") == e.device && device.value(key, 0.0) > 0)
+        return device.value(key, 0.0);
+  return std::nullopt;
 }
 
 /// The case and all that the figure depends on, its host apart.
@@ -156,6 +171,7 @@ void add(Document& all, const std::string& path, const ordered_json& json) {
   const size_t host = host_of(all, json, results);
   for (Entry& e : results) {
     e.host = host;
+    if (!e.peak) e.peak = peak_of(all.hosts[host].devices, e);
     all.results.push_back(std::move(e));
   }
   Host& of = all.hosts[host];
@@ -167,7 +183,8 @@ void add(Document& all, const std::string& path, const ordered_json& json) {
   const std::pair<const char*, std::vector<Extra>*> arrays[] = {{"roofs", &all.roofs},
                                                                 {"crossings", &all.crossings},
                                                                 {"timelines", &all.timelines},
-                                                                {"published", &all.published}};
+                                                                {"published", &all.published},
+                                                                {"sweeps", &all.sweeps}};
   for (const auto& [name, target] : arrays)
     for (const ordered_json& value : json.value(name, ordered_json::array())) {
       if (!value.is_object()) throw Refusal(fmt::format("'{}' holds what is no object", name));

@@ -22,7 +22,7 @@ struct Host {
   bool partial = false;
 };
 
-/// An object of one of the other arrays (roofs, crossings, timelines, published).
+/// An object of one of the other arrays (roofs, crossings, timelines, published, sweeps).
 struct Extra {
   size_t host = 0;
   ordered_json value;
@@ -43,7 +43,7 @@ struct Entry {
   std::string device, requested, rung, numerics, memory, method, failure, digest;
   std::vector<std::pair<std::string, std::string>> parameters;
   std::optional<double> alloc, h2d, kernel, d2h, total, first, peer_ratio, peak;
-  std::vector<double> rounds;
+  std::vector<double> rounds, interval;
   int64_t samples = 0;
   double spread = 0;
   Rate rate, roof;
@@ -67,7 +67,7 @@ struct Entry {
 struct Document {
   std::vector<Host> hosts;
   std::vector<Entry> results;
-  std::vector<Extra> roofs, crossings, timelines, published;
+  std::vector<Extra> roofs, crossings, timelines, published, sweeps;
 
   /// "cuda:0", with several hosts "B cuda:0".
   std::string device(size_t host, const std::string& id) const;

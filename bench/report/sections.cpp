@@ -94,11 +94,13 @@ Model model_of(const Document& document) {
   Section overlap{.title = "Overlap of copies and kernels", .text = {}};
   add(overlap, timelines(document));
   add(overlap, timelines_table(document));
+  Section swept{.title = "Sweeps", .text = {}};
+  add(swept, sweeps_table(document));
   Section published{.title = "Published figures", .text = {}};
   for (Table& table : published_tables(document)) add(published, std::move(table));
   Section refused{.title = "Refused", .text = {}};
   add(refused, refusals_table(document));
-  for (Section* section : {&roofs, &crossings, &overlap, &published, &refused})
+  for (Section* section : {&roofs, &crossings, &overlap, &swept, &published, &refused})
     add(model, std::move(*section));
   return model;
 }

@@ -39,11 +39,9 @@ Cell verified_cell(const Entry& e) {
   return word(e.numerics == "reproducible" ? "same bits" : "within bound");
 }
 
-/// The lowest and the highest of the rounds' medians.
-Cell rounds_cell(const Entry& e) {
-  if (e.rounds.empty()) return word("-");
-  const auto [low, high] = std::minmax_element(e.rounds.begin(), e.rounds.end());
-  return word(fmt::format("{} – {}", time_text(*low), time_text(*high)));
+std::string range_text(const std::vector<double>& of) {
+  const auto [low, high] = std::minmax_element(of.begin(), of.end());
+  return of.empty() ? "-" : fmt::format("{} – {}", time_text(*low), time_text(*high));
 }
 
 std::optional<double> share(double value, double of) {
@@ -58,7 +56,7 @@ std::vector<Cell> ladder_row(const Group& group, const Row& row) {
   for (const Entry* one : {row.single, row.sustained})
     if (one && !one->verified) wrong = one;
   if (wrong != nullptr) {
-    cells.resize(16, word("-"));
+    cells.resize(17, word("-"));
     cells.back() = verified_cell(*wrong);
     for (Cell& cell : cells) cell.wrong = !wrong->skipped;
     return cells;
@@ -70,9 +68,9 @@ std::vector<Cell> ladder_row(const Group& group, const Row& row) {
       cells.end(),
       {time_cell(row.single ? row.single->kernel : std::nullopt),
        time_cell(row.sustained ? row.sustained->kernel : std::nullopt), percent_cell(rated.spread),
-       rounds_cell(rated), rate_cell(row.rate(), group.unit), ratio_cell(row.step),
-       ratio_cell(row.cumulative), percent_cell(share(row.rate(), rated.roof.value)),
-       rate_cell(rated.roof.value, group.unit),
+       word(range_text(rated.rounds)), word(range_text(rated.interval)),
+       rate_cell(row.rate(), group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
+       percent_cell(share(row.rate(), rated.roof.value)), rate_cell(rated.roof.value, group.unit),
        percent_cell(share(row.rate(), rated.peak.value_or(0))), ratio_cell(peer),
        time_cell(e.first), verified_cell(rated)});
   return cells;
@@ -188,8 +186,8 @@ Table side_by_side_table(const Document& document, const Group& group) {
 Table ladder_table(const Document& document, const Group& group, const std::string& device) {
   Table table{
       fmt::format("{} on {}, every rung", group.title, device),
-      {"size", "rung", "parameters", "kernel", "sustained", "spread", "rounds", "rate", "step",
-       "cumulative", "of roof", "roof", "of nominal", "of peer", "first call", "verified"},
+      {"size", "rung", "parameters", "kernel", "sustained", "spread", "rounds", "interval", "rate",
+       "step", "cumulative", "of roof", "roof", "of nominal", "of peer", "first call", "verified"},
       {}};
   for (const Row& row : group.rows)
     if ((row.single || row.sustained) &&
@@ -279,6 +277,23 @@ Table timelines_table(const Document& document) {
                           plain_cell(double(t.value("spans", ordered_json::array()).size()))});
   }
   return dense(table);
+}
+
+Table sweeps_table(const Document& document) {
+  Table table{"The fastest rung of each call, against the default",
+              {"device", "call", "default", "best", "default's time", "time", "speed-up",
+               "beyond doubt", "saved"},
+              {}};
+  for (const Extra& extra : document.sweeps) {
+    const ordered_json& s = extra.value;
+    const std::optional<double> before = number(s, "default_seconds"), after = number(s, "seconds");
+    table.rows.push_back({word(document.device(extra.host, field(s, "device").text)),
+                          field(s, "call"), field(s, "default"), field(s, "best"),
+                          time_cell(before), time_cell(after),
+                          ratio_cell(before && after ? share(*before, *after) : std::nullopt),
+                          field(s, "gain"), field(s, "saved")});
+  }
+  return table;
 }
 
 std::vector<Table> published_tables(const Document& document) {

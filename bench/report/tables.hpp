@@ -21,6 +21,7 @@ Table phases_table(const Document& document, const Group& group);
 
 Table roofs_table(const Document& document);
 Table crossings_table(const Document& document);
+Table sweeps_table(const Document& document);
 Table timelines_table(const Document& document);
 std::vector<Table> published_tables(const Document& document);
 

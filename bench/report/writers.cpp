@@ -74,6 +74,11 @@ const std::vector<Column>& columns() {
       phase("total", &Entry::total),
       phase("first", &Entry::first),
       {"spread", [](const Document&, const Entry& e) { return csv_number(e.spread); }, true},
+      {"interval",
+       [](const Document&, const Entry& e) {
+         return fmt::format("{}", fmt::join(e.interval, " "));
+       },
+       true},
       {"rate", [](const Document&, const Entry& e) { return csv_number(e.rate.value); }, true},
       {"rate_unit", [](const Document&, const Entry& e) { return e.rate.unit; }},
       {"roof", [](const Document&, const Entry& e) { return csv_number(e.roof.value); }, true},

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import jsonschema
+
 import browser
 
 TRINE, FIXTURE, CHART = sys.argv[-3:]
@@ -83,6 +85,10 @@ class Folder(unittest.TestCase):
 
 
 class Words(Folder):
+    def test_the_fixture_is_a_document(self):
+        schema = json.loads((pathlib.Path(__file__).parents[2] / "docs/results.schema.json").read_text())
+        jsonschema.validate(DOCUMENT, schema)
+
     def test_csv_has_a_row_for_each_result(self):
         rows = list(csv.DictReader(io.StringIO(self.good(FIXTURE, "--csv", "-"))))
         self.assertEqual(len(rows), len(DOCUMENT["results"]))
@@ -218,6 +224,8 @@ class Page(Folder):
         for row in DOCUMENT["published"][0]["rows"]:
             for value in row["published"] + row["today"]:
                 self.assertTrue(value is None or value in values, value)
+        for sweep in DOCUMENT["sweeps"]:
+            self.assertTrue({sweep["default_seconds"], sweep["seconds"]} <= values, sweep)
         for crossing in DOCUMENT["crossings"]:
             self.assertIn(crossing["sentence"], page.texts)
         self.assertLessEqual({span["end"] for span in DOCUMENT["timelines"][0]["spans"]}, values)
@@ -255,7 +263,7 @@ class Page(Folder):
         self.assertEqual(self.browser.complaints(), [])
 
     def test_it_fits_a_phone_and_paper(self):
-        for how in ({"width": 360, "height": 740}, {"width": 794, "paper": True}, {"dark": True}, {}):
+        for how in ({"width": 360, "height": 740}, {"width": 688, "paper": True}, {"dark": True}, {}):
             self.page(FIXTURE, **how)
             self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), how.get("width", 1280))
 

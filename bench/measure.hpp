@@ -34,7 +34,7 @@ struct ClockStandsStill : std::runtime_error {
 /// Calls `once` (which returns the seconds it took, by whichever clock is right) for at least
 /// `min_seconds` of such time, or four times that on the wall where what surrounds the measured part
 /// takes longer, and at least `min_count` times. A few calls before find the number of iterations and
-/// are not kept. What `once` throws comes out of here.
+/// are not kept, unless each of them took `min_seconds`: then they are all there is. What `once` throws comes out of here.
 Samples measure(const std::string& label, double min_seconds, int min_count,
                 const std::function<double()>& once);
 

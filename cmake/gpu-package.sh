@@ -18,12 +18,12 @@ for test in conformance adopted_opencl auto roofs; do
 done
 find "$package"/tests -type f -exec strip {} +
 
-# Not carried: what every Linux has (glibc), what comes with the driver, and the toolkit's libraries,
-# which are huge. Carried, but used only where the machine has none of its own: the runtimes of the
-# compiler (a driver may need newer ones than ours) and OpenBLAS. The other peers: CLBlast is carried,
+# Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's
+# libraries and OpenBLAS, a peer that is absent where the machine has none. Carried, but used only where
+# the machine has none of its own: the runtimes of the compiler (a driver may need newer ones than ours). The other peers: CLBlast is carried,
 # CUB is compiled in, cuBLAS is the toolkit's.
-is_there='^(ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libcuda|libnvidia.*|libOpenCL|libcublas.*|libcudart)\.so'
-is_fallback='^(libstdc\+\+|libgcc_s|libgomp|libgfortran|libquadmath|libopenblas)\.?[^/]*\.so|^libopenblas'
+is_there='^(ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libcuda|libnvidia.*|libOpenCL|libcublas.*|libcudart|libopenblas[^.]*|libgfortran|libquadmath)\.so'
+is_fallback='^(libstdc\+\+|libgcc_s|libgomp)\.so'
 find "$package" -type f \( -name '*.so*' -o -perm -u+x \) | while read -r file; do
   ldd "$file" 2> /dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }'
 done | sort -u | while read -r name path; do

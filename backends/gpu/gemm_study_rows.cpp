@@ -157,6 +157,9 @@ Problem column_major(const trine_gemm& op) {
 }
 
 const char* volkov_refuses(const Request& request) {
+  // As register_tile and transpose's vector, the other kernels with aligned local arrays.
+  if (request.target.is_pocl_since(4))
+    return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
   return refuse_tiles(request, column_major(request.as<trine_gemm>()), kVolkovGroup);
 }
 

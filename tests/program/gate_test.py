@@ -55,8 +55,10 @@ class Gate(Program):
         self.assertIn("faster", self.gate(0, slow, base))
 
         def few(result):
+            rounds(1.1)(result)
             result["rounds"] = result["rounds"][:2]
-        self.assertIn("are needed", self.gate(3, self.changed(document, "few.json", few), base))
+            result["roof"]["rounds"] = result["roof"]["rounds"][:2]
+        self.assertIn("are needed", self.gate(3, base, self.changed(document, "few.json", few)))
 
     def test_wrong_results_fail(self):
         document = self.measure("r.json")

@@ -281,9 +281,8 @@ TEST(TunedCall, ReadsBackAsItWasWritten) {
     EXPECT_FALSE(detail::read_call(text, call)) << text;
   }
   EXPECT_EQ(tuned_call(sum_of(1000)), "reduce sum identity all f32 f32 r reproducible 1000x1");
-  EXPECT_EQ(
-      tuned_call(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
-      "transpose b64 cr reproducible 3x4x1");
+  EXPECT_EQ(tuned_call(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
+            "transpose b64 cr reproducible 3x4x1");
   EXPECT_EQ(tuned_call(product_of(2, 3, 4)), "gemm f32 rrr reproducible 2x3x4x1");
 }
 

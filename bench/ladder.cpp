@@ -117,7 +117,7 @@ int ladder(const Options& o) {
   std::printf("%s", peer_text.c_str());
 
   Control control(o.limit);
-  LadderRun run{control, o.budget, o.seed, {.command = "ladder"}};
+  LadderRun run(control, o.budget, o.seed);
   for (const Device& device : devices) {
     if (like) reproduce(run, device, *like);
     if (access) show_access(run, device);
@@ -137,14 +137,20 @@ int ladder(const Options& o) {
 std::vector<Result> LadderRun::measure(Runner& runner, const Problem& problem,
                                        const std::string& rung, bool whole) {
   control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
-  Expectation expectation(problem, seed);
-  std::vector<Result> results = measure_rung(runner, problem, expectation, rung, whole);
+  std::vector<Result> results = measure_rung(runner, problem, expect(problem), rung, whole);
   control.show("");
   for (const Result& result : results) {
     verified &= result.verified || result.skipped;
     document.results.push_back(result);
   }
   return results;
+}
+
+Expectation& LadderRun::expect(const Problem& problem) {
+  const std::string name = to_string(problem) + std::string(trine::name(problem.result));
+  if (!expectation_ || name != expected_) expectation_.emplace(problem, seed_);
+  expected_ = name;
+  return *expectation_;
 }
 
 std::vector<std::string> ladder_of(const Device& device, Operation operation, bool peers) {

@@ -1,6 +1,7 @@
 // The ladders: every rung of an operation in its order, and the source documents' tables again.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,26 @@
 namespace trine::bench {
 
 /// What every table of a ladder is measured with.
-struct LadderRun {
+class LadderRun {
+ public:
+  LadderRun(Control& of_run, double min_time, uint64_t seed)
+      : control(of_run), budget(min_time), seed_(seed) {}
+
   Control& control;
-  double budget = 0.05;
-  uint64_t seed = 1;
-  Document document = {};
+  const double budget;
+  Document document = {.command = "ladder"};
   bool verified = true;  ///< so far
 
   /// Measures, keeps in the document and returns the results of one rung: refused ones too.
   std::vector<Result> measure(Runner& runner, const Problem& problem, const std::string& rung,
                               bool whole = false);
+
+ private:
+  /// The rungs of a line share their data and its reference: making them anew takes longer than the rung.
+  Expectation& expect(const Problem& problem);
+  uint64_t seed_;
+  std::string expected_;  ///< the problem, in words
+  std::optional<Expectation> expectation_;
 };
 
 /// The rungs of a device's ladder in their order, peers last where `peers` is set.

@@ -105,11 +105,8 @@ void show(LadderRun& run, const Device& device, const char* title, const std::st
       continue;
     }
     if (first == 0) first = r.rate;
-    rows.push_back({line.what, r.rung, time_text(r.kernel),
-                    rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s"),
-                    ratio_text(r.rate / first),
-                    r.roof.value > 0 ? fmt::format("{:.1f}%", 100 * r.rate / r.roof.value) : "-",
-                    r.numerics == Numerics::reproducible ? "same bits" : "within bound"});
+    rows.push_back({line.what, r.rung, time_text(r.kernel), rate_text(r),
+                    ratio_text(r.rate / first), share_text(r, 1), verdict_text(r)});
   }
   if (rows.size() > 1) {
     std::printf("\n%s, on %s\n", title, device.id().c_str());

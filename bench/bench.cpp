@@ -21,6 +21,7 @@
 #include "launches.hpp"
 #include "output.hpp"
 #include "peers.hpp"
+#include "scrutiny.hpp"
 #include "side_by_side.hpp"
 
 namespace trine::bench {
@@ -33,6 +34,32 @@ struct Options {
   uint64_t seed = 1;
 };
 
+/// What a case launches on, made when its first launch is due.
+struct Work {
+  Work(const Device& device, const Problem& of, uint64_t seed, const std::string& rung)
+      : problem(of), queue(device), expectation(of, seed), launches(queue, of, expectation, rung) {}
+
+  /// Empty, or what is wrong with the outputs or the times. Nothing can be launched afterwards.
+  std::string verdict() {
+    if (launches.samples().empty()) return "it was never launched";
+    std::string wrong = launches.failure();
+    const double seconds = launches.samples().median();
+    if (wrong.empty()) wrong = launches.scrutinize(seconds, seconds);
+    if (!wrong.empty()) return wrong;
+    Result result;
+    result.problem = problem;
+    result.verified = true;
+    result.roof = roof_of(queue.device(), problem, launches.ring().bytes());
+    set_figure(result, launches.samples(), seconds);
+    return check_roof(queue.device(), launches.ring().bytes(), result);
+  }
+
+  const Problem& problem;
+  Queue queue;
+  Expectation expectation;
+  Launches launches;
+};
+
 /// One case of Google Benchmark: a rung on a device.
 struct Case {
   std::string name;
@@ -41,7 +68,7 @@ struct Case {
   std::string rung;
   Choice choice;
   uint64_t seed;
-  std::unique_ptr<Launches> launches;  ///< between the first iteration and the verdict
+  std::unique_ptr<Work> work;  ///< between the first iteration and the verdict
   bool judged = false;
   std::string failure;
 
@@ -49,9 +76,9 @@ struct Case {
     if (judged) return;
     judged = true;
     try {
-      if (failure.empty()) failure = launches ? launches->verdict() : "it was never launched";
+      if (failure.empty()) failure = work ? work->verdict() : "it was never launched";
     } catch (const std::exception& error) { failure = error.what(); }
-    launches.reset();
+    work.reset();
   }
 };
 using Registered = std::deque<Case>;  // in their order; they stay where they are
@@ -125,9 +152,8 @@ Registered cases_of(const Options& o, const std::vector<Device>& devices) {
 void iterate(Case& one, benchmark::State& state) {
   if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
   try {
-    if (!one.launches)
-      one.launches = std::make_unique<Launches>(one.device, one.problem, one.seed, one.rung);
-    for (auto _ : state) state.SetIterationTime(one.launches->once());
+    if (!one.work) one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung);
+    for (auto _ : state) state.SetIterationTime(one.work->launches.once());
   } catch (const std::exception& error) {
     one.failure = error.what();
     return state.SkipWithError(error.what());

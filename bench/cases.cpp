@@ -41,6 +41,7 @@ bool is_parameter(const std::string& word) {
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help) {
   const auto take = [&target](const std::vector<std::string>& words) {
+    target.clear();
     for (const std::string& word : words)
       if (is_parameter(word) && !target.empty() && target.back().find(':') != std::string::npos)
         target.back() += "," + word;
@@ -66,8 +67,19 @@ void add_case_options(CLI::App& app, Cases& c) {
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
 }
 
-std::vector<Operation> operations_of(const Cases& c) {
-  return parsed(c.operations, {"reduce", "transpose", "gemm"}, parse_operation);
+void add_measuring_options(CLI::App& app, Measuring& m) {
+  add_list(app, "--device", m.devices,
+           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
+  app.add_option("--seed", m.seed, "seed of the random data");
+  app.add_option("--min-time", m.budget, "least measuring time of a figure in seconds")
+      ->check(CLI::Range(0.001, 60.0));
+  app.add_option("--time-limit", m.limit, "end after so many seconds with what there is")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--json", m.json, "write the results as JSON too")->type_name("FILE");
+}
+
+std::vector<Operation> operations_of(const std::vector<std::string>& words) {
+  return parsed(words, {"reduce", "transpose", "gemm"}, parse_operation);
 }
 
 std::vector<Problem> variations(const Cases& c, const Problem& base) {

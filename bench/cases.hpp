@@ -13,6 +13,7 @@ namespace trine::bench {
 struct Cases {
   std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values;
   std::string result_dtype;
+  friend bool operator==(const Cases&, const Cases&) = default;
 };
 
 void add_case_options(CLI::App& app, Cases& cases);
@@ -21,7 +22,22 @@ void add_case_options(CLI::App& app, Cases& cases);
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help);
 
-std::vector<Operation> operations_of(const Cases& cases);
+/// What every command that measures takes beside them.
+struct Measuring {
+  std::vector<std::string> devices;
+  std::string json;
+  uint64_t seed = 1;
+  double budget = 0.05,
+         limit = 0;  ///< seconds: of one figure at least, of all at most (0: no limit)
+};
+/// --device, --seed, --min-time, --time-limit, --json.
+void add_measuring_options(CLI::App& app, Measuring& measuring);
+
+/// All of them where no word names any.
+std::vector<Operation> operations_of(const std::vector<std::string>& words);
+inline std::vector<Operation> operations_of(const Cases& cases) {
+  return operations_of(cases.operations);
+}
 
 /// Every combination of what was named, operation by operation; throws Refusal on what doesn't exist,
 /// before anything is measured.

@@ -24,11 +24,9 @@ namespace {
 
 struct Options {
   Cases cases;
-  std::vector<std::string> devices, rungs, inputs;
-  std::string json;
+  Measuring measuring;
+  std::vector<std::string> rungs, inputs;
   bool peers = false;
-  uint64_t seed = 1;
-  double budget = 0.05, limit = 0;
   int rounds = 1;
 };
 
@@ -109,20 +107,20 @@ struct Measured {
 };
 
 int compare(const Options& o) {
-  if (!o.json.empty()) check_writable(o.json);
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   std::vector<Array> arrays;
   for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
   const std::vector<Problem> all = problems(o, arrays);
   const std::string peer_text = o.peers ? load_peers() : std::string();
-  const std::vector<Device> devices = chosen_devices(o.devices);
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   check_rungs(o.rungs, devices, operations_of(o.cases));
   print_heading(devices);
   std::printf("%s", peer_text.c_str());
   std::vector<Runner> runners;
-  for (const Device& device : devices) runners.emplace_back(device, o.budget);
+  for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);
 
   Document document{.command = "compare"};
-  Control control(o.limit);
+  Control control(o.measuring.limit);
   const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
   std::vector<Measured> measured(all.size());
   Report report;
@@ -139,7 +137,7 @@ int compare(const Options& o) {
   for (int round = 1; round <= o.rounds; ++round) {
     forget_roofs();
     for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
-      Expectation expectation(all[i], o.seed, data);
+      Expectation expectation(all[i], o.measuring.seed, data);
       measured[i].sampled = expectation.sampled();
       measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control));
       control.show("");
@@ -149,7 +147,7 @@ int compare(const Options& o) {
   for (Measured& of : measured)  // where the last round ended early
     if (!of.rounds.empty()) conclude(of);
   report.finish();
-  return finish(document, control, o.json, verified_all ? kExitGood : kExitFailed);
+  return finish(document, control, o.measuring.json, verified_all ? kExitGood : kExitFailed);
 }
 
 }  // namespace
@@ -157,22 +155,15 @@ int compare(const Options& o) {
 Command add_compare(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_case_options(app, o->cases);
-  add_list(app, "--device", o->devices,
-           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
   add_list(app, "--rung", o->rungs,
            "name or name:parameter=value (default: each device's own choice)");
+  add_measuring_options(app, o->measuring);
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
-  app.add_option("--seed", o->seed, "seed of the random data");
-  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
-      ->check(CLI::Range(0.001, 60.0));
   app.add_option("--rounds", o->rounds,
                  "measure all of it so often, in fresh memory, for `trine gate`: 15")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
-  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   return [o] { return compare(*o); };
 }
 

@@ -17,7 +17,6 @@ namespace {
 constexpr int kLaunches = 201;
 constexpr uint64_t kLinkBytes = uint64_t{64} << 20;
 
-bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 int threads_of(const Device& device) { return std::max(1, int(device.facts().compute_units)); }
 
 /// Beyond any cache, and within what the device gives.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -255,6 +256,11 @@ const SourceDocument* find_document(std::string_view number) {
   for (const SourceDocument& document : all)
     if (document.number == number) return &document;
   return nullptr;
+}
+
+bool is_one_of(const Table& table, const std::vector<Operation>& operations) {
+  return std::find(operations.begin(), operations.end(), table.lines[0].problem.operation) !=
+         operations.end();
 }
 
 std::string_view heading(Figure figure) {

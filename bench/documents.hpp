@@ -53,6 +53,9 @@ struct SourceDocument {
 /// "000" … "004"; nullptr for any other.
 const SourceDocument* find_document(std::string_view number);
 
+/// Whether the table is of one of these operations.
+bool is_one_of(const Table& table, const std::vector<Operation>& operations);
+
 std::string_view heading(Figure figure);
 
 }  // namespace trine::bench

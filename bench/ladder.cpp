@@ -17,11 +17,10 @@ namespace {
 
 struct Options {
   Cases cases;
-  std::vector<std::string> devices, rungs;
-  std::string like, json;
+  Measuring measuring;
+  std::vector<std::string> rungs;
+  std::string like;
   bool peers = false;
-  uint64_t seed = 1;
-  double budget = 0.05, limit = 0;
 };
 
 const Result* of_method(const std::vector<Result>& results, const char* method) {
@@ -42,20 +41,16 @@ std::vector<std::string> row_of(const std::vector<Result>& results, const char* 
   const Result& any = results.front();
   std::vector<std::string> row{any.rung.empty() ? any.requested : any.rung};
   row.resize(8, "-");
-  row[7] = any.skipped ? "refused" : "WRONG";
+  row[7] = verdict_text(results.back());
   const Result *single = of_method(results, "single"), *stepped = of_method(results, method);
   if (!single || !stepped) return row;
   const Result* sustained = of_method(results, "sustained");
   row[1] = time_text(single->kernel);
   if (sustained) row[2] = time_text(sustained->kernel);
-  row[3] = rate_text(stepped->rate, rated_by_flops(stepped->problem) ? "flop/s" : "B/s");
+  row[3] = rate_text(*stepped);
   if (before > 0) row[4] = ratio_text(before / *stepped->kernel);
   if (first > 0) row[5] = ratio_text(first / *stepped->kernel);
-  if (stepped->roof.value > 0)
-    row[6] = fmt::format("{:.1f}%", 100 * stepped->rate / stepped->roof.value);
-  row[7] = single->numerics == Numerics::reproducible ? "same bits" : "within bound";
-  if (results.back().verified) return row;
-  row[7] = "WRONG";
+  row[6] = share_text(*stepped, 1);
   return row;
 }
 
@@ -76,11 +71,7 @@ void print_climb(const Runner& runner, const Problem& problem,
     if (first == 0) first = before;
   }
   print_table(rows, 1);
-  for (const auto& results : rungs)
-    for (const Result& r : results)
-      if (!r.failure.empty())
-        std::printf("%s: %s: %s\n", r.skipped ? "refused" : "WRONG",
-                    (r.rung.empty() ? r.requested : r.rung).c_str(), r.failure.c_str());
+  for (const auto& results : rungs) print_reasons(results);
   std::fflush(stdout);
 }
 
@@ -91,17 +82,24 @@ std::string default_size(Operation operation) {
                                              : "1024";
 }
 
+bool has_tables(const SourceDocument& document, const std::vector<Operation>& operations) {
+  return std::any_of(document.tables.begin(), document.tables.end(),
+                     [&](const Table& table) { return is_one_of(table, operations); });
+}
+
 int ladder(const Options& o) {
-  if (!o.json.empty()) check_writable(o.json);
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const SourceDocument* like = o.like.empty() ? nullptr : find_document(o.like);
   if (!o.like.empty() && !like)
     throw Refusal(fmt::format("--like takes 000, 001, 002, 003 or 004, not '{}'", o.like));
   Cases cases = o.cases;
-  if (like && !cases.sizes.empty())
-    throw Refusal("--like takes the document's sizes: leave --size out");
   const bool access = std::erase(cases.operations, "access") > 0;
-  if (access && (like || !cases.operations.empty()))
-    throw Refusal("`ladder access` stands alone: leave other operations and --like out");
+  if (access && (like || cases != Cases{} || !o.rungs.empty() || o.peers))
+    throw Refusal(
+        "`ladder access` has its own cases and rungs: it takes devices, and how to measure");
+  if (like && !has_tables(*like, operations_of(cases)))
+    throw Refusal(fmt::format("document {} has no table of {}", like->number,
+                              fmt::join(cases.operations, " or ")));
   std::vector<Problem> problems;
   if (!like && !access)
     for (Operation operation : operations_of(cases)) {
@@ -111,25 +109,25 @@ int ladder(const Options& o) {
       for (Problem& p : problems_of(of_operation)) problems.push_back(std::move(p));
     }
   const std::string peer_text = o.peers || o.like == "002" ? load_peers() : std::string();
-  const std::vector<Device> devices = chosen_devices(o.devices);
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   check_rungs(o.rungs, devices, operations_of(cases));
   print_heading(devices);
   std::printf("%s", peer_text.c_str());
 
-  Control control(o.limit);
-  LadderRun run(control, o.budget, o.seed);
+  Control control(o.measuring.limit);
+  LadderRun run(control, o.measuring.budget, o.measuring.seed);
   for (const Device& device : devices) {
-    if (like) reproduce(run, device, *like);
+    if (like) reproduce(run, device, *like, operations_of(cases));
     if (access) show_access(run, device);
   }
   for (const Problem& problem : problems)
     for (const Device& device : devices) {
       if (control.stop()) break;
-      Runner runner(device, o.budget);
+      Runner runner(device, o.measuring.budget);
       climb(run, runner, problem,
             o.rungs.empty() ? ladder_of(device, problem.operation, o.peers) : o.rungs);
     }
-  return finish(run.document, control, o.json, run.verified ? kExitGood : kExitFailed);
+  return finish(run.document, control, o.measuring.json, run.verified ? kExitGood : kExitFailed);
 }
 
 }  // namespace
@@ -178,17 +176,14 @@ Command add_ladder(CLI::App& app) {
           "reduce, transpose, gemm (default: all), or access: how patterns of access decide the "
           "rate");
   app.add_option("--like", o->like,
-                 "a source document's sizes and parameters, its figures beside today's: 000 … 004");
-  add_list(app, "--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
+                 "a source document's sizes and parameters, its figures beside today's: 000 … 004")
+      ->excludes("--dtype", "--size", "--function", "--map", "--axis", "--layout", "--values",
+                 "--result-dtype");
+  add_measuring_options(app, o->measuring);
   add_list(app, "--rung", o->rungs, "these rungs, in this order (default: the whole ladder)");
-  app.add_option("--seed", o->seed, "seed of the random data");
-  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
-      ->check(CLI::Range(0.001, 60.0));
-  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
   app.add_flag("--peers", o->peers,
                "the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
-  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
+  app.get_option("--like")->excludes("--rung", "--peers");
   return [o] { return ladder(*o); };
 }
 

@@ -40,8 +40,10 @@ std::vector<std::string> ladder_of(const Device& device, Operation operation, bo
 void climb(LadderRun& run, Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs);
 
-/// Measures and prints every table of a document on one device, published figures beside today's.
-void reproduce(LadderRun& run, const Device& device, const SourceDocument& document);
+/// Measures and prints a document's tables of these operations on one device, published figures beside
+/// today's.
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+               const std::vector<Operation>& operations);
 
 /// Measures and prints how the pattern of access decides the bandwidth: strides and offsets, padding of
 /// tiles, reuse by tile width, structures of arrays against arrays of structures.

@@ -12,10 +12,11 @@
 namespace trine::bench {
 namespace {
 
-/// A line's results, and those it is compared with.
+/// A line's results, and today's figures from them, NaN where there is none.
 struct Measured {
   const Line* line = nullptr;
   std::vector<Result> results;
+  std::vector<double> today;
 };
 
 /// Published figures are of single launches, so these are too.
@@ -57,17 +58,14 @@ double published_of(const Line& line, size_t figure) {
 
 std::string share_of(const Measured& measured) {
   const Result* r = kernel_of(measured);
-  return r && r->roof.value > 0 ? fmt::format("{:.1f}%", 100 * r->rate / r->roof.value) : "-";
+  return r ? share_text(*r, 1) : "-";
 }
 
 std::string verdict_of(const Measured& measured) {
   if (measured.results.empty()) return "not here";
-  const Result& r = measured.results.front();
-  if (r.skipped) return "refused";
-  if (std::any_of(measured.results.begin(), measured.results.end(),
-                  [](const Result& each) { return !each.verified; }))
-    return "WRONG";
-  return r.numerics == Numerics::reproducible ? "same bits" : "within bound";
+  for (const Result& r : measured.results)
+    if (!r.verified) return verdict_text(r);
+  return verdict_text(measured.results.front());
 }
 
 bool is_whole(const Table& table) {
@@ -85,19 +83,14 @@ std::vector<std::vector<std::string>> plain(const Table& table,
   }
   head.insert(head.end(), {"of roof", "verified"});
   std::vector<std::vector<std::string>> rows{head};
-  const Result *before = nullptr, *first = nullptr;
   for (const Measured& each : measured) {
     std::vector<std::string> row{each.line->label, each.line->rung};
     for (size_t i = 0; i < table.figures.size(); ++i) {
       row.push_back(figure_text(published_of(*each.line, i)));
-      row.push_back(figure_text(today(table.figures[i], each, before, first)));
+      row.push_back(figure_text(each.today[i]));
     }
     row.insert(row.end(), {share_of(each), verdict_of(each)});
     rows.push_back(row);
-    if (const Result* kernel = kernel_of(each)) {
-      before = kernel;
-      if (!first) first = kernel;
-    }
   }
   return rows;
 }
@@ -125,7 +118,7 @@ std::vector<std::vector<std::string>> crossed(const Table& table,
     const size_t column =
         size_t(std::find(columns.begin(), columns.end(), each.line->column) - columns.begin());
     const double then = published_of(*each.line, 0);
-    const std::string now = figure_text(today(table.figures.front(), each, nullptr, nullptr));
+    const std::string now = figure_text(each.today.front());
     rows.back()[column + 1] =
         std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now);
   }
@@ -167,8 +160,7 @@ void print_refusals(const std::vector<Measured>& measured) {
   for (const Measured& each : measured)
     for (const Result& r : each.results)
       if (!r.failure.empty() && said.insert(r.failure).second)
-        std::printf("%s: %s: %s\n", r.skipped ? "refused" : "WRONG", each.line->rung.c_str(),
-                    r.failure.c_str());
+        std::printf("%s: %s: %s\n", verdict_text(r), each.line->rung.c_str(), r.failure.c_str());
 }
 
 nlohmann::ordered_json number(double value) {
@@ -185,7 +177,6 @@ nlohmann::ordered_json to_json(const SourceDocument& document, const Device& dev
                                  {"figures", nlohmann::ordered_json::array()},
                                  {"rows", nlohmann::ordered_json::array()}};
   for (const Figure figure : table.figures) json["figures"].push_back(heading(figure));
-  const Result *before = nullptr, *first = nullptr;
   for (const Measured& each : measured) {
     nlohmann::ordered_json row = {{"label", each.line->label},
                                   {"column", each.line->column},
@@ -195,13 +186,9 @@ nlohmann::ordered_json to_json(const SourceDocument& document, const Device& dev
                                   {"today", nlohmann::ordered_json::array()}};
     for (size_t i = 0; i < table.figures.size(); ++i) {
       row["published"].push_back(number(published_of(*each.line, i)));
-      row["today"].push_back(number(today(table.figures[i], each, before, first)));
+      row["today"].push_back(number(each.today[i]));
     }
     json["rows"].push_back(row);
-    if (const Result* kernel = kernel_of(each)) {
-      before = kernel;
-      if (!first) first = kernel;
-    }
   }
   return json;
 }
@@ -244,10 +231,18 @@ std::vector<Measured> measure(LadderRun& run, const Device& device, const Table&
   for (const Line& line : table.lines) {
     if (run.control.stop()) break;
     const Device site = site_of(line, device);
-    measured.push_back({&line, {}});
+    measured.push_back({&line, {}, {}});
     if (!has_rung(site, line)) continue;
     Runner runner(site, run.budget);
     measured.back().results = run.measure(runner, line.problem, line.rung, is_whole(table));
+  }
+  const Result *before = nullptr, *first = nullptr;
+  for (Measured& each : measured) {
+    for (const Figure figure : table.figures)
+      each.today.push_back(today(figure, each, before, first));
+    const Result* kernel = kernel_of(each);
+    if (kernel) before = kernel;
+    if (!first) first = kernel;
   }
   return measured;
 }
@@ -263,9 +258,11 @@ bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
 
 }  // namespace
 
-void reproduce(LadderRun& run, const Device& device, const SourceDocument& document) {
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+               const std::vector<Operation>& operations) {
   for (const Table& table : document.tables) {
     if (run.control.stop()) return;
+    if (!is_one_of(table, operations)) continue;
     const std::vector<Measured> measured = measure(run, device, table);
     std::printf("\n%s %s: %s, on %s\n", std::string(document.number).c_str(),
                 std::string(document.name).c_str(), table.title.c_str(), device.id().c_str());

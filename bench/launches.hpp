@@ -1,8 +1,7 @@
-// Launches of one rung on one problem, one after the other for a caller that counts and times by itself
-// (trine bench), and in the end the verdict on them all.
+// Single launches of one rung on one problem, one after the other, each timed by the device's clock and the
+// host's and checked by the ring it writes to. Whoever calls decides how often, and what becomes of it.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "expectation.hpp"
@@ -13,27 +12,39 @@ namespace trine::bench {
 
 class Launches {
  public:
-  /// Takes memory and fills it, so it is made when the first launch is due.
-  Launches(const Device& device, const Problem& problem, uint64_t seed, const std::string& rung);
+  /// Takes memory, fills it and launches once, which doesn't count. What is referred to outlives this.
+  Launches(Queue& queue, const Problem& problem, Expectation& expectation, std::string rung);
 
-  /// Seconds of one launch, by the device's clock.
+  const Choice& choice() const { return choice_; }
+  double first_seconds() const { return first_seconds_; }  ///< with what it compiled
+  Ring& ring() { return ring_; }
+  Choice launch_slot(int slot) { return launch(queue_, ring_.operation(slot), rung_); }
+
+  /// Seconds of the next launch, by the device's clock. Throws ClockStandsStill.
   double once();
-  /// Empty, or what is wrong with the outputs or the times so far. Nothing can be launched afterwards.
-  std::string verdict();
+  /// All that once() has returned.
+  const Samples& samples() const { return device_; }
+
+  /// Empty, or what is wrong in the first `used` slots; keeps the digest of the first.
+  std::string check(int used);
+  uint64_t digest() const { return digest_; }
+  /// Checks what once() launched last too: empty, or what is wrong with any output so far.
+  std::string failure();
+  /// Both clocks and unseen data, once all outputs are checked: nothing can be launched afterwards.
+  /// `single` and `shortest` are the figures of a single launch and of the shortest way there was.
+  std::string scrutinize(double single, double shortest);
 
  private:
-  Choice launch_slot(int slot) { return launch(queue_, ring_.operation(slot), rung_); }
   void next_ring();
-  std::string check();
-  std::string scrutinize();
 
-  Queue queue_;
-  Problem problem_;
+  Queue& queue_;
+  Expectation& expectation_;
   std::string rung_;
-  Expectation expectation_;
   Ring ring_;
-  Numerics numerics_;
+  Choice choice_;
+  double first_seconds_ = 0;
   int slot_ = 0;
+  uint64_t digest_ = 0;
   Checks checks_;
   Samples device_, host_;  ///< each launch by either clock
 };

@@ -49,11 +49,6 @@ const Result* cpu_at(const std::vector<Result>& all, const Size& size, const cha
   return nullptr;
 }
 
-std::string share(const Result& r) {
-  if (r.roof.value <= 0) return "-";
-  return fmt::format("{:.0f}%", 100 * r.rate / r.roof.value);
-}
-
 /// The farther end of the interval.
 std::string interval_text(const Result& r) {
   if (!r.kernel || *r.kernel <= 0 || r.interval.high <= 0) return "-";
@@ -83,16 +78,13 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   row.insert(
       row.end(),
       {time_text(r.kernel), interval_text(r), sustained ? time_text(sustained->kernel) : "-",
-       rate_text(sustained ? sustained->rate : r.rate,
-                 rated_by_flops(r.problem) ? "flop/s" : "B/s"),
-       share(sustained ? *sustained : r), phase(pageable, &Result::alloc),
-       phase(pageable, &Result::h2d), phase(pageable, &Result::d2h),
-       phase(pageable, &Result::total), phase(pinned, &Result::total),
-       ratio_text(cpu ? ratio(cpu->kernel, r.kernel) : std::nullopt),
+       rate_text(sustained ? *sustained : r), share_text(sustained ? *sustained : r),
+       phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
+       phase(pageable, &Result::d2h), phase(pageable, &Result::total),
+       phase(pinned, &Result::total), ratio_text(cpu ? ratio(cpu->kernel, r.kernel) : std::nullopt),
        ratio_text(cpu_whole && pageable ? ratio(cpu_whole->total, pageable->total) : std::nullopt),
        ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio)});
-  row.push_back(r.verified ? "same bits" : "WRONG");
-  if (r.verified && r.numerics != Numerics::reproducible) row.back() = "within bound";
+  row.push_back(verdict_text(r));
   for (const Result* other : {sustained, pageable, pinned})
     if (other != nullptr && !other->verified) row.back() = "WRONG";
   return row;
@@ -141,7 +133,7 @@ std::string pays_text(const Result* from, const std::vector<Pair>& found, const 
 void print_failures(const std::vector<Result>& all) {
   for (const Result& r : all)
     if (!r.failure.empty())
-      std::printf("%s: %s on %s%s: %s\n", r.skipped ? "refused" : "WRONG",
+      std::printf("%s: %s on %s%s: %s\n", verdict_text(r),
                   r.rung.empty() ? "the default rung" : r.rung.c_str(), r.device.c_str(),
                   r.memory == "resident" ? "" : fmt::format(" ({})", r.memory).c_str(),
                   r.failure.c_str());

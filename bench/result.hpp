@@ -38,4 +38,12 @@ struct Result {
   bool vendor() const { return numerics == Numerics::vendor; }
 };
 
+/// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
+/// "same bits", "within bound", "refused" or "WRONG".
+std::string rate_text(const Result& result);
+std::string share_text(const Result& result, int decimals = 0);
+const char* verdict_text(const Result& result);
+/// A line for each refusal and each failure, on the standard output.
+void print_reasons(const std::vector<Result>& results);
+
 }  // namespace trine::bench

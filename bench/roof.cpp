@@ -38,8 +38,6 @@ double device_copy(const Device& device, uint64_t bytes) {
   return best;
 }
 
-bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
-
 /// flop/s of multiply-adds, and by which units.
 double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
   if (!on_host(device)) return gpu_fma_rate(device, dtype, what);
@@ -52,6 +50,8 @@ std::map<std::string, Roof>& known_roofs() {
 }
 
 }  // namespace
+
+bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 
 double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
                           uint64_t written) {

@@ -16,6 +16,9 @@ struct Roof {
   std::string what;  ///< "read", "copy", "fma", "tensor"
 };
 
+/// Whether a device computes on the host's own cores: the cpu, and OpenCL on CPUs.
+bool on_host(const Device& device);
+
 /// The roof of a problem on a device. The CPU's memory roofs are measured over the memory that the
 /// timed launches walk, the operands and all of `written` bytes that take the results in turn, so that
 /// caches help both sides alike. Figures are kept for the run; `again` measures once more and keeps

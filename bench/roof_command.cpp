@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cases.hpp"
 #include "commands.hpp"
 #include "error.hpp"
 #include "roofline.hpp"
@@ -16,19 +17,14 @@ namespace trine::bench {
 namespace {
 
 struct Options {
-  std::vector<std::string> devices, dtypes{"f32", "f64"}, operations;
-  std::string size, json;
+  Measuring measuring;
+  std::vector<std::string> dtypes{"f32", "f64"}, operations;
+  std::string size;
   bool points = true;
-  uint64_t seed = 1;
-  double budget = 0.02, limit = 0;
 };
 
 std::string value_text(const DeviceRoof& roof, double value) {
   return roof.unit == "s" ? time_text(value) : rate_text(value, roof.unit);
-}
-
-std::string percent(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.0f}%", 100 * part / whole) : std::string("-");
 }
 
 void print_roofs(const Device& device, const std::vector<DeviceRoof>& roofs) {
@@ -39,7 +35,7 @@ void print_roofs(const Device& device, const std::vector<DeviceRoof>& roofs) {
     rows.push_back({roof.what, roof.dtype ? std::string(name(*roof.dtype)) : "", roof.memory,
                     value_text(roof, roof.value),
                     roof.nominal ? value_text(roof, *roof.nominal) : "-",
-                    percent(roof.value, roof.nominal.value_or(0))});
+                    percent_text(roof.value, roof.nominal.value_or(0))});
   print_table(rows);
 }
 
@@ -64,13 +60,6 @@ Problem problem_of(const Options& o, const Device& device, Operation operation, 
   return p;
 }
 
-std::vector<Operation> operations_of(const Options& o) {
-  std::vector<Operation> operations;
-  for (const std::string& word : o.operations) operations.push_back(parse_operation(word));
-  if (operations.empty()) operations = {Operation::reduce, Operation::transpose, Operation::gemm};
-  return operations;
-}
-
 std::string ridge_text(const char* which, const Ceilings& ceilings, const Problem& problem) {
   if (ceilings.ridge() == 0) return {};
   return fmt::format("; {} {:.3g} flop/byte ({:.3g} flop/{})", which, ceilings.ridge(),
@@ -88,12 +77,9 @@ std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
   const double seconds = *r.kernel;
   const double done = flops(r.problem) / seconds;
   row.insert(row.end(),
-             {time_text(seconds), rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s"),
-              done > 0 ? rate_text(done, "flop/s") : "-", percent(r.rate, measured.at(r.problem)),
-              percent(r.rate, nominal.at(r.problem)),
-              !r.verified                            ? "WRONG"
-              : r.numerics == Numerics::reproducible ? "same bits"
-                                                     : "within bound"});
+             {time_text(seconds), rate_text(r), done > 0 ? rate_text(done, "flop/s") : "-",
+              percent_text(r.rate, measured.at(r.problem)),
+              percent_text(r.rate, nominal.at(r.problem)), verdict_text(r)});
   return row;
 }
 
@@ -109,18 +95,15 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
                                               "of measured roof", "of nominal", "verified"}};
   for (const Result& result : results) rows.push_back(row_of(result, measured, nominal));
   print_table(rows, 2);
-  for (const Result& result : results)
-    if (!result.failure.empty())
-      std::printf("%s: %s: %s\n", result.skipped ? "refused" : "WRONG", result.rung.c_str(),
-                  result.failure.c_str());
+  print_reasons(results);
   std::fflush(stdout);
 }
 
 std::vector<Result> measure_ladder(const Options& o, const Device& device, const Problem& problem,
                                    Control& control) {
   std::vector<Result> results;
-  Runner runner(device, o.budget);
-  Expectation expectation(problem, o.seed);
+  Runner runner(device, o.measuring.budget);
+  Expectation expectation(problem, o.measuring.seed);
   for (const RungInfo& rung : device.rungs(problem.operation)) {
     if (control.stop()) break;
     control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung.name));
@@ -132,18 +115,18 @@ std::vector<Result> measure_ladder(const Options& o, const Device& device, const
 }
 
 int roof(const Options& o) {
-  if (!o.json.empty()) check_writable(o.json);
-  const std::vector<Operation> operations = operations_of(o);
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
+  const std::vector<Operation> operations = operations_of(o.operations);
   std::vector<Dtype> dtypes;
   for (const std::string& word : o.dtypes) dtypes.push_back(parse_dtype(word));
-  const std::vector<Device> devices = chosen_devices(o.devices);
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   std::vector<std::pair<Device, Problem>> ladders;
   for (const Device& device : devices)
     for (const Operation operation : operations)
       for (const Dtype dtype : dtypes)
         ladders.emplace_back(device, problem_of(o, device, operation, dtype));
   print_heading(devices);
-  Control control(o.limit);
+  Control control(o.measuring.limit);
   Document document{.command = "roof"};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Device& device : devices) {
@@ -160,28 +143,20 @@ int roof(const Options& o) {
   }
   const int code = o.points ? exit_code(document.results) : kExitGood;
   document.arrays["roofs"] = all;
-  return finish(document, control, o.json, code);
+  return finish(document, control, o.measuring.json, code);
 }
 
 }  // namespace
 
 Command add_roof(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  const auto list = [&](const char* option, std::vector<std::string>& target, const char* help) {
-    app.add_option(option, target, help)->delimiter(',')->expected(1, -1);
-  };
   app.add_option("operations", o->operations,
                  "whose rungs: reduce, transpose, gemm (default: all)");
-  list("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
-  list("--dtype", o->dtypes, "of the rungs (default: f32 f64)");
+  o->measuring.budget = 0.02;  // of a point
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--dtype", o->dtypes, "of the rungs (default: f32 f64)");
   app.add_option("--size", o->size, "of the rungs, for all operations (default: modest ones)");
   app.add_flag("--points,!--no-points", o->points, "measure every rung as a point (the default)");
-  app.add_option("--seed", o->seed, "seed of the random data");
-  app.add_option("--min-time", o->budget, "least measuring time of a point in seconds")
-      ->check(CLI::Range(0.001, 60.0));
-  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   return [o] { return roof(*o); };
 }
 

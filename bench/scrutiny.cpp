@@ -23,12 +23,10 @@ double since(Clock::time_point begin) {
 /// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it, twice,
 /// because they store beside; on GPUs four bytes a cycle for each lane, which does one fused step.
 Roof cache_roof(const Device& device) {
-  const Facts& facts = device.facts();
   std::string unit;
-  const int threads = std::max(1, int(facts.compute_units));
-  const double rate = facts.kind == DeviceKind::cpu
-                          ? 2 * cpu_read_rate(threads, uint64_t(threads) * 16384)
-                          : 2 * gpu_fma_rate(device, Dtype::f32, unit);
+  const int threads = std::max(1, int(device.facts().compute_units));
+  const double rate = on_host(device) ? 2 * cpu_read_rate(threads, uint64_t(threads) * 16384)
+                                      : 2 * gpu_fma_rate(device, Dtype::f32, unit);
   return {rate, "B/s", "nearest cache"};
 }
 

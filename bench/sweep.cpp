@@ -22,11 +22,9 @@ constexpr int kRounds = 3;
 
 struct Options {
   Cases cases;
-  std::vector<std::string> devices, rungs;
-  std::string json;
+  Measuring measuring;
+  std::vector<std::string> rungs;
   bool best = false, forget = false;
-  uint64_t seed = 1;
-  double budget = 0.05, limit = 0;
 };
 
 /// One configuration at one size.
@@ -97,7 +95,7 @@ std::vector<std::string> candidates(const Options& o, const Device& device,
 
 class Sweep {
  public:
-  explicit Sweep(const Options& options) : o_(options), control_(options.limit) {}
+  explicit Sweep(const Options& options) : o_(options), control_(options.measuring.limit) {}
 
   int run();
 
@@ -247,11 +245,10 @@ std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
   if (!figure) return row;
   row[2] = time_text(first.kernel);
   if (figure->method == "sustained") row[3] = time_text(figure->kernel);
-  row[4] = rate_text(figure->rate, rated_by_flops(figure->problem) ? "flop/s" : "B/s");
-  if (figure->roof.value > 0)
-    row[5] = fmt::format("{:.0f}%", 100 * figure->rate / figure->roof.value);
+  row[4] = rate_text(*figure);
+  row[5] = share_text(*figure);
   if (standing) row[6] = ratio_text(*standing->kernel / *figure->kernel);
-  row[7] = figure->numerics == Numerics::reproducible ? "same bits" : "within bound";
+  row[7] = verdict_text(*figure);
   if (&trial == &swept.trials.front()) row[7] += ", built-in choice";
   if (trial.rung == swept.best) row[7] += ", best";
   return row;
@@ -297,7 +294,7 @@ void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& 
   std::vector<std::vector<Swept>> of_device(runners.size());
   for (const Problem& problem : group) {
     if (control_.stop()) break;
-    Expectation expectation(problem, o_.seed);
+    Expectation expectation(problem, o_.measuring.seed);
     for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
       of_device[i].push_back(sweep_one(runners[i], problem, expectation));
   }
@@ -324,9 +321,9 @@ std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
 }
 
 int Sweep::run() {
-  if (!o_.json.empty()) check_writable(o_.json);
+  if (!o_.measuring.json.empty()) check_writable(o_.measuring.json);
   const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
-  const std::vector<Device> devices = chosen_devices(o_.devices);
+  const std::vector<Device> devices = chosen_devices(o_.measuring.devices);
   check_rungs(o_.rungs, devices, operations_of(o_.cases));
   for (const Device& device : devices)
     for (const auto& group : groups) named_configurations(o_, device, group.front().operation);
@@ -334,7 +331,7 @@ int Sweep::run() {
   for (const Device& device : devices) {
     if (o_.best && tuning(device).path.empty())
       throw Refusal("--best has no folder to write to: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME");
-    runners.emplace_back(device, o_.budget);
+    runners.emplace_back(device, o_.measuring.budget);
   }
   print_heading(devices);
   use_tuning(false);  // the backends' own choices are what the others are held against
@@ -342,7 +339,8 @@ int Sweep::run() {
   for (const std::string& path : paths_)
     std::printf("Saved for %s; selection reads it from now on (TRINE_TUNING=off: not).\n",
                 path.c_str());
-  return finish(document_, control_, o_.json, verified_ && saved_all_ ? kExitGood : kExitFailed);
+  return finish(document_, control_, o_.measuring.json,
+                verified_ && saved_all_ ? kExitGood : kExitFailed);
 }
 
 int forget() {
@@ -357,17 +355,11 @@ int forget() {
 Command add_sweep(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_case_options(app, o->cases);
-  add_list(app, "--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
+  add_measuring_options(app, o->measuring);
   add_list(app, "--rung", o->rungs,
            "these rungs; name:parameter=value lets the other parameters vary (default: all)");
   app.add_flag("--best", o->best,
                "save the fastest at each size in the device's tuning table, where it is a gain");
-  app.add_option("--seed", o->seed, "seed of the random data");
-  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
-      ->check(CLI::Range(0.001, 60.0));
-  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   app.add_flag("--forget", o->forget, "remove the tuning tables of all devices")
       ->excludes("--best", "--json", "operations");
   return [o] { return o->forget ? forget() : Sweep(*o).run(); };

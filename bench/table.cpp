@@ -44,6 +44,10 @@ std::string rate_text(double value, const std::string& unit) {
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? three(*ratio) + "×" : "-"; }
 
+std::string percent_text(double part, double whole, int decimals) {
+  return whole > 0 ? fmt::format("{:.{}f}%", 100 * part / whole, decimals) : "-";
+}
+
 void print_table(const std::vector<std::vector<std::string>>& rows, size_t names) {
   if (rows.size() < 2) return;
   std::vector<size_t> columns, widths;

@@ -14,6 +14,9 @@ std::string rate_text(double value, const std::string& unit);
 /// "41×", "0.63×".
 std::string ratio_text(std::optional<double> ratio);
 
+/// "63%", "62.7%"; "-" where there is no whole.
+std::string percent_text(double part, double whole, int decimals = 0);
+
 /// Prints the columns aligned, the first `names` and the last to the left, figures to the right; the
 /// first row is the head. Columns that are empty or "-" in every row are left out.
 void print_table(const std::vector<std::vector<std::string>>& rows, size_t names = 3);

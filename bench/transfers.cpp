@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cases.hpp"
 #include "commands.hpp"
 #include "device_roofs.hpp"
 #include "error.hpp"
@@ -19,11 +20,10 @@ namespace trine::bench {
 namespace {
 
 struct Options {
-  std::vector<std::string> operations, dtypes, sizes, devices;
-  std::string function = "sum", chunks = "auto", json;
+  Measuring measuring;
+  std::vector<std::string> operations, dtypes, sizes;
+  std::string function = "sum", chunks = "auto";
   bool overlap_cpu = false, rates = true;
-  uint64_t seed = 1;
-  double budget = 0.05, limit = 0;
 };
 
 constexpr int kMostChunks = 1024;
@@ -72,9 +72,7 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
 
 std::vector<Problem> problems(const Options& o) {
   std::vector<Problem> all;
-  const std::vector<std::string> every{"reduce", "transpose", "gemm"};
-  for (const std::string& word : o.operations.empty() ? every : o.operations) {
-    const Operation operation = parse_operation(word);
+  for (const Operation operation : operations_of(o.operations)) {
     const std::vector<std::string> one{"f32"}, size{default_size(operation)};
     for (const std::string& dtype : o.dtypes.empty() ? one : o.dtypes)
       for (const std::string& text : o.sizes.empty() ? size : o.sizes)
@@ -107,9 +105,7 @@ std::vector<std::string> row_of(const Measured& m, const Measured* pageable) {
       {m.way.memory == "pipelined" ? std::to_string(m.way.chunks) : "-", time_text(r.alloc),
        time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
        compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
-       !r.verified                            ? "WRONG"
-       : r.numerics == Numerics::reproducible ? "same bits"
-                                              : "within bound"});
+       verdict_text(r)});
   return row;
 }
 
@@ -192,8 +188,8 @@ void compare_ways(std::vector<std::vector<Measured>>& sessions) {
 
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
-  const WaySettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.budget};
-  Expectation expectation(problem, o.seed);
+  const WaySettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.measuring.budget};
+  Expectation expectation(problem, o.measuring.seed);
   std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
                                               "kernel", "copy out", "sync", "total", "vs pageable",
                                               "verified"}};
@@ -212,53 +208,45 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
   for (const std::vector<Measured>& session : sessions) {
     for (const Measured& m : session)
       if (!m.result.failure.empty())
-        std::printf("%s: %s on %s: %s\n", m.result.skipped ? "refused" : "WRONG",
-                    way_text(m).c_str(), m.result.device.c_str(), m.result.failure.c_str());
+        std::printf("%s: %s on %s: %s\n", verdict_text(m.result), way_text(m).c_str(),
+                    m.result.device.c_str(), m.result.failure.c_str());
     print_overlap(session, timelines);
   }
   std::fflush(stdout);
 }
 
 int transfers(const Options& o) {
-  if (!o.json.empty()) check_writable(o.json);
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const std::vector<Problem> all = problems(o);
-  const std::vector<Device> devices = chosen_devices(o.devices);
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   print_heading(devices);
-  Control control(o.limit);
+  Control control(o.measuring.limit);
   Document document{.command = "transfers"};
   nlohmann::ordered_json roofs = nlohmann::ordered_json::array(), timelines = roofs;
   for (const Device& device : devices)
-    if (o.rates && !control.stop()) print_rates(device, control, roofs, o.budget);
+    if (o.rates && !control.stop()) print_rates(device, control, roofs, o.measuring.budget);
   for (const Problem& problem : all)
     if (!control.stop()) measure_problem(o, problem, devices, control, document, timelines);
   document.arrays["roofs"] = roofs;
   document.arrays["timelines"] = timelines;
-  return finish(document, control, o.json, exit_code(document.results));
+  return finish(document, control, o.measuring.json, exit_code(document.results));
 }
 
 }  // namespace
 
 Command add_transfers(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  const auto list = [&](const char* option, std::vector<std::string>& target, const char* help) {
-    app.add_option(option, target, help)->delimiter(',')->expected(1, -1);
-  };
   app.add_option("operations", o->operations, "reduce, transpose, gemm (default: all)");
-  list("--dtype", o->dtypes, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
-  list("--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
-  list("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)");
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--dtype", o->dtypes,
+           "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
+  add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
   app.add_option("--function", o->function, "reduce: sum, min or max (default: sum)");
   app.add_option("--chunks", o->chunks,
                  "of the pipeline: a number, or auto, the fastest of 2 … 32");
   app.add_flag("--overlap-cpu", o->overlap_cpu,
                "the cpu computes a part of the rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
-  app.add_option("--seed", o->seed, "seed of the random data");
-  app.add_option("--min-time", o->budget, "least measuring time of a figure in seconds")
-      ->check(CLI::Range(0.001, 60.0));
-  app.add_option("--time-limit", o->limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--json", o->json, "write the results as JSON too")->type_name("FILE");
   return [o] { return transfers(*o); };
 }
 

@@ -44,6 +44,11 @@ class TestLadder(Program):
             self.assertTrue(tables)
             self.assertTrue(all(table["document"] == number for table in tables))
 
+    def test_prints_a_documents_tables_of_the_operations_named(self):
+        self.run_good("ladder", "transpose", "--like", "000", "--device", "cpu", *QUICK, "--json", self.path("like.json"))
+        tables = self.load("like.json")["published"]
+        self.assertEqual([table["table"] for table in tables], ["Transpose, 1024 x 1024, 10^9 elements/s by block"])
+
     def test_figures_of_today_follow_from_the_results(self):
         device = next((d for d in DEVICES if d.startswith("opencl")), None)
         if device is None:
@@ -72,6 +77,9 @@ class TestLadder(Program):
     def test_refuses_what_it_does_not_know(self):
         self.refused("ladder", "--like", "005", word="000")
         self.refused("ladder", "--like", "003", "--size", "2^10", word="--size")
+        self.refused("ladder", "--like", "003", "--rung", "cascade", word="--rung")
+        self.refused("ladder", "access", "--dtype", "f64", word="access")
+        self.refused("ladder", "transpose", "--like", "003", word="transpose")
         self.refused("ladder", "reduce", "--rung", "escalator", word="escalator")
         self.refused("ladder", "sort", word="sort")
 

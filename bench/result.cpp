@@ -1,0 +1,30 @@
+#include "result.hpp"
+
+#include <cstdio>
+
+#include "table.hpp"
+
+namespace trine::bench {
+
+std::string rate_text(const Result& r) {
+  return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
+}
+
+std::string share_text(const Result& r, int decimals) {
+  return percent_text(r.rate, r.roof.value, decimals);
+}
+
+const char* verdict_text(const Result& r) {
+  if (r.skipped) return "refused";
+  if (!r.verified) return "WRONG";
+  return r.numerics == Numerics::reproducible ? "same bits" : "within bound";
+}
+
+void print_reasons(const std::vector<Result>& results) {
+  for (const Result& r : results)
+    if (!r.failure.empty())
+      std::printf("%s: %s: %s\n", verdict_text(r), (r.rung.empty() ? r.requested : r.rung).c_str(),
+                  r.failure.c_str());
+}
+
+}  // namespace trine::bench

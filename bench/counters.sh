@@ -20,41 +20,68 @@ metrics=(gpu__time_duration.sum smsp__inst_executed.sum
   dram__throughput.avg.pct_of_peak_sustained_elapsed
   launch__registers_per_thread)
 
-# count OPERATION KERNEL RUNG ARGS… : one line for the first launch of KERNEL
-count() {
-  local operation=$1 kernel=$2 rung=$3
-  shift 3
-  timeout 60 ncu --clock-control none --csv --print-units base --metrics "$(IFS=,; echo "${metrics[*]}")" \
-    --kernel-name "$kernel" --launch-count 1 "$trine" ladder "$operation" --device "$device" \
-    --rung "$rung" --min-time 0.001 "$@" 2>&1 | python3 -c '
-import csv, sys
-lines = sys.stdin.read().splitlines()
-start = next((i for i, line in enumerate(lines) if line.startswith("\"ID\"")), None)
-if start is None:
-    print(f"{sys.argv[1]:55} no counters: {lines[-1] if lines else \"no output\"}")
-    sys.exit()
-v = {row["Metric Name"]: row["Metric Value"].replace(",", "") for row in csv.DictReader(lines[start:])}
-def f(name):
-    try: return float(v.get(name, "nan"))
-    except ValueError: return float("nan")
-m = sys.argv[2].split(",")
-shared = f(m[6])
-print(f"{sys.argv[1]:55} {f(m[0])/1e3:9.1f} us {f(m[1]):12.4g} {f(m[2]):6.2f} {f(m[3]):6.2f} {f(m[4]):6.2f} "
-      f"{f(m[5])/shared if shared else 0:7.3f} {f(m[7]):5.1f}% {f(m[8]):5.1f}% {f(m[9]):4.0f}")
-' "$operation $rung" "$(IFS=,; echo "${metrics[*]}")"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# array FILE TYPE SHAPE… : an .npy file of small numbers, the same in each 4096 bytes
+array() {
+  python3 - "$@" << 'PYTHON'
+import array, math, sys
+name, kind, *shape = sys.argv[1:]
+element = {"i4": "i", "f4": "f", "f8": "d"}[kind]
+page = array.array(element, [k % 97 - 48 for k in range(4096)]).tobytes()
+header = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': ({', '.join(shape)},), }}"
+header += " " * (-(len(header) + 11) % 64) + "\n"
+size = math.prod(map(int, shape)) * array.array(element).itemsize
+with open(name, "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+    file.write(page * (size // len(page)))
+PYTHON
 }
 
+# count OPERATION KERNEL RUNG ARRAYS ARGS… : one line for the first launch of KERNEL
+count() {
+  local operation=$1 kernel=$2 rung=$3 arrays=$4 paths
+  shift 4
+  IFS=, read -ra paths <<< "$arrays"
+  paths=("${paths[@]/#/$scratch/}")
+  timeout -k 5 60 ncu --clock-control none --csv --print-units base --metrics "$(IFS=,; echo "${metrics[*]}")" \
+    --kernel-name "$kernel" --launch-count 1 "$trine" run "$operation" --device "$device" --rung "$rung" \
+    --input "${paths[@]}" --output "$scratch/result.npy" "$@" > "$scratch/ncu.csv" 2>&1
+  python3 - "$scratch/ncu.csv" "$operation $rung" "${metrics[@]}" << 'PYTHON'
+import csv, sys
+path, title, *metrics = sys.argv[1:]
+with open(path) as file:
+    lines = file.read().splitlines()
+start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+if start is None:
+    print(f"{title:55} no counters: {lines[-1] if lines else 'no output'}")
+    sys.exit()
+values = {row["Metric Name"]: row["Metric Value"].replace(",", "") for row in csv.DictReader(lines[start:])}
+def value(metric):
+    try: return float(values.get(metric, "nan"))
+    except ValueError: return float("nan")
+time, instr, active, load, store, conflicts, shared, occupancy, dram, registers = map(value, metrics)
+print(f"{title:55} {time / 1e3:9.1f} us {instr:12.4g} {active:6.2f} {load:6.2f} {store:6.2f} "
+      f"{conflicts / shared if shared else 0:7.3f} {occupancy:5.1f}% {dram:5.1f}% {registers:4.0f}", flush=True)
+PYTHON
+}
+
+array "$scratch/int.npy" i4 $((1 << 22))
+array "$scratch/float.npy" f4 $((1 << 26))
+array "$scratch/square.npy" f4 4096 4096
+array "$scratch/matrix.npy" f8 1024 1024
 printf '%-55s %12s %12s %6s %6s %6s %7s %6s %6s %4s\n' rung time instr active ld/req st/req confl occup dram regs
 for rung in interleaved_divergent interleaved_strided sequential first_add unroll_last_warp unroll_all cascade \
   shuffle vector_loads; do
-  count reduce sum "$rung:threads=128" --dtype i32 --size 2^22
+  count reduce sum "$rung:threads=128" int.npy
 done
-count reduce exact exact --dtype i32 --size 2^22
-count reduce exact exact --dtype f32 --size 2^26
+count reduce exact exact int.npy
+count reduce exact exact float.npy
 for rung in naive:block=32 naive:block=16 naive:block=8 shared:block=32 shared_padded:block=32 multi_row vector; do
-  count transpose "${rung%%:*}" "$rung" --dtype f32 --size 4096
+  count transpose "${rung%%:*}" "$rung" square.npy
 done
 for rung in naive shared:tile=16 shared:tile=32 read_only ilp4 ilp16:tw=16,threads=16x16 ilp16:tw=16,threads=16x8 \
   ilp16:tw=16,threads=8x4 ilp16:tw=16,threads=4x4 volkov2008 register_tile tensor; do
-  count gemm "${rung%%:*}" "$rung" --dtype f64 --size 1024
+  kernel=${rung%%:*}
+  count gemm "${kernel/read_only/read_only_path}" "$rung" matrix.npy,matrix.npy
 done

@@ -137,7 +137,9 @@ void Context::fail_build(Program& program, cl_int code) {
   driver().clReleaseProgram(program.program);
   program.program = nullptr;
   if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
-  kit::fail(TRINE_UNSUPPORTED, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
+  // The row's refusal has looked at the device before: that it doesn't build is a defect, of the kernel
+  // or of the driver's compiler, and must not pass for a rung that refuses.
+  kit::fail(TRINE_BACKEND_ERROR, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
             program.file, error_name(code), log);
 }
 

@@ -48,6 +48,8 @@ MUTANTS = [
      "tile.batch * out_batch", "tile.batch * in_batch"),
     ("opencl_transpose_off_by_one", "opencl:0", "transpose", "opencl/transpose/naive.cl",
      "if (i >= rows || j >= cols) return;", "if (i > rows || j >= cols) return;"),
+    ("opencl_transpose_does_not_compile", "opencl:0", "transpose", "opencl/transpose/naive.cl",
+     "if (i >= rows || j >= cols) return;", "if (i >= rows || j >= columns) return;"),
     ("opencl_transpose_unpadded_index", "opencl:0", "transpose", "opencl/transpose/shared.cl",
      "tile_of_group[x][y], to_whole);", "tile_of_group[0][x * (BLOCK + 1) + y], to_whole);"),
     ("opencl_transpose_step_dropped", "opencl:0", "transpose", "opencl/transpose/multi_row.cl",

@@ -1,13 +1,15 @@
 // One-line calls on host data: pick a device, bring the operands there (or use them in place where
-// the device shares the host's memory), run, bring the results back.
+// the device shares the host's memory), run, bring the results back; large ones in strips, so that
+// copies and kernels overlap.
 #include <trine/host.hpp>
 
-#include <algorithm>
 #include <map>
 
 #include "check.hpp"
+#include "operand.hpp"
+#include "overlap.hpp"
 #include "placement.hpp"
-#include "transfer.hpp"
+#include "strips.hpp"
 
 namespace trine {
 namespace detail {
@@ -60,140 +62,6 @@ class Lease {
   std::unique_ptr<Lane> lane_;
 };
 
-/// A host view with no memory behind it yet: what checks and placement look at.
-View shape_of(const HostView& host) {
-  View view;
-  view.dtype = host.dtype;
-  view.rows = host.rows;
-  view.cols = host.cols;
-  view.batch = host.batch;
-  view.row_stride = host.row_stride;
-  view.col_stride = host.col_stride;
-  view.batch_stride = host.batch_stride;
-  return view;
-}
-
-/// One operand on its way: the host's view, and the device's view of it.
-class Operand {
- public:
-  Operand(const HostView& host, const Role& role)
-      : host_(host), role_(role), view_(shape_of(host)) {}
-
-  const View& view() const { return view_; }
-
-  /// Refuses null memory, and memory shared with `output`, before anything moves.
-  void check(const Operand* output) const {
-    const uint64_t bytes = span();
-    if (bytes != 0 && !host_.data)
-      refuse(role_.operation, ": ", role_.name, ": its host memory is null.");
-    if (!output) return;
-    const auto placed = [](const Operand& operand, trine_view& view) {
-      const auto first = reinterpret_cast<uint64_t>(operand.host_.data);
-      view = {nullptr,
-              0,
-              operand.host_.rows,
-              operand.host_.cols,
-              operand.host_.batch,
-              operand.host_.row_stride,
-              operand.host_.col_stride,
-              operand.host_.batch_stride};
-      return Placed{view, first, first + operand.span(), size_of(operand.host_.dtype)};
-    };
-    trine_view mine, other;
-    if (overlap(placed(*output, other), placed(*this, mine))) {
-      refuse(role_.operation, ": ", output->role_.name, " overlaps ", role_.name,
-             "; an output may share no memory with an input.");
-    }
-  }
-
-  /// Gives the view memory on the device and, where `read`, its contents.
-  void bring(Lane& lane, bool in_place, bool read, bool pinned) {
-    const uint64_t bytes = span();
-    if (bytes == 0) return;
-    if (in_place) {
-      view_.buffer = Buffer::wrap(lane.queue.device(), host_.data, bytes);
-      return;
-    }
-    lay_out(size_of(host_.dtype), bytes);
-    view_.buffer = Buffer(lane.queue.device(), rows_.bytes());
-    if (read) upload(lane, rows_, view_.buffer, pinned);
-  }
-
-  void fetch(Lane& lane, bool pinned) const {
-    if (view_.buffer && rows_.base) download(lane, view_.buffer, rows_, pinned);
-  }
-
- private:
-  /// Bytes from the first element to the end of the last.
-  uint64_t span() const {
-    return check_shape(host_.rows, host_.cols, host_.batch, host_.row_stride, host_.col_stride,
-                       host_.batch_stride, size_of(host_.dtype), role_);
-  }
-
-  /// Chooses how the operand lies on the device: an input that fills its span well goes as it is, in
-  /// one piece; else its rows are packed, narrowest dimension first.
-  void lay_out(uint32_t element, uint64_t span) {
-    struct Dimension {
-      int64_t extent;
-      int64_t* stride;  ///< of the device's view; holds the host's until it is packed
-    } all[3] = {{view_.cols, &view_.col_stride},
-                {view_.rows, &view_.row_stride},
-                {view_.batch, &view_.batch_stride}};
-    std::sort(std::begin(all), std::end(all),
-              [](const Dimension& a, const Dimension& b) { return *a.stride < *b.stride; });
-    uint64_t payload = element;
-    for (const Dimension& dimension : all) {
-      if (dimension.extent > 1 && *dimension.stride > 0)
-        payload *= static_cast<uint64_t>(dimension.extent);
-    }
-    rows_.base = static_cast<char*>(host_.data);
-    if (goes_whole(span, payload, role_.is_output)) {
-      rows_.pieces = {};
-      rows_.pieces.width = span;
-      return;
-    }
-    trine_view source{nullptr, 0, 1, 1, 1, 0, 0, 0};
-    int64_t* const extents[] = {&source.cols, &source.rows, &source.batch};
-    int64_t* const strides[] = {&source.col_stride, &source.row_stride, &source.batch_stride};
-    int count = 0;
-    int64_t packed = 1;
-    for (const Dimension& dimension : all) {
-      if (dimension.extent <= 1 || *dimension.stride == 0) continue;  // repeats on the device, too
-      *extents[count] = dimension.extent;
-      *strides[count++] = *dimension.stride;
-      *dimension.stride = packed;
-      packed *= dimension.extent;
-    }
-    pack(source, element);
-  }
-
-  /// Rows in the order of the packed dimensions, the narrowest innermost.
-  void pack(const trine_view& source, uint32_t element) {
-    const uint64_t size = element;
-    Pieces& pieces = rows_.pieces;
-    pieces = {};
-    if (source.cols == 1 || source.col_stride == 1) {
-      pieces.width = size * static_cast<uint64_t>(source.cols);
-      pieces.height = static_cast<uint64_t>(source.rows);
-      pieces.pitch.source = size * static_cast<uint64_t>(source.row_stride);
-      pieces.outer = static_cast<uint64_t>(source.batch);
-      pieces.step.source = size * static_cast<uint64_t>(source.batch_stride);
-    } else {
-      pieces.width = size;
-      pieces.height = static_cast<uint64_t>(source.cols);
-      pieces.pitch.source = size * static_cast<uint64_t>(source.col_stride);
-      pieces.outer = static_cast<uint64_t>(source.rows);
-      pieces.step.source = size * static_cast<uint64_t>(source.row_stride);
-    }
-    pieces.pitch.target = pieces.width;
-  }
-
-  HostView host_;
-  Role role_;
-  View view_;
-  HostRows rows_;
-};
-
 template <class Struct>
 Device device_for(const Struct& planned, const HostOptions& options) {
   if (options.device != "auto") return open(options.device);
@@ -204,61 +72,166 @@ Device device_for(const Struct& planned, const HostOptions& options) {
   return std::move(verdict.device);
 }
 
-/// Brings the operands, runs `operation()` on their views, fetches the output.
-template <class Descriptor, class Make, class... Inputs>
-void run_on_host(const HostOptions& options, Make&& operation, Operand& output, bool read_output,
-                 Inputs&... inputs) {
-  const auto planned = operation();
-  Descriptor checked;
-  check(planned, nullptr, Mode::plan, checked);
-  (inputs.check(&output), ...);
-  output.check(nullptr);
-  const Device device = device_for(planned, options);
-  Lease lane(device);
-  const bool in_place = Access::use(device).shares_memory;
-  (inputs.bring(*lane, in_place, true, options.pinned), ...);
-  output.bring(*lane, in_place, read_output, options.pinned);
-  const Choice choice = run(lane->queue, operation(), options.rung);
-  if (!in_place) output.fetch(*lane, options.pinned);
-  lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
-  if (options.choice) *options.choice = choice;
-  lane.give_back();
+/// A call on host data: its operands, the output last, and make(views), its operation on them.
+template <class Make>
+class HostCall {
+ public:
+  HostCall(std::vector<Operand> operands, bool read_output, Make make, const HostOptions& options)
+      : operands_(std::move(operands)), read_output_(read_output), make_(make), options_(options) {}
+
+  template <class Descriptor>
+  void run() {
+    const auto planned = make_(views_of(operands_));
+    Descriptor checked;
+    check(planned, nullptr, Mode::plan, checked);
+    for (Operand& operand : operands_) operand.check(is_output(operand) ? nullptr : &output());
+    device_ = device_for(planned, options_);
+    if (Access::use(device_).shares_memory) return run_in_place();
+    if (!run_in_strips(cutting_of(planned, options_.pinned))) run_whole();
+  }
+
+ private:
+  using Operands = std::vector<Operand>;
+
+  static std::vector<View> views_of(const Operands& operands) {
+    std::vector<View> views;
+    for (const Operand& operand : operands) views.push_back(operand.view());
+    return views;
+  }
+  Operand& output() { return operands_.back(); }
+  bool is_output(const Operand& operand) const { return &operand == &operands_.back(); }
+  bool is_read(std::size_t index) const { return read_output_ || index + 1 < operands_.size(); }
+  void tell(const Choice& choice) const {
+    if (options_.choice) *options_.choice = choice;
+  }
+
+  void run_in_place() {
+    Lease lane(device_);
+    for (Operand& operand : operands_) operand.wrap(device_);
+    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    lane->queue.wait();
+    tell(choice);
+    lane.give_back();
+  }
+
+  void run_whole() {
+    Lease lane(device_);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const uint64_t bytes = operands_[i].lay_out();
+      if (bytes == 0) continue;
+      operands_[i].place(Buffer(device_, bytes), 0);
+      if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
+    }
+    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    output().fetch(*lane, options_.pinned);
+    lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
+    tell(choice);
+    lane.give_back();
+  }
+
+  /// The operands of each strip.
+  std::vector<Operands> strips_of(const Cutting& cutting) const {
+    std::vector<Operands> all;
+    for (const Strip& strip : cutting.strips) {
+      Operands& operands = all.emplace_back();
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        operands.push_back(operands_[i].strip(cutting.cuts[i], strip));
+    }
+    return all;
+  }
+
+  /// Asked before anything moves, since a refused call writes nothing. The strips but the last are alike.
+  bool takes(const std::vector<Operands>& strips) const {
+    try {
+      for (const Operands* operands : {&strips.front(), &strips.back()})
+        if (choose(device_, make_(views_of(*operands))).numerics != Numerics::reproducible)
+          return false;
+    } catch (const Error&) { return false; }
+    return true;
+  }
+
+  /// Memory on the device for operand `i` of all strips.
+  void place(std::vector<Operands>& strips, std::size_t i, Cut cut) const {
+    constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
+    std::vector<uint64_t> offsets;
+    uint64_t bytes = 0;
+    for (Operands& operands : strips) {
+      const uint64_t size = operands[i].lay_out();
+      offsets.push_back(cut == Cut::none ? 0 : bytes);
+      bytes = offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    if (bytes == 0) return;
+    const Buffer buffer(device_, bytes);
+    for (std::size_t s = 0; s < strips.size(); ++s) strips[s][i].place(buffer, offsets[s]);
+  }
+
+  /// False, with nothing done, where the call isn't cut.
+  bool run_in_strips(const Cutting& cutting) {
+    if (!options_.overlap || !options_.rung.empty() || cutting.strips.size() < 2) return false;
+    std::vector<Operands> strips = strips_of(cutting);
+    if (!takes(strips)) return false;
+    Lease in(device_), kernel(device_), out(device_);
+    for (std::size_t i = 0; i < operands_.size(); ++i) place(strips, i, cutting.cuts[i]);
+    Choice choice;
+    const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };
+    const auto bring = [&](Lane& lane, int s) {
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
+          strip(s)[i].bring(lane, options_.pinned);
+    };
+    const auto compute = [&](Queue& queue, int s) {
+      const Choice chosen = trine::run(queue, make_(views_of(strip(s))));
+      if (s == 0) choice = chosen;
+    };
+    const auto take = [&](Lane& lane, int s) { strip(s).back().fetch(lane, options_.pinned); };
+    const Stages stages{static_cast<int>(strips.size()), bring, compute, take};
+    if (!run_overlapped(*in, *kernel, *out, stages)) return false;
+    tell(choice);
+    for (Lease* lane : {&in, &kernel, &out}) lane->give_back();
+    return true;
+  }
+
+  Operands operands_;
+  bool read_output_;
+  Make make_;
+  const HostOptions& options_;
+  Device device_;
+};
+
+template <class Descriptor, class Make>
+void run_on_host(const HostOptions& options, std::vector<Operand> operands, bool read_output,
+                 Make&& make) {
+  entry([&] {
+    HostCall<Make>(std::move(operands), read_output, make, options).template run<Descriptor>();
+  });
 }
 
 }  // namespace
 }  // namespace detail
 
-using detail::Operand;
+using Views = std::vector<View>;
 
 void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
             const HostOptions& options) {
-  detail::entry([&] {
-    Operand from(input, {"reduce", "input", false}), to(output, {"reduce", "output", true});
-    const auto operation = [&] {
-      return Reduce{function, map, axis, from.view(), to.view(), options.numerics};
-    };
-    detail::run_on_host<trine_reduce>(options, operation, to, false, from);
-  });
+  detail::run_on_host<trine_reduce>(
+      options, {{input, {"reduce", "input", false}}, {output, {"reduce", "output", true}}}, false,
+      [&](const Views& v) { return Reduce{function, map, axis, v[0], v[1], options.numerics}; });
 }
 
 void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
-  detail::entry([&] {
-    Operand from(input, {"transpose", "input", false}), to(output, {"transpose", "output", true});
-    const auto operation = [&] { return Transpose{from.view(), to.view()}; };
-    detail::run_on_host<trine_transpose>(options, operation, to, false, from);
-  });
+  detail::run_on_host<trine_transpose>(
+      options, {{input, {"transpose", "input", false}}, {output, {"transpose", "output", true}}},
+      false, [&](const Views& v) {
+        return Transpose{v[0], v[1]};
+      });
 }
 
 void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
           const HostOptions& options) {
-  detail::entry([&] {
-    Operand left(a, {"gemm", "a", false}), right(b, {"gemm", "b", false}),
-        result(c, {"gemm", "c", true});
-    const auto operation = [&] {
-      return Gemm{alpha, beta, left.view(), right.view(), result.view(), options.numerics};
-    };
-    detail::run_on_host<trine_gemm>(options, operation, result, beta != 0, left, right);
-  });
+  detail::run_on_host<trine_gemm>(
+      options, {{a, {"gemm", "a", false}}, {b, {"gemm", "b", false}}, {c, {"gemm", "c", true}}},
+      beta != 0,
+      [&](const Views& v) { return Gemm{alpha, beta, v[0], v[1], v[2], options.numerics}; });
 }
 
 }  // namespace trine

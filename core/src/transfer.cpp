@@ -6,16 +6,32 @@
 namespace trine::detail {
 namespace {
 
-constexpr uint64_t kChunk = uint64_t{4} << 20;
-constexpr int kMostThreads = 4, kSlotsEach = 2;
+constexpr uint64_t kSlot = uint64_t{4} << 20;
 /// Below this the driver's own way through pageable memory is as good, and costs no pinned memory.
 constexpr uint64_t kStaged = uint64_t{4} << 20;
 
 /// One thread per 32 MiB, of at most half the machine: memcpy on one core is slower than the bus.
 int threads_for(uint64_t bytes) {
   const uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const uint64_t most = std::min<uint64_t>(kMostThreads, std::max<uint64_t>(1, cores / 2));
+  const uint64_t most = std::min<uint64_t>(Lane::kThreads, std::max<uint64_t>(1, cores / 2));
   return static_cast<int>(std::clamp<uint64_t>(bytes >> 25, 1, most));
+}
+
+/// Rows in chunks, which the threads take in turns.
+struct Chunks {
+  int threads;
+  uint64_t bytes, each;
+  explicit Chunks(const HostRows& rows) : threads(threads_for(rows.all)), bytes(rows.bytes()) {
+    const uint64_t share = bytes / static_cast<uint64_t>(threads) + 1;  // a strip may be small
+    each = std::min(kSlot, (share + 4095) / 4096 * 4096);
+  }
+  uint64_t first(int thread) const { return each * static_cast<uint64_t>(thread); }
+  uint64_t step() const { return each * static_cast<uint64_t>(threads); }
+};
+
+/// Of a lane's ring.
+char* slot_of(char* ring, int thread, int turn) {
+  return ring + kSlot * static_cast<uint64_t>(thread * Lane::kSlotsEach + turn);
 }
 
 /// Copies the bytes [first, last) of the stream of rows to or from `chunk`.
@@ -68,11 +84,13 @@ void on_threads(int count, Body&& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// The lane's pinned memory, or none where the device has none to give.
-char* ring_of(Lane& lane) {
+/// The lane's pinned memory, or none where the rows need none or the device has none to give.
+char* ring_of(Lane& lane, const HostRows& rows) {
+  if (rows.pinned || rows.all < kStaged) return nullptr;
   if (!lane.ring) {
     try {
-      lane.ring = Buffer(lane.queue.device(), kChunk * kMostThreads * kSlotsEach, Memory::pinned);
+      lane.ring =
+          Buffer(lane.queue.device(), kSlot * Lane::kThreads * Lane::kSlotsEach, Memory::pinned);
     } catch (const Error&) { return nullptr; }
   }
   return static_cast<char*>(lane.ring.host());
@@ -94,64 +112,58 @@ void directly(const HostRows& rows, Copy&& copy_rows) {
 
 }  // namespace
 
-void upload(Lane& lane, const HostRows& from, const Buffer& buffer, bool pinned) {
-  const uint64_t bytes = from.bytes();
-  char* const ring = pinned || bytes < kStaged ? nullptr : ring_of(lane);
+void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset) {
+  char* const ring = ring_of(lane, from);
   if (!ring) {
     return directly(from, [&](const HostView& rows, uint64_t at) {
-      copy(lane.queue, rows, row_major(buffer, Dtype::b8, rows.rows, rows.cols, at));
+      copy(lane.queue, rows, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at));
     });
   }
-  const int threads = threads_for(bytes);
-  on_threads(threads, [&](int thread) {
-    Event drained[kSlotsEach];
-    int turn = 0;
-    for (uint64_t first = kChunk * static_cast<uint64_t>(thread); first < bytes;
-         first += kChunk * static_cast<uint64_t>(threads), turn ^= 1) {
-      const uint64_t count = std::min(kChunk, bytes - first);
-      char* const slot = ring + kChunk * static_cast<uint64_t>(thread * kSlotsEach + turn);
-      drained[turn].wait();
+  const Chunks chunks(from);
+  on_threads(chunks.threads, [&](int thread) {
+    Lane::Slots& slots = lane.slots[thread];
+    for (uint64_t first = chunks.first(thread); first < chunks.bytes; first += chunks.step()) {
+      const uint64_t count = std::min(chunks.each, chunks.bytes - first);
+      char* const slot = slot_of(ring, thread, slots.next);
+      Event& drained = slots.drained[slots.next];
+      slots.next ^= 1;
+      drained.wait();
       move_rows<true>(from, first, first + count, slot);
       copy(lane.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
-           bytes_of(buffer, first, count));
-      drained[turn] = lane.queue.record();
+           bytes_of(buffer, offset + first, count));
+      drained = lane.queue.record();
       lane.queue.flush();
     }
-    for (const Event& event : drained) event.wait();  // the ring is free for the next transfer
   });
 }
 
-void download(Lane& lane, const Buffer& buffer, const HostRows& to, bool pinned) {
-  const uint64_t bytes = to.bytes();
-  char* const ring = pinned || bytes < kStaged ? nullptr : ring_of(lane);
+void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows& to) {
+  char* const ring = ring_of(lane, to);
   if (!ring) {
     directly(to, [&](const HostView& rows, uint64_t at) {
-      copy(lane.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, at), rows);
+      copy(lane.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at), rows);
     });
     return lane.queue.wait();
   }
-  const int threads = threads_for(bytes);
-  on_threads(threads, [&](int thread) {
-    const uint64_t stride = kChunk * static_cast<uint64_t>(threads);
-    Event arrived[kSlotsEach];
-    const auto slot = [&](int turn) {
-      return ring + kChunk * static_cast<uint64_t>(thread * kSlotsEach + turn);
-    };
+  const Chunks chunks(to);
+  on_threads(chunks.threads, [&](int thread) {
+    Event arrived[Lane::kSlotsEach];
     const auto request = [&](uint64_t first, int turn) {
-      if (first >= bytes) return;
-      const uint64_t count = std::min(kChunk, bytes - first);
-      copy(lane.queue, bytes_of(buffer, first, count),
-           host_vector(slot(turn), Dtype::b8, static_cast<int64_t>(count)));
+      if (first >= chunks.bytes) return;
+      const uint64_t count = std::min(chunks.each, chunks.bytes - first);
+      copy(lane.queue, bytes_of(buffer, offset + first, count),
+           host_vector(slot_of(ring, thread, turn), Dtype::b8, static_cast<int64_t>(count)));
       arrived[turn] = lane.queue.record();
       lane.queue.flush();
     };
-    const uint64_t begin = kChunk * static_cast<uint64_t>(thread);
-    request(begin, 0);
+    request(chunks.first(thread), 0);
     int turn = 0;
-    for (uint64_t first = begin; first < bytes; first += stride, turn ^= 1) {
-      request(first + stride, turn ^ 1);
+    for (uint64_t first = chunks.first(thread); first < chunks.bytes;
+         first += chunks.step(), turn ^= 1) {
+      request(first + chunks.step(), turn ^ 1);
       arrived[turn].wait();
-      move_rows<false>(to, first, std::min(first + kChunk, bytes), slot(turn));
+      move_rows<false>(to, first, std::min(first + chunks.each, chunks.bytes),
+                       slot_of(ring, thread, turn));
     }
   });
   lane.queue.wait();

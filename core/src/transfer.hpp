@@ -9,9 +9,15 @@ namespace trine::detail {
 
 /// A queue of a device with the pinned memory its transfers use; lent to one call at a time.
 struct Lane : kit::Allocated {
+  static constexpr int kThreads = 4, kSlotsEach = 2;
+
   explicit Lane(const Device& device) : queue(device) {}
   Queue queue;
-  Buffer ring;  ///< pinned; made by the first large transfer
+  Buffer ring;  ///< pinned, some slots for each thread; made by the first large transfer
+  struct Slots {
+    Event drained[kSlotsEach];  ///< when the device has read what an upload put there
+    int next = 0;
+  } slots[kThreads];
 };
 
 /// Host memory as a stream of rows: `pieces` of an element size over `base`.
@@ -19,12 +25,15 @@ struct HostRows {
   char* base = nullptr;
   Pieces pieces;
   uint64_t bytes() const { return pieces.width * pieces.height * pieces.outer; }
+  bool pinned = false;
+  uint64_t all = 0;  ///< bytes of the operand of which these are a strip, or the whole
 };
 
-/// Moves the rows, one after the other, to or from the dense bytes of `buffer`. Enqueued work may be
-/// left in flight, but host memory is only used until the lane's queue has passed it.
-void upload(Lane& lane, const HostRows& from, const Buffer& buffer, bool pinned);
+/// Moves the rows, one after the other, to or from the dense bytes of `buffer` from `offset` on.
+/// Enqueued work may be left in flight, but host memory is only used until the lane's queue has passed
+/// it.
+void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset);
 /// Returns when the bytes have arrived.
-void download(Lane& lane, const Buffer& buffer, const HostRows& to, bool pinned);
+void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows& to);
 
 }  // namespace trine::detail

@@ -4,6 +4,13 @@
 ///   double total = trine::sum(std::span{values});
 ///   trine::gemm(m, n, k, a.data(), b.data(), c.data(), {.device = "cuda:0"});
 ///
+/// On a device with memory of its own, a call that moves 32 MiB or more is cut into strips, the next on
+/// its way in and the last on its way out while one is computed, with the same bits: gemm, and transpose
+/// of a batch or of pinned memory. Reductions, other transposes, calls that name their rung or allow
+/// `fast` numerics go whole, one step after the other.
+/// A refused call writes nothing. One that fails on its way leaves nothing in flight, but part of the
+/// output may have been written.
+///
 /// Thread safety: all may be called concurrently.
 #pragma once
 
@@ -17,8 +24,9 @@ struct HostOptions {
   std::string_view device = "auto";  ///< "auto" picks by size and measured rates
   std::string_view rung = {};
   Numerics numerics = Numerics::reproducible;
-  bool pinned = false;               ///< the host memory given is pinned already
-  Choice* choice = nullptr;          ///< where to write what was chosen, and why
+  bool pinned = false;       ///< the host memory given is pinned already
+  bool overlap = true;       ///< false: no call is cut into strips
+  Choice* choice = nullptr;  ///< where to write what was chosen (for the first strip), and why
   std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
 };
 

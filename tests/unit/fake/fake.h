@@ -48,8 +48,10 @@ typedef struct fake_panel {
   void (*hold)(int on);               /* queues stand still before their next task */
   void (*fail)(int call, int status); /* the next such call returns status */
   long (*count)(int counter);
-  void (*refuse_pinned)(int on);               /* pinned memory is unsupported */
-  void (*refuse_dtype)(int device, int dtype); /* choose() there refuses it; 0: none */
+  void (*refuse_pinned)(int on);                        /* pinned memory is unsupported */
+  void (*refuse_dtype)(int device, int dtype);          /* choose() there refuses it; 0: none */
+  void (*fail_later)(int call, int status, int passes); /* fail(), after so many that pass */
+  void (*slow_copies)(int milliseconds);                /* each takes so much longer */
 } fake_panel;
 
 #ifdef __cplusplus

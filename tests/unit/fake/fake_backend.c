@@ -1,8 +1,10 @@
 /* Open, table, close: the fake backend's devices, memory and control panel. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake_parts.h"
 
@@ -18,8 +20,9 @@ const trine_host* fake_host;
 /* --- Panel --- */
 
 static atomic_long counters[FAKE_COUNTERS];
-static atomic_int faults[FAKE_CALLS];
+static atomic_int faults[FAKE_CALLS], passes_left[FAKE_CALLS];
 static atomic_int pinned_refused;
+static atomic_int copies_last;       /* milliseconds */
 static atomic_int dtypes_refused[2]; /* by device */
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
@@ -31,18 +34,27 @@ static void panel_hold(int on) {
   pthread_cond_broadcast(&gate_opened);
   pthread_mutex_unlock(&gate_mutex);
 }
-static void panel_fail(int call, int status) { atomic_store(&faults[call], status); }
+static void panel_fail_later(int call, int status, int passes) {
+  atomic_store(&passes_left[call], passes);
+  atomic_store(&faults[call], status);
+}
+static void panel_fail(int call, int status) { panel_fail_later(call, status, 0); }
 static long panel_count(int counter) { return atomic_load(&counters[counter]); }
 static void panel_refuse_pinned(int on) { atomic_store(&pinned_refused, on); }
+static void panel_slow_copies(int milliseconds) { atomic_store(&copies_last, milliseconds); }
 static void panel_refuse_dtype(int device, int dtype) {
   atomic_store(&dtypes_refused[device], dtype);
 }
 
-const fake_panel fake_the_panel = {panel_hold, panel_fail, panel_count, panel_refuse_pinned,
-                                   panel_refuse_dtype};
+const fake_panel fake_the_panel = {panel_hold,          panel_fail,         panel_count,
+                                   panel_refuse_pinned, panel_refuse_dtype, panel_fail_later,
+                                   panel_slow_copies};
 
 void fake_counted(int counter, long change) { atomic_fetch_add(&counters[counter], change); }
 trine_status fake_fault(int call) {
+  if (atomic_load(&faults[call]) == TRINE_OK || atomic_fetch_sub(&passes_left[call], 1) > 0) {
+    return TRINE_OK;
+  }
   const trine_status status = (trine_status)atomic_exchange(&faults[call], TRINE_OK);
   return status == TRINE_OK ? TRINE_OK : fake_error(status, "a planted fault");
 }
@@ -183,6 +195,8 @@ static trine_status run_copy(void* argument) {
   const copy_task* task = argument;
   const trine_copy* copy = &task->copy;
   if (task->fault != TRINE_OK) return task->fault;
+  const struct timespec wait = {0, 1000000L * atomic_load(&copies_last)};
+  if (wait.tv_nsec != 0) nanosleep(&wait, NULL);
   for (uint64_t row = 0; row < copy->height; ++row) {
     memmove((char*)copy->target + copy->target_offset + row * copy->target_pitch,
             (const char*)copy->source + copy->source_offset + row * copy->source_pitch,

@@ -1,0 +1,229 @@
+// Host calls in strips: what is cut and where, the same answers as in one piece, and failures on the
+// way, after which nothing is in flight and the next call is right.
+#include "core/src/strips.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+using namespace detail;
+
+Transpose transpose_of(int64_t rows, int64_t cols) {
+  return {row_major({}, Dtype::f32, rows, cols), row_major({}, Dtype::f32, cols, rows)};
+}
+Gemm gemm_of(int64_t m, int64_t n, int64_t k) {
+  return {.a = row_major({}, Dtype::f32, m, k),
+          .b = row_major({}, Dtype::f32, k, n),
+          .c = row_major({}, Dtype::f32, m, n)};
+}
+
+/// One after the other, covering `total`, none larger than the first.
+void expect_covers(const Cutting& cutting, int64_t total, size_t count) {
+  ASSERT_EQ(cutting.strips.size(), count);
+  int64_t end = 0;
+  for (const Strip& strip : cutting.strips) {
+    EXPECT_EQ(strip.begin, end);
+    EXPECT_GT(strip.count, 0);
+    EXPECT_LE(strip.count, cutting.strips[0].count);
+    end += strip.count;
+  }
+  EXPECT_EQ(end, total);
+}
+
+TEST(Strips, CoverTheWhole) {
+  expect_covers(cutting_of(transpose_of(4096, 4096), true), 4096, 8);
+  expect_covers(cutting_of(transpose_of(5000, 3001), true), 5000, 7);
+  expect_covers(cutting_of(transpose_of(2048, 2048), true), 2048, 2);
+  expect_covers(cutting_of(gemm_of(4099, 4099, 4099), false), 4099, 7);
+}
+
+TEST(Strips, AreNotMadeOfWhatIsSmallOrCantBeCut) {
+  EXPECT_TRUE(cutting_of(transpose_of(2047, 2048), true).strips.empty());
+  EXPECT_LT(cutting_of(transpose_of(100, 1 << 20), true).strips.size(), 2u);  // less than a granule
+  EXPECT_TRUE(cutting_of(transpose_of(4096, 4096), false).strips.empty());
+  const Reduce sum{.input = vector({}, Dtype::f32, 1 << 28), .output = vector({}, Dtype::f32, 1)};
+  EXPECT_TRUE(cutting_of(sum, true).strips.empty());
+  Gemm fast = gemm_of(4096, 4096, 4096);
+  fast.numerics = Numerics::fast;
+  EXPECT_TRUE(cutting_of(fast, true).strips.empty());
+}
+
+TEST(Strips, CutTheLargerInput) {
+  using Cuts = std::vector<Cut>;
+  const Cuts rows{Cut::rows, Cut::none, Cut::rows}, cols{Cut::none, Cut::cols, Cut::cols};
+  EXPECT_EQ(cutting_of(gemm_of(4096, 4096, 4096), false).cuts, rows);
+  EXPECT_EQ(cutting_of(gemm_of(1000, 16384, 1000), false).cuts, cols);
+  Gemm op = gemm_of(4096, 4096, 4096);
+  op.c = col_major({}, Dtype::f32, 4096, 4096);
+  EXPECT_EQ(cutting_of(op, false).cuts, cols);
+  op = gemm_of(512, 512, 512);
+  for (View* view : {&op.a, &op.b, &op.c}) view->batch = 32, view->batch_stride = 512 * 512;
+  op.b.batch_stride = 0;
+  EXPECT_EQ(cutting_of(op, false).cuts, (Cuts{Cut::batch, Cut::none, Cut::batch}));
+  expect_covers(cutting_of(op, false), 32, 4);
+}
+
+/// Calls on the fake with memory of its own, and how many launches they were.
+class CallsInStrips : public ::testing::Test {
+ protected:
+  Device device = open("fake:0");
+  const fake_panel& panel = panel_of(device);
+  HostOptions options{.device = "fake:0"};
+  ~CallsInStrips() override {
+    panel.slow_copies(0);
+    for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
+  }
+  template <class Call>
+  long launches(Call&& call) {
+    const long before = panel.count(FAKE_LAUNCHES);
+    call();
+    return panel.count(FAKE_LAUNCHES) - before;
+  }
+};
+
+/// The largest elements, so that 32 MiB are little for the fake to do.
+using Wide = std::complex<double>;
+
+template <class T>
+std::vector<T> counting(size_t count) {
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<double>(i % 1021);
+  return values;
+}
+
+TEST_F(CallsInStrips, PinnedTransposesOfEitherLayout) {
+  const int64_t rows = 1030, cols = 1050, pitch = 1053;
+  const auto input = counting<Wide>(size_t(rows * pitch));
+  options.pinned = true;
+  for (const bool col_major : {false, true}) {
+    HostView from = host_row_major(input.data() + 1, Dtype::b128, rows, cols);
+    from.row_stride = pitch;
+    std::vector<Wide> output(size_t(cols * (rows + 5)), -1.0);
+    HostView to = host_row_major(output.data() + 2, Dtype::b128, cols, rows);
+    to.row_stride = rows + 5;
+    if (col_major) {  // the same memory, seen the other way
+      for (HostView* view : {&from, &to})
+        std::swap(view->rows, view->cols), std::swap(view->row_stride, view->col_stride);
+    }
+    EXPECT_EQ(launches([&] { transpose(from, to, options); }), 2);
+    size_t wrong = 0;
+    for (size_t at = 0; at < output.size(); ++at) {
+      const int64_t i = (int64_t(at) - 2) % (rows + 5), j = (int64_t(at) - 2) / (rows + 5);
+      const bool inside = at >= 2 && i < rows && j < cols;
+      wrong += output[at] != (inside ? input[size_t(1 + i * pitch + j)] : Wide(-1.0));
+    }
+    EXPECT_EQ(wrong, 0u) << col_major;
+  }
+}
+
+TEST_F(CallsInStrips, GemmsByRowsAndByColumns) {
+  for (const auto& [m, n] : {std::pair{2304, 2048}, std::pair{1024, 4300}}) {
+    const auto a = counting<double>(size_t(m)), b = counting<double>(size_t(n));
+    auto c = counting<double>(size_t(m) * size_t(n));
+    const auto before = c;
+    // c comes and goes: 64 MiB and more.
+    EXPECT_EQ(launches([&] { gemm(m, n, 1, a.data(), b.data(), c.data(), options, 2, 1); }), 4);
+    size_t wrong = 0;
+    for (size_t at = 0; at < c.size(); ++at)
+      wrong += c[at] != 2 * a[at / size_t(n)] * b[at % size_t(n)] + before[at];
+    EXPECT_EQ(wrong, 0u) << m;
+  }
+}
+
+TEST_F(CallsInStrips, GoWholeWhereTheyAreToOrMust) {
+  const auto input = counting<Wide>(1030 * 1050);
+  std::vector<Wide> output(input.size());
+  const auto call = [&] { transpose(1030, 1050, input.data(), output.data(), options); };
+  options.pinned = true;
+  EXPECT_EQ(launches(call), 2);
+  options.rung = "naive";
+  EXPECT_EQ(launches(call), 1);
+  options.rung = {};
+  options.overlap = false;
+  EXPECT_EQ(launches(call), 1);
+  options = {.device = "other:0", .pinned = true};  // which computes in the host's memory
+  const fake_panel& other = panel_of(open("other:0"));
+  const long before = other.count(FAKE_LAUNCHES);
+  call();
+  EXPECT_EQ(other.count(FAKE_LAUNCHES) - before, 1);
+}
+
+/// Three matrices of 8 MiB: three strips.
+struct Batch {
+  static constexpr int64_t kRows = 512, kCols = 1024, kCount = 3;
+  std::vector<Wide> input = counting<Wide>(size_t(kCount * kRows * kCols));
+  std::vector<Wide> output = std::vector<Wide>(input.size());
+
+  void run(const HostOptions& options) {
+    HostView from = host_row_major(input.data(), Dtype::b128, kRows, kCols),
+             to = host_row_major(output.data(), Dtype::b128, kCols, kRows);
+    from.batch = to.batch = kCount;
+    from.batch_stride = to.batch_stride = kRows * kCols;
+    std::fill(output.begin(), output.end(), Wide(-1.0));
+    transpose(from, to, options);
+  }
+  bool untouched() const {
+    return std::count(output.begin(), output.end(), Wide(-1.0)) == std::ssize(output);
+  }
+  bool right() const {
+    for (int64_t at = 0; at < kCount * kRows * kCols; ++at) {
+      const int64_t matrix = at / (kRows * kCols), j = at / kRows % kCols, i = at % kRows;
+      if (output[size_t(at)] != input[size_t((matrix * kRows + i) * kCols + j)]) return false;
+    }
+    return true;
+  }
+};
+
+TEST_F(CallsInStrips, AFailureOnTheWayLeavesNothingInFlightAndTheNextCallIsRight) {
+  Batch batch;
+  EXPECT_EQ(launches([&] { batch.run(options); }), 3);  // makes what is kept: lanes, pinned memory
+  EXPECT_TRUE(batch.right());
+  for (const int fault : {FAKE_LAUNCH, FAKE_IN_QUEUE, FAKE_COPY, FAKE_COPY_IN_QUEUE,
+                          FAKE_EVENT_RECORD, FAKE_QUEUE_WAIT, FAKE_BUFFER_ALLOCATE}) {
+    const int last = fault == FAKE_BUFFER_ALLOCATE ? 1 : 2;
+    for (int passes = 0; passes <= last; ++passes) {
+      options.pinned = passes == 1;
+      panel.fail_later(fault, TRINE_BACKEND_ERROR, passes);
+      EXPECT_REFUSED(Status::backend_error, "a planted fault", batch.run(options));
+      EXPECT_EQ(panel.count(FAKE_PENDING), 0) << fault << " after " << passes;
+      const bool before_any_result =
+          passes == 0 && (fault == FAKE_LAUNCH || fault == FAKE_COPY ||
+                          fault == FAKE_EVENT_RECORD || fault == FAKE_BUFFER_ALLOCATE);
+      EXPECT_TRUE(!before_any_result || batch.untouched()) << fault;
+    }
+    panel.fail(fault, TRINE_OK);
+    batch.run(options);
+    EXPECT_TRUE(batch.right()) << fault;
+  }
+}
+
+TEST_F(CallsInStrips, KernelsWaitForCopiesAndCopiesForKernels) {
+  Batch batch;
+  for (const bool pinned : {false, true}) {
+    options.pinned = pinned;
+    std::reverse(batch.input.begin(), batch.input.end());  // memory holds the last call's
+    panel.slow_copies(50);
+    batch.run(options);
+    panel.slow_copies(0);
+    EXPECT_TRUE(batch.right()) << pinned;
+  }
+}
+
+TEST_F(CallsInStrips, TwoThreadsAtOnce) {
+  Batch batches[2];
+  std::vector<std::thread> threads;
+  for (Batch& batch : batches) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3; ++i) batch.run(options);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Batch& batch : batches) EXPECT_TRUE(batch.right());
+}
+
+}  // namespace
+}  // namespace trine::testing

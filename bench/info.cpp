@@ -40,11 +40,12 @@ std::string tuning_words(const Device& device) {
 
 void print_device(const Facts& listed) {
   Facts facts = listed;
-  std::string failure, tuned;
+  std::string failure, tuned, calibrated;
   try {
     const Device device = open(listed.id);
     facts = device.facts();  // opening runs the arithmetic probe
     tuned = tuning_words(device);
+    calibrated = calibration(device);
   } catch (const Error& error) { failure = error.what(); }
   std::printf("  %-10s %s (%s)\n", listed.id.c_str(), facts.name.c_str(), facts.vendor.c_str());
   std::printf("             driver        %s\n", facts.driver.c_str());
@@ -55,6 +56,7 @@ void print_device(const Facts& listed) {
   std::printf("             capabilities  %s\n", capability_words(facts.capabilities).c_str());
   if (!facts.probe.empty()) std::printf("             probe         %s\n", facts.probe.c_str());
   if (!tuned.empty()) std::printf("             tuning        %s\n", tuned.c_str());
+  if (!calibrated.empty()) std::printf("             calibration   %s\n", calibrated.c_str());
   if (!failure.empty()) std::printf("             can't be opened: %s\n", failure.c_str());
 }
 

@@ -327,7 +327,7 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
     // What later processes will read is what this one goes on with.
     learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows)));
     if (!options.save) continue;
-    const SavedKey key = saved_key(Access::use(subject.device()));
+    const SavedKey key = calibration_key(Access::use(subject.device()));
     result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, key, rows));
   }
   return result;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "tuning.hpp"
+
 namespace trine::detail {
 namespace {
 
@@ -215,8 +217,12 @@ namespace {
 
 /// By device id, so that a device opened again isn't read again.
 struct Memory {
+  struct Entry {
+    Known known;
+    std::string tuning;  ///< the mark under which it holds
+  };
   std::mutex mutex;
-  std::map<std::string, Known, std::less<>> by_id;
+  std::map<std::string, Entry, std::less<>> by_id;
   static Memory& get() {
     static auto* const memory = new Memory;
     return *memory;
@@ -225,10 +231,17 @@ struct Memory {
 
 }  // namespace
 
+SavedKey calibration_key(const DeviceState& device) {
+  SavedKey key = saved_key(device);
+  key.add("tuning", tuning_mark(device), false);
+  return key;
+}
+
 Known read_calibration(const Device& device) {
   const Saved saved =
-      read_saved(kCalibrationKind, kCalibrationVersion, saved_key(Access::some(device)));
-  if (!saved.found || !saved.refusal.empty()) return {nullptr, saved.refusal};
+      read_saved(kCalibrationKind, kCalibrationVersion, calibration_key(Access::some(device)));
+  if (!saved.found) return {};
+  if (!saved.refusal.empty()) return {nullptr, cat(saved.refusal, " (trine calibrate renews it)")};
   try {
     return {std::make_shared<const Calibration>(calibration_of(saved.rows)), {}};
   } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }
@@ -238,15 +251,30 @@ Known known_of(const Device& device) {
   const DeviceState& state = Access::some(device);
   Memory& memory = Memory::get();
   const std::lock_guard lock(memory.mutex);
+  std::string tuning = tuning_mark(state);
   const auto found = memory.by_id.find(state.id);
-  if (found != memory.by_id.end()) return found->second;
-  return memory.by_id[state.id] = read_calibration(device);
+  if (found != memory.by_id.end() && found->second.tuning == tuning) return found->second.known;
+  return (memory.by_id[state.id] = {read_calibration(device), std::move(tuning)}).known;
+}
+
+std::string words_of(const Known& known) {
+  if (known.calibration) return cat("calibrated on ", known.calibration->date.substr(0, 10));
+  return cat("not calibrated", known.refusal.empty() ? "" : ", because of ", known.refusal);
 }
 
 void learn(const Device& device, std::shared_ptr<const Calibration> calibration) {
   Memory& memory = Memory::get();
   const std::lock_guard lock(memory.mutex);
-  memory.by_id[Access::some(device).id] = {std::move(calibration), {}};
+  const DeviceState& state = Access::some(device);
+  memory.by_id[state.id] = {{std::move(calibration), {}}, tuning_mark(state)};
 }
 
 }  // namespace trine::detail
+
+namespace trine {
+
+std::string calibration(const Device& device) {
+  return detail::entry([&] { return detail::words_of(detail::known_of(device)); });
+}
+
+}  // namespace trine

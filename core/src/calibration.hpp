@@ -58,13 +58,19 @@ Calibration calibration_of(const std::vector<std::string>& rows);
 constexpr std::string_view kCalibrationKind = "calibration";
 constexpr int kCalibrationVersion = 1;
 
-/// What is known of a device, kept for the process.
+/// saved_key(), and the tuning under which it was measured: another table chooses other rungs, which
+/// take other times.
+SavedKey calibration_key(const DeviceState& device);
+
+/// What is known of a device, kept for the process until its tuning changes.
 struct Known {
   std::shared_ptr<const Calibration> calibration;  ///< or nullptr
   std::string refusal;                             ///< why the file that is there isn't used
 };
 Known read_calibration(const Device& device);  ///< from its file, now
 Known known_of(const Device& device);
+/// "calibrated on 2026-11-21", or "not calibrated" and why the file that is there isn't used.
+std::string words_of(const Known& known);
 /// Replaces what this process knows.
 void learn(const Device& device, std::shared_ptr<const Calibration> calibration);
 

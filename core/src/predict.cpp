@@ -138,7 +138,7 @@ std::string source_of(const Device& device, const Work& work) {
                known.refusal.empty() ? "" : cat(", because of ", known.refusal));
   if (!known.calibration->table(work.call_class, Where::host))
     return "roofs measured now, because its calibration hasn't such calls";
-  return cat("calibrated on ", known.calibration->date.substr(0, 10));
+  return words_of(known);
 }
 
 std::string time_text(double seconds) {

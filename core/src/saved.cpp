@@ -1,14 +1,13 @@
 #include "saved.hpp"
 
 #include <dirent.h>
+#include <sys/file.h>
 #include <sys/utsname.h>
 #include <trine/version.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-
-#include "backends/kit/files.hpp"
 
 namespace trine::detail {
 namespace {
@@ -19,12 +18,6 @@ constexpr std::size_t kDigits = 16;
 
 std::string folder() {
   return kit::user_folder<std::string>("TRINE_DATA_DIR", "XDG_DATA_HOME", ".local/share");
-}
-
-std::string hex(uint64_t value) {
-  std::string text(kDigits, '0');
-  for (std::size_t i = kDigits; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
-  return text;
 }
 
 /// "tuning-cuda-0123456789abcdef.txt"
@@ -103,6 +96,20 @@ std::string one_line(std::string_view value) {
 }
 
 }  // namespace
+
+std::string hex(uint64_t value) {
+  std::string text(kDigits, '0');
+  for (std::size_t i = kDigits; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
+  return text;
+}
+
+SavedLock::SavedLock() {
+  const std::string where = folder();
+  if (where.empty()) return;
+  kit::make_folders(where + "/");
+  folder_.descriptor = ::open(where.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (folder_.descriptor >= 0 && flock(folder_.descriptor, LOCK_EX) != 0 && errno == EINTR) {}
+}
 
 void SavedKey::add(std::string name, std::string_view value, bool names_the_file) {
   lines.push_back({std::move(name), one_line(value), names_the_file});

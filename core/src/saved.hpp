@@ -11,13 +11,14 @@
 // They lie in TRINE_DATA_DIR (empty: nothing is kept), else XDG_DATA_HOME/trine, else
 // HOME/.local/share/trine; nowhere in a setuid program. A file is read whole and all of it is checked
 // before any of it is used. It is replaced whole (a temporary, fsync, rename), so any number of
-// processes may read and write at once: the last one wins. docs/decisions/saved-files.md says why so.
+// processes may read and write at once: the last one wins, SavedLock keeps them apart. docs/decisions/saved-files.md says why so.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backends/kit/files.hpp"
 #include "state.hpp"
 
 namespace trine::detail {
@@ -54,6 +55,21 @@ Saved read_saved(std::string_view kind, int version, const SavedKey& key);
 /// can be kept; what was there is then as it was. A row is one line, not empty.
 std::string write_saved(std::string_view kind, int version, const SavedKey& key,
                         const std::vector<std::string>& rows);
+
+/// While it lives, no other process or thread has one: for who reads a file, adds to it and writes it.
+/// The kernel gives it back for a process that died. Where the folder can't be locked (a file system
+/// without locks), the last one wins as ever.
+class SavedLock {
+ public:
+  SavedLock();
+  SavedLock(const SavedLock&) = delete;
+
+ private:
+  kit::File folder_{-1};
+};
+
+/// 16 digits.
+std::string hex(uint64_t value);
 
 /// Removes every file of the kind, of all devices, and returns their paths. Throws as write_saved().
 std::vector<std::string> forget_saved(std::string_view kind);

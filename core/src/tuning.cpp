@@ -112,6 +112,18 @@ TunedRow prepared(const DeviceState& device, const TunedCall& call, const Tuned&
   return made;
 }
 
+/// Of the calls and their rungs: a table measured again that chooses the same has the same mark.
+std::string mark_of(const std::vector<Tuned>& rows) {
+  uint64_t hash = kit::checksum("", 0);
+  bool moves = false;
+  for (const Tuned& row : rows) {
+    const std::string text = cat(row.call, " ", row.rung, "\n");
+    hash = kit::checksum(text.data(), text.size(), hash);
+    moves |= !row.rung.empty();
+  }
+  return moves ? hex(hash) : "none";
+}
+
 std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
   auto table = std::make_unique<TuningTable>();
   const Saved saved = read_saved(kKind, kVersion, saved_key(device));
@@ -135,6 +147,7 @@ std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
     table->refused = cat("the saved tuning table for this device was refused: ", found.refusal,
                          "; the built-in choice");
   }
+  table->mark = mark_of(found.rows);
   std::stable_sort(table->rows.begin(), table->rows.end(),
                    [](const TunedRow& a, const TunedRow& b) { return a.call.kind < b.call.kind; });
   return table;
@@ -241,6 +254,7 @@ std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
     std::vector<Tuned> checked;
     for (const Tuned& row : rows) checked.push_back(detail::checked(state, row));
     const detail::SavedKey key = detail::saved_key(state);
+    const detail::SavedLock lock;              // another sweep may be adding its rows
     std::map<std::string, std::string> lines;  // by call
     for (const std::string& line : detail::read_saved(detail::kKind, detail::kVersion, key).rows) {
       Tuned old;

@@ -24,6 +24,7 @@ struct TuningTable {
   unsigned generation = 0;
   std::vector<TunedRow> rows;  ///< by kind
   std::string refused;         ///< why none of what is there is used; or ""
+  std::string mark = "none";   ///< the same for tables that choose alike; tuning_mark()
   Tuning found;
 
   /// The row that decides the call, or nullptr.
@@ -43,6 +44,13 @@ inline const TuningTable* tuning_of(const DeviceState& device) {
   const TuningTable* table = device.tuning.load(std::memory_order_acquire);
   if (table && table->generation == tuning_generation.load(std::memory_order_acquire)) return table;
   return &load_tuning(device);
+}
+
+/// Which rungs the device's table chooses for which calls, as a word; "none": the built-in ones. What is
+/// measured of the built-in choices, as calibrations are, holds under one mark alone.
+inline std::string tuning_mark(const DeviceState& device) {
+  const TuningTable* const table = tuning_of(device);
+  return table ? table->mark : "none";
 }
 
 }  // namespace trine::detail

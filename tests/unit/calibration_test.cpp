@@ -1,6 +1,8 @@
 // Calibrations decide, say so, and are refused whole where anything in them is wrong.
 #include "core/src/calibration.hpp"
 
+#include <trine/tuning.hpp>
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -47,7 +49,8 @@ struct Calibrations : ::testing::Test {
     for (const Device& device : both) learn(device, nullptr);
   }
   void save(const Device& device, const std::vector<std::string>& rows) {
-    write_saved(kCalibrationKind, kCalibrationVersion, saved_key(*Access::state(device)), rows);
+    write_saved(kCalibrationKind, kCalibrationVersion, calibration_key(*Access::state(device)),
+                rows);
   }
   void learn_rows(const Device& device, const Calibration& calibration) {
     learn(device, std::make_shared<const Calibration>(calibration_of(rows_of(calibration))));
@@ -154,6 +157,39 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
     EXPECT_NE(known.refusal.find(words), std::string::npos) << known.refusal;
     EXPECT_NE(known.refusal.find("calibration-fake-"), std::string::npos) << known.refusal;
   }
+}
+
+TEST_F(Calibrations, HoldForTheTuningTheyWereMeasuredUnder) {
+  const Device& device = both[0];
+  const auto found = [&] { return words_of(read_calibration(device)); };
+  const std::string good = "calibrated on 2026-11-21";
+  const Calibration sums = of_sums(1e-3, 1e-9);
+  Tuned row{tuned_call(sum_of(1000)), "", 1e-6, 2e-6, "2026-11-21"};
+  EXPECT_EQ(found(), "not calibrated");
+  save(device, rows_of(sums));
+  learn_rows(device, sums);
+  save_tuning(device, {row});
+  EXPECT_EQ(found(), good) << "the built-in choice won";
+  EXPECT_EQ(calibration(device), good);
+
+  row.rung = "naive";
+  save_tuning(device, {row});
+  for (const std::string& words : {found(), calibration(device)}) {
+    EXPECT_NE(words.find("its tuning is 'none', here it is '"), std::string::npos) << words;
+    EXPECT_NE(words.find("trine calibrate"), std::string::npos) << words;
+  }
+  const std::string why = place(sum_of(1000), Where::host, 1, both).sentence;
+  EXPECT_NE(why.find("its tuning is 'none'"), std::string::npos) << why;
+
+  save(device, rows_of(sums));  // under the table
+  row.seconds /= 2, row.date = "2026-11-22";
+  save_tuning(device, {row});
+  EXPECT_EQ(found(), good) << "another time of the same rung";
+  use_tuning(false);
+  EXPECT_NE(found().find("here it is 'none'"), std::string::npos) << found();
+  use_tuning(true);
+  forget_tuning();
+  EXPECT_NE(found().find("here it is 'none'"), std::string::npos) << found();
 }
 
 TEST_F(Calibrations, AreLearnedAndSavedOnlyWhole) {

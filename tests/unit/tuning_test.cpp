@@ -225,6 +225,18 @@ TEST_F(TuningTest, RowsAreAddedInThePlaceOfThoseOfTheSameCall) {
   EXPECT_EQ(rung(product_of(64, 64, 64)), "naive");
 }
 
+TEST_F(TuningTest, RowsThatAreSavedAtOnceAreAllKept) {
+  constexpr int kWriters = 4, kRows = 8;
+  std::vector<std::thread> threads;
+  for (int writer = 0; writer < kWriters; ++writer)
+    threads.emplace_back([&, writer] {
+      for (int i = 0; i < kRows; ++i)
+        save_tuning(device, {row(sum_of(int64_t{1} << (writer * kRows + i)), "")});
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(tuning(device).rows.size(), std::size_t{kWriters * kRows});
+}
+
 TEST_F(TuningTest, CanBeSwitchedOffAndForgotten) {
   const std::string path = save_tuning(device, {row(sum_of(1000), "naive")});
   use_tuning(false);

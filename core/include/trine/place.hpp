@@ -73,6 +73,9 @@ struct Calibrated {
 /// Throws Error (unsupported) where nothing can be saved.
 TRINE_API Calibrated calibrate(std::span<const Device> devices,
                                const CalibrateOptions& options = {});
+/// What place() decides from: "calibrated on <date>", or "not calibrated" and why the file that is there
+/// isn't used. A calibration holds for the tuning table under which it was measured.
+TRINE_API std::string calibration(const Device& device);
 
 /// The size from which on another device is faster.
 struct Crossing {

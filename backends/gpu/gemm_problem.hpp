@@ -42,7 +42,7 @@ struct Problem {
         batch(op.c.batch),
         multiply(k > 0 && !is_zero(op.dtype, op.alpha)),
         add_c(!is_zero(op.dtype, op.beta)) {
-    if (c.row == 1 && c.col != 1) transpose();
+    if (c.col != 1 && c.row <= 1) transpose();  // along a single row any stride is legal
   }
   void transpose() {
     std::swap(a, b);

@@ -51,7 +51,9 @@ void add_layouts(List& list) {
       for (const auto& [m, n, k, batch] :
            {std::tuple<int64_t, int64_t, int64_t, int64_t>{33, 35, 37, 1},
             {64, 72, 48, 1},
-            {19, 70, 21, 3}}) {
+            {19, 70, 21, 3},
+            {1, 70, 21, 1},
+            {70, 1, 21, 1}}) {
         const int64_t pad = m == 64 ? 0 : mask % 3 + 1;
         trine_gemm op = plan(dtype, m, n, k, 1, mask % 2 == 0 ? 0 : 1, batch);
         lay(op.a, (mask & 1) != 0, pad), lay(op.b, (mask & 2) != 0, pad),

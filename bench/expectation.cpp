@@ -68,7 +68,6 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
   output_bytes_ = bytes.back();
   sampled_ = oracle::flops(op) / 2 > kFullCheckSteps;
   expected_.resize(size_t(windows_) + 1);
-  bounds_.resize(size_t(windows_) + 1);
 }
 
 const std::byte* Expectation::data_of(int w, size_t operand) const {
@@ -109,9 +108,7 @@ void Expectation::prepare(int w) {
 std::string Expectation::check(int w, const void* output, Numerics numerics) {
   if (output_bytes_ == 0) return {};
   prepare(w);
-  if (samples(w))
-    return check_sampled(w, output,
-                         numerics == Numerics::reproducible || problem_.dtype == Dtype::i32);
+  if (samples(w)) return check_sampled(w, output, numerics);
   const oracle::Operation want = operation(w, expected_[size_t(w)].data());
   oracle::Operation got = operation(w, const_cast<void*>(output));
   if (numerics == Numerics::vendor && problem_.operation == Operation::transpose) {
@@ -121,15 +118,28 @@ std::string Expectation::check(int w, const void* output, Numerics numerics) {
                         std::get<trine_transpose>(got).output);
     return moved.none() ? std::string() : moved.sentence();
   }
-  oracle::Operation before = want;
-  const bool had_c = inputs_.size() > input_count_;
-  if (had_c) before = operation(w, inputs_[input_count_].data());
-  const oracle::Difference difference = oracle::check(
-      want, *oracle::output_of(got).view, uint32_t(numerics), had_c ? &before : nullptr);
+  const oracle::Difference difference =
+      oracle::check(want, *oracle::output_of(got).view, bounds(w, numerics));
   return difference.none() ? std::string() : difference.sentence();
 }
 
-std::string Expectation::check_sampled(int w, const void* output, bool exact) {
+const std::vector<double>& Expectation::bounds(int w, Numerics numerics) {
+  const auto [at, is_new] = bounds_.try_emplace({w, numerics});
+  if (!is_new) return at->second;
+  const bool had_c = inputs_.size() > input_count_;
+  const oracle::Operation before =
+      operation(w, had_c ? inputs_[input_count_].data() : expected_[size_t(w)].data());
+  if (!samples(w)) {
+    at->second = oracle::error_bounds(before, uint32_t(numerics));
+  } else if (problem_.dtype != Dtype::i32 && numerics != Numerics::reproducible) {
+    const auto& gemm = std::get<trine_gemm>(before);
+    at->second =
+        oracle::error_bounds_at(gemm, positions_, oracle::unit_of(gemm.dtype, uint32_t(numerics)));
+  }
+  return at->second;
+}
+
+std::string Expectation::check_sampled(int w, const void* output, Numerics numerics) {
   const oracle::Operation op = operation(w, const_cast<void*>(output));
   const auto& gemm = std::get<trine_gemm>(op);
   const auto count = int64_t(positions_.size());
@@ -141,14 +151,12 @@ std::string Expectation::check_sampled(int w, const void* output, bool exact) {
         batch * gemm.c.batch_stride + row * gemm.c.row_stride + col * gemm.c.col_stride;
     std::copy_n(static_cast<const std::byte*>(output) + at * size, size, taken.data() + i * size);
   }
-  std::vector<double>& bounds = bounds_[size_t(w)];
-  if (!exact && bounds.empty())
-    bounds = oracle::error_bounds_at(gemm, positions_, gemm.dtype == TRINE_F32 ? 0x1p-24 : 0x1p-53);
+  const std::vector<double>& within = bounds(w, numerics);
   const trine_view got{taken.data(), 0, count, 1, 1, 1, 1, 0};
   const trine_view want{expected_[size_t(w)].data(), 0, count, 1, 1, 1, 1, 0};
-  const oracle::Difference difference = exact
+  const oracle::Difference difference = within.empty()
                                             ? oracle::compare(gemm.dtype, want, got)
-                                            : oracle::compare_within(gemm.dtype, want, got, bounds);
+                                            : oracle::compare_within(gemm.dtype, want, got, within);
   if (difference.none()) return {};
   const oracle::Position& first = positions_[size_t(difference.row)];
   return fmt::format("of {} sampled elements {}; the first is ({}, {})", count,

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -55,7 +57,9 @@ class Expectation {
   /// Whether some elements of window `w` stand for all: the oracle takes its time over large gemms.
   bool samples(int w) const;
   void prepare(int w);
-  std::string check_sampled(int w, const void* output, bool exact);
+  std::string check_sampled(int w, const void* output, Numerics numerics);
+  /// By element of window `w` (of positions_ where it is sampled); empty: the same bits.
+  const std::vector<double>& bounds(int w, Numerics numerics);
 
   Problem problem_;
   size_t input_count_ = 0;
@@ -68,7 +72,7 @@ class Expectation {
   std::vector<oracle::Position> positions_;
   /// By window, the unseen one last; of positions_ when sampled.
   std::vector<std::vector<std::byte>> expected_;
-  std::vector<std::vector<double>> bounds_;  ///< by window, of positions_
+  std::map<std::pair<int, Numerics>, std::vector<double>> bounds_;
 };
 
 }  // namespace trine::bench

@@ -54,14 +54,6 @@ std::string extent_text(std::initializer_list<int64_t> extents) {
   return text;
 }
 
-/// Relative error of one step of a rung that isn't reproducible.
-double unit_of(uint32_t dtype, uint32_t numerics) {
-  if (dtype == TRINE_F64) return std::numeric_limits<double>::epsilon() / 2;
-  // fast f32 may split operands into three tf32 parts, which together keep 21 bits or more.
-  const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
-  return numerics == TRINE_FAST ? 8 * f32 : f32;
-}
-
 }  // namespace
 
 trine_view dense_rows(int64_t rows, int64_t cols, int64_t batch) {
@@ -223,22 +215,35 @@ void reference(const Operation& op) {
   std::visit([](const auto& o) { reference(o); }, op);
 }
 
-Difference check(const Operation& op, const trine_view& got, uint32_t numerics,
-                 const Operation* before) {
+double unit_of(uint32_t dtype, uint32_t numerics) {
+  if (dtype == TRINE_F64) return std::numeric_limits<double>::epsilon() / 2;
+  // fast f32 may split operands into three tf32 parts, which together keep 21 bits or more.
+  const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
+  return numerics == TRINE_FAST ? 8 * f32 : f32;
+}
+
+std::vector<double> error_bounds(const Operation& before, uint32_t numerics) {
+  Operation copy = before;
+  const uint32_t dtype = output_of(copy).dtype;
+  if (numerics == TRINE_REPRODUCIBLE || (dtype != TRINE_F32 && dtype != TRINE_F64)) return {};
+  if (const auto* g = std::get_if<trine_gemm>(&before))
+    return error_bounds(*g, unit_of(g->dtype, numerics));
+  const auto* r = std::get_if<trine_reduce>(&before);
+  // An extreme is one of the inputs, whatever the order.
+  const bool rounds = r != nullptr && (r->function == TRINE_SUM || r->function == TRINE_PROD);
+  return rounds ? error_bounds(*r) : std::vector<double>{};
+}
+
+Difference check(const Operation& op, const trine_view& got, std::span<const double> bounds) {
   Operation copy = op;
   const Operand output = output_of(copy);
-  const bool is_float = output.dtype == TRINE_F32 || output.dtype == TRINE_F64;
-  if (numerics == TRINE_REPRODUCIBLE || !is_float) return compare(output.dtype, *output.view, got);
-  if (const auto* r = std::get_if<trine_reduce>(&op)) {
-    // An extreme is one of the inputs, whatever the order.
-    if (r->function != TRINE_SUM && r->function != TRINE_PROD)
-      return compare(output.dtype, *output.view, got);
-    return compare_within(output.dtype, *output.view, got, error_bounds(*r));
-  }
-  if (const auto* g = std::get_if<trine_gemm>(before != nullptr ? before : &op))
-    return compare_within(output.dtype, *output.view, got,
-                          error_bounds(*g, unit_of(g->dtype, numerics)));
-  return compare(output.dtype, *output.view, got);
+  return bounds.empty() ? compare(output.dtype, *output.view, got)
+                        : compare_within(output.dtype, *output.view, got, bounds);
+}
+
+Difference check(const Operation& op, const trine_view& got, uint32_t numerics,
+                 const Operation* before) {
+  return check(op, got, error_bounds(before != nullptr ? *before : op, numerics));
 }
 
 HostOperation::HostOperation(const Operation& plan) : op(plan) {

@@ -59,13 +59,19 @@ std::vector<std::string> configurations(const RungInfo& rung, std::string_view f
   return all;
 }
 
-const Result* figure_of(const std::vector<Result>& results) {
+const Result* figure_of(const std::vector<Result>& results, std::string_view method) {
   const Result* figure = nullptr;
   for (const Result& result : results) {
     if (!result.verified || !result.kernel) return nullptr;
-    if (result.memory == "resident") figure = &result;  // the sustained one comes last
+    if (result.memory == "resident" && result.method == method) figure = &result;
   }
   return figure;
+}
+
+std::string_view common_method(const std::vector<const std::vector<Result>*>& all) {
+  for (const std::vector<Result>* results : all)
+    if (figure_of(*results, "single") && !figure_of(*results, "sustained")) return "single";
+  return "sustained";
 }
 
 bool may_be_chosen(Numerics rung, Numerics asked) {

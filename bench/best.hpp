@@ -13,14 +13,18 @@ namespace trine::bench {
 /// ("tile=16") stand still. Throws Refusal where it names none of the rung's.
 std::vector<std::string> configurations(const RungInfo& rung, std::string_view fixed = {});
 
-/// The result that a configuration is compared by: back to back where there is such a figure, else the
-/// single launch; nullptr where any of them is wrong or refused.
-const Result* figure_of(const std::vector<Result>& results);
+/// The result by that method, "single" or "sustained"; nullptr where there is none, or any of them is wrong
+/// or refused.
+const Result* figure_of(const std::vector<Result>& results, std::string_view method);
+
+/// The one by which all of these are compared: back to back where all that are right have such a figure,
+/// else the single launch. The two are never mixed.
+std::string_view common_method(const std::vector<const std::vector<Result>*>& all);
 
 /// Whether a call that asks for `asked` may get such a rung without naming it.
 bool may_be_chosen(Numerics rung, Numerics asked);
 
-/// Measurements of two configurations in turns, each a round.
+/// Measurements of two configurations in turns, each a round, by one method.
 struct Rounds {
   std::vector<Result> challenger, standing;
 

@@ -31,7 +31,7 @@ struct Options {
 struct Trial {
   std::string rung;
   std::vector<Result> results;
-  const Result* figure() const { return figure_of(results); }
+  const Result* figure(std::string_view method) const { return figure_of(results, method); }
 };
 
 /// All of them at one size on one device. The first is the backend's own choice.
@@ -154,38 +154,49 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
 /// More of both in turns, so that a machine that slows down meets them alike; false where they end early.
 bool Sweep::measure_rounds(Runner& runner, Expectation& expectation, const Trial& challenger,
                            const Trial& standing, Rounds& rounds) {
-  const auto add = [&](const Trial& trial, std::vector<Result>& to) {
+  std::vector<std::vector<Result>> challengers, standings;
+  const auto add = [&](const Trial& trial, std::vector<std::vector<Result>>& to) {
     control_.show(fmt::format("{} on {}: once more {}", to_string(trial.results[0].problem),
                               runner.device().id(), trial.rung));
-    const auto results =
-        measure_rung(runner, trial.results[0].problem, expectation, trial.rung, false);
-    const Result* figure = figure_of(results);
-    if (!figure) return false;
-    to.push_back(*figure);
-    return true;
+    to.push_back(measure_rung(runner, trial.results[0].problem, expectation, trial.rung, false));
+    return figure_of(to.back(), "single") != nullptr;
   };
-  for (int round = 0; round < kRounds; ++round) {
-    if (control_.stop() || !add(challenger, rounds.challenger) || !add(standing, rounds.standing))
-      return false;
-  }
+  for (int round = 0; round < kRounds; ++round)
+    if (control_.stop() || !add(challenger, challengers) || !add(standing, standings)) return false;
+  std::vector<const std::vector<Result>*> all;
+  for (const auto& results : challengers) all.push_back(&results);
+  for (const auto& results : standings) all.push_back(&results);
+  const std::string_view method = common_method(all);
+  for (const auto& results : challengers) rounds.challenger.push_back(*figure_of(results, method));
+  for (const auto& results : standings) rounds.standing.push_back(*figure_of(results, method));
   return true;
 }
 
+/// The method by which the rungs that may be chosen are compared.
+std::string_view method_of(const Swept& swept) {
+  std::vector<const std::vector<Result>*> all;
+  for (const Trial& trial : swept.trials)
+    if (may_be_chosen(trial.results.front().numerics, swept.problem.numerics))
+      all.push_back(&trial.results);
+  return common_method(all);
+}
+
 void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
+  const std::string_view method = method_of(swept);
   const Trial &standing = swept.trials.front(), *best = nullptr;
   for (const Trial& trial : swept.trials) {
-    const Result* figure = trial.figure();
+    const Result* figure = trial.figure(method);
     if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
-    if (!best || *figure->kernel < *best->figure()->kernel) best = &trial;
+    if (!best || *figure->kernel < *best->figure(method)->kernel) best = &trial;
   }
-  if (!best || !standing.figure()) {
+  if (!best || !standing.figure(method)) {
     swept.sentence = "the built-in choice failed: nothing to compare with";
     return;
   }
   Tuned row{call_of(swept.problem),
             {},
-            *standing.figure()->kernel,
-            *standing.figure()->kernel,
+            *standing.figure(method)->kernel,
+            *standing.figure(method)->kernel,
             date_text()};
   swept.best = best->rung;
   if (best == &standing) {
@@ -240,16 +251,20 @@ std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
   const Result& first = trial.results.front();
   std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
   row.resize(8, "-");
-  const Result *figure = trial.figure(), *standing = swept.trials.front().figure();
+  const Result *single = trial.figure("single"), *sustained = trial.figure("sustained");
   row[7] = "WRONG";
-  if (!figure) return row;
-  row[2] = time_text(first.kernel);
-  if (figure->method == "sustained") row[3] = time_text(figure->kernel);
-  row[4] = rate_text(*figure);
-  row[5] = share_text(*figure);
-  if (standing) row[6] = ratio_text(*standing->kernel / *figure->kernel);
-  row[7] = verdict_text(*figure);
-  if (&trial == &swept.trials.front()) row[7] += ", built-in choice";
+  if (!single) return row;
+  const Result& figure = sustained ? *sustained : *single;
+  row[2] = time_text(single->kernel);
+  if (sustained) row[3] = time_text(sustained->kernel);
+  row[4] = rate_text(figure);
+  row[5] = share_text(figure);
+  const Trial& built_in = swept.trials.front();
+  const std::string_view method = common_method({&trial.results, &built_in.results});
+  if (const Result* standing = built_in.figure(method))
+    row[6] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
+  row[7] = verdict_text(figure);
+  if (&trial == &built_in) row[7] += ", built-in choice";
   if (trial.rung == swept.best) row[7] += ", best";
   return row;
 }
@@ -275,9 +290,9 @@ void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
                                  to_string(last.problem.operation, last.problem.size),
                                  last.failure));
     }
-    // The fastest first, those that are wrong last.
+    // The fastest single launch first, those that are wrong last.
     std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
-      const Result *left = a->figure(), *right = b->figure();
+      const Result *left = a->figure("single"), *right = b->figure("single");
       return left && (!right || *left->kernel < *right->kernel);
     });
     for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));

@@ -42,15 +42,28 @@ TEST(Configurations, StandStillWhereTheyAreSettled) {
     EXPECT_THROW(configurations(tiled(), bad), Refusal) << bad;
 }
 
-TEST(Figure, IsTheSustainedOneWhereEverythingIsRight) {
+TEST(Figure, IsOfOneMethodWhereEverythingIsRight) {
   std::vector<Result> results{result(2, 0), result(1, 0, "sustained")};
-  EXPECT_EQ(figure_of(results)->method, "sustained");
+  EXPECT_EQ(*figure_of(results, "sustained")->kernel, 1);
+  EXPECT_EQ(*figure_of(results, "single")->kernel, 2);
+  EXPECT_EQ(figure_of({result(2, 0)}, "sustained"), nullptr);
   results[0].verified = false;
-  EXPECT_EQ(figure_of(results), nullptr);
-  EXPECT_EQ(figure_of({}), nullptr);
+  EXPECT_EQ(figure_of(results, "sustained"), nullptr);
+  EXPECT_EQ(figure_of({}, "single"), nullptr);
   Result refused;
   refused.skipped = true;
-  EXPECT_EQ(figure_of({refused}), nullptr);
+  EXPECT_EQ(figure_of({refused}, "single"), nullptr);
+}
+
+TEST(Method, IsNeverMixed) {
+  Result refused;
+  refused.skipped = true;
+  const std::vector<Result> both{result(2, 0), result(1, 0, "sustained")}, one{result(2.1, 0)},
+      none{refused};
+  EXPECT_EQ(common_method({&both, &both}), "sustained");
+  EXPECT_EQ(common_method({&both, &one}), "single");
+  EXPECT_EQ(common_method({&one, &both}), "single");
+  EXPECT_EQ(common_method({&both, &none}), "sustained") << "a refusal has no say";
 }
 
 TEST(MayBeChosen, NeverMovesAPromise) {

@@ -20,7 +20,7 @@ namespace {
 
 struct Options {
   std::string base, next, threshold = "5%", json;
-  bool across = false;
+  bool across = false, allow_missing = false;
 };
 
 nlohmann::json read_json(const std::string& path) {
@@ -154,7 +154,7 @@ int gate(const Options& o) {
   if (!o.json.empty()) check_writable(o.json);
   std::vector<Comparison> all = read(o);
   judge(all, margin);
-  const int code = gate_code(all, margin);
+  const int code = gate_code(all, margin, o.allow_missing);
   print_cases(all);
   print_drifts(all, margin);
   print_method(all, o);
@@ -171,10 +171,13 @@ Command add_gate(CLI::App& app) {
       ->required();
   app.add_option("new", o->next, "the same of the build in question")->required();
   app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");
+  app.add_flag("--allow-missing", o->allow_missing,
+               "a case of the baseline that the new run lacks is no reason for exit code 3");
   app.add_flag("--across", o->across, "compare other hosts, devices and drivers too");
   app.add_option("--json", o->json, "write the verdicts as JSON too")->type_name("FILE");
   app.footer(
-      "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous.");
+      "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or "
+      "missing.");
   return [o] { return gate(*o); };
 }
 

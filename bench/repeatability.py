@@ -7,7 +7,7 @@ import json
 import sys
 
 CASE = ("operation", "function", "map", "axis", "dtype", "result_dtype", "shape", "batch", "layout", "values",
-        "device", "requested", "memory", "method")
+        "strides", "offsets", "device", "requested", "memory", "method")
 
 
 def cases(path):

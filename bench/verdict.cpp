@@ -47,6 +47,9 @@ std::string case_of(const json& result) {
   if (word(result, "layout").find('c') != std::string::npos)
     text += fmt::format(" {}", word(result, "layout"));
   if (word(result, "values") != "uniform") text += fmt::format(" {}", word(result, "values"));
+  const json none = {{"strides", {1, 1}}, {"offsets", {0, 0}}};
+  for (const auto& [key, usual] : none.items())
+    if (result.value(key, usual) != usual) text += fmt::format(" {} {}", key, result[key].dump());
   const std::string requested = word(result, "requested");
   return fmt::format("{} on {}{}, {}, {}", text, word(result, "device"),
                      requested.empty() ? "" : " by " + requested, word(result, "memory"),
@@ -84,7 +87,9 @@ void check_same_place(const json& base, const json& next) {
 
 std::map<std::string, const json*> cases_of(const json& document) {
   std::map<std::string, const json*> all;
-  for (const json& result : document.at("results")) all.emplace(case_of(result), &result);
+  for (const json& result : document.at("results"))
+    if (!all.emplace(case_of(result), &result).second)
+      throw Refusal(fmt::format("one file has two results of one case: {}", case_of(result)));
   return all;
 }
 
@@ -228,14 +233,15 @@ void judge(std::vector<Comparison>& all, double margin) {
   }
 }
 
-int gate_code(const std::vector<Comparison>& all, double margin) {
+int gate_code(const std::vector<Comparison>& all, double margin, bool allow_missing) {
   const auto any = [&](auto is) { return std::any_of(all.begin(), all.end(), is); };
   if (any([](const Comparison& c) {
         return c.verdict == Verdict::slower || c.verdict == Verdict::failed;
       }))
     return kExitFailed;
   return any([&](const Comparison& c) {
-    return c.verdict == Verdict::ambiguous && c.shift.high > margin;
+    return (c.verdict == Verdict::ambiguous && c.shift.high > margin) ||
+           (c.verdict == Verdict::missing && !c.base.empty() && !allow_missing);
   })
              ? kExitAmbiguous
              : kExitGood;

@@ -36,7 +36,8 @@ double drift_of(const std::vector<Comparison>& all, const std::string& device);
 /// itself was; faster likewise; the same, what lies within the margin with its interval.
 void judge(std::vector<Comparison>& all, double margin);
 
-/// 1 with a case slower or failed, 3 where only an ambiguous one may be slower, else 0.
-int gate_code(const std::vector<Comparison>& all, double margin);
+/// 1 with a case slower or failed; 3 where an ambiguous one may be slower, or one is missing whose baseline
+/// has a figure, unless `allow_missing`; else 0.
+int gate_code(const std::vector<Comparison>& all, double margin, bool allow_missing = false);
 
 }  // namespace trine::bench

@@ -240,8 +240,21 @@ TEST(Verdicts, WhatOneSideLacksIsListed) {
        {judged(document(two), document({two[0]})), judged(document({two[0]}), document(two))}) {
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[1].verdict, Verdict::missing);
-    EXPECT_EQ(gate_code(all, kMargin), kExitGood);
+    EXPECT_EQ(gate_code(all, kMargin, true), kExitGood);
   }
+  // A build that lost a case is no good build; one that has more is.
+  EXPECT_EQ(gate_code(judged(document(two), document({two[0]})), kMargin), kExitAmbiguous);
+  EXPECT_EQ(gate_code(judged(document({two[0]}), document(two)), kMargin), kExitGood);
+}
+
+TEST(Verdicts, StridesAndOffsetsMakeACase) {
+  json moved = result("cpu", 2e-3);
+  moved["strides"] = {3, 1};
+  const auto all =
+      judged(document({result("cpu", 1e-3), moved}), document({result("cpu", 1e-3), moved}));
+  EXPECT_EQ(all.size(), 2U);
+  EXPECT_THAT(refusal(document({moved, moved}), document({moved})),
+              HasSubstr("two results of one case"));
 }
 
 TEST(Verdicts, OtherMachinesAreRefusedUnlessAsked) {

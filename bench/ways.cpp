@@ -39,6 +39,9 @@ void settle(Measured& m, std::vector<Pass>& passes, const Samples& samples) {
   m.result.total = m.pass.total();
   m.result.samples = int(samples.seconds.size());
   m.result.spread = samples.spread();
+  m.result.rounds = {samples.median()};
+  m.result.interval = samples.interval();
+  m.result.roofs = {m.result.roof.value};
   m.result.rate = work(m.result.problem) / std::max(*m.result.kernel, 1e-12);
 }
 
@@ -125,11 +128,14 @@ class Session {
     const Way without = pipelined->way;
     Way way = without;
     const Measured cpu = measure_way(o_, open("cpu"), problem_, expectation_, {"shared"});
+    if (!cpu.result.verified) return measured_.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
-    // The two slow each other down: what each took beside the other corrects its part.
-    for (int turn = 0; turn < 3; ++turn) {
+    const auto balance = [&] {
       way.cpu_rows = balanced_rows(problem_, way.chunks, device_all, cpu_all);
-      if (way.cpu_rows == 0) break;
+      return way.cpu_rows != 0;
+    };
+    // The two slow each other down: what each took beside the other corrects its part.
+    for (int turn = 0; balance() && turn < 3; ++turn) {
       Pipeline pipeline(device_, problem_, expectation_, way);
       pipeline.once(0);
       const Pass pass = pipeline.once(0);
@@ -148,22 +154,28 @@ class Session {
       return;
     }
     Measured with = measure_way(o_, device_, problem_, expectation_, way);
-    with.gain = gain(without, way);
+    if (with.result.verified) with.gain = gain(without, with);
     measured_.push_back(std::move(with));
   }
 
   /// In turns, so that a machine that is slower for a while is so for both.
-  double gain(const Way& without, const Way& with) {
+  double gain(const Way& without, Measured& with) {
     constexpr int kTurns = 7;
     Pipeline plain(device_, problem_, expectation_, without);
-    Pipeline helped(device_, problem_, expectation_, with);
+    Pipeline helped(device_, problem_, expectation_, with.way);
     Samples plain_times, helped_times;
+    const auto once = [&](Pipeline& pipeline, int turn, Samples& times) {
+      const int w = turn % expectation_.windows();
+      const double seconds = pipeline.once(w).seconds;
+      if (with.result.failure.empty())
+        with.result.failure = expectation_.check(w, pipeline.output(), with.result.numerics);
+      if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
+    };
     for (int turn = 0; turn <= kTurns; ++turn) {
-      const double a = plain.once(0).seconds, b = helped.once(0).seconds;
-      if (turn == 0) continue;  // the first one doesn't count
-      plain_times.seconds.push_back(a);
-      helped_times.seconds.push_back(b);
+      once(plain, turn, plain_times);
+      once(helped, turn, helped_times);
     }
+    with.result.verified = with.result.failure.empty();
     return plain_times.median() / helped_times.median();
   }
 

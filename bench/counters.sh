@@ -45,7 +45,7 @@ count() {
   IFS=, read -ra paths <<< "$arrays"
   paths=("${paths[@]/#/$scratch/}")
   timeout -k 5 60 ncu --clock-control none --csv --print-units base --metrics "$(IFS=,; echo "${metrics[*]}")" \
-    --kernel-name "$kernel" --launch-count 1 "$trine" run "$operation" --device "$device" --rung "$rung" \
+    --kernel-name "regex:^${kernel}(__.*)?\$" --launch-count 1 "$trine" run "$operation" --device "$device" --rung "$rung" \
     --input "${paths[@]}" --output "$scratch/result.npy" "$@" > "$scratch/ncu.csv" 2>&1
   python3 - "$scratch/ncu.csv" "$operation $rung" "${metrics[@]}" << 'PYTHON'
 import csv, sys

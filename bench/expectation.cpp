@@ -157,10 +157,16 @@ std::string Expectation::check_sampled(int w, const void* output, Numerics numer
   const oracle::Difference difference = within.empty()
                                             ? oracle::compare(gemm.dtype, want, got)
                                             : oracle::compare_within(gemm.dtype, want, got, within);
-  if (difference.none()) return {};
-  const oracle::Position& first = positions_[size_t(difference.row)];
-  return fmt::format("of {} sampled elements {}; the first is ({}, {})", count,
-                     difference.sentence(), first.row, first.col);
+  if (!difference.none()) {
+    const oracle::Position& first = positions_[size_t(difference.row)];
+    return fmt::format("of {} sampled elements {}; the first is ({}, {})", count,
+                       difference.sentence(), first.row, first.col);
+  }
+  if (!within.empty()) return {};
+  const uint64_t found = digest(output);
+  const uint64_t first = digests_.try_emplace(w, found).first->second;
+  if (found == first) return {};
+  return fmt::format("other bits than an output before, outside of {} sampled elements", count);
 }
 
 uint64_t Expectation::digest(const void* output) const {

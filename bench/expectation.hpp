@@ -1,6 +1,6 @@
 // What the outputs of a measurement must be, from the oracle: everything up to 2^30 fused steps,
-// else at least 4,096 elements (corners, edges, random) a slot, and all devices with each other by
-// digest.
+// else at least 4,096 elements (corners, edges, random) a slot, and all outputs that must have the same
+// bits with each other by digest: those of every rung and device that are held against one expectation.
 //
 // Each input is kept as `windows` overlapping stretches of one array, a little apart, so that every
 // launch of a timed batch reads other values without a copy of the data for each. One stretch more is
@@ -73,6 +73,8 @@ class Expectation {
   /// By window, the unseen one last; of positions_ when sampled.
   std::vector<std::vector<std::byte>> expected_;
   std::map<std::pair<int, Numerics>, std::vector<double>> bounds_;
+  std::map<int, uint64_t>
+      digests_;  ///< by window where sampled: of the first output that had the right bits
 };
 
 }  // namespace trine::bench

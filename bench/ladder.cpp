@@ -127,7 +127,10 @@ int ladder(const Options& o) {
       climb(run, runner, problem,
             o.rungs.empty() ? ladder_of(device, problem.operation, o.peers) : o.rungs);
     }
-  return finish(run.document, control, o.measuring.json, run.verified ? kExitGood : kExitFailed);
+  compare_all_digests(run.document.results);
+  if (run.sampled) std::printf("%s\n", kSampledNote);
+  return finish(run.document, control, o.measuring.json,
+                exit_code(run.document.results, control.partial()));
 }
 
 }  // namespace
@@ -136,11 +139,9 @@ std::vector<Result> LadderRun::measure(Runner& runner, const Problem& problem,
                                        const std::string& rung, bool whole) {
   control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
   std::vector<Result> results = measure_rung(runner, problem, expect(problem), rung, whole);
+  sampled |= expectation_->sampled();
   control.show("");
-  for (const Result& result : results) {
-    verified &= result.verified || result.skipped;
-    document.results.push_back(result);
-  }
+  document.results.insert(document.results.end(), results.begin(), results.end());
   return results;
 }
 

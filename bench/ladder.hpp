@@ -19,7 +19,7 @@ class LadderRun {
   Control& control;
   const double budget;
   Document document = {.command = "ladder"};
-  bool verified = true;  ///< so far
+  bool sampled = false;  ///< whether a gemm was too large to check every element by the oracle
 
   /// Measures, keeps in the document and returns the results of one rung: refused ones too.
   std::vector<Result> measure(Runner& runner, const Problem& problem, const std::string& rung,

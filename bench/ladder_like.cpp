@@ -241,7 +241,8 @@ std::vector<Measured> measure(LadderRun& run, const Device& device, const Table&
     for (const Figure figure : table.figures)
       each.today.push_back(today(figure, each, before, first));
     const Result* kernel = kernel_of(each);
-    if (kernel) before = kernel;
+    const bool published = !each.line->published.empty();
+    if (kernel || published) before = kernel;  // no step over a rung that is missing here alone
     if (!first) first = kernel;
   }
   return measured;

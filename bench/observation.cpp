@@ -183,10 +183,7 @@ void Report::finish() {
     if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
   print_table(rows);
   print_failures(results_);
-  if (sampled_)
-    std::printf(
-        "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all devices' bits "
-        "with each other.\n");
+  if (sampled_) std::printf("%s\n", kSampledNote);
   std::vector<std::string> devices;
   for (const Result& r : results_)
     if (!r.device.starts_with("cpu") &&

@@ -38,6 +38,11 @@ struct Result {
   bool vendor() const { return numerics == Numerics::vendor; }
 };
 
+/// What checks a gemm above 2^30 fused steps, as a sentence.
+inline constexpr const char* kSampledNote =
+    "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all bits with each "
+    "other.";
+
 /// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
 /// "same bits", "within bound", "refused" or "WRONG".
 std::string rate_text(const Result& result);

@@ -100,10 +100,11 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
 }
 
 std::vector<Result> measure_ladder(const Options& o, const Device& device, const Problem& problem,
-                                   Control& control) {
+                                   Control& control, bool& sampled) {
   std::vector<Result> results;
   Runner runner(device, o.measuring.budget);
   Expectation expectation(problem, o.measuring.seed);
+  sampled |= expectation.sampled();
   for (const RungInfo& rung : device.rungs(problem.operation)) {
     if (control.stop()) break;
     control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung.name));
@@ -129,6 +130,7 @@ int roof(const Options& o) {
   Control control(o.measuring.limit);
   Document document{.command = "roof"};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  bool sampled = false;
   for (const Device& device : devices) {
     const std::vector<DeviceRoof> roofs = device_roofs(device, control);
     control.show("");
@@ -136,12 +138,14 @@ int roof(const Options& o) {
     for (const DeviceRoof& roof : roofs) all.push_back(to_json(roof));
     for (const auto& [where, problem] : ladders) {
       if (!o.points || !(where == device) || control.stop()) continue;
-      const std::vector<Result> results = measure_ladder(o, device, problem, control);
+      const std::vector<Result> results = measure_ladder(o, device, problem, control, sampled);
       print_points(problem, results, roofs, device);
       document.results.insert(document.results.end(), results.begin(), results.end());
     }
   }
-  const int code = o.points ? exit_code(document.results) : kExitGood;
+  compare_all_digests(document.results);
+  if (sampled) std::printf("%s\n", kSampledNote);
+  const int code = o.points ? exit_code(document.results, control.partial()) : kExitGood;
   document.arrays["roofs"] = all;
   return finish(document, control, o.measuring.json, code);
 }

@@ -35,12 +35,14 @@ void set_peer_ratios(std::vector<Result>& results);
 
 /// Fails every reproducible result of one problem whose bits differ from the first's.
 void compare_digests(std::vector<Result>& results);
+/// The same for results of several problems; a line for each failure that nothing else had found.
+void compare_all_digests(std::vector<Result>& results);
 
 /// Writes the JSON file where one was asked for, says why the work ended early if it did, and returns
 /// the command's exit code: `code`, or kExitInterrupted.
 int finish(Document& document, const Control& control, const std::string& path, int code);
 
-/// kExitFailed where any result is wrong, or none is right.
-int exit_code(const std::vector<Result>& results);
+/// kExitFailed where any result is wrong, or none is right though the work wasn't ended early.
+int exit_code(const std::vector<Result>& results, bool partial = false);
 
 }  // namespace trine::bench

@@ -165,7 +165,7 @@ constexpr Row kRows[kSumRungs] = {
                "as many groups as the device holds, each work-item adds many elements by itself",
                kWarpRequirement),
     by_shuffles(row<kMany>("shuffle", "reduce/shuffle",
-                           "warps add in registers: two barriers a group, not one a step",
+                           "warps add in registers: one barrier a group, not one a step",
                            kShuffleRequirement)),
     by_shuffles(row<kMany>("vector_loads", "reduce/vector_loads",
                            "16 bytes a load where the address allows it", kShuffleRequirement)),

@@ -55,7 +55,6 @@ Entry entry_of(const ordered_json& r, size_t host) {
       {"d2h", &e.d2h},     {"total", &e.total}, {"first", &e.first}};
   for (const auto& [key, phase] : phases) *phase = number_of(seconds, key);
   e.peer_ratio = number_of(r, "peer_ratio");
-  e.peak = number_of(r, "peak");
   if (r.contains("rounds") && !r.at("rounds").is_null())
     e.rounds = r.at("rounds").get<std::vector<double>>();
   e.interval = r.value("interval", e.interval);
@@ -171,7 +170,7 @@ void add(Document& all, const std::string& path, const ordered_json& json) {
   const size_t host = host_of(all, json, results);
   for (Entry& e : results) {
     e.host = host;
-    if (!e.peak) e.peak = peak_of(all.hosts[host].devices, e);
+    e.peak = peak_of(all.hosts[host].devices, e);
     all.results.push_back(std::move(e));
   }
   Host& of = all.hosts[host];
@@ -272,7 +271,7 @@ double Entry::bytes() const {
 
 double Entry::flops() const {
   if (operation == "gemm") return 2 * elements();
-  return operation == "reduce" ? elements() * (map == "square" ? 2 : 1) : 0;
+  return operation == "reduce" ? elements() : 0;
 }
 
 std::string Document::device(size_t host, const std::string& id) const {

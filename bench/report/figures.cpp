@@ -52,6 +52,13 @@ void mark_crossings(const Document& document, const Group& group, Figure& figure
       return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
     };
     const Entry& e = group.rows.front().any();
+    // What crossings are of: whole arrays as they lie.
+    const bool plain = (e.operation != "reduce" || (e.axis == "all" && e.map == "identity")) &&
+                       e.result_dtype == e.dtype && e.layout.find('c') == std::string::npos;
+    const bool of_a_host_here =
+        std::any_of(group.rows.begin(), group.rows.end(),
+                    [&](const Row& r) { return r.any().host == extra.host; });
+    if (!plain || !of_a_host_here) continue;
     if (text("operation") != group.operation || text("dtype") != group.dtype ||
         text("memory") != "resident" || !number("size") ||
         c.value("never", ordered_json()) == true ||

@@ -91,6 +91,14 @@ class Liars(unittest.TestCase):
     def test_right_only_for_a_while(self):
         self.named(["differ"], "cpu", "forty_times", size="64")
 
+    def test_a_liar_fails_a_run_that_ended_early(self):
+        command = [TRINE, "compare", "transpose", "--size", "512", "--device", "cpu", "--rung", "null",
+                   "--min-time", "0.01", "--rounds", "50", "--time-limit", "0.5"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280,
+                              env={**os.environ, "TRINE_BACKEND_PATH": PACKS})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("WRONG", done.stdout)
+
     # --- on the cpu: work at the wrong time
 
     def test_work_handed_to_a_thread_behind_the_queue(self):

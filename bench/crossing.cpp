@@ -11,8 +11,9 @@
 namespace trine::bench {
 namespace {
 
-constexpr Where kMemories[] = {Where::device, Where::host, Where::host_pinned};
-constexpr const char* kMemoryWords[] = {"resident", "pageable", "pinned"};
+constexpr Where kMemories[] = {Where::device, Where::host, Where::host_pinned,
+                               Where::host_pipelined};
+constexpr const char* kMemoryWords[] = {"resident", "pageable", "pinned", "pipelined"};
 
 const char* memory_word(Where where) {
   return kMemoryWords[std::find(std::begin(kMemories), std::end(kMemories), where) - kMemories];
@@ -103,17 +104,22 @@ void print_crossings(const std::vector<Crossing>& crossings) {
       std::string& text = rows.back().second[c.where];
       text += (text.empty() ? "" : ", ") + cell(c);
     }
-    // Where both compute in the host's memory, it is the same three times.
+    // Where both compute in the host's memory, it is the same every time.
     const bool alike = std::all_of(rows.begin(), rows.end(), [](auto& row) {
-      return row.second[Where::device] == row.second[Where::host] &&
-             row.second[Where::host] == row.second[Where::host_pinned];
+      return std::all_of(std::begin(kMemories), std::end(kMemories), [&](Where where) {
+        return row.second[where] == row.second[Where::device];
+      });
     });
-    std::vector<std::vector<std::string>> table{{"faster device",
-                                                 alike ? "any memory" : kMemoryWords[0],
-                                                 kMemoryWords[1], kMemoryWords[2]}};
-    for (auto& [kind, row] : rows)
-      table.push_back({kind, row[Where::device], alike ? "" : row[Where::host],
-                       alike ? "" : row[Where::host_pinned]});
+    std::vector<std::vector<std::string>> table{{"faster device"}};
+    if (alike)
+      table[0].push_back("any memory");
+    else
+      table[0].insert(table[0].end(), std::begin(kMemoryWords), std::end(kMemoryWords));
+    for (auto& [kind, row] : rows) {
+      table.push_back({kind});
+      for (const Where where : kMemories)
+        if (!alike || where == Where::device) table.back().push_back(row[where]);
+    }
     std::printf("\n%s and %s, break-even in n elements (reduce), of n x n, of n x n x n:\n",
                 pair.first.c_str(), pair.second.c_str());
     print_table(table);

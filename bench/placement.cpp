@@ -51,14 +51,15 @@ Size matrix(Draw& draw, int64_t count) {
 const char* random_range() {
   return "reduce (sum, prod, min, max, argmin, argmax; f32, f64, i32, i64; all, each_row, "
          "each_column) and transpose (b8 to b128) of 2^4 to 2^24 elements in any shape, gemm (f32, "
-         "f64, i32) with m, n and k from 1 to 1500; all drawn log-uniformly; pageable or pinned";
+         "f64, i32) with m, n and k from 1 to 1500; all drawn log-uniformly; pageable, pinned or "
+         "pipelined";
 }
 
 PlacementCase random_case(uint64_t seed, uint64_t index) {
   Draw draw(seed, index);
   PlacementCase made;
   Problem& p = made.problem;
-  made.where = draw.one_of({Where::host, Where::host_pinned});
+  made.where = draw.one_of({Where::host, Where::host_pinned, Where::host_pipelined});
   p.operation = draw.one_of({Operation::reduce, Operation::transpose, Operation::gemm});
   p.layout = default_layout(p.operation);
   if (p.operation == Operation::gemm) {
@@ -87,7 +88,9 @@ std::string to_string(const PlacementCase& which) {
   return fmt::format("{}{}{}, {}", to_string(p),
                      p.operation == Operation::reduce && p.axis != Axis::all ? " " : "",
                      p.operation == Operation::reduce && p.axis != Axis::all ? name(p.axis) : "",
-                     which.where == Where::host ? "pageable" : "pinned");
+                     which.where == Where::host          ? "pageable"
+                     : which.where == Where::host_pinned ? "pinned"
+                                                         : "pipelined");
 }
 
 namespace {
@@ -98,7 +101,7 @@ class Operands {
   Operands(const PlacementCase& which, const Device& device,
            const std::vector<std::vector<std::byte>>& inputs)
       : bytes_(operand_bytes(which.problem)) {
-    const bool pinned = which.where == Where::host_pinned;
+    const bool pinned = which.where != Where::host;
     for (size_t i = 0; i < bytes_.size(); ++i) {
       const uint64_t bytes = std::max<uint64_t>(bytes_[i], 1);
       if (pinned) {
@@ -128,7 +131,9 @@ class Operands {
 void call(const PlacementCase& which, const Device& device, const Operands& operands) {
   const Problem& p = which.problem;
   const Size& s = p.size;
-  const HostOptions options{.device = device.id(), .pinned = which.where == Where::host_pinned};
+  const HostOptions options{.device = device.id(),
+                            .pinned = which.where != Where::host,
+                            .overlap = which.where != Where::host_pinned};
   const auto matrix = [&](size_t operand, Dtype dtype, int64_t rows, int64_t cols) {
     return host_row_major(operands[operand], dtype, rows, cols);
   };

@@ -35,8 +35,10 @@ Problem problem_of(const Options& o) {
 }
 
 const std::map<std::string, Where>& where_words() {
-  static const std::map<std::string, Where> words{
-      {"host", Where::host}, {"host_pinned", Where::host_pinned}, {"device", Where::device}};
+  static const std::map<std::string, Where> words{{"host", Where::host},
+                                                  {"host_pinned", Where::host_pinned},
+                                                  {"host_pipelined", Where::host_pipelined},
+                                                  {"device", Where::device}};
   return words;
 }
 
@@ -103,7 +105,8 @@ Command add_why(CLI::App& app) {
   app.add_option("--axis", o->axis, "reduce: all each_row each_column");
   std::vector<std::string> words;
   for (const auto& [word, where] : where_words()) words.push_back(word);
-  app.add_option("--where", o->where, "where the data lives: host, host_pinned or device")
+  app.add_option("--where", o->where,
+                 "where the data lives: host, host_pinned, host_pipelined or device")
       ->check(CLI::IsMember(words));
   app.add_option("--repeats", o->repeats, "runs that share one transfer")
       ->check(CLI::Range(1, 1000000000));

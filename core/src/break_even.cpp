@@ -78,9 +78,12 @@ std::string call_words(const Crossing& c) {
 }
 
 std::string data_words(Where where) {
-  return where == Where::device ? "resident data"
-         : where == Where::host ? "pageable host data"
-                                : "pinned host data";
+  switch (where) {
+    case Where::device: return "resident data";
+    case Where::host: return "pageable host data";
+    case Where::host_pinned: return "pinned host data";
+    default: return "pinned host data, pipelined";
+  }
 }
 
 std::string_view size_words(Operation operation) {

@@ -154,10 +154,12 @@ class Subject {
 
   const Device& device() const { return device_; }
 
-  std::vector<Where> memories() const {
+  /// Reductions aren't pipelined.
+  std::vector<Where> memories(Operation operation) const {
     if (in_place_) return {Where::host};
     if (!pinned_[0].host()) return {Where::device, Where::host};
-    return {Where::device, Where::host, Where::host_pinned};
+    if (operation == Operation::reduce) return {Where::device, Where::host, Where::host_pinned};
+    return {std::begin(kWheres), std::end(kWheres)};
   }
 
   void load(const std::vector<char>& data) {
@@ -172,8 +174,9 @@ class Subject {
   Timing measure(const Shapes& shapes, Where where, char* input, char* output) {
     if (!shapes.fits(double(most_))) return {};
     HostOptions options{.device = device_.id()};
-    if (where == Where::host_pinned) {
+    if (where == Where::host_pinned || where == Where::host_pipelined) {
       options.pinned = true;
+      options.overlap = where == Where::host_pipelined;
       input = static_cast<char*>(pinned_[0].host());
       output = static_cast<char*>(pinned_[1].host());
     }
@@ -213,7 +216,7 @@ Calibration Subject::settle(const std::string& date) const {
   Calibration calibration;
   calibration.date = date;
   for (std::size_t c = 0; c < call_classes().size(); ++c)
-    for (const Where where : memories()) {
+    for (const Where where : memories(call_classes()[c].operation)) {
       const std::vector<std::vector<double>>& all =
           samples_[c * kMemories + index_of(where)].medians;
       if (all.empty() || all[0].empty()) continue;
@@ -272,7 +275,7 @@ class Session {
     const CallClass& which = call_classes()[kind];
     const Shapes shapes(which, grid.extents(point));
     for (Subject& subject : subjects_)
-      for (const Where where : subject.memories()) {
+      for (const Where where : subject.memories(which.operation)) {
         Subject::Samples& samples = subject.samples(kind, where);
         samples.medians.resize(grid.size());
         samples.least.resize(grid.size(), kNever);

@@ -104,6 +104,7 @@ std::string_view memory_word(Where where) {
   switch (where) {
     case Where::host: return "pageable";
     case Where::host_pinned: return "pinned";
+    case Where::host_pipelined: return "pipelined";
     default: return "resident";
   }
 }
@@ -111,9 +112,9 @@ std::string_view memory_word(Where where) {
 const Grid* Calibration::table(int call_class, Where where) const {
   if (call_class == kNoClass) return nullptr;
   const Tables& all = tables[static_cast<std::size_t>(call_class)];
-  const std::optional<Grid>& wanted = all[index_of(where)];
-  const std::optional<Grid>& pageable = all[index_of(Where::host)];
-  return wanted ? &*wanted : pageable ? &*pageable : nullptr;
+  if (const std::optional<Grid>& wanted = all[index_of(where)]) return &*wanted;
+  if (where == Where::host) return nullptr;
+  return table(call_class, where == Where::host_pipelined ? Where::host_pinned : Where::host);
 }
 
 namespace {
@@ -154,7 +155,7 @@ using Places = std::map<std::string, std::pair<Grid*, std::size_t>, std::less<>>
 Places places_in(Calibration& calibration) {
   Places places;
   for (std::size_t c = 0; c < call_classes().size(); ++c)
-    for (const Where where : {Where::device, Where::host, Where::host_pinned}) {
+    for (const Where where : kWheres) {
       const CallClass& kind = call_classes()[c];
       Grid& grid = calibration.tables[c][index_of(where)].emplace(kind.extents);
       for (std::size_t point = 0; point < grid.size(); ++point)
@@ -185,7 +186,7 @@ void take_row(const Places& places, std::string_view row) {
 std::vector<std::string> rows_of(const Calibration& measured) {
   std::vector<std::string> rows{cat("date ", measured.date)};
   for (std::size_t c = 0; c < call_classes().size(); ++c)
-    for (const Where where : {Where::device, Where::host, Where::host_pinned}) {
+    for (const Where where : kWheres) {
       const std::optional<Grid>& grid = measured.tables[c][index_of(where)];
       for (std::size_t point = 0; grid && point < grid->size(); ++point) {
         if (!grid->has(point)) continue;

@@ -34,10 +34,11 @@ int class_of(const Transpose& operation);
 int class_of(const Gemm& operation);
 int class_of(Operation operation, Function function, Axis axis, Dtype dtype);
 
-/// Where::device, host, host_pinned as an index. A device that shares the host's memory has host alone.
-constexpr std::size_t kMemories = 3;
+/// As they are written in a file. A device that shares the host's memory has host alone.
+constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};
+constexpr std::size_t kMemories = std::size(kWheres);
 constexpr std::size_t index_of(Where where) { return static_cast<std::size_t>(where) - 1; }
-std::string_view memory_word(Where where);  ///< "pageable", "pinned", "resident"
+std::string_view memory_word(Where where);  ///< "pageable", "pinned", "resident", "pipelined"
 
 struct Calibration {
   using Tables = std::array<std::optional<Grid>, kMemories>;
@@ -45,8 +46,8 @@ struct Calibration {
   std::string date;  ///< ISO 8601, UTC
   std::vector<Tables> tables = std::vector<Tables>(call_classes().size());
 
-  /// nullptr where that wasn't measured. Pinned memory falls back on pageable, and a device without a
-  /// resident table computes in place.
+  /// nullptr where that wasn't measured. Pipelined calls fall back on pinned ones, these on pageable ones,
+  /// and a device without a resident table computes in place.
   const Grid* table(int call_class, Where where) const;
 };
 

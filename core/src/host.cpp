@@ -66,8 +66,9 @@ template <class Struct>
 Device device_for(const Struct& planned, const HostOptions& options) {
   if (options.device != "auto") return open(options.device);
   const auto ask = [&](const Device& device) { choose(device, planned, options.rung); };
-  Verdict verdict =
-      best_device(work_of(planned), options.pinned ? Where::host_pinned : Where::host, 1, ask);
+  const Where pinned =
+      options.overlap && options.rung.empty() ? Where::host_pipelined : Where::host_pinned;
+  Verdict verdict = best_device(work_of(planned), options.pinned ? pinned : Where::host, 1, ask);
   if (options.placement) *options.placement = std::move(verdict.sentence);
   return std::move(verdict.device);
 }

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "placement.hpp"
 #include "state.hpp"
+#include "strips.hpp"
 
 namespace trine::detail {
 namespace {
@@ -44,10 +45,16 @@ Prediction from_roofs(const Device& device, const Work& work, Where where, int r
   const double compute = rates.launch + std::max(streamed, work.flops > 0 ? work.flops / fma : 0.0);
   double transfers = 0;
   if (where != Where::device && !shares_memory(device)) {
-    const bool pinned = where == Where::host_pinned;
-    transfers = (work.bytes_in / (pinned ? rates.to_device_pinned : rates.to_device) +
-                 work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host)) /
-                repeats;
+    const bool pinned = where != Where::host;
+    const double in = work.bytes_in / (pinned ? rates.to_device_pinned : rates.to_device),
+                 out = work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host);
+    double whole = in + compute + out;
+    if (where == Where::host_pipelined && work.operation != Operation::reduce) {
+      // The slowest lane, and what the others have to do before and after it.
+      const double slowest = std::max({in, compute, out});
+      whole = slowest + (whole - slowest) / double(strips_of(work.bytes_in + work.bytes_out));
+    }
+    transfers = (whole - compute) / repeats;
   }
   const double total = compute + transfers;
   return {{total, total, total}, transfers, false};

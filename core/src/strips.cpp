@@ -14,10 +14,18 @@ constexpr int64_t kMostStrips = 8;
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 
+}  // namespace
+
+int64_t strips_of(double bytes) {
+  return std::clamp(static_cast<int64_t>(bytes / kStripBytes), int64_t{1}, kMostStrips);
+}
+
+namespace {
+
 /// Strips of about the same size, all but the last a multiple of `granule` long, none larger than the
 /// first.
 std::vector<Strip> cut(int64_t total, double bytes, int64_t granule) {
-  const auto wanted = std::min(static_cast<int64_t>(bytes / kStripBytes), kMostStrips);
+  const int64_t wanted = strips_of(bytes);
   if (wanted < 2) return {};
   const int64_t granules = (total + granule - 1) / granule;
   const int64_t each = (granules + wanted - 1) / wanted * granule;

@@ -28,6 +28,9 @@ Cutting cutting_of(const Reduce& operation, bool pinned);
 Cutting cutting_of(const Transpose& operation, bool pinned);
 Cutting cutting_of(const Gemm& operation, bool pinned);
 
+/// How many strips at most a call that moves so much is cut into; 1: it goes whole.
+int64_t strips_of(double bytes);
+
 HostView part_of(HostView view, Cut cut, const Strip& strip);
 
 }  // namespace trine::detail

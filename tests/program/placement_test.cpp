@@ -31,7 +31,7 @@ TEST(PlacementCases, KeepToTheirRangeAndReachAllOfIt) {
     EXPECT_LE(count, 0x1p24 + 1);
   }
   EXPECT_EQ(kinds.size(), 4u + 5u + 3u);
-  EXPECT_EQ(memories, (std::set{Where::host, Where::host_pinned}));
+  EXPECT_EQ(memories, (std::set{Where::host, Where::host_pinned, Where::host_pipelined}));
   EXPECT_LT(small, 32);
   EXPECT_GT(large, 0x1p23);
 }

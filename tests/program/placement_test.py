@@ -41,6 +41,7 @@ class TestPlacement(Program):
         kinds = {(c["operation"], c["dtype"], c["memory"]) for c in document["crossings"]}
         self.assertIn(("reduce", "f64", "resident"), kinds)
         self.assertIn(("gemm", "f32", "pinned"), kinds)
+        self.assertIn(("gemm", "f32", "pipelined"), kinds)
         for c in document["crossings"]:
             self.assertTrue(c["never"] or c["low"] <= c["size"] <= c["high"], c)
         said = self.trine(*GEMM, both)
@@ -67,7 +68,7 @@ class TestPlacement(Program):
 
     def test_why_without_a_calibration(self):
         both = ",".join(["cpu", *self.others])
-        for where in ("host", "host_pinned", "device"):
+        for where in ("host", "host_pinned", "host_pipelined", "device"):
             said = self.trine(*GEMM, both, "--where", where, "--repeats", "10")
             if self.others:
                 self.assertIn("roofs measured now", said)

@@ -1,5 +1,6 @@
 // Calibrations decide, say so, and are refused whole where anything in them is wrong.
 #include "core/src/calibration.hpp"
+#include "core/src/placement.hpp"
 
 #include <trine/tuning.hpp>
 
@@ -128,6 +129,42 @@ TEST_F(Calibrations, GiveTheBreakEven) {
   EXPECT_EQ(never[0].below.id(), "other:0");
   EXPECT_NE(never[0].sentence.find("never overtakes other:0 within memory"), std::string::npos)
       << never[0].sentence;
+}
+
+TEST_F(Calibrations, TellPipelinedCallsFromPinnedOnes) {
+  const auto kind = static_cast<size_t>(class_of(Operation::gemm, {}, {}, Dtype::f32));
+  Calibration made = of_sums(1e-3, 1e-9);
+  const auto set = [&](Where where, double slope) {
+    Grid& grid = made.tables[kind][index_of(where)].emplace(call_classes()[kind].extents);
+    for (size_t point = 0; point < grid.size(); ++point) {
+      const std::vector<double> e = grid.extents(point);
+      const double time = 1e-6 + slope * e[0] * e[1] * e[2];
+      grid.set(point, {time, time, time});
+    }
+  };
+  set(Where::device, 1e-12), set(Where::host, 8e-12), set(Where::host_pinned, 4e-12);
+  learn_rows(both[0], made);
+  const View square = row_major({}, Dtype::f32, 1024, 1024);
+  const Gemm op{.a = square, .b = square, .c = square};
+  const auto seconds = [&](Where where) { return predict(both[0], work_of(op), where, 1).seconds; };
+  EXPECT_EQ(seconds(Where::host_pipelined), seconds(Where::host_pinned));  // until it is measured
+  set(Where::host_pipelined, 2e-12);
+  learn_rows(both[0], made);
+  EXPECT_NEAR(seconds(Where::host_pinned) / seconds(Where::host_pipelined), 2, 0.1);
+
+  set(Where::host_pinned, 1e-13), set(Where::host_pipelined, 1e-11);
+  learn_rows(both[1], made);
+  const auto faster = [&](Where where) {
+    const auto found = break_even(Operation::gemm, {}, Dtype::f32, where, both[0], both[1]);
+    EXPECT_EQ(found.size(), 1u);
+    return found[0];
+  };
+  EXPECT_EQ(faster(Where::host_pinned).below.id(), "other:0");
+  const Crossing pipelined = faster(Where::host_pipelined);
+  EXPECT_EQ(pipelined.below.id(), "fake:0");
+  EXPECT_NE(pipelined.sentence.find("pinned host data, pipelined: other:0 never overtakes fake:0"),
+            std::string::npos)
+      << pipelined.sentence;
 }
 
 TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {

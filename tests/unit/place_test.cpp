@@ -1,6 +1,7 @@
 // Placement among the fakes: one GPU twice (both fake devices have memory of their own), one CPU.
 #include <algorithm>
 
+#include "core/src/placement.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -34,6 +35,19 @@ TEST(Place, HostDataIsPlacedByPredictionsThatCanBeReadBack) {
   }
   // Shared among many runs, the transfer no longer counts.
   EXPECT_LE(place(sum_of(1 << 22), Where::host, 1000000).seconds, placement.seconds);
+}
+
+TEST(Place, PipelinedDataTakesLessThanTheSumOfItsSteps) {
+  const Device device = open("fake:0");
+  const auto seconds = [&](int64_t side, Where where) {
+    const View square = row_major({}, Dtype::f32, side, side);
+    return detail::predict(device, detail::work_of(Transpose{square, square}), where, 1).seconds;
+  };
+  EXPECT_LT(seconds(4096, Where::host_pipelined), 0.9 * seconds(4096, Where::host_pinned));
+  EXPECT_EQ(seconds(1024, Where::host_pipelined), seconds(1024, Where::host_pinned));  // whole
+  const detail::Work sum = detail::work_of(sum_of(1 << 26));
+  EXPECT_EQ(detail::predict(device, sum, Where::host_pipelined, 1).seconds,
+            detail::predict(device, sum, Where::host_pinned, 1).seconds);
 }
 
 TEST(Place, RoofsAreMeasuredOnceAndFilledIn) {

@@ -12,8 +12,10 @@ namespace trine {
 /// Where an operation's data lives, and so what moving it costs.
 enum class Where : uint32_t {
   host = 1,         ///< pageable host memory; results go back there
-  host_pinned = 2,  ///< pinned host memory
-  device = 3        ///< in the buffers of the operation's views: it runs where they live
+  host_pinned = 2,  ///< pinned host memory, copied in and out before and after the kernel
+  device = 3,       ///< in the buffers of the operation's views: it runs where they live
+  /// Pinned host memory; copies and kernel overlap where host calls do that (trine/host.hpp).
+  host_pipelined = 4
 };
 
 /// A device that was weighed.
@@ -67,7 +69,7 @@ struct Calibrated {
   int rounds = 0;                  ///< that are whole; 0: nothing was learned or saved
   std::vector<std::string> files;  ///< one for each device
 };
-/// Measures the calls on host data, pageable and pinned, and the operations on resident data, over
+/// Measures the calls on host data, pageable, pinned and pipelined, and the operations on resident data, over
 /// their sizes and shapes, on all devices in turns; place() decides from that in this process and, once
 /// saved, in later ones. Where it ends early, what there is counts once a round is whole.
 /// Throws Error (unsupported) where nothing can be saved.

@@ -49,6 +49,7 @@ std::string count_text(int64_t count) {
 }
 
 std::string cell(const Crossing& c) {
+  if (!c.sure) return "no difference";
   if (c.never) return fmt::format("always {}", c.below.id());
   return fmt::format("{} from {} ({} to {})", c.above.id(), count_text(c.size), count_text(c.low),
                      count_text(c.high));
@@ -87,6 +88,7 @@ nlohmann::ordered_json to_json(const Crossing& c) {
           {"low", size(c.low)},
           {"high", size(c.high)},
           {"never", c.never},
+          {"sure", c.sure},
           {"sentence", c.sentence}};
 }
 

@@ -12,14 +12,15 @@
 namespace trine::bench {
 namespace {
 
-Result skipped(const Problem& problem, const Device& device, const std::string& rung,
-               const char* reason) {
+/// A rung without a figure: refused where `skipped`, else failed.
+Result without_figure(const Problem& problem, const Device& device, const std::string& rung,
+                      const char* reason, bool skipped) {
   Result result;
   result.problem = problem;
   result.device = device.id();
   result.requested = result.rung = rung;
   result.numerics = Numerics::reproducible;
-  result.skipped = true;
+  result.skipped = skipped;
   result.failure = reason;
   return result;
 }
@@ -92,7 +93,7 @@ void print_heading(const std::vector<Device>& devices) {
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
                                  const std::string& rung, bool whole) {
   if (const char* reason = peer_refuses(runner.device(), problem, rung))
-    return {skipped(problem, runner.device(), rung, reason)};
+    return {without_figure(problem, runner.device(), rung, reason, true)};
   try {
     std::vector<Result> results = runner.resident(problem, expectation, rung);
     // Peers are there for their kernel; the transfers are the same.
@@ -104,8 +105,9 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
     const bool refused = error.status() == Status::unsupported ||
                          error.status() == Status::out_of_memory ||
                          (error.status() == Status::not_found && !rung.empty());
-    if (!refused) throw;
-    return {skipped(problem, runner.device(), rung, error.what())};
+    // A rung that can't be launched, one that doesn't compile say, fails alone; a lost device ends the work.
+    if (!refused && error.status() != Status::backend_error) throw;
+    return {without_figure(problem, runner.device(), rung, error.what(), refused)};
   }
 }
 

@@ -87,6 +87,8 @@ int why(const Options& o) {
     std::printf("%s: %s\n", placement.device.id().c_str(), placement.sentence.c_str());
     std::printf("%s\n", placement.choice.sentence().c_str());
   }
+  // Break-even sizes are of one run over whole arrays.
+  if (o.repeats != 1 || problem.axis != Axis::all) return kExitGood;
   for (size_t i = 1; i < candidates.size(); ++i)
     for (const Crossing& crossing : break_even(problem.operation, problem.function, problem.dtype,
                                                where, candidates[0].device, candidates[i].device))

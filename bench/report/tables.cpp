@@ -256,7 +256,9 @@ Table crossings_table(const Document& document) {
     table.rows.push_back(
         {word(document.hosts[extra.host].label), word(operation), field(c, "dtype"),
          field(c, "memory"), field(c, "from"), field(c, "to"),
-         never ? word("never") : field(c, "size"),
+         c.value("sure", ordered_json(true)) == false ? word("no difference")
+         : never                                      ? word("never")
+                                                      : field(c, "size"),
          low && high ? word(fmt::format("{:.6g} – {:.6g}", *low, *high)) : word("-"),
          field(c, "sentence")});
   }

@@ -94,14 +94,14 @@ std::string_view size_words(Operation operation) {
   }
 }
 
-std::string sentence_of(const Crossing& c, bool sure) {
+std::string sentence_of(const Crossing& c) {
   const std::string head = cat(call_words(c), ", ", data_words(c.where), ": ");
   const std::string_view words = size_words(c.operation);
   if (!c.never) {
     return cat(head, c.below.id(), " is faster below n = ", c.size, words, " (between ", c.low,
                " and ", c.high, "), ", c.above.id(), " above.");
   }
-  if (!sure)
+  if (!c.sure)
     return cat(head, c.below.id(), " and ", c.above.id(),
                " are equally fast, as far as the samples can tell, at every size within memory.");
   return cat(head, c.above.id(), " never overtakes ", c.below.id(), " within memory (n up to ",
@@ -123,7 +123,7 @@ std::vector<Crossing> crossings(const Crossing& kind) {
     crossing.size = std::llround(swap.size);
     crossing.low = std::llround(swap.low);
     crossing.high = std::llround(swap.high);
-    crossing.sentence = sentence_of(crossing, true);
+    crossing.sentence = sentence_of(crossing);
     all.push_back(std::move(crossing));
   }
   if (!all.empty()) return all;
@@ -131,7 +131,8 @@ std::vector<Crossing> crossings(const Crossing& kind) {
   if (!swaps.first_is_faster) std::swap(never.below, never.above);
   never.never = true;
   never.high = std::llround(limit);
-  never.sentence = sentence_of(never, swaps.sure);
+  never.sure = swaps.sure;
+  never.sentence = sentence_of(never);
   return {never};
 }
 
@@ -142,7 +143,7 @@ std::vector<Crossing> break_even(Operation operation, Function function, Dtype d
                                  const Device& first, const Device& second) {
   return detail::entry([&] {
     return detail::crossings(
-        {operation, function, dtype, where, first, second, false, 0, 0, 0, {}});
+        {operation, function, dtype, where, first, second, false, 0, 0, 0, {}, true});
   });
 }
 

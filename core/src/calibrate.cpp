@@ -321,18 +321,26 @@ std::string now() {
 
 Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
   if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
+  const auto key_of = [](const Device& device) { return calibration_key(Access::use(device)); };
+  for (const Device& device : devices)
+    if (options.save &&
+        read_saved(kCalibrationKind, kCalibrationVersion, key_of(device)).path.empty())
+      fail(
+          Status::unsupported,
+          "calibrate(): there is no folder to save in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME.");
   Session session(devices, options);
   Calibrated result;
   result.rounds = session.run();
   if (result.rounds == 0) return result;
+  std::vector<std::vector<std::string>> rows;
   for (Subject& subject : session.subjects()) {
-    const std::vector<std::string> rows = rows_of(subject.settle(now()));
+    rows.push_back(rows_of(subject.settle(now())));
     // What later processes will read is what this one goes on with.
-    learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows)));
-    if (!options.save) continue;
-    const SavedKey key = calibration_key(Access::use(subject.device()));
-    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, key, rows));
+    learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows.back())));
   }
+  for (std::size_t i = 0; options.save && i < rows.size(); ++i)
+    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion,
+                                       key_of(session.subjects()[i].device()), rows[i]));
   return result;
 }
 

@@ -92,6 +92,8 @@ struct Crossing {
   /// which one device was faster in all samples.
   int64_t size = 0, low = 0, high = 0;
   std::string sentence;
+  /// Where `never`: whether `below` is surely faster at some size; if not, the samples don't tell the two apart.
+  bool sure = true;
 };
 /// From small to large; one entry that says `never` where there is none. Predicted as by place().
 TRINE_API std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype,

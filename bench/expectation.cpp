@@ -126,11 +126,11 @@ std::string Expectation::check(int w, const void* output, Numerics numerics) {
 const std::vector<double>& Expectation::bounds(int w, Numerics numerics) {
   const auto [at, is_new] = bounds_.try_emplace({w, numerics});
   if (!is_new) return at->second;
+  const oracle::Operation after = operation(w, expected_[size_t(w)].data());
   const bool had_c = inputs_.size() > input_count_;
-  const oracle::Operation before =
-      operation(w, had_c ? inputs_[input_count_].data() : expected_[size_t(w)].data());
+  const oracle::Operation before = had_c ? operation(w, inputs_[input_count_].data()) : after;
   if (!samples(w)) {
-    at->second = oracle::error_bounds(before, uint32_t(numerics));
+    at->second = oracle::error_bounds(after, uint32_t(numerics), &before);
   } else if (problem_.dtype != Dtype::i32 && numerics != Numerics::reproducible) {
     const auto& gemm = std::get<trine_gemm>(before);
     at->second =

@@ -222,13 +222,13 @@ double unit_of(uint32_t dtype, uint32_t numerics) {
   return numerics == TRINE_FAST ? 8 * f32 : f32;
 }
 
-std::vector<double> error_bounds(const Operation& before, uint32_t numerics) {
-  Operation copy = before;
+std::vector<double> error_bounds(const Operation& op, uint32_t numerics, const Operation* before) {
+  Operation copy = op;
   const uint32_t dtype = output_of(copy).dtype;
   if (numerics == TRINE_REPRODUCIBLE || (dtype != TRINE_F32 && dtype != TRINE_F64)) return {};
-  if (const auto* g = std::get_if<trine_gemm>(&before))
+  if (const auto* g = std::get_if<trine_gemm>(before != nullptr ? before : &op))
     return error_bounds(*g, unit_of(g->dtype, numerics));
-  const auto* r = std::get_if<trine_reduce>(&before);
+  const auto* r = std::get_if<trine_reduce>(&op);
   // An extreme is one of the inputs, whatever the order.
   const bool rounds = r != nullptr && (r->function == TRINE_SUM || r->function == TRINE_PROD);
   return rounds ? error_bounds(*r) : std::vector<double>{};
@@ -243,7 +243,7 @@ Difference check(const Operation& op, const trine_view& got, std::span<const dou
 
 Difference check(const Operation& op, const trine_view& got, uint32_t numerics,
                  const Operation* before) {
-  return check(op, got, error_bounds(before != nullptr ? *before : op, numerics));
+  return check(op, got, error_bounds(op, numerics, before));
 }
 
 HostOperation::HostOperation(const Operation& plan) : op(plan) {

@@ -69,9 +69,11 @@ void fill(Operation& op, Values values, uint64_t seed);
 void reference(const Operation& op);
 /// Relative error of one step of a rung that isn't reproducible.
 double unit_of(uint32_t dtype, uint32_t numerics);
-/// What each element of the output may be off by, where `numerics` allows any; empty where it must be
-/// the same bits. `before`: the operation as it was before the reference ran (gemm's C is overwritten).
-std::vector<double> error_bounds(const Operation& before, uint32_t numerics);
+/// What each element of the output that `op` holds may be off by, where `numerics` allows any; empty where
+/// it must be the same bits. `before`: the operation as it was before the reference ran (gemm's C is
+/// overwritten); null where C wasn't read.
+std::vector<double> error_bounds(const Operation& op, uint32_t numerics,
+                                 const Operation* before = nullptr);
 /// Checks `got` (host memory in the shape of the output) against the expected output that `op` holds.
 Difference check(const Operation& op, const trine_view& got, std::span<const double> bounds);
 /// Checks `got` (host memory in the shape of the output) against the expected output that `op`

@@ -2,20 +2,21 @@
 # What the hardware counts while each rung of the CUDA ladders runs once: the evidence behind
 # docs/ladders.md. Needs Nsight Compute (ncu) and the right to read counters.
 #
-#   bench/counters.sh TRINE [DEVICE] > counters.txt
+#   bench/counters.sh TRINE [DEVICE [PATTERN]] > counters.txt
 #
-# Columns: time; warp instructions executed; threads active per instruction (32: no divergence);
+# PATTERN: only the lines "OPERATION RUNG" that match it. A line takes about eight seconds.
+#
+# Columns: time; warp instructions executed; threads active per instruction (32: no divergence, branched or predicated);
 # sectors per global load and store request (4: a warp of f32 reads whole lines); conflicts in
-# shared memory per request of it; occupancy; share of DRAM's peak; registers a thread.
+# shared memory in all; occupancy; share of DRAM's peak; registers a thread.
 set -uo pipefail
 trine=${1:?the trine program}
-device=${2:-cuda:0}
+device=${2:-cuda:0} pattern=${3:-.}
 metrics=(gpu__time_duration.sum smsp__inst_executed.sum
-  smsp__thread_inst_executed_per_inst_executed.ratio
+  smsp__thread_inst_executed_pred_on_per_inst_executed.ratio
   l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio
   l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio
   l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
-  smsp__inst_executed_op_shared.sum
   sm__warps_active.avg.pct_of_peak_sustained_active
   dram__throughput.avg.pct_of_peak_sustained_elapsed
   launch__registers_per_thread)
@@ -42,6 +43,7 @@ PYTHON
 count() {
   local operation=$1 kernel=$2 rung=$3 arrays=$4 paths
   shift 4
+  [[ "$operation $rung" =~ $pattern ]] || return
   IFS=, read -ra paths <<< "$arrays"
   paths=("${paths[@]/#/$scratch/}")
   timeout -k 5 60 ncu --clock-control none --csv --print-units base --metrics "$(IFS=,; echo "${metrics[*]}")" \
@@ -60,9 +62,9 @@ values = {row["Metric Name"]: row["Metric Value"].replace(",", "") for row in cs
 def value(metric):
     try: return float(values.get(metric, "nan"))
     except ValueError: return float("nan")
-time, instr, active, load, store, conflicts, shared, occupancy, dram, registers = map(value, metrics)
+time, instr, active, load, store, conflicts, occupancy, dram, registers = map(value, metrics)
 print(f"{title:55} {time / 1e3:9.1f} us {instr:12.4g} {active:6.2f} {load:6.2f} {store:6.2f} "
-      f"{conflicts / shared if shared else 0:7.3f} {occupancy:5.1f}% {dram:5.1f}% {registers:4.0f}", flush=True)
+      f"{conflicts:9.3g} {occupancy:5.1f}% {dram:5.1f}% {registers:4.0f}", flush=True)
 PYTHON
 }
 
@@ -70,7 +72,7 @@ array "$scratch/int.npy" i4 $((1 << 22))
 array "$scratch/float.npy" f4 $((1 << 26))
 array "$scratch/square.npy" f4 4096 4096
 array "$scratch/matrix.npy" f8 1024 1024
-printf '%-55s %12s %12s %6s %6s %6s %7s %6s %6s %4s\n' rung time instr active ld/req st/req confl occup dram regs
+printf '%-55s %12s %12s %6s %6s %6s %9s %6s %6s %4s\n' rung time instr active ld/req st/req confl occup dram regs
 for rung in interleaved_divergent interleaved_strided sequential first_add unroll_last_warp unroll_all cascade \
   shuffle vector_loads; do
   count reduce sum "$rung:threads=128" int.npy

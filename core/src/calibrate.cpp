@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <limits>
 
 #include "calibration.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kEach = 1.5e-3;  ///< seconds that one figure of one round is measured for
+constexpr double kEach =
+    1.5e-3;  ///< seconds that one figure of one round is measured for, on average
 constexpr std::size_t kFewest = 3, kMost = 30;  ///< calls
 constexpr double kLong = 10e-3;  ///< beyond a call that takes so long, the slope says the rest
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -31,27 +33,6 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-/// Of one call.
-struct Timing {
-  double median = 0;  ///< 0: the device can't
-  double least = 0;   ///< what the call takes where nothing disturbs it
-};
-
-/// After a first call that may have to build a kernel.
-template <class Call>
-Timing time_of(Call&& call) {
-  call();
-  std::vector<double> samples;
-  double spent = 0;
-  while (samples.size() < kFewest || (spent < kEach && samples.size() < kMost)) {
-    const Clock::time_point start = Clock::now();
-    call();
-    samples.push_back(since(start));
-    spent += samples.back();
-  }
-  return {median(samples), *std::min_element(samples.begin(), samples.end())};
 }
 
 /// A call of some class and size, as shapes.
@@ -154,6 +135,8 @@ class Subject {
 
   const Device& device() const { return device_; }
 
+  bool in_place() const { return in_place_; }
+
   /// Reductions aren't pipelined.
   std::vector<Where> memories(Operation operation) const {
     if (in_place_) return {Where::host};
@@ -171,25 +154,19 @@ class Subject {
     if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
   }
 
-  Timing measure(const Shapes& shapes, Where where, char* input, char* output) {
+  /// One call, to be repeated; none where an operand is too large. Refers to `shapes`.
+  std::function<void()> call(const Shapes& shapes, Where where, char* input, char* output) {
     if (!shapes.fits(double(most_))) return {};
+    if (where == Where::device)
+      return [this, &shapes] { run_resident(queue_, shapes, resident_[0], resident_[1]); };
     HostOptions options{.device = device_.id()};
-    if (where == Where::host_pinned || where == Where::host_pipelined) {
+    if (where != Where::host) {
       options.pinned = true;
       options.overlap = where == Where::host_pipelined;
       input = static_cast<char*>(pinned_[0].host());
       output = static_cast<char*>(pinned_[1].host());
     }
-    try {
-      return time_of([&] {
-        if (where == Where::device) return run_resident(queue_, shapes, resident_[0], resident_[1]);
-        run_on_host(shapes, input, output, options);
-      });
-    } catch (const Error& error) {
-      if (error.status() == Status::unsupported || error.status() == Status::out_of_memory)
-        return {};
-      throw;
-    }
+    return [=, &shapes] { run_on_host(shapes, input, output, options); };
   }
 
   /// Of one table, by point.
@@ -270,25 +247,77 @@ class Session {
     return true;
   }
 
-  /// On all devices, one after the other: what disturbs the machine just now disturbs them alike.
+  /// A device's calls among those of the others.
+  struct Turn {
+    Subject* subject;
+    std::function<void()> call;
+    Subject::Samples* samples;  ///< null: it is there for the others' sake
+    std::vector<double> seconds = {};
+  };
+
+  /// All devices with the data in that memory, one call each in turns: as they meet in a program that uses
+  /// them all, with caches, clocks and threads as the others leave them. What works in the host's memory
+  /// takes part in each kind of memory.
+  std::vector<Turn> turns_of(std::size_t kind, const Shapes& shapes, Where where, const Grid& grid,
+                             std::size_t point) {
+    std::vector<Turn> turns;
+    bool any = false;
+    for (Subject& subject : subjects_) {
+      const std::vector<Where> own = subject.memories(shapes.kind.operation);
+      const bool has = std::find(own.begin(), own.end(), where) != own.end();
+      if (!has && !subject.in_place()) continue;
+      const Where memory = has ? where : Where::host;
+      Subject::Samples& samples = subject.samples(kind, memory);
+      samples.medians.resize(grid.size());
+      samples.least.resize(grid.size(), kNever);
+      if (!worth(grid, samples, point)) continue;
+      auto call = subject.call(shapes, memory, host_[0].data(), host_[1].data());
+      if (!call) continue;
+      turns.push_back({&subject, std::move(call), has ? &samples : nullptr});
+      any |= has;
+    }
+    if (!any) turns.clear();
+    return turns;
+  }
+
+  /// After a first call of each that may have to build a kernel.
+  static void take(std::vector<Turn>& turns) {
+    std::erase_if(turns, [](const Turn& turn) {
+      try {
+        turn.call();
+        return false;
+      } catch (const Error& error) {
+        if (error.status() == Status::unsupported || error.status() == Status::out_of_memory)
+          return true;
+        throw;
+      }
+    });
+    double spent = 0;
+    for (std::size_t i = 0; i < kMost && (i < kFewest || spent < kEach * double(turns.size())); ++i)
+      for (Turn& turn : turns) {
+        const Clock::time_point start = Clock::now();
+        turn.call();
+        turn.seconds.push_back(since(start));
+        spent += turn.seconds.back();
+      }
+  }
+
   bool run_point(int round, std::size_t kind, const Grid& grid, std::size_t point) {
     const CallClass& which = call_classes()[kind];
     const Shapes shapes(which, grid.extents(point));
-    for (Subject& subject : subjects_)
-      for (const Where where : subject.memories(which.operation)) {
-        Subject::Samples& samples = subject.samples(kind, where);
-        samples.medians.resize(grid.size());
-        samples.least.resize(grid.size(), kNever);
-        if (!worth(grid, samples, point)) continue;
-        const std::string what = cat(which.words, " on ", subject.device().id(), ", round ",
-                                     round + 1, " of ", options_.rounds);
-        if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_)))
-          return false;
-        const Timing time = subject.measure(shapes, where, host_[0].data(), host_[1].data());
-        if (time.median == 0) continue;
-        samples.medians[point].push_back(time.median);
-        samples.least[point] = std::min(samples.least[point], time.least);
+    for (const Where where : kWheres) {
+      std::vector<Turn> turns = turns_of(kind, shapes, where, grid, point);
+      if (turns.empty()) continue;
+      const std::string what = cat(which.words, ", round ", round + 1, " of ", options_.rounds);
+      if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_))) return false;
+      take(turns);
+      for (const Turn& turn : turns) {
+        if (!turn.samples) continue;
+        const double least = *std::min_element(turn.seconds.begin(), turn.seconds.end());
+        turn.samples->medians[point].push_back(median(turn.seconds));
+        turn.samples->least[point] = std::min(turn.samples->least[point], least);
       }
+    }
     return true;
   }
 

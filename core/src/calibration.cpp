@@ -20,7 +20,7 @@ constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
 // in the same cache sets. How far up the grid is measured is a matter of time and memory.
 const Grid::Extents kVector{
     {17, 65, 257, 1025, 4097, 16385, 65537, 262145, 1048577, 4194305, 16777217, 67108865}};
-const std::vector<double> kSide{1, 9, 65, 513, 4097, 32769, 262145, 2097153};
+const std::vector<double> kSide{1, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};
 const std::vector<double> kDepth{1, 9, 33, 129, 513, 2049};
 
 template <std::size_t count>

@@ -2,15 +2,16 @@
 # Holds `trine gate` and the printed intervals to their bars on the machine at hand, which should be quiet:
 # repeated runs of one build, and a slowdown of 10 % planted in a rung pack.
 #
-#   bench/gate-proof.sh BUILD OUTPUT_FOLDER [REPEATS [PLANTS [ROUNDS]]]
+#   bench/gate-proof.sh BUILD OUTPUT_FOLDER [REPEATS [PLANTS [ROUNDS [MIN_TIME]]]]
 #
 # BUILD: a build folder with its tests, as build/release. REPEATS (20): pairs of runs of the default set, of
-# which at most one in twenty may exit 1; PLANTS (10): pairs of which nine in ten must; ROUNDS (15) a run.
+# which at most one in twenty may exit 1; PLANTS (10): pairs of which nine in ten must; ROUNDS (15) a run;
+# MIN_TIME (0.05): compare's --min-time. With these it takes two and a half hours.
 # Exit code 1 when a bar is missed.
 set -uo pipefail
 build=${1:?a build folder}
 out=${2:?a folder for the results}
-repeats=${3:-20} plants=${4:-10} rounds=${5:-15}
+repeats=${3:-20} plants=${4:-10} rounds=${5:-15} min_time=${6:-0.05}
 trine=$build/bin/trine
 packs=$build/tests/liars/steady
 mkdir -p "$out"
@@ -20,7 +21,7 @@ missed=0
 measure() {
   local file=$1
   shift
-  "$trine" compare --rounds "$rounds" --json "$file" "$@" > "${file%.json}.txt" 2>&1 \
+  "$trine" compare --rounds "$rounds" --min-time "$min_time" --json "$file" "$@" > "${file%.json}.txt" 2>&1 \
     || { echo "gate-proof: the run for $file failed"; tail -3 "${file%.json}.txt"; exit 2; }
 }
 # verdict BASE NEW : the gate's exit code, its text beside NEW

@@ -1,9 +1,13 @@
 // Measures what a calibration holds: every class of calls at every size of its grid, up to where one
 // takes long or memory ends; in rounds apart in time, the devices in turns at each size, so that what
 // disturbs the machine for a while disturbs all of them, and not the median.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <functional>
 #include <limits>
@@ -280,16 +284,16 @@ class Session {
     return turns;
   }
 
-  /// After a first call of each that may have to build a kernel.
+  /// After a first call of each that may have to build a kernel. What a device can't do, or fails at, is
+  /// left out: `trine verify` says what fails.
   static void take(std::vector<Turn>& turns) {
     std::erase_if(turns, [](const Turn& turn) {
       try {
         turn.call();
         return false;
       } catch (const Error& error) {
-        if (error.status() == Status::unsupported || error.status() == Status::out_of_memory)
-          return true;
-        throw;
+        if (error.status() == Status::device_lost) throw;
+        return true;
       }
     });
     double spent = 0;
@@ -348,15 +352,26 @@ std::string now() {
   return text;
 }
 
+void check_writable(const SavedKey& key) {
+  const std::string path = read_saved(kCalibrationKind, kCalibrationVersion, key).path;
+  if (path.empty())
+    fail(Status::unsupported,
+         "calibrate(): there is no folder to save in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME.");
+  std::string folder = path.substr(0, path.rfind('/'));
+  while (folder.size() > 1 && access(folder.c_str(), F_OK) != 0)
+    folder.resize(folder.rfind('/') == 0 ? 1 : folder.rfind('/'));  // writing makes those that lack
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    fail(Status::unsupported, "calibrate(): ", folder, ": ", std::strerror(errno), ".");
+}
+
 Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
   if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
-  const auto key_of = [](const Device& device) { return calibration_key(Access::use(device)); };
-  for (const Device& device : devices)
-    if (options.save &&
-        read_saved(kCalibrationKind, kCalibrationVersion, key_of(device)).path.empty())
-      fail(
-          Status::unsupported,
-          "calibrate(): there is no folder to save in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME.");
+  // Before minutes of work: what it is measured under, and whether it can be kept.
+  std::vector<SavedKey> keys;
+  for (const Device& device : devices) {
+    keys.push_back(calibration_key(Access::use(device)));
+    if (options.save) check_writable(keys.back());
+  }
   Session session(devices, options);
   Calibrated result;
   result.rounds = session.run();
@@ -368,8 +383,7 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
     learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows.back())));
   }
   for (std::size_t i = 0; options.save && i < rows.size(); ++i)
-    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion,
-                                       key_of(session.subjects()[i].device()), rows[i]));
+    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, keys[i], rows[i]));
   return result;
 }
 

@@ -232,15 +232,22 @@ struct Memory {
 
 }  // namespace
 
-SavedKey calibration_key(const DeviceState& device) {
+namespace {
+SavedKey key_under(const DeviceState& device, const std::string& tuning) {
   SavedKey key = saved_key(device);
-  key.add("tuning", tuning_mark(device), false);
+  key.add("tuning", tuning, false);
   return key;
 }
+}  // namespace
 
-Known read_calibration(const Device& device) {
-  const Saved saved =
-      read_saved(kCalibrationKind, kCalibrationVersion, calibration_key(Access::some(device)));
+SavedKey calibration_key(const DeviceState& device) {
+  return key_under(device, tuning_mark(device));
+}
+
+namespace {
+
+Known read_under(const SavedKey& key) {
+  const Saved saved = read_saved(kCalibrationKind, kCalibrationVersion, key);
   if (!saved.found) return {};
   if (!saved.refusal.empty()) return {nullptr, cat(saved.refusal, " (trine calibrate renews it)")};
   try {
@@ -248,14 +255,21 @@ Known read_calibration(const Device& device) {
   } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }
 }
 
+}  // namespace
+
+Known read_calibration(const Device& device) {
+  return read_under(calibration_key(Access::some(device)));
+}
+
 Known known_of(const Device& device) {
+  check_process();
   const DeviceState& state = Access::some(device);
   Memory& memory = Memory::get();
   const std::lock_guard lock(memory.mutex);
   std::string tuning = tuning_mark(state);
   const auto found = memory.by_id.find(state.id);
   if (found != memory.by_id.end() && found->second.tuning == tuning) return found->second.known;
-  return (memory.by_id[state.id] = {read_calibration(device), std::move(tuning)}).known;
+  return (memory.by_id[state.id] = {read_under(key_under(state, tuning)), tuning}).known;
 }
 
 std::string words_of(const Known& known) {

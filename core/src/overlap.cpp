@@ -1,6 +1,7 @@
 #include "overlap.hpp"
 
 #include <condition_variable>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -77,7 +78,9 @@ bool run_overlapped(Lane& in, Lane& kernel, Lane& out, const Stages& stages) {
   std::optional<Taker> taker;
   try {
     taker.emplace(out, stages);
-  } catch (const std::system_error&) { return false; }
+  } catch (const std::system_error&) { return false; } catch (const std::bad_alloc&) {
+    return false;
+  }
   for (int i = 0; i < stages.strips; ++i) {
     stages.bring(in, i);
     kernel.queue.wait(in.queue.record());

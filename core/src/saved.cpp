@@ -111,6 +111,11 @@ SavedLock::SavedLock() {
   while (folder_.descriptor >= 0 && flock(folder_.descriptor, LOCK_EX) != 0 && errno == EINTR) {}
 }
 
+// A child that was forked meanwhile has the descriptor too: closing ours would not give the lock back.
+SavedLock::~SavedLock() {
+  if (folder_.descriptor >= 0) flock(folder_.descriptor, LOCK_UN);
+}
+
 void SavedKey::add(std::string name, std::string_view value, bool names_the_file) {
   lines.push_back({std::move(name), one_line(value), names_the_file});
 }

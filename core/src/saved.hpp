@@ -62,6 +62,7 @@ std::string write_saved(std::string_view kind, int version, const SavedKey& key,
 class SavedLock {
  public:
   SavedLock();
+  ~SavedLock();
   SavedLock(const SavedLock&) = delete;
 
  private:

@@ -70,7 +70,9 @@ Cutting cutting_of(const Gemm& op, bool) {
 HostView part_of(HostView view, Cut cut, const Strip& strip) {
   int64_t stride = 0;
   switch (cut) {
-    case Cut::none: return view;
+    case Cut::none:  // of a batch: as many as the strip has, all of them the same
+      if (view.batch > 1) view.batch = strip.count;
+      return view;
     case Cut::rows: stride = view.row_stride, view.rows = strip.count; break;
     case Cut::cols: stride = view.col_stride, view.cols = strip.count; break;
     case Cut::batch: stride = view.batch_stride, view.batch = strip.count; break;

@@ -75,7 +75,7 @@ void on_threads(int count, Body&& body) {
   for (int thread = 1; thread < count; ++thread) {
     try {
       threads.emplace_back(guarded, thread);
-    } catch (const std::system_error&) {
+    } catch (...) {
       guarded(thread);  // no thread to be had: do its share here
     }
   }

@@ -247,5 +247,14 @@ TEST_F(Calibrations, AreLearnedAndSavedOnlyWhole) {
   EXPECT_REFUSED(Status::invalid_argument, "rounds is 0", calibrate(both, options));
 }
 
+TEST_F(Calibrations, ThatCantBeSavedAreRefusedBeforeTheyBegin) {
+  std::ofstream(folder) << "a file where the folder would be";
+  CalibrateOptions options;
+  options.proceed = [](std::string_view, double) -> bool { throw std::logic_error("it began"); };
+  EXPECT_REFUSED(Status::unsupported, "calibrate(): ", calibrate(both, options));
+  setenv("TRINE_DATA_DIR", "", 1);
+  EXPECT_REFUSED(Status::unsupported, "there is no folder", calibrate(both, options));
+}
+
 }  // namespace
 }  // namespace trine::testing

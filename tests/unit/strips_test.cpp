@@ -134,6 +134,21 @@ TEST_F(CallsInStrips, GemmsByRowsAndByColumns) {
   }
 }
 
+TEST_F(CallsInStrips, BatchesThatShareAnInput) {
+  constexpr int64_t kSide = 512, kBatch = 32;
+  const auto a = counting<double>(kSide * kBatch), b = counting<double>(kSide);
+  std::vector<double> c(kSide * kSide * kBatch);
+  HostView from = host_row_major(a.data(), Dtype::f64, kSide, 1),
+           shared = host_row_major(b.data(), Dtype::f64, 1, kSide),
+           to = host_row_major(c.data(), Dtype::f64, kSide, kSide);
+  for (HostView* view : {&from, &shared, &to}) view->batch = kBatch;
+  from.batch_stride = kSide, shared.batch_stride = 0, to.batch_stride = kSide * kSide;
+  EXPECT_EQ(launches([&] { gemm(1, from, shared, 0, to, options); }), 4);
+  size_t wrong = 0;
+  for (size_t at = 0; at < c.size(); ++at) wrong += c[at] != a[at / kSide] * b[at % kSide];
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(CallsInStrips, GoWholeWhereTheyAreToOrMust) {
   const auto input = counting<Wide>(1030 * 1050);
   std::vector<Wide> output(input.size());

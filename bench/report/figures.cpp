@@ -215,22 +215,37 @@ Figure against_size(const Document& document, const Group& group, const std::str
 }
 
 /// Bars down the ladder, from a common zero, at the size that most rungs have.
-Figure ladder_bars(Figure figure, const Group& group, const std::string& device, int slot) {
+Figure ladder_bars(Figure figure, const Group& group, const std::string& device, int slot,
+                   const std::function<bool(const Row&)>& here) {
   std::map<double, size_t> rungs;
   for (const Series& series : figure.series)
     for (const Point& p : series.data) ++rungs[p.x];
   const auto most = std::max_element(rungs.begin(), rungs.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second, a.first) < std::pair(b.second, b.first);
   });
+  const auto fastest = [&](const std::string& rung, const Entry* Row::*method) {
+    const Entry* found = nullptr;
+    for (const Row& row : group.rows) {
+      const Entry* entry = row.*method;
+      if (!entry || !here(row) || entry->rung != rung || group.x(*entry) != most->first) continue;
+      if (!found || entry->rate.value > found->rate.value) found = entry;
+    }
+    return found;
+  };
+  // One method for all bars: back to back where every rung has such a figure.
+  const bool single =
+      std::any_of(figure.series.begin(), figure.series.end(), [&](const Series& series) {
+        return fastest(series.label, &Row::single) && !fastest(series.label, &Row::sustained);
+      });
   Series bars{.label = device, .slot = slot};
   figure.title += ", " + size_text(group, most->first);
+  figure.note += single ? " Single launches." : " Launches back to back.";
   figure.x = {"rung", "", Scale::names, {}};
   for (const Series& series : figure.series)
-    for (const Point& p : series.data)
-      if (p.x == most->first) {
-        bars.data.push_back({double(figure.x.names.size()), p.y, p.label});
-        figure.x.names.push_back(series.label);
-      }
+    if (const Entry* entry = fastest(series.label, single ? &Row::single : &Row::sustained)) {
+      bars.data.push_back({double(figure.x.names.size()), entry->rate.value, entry->variant()});
+      figure.x.names.push_back(series.label);
+    }
   figure.kind = Figure::Kind::bars;
   figure.y.scale = Scale::linear;
   figure.series = {bars};
@@ -325,7 +340,7 @@ std::vector<Figure> ladder(const Document& document, const Group& group, const s
   const auto swept = std::count_if(figure.series.begin(), figure.series.end(),
                                    [](const Series& series) { return series.data.size() > 1; });
   if (2 * swept > long(figure.series.size())) return {figure};
-  return {ladder_bars(std::move(figure), group, device, palette.devices.of(device))};
+  return {ladder_bars(std::move(figure), group, device, palette.devices.of(device), here)};
 }
 
 std::vector<Figure> parameters(const Document& document, const Group& group,

@@ -41,7 +41,9 @@ std::string check_clocks(Queue& queue, const Launch& launch, int slots, double s
   // What the host adds (handing over, waking up) is a constant: it drowns in ever longer batches.
   constexpr double kFirst = 2e-3, kLast = 0.5;
   constexpr int kMostLaunches = 1 << 16;
+  constexpr int kEnough = 2;  // in a row: by chance a wrong clock and a busy machine meet once
   double device = 0, host = 0;
+  int agreed = 0;
   for (double wanted = kFirst; wanted <= kLast && host <= 2 * kLast; wanted *= 2) {
     const int count = int(std::clamp(std::ceil(wanted / seconds), 1.0, double(kMostLaunches)));
     const auto begin = Clock::now();
@@ -51,8 +53,10 @@ std::string check_clocks(Queue& queue, const Launch& launch, int slots, double s
     queue.wait();
     host = since(begin);
     device = elapsed(start, stop);
-    if (agree(host, device)) return {};
+    agreed = agree(host, device) ? agreed + 1 : 0;
+    if (agreed == kEnough) return {};
   }
+  if (agreed > 0) return {};  // what takes long is launched but once
   return fmt::format(
       "its clock is wrong: launches that took {} by the host's took {} by the device's",
       time_text(host), time_text(device));

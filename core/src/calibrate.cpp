@@ -253,7 +253,6 @@ class Session {
 
   /// A device's calls among those of the others.
   struct Turn {
-    Subject* subject;
     std::function<void()> call;
     Subject::Samples* samples;  ///< null: it is there for the others' sake
     std::vector<double> seconds = {};
@@ -277,7 +276,7 @@ class Session {
       if (!worth(grid, samples, point)) continue;
       auto call = subject.call(shapes, memory, host_[0].data(), host_[1].data());
       if (!call) continue;
-      turns.push_back({&subject, std::move(call), has ? &samples : nullptr});
+      turns.push_back({std::move(call), has ? &samples : nullptr});
       any |= has;
     }
     if (!any) turns.clear();

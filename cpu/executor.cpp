@@ -114,8 +114,7 @@ void* Executor::thread_main(void* self) {
   const FloatEnvironment environment;
   try {
     // What a fresh thread sees: OMP_NUM_THREADS, else the CPUs of the process's mask.
-    start_kokkos(omp_get_max_threads());
-    executor->threads_ = kokkos_threads();
+    executor->threads_ = start_kokkos(omp_get_max_threads());
   } catch (...) { executor->failure_ = "Kokkos could not start its pool of threads"; }
   {
     const std::lock_guard guard(executor->lock_);
@@ -153,7 +152,7 @@ void Executor::run_front(Queue* queue, std::unique_lock<std::mutex>& lock) {
   if (item->kind == ItemKind::kWork || notices) {
     lock.unlock();
     if (item->kind == ItemKind::kWork) {
-      KokkosParallel parallel(queue->threads);
+      KokkosParallel parallel(queue->threads, *this);
       item->work(item->payload, parallel);
     }
     call_all(notices);
@@ -174,7 +173,7 @@ void Executor::run_front(Queue* queue, std::unique_lock<std::mutex>& lock) {
 
 // A queue came to rest: tell those who wait for it, or bury it when its owner has left.
 void Executor::finish_if_drained(Queue* queue) {
-  if (waiters_ > 0) finished_.notify_all();
+  tell_waiters();
   if (!queue->orphan) return;
   while (Item* item = queue->spare) {
     queue->spare = item->next;
@@ -204,13 +203,6 @@ void Executor::queue_destroy(Queue* queue) {
   const std::lock_guard guard(lock_);
   queue->orphan = true;
   if (!queue->scheduled) finish_if_drained(queue);
-}
-
-void Executor::queue_wait(Queue* queue) {
-  std::unique_lock lock(lock_);
-  ++waiters_;
-  finished_.wait(lock, [&] { return !queue->scheduled; });
-  --waiters_;
 }
 
 bool Executor::queue_idle(Queue* queue) {
@@ -277,7 +269,9 @@ trine_status Executor::queue_wait_mark(Queue* queue, Mark* mark) {
 
 trine_status Executor::promise(Mark** mark) {
   *mark = make<Mark>();
-  return *mark ? TRINE_OK : TRINE_OUT_OF_MEMORY;
+  if (!*mark) return TRINE_OUT_OF_MEMORY;
+  (*mark)->promised = true;
+  return TRINE_OK;
 }
 
 trine_status Executor::record(Queue* queue, Mark** mark) {
@@ -309,7 +303,7 @@ Notice* Executor::complete(Mark* mark) {
     mark->waiting = queue->next;
     make_ready(queue);
   }
-  if (waiters_ > 0) finished_.notify_all();
+  tell_waiters();
   Notice* notices = mark->notices;
   mark->notices = nullptr;
   return notices;
@@ -347,15 +341,6 @@ bool Executor::done(Mark* mark, std::int64_t* nanoseconds) {
   const std::lock_guard guard(lock_);
   if (nanoseconds) *nanoseconds = mark->nanoseconds;
   return mark->done;
-}
-
-void Executor::wait(Mark* mark) {
-  std::unique_lock lock(lock_);
-  ++mark->references;
-  ++waiters_;
-  finished_.wait(lock, [&] { return mark->done; });
-  --waiters_;
-  drop(mark);
 }
 
 trine_status Executor::notify(Mark* mark, void (*function)(void*), void* argument) {

@@ -2,10 +2,12 @@
 //
 // A queue is a list of items in order; the executor's thread runs whichever queue is ready, one item
 // at a time, and spreads each over Kokkos's pool. A queue that waits for an event is not ready and
-// holds no thread. Small work runs at once on the caller's thread when its queue is idle.
+// holds no thread. Small work runs at once on the caller's thread when its queue is idle; a caller that
+// waits takes part in the loops meanwhile (lending.hpp).
 // Everything here is guarded by one lock, which is never held while work or a callback runs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <type_traits>
 
 #include "backends/abi.h"
+#include "lending.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
@@ -25,6 +28,7 @@ struct Queue;
 struct Mark {
   int references = 1;
   bool done = false;
+  bool promised = false;  // no queue passes it: the host does
   std::int64_t nanoseconds = 0;
   Queue* waiting = nullptr;  // queues whose front item waits for this mark
   struct Notice* notices = nullptr;
@@ -65,6 +69,7 @@ class Executor {
   // True in a child that was forked after the start: the executor's thread is not there.
   static bool lost();
 
+  // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
 
   trine_status queue_create(int threads, Queue** queue);
@@ -92,6 +97,10 @@ class Executor {
   void wait(Mark* mark);
   trine_status notify(Mark* mark, void (*function)(void*), void* argument);
 
+  // For the loops of the executor's thread: a caller that waits may take pieces as `thread`.
+  void offer(Loop& loop, int thread);
+  void withdraw() { lending_.withdraw(); }
+
  private:
   Executor() = default;
   static void* thread_main(void* self);
@@ -105,6 +114,10 @@ class Executor {
   Notice* complete(Mark* mark);
   void drop(Mark* mark);
   void finish_if_drained(Queue* queue);
+  void tell_waiters();
+  template <class Done>
+  void wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done);
+  bool lend_itself(std::uint64_t seen);
 
   std::mutex lock_;
   std::condition_variable work_;      // the ready list is no longer empty
@@ -112,6 +125,10 @@ class Executor {
   Queue* ready_first_ = nullptr;
   Queue* ready_last_ = nullptr;
   int waiters_ = 0;
+  bool lent_ = false;  // one of the waiters lends itself
+  Lending lending_;
+  std::atomic<std::uint64_t> changes_{0};  // of what waiters wait for
+  std::atomic<bool> sleeps_{false};        // the one that lends itself
   int threads_ = 0;
   bool started_ = false;
   const char* failure_ = nullptr;

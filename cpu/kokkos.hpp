@@ -5,53 +5,54 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
 
-#include "float_environment.hpp"
-#include "rung.hpp"
+#include "executor.hpp"
 
 namespace trine::cpu {
 
 using Space = Kokkos::OpenMP;
 
-// Starts the pool with `threads` threads, the caller among them. Never finalized: at exit work may
-// still be in flight. A copy of Kokkos that the program itself initialized (TRINE_KOKKOS=shared)
-// is used as it is.
-inline void start_kokkos(int threads) {
-  if (Kokkos::is_initialized()) return;
+// Starts the pool: with the executor's thread and the one that waiting callers lend it makes
+// `threads`. Returns the threads that a loop may use. Never finalized: at exit work may still be in
+// flight. A copy of Kokkos that the program itself initialized (TRINE_KOKKOS=shared) is used as it is.
+inline int start_kokkos(int threads) {
+  if (Kokkos::is_initialized()) return Space().concurrency();
+  const int pool = threads > 1 ? threads - 1 : 1;
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
-      Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
+      Kokkos::InitializationSettings().set_num_threads(pool).set_disable_warnings(true));
 #else
   Kokkos::InitArguments arguments;
-  arguments.num_threads = threads;
+  arguments.num_threads = pool;
   arguments.disable_warnings = true;
   Kokkos::initialize(arguments);
 #endif
+  return Space().concurrency() + (threads > 1 ? 1 : 0);
 }
 
-inline int kokkos_threads() { return Space().concurrency(); }
-
-// `threads` parts of the pool, each of which takes the next piece until none is left: pieces differ
-// in cost, and a core may be busy with something else.
+// Threads of the pool, and one that waits, each of which takes the next piece until none is left:
+// pieces differ in cost, and a core may be busy with something else.
 class KokkosParallel final : public Parallel {
  public:
-  explicit KokkosParallel(int threads) : Parallel(threads) {}
+  KokkosParallel(int threads, Executor& executor) : Parallel(threads), executor_(executor) {}
 
  private:
   void run(std::int64_t count, Piece piece, void* body) override {
     if (count <= 0) return;
-    const int parts = static_cast<int>(count < threads() ? count : threads());
-    std::atomic<std::int64_t> next{0};
+    Loop loop(count, piece, body);
+    const bool shared = threads() > 1 && count > 1;
+    const std::int64_t pool = shared ? threads() - 1 : 1;
+    if (shared) executor_.offer(loop, threads() - 1);
     Kokkos::parallel_for(
-        "trine", Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, parts),
-        [&](const int part) {
-          const FloatEnvironment environment;
-          for (std::int64_t i = next.fetch_add(1); i < count; i = next.fetch_add(1))
-            piece(body, i, part);
-        });
+        "trine",
+        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, std::min(count, pool)),
+        [&](const int part) { loop.take_pieces(part); });
+    if (shared) executor_.withdraw();
   }
+
+  Executor& executor_;
 };
 
 }  // namespace trine::cpu

@@ -22,6 +22,8 @@ namespace trine::cpu {
 // Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on it.
 class Parallel {
  public:
+  using Piece = void (*)(void* body, std::int64_t index, int thread);
+
   int threads() const { return threads_; }
 
   template <class Body>
@@ -36,8 +38,6 @@ class Parallel {
   }
 
  protected:
-  using Piece = void (*)(void* body, std::int64_t index, int thread);
-
   explicit Parallel(int threads) : threads_(threads) {}
   ~Parallel() = default;
   virtual void run(std::int64_t count, Piece piece, void* body) = 0;

@@ -1,0 +1,93 @@
+// The CPU backend as a test sees it through its contract: loaded, with an allocator that counts.
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "backends/abi.h"
+
+namespace trine::cpu::test {
+
+// Counted, and refused when `fail_at` of them are given.
+inline std::atomic<long> allocations{0}, alive{0}, fail_at{-1};
+
+inline void* test_allocate(void*, std::size_t bytes, std::size_t alignment) {
+  if (allocations++ == fail_at) return nullptr;
+  ++alive;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+inline void test_release(void*, void* pointer) {
+  if (pointer) --alive;
+  std::free(pointer);
+}
+
+inline const trine_backend& cpu() {
+  static const trine_backend* backend = [] {
+    void* library = dlopen(TRINE_TEST_CPU_BACKEND, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      std::abort();
+    }
+    auto entry = reinterpret_cast<trine_backend_entry>(dlsym(library, "trine_backend_v1"));
+    static const trine_host host{sizeof host, nullptr, test_allocate, test_release};
+    const trine_backend* table = nullptr;
+    if (entry(&host, &table) != TRINE_OK) std::abort();
+    return table;
+  }();
+  return *backend;
+}
+
+// A device with one queue.
+struct Session {
+  trine_device* device = nullptr;
+  trine_queue* queue = nullptr;
+  explicit Session(const char* options = "") {
+    EXPECT_EQ(cpu().device_open(0, options, &device), TRINE_OK) << cpu().last_error();
+    EXPECT_EQ(cpu().queue_create(device, &queue), TRINE_OK);
+  }
+  ~Session() {
+    cpu().queue_destroy(queue);
+    cpu().device_close(device);
+  }
+};
+
+inline std::int32_t default_rung(const trine_call& call, trine_device* device) {
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  EXPECT_EQ(cpu().choose(device, &call, &selection), TRINE_OK);
+  return selection.rung;
+}
+
+// Enqueues the exact sum of `data` into `result`; the workspace lives in `memory`.
+inline trine_status enqueue_sum(Session& s, const std::vector<float>& data, float& result,
+                                std::vector<std::byte>& memory) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = TRINE_SUM;
+  op.map = TRINE_IDENTITY;
+  op.axis = TRINE_ALL;
+  op.dtype = op.result_dtype = TRINE_F32;
+  const auto n = static_cast<std::int64_t>(data.size());
+  op.input = {const_cast<float*>(data.data()), 0, 1, n, 1, n, 1, n};
+  op.output = {&result, 0, 1, 1, 1, 1, 1, 1};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.rung = default_rung(call, s.device);
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(cpu().workspace_bytes(s.device, &selection, &call, &bytes), TRINE_OK);
+  memory.assign(bytes + 256, std::byte{0});
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const trine_workspace workspace{sizeof workspace, memory.data(), 256 - address % 256, bytes};
+  return cpu().launch(s.queue, &selection, &call, &workspace);
+}
+
+constexpr std::size_t kLarge = std::size_t(1) << 22;
+
+}  // namespace trine::cpu::test

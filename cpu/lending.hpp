@@ -1,0 +1,72 @@
+// A thread that waits for a queue lends itself to the work it waits for: it takes pieces of the
+// running loop like a thread of the pool, which therefore has one thread less than the device.
+//
+// Why: OpenMP's idle threads spin, on all cores. A caller that slept meanwhile had to wait until one of
+// them was taken off its core, a scheduler's slice of 3 to 5 ms for calls of 100 us (measured in
+// docs/decisions/waiting-threads-lend-themselves.md). This way a core is always left for it, and in the
+// usual case it hasn't slept at all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "float_environment.hpp"
+#include "rung.hpp"
+
+namespace trine::cpu {
+
+// A loop's pieces, which threads take one after the other.
+class Loop {
+ public:
+  Loop(std::int64_t count, Parallel::Piece piece, void* body)
+      : count_(count), piece_(piece), body_(body) {}
+
+  void take_pieces(int thread) {
+    const FloatEnvironment environment;
+    for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
+      piece_(body_, i, thread);
+  }
+
+ private:
+  std::int64_t count_;
+  Parallel::Piece piece_;
+  void* body_;
+  std::atomic<std::int64_t> next_{0};
+};
+
+// The place for one lent thread. The executor offers its loops one at a time.
+class Lending {
+ public:
+  // `thread`: the index under which the lent thread runs pieces.
+  void offer(Loop& loop, int thread) {
+    thread_ = thread;
+    loop_.store(&loop, std::memory_order_release);
+  }
+
+  // No thread comes any more; returns when the one that came has left.
+  void withdraw() {
+    if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
+    left_.wait(false, std::memory_order_acquire);
+    left_.store(false, std::memory_order_relaxed);
+  }
+
+  // The lent thread: takes pieces of the loop on offer until there are none; false if there is no loop.
+  // `free`: what it waits for has happened by now, so that a later loop isn't its business.
+  template <class Free>
+  bool help(Free free) {
+    if (!loop_.load(std::memory_order_relaxed)) return false;
+    Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
+    if (!loop) return false;
+    if (!free()) loop->take_pieces(thread_);
+    left_.store(true, std::memory_order_release);  // from here on the loop may be gone
+    left_.notify_one();
+    return true;
+  }
+
+ private:
+  std::atomic<Loop*> loop_{nullptr};
+  std::atomic<bool> left_{false};
+  int thread_ = 0;
+};
+
+}  // namespace trine::cpu

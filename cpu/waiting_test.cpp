@@ -1,0 +1,63 @@
+// What threads do that wait for the CPU backend.
+#include <time.h>
+
+#include "backend_fixture.hpp"
+
+namespace {
+
+using namespace trine::cpu::test;
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Asleep meanwhile, it would find all cores taken by threads that spin.
+TEST(CpuBackend, a_caller_that_waits_for_a_queue_or_an_event_takes_part_in_the_work) {
+  Session s;
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  ASSERT_EQ(cpu().device_facts(s.device, &facts), TRINE_OK);
+  if (facts.compute_units == 1) GTEST_SKIP() << "one thread: the executor's";
+  trine_event* passed = nullptr;
+  ASSERT_EQ(cpu().event_create(s.device, 0, &passed), TRINE_OK);
+  const std::vector<float> data(kLarge, 1.0f);
+  for (const bool by_event : {false, true}) {
+    const double before = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    const double all_before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    for (int i = 0; i < 30; ++i) {
+      std::vector<std::byte> memory;
+      float result = 0;
+      ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+      ASSERT_EQ(cpu().event_record(passed, s.queue), TRINE_OK);
+      ASSERT_EQ(by_event ? cpu().event_wait(passed) : cpu().queue_wait(s.queue), TRINE_OK);
+      ASSERT_EQ(result, static_cast<float>(kLarge));
+    }
+    const double mine = seconds_of(CLOCK_THREAD_CPUTIME_ID) - before;
+    const double all = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all_before;
+    EXPECT_GT(mine, all / facts.compute_units / 4) << (by_event ? "event" : "queue");
+  }
+  cpu().event_destroy(passed);
+}
+
+// Else the wait for a short one would last as long as the work behind it.
+TEST(CpuBackend, who_waits_for_an_event_does_not_stay_for_the_work_behind_it) {
+  Session s;
+  trine_event* passed = nullptr;
+  ASSERT_EQ(cpu().event_create(s.device, 0, &passed), TRINE_OK);
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory[41];
+  float results[41] = {};
+  for (int i = 0; i < 41; ++i) {
+    ASSERT_EQ(enqueue_sum(s, data, results[i], memory[i]), TRINE_OK);
+    if (i == 0) { ASSERT_EQ(cpu().event_record(passed, s.queue), TRINE_OK); }
+  }
+  ASSERT_EQ(cpu().event_wait(passed), TRINE_OK);
+  EXPECT_EQ(cpu().queue_query(s.queue), TRINE_NOT_READY);
+  ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+  for (const float result : results) EXPECT_EQ(result, static_cast<float>(kLarge));
+  cpu().event_destroy(passed);
+}
+
+}  // namespace

@@ -7,8 +7,11 @@
 // usual case it hasn't slept at all.
 #pragma once
 
+#include <hwy/cache_control.h>
+
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 #include "float_environment.hpp"
 #include "rung.hpp"
@@ -43,10 +46,13 @@ class Lending {
     loop_.store(&loop, std::memory_order_release);
   }
 
-  // No thread comes any more; returns when the one that came has left.
+  // No thread comes any more; returns when the one that came has left. It spins as OpenMP's barriers do,
+  // because falling asleep and being woken takes longer than most loops.
   void withdraw() {
     if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
-    left_.wait(false, std::memory_order_acquire);
+    constexpr int kSpins = 1 << 16;  // some milliseconds
+    for (int i = 0; !left_.load(std::memory_order_acquire); ++i)
+      i < kSpins ? hwy::Pause() : std::this_thread::yield();
     left_.store(false, std::memory_order_relaxed);
   }
 
@@ -59,7 +65,6 @@ class Lending {
     if (!loop) return false;
     if (!free()) loop->take_pieces(thread_);
     left_.store(true, std::memory_order_release);  // from here on the loop may be gone
-    left_.notify_one();
     return true;
   }
 

@@ -20,8 +20,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kClose = 0.05, kShare = 0.95;
-constexpr double kTurnsSeconds = 0.02;  ///< a device's, at least, within the bounds
-constexpr int kFewestTurns = 5, kMostTurns = 51;
+constexpr double kTurnsSeconds =
+    0.1;  ///< a device's, at least, within the bounds: longer than most disturbances
+constexpr int kFewestTurns = 11, kMostTurns = 301;
 
 /// Draws of one case.
 class Draw {

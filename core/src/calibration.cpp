@@ -17,11 +17,12 @@ constexpr Dtype kMoved[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype
 constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
 
 // Odd sizes a step apart: what a program brings is seldom a multiple of a tile, and powers of two meet
-// in the same cache sets. How far up the grid is measured is a matter of time and memory.
+// in the same cache sets. Beside 1, a case of its own, stands the first of those that resemble each
+// other. How far up the grid is measured is a matter of time and memory.
 const Grid::Extents kVector{
     {17, 65, 257, 1025, 4097, 16385, 65537, 262145, 1048577, 4194305, 16777217, 67108865}};
-const std::vector<double> kSide{1, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};
-const std::vector<double> kDepth{1, 9, 33, 129, 513, 2049};
+const std::vector<double> kSide{1, 2, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};
+const std::vector<double> kDepth{1, 3, 9, 33, 129, 513, 2049};
 
 template <std::size_t count>
 int position(const Dtype (&all)[count], Dtype dtype) {

@@ -2,16 +2,15 @@
 # Holds `trine gate` and the printed intervals to their bars on the machine at hand, which should be quiet:
 # repeated runs of one build, and a slowdown of 10 % planted in a rung pack.
 #
-#   bench/gate-proof.sh BUILD OUTPUT_FOLDER [REPEATS [PLANTS [ROUNDS [MIN_TIME]]]]
+#   bench/gate-proof.sh BUILD OUTPUT_FOLDER [RUNS [PLANTS [ROUNDS [MIN_TIME]]]]
 #
-# BUILD: a build folder with its tests, as build/release. REPEATS (20): pairs of runs of the default set, of
-# which at most one in twenty may exit 1; PLANTS (10): pairs of which nine in ten must; ROUNDS (15) a run;
-# MIN_TIME (0.05): compare's --min-time. With these it takes two and a half hours.
-# Exit code 1 when a bar is missed.
+# BUILD: a build folder with its tests, as build/release. RUNS (7) of the default set, each held against each
+# later one: of those pairs (21) at most one in twenty may exit 1; PLANTS (10): pairs of runs of which nine in
+# ten must; ROUNDS (15) a run; MIN_TIME (0.02): compare's --min-time. Exit code 1 when a bar is missed.
 set -uo pipefail
-build=${1:?a build folder}
+build=$(cd "${1:?a build folder}" && pwd) || exit 2
 out=${2:?a folder for the results}
-repeats=${3:-20} plants=${4:-10} rounds=${5:-15} min_time=${6:-0.05}
+runs=${3:-7} plants=${4:-10} rounds=${5:-15} min_time=${6:-0.02}
 trine=$build/bin/trine
 packs=$build/tests/liars/steady
 mkdir -p "$out"
@@ -24,30 +23,30 @@ measure() {
   "$trine" compare --rounds "$rounds" --min-time "$min_time" --json "$file" "$@" > "${file%.json}.txt" 2>&1 \
     || { echo "gate-proof: the run for $file failed"; tail -3 "${file%.json}.txt"; exit 2; }
 }
-# verdict BASE NEW : the gate's exit code, its text beside NEW
-verdict() {
-  "$trine" gate "$1" "$2" > "${2%.json}.gate.txt" 2>&1
-}
-
-measure "$out/run0.json"
-alarms=0 ambiguous=0 apart=0
-for ((i = 1; i <= repeats; ++i)); do
+pairs=0 alarms=0 ambiguous=0 apart=0
+for ((i = 1; i <= runs; ++i)); do
   measure "$out/run$i.json"
-  verdict "$out/run$((i - 1)).json" "$out/run$i.json"
-  code=$?
-  [ $code -ne 1 ] || alarms=$((alarms + 1))
-  [ $code -ne 3 ] || ambiguous=$((ambiguous + 1))
-  python3 "$(dirname "$0")/repeatability.py" "$out/run$((i - 1)).json" "$out/run$i.json" || apart=$((apart + 1))
+  for ((j = 1; j < i; ++j)); do
+    pairs=$((pairs + 1))
+    "$trine" gate "$out/run$j.json" "$out/run$i.json" > "$out/pair$j-$i.txt" 2>&1
+    case $? in
+      0) ;;
+      1) alarms=$((alarms + 1)) ;;
+      3) ambiguous=$((ambiguous + 1)) ;;
+      *) echo "gate-proof: the gate refused runs $j and $i"; exit 2 ;;
+    esac
+    python3 "$(dirname "$0")/repeatability.py" "$out/run$j.json" "$out/run$i.json" || apart=$((apart + 1))
+  done
 done
-echo "repeated runs: $alarms of $repeats exit 1, $ambiguous exit 3; in $apart under 90 % of cases agree"
-[ $((alarms * 20)) -le "$repeats" ] && [ $((apart * 2)) -le "$repeats" ] || missed=1
+echo "repeated runs: $alarms of $pairs pairs exit 1, $ambiguous exit 3; in $apart under 90 % of cases agree"
+[ $((alarms * 20)) -le "$pairs" ] && [ $((apart * 2)) -le "$pairs" ] || missed=1
 
 found=0
-set -- transpose gemm --device cpu --rung steady --size 128,512 --dtype f32
+set -- transpose gemm --device cpu --rung steady --size 128,256 --dtype f32
 for ((i = 1; i <= plants; ++i)); do
   TRINE_BACKEND_PATH=$packs/0 measure "$out/even$i.json" "$@"
   TRINE_BACKEND_PATH=$packs/10 measure "$out/slow$i.json" "$@"
-  verdict "$out/even$i.json" "$out/slow$i.json"
+  "$trine" gate "$out/even$i.json" "$out/slow$i.json" > "$out/plant$i.txt" 2>&1
   [ $? -ne 1 ] || found=$((found + 1))
 done
 echo "planted slowdowns: $found of $plants found"

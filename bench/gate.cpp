@@ -36,7 +36,11 @@ nlohmann::json read_json(const std::string& path) {
 std::vector<Comparison> read(const Options& o) {
   const nlohmann::json base = read_json(o.base), next = read_json(o.next);
   try {
-    return compared(base, next, o.across);
+    std::vector<Comparison> all = compared(base, next, o.across);
+    for (const auto& [path, run] : {std::pair(o.base, &base), std::pair(o.next, &next)})
+      if (run->value("partial", false))
+        std::printf("%s is partial: that run ended early.\n", path.c_str());
+    return all;
   } catch (const nlohmann::json::exception& error) {
     throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "best.hpp"
 #include "cases.hpp"
 #include "commands.hpp"
 #include "error.hpp"
@@ -23,28 +24,15 @@ struct Options {
   bool peers = false;
 };
 
-const Result* of_method(const std::vector<Result>& results, const char* method) {
-  for (const Result& r : results)
-    if (r.verified && r.kernel && r.method == method && r.memory == "resident") return &r;
-  return nullptr;
-}
-
-/// One method for all steps of a ladder: back to back where every rung has such a figure.
-const char* common_method(const std::vector<std::vector<Result>>& rungs) {
-  for (const auto& results : rungs)
-    if (of_method(results, "single") && !of_method(results, "sustained")) return "single";
-  return "sustained";
-}
-
-std::vector<std::string> row_of(const std::vector<Result>& results, const char* method,
+std::vector<std::string> row_of(const std::vector<Result>& results, std::string_view method,
                                 double before, double first) {
   const Result& any = results.front();
   std::vector<std::string> row{any.rung.empty() ? any.requested : any.rung};
   row.resize(8, "-");
   row[7] = verdict_text(results.back());
-  const Result *single = of_method(results, "single"), *stepped = of_method(results, method);
+  const Result *single = figure_of(results, "single"), *stepped = figure_of(results, method);
   if (!single || !stepped) return row;
-  const Result* sustained = of_method(results, "sustained");
+  const Result* sustained = figure_of(results, "sustained");
   row[1] = time_text(single->kernel);
   if (sustained) row[2] = time_text(sustained->kernel);
   row[3] = rate_text(*stepped);
@@ -56,16 +44,18 @@ std::vector<std::string> row_of(const std::vector<Result>& results, const char* 
 
 void print_climb(const Runner& runner, const Problem& problem,
                  const std::vector<std::vector<Result>>& rungs) {
-  const char* method = common_method(rungs);
+  std::vector<const std::vector<Result>*> all;
+  for (const std::vector<Result>& results : rungs) all.push_back(&results);
+  const std::string_view method = common_method(all);
   std::printf("\n%s on %s, steps by the %s\n", to_string(problem).c_str(),
               runner.device().id().c_str(),
-              std::string_view(method) == "single" ? "single launch" : "sustained launch");
+              method == "single" ? "single launch" : "sustained launch");
   std::vector<std::vector<std::string>> rows{
       {"rung", "time", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};
   double before = 0, first = 0;
   for (const std::vector<Result>& results : rungs) {
     rows.push_back(row_of(results, method, before, first));
-    const Result* stepped = of_method(results, method);
+    const Result* stepped = figure_of(results, method);
     if (!stepped) continue;
     before = *stepped->kernel;
     if (first == 0) first = before;

@@ -100,6 +100,15 @@ std::vector<double> numbers(const json& object, const char* key) {
   return all;
 }
 
+/// Whether the other run has the single launch of what only one has back to back: about as long as those
+/// that are repeated, it was the longer one.
+bool has_single(const std::map<std::string, const json*>& other, std::string name) {
+  constexpr std::string_view kRepeated = ", sustained";
+  if (!name.ends_with(kRepeated)) return false;
+  name.replace(name.size() - kRepeated.size(), kRepeated.size(), ", single");
+  return other.contains(name);
+}
+
 Comparison pair_of(const std::string& name, const json* base, const json* next) {
   Comparison pair;
   pair.name = name;
@@ -175,10 +184,12 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
   std::vector<Comparison> all;
   for (const auto& [key, result] : before) {
     const auto found = after.find(key);
+    if (found == after.end() && has_single(after, key)) continue;
     all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
   }
   for (const auto& [key, result] : after)
-    if (!before.contains(key)) all.push_back(pair_of(key, nullptr, result));
+    if (!before.contains(key) && !has_single(before, key))
+      all.push_back(pair_of(key, nullptr, result));
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
         return has_shift(c) || c.verdict == Verdict::failed;
       }))
@@ -220,7 +231,10 @@ void judge(std::vector<Comparison>& all, double margin) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     Comparison& pair = *pairs[i];
     const bool slower = plain.slower[i] <= kAlpha, faster = plain.faster[i] <= kAlpha;
-    if ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha)) {
+    // So far apart, the machine is another, and what it does to each case nobody knows.
+    const bool comparable = std::abs(drifts[pair.device]) <= margin;
+    if (comparable &&
+        ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha))) {
       pair.verdict = slower ? Verdict::slower : Verdict::faster;
     } else if (slower || faster) {
       pair.verdict = Verdict::ambiguous;

@@ -114,7 +114,9 @@ void* Executor::thread_main(void* self) {
   const FloatEnvironment environment;
   try {
     // What a fresh thread sees: OMP_NUM_THREADS, else the CPUs of the process's mask.
-    executor->threads_ = start_kokkos(omp_get_max_threads());
+    const Pool pool = start_kokkos(omp_get_max_threads());
+    executor->threads_ = pool.threads;
+    executor->lends_ = pool.lends;
   } catch (...) { executor->failure_ = "Kokkos could not start its pool of threads"; }
   {
     const std::lock_guard guard(executor->lock_);

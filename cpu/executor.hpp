@@ -71,6 +71,7 @@ class Executor {
 
   // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
+  bool lends() const { return lends_; }  // whether callers that wait are wanted
 
   trine_status queue_create(int threads, Queue** queue);
   void queue_destroy(Queue* queue);
@@ -117,7 +118,7 @@ class Executor {
   void tell_waiters();
   template <class Done>
   void wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done);
-  bool lend_itself(std::uint64_t seen);
+  void lend_itself(std::uint64_t seen);
 
   std::mutex lock_;
   std::condition_variable work_;      // the ready list is no longer empty
@@ -128,8 +129,9 @@ class Executor {
   bool lent_ = false;  // one of the waiters lends itself
   Lending lending_;
   std::atomic<std::uint64_t> changes_{0};  // of what waiters wait for
-  std::atomic<bool> sleeps_{false};        // the one that lends itself
+  std::atomic<bool> sleeps_{false};        // a waiter that would lend itself
   int threads_ = 0;
+  bool lends_ = false;
   bool started_ = false;
   const char* failure_ = nullptr;
 };

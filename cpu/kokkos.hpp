@@ -5,6 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -14,12 +16,24 @@ namespace trine::cpu {
 
 using Space = Kokkos::OpenMP;
 
-// Starts the pool: with the executor's thread and the one that waiting callers lend it makes
-// `threads`. Returns the threads that a loop may use. Never finalized: at exit work may still be in
-// flight. A copy of Kokkos that the program itself initialized (TRINE_KOKKOS=shared) is used as it is.
-inline int start_kokkos(int threads) {
-  if (Kokkos::is_initialized()) return Space().concurrency();
-  const int pool = threads > 1 ? threads - 1 : 1;
+#ifdef TRINE_SHARED_KOKKOS
+constexpr bool kSharedKokkos = true;
+#else
+constexpr bool kSharedKokkos = false;
+#endif
+
+struct Pool {
+  int threads;  // that a loop may use
+  bool lends;   // the last of them is a caller that waits
+};
+
+// Starts the pool with one thread less than `threads`, for which callers lend themselves; not where
+// OMP_PROC_BIND gives each thread a core of its own, or the program shares this Kokkos, whose threads are
+// all awake. Never finalized: at exit work may still be in flight.
+inline Pool start_kokkos(int threads) {
+  if (Kokkos::is_initialized()) return {Space().concurrency(), false};
+  const bool lends = threads > 1 && !kSharedKokkos && omp_get_proc_bind() == omp_proc_bind_false;
+  const int pool = lends ? threads - 1 : threads;
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
       Kokkos::InitializationSettings().set_num_threads(pool).set_disable_warnings(true));
@@ -29,7 +43,8 @@ inline int start_kokkos(int threads) {
   arguments.disable_warnings = true;
   Kokkos::initialize(arguments);
 #endif
-  return Space().concurrency() + (threads > 1 ? 1 : 0);
+  omp_set_num_threads(threads);  // for packs' loops of their own: Kokkos has set the pool's
+  return {Space().concurrency() + (lends ? 1 : 0), lends};
 }
 
 // Threads of the pool, and one that waits, each of which takes the next piece until none is left:
@@ -42,8 +57,8 @@ class KokkosParallel final : public Parallel {
   void run(std::int64_t count, Piece piece, void* body) override {
     if (count <= 0) return;
     Loop loop(count, piece, body);
-    const bool shared = threads() > 1 && count > 1;
-    const std::int64_t pool = shared ? threads() - 1 : 1;
+    const bool shared = executor_.lends() && threads() > 1 && count > 1;
+    const std::int64_t pool = shared ? threads() - 1 : threads();
     if (shared) executor_.offer(loop, threads() - 1);
     Kokkos::parallel_for(
         "trine",

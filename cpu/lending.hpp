@@ -43,27 +43,28 @@ class Lending {
   // `thread`: the index under which the lent thread runs pieces.
   void offer(Loop& loop, int thread) {
     thread_ = thread;
-    loop_.store(&loop, std::memory_order_release);
+    loop_.store(&loop);
   }
+  bool offers() const { return loop_.load() != nullptr; }
 
-  // No thread comes any more; returns when the one that came has left. It spins as OpenMP's barriers do,
-  // because falling asleep and being woken takes longer than most loops.
+  // No thread comes any more; returns when the one that came has left. It spins first, as OpenMP's
+  // barriers do, because falling asleep and being woken takes longer than most loops.
   void withdraw() {
     if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
-    constexpr int kSpins = 1 << 16;  // some milliseconds
+    constexpr int kSpins = 1000;
     for (int i = 0; !left_.load(std::memory_order_acquire); ++i)
       i < kSpins ? hwy::Pause() : std::this_thread::yield();
     left_.store(false, std::memory_order_relaxed);
   }
 
   // The lent thread: takes pieces of the loop on offer until there are none; false if there is no loop.
-  // `free`: what it waits for has happened by now, so that a later loop isn't its business.
+  // `free`: what it waits for may have happened by now, so that a later loop isn't its business.
   template <class Free>
   bool help(Free free) {
-    if (!loop_.load(std::memory_order_relaxed)) return false;
+    if (!loop_.load(std::memory_order_acquire) || free()) return false;
     Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
     if (!loop) return false;
-    if (!free()) loop->take_pieces(thread_);
+    if (!free()) loop->take_pieces(thread_);       // another loop meanwhile?
     left_.store(true, std::memory_order_release);  // from here on the loop may be gone
     return true;
   }

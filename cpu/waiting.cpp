@@ -16,31 +16,32 @@ void Executor::tell_waiters() {
   if (waiters_ > 0) finished_.notify_all();
 }
 
-// Waits until `done`, which is asked under the lock. The first to wait for `work` takes part meanwhile.
+// Waits until `done`, which is asked under the lock. One of those who wait for `work` takes part meanwhile;
+// another does when that one sleeps or leaves.
 template <class Done>
 void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done) {
   if (done()) return;
   ++waiters_;
-  const bool lends = work && threads_ > 1 && !lent_;
-  if (lends) lent_ = true;
   while (!done()) {
     const std::uint64_t seen = changes_;
-    if (lends) {
+    if (work && lends_ && !lent_) {
+      lent_ = true;
       lock.unlock();
-      const bool changed = lend_itself(seen);
+      lend_itself(seen);
       lock.lock();
-      if (changed || changes_ != seen) continue;
+      lent_ = false;
+      if (changes_ != seen) continue;
       sleeps_ = true;
+      if (lending_.offers()) continue;  // since it gave up
     }
     finished_.wait(lock);
-    if (lends) sleeps_ = false;
   }
-  if (lends) lent_ = false;
   --waiters_;
+  if (waiters_ > 0 && lends_) finished_.notify_all();  // the place is free
 }
 
-// Takes pieces of loops as they come, until something has changed; false when none came for a while.
-bool Executor::lend_itself(std::uint64_t seen) {
+// Takes pieces of loops as they come, until something has changed or none came for a while.
+void Executor::lend_itself(std::uint64_t seen) {
   constexpr std::chrono::microseconds kPatience{200};
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
   Clock::time_point since = Clock::now();
@@ -48,16 +49,17 @@ bool Executor::lend_itself(std::uint64_t seen) {
     if (lending_.help(changed)) {
       since = Clock::now();
     } else if (Clock::now() - since > kPatience) {
-      return false;
+      return;
     }
     hwy::Pause();
   }
-  return true;
 }
 
 void Executor::offer(Loop& loop, int thread) {
   lending_.offer(loop, thread);
-  if (sleeps_) finished_.notify_all();  // missed at worst: the loop is done without it
+  if (!sleeps_.exchange(false)) return;
+  { const std::lock_guard guard(lock_); }  // who is about to sleep, sleeps
+  finished_.notify_all();
 }
 
 void Executor::queue_wait(Queue* queue) {

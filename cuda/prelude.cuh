@@ -13,7 +13,6 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 #define GLOBAL               // memory of the device, in pointer types
 #define LOCAL __shared__     // memory of the group: LOCAL float tile[32][33];
 #define LOCAL_POINTER        // the same, in pointer types
-#define CONSTANT __constant__ const
 #define DEVICE static __device__ __forceinline__
 #define RESTRICT __restrict__
 #define ALIGNED(bytes) __align__(bytes)
@@ -59,8 +58,7 @@ DEVICE bool in_first_warp() { return threadIdx.x < 32; }
 
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
-DEVICE uint atomic_min(uint* p, uint v) { return atomicMin(p, v); }
-DEVICE uint atomic_max(uint* p, uint v) { return atomicMax(p, v); }
+DEVICE int atomic_cmpxchg(int* p, int seen, int v) { return atomicCAS(p, seen, v); }
 DEVICE ulong atom_add(ulong* p, ulong v) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
 }
@@ -81,7 +79,6 @@ DEVICE uint take_ticket(uint* counter) {
 #define HAVE_ATOMIC_64 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
 DEVICE uint shuffle_down(uint v, int delta) { return __shfl_down_sync(~0u, v, delta); }
-DEVICE uint shuffle_from(uint v, int lane) { return __shfl_sync(~0u, v, lane); }
 
 // --- Bits -----------------------------------------------------------------------------------
 DEVICE uint as_uint(float x) { return __float_as_uint(x); }
@@ -92,7 +89,5 @@ DEVICE long as_long(double x) { return __double_as_longlong(x); }
 DEVICE double as_double(ulong x) { return __longlong_as_double(static_cast<long long>(x)); }
 DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }  // clz(0) is 32
 DEVICE int clz(ulong x) { return __clzll(static_cast<long long>(x)); }  // 64
-DEVICE int popcount(uint x) { return __popc(x); }
-DEVICE int popcount(ulong x) { return __popcll(x); }
 DEVICE uint mul_hi(uint a, uint b) { return __umulhi(a, b); }
 DEVICE ulong mul_hi(ulong a, ulong b) { return __umul64hi(a, b); }

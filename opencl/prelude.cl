@@ -21,7 +21,6 @@
 #define GLOBAL __global        // memory of the device, in pointer types
 #define LOCAL __local          // memory of the group: LOCAL float tile[32][33];
 #define LOCAL_POINTER __local  // the same, in pointer types
-#define CONSTANT __constant
 #define DEVICE static inline
 #define RESTRICT restrict
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
@@ -63,7 +62,7 @@ DEVICE int size_y() { return get_local_size(1); }
 #define in_first_warp() true
 #endif
 
-// atomic_add, atomic_or, atomic_min, atomic_max on 32 bits and atom_add on 64 are OpenCL's own.
+// atomic_add, atomic_or, atomic_cmpxchg on 32 bits and atom_add on 64 are OpenCL's own.
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
 // whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
@@ -78,7 +77,7 @@ DEVICE uint take_ticket(volatile __global uint* counter) {
       : "l"(counter)
       : "memory");
   return ticket;
-#else
+#else  // compiled but not reached: rows that need it refuse, or launch twice
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   const uint ticket = atomic_inc(counter);
   mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -96,11 +95,6 @@ DEVICE uint shuffle_xor(uint v, int mask) {
 DEVICE uint shuffle_down(uint v, int delta) {
   uint r;
   __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(delta));
-  return r;
-}
-DEVICE uint shuffle_from(uint v, int lane) {
-  uint r;
-  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(lane));
   return r;
 }
 #endif
@@ -127,13 +121,10 @@ DEVICE uint shuffle_from(uint v, int lane) {
 #define stores_done()  // those past the cache come before what this work-item stores later
 #endif
 
-// --- Bits: as_uint, as_float, as_ulong, as_double, clz, popcount, mul_hi are OpenCL's own. -----
+// --- Bits: as_uint, as_int, as_float, as_ulong, as_long, as_double, clz, mul_hi are OpenCL's own. -----
 // --- Vectors: CUDA's constructors ------------------------------------------------------------
-#define make_float2(a, b) ((float2)(a, b))
 #define make_float4(a, b, c, d) ((float4)(a, b, c, d))
 #define make_double2(a, b) ((double2)(a, b))
-#define make_int2(a, b) ((int2)(a, b))
 #define make_int4(a, b, c, d) ((int4)(a, b, c, d))
 #define make_uint2(a, b) ((uint2)(a, b))
 #define make_uint4(a, b, c, d) ((uint4)(a, b, c, d))
-#define make_ulong2(a, b) ((ulong2)(a, b))

@@ -105,7 +105,7 @@ int kind_of(const trine_reduce& op) {
   }
 }
 
-/// 64-bit words of one record of a tile shared by groups (exact_sum.h; whole.h: value and index).
+/// 64-bit words of one record of a tile shared by groups (exact_sum.h; exact_fold.h: value and index).
 int64_t record_words(const trine_reduce& op) {
   if (!is_float(op.dtype)) return 2;
   if (kind_of(op) == kSquares) return 5 + (op.dtype == TRINE_F32 ? 20 : 101);

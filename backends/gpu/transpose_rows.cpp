@@ -331,6 +331,7 @@ constexpr Row kRows[] = {
      .operation = TRINE_TRANSPOSE,
      .numerics = TRINE_REPRODUCIBLE,
      .summary = "one work-item per tall tile, turned in vector registers",
+     .requirement = "a CPU device",
      .file = "transpose/work_item_tile",
      .backends = kOpencl,
      .macros = kBytesMacros,

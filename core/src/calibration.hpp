@@ -57,7 +57,7 @@ std::vector<std::string> rows_of(const Calibration& measured);
 Calibration calibration_of(const std::vector<std::string>& rows);
 
 constexpr std::string_view kCalibrationKind = "calibration";
-constexpr int kCalibrationVersion = 1;
+constexpr int kCalibrationVersion = 2;
 
 /// saved_key(), and the tuning under which it was measured: another table chooses other rungs, which
 /// take other times.

@@ -1,6 +1,6 @@
 // Idea: one work-item per element of C walks a row of A and a column of B.
 // It is the first rung: each value of A and B is read from memory n and m times.
-// Requires: nothing.
+// Requires: 16 x 16 work-items a group.
 #define PLAIN_READS
 #include "problem.h"
 

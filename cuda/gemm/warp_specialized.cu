@@ -2,7 +2,8 @@
 // stages of panels between them.
 // It beats `register_tile` because the multiplying warps issue almost nothing but fused
 // multiply-adds, never wait for each other, and get the registers that the copying ones give back.
-// Requires: compute capability 9.0 (setmaxnreg).
+// Requires: elements of 4 bytes; compute capability 9.0 (setmaxnreg). No sister in OpenCL, whose PTX
+// has no target sm_90a.
 //
 //   full[s]: the copies of stage s have arrived        empty[s]: all multiplying warps have read it
 //   C tile TILE_M x TILE_N; each multiplying work-item holds HEIGHT x BREADTH (register_block.h).

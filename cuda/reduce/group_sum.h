@@ -27,9 +27,19 @@ DEVICE ACC element(const Sequence* s, long i) {
   return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
 }
 
-// Adds a group's sum to the result.
+// Adds a group's sum to the result. The hardware's addition takes f32's denormals for zero, so small
+// values are swapped in until it holds; beside others what is lost lies below their rounding.
 DEVICE void accumulate(ACC* result, ACC value) {
-#if T_float || T_double
+#if T_float
+  if (fabsf(value) >= 0x1p-100f) {
+    atomicAdd(result, value);
+    return;
+  }
+  int* bits = reinterpret_cast<int*>(result);
+  for (int seen = *reinterpret_cast<volatile int*>(bits), old;
+       (old = atomic_cmpxchg(bits, seen, as_int(as_float(seen) + value))) != seen;)
+    seen = old;
+#elif T_double
   atomicAdd(result, value);
 #else
   atom_add(reinterpret_cast<ulong*>(result), static_cast<ulong>(value));

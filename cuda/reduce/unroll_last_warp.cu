@@ -1,6 +1,6 @@
 // Idea: the last six steps belong to one warp: unrolled, ordered by sync_warp(), not by the group's sync().
 // Why it beats first_add: six barriers of the whole group and their loop are gone, and all warps but
-// the first are done.
+// the first are done. (Where sync_warp() is sync(), on OpenCL but NVIDIA's, the barriers stay.)
 // Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
 #include "group_sum.h"
 #include "last_warp.h"

@@ -2,7 +2,7 @@
 // registers, all of k in one go.
 // It beats `register_tile` on a CPU, where barriers turn local tiles into loops over memory: here
 // the inner loop is fused multiply-adds alone, on ROWS x 2 vectors that never leave registers.
-// Requires: a workspace for the packed panels; meant for CPUs behind OpenCL.
+// Requires: a CPU; a workspace for the packed panels. No sister in CUDA, which has no CPUs.
 //
 //   packed A: panels of ROWS rows,    panel[l][ROWS]     lanes outside the matrix are zero
 //   packed B: panels of COLS columns, panel[l][COLS]

@@ -1,11 +1,11 @@
 // What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
-// group works on. T is float, double or int; the includer defines it. No include guard: CUDA reads
-// this file once per instance, each time with another T.
+// group works on. T is float, double or int; the includer defines it.
 //
 //   acc = +0; acc <- fma(a(i,l), b(l,j), acc), l ascending; t = alpha (acc + 0), or +0 unless MULTIPLY
 //   c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C.       (int: modulo 2^32)
 //
 // Adding +0 turns a -0 into +0, so a padded step fma(0, 0, acc) never shows.
+#pragma once
 
 // Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The rungs
 // below `read_only` define PLAIN_READS: they don't say so, because that path is the step above them.

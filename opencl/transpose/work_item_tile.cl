@@ -2,7 +2,7 @@
 // registers, into a strip of its own memory; the strip's rows then go out past the cache.
 // It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory:
 // every line is read once and written whole, wherever it begins, without being read first.
-// Requires: nothing; meant for CPUs behind OpenCL.
+// Requires: a CPU. No sister in CUDA, which has none.
 //
 //   turn16: four steps; step d swaps the off-diagonal d x d blocks of every 2d x 2d block.
 #include "problem.h"

@@ -1,30 +1,14 @@
 // A kernel that doesn't compile is a defect and must not look like a rung that refuses: everything
 // that goes through all rungs counts refusals as no failure.
-#include <gtest/gtest.h>
-
 #include <string>
 
-#include "abi_objects.hpp"
-#include "opencl/backend.hpp"
-#include "opencl/driver.hpp"
+#include "opencl_fixture.hpp"
 
 namespace {
 
 using trine::opencl::Driver;
 
-struct OpenclBuild : testing::Test {
-  void SetUp() override {
-    const char* reason = "";
-    const Driver* found = trine::opencl::find_driver(&reason);
-    if (!found) GTEST_SKIP() << reason;
-    real = played = *found;
-    backend = trine::opencl::backend(host.services);
-    int count = 0;
-    ASSERT_EQ(backend->device_count(&count), TRINE_OK);
-    if (count == 0) GTEST_SKIP() << backend->last_error();
-  }
-  void TearDown() override { trine::opencl::replace_driver(nullptr); }
-
+struct OpenclBuild : faults::OpenclDriver {
   trine_status launch(const faults::Device& on) const {
     const auto queue = on.queue();
     const auto input = on.buffer(64), output = on.buffer(64);
@@ -37,10 +21,6 @@ struct OpenclBuild : testing::Test {
     if (status == TRINE_OK) on.wait(queue);
     return status;
   }
-
-  inline static faults::Host host;
-  inline static Driver real, played;
-  const trine_backend* backend = nullptr;
 };
 
 TEST_F(OpenclBuild, a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words) {

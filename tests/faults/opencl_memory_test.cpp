@@ -1,33 +1,22 @@
 // Host memory is used in place only where the driver keeps no copy of it: a real CPU device does so;
 // devices that only seem to share memory are played by the loader's table.
-#include <gtest/gtest.h>
-
 #include <vector>
 
-#include "abi_objects.hpp"
-#include "opencl/backend.hpp"
-#include "opencl/driver.hpp"
+#include "opencl_fixture.hpp"
 
 namespace {
 
 using trine::opencl::Driver;
 
-struct OpenclMemory : testing::Test {
+struct OpenclMemory : faults::OpenclDriver {
   void SetUp() override {
-    const char* reason = "";
-    const Driver* found = trine::opencl::find_driver(&reason);
-    if (!found) GTEST_SKIP() << reason;
-    real = played = *found;
-    backend = trine::opencl::backend(host.services);
-    int count = 0;
-    ASSERT_EQ(backend->device_count(&count), TRINE_OK);
-    if (count == 0) GTEST_SKIP() << backend->last_error();
+    OpenclDriver::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     trine_device_facts facts{};
     facts.size = sizeof facts;
     ASSERT_EQ(backend->device_describe(0, &facts), TRINE_OK);
     if (facts.kind != TRINE_DEVICE_CPU) GTEST_SKIP() << "opencl:0 is no CPU";
   }
-  void TearDown() override { trine::opencl::replace_driver(nullptr); }
 
   bool shares_memory() const {
     const faults::Device device(*backend);
@@ -44,10 +33,6 @@ struct OpenclMemory : testing::Test {
     if (status == TRINE_OK) backend->buffer_free(made);
     return status;
   }
-
-  inline static faults::Host host;
-  inline static Driver real, played;
-  const trine_backend* backend = nullptr;
 };
 
 TEST_F(OpenclMemory, a_cpu_that_uses_it_in_place_shares_it) {

@@ -52,6 +52,10 @@ class Gate(Program):
         self.assertEqual((gate["command"], gate["exit"]), ("gate", 1))
         self.assertEqual({case["verdict"] for case in gate["cases"]}, {"slower"})
         self.gate(0, base, slow, "--threshold", "20%")
+        self.assertNotIn("partial", self.gate(0, base, base))
+        with open(self.path("early.json"), "w") as file:
+            json.dump({**self.load("base.json"), "partial": True}, file)
+        self.assertIn("early.json is partial", self.gate(0, base, self.path("early.json")))
         self.assertIn("faster", self.gate(0, slow, base))
 
         def few(result):

@@ -219,6 +219,9 @@ void add_parameters(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_I32})
     list.add(sum(TRINE_ALL, dtype, 1, 70001), "dense", Values::kUniform,
              {.rungs = Rungs::kLadder, .parameters = true});
+  // Which a GPU's atomic addition takes for zero.
+  list.add(sum(TRINE_ALL, TRINE_F32, 1, 1025), "dense", Values::kDenormal,
+           {.rungs = Rungs::kLadder, .parameters = true});
 }
 
 /// Evenly spaced elements, which are all that some rungs take: from any offset (wider loads than an

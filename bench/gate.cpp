@@ -33,14 +33,20 @@ nlohmann::json read_json(const std::string& path) {
   }
 }
 
+/// The run in a file, or those in several, "a.json,b.json", as one.
+nlohmann::json run_of(const std::string& paths, bool across) {
+  std::vector<nlohmann::json> runs;
+  for (const std::string& path : CLI::detail::split(paths, ',')) {
+    runs.push_back(read_json(path));
+    if (runs.back().is_object() && runs.back().value("partial", false))
+      std::printf("%s is partial: that run ended early.\n", path.c_str());
+  }
+  return runs.size() == 1 ? runs.front() : pooled(runs, across);
+}
+
 std::vector<Comparison> read(const Options& o) {
-  const nlohmann::json base = read_json(o.base), next = read_json(o.next);
   try {
-    std::vector<Comparison> all = compared(base, next, o.across);
-    for (const auto& [path, run] : {std::pair(o.base, &base), std::pair(o.next, &next)})
-      if (run->value("partial", false))
-        std::printf("%s is partial: that run ended early.\n", path.c_str());
-    return all;
+    return compared(run_of(o.base, o.across), run_of(o.next, o.across), o.across);
   } catch (const nlohmann::json::exception& error) {
     throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
   }
@@ -171,7 +177,9 @@ int gate(const Options& o) {
 
 Command add_gate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("baseline", o->base, "what `trine compare --rounds 15 --json` wrote before")
+  app.add_option("baseline", o->base,
+                 "what `trine compare --rounds 15 --json` wrote before; or several such runs, "
+                 "a.json,b.json,…, each of which then counts once")
       ->required();
   app.add_option("new", o->next, "the same of the build in question")->required();
   app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");

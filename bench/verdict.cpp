@@ -174,11 +174,57 @@ std::string_view name(Verdict verdict) {
   }
 }
 
+namespace {
+
+void check_results(const json& document) {
+  if (!document.is_object() || document.value("schema", 0) != 1 || !document.contains("results"))
+    throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
+}
+
+/// The medians of `key` in one result of each run; empty where one has none.
+std::vector<double> medians(const std::vector<const json*>& results, bool of_roof) {
+  std::vector<double> all;
+  for (const json* result : results) {
+    std::vector<double> rounds = numbers(of_roof ? result->at("roof") : *result, "rounds");
+    if (rounds.empty()) return {};
+    const auto middle = rounds.begin() + std::ptrdiff_t(rounds.size() / 2);
+    std::nth_element(rounds.begin(), middle, rounds.end());
+    all.push_back(*middle);
+  }
+  return all;
+}
+
+}  // namespace
+
+json pooled(const std::vector<json>& runs, bool across) {
+  std::vector<std::map<std::string, const json*>> cases;
+  for (const json& run : runs) {
+    check_results(run);
+    if (!across) check_same_place(runs.front(), run);
+    cases.push_back(cases_of(run));
+  }
+  json all = runs.front();
+  all["results"] = json::array();
+  for (const auto& [name, first] : cases.front()) {
+    std::vector<const json*> results;
+    for (const auto& run : cases)
+      if (const auto found = run.find(name); found != run.end()) results.push_back(found->second);
+    if (results.size() < runs.size()) continue;
+    const auto wrong = std::find_if(results.begin(), results.end(), [](const json* result) {
+      return !result->at("verified").get<bool>();
+    });
+    json result = wrong == results.end() ? *first : **wrong;
+    if (wrong == results.end()) {
+      result["rounds"] = medians(results, false);
+      result["roof"]["rounds"] = medians(results, true);
+    }
+    all["results"].push_back(std::move(result));
+  }
+  return all;
+}
+
 std::vector<Comparison> compared(const json& base, const json& next, bool across) {
-  for (const json* document : {&base, &next})
-    if (!document->is_object() || document->value("schema", 0) != 1 ||
-        !document->contains("results"))
-      throw Refusal("the gate takes two files that `trine compare --rounds N --json FILE` wrote");
+  for (const json* document : {&base, &next}) check_results(*document);
   if (!across) check_same_place(base, next);
   const auto before = cases_of(base), after = cases_of(next);
   std::vector<Comparison> all;

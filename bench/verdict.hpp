@@ -23,6 +23,11 @@ struct Comparison {
   std::string note;  ///< why it failed, is missing or ambiguous; another rung than before
 };
 
+/// Several runs of one build as one whose rounds are the runs: of each case the median of each run's rounds,
+/// so that the luck of a process, where its memory lies, counts as chance. A case that one of them lacks is
+/// lacking; one that is wrong in one of them is wrong. Refuses runs of different places unless `across`.
+nlohmann::json pooled(const std::vector<nlohmann::json>& runs, bool across);
+
 /// The cases of two documents of `trine … --json`. Throws Refusal where they can't be compared: not such
 /// documents, no rounds, no case in both, or another host, device or driver unless `across`.
 std::vector<Comparison> compared(const nlohmann::json& base, const nlohmann::json& next,

@@ -64,6 +64,39 @@ class Gate(Program):
             result["roof"]["rounds"] = result["roof"]["rounds"][:2]
         self.assertIn("are needed", self.gate(3, base, self.changed(document, "few.json", few)))
 
+    def test_processes_have_luck_of_their_own(self):
+        document = self.measure("r.json")
+
+        def processes(name, factor):
+            """Eight runs, whose rounds agree with each other, and which differ by up to 20 %."""
+            paths = []
+            for i in range(8):
+                def luck(result, i=i):
+                    figure = result["rounds"][0] * factor * (1 + 0.025 * (i * 3 % 8))
+                    result["rounds"] = [figure * (1 + 0.001 * k) for k in range(10)]
+                    result["roof"]["rounds"] = [1e9] * 10
+                paths.append(self.changed(document, f"{name}{i}.json", luck))
+            return paths
+        base, same, slow = processes("base", 1), processes("same", 1.001), processes("slow", 1.4)
+        self.gate(1, base[0], same[5])  # one of each says nothing of the build
+        self.gate(3, ",".join(base), ",".join(same))
+        self.assertIn("slower", self.gate(1, ",".join(base), ",".join(slow)))
+        # A case that one process lacks is lacking; one that is wrong in one is wrong.
+        with open(slow[3]) as file:
+            run = json.load(file)
+        run["results"][0].update(verified=False, failure="other bits")
+        with open(slow[3], "w") as file:
+            json.dump(run, file)
+        self.assertIn("other bits", self.gate(1, ",".join(base), ",".join(slow)))
+        del run["results"][0]
+        with open(slow[3], "w") as file:
+            json.dump(run, file)
+        self.assertIn("missing", self.gate(1, ",".join(base), ",".join(slow)))
+        run["host"]["cpu"] = "another"
+        with open(slow[3], "w") as file:
+            json.dump(run, file)
+        self.refused("gate", ",".join(base), ",".join(slow), word="different hosts")
+
     def test_wrong_results_fail(self):
         document = self.measure("r.json")
         wrong = self.changed(document, "wrong.json", lambda r: r.update(verified=False, failure="17 differ"))

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "error.hpp"
+#include "measure.hpp"
 
 namespace trine::bench {
 namespace {
@@ -100,6 +101,21 @@ std::vector<double> numbers(const json& object, const char* key) {
   return all;
 }
 
+void check_results(const json& document) {
+  if (!document.is_object() || document.value("schema", 0) != 1 || !document.contains("results"))
+    throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
+}
+
+/// The median of each run's rounds; empty where one has none.
+std::vector<double> medians(const std::vector<std::vector<double>>& runs) {
+  std::vector<double> all;
+  for (const std::vector<double>& rounds : runs) {
+    if (rounds.empty()) return {};
+    all.push_back(Samples{rounds}.median());
+  }
+  return all;
+}
+
 /// Whether the other run has the single launch of what only one has back to back: about as long as those
 /// that are repeated, it was the longer one.
 bool has_single(const std::map<std::string, const json*>& other, std::string name) {
@@ -174,28 +190,6 @@ std::string_view name(Verdict verdict) {
   }
 }
 
-namespace {
-
-void check_results(const json& document) {
-  if (!document.is_object() || document.value("schema", 0) != 1 || !document.contains("results"))
-    throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
-}
-
-/// The medians of `key` in one result of each run; empty where one has none.
-std::vector<double> medians(const std::vector<const json*>& results, bool of_roof) {
-  std::vector<double> all;
-  for (const json* result : results) {
-    std::vector<double> rounds = numbers(of_roof ? result->at("roof") : *result, "rounds");
-    if (rounds.empty()) return {};
-    const auto middle = rounds.begin() + std::ptrdiff_t(rounds.size() / 2);
-    std::nth_element(rounds.begin(), middle, rounds.end());
-    all.push_back(*middle);
-  }
-  return all;
-}
-
-}  // namespace
-
 json pooled(const std::vector<json>& runs, bool across) {
   std::vector<std::map<std::string, const json*>> cases;
   for (const json& run : runs) {
@@ -215,8 +209,13 @@ json pooled(const std::vector<json>& runs, bool across) {
     });
     json result = wrong == results.end() ? *first : **wrong;
     if (wrong == results.end()) {
-      result["rounds"] = medians(results, false);
-      result["roof"]["rounds"] = medians(results, true);
+      std::vector<std::vector<double>> rounds, roofs;
+      for (const json* one : results) {
+        rounds.push_back(numbers(*one, "rounds"));
+        roofs.push_back(numbers(one->at("roof"), "rounds"));
+      }
+      result["rounds"] = medians(rounds);
+      result["roof"]["rounds"] = medians(roofs);
     }
     all["results"].push_back(std::move(result));
   }

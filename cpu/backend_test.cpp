@@ -1,10 +1,8 @@
 // The CPU backend through its contract: what queues, events and memory promise, whatever thread calls
 // and whatever state of the floating-point unit it brings; forks and exits with work in flight; every
 // allocation failing once.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -231,21 +231,11 @@ struct Memory {
   }
 };
 
-}  // namespace
-
-namespace {
 SavedKey key_under(const DeviceState& device, const std::string& tuning) {
   SavedKey key = saved_key(device);
   key.add("tuning", tuning, false);
   return key;
 }
-}  // namespace
-
-SavedKey calibration_key(const DeviceState& device) {
-  return key_under(device, tuning_mark(device));
-}
-
-namespace {
 
 Known read_under(const SavedKey& key) {
   const Saved saved = read_saved(kCalibrationKind, kCalibrationVersion, key);
@@ -257,6 +247,10 @@ Known read_under(const SavedKey& key) {
 }
 
 }  // namespace
+
+SavedKey calibration_key(const DeviceState& device) {
+  return key_under(device, tuning_mark(device));
+}
 
 Known read_calibration(const Device& device) {
   return read_under(calibration_key(Access::some(device)));

@@ -1,4 +1,5 @@
-// The kernel of a historic sum rung, called `sum` in all of them: the file tells them apart. How the groups' sums become one is the parameter `finish`:
+// The kernel of a historic sum rung, called `sum` in all of them: the file tells them apart. How the
+// groups' sums become one is the parameter `finish`:
 // `recursive` launches the same kernel on them until one is left, `atomic` adds them to the result as
 // they come, `last_block` lets the group that finishes last add them up.
 #pragma once

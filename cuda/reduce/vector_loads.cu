@@ -1,5 +1,6 @@
 // Idea: 16 bytes a load: the elements from the first aligned address on are read as vectors.
-// Why it can beat shuffle (docs/ladders.md: integers; floats are at the roof before): a quarter (8-byte elements: half) of the load instructions for the same bytes,
+// Why it can beat shuffle (docs/ladders.md: integers; floats are at the roof before): a quarter (8-byte
+// elements: half) of the load instructions for the same bytes,
 // and more bytes in flight.
 // Requires: sum of one evenly spaced sequence; warps or sub-groups whose registers can be shuffled.
 // Elements before the first aligned address, behind the last whole vector, or not adjacent at all go

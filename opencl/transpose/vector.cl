@@ -1,6 +1,7 @@
 // Idea: 16 bytes a load and a store, several in flight, the tile swizzled instead of padded.
 // It beats `multi_row` because fewer instructions keep more bytes in flight.
-// Requires: 256 work-items a group; where an address is not a multiple of 16, that side moves element by element.
+// Requires: 256 work-items a group; where an address is not a multiple of 16, that side moves element by
+// element.
 //
 // A tile has HEIGHT rows and WIDTH columns of the input: square, or four times taller or wider where
 // the matrix is thin. Local memory holds it turned: row j (the input's column) has HEIGHT elements,

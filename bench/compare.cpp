@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "cases.hpp"
@@ -18,6 +19,7 @@
 #include "rounds.hpp"
 #include "runner.hpp"
 #include "side_by_side.hpp"
+#include "turns.hpp"
 
 namespace trine::bench {
 namespace {
@@ -28,6 +30,8 @@ struct Options {
   std::vector<std::string> rungs, inputs;
   bool peers = false;
   int rounds = 1;
+  std::string turns;
+  int takers = 2;
 };
 
 /// The problem that arrays on disk pose.
@@ -84,9 +88,10 @@ bool is_named(const Options& o, const std::string& rung) {
   return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
 }
 
-/// Every rung on every device, on the same data.
+/// Every rung on every device, on the same data; each a turn of its own.
 std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, const Problem& problem,
-                            Expectation& expectation, Control& control) {
+                            Expectation& expectation, Control& control,
+                            std::optional<Turns>& turns) {
   std::vector<Result> results;
   for (Runner& runner : runners)
     for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
@@ -96,6 +101,7 @@ std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, cons
         // A peer that hasn't the operation is no news.
         if (!result.skipped || is_named(o, rung)) results.push_back(std::move(result));
       }
+      if (turns) turns->next();
     }
   return results;
 }
@@ -125,6 +131,11 @@ int compare(const Options& o) {
   std::vector<Measured> measured(all.size());
   Report report;
   bool verified_all = true;  // each problem somewhere
+  std::optional<Turns> turns;
+  if (!o.turns.empty()) {
+    turns.emplace(o.turns, o.takers, control);
+    document.arrays["turns"] = turns->to_json();
+  }
   const auto conclude = [&](Measured& of) {
     std::vector<Result> results = combined(std::exchange(of.rounds, {}));
     set_peer_ratios(results);
@@ -139,7 +150,7 @@ int compare(const Options& o) {
     for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
       Expectation expectation(all[i], o.measuring.seed, data);
       measured[i].sampled = expectation.sampled();
-      measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control));
+      measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
       control.show("");
       if (round == o.rounds) conclude(measured[i]);
     }
@@ -161,7 +172,15 @@ Command add_compare(CLI::App& app) {
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
   app.add_option("--rounds", o->rounds,
                  "measure all of it so often, in fresh memory, for `trine gate`: 15")
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(1, 500));
+  CLI::Option* turns =
+      app.add_option("--turns", o->turns,
+                     "take turns, case by case, with another run that names this file: what the "
+                     "machine does meanwhile then happens to both, and `trine gate` compares pairs")
+          ->type_name("FILE");
+  app.add_option("--takers", o->takers, "how many runs take turns (default: 2)")
+      ->check(CLI::Range(2, 64))
+      ->needs(turns);
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
   return [o] { return compare(*o); };

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Holds `trine gate` and the printed intervals to their bars on the machine at hand, which should be quiet:
+# Holds `trine gate` and the printed intervals to their bars on the machine at hand:
 # repeated runs of one build, and a slowdown of 10 % planted in a rung pack.
 #
 #   bench/gate-proof.sh BUILD OUTPUT_FOLDER [RUNS [PLANTS [ROUNDS [MIN_TIME]]]]
 #
-# BUILD: a build folder with its tests, as build/release. RUNS (7) of the default set, each held against each
-# later one: of those pairs (21) at most one in twenty may exit 1; PLANTS (10): eight short runs a side, of which
-# nine in ten must; ROUNDS (15) a run of the default set; MIN_TIME (0.02): compare's --min-time. Exit code 1 when
-# a bar is missed.
+# BUILD: a build folder with its tests, as build/release. RUNS (7) of the default set, in turns, each held against
+# each other: of those pairs (21) at most one in twenty may exit 1, and in half of them nine in ten cases must
+# agree within the printed interval; PLANTS (10): pairs of runs in turns, of which nine in ten must exit 1, and
+# beside each the same build twice, of which one in twenty may; ROUNDS (15) a run of the default set; MIN_TIME
+# (0.02): its --min-time. Exit code 1 when a bar is missed.
 set -uo pipefail
 build=$(cd "${1:?a build folder}" && pwd) || exit 2
 out=${2:?a folder for the results}
@@ -17,45 +18,62 @@ packs=$build/tests/liars/steady
 mkdir -p "$out"
 missed=0
 
-# measure FILE ARGS… : a run whose results must be right
-measure() {
-  local file=$1
+# in_turns "FILE:PACKS…" ARGS… : runs side by side, one for each FILE, whose results must be right
+in_turns() {
+  local files=$1 jobs=() file
   shift
-  "$trine" compare --rounds "$rounds" --min-time "$min_time" --json "$file" "$@" > "${file%.json}.txt" 2>&1 \
-    || { echo "gate-proof: the run for $file failed"; tail -3 "${file%.json}.txt"; exit 2; }
+  # shellcheck disable=SC2086
+  set -- compare --turns "$out/turns" --takers "$(set -- $files; echo $#)" "$@"
+  for file in $files; do
+    TRINE_BACKEND_PATH=${file#*:} "${pinned[@]}" "$trine" "$@" --json "$out/${file%%:*}.json" > "$out/${file%%:*}.txt" 2>&1 &
+    jobs+=($!)
+  done
+  for file in $files; do
+    wait "${jobs[0]}" || { echo "gate-proof: ${file%%:*}:"; tail -3 "$out/${file%%:*}.txt"; kill "${jobs[@]:1}"; exit 2; }
+    jobs=("${jobs[@]:1}")
+  done
 }
+# verdict FIRST SECOND: the gate's exit code
+verdict() {
+  "$trine" gate "$out/$1.json" "$out/$2.json" > "$out/$1-$2.txt" 2>&1
+  local code=$?
+  [ $code -ne 2 ] || { echo "gate-proof: the gate refused $1 and $2"; tail -1 "$out/$1-$2.txt"; exit 2; }
+  return $code
+}
+
+# One thread is held to one core: cores have neighbours of their own.
+pinned=(taskset -c 0)
+found=0 alarms=0
+for ((i = 1; i <= plants; ++i)); do
+  in_turns "even$i:$packs/0 slow$i:$packs/10 again$i:$packs/0" \
+    transpose --device cpu --rung steady --size 128,256 --dtype f32 --rounds 30 --min-time 0.05
+  verdict "even$i" "slow$i"
+  [ $? -ne 1 ] || found=$((found + 1))
+  verdict "even$i" "again$i"
+  [ $? -ne 1 ] || alarms=$((alarms + 1))
+done
+if [ "$plants" -gt 0 ]; then
+  echo "planted slowdowns: $found of $plants found; of the same build twice $alarms of $plants exit 1"
+  [ $((found * 10)) -ge $((plants * 9)) ] && [ $((alarms * 20)) -le "$plants" ] || missed=1
+fi
+
+pinned=() files=
+for ((i = 1; i <= runs; ++i)); do files+=" run$i:"; done
+[ "$runs" -lt 2 ] || in_turns "$files" --rounds "$rounds" --min-time "$min_time"
 pairs=0 alarms=0 ambiguous=0 apart=0
-for ((i = 1; i <= runs; ++i)); do
-  measure "$out/run$i.json"
-  for ((j = 1; j < i; ++j)); do
+for ((j = 2; j <= runs; ++j)); do
+  for ((i = 1; i < j; ++i)); do
     pairs=$((pairs + 1))
-    "$trine" gate "$out/run$j.json" "$out/run$i.json" > "$out/pair$j-$i.txt" 2>&1
+    verdict "run$i" "run$j"
     case $? in
-      0) ;;
       1) alarms=$((alarms + 1)) ;;
       3) ambiguous=$((ambiguous + 1)) ;;
-      *) echo "gate-proof: the gate refused runs $j and $i"; exit 2 ;;
     esac
-    python3 "$(dirname "$0")/repeatability.py" "$out/run$j.json" "$out/run$i.json" || apart=$((apart + 1))
+    python3 "$(dirname "$0")/repeatability.py" "$out/run$i.json" "$out/run$j.json" || apart=$((apart + 1))
   done
 done
-echo "repeated runs: $alarms of $pairs pairs exit 1, $ambiguous exit 3; in $apart under 90 % of cases agree"
-[ $((alarms * 20)) -le "$pairs" ] && [ $((apart * 2)) -le "$pairs" ] || missed=1
-
-# Short calls have a luck of each process, so eight of a side, in turns, are a run.
-found=0
-set -- transpose --device cpu --rung steady --size 128,256 --dtype f32
-rounds=3
-for ((i = 1; i <= plants; ++i)); do
-  even=() slow=()
-  for p in 1 2 3 4 5 6 7 8; do
-    TRINE_BACKEND_PATH=$packs/0 measure "$out/even$i-$p.json" "$@"
-    TRINE_BACKEND_PATH=$packs/10 measure "$out/slow$i-$p.json" "$@"
-    even+=("$out/even$i-$p.json") slow+=("$out/slow$i-$p.json")
-  done
-  "$trine" gate "$(IFS=,; echo "${even[*]}")" "$(IFS=,; echo "${slow[*]}")" > "$out/plant$i.txt" 2>&1
-  [ $? -ne 1 ] || found=$((found + 1))
-done
-echo "planted slowdowns: $found of $plants found"
-[ $((found * 10)) -ge $((plants * 9)) ] || missed=1
+if [ "$pairs" -gt 0 ]; then
+  echo "repeated runs: $alarms of $pairs pairs exit 1, $ambiguous exit 3; in $apart under 90 % of cases agree"
+  [ $((alarms * 20)) -le "$pairs" ] && [ $((apart * 2)) -le "$pairs" ] || missed=1
+fi
 exit $missed

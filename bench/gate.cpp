@@ -33,20 +33,16 @@ nlohmann::json read_json(const std::string& path) {
   }
 }
 
-/// The run in a file, or those in several, "a.json,b.json", as one.
-nlohmann::json run_of(const std::string& paths, bool across) {
-  std::vector<nlohmann::json> runs;
-  for (const std::string& path : CLI::detail::split(paths, ',')) {
-    runs.push_back(read_json(path));
-    if (runs.back().is_object() && runs.back().value("partial", false))
-      std::printf("%s is partial: that run ended early.\n", path.c_str());
-  }
-  return runs.size() == 1 ? runs.front() : pooled(runs, across);
+nlohmann::json run_of(const std::string& path) {
+  nlohmann::json run = read_json(path);
+  if (run.is_object() && run.value("partial", false))
+    std::printf("%s is partial: that run ended early.\n", path.c_str());
+  return run;
 }
 
 std::vector<Comparison> read(const Options& o) {
   try {
-    return compared(run_of(o.base, o.across), run_of(o.next, o.across), o.across);
+    return compared(run_of(o.base), run_of(o.next), o.across);
   } catch (const nlohmann::json::exception& error) {
     throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
   }
@@ -104,20 +100,23 @@ void print_cases(const std::vector<Comparison>& all) {
 void print_method(const std::vector<Comparison>& all, const Options& o) {
   size_t least = SIZE_MAX;
   int cases = 0;
+  bool paired = false;
   for (const Comparison& c : all)
     if (c.verdict != Verdict::missing && c.verdict != Verdict::failed) {
       least = std::min({least, c.base.size(), c.next.size()});
       ++cases;
+      paired |= c.paired;
     }
   std::printf(
       "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
-      "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
+      "By ranks of the %s: shift by Hodges and Lehmann with its 90 %% interval; slower or "
       "faster by "
-      "more than %s\nby Mann and Whitney at 5 %%, corrected for %d cases by Holm.\n",
+      "more than %s\nby %s at 5 %%, corrected for %d cases by Holm.\n",
       int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
       count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
-      count(all, Verdict::missing), o.threshold.c_str(), cases);
-  const int needed = rounds_needed(std::max(cases, 1), 0.05);
+      count(all, Verdict::missing), paired ? "rounds, which the runs took in turns" : "rounds",
+      o.threshold.c_str(), paired ? "Wilcoxon" : "Mann and Whitney", cases);
+  const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
   if (cases > 0 && least < size_t(needed))
     std::printf(
         "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
@@ -178,8 +177,7 @@ int gate(const Options& o) {
 Command add_gate(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("baseline", o->base,
-                 "what `trine compare --rounds 15 --json` wrote before; or several such runs, "
-                 "a.json,b.json,…, each of which then counts once")
+                 "what `trine compare --rounds 15 --json` wrote before, best in turns (--turns)")
       ->required();
   app.add_option("new", o->next, "the same of the build in question")->required();
   app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");

@@ -23,28 +23,18 @@ std::vector<double> orders(int n, int m) {
   return count;
 }
 
-std::vector<double> logs(const std::vector<double>& values) {
-  std::vector<double> all;
-  for (double value : values) all.push_back(std::log(value));
-  return all;
+/// How many of all signs of n ranks have W = 0, 1, … n (n + 1) / 2: the coefficients of (1 + q) … (1 + q^n).
+std::vector<double> signs(int n) {
+  const auto top = size_t(n) * size_t(n + 1) / 2;
+  std::vector<double> count(top + 1, 0);
+  count[0] = 1;
+  for (size_t rank = 1; rank <= size_t(n); ++rank)
+    for (size_t w = top; w >= rank; --w) count[w] += count[w - rank];
+  return count;
 }
 
-double median(const std::vector<double>& sorted) {
-  const size_t half = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-/// U of the differences: how many are above `margin`, a tie as half.
-double above(const std::vector<double>& differences, double margin) {
-  double u = 0;
-  for (double d : differences) u += d > margin ? 1 : d == margin ? 0.5 : 0;
-  return u;
-}
-
-}  // namespace
-
-double mann_whitney(int n, int m, double u) {
-  const std::vector<double> count = orders(n, m);
+/// The probability of `u` or more, of values that are as often 0, 1, … as `count` says.
+double at_least(const std::vector<double>& count, double u) {
   const double all = std::accumulate(count.begin(), count.end(), 0.0);
   // By symmetry from the small end, whose counts are exact. A half, from a tie, counts as the less rare.
   const auto below =
@@ -53,20 +43,27 @@ double mann_whitney(int n, int m, double u) {
       1.0, std::accumulate(count.begin(), count.begin() + std::ptrdiff_t(below) + 1, 0.0) / all);
 }
 
-Shift shift_between(const std::vector<double>& base, const std::vector<double>& next, double margin,
-                    double confidence) {
-  const std::vector<double> from = logs(base), to = logs(next);
-  std::vector<double> differences;
-  for (double b : from)
-    for (double a : to) differences.push_back(a - b);
+double median(const std::vector<double>& sorted) {
+  const size_t half = sorted.size() / 2;
+  return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/// U or W: how many of the differences are above `margin`, a tie as half.
+double above(const std::vector<double>& differences, double margin) {
+  double u = 0;
+  for (double d : differences) u += d > margin ? 1 : d == margin ? 0.5 : 0;
+  return u;
+}
+
+/// From the differences whose number above a margin is as rare as `count` says.
+Shift shift_of(std::vector<double> differences, const std::vector<double>& count, double margin,
+               double confidence) {
   std::sort(differences.begin(), differences.end());
-  const auto n = int(base.size()), m = int(next.size());
   Shift shift;
   shift.estimate = median(differences);
-  shift.slower = mann_whitney(n, m, above(differences, margin));
-  shift.faster = mann_whitney(n, m, double(n) * m - above(differences, -margin));
+  shift.slower = at_least(count, above(differences, margin));
+  shift.faster = at_least(count, double(differences.size()) - above(differences, -margin));
   // As many differences are cut off at each end as chance would leave there.
-  const std::vector<double> count = orders(n, m);
   const double all = std::accumulate(count.begin(), count.end(), 0.0);
   double tail = 0;
   size_t cut = 0;
@@ -75,6 +72,31 @@ Shift shift_between(const std::vector<double>& base, const std::vector<double>& 
   shift.low = cut == 0 ? -infinite : differences[cut - 1];
   shift.high = cut == 0 ? infinite : differences[differences.size() - cut];
   return shift;
+}
+
+}  // namespace
+
+double mann_whitney(int n, int m, double u) { return at_least(orders(n, m), u); }
+
+double wilcoxon(int n, double w) { return at_least(signs(n), w); }
+
+Shift shift_between(const std::vector<double>& base, const std::vector<double>& next, double margin,
+                    double confidence) {
+  std::vector<double> differences;
+  for (double b : base)
+    for (double a : next) differences.push_back(std::log(a / b));
+  return shift_of(std::move(differences), orders(int(base.size()), int(next.size())), margin,
+                  confidence);
+}
+
+Shift shift_of_pairs(const std::vector<double>& base, const std::vector<double>& next,
+                     double margin, double confidence) {
+  // W is the number of means of two differences, each with itself too, that are above 0 (Tukey, 1949).
+  std::vector<double> means;
+  for (size_t i = 0; i < base.size(); ++i)
+    for (size_t j = 0; j <= i; ++j)
+      means.push_back((std::log(next[i] / base[i]) + std::log(next[j] / base[j])) / 2);
+  return shift_of(std::move(means), signs(int(base.size())), margin, confidence);
 }
 
 std::vector<double> holm(const std::vector<double>& probabilities) {
@@ -91,9 +113,12 @@ std::vector<double> holm(const std::vector<double>& probabilities) {
   return corrected;
 }
 
-int rounds_needed(int cases, double alpha) {
+int rounds_needed(int cases, double alpha, bool pairs) {
+  const auto rarest = [pairs](int n) {
+    return pairs ? wilcoxon(n, n * (n + 1) / 2.0) : mann_whitney(n, n, double(n) * n);
+  };
   int n = 2;
-  while (mann_whitney(n, n, double(n) * n) * cases > alpha) ++n;
+  while (rarest(n) * cases > alpha) ++n;
   return n;
 }
 

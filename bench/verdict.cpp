@@ -8,7 +8,6 @@
 #include <map>
 
 #include "error.hpp"
-#include "measure.hpp"
 
 namespace trine::bench {
 namespace {
@@ -106,16 +105,6 @@ void check_results(const json& document) {
     throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
 }
 
-/// The median of each run's rounds; empty where one has none.
-std::vector<double> medians(const std::vector<std::vector<double>>& runs) {
-  std::vector<double> all;
-  for (const std::vector<double>& rounds : runs) {
-    if (rounds.empty()) return {};
-    all.push_back(Samples{rounds}.median());
-  }
-  return all;
-}
-
 /// Whether the other run has the single launch of what only one has back to back: about as long as those
 /// that are repeated, it was the longer one.
 bool has_single(const std::map<std::string, const json*>& other, std::string name) {
@@ -125,7 +114,13 @@ bool has_single(const std::map<std::string, const json*>& other, std::string nam
   return other.contains(name);
 }
 
-Comparison pair_of(const std::string& name, const json* base, const json* next) {
+/// Whether the runs took turns with each other.
+bool in_turns(const json& base, const json& next) {
+  return base.contains("turns") && next.contains("turns") &&
+         base["turns"].at("id") == next["turns"].at("id");
+}
+
+Comparison pair_of(const std::string& name, const json* base, const json* next, bool turns) {
   Comparison pair;
   pair.name = name;
   const json& either = base ? *base : *next;
@@ -137,6 +132,7 @@ Comparison pair_of(const std::string& name, const json* base, const json* next) 
   };
   take(base, pair.base, pair.base_roof);
   take(next, pair.next, pair.next_roof);
+  pair.paired = turns && pair.base.size() == pair.next.size();
   if (next != nullptr && !next->at("verified").get<bool>() && !next->at("skipped").get<bool>()) {
     pair.verdict = Verdict::failed;
     pair.note = word(*next, "failure");
@@ -162,6 +158,11 @@ bool has_shift(const Comparison& pair) {
   return pair.verdict != Verdict::failed && pair.verdict != Verdict::missing;
 }
 
+Shift shift_of(const Comparison& pair, double margin) {
+  return pair.paired ? shift_of_pairs(pair.base, pair.next, margin)
+                     : shift_between(pair.base, pair.next, margin);
+}
+
 /// The corrected probabilities that each case is no slower, and no faster, than by the margins given.
 struct Chances {
   std::vector<double> slower, faster;
@@ -171,8 +172,8 @@ Chances chances(const std::vector<Comparison*>& pairs, Margin margin) {
   Chances all;
   for (const Comparison* pair : pairs) {
     const auto [up, down] = margin(*pair);
-    all.slower.push_back(shift_between(pair->base, pair->next, up).slower);
-    all.faster.push_back(shift_between(pair->base, pair->next, down).faster);
+    all.slower.push_back(shift_of(*pair, up).slower);
+    all.faster.push_back(shift_of(*pair, down).faster);
   }
   return {holm(all.slower), holm(all.faster)};
 }
@@ -190,51 +191,20 @@ std::string_view name(Verdict verdict) {
   }
 }
 
-json pooled(const std::vector<json>& runs, bool across) {
-  std::vector<std::map<std::string, const json*>> cases;
-  for (const json& run : runs) {
-    check_results(run);
-    if (!across) check_same_place(runs.front(), run);
-    cases.push_back(cases_of(run));
-  }
-  json all = runs.front();
-  all["results"] = json::array();
-  for (const auto& [name, first] : cases.front()) {
-    std::vector<const json*> results;
-    for (const auto& run : cases)
-      if (const auto found = run.find(name); found != run.end()) results.push_back(found->second);
-    if (results.size() < runs.size()) continue;
-    const auto wrong = std::find_if(results.begin(), results.end(), [](const json* result) {
-      return !result->at("verified").get<bool>();
-    });
-    json result = wrong == results.end() ? *first : **wrong;
-    if (wrong == results.end()) {
-      std::vector<std::vector<double>> rounds, roofs;
-      for (const json* one : results) {
-        rounds.push_back(numbers(*one, "rounds"));
-        roofs.push_back(numbers(one->at("roof"), "rounds"));
-      }
-      result["rounds"] = medians(rounds);
-      result["roof"]["rounds"] = medians(roofs);
-    }
-    all["results"].push_back(std::move(result));
-  }
-  return all;
-}
-
 std::vector<Comparison> compared(const json& base, const json& next, bool across) {
   for (const json* document : {&base, &next}) check_results(*document);
   if (!across) check_same_place(base, next);
   const auto before = cases_of(base), after = cases_of(next);
+  const bool turns = in_turns(base, next);
   std::vector<Comparison> all;
   for (const auto& [key, result] : before) {
     const auto found = after.find(key);
     if (found == after.end() && has_single(after, key)) continue;
-    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
+    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second, turns));
   }
   for (const auto& [key, result] : after)
     if (!before.contains(key) && !has_single(before, key))
-      all.push_back(pair_of(key, nullptr, result));
+      all.push_back(pair_of(key, nullptr, result, turns));
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
         return has_shift(c) || c.verdict == Verdict::failed;
       }))
@@ -250,7 +220,7 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
 double drift_of(const std::vector<Comparison>& all, const std::string& device) {
   std::vector<double> drifts;
   for (const Comparison& pair : all)
-    if (pair.device == device && !pair.base_roof.empty() && !pair.next_roof.empty())
+    if (pair.device == device && !pair.paired && !pair.base_roof.empty() && !pair.next_roof.empty())
       drifts.push_back(-shift_between(pair.base_roof, pair.next_roof, 0).estimate);
   if (drifts.empty()) return 0;
   const auto middle = drifts.begin() + std::ptrdiff_t(drifts.size() / 2);
@@ -264,7 +234,7 @@ void judge(std::vector<Comparison>& all, double margin) {
   for (Comparison& pair : all) {
     if (!drifts.contains(pair.device)) drifts[pair.device] = drift_of(all, pair.device);
     if (!has_shift(pair)) continue;
-    pair.shift = shift_between(pair.base, pair.next, margin);
+    pair.shift = shift_of(pair, margin);
     pairs.push_back(&pair);
   }
   const Chances plain =

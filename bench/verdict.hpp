@@ -18,22 +18,19 @@ struct Comparison {
   std::string device;                        ///< "cpu"
   std::vector<double> base, next;            ///< seconds, a round each; empty: no figure
   std::vector<double> base_roof, next_roof;  ///< the roof beside them, in the same rounds
+  bool paired = false;                       ///< base[i] was measured beside next[i], in turns
   Verdict verdict = Verdict::same;
   Shift shift;
   std::string note;  ///< why it failed, is missing or ambiguous; another rung than before
 };
-
-/// Several runs of one build as one whose rounds are the runs: of each case the median of each run's rounds,
-/// so that the luck of a process, where its memory lies, counts as chance. A case that one of them lacks is
-/// lacking; one that is wrong in one of them is wrong. Refuses runs of different places unless `across`.
-nlohmann::json pooled(const std::vector<nlohmann::json>& runs, bool across);
 
 /// The cases of two documents of `trine … --json`. Throws Refusal where they can't be compared: not such
 /// documents, no rounds, no case in both, or another host, device or driver unless `across`.
 std::vector<Comparison> compared(const nlohmann::json& base, const nlohmann::json& next,
                                  bool across);
 
-/// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs.
+/// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs. 0 in turns,
+/// where both runs had the same device.
 double drift_of(const std::vector<Comparison>& all, const std::string& device);
 
 /// Sets shift and verdict of every case. Slower is what is slower by more than `margin` (a logarithm) with

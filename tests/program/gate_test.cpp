@@ -85,11 +85,46 @@ TEST(Shift, ItsIntervalHoldsTheTruthAsOftenAsItSays) {
   EXPECT_GE(held, 1780);
 }
 
+TEST(Shift, OfPairsHasTheProbabilitiesOfTheTables) {
+  EXPECT_DOUBLE_EQ(wilcoxon(3, 6), 1 / 8.0);
+  EXPECT_DOUBLE_EQ(wilcoxon(5, 14), 2 / 32.0);
+  EXPECT_DOUBLE_EQ(wilcoxon(5, 0), 1);
+  EXPECT_NEAR(wilcoxon(10, 55 - 10), 0.0420, 0.0001);  // critical value 10 of the tables
+  const Shift shift = shift_of_pairs({1, 2, 4, 8, 16}, {2, 4, 8, 16, 32}, 0);
+  EXPECT_DOUBLE_EQ(shift.estimate, std::log(2));
+  EXPECT_DOUBLE_EQ(shift.slower, 1 / 32.0);
+  EXPECT_DOUBLE_EQ(shift.faster, 1);
+}
+
+TEST(Shift, OfPairsSeesThroughWhatBefallsBoth) {
+  Machine machine{.run = 0, .round = 0.02};
+  std::uniform_real_distribution<double> state(0, 0.5);
+  int held = 0, found = 0, alarms = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<double> base = machine.rounds(15, 1), next = machine.rounds(15, 1.1);
+    std::vector<double> again = machine.rounds(15, 1);
+    for (size_t k = 0; k < base.size(); ++k) {
+      const double both = std::exp(state(machine.random));
+      base[k] *= both;
+      next[k] *= both;
+      again[k] *= both;
+    }
+    const Shift shift = shift_of_pairs(base, next, kMargin);
+    held += shift.low <= std::log(1.1) && std::log(1.1) <= shift.high ? 1 : 0;
+    found += shift.slower < 0.05 ? 1 : 0;
+    alarms += shift_of_pairs(base, again, kMargin).slower < 0.05 ? 1 : 0;
+  }
+  EXPECT_GE(held, 440);
+  EXPECT_GE(found, 475);
+  EXPECT_LE(alarms, 5);
+}
+
 TEST(Shift, TooFewRoundsTellNothing) {
   const Shift shift = shift_between({1, 1}, {2, 2}, 0);
   EXPECT_TRUE(std::isinf(shift.low) && std::isinf(shift.high));
-  EXPECT_EQ(rounds_needed(1, 0.05), 3);
-  EXPECT_EQ(rounds_needed(150, 0.05), 7);
+  EXPECT_EQ(rounds_needed(1, 0.05, false), 3);
+  EXPECT_EQ(rounds_needed(150, 0.05, false), 7);
+  EXPECT_EQ(rounds_needed(150, 0.05, true), 12);
 }
 
 TEST(Shift, HolmMultipliesTheLeastBySoManyAsThereAre) {

@@ -64,38 +64,35 @@ class Gate(Program):
             result["roof"]["rounds"] = result["roof"]["rounds"][:2]
         self.assertIn("are needed", self.gate(3, base, self.changed(document, "few.json", few)))
 
-    def test_processes_have_luck_of_their_own(self):
+    def test_runs_that_took_turns_are_compared_in_pairs(self):
         document = self.measure("r.json")
 
-        def processes(name, factor):
-            """Eight runs, whose rounds agree with each other, and which differ by up to 20 %."""
-            paths = []
-            for i in range(8):
-                def luck(result, i=i):
-                    figure = result["rounds"][0] * factor * (1 + 0.025 * (i * 3 % 8))
-                    result["rounds"] = [figure * (1 + 0.001 * k) for k in range(10)]
-                    result["roof"]["rounds"] = [1e9] * 10
-                paths.append(self.changed(document, f"{name}{i}.json", luck))
-            return paths
-        base, same, slow = processes("base", 1), processes("same", 1.001), processes("slow", 1.4)
-        self.gate(1, base[0], same[5])  # one of each says nothing of the build
-        self.gate(3, ",".join(base), ",".join(same))
-        self.assertIn("slower", self.gate(1, ",".join(base), ",".join(slow)))
-        # A case that one process lacks is lacking; one that is wrong in one is wrong.
-        with open(slow[3]) as file:
-            run = json.load(file)
-        run["results"][0].update(verified=False, failure="other bits")
-        with open(slow[3], "w") as file:
-            json.dump(run, file)
-        self.assertIn("other bits", self.gate(1, ",".join(base), ",".join(slow)))
-        del run["results"][0]
-        with open(slow[3], "w") as file:
-            json.dump(run, file)
-        self.assertIn("missing", self.gate(1, ",".join(base), ",".join(slow)))
-        run["host"]["cpu"] = "another"
-        with open(slow[3], "w") as file:
-            json.dump(run, file)
-        self.refused("gate", ",".join(base), ",".join(slow), word="different hosts")
+        def drifting(name, factor, turns):
+            """Rounds on a machine that becomes half as fast and back: those of both runs alike."""
+            def rounds(result):
+                figure = result["rounds"][0] * factor
+                result["rounds"] = [figure * (1 + 0.05 * (i * 7 % 20)) * (1 + 0.001 * i) for i in range(15)]
+                result["roof"]["rounds"] = [1e9 / factor] * 15  # which in turns is no excuse
+            return self.changed({**document, "turns": {"id": turns, "of": 2, "place": 0}}, name, rounds)
+        base, slow = drifting("base.json", 1, "1"), drifting("slow.json", 1.1, "1")
+        self.assertIn("by Wilcoxon", self.gate(1, base, slow))
+        self.assertIn("by Wilcoxon", self.gate(0, base, base))
+        self.assertIn("by Mann and Whitney", self.gate(3, base, drifting("apart.json", 1.1, "2")))
+
+    def test_runs_take_turns(self):
+        words = ["compare", "transpose", "--size", "64,96", "--device", "cpu", "--min-time", "0.001", "--rounds", "3",
+                 "--turns", self.path("turns")]
+        runs = [subprocess.Popen([TRINE, *words, "--json", self.path(f"{i}.json")], stdout=subprocess.DEVNULL)
+                for i in range(2)]
+        self.assertEqual([run.wait(120) for run in runs], [0, 0])
+        first, second = self.load("0.json")["turns"], self.load("1.json")["turns"]
+        self.assertEqual(first["id"], second["id"])
+        self.assertEqual({first["place"], second["place"]}, {0, 1})
+        self.assertIn("took in turns", trine("gate", self.path("0.json"), self.path("1.json")).stdout)
+        self.measure("alone.json")
+        self.assertNotIn("turns", self.load("alone.json"))
+        self.refused("compare", "--takers", "3", word="--turns")
+        self.refused("compare", "--turns", self.path("0.json"), word="something else")
 
     def test_wrong_results_fail(self):
         document = self.measure("r.json")

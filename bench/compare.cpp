@@ -30,8 +30,7 @@ struct Options {
   std::vector<std::string> rungs, inputs;
   bool peers = false;
   int rounds = 1;
-  std::string turns;
-  int takers = 2;
+  Company company;
 };
 
 /// The problem that arrays on disk pose.
@@ -88,6 +87,17 @@ bool is_named(const Options& o, const std::string& rung) {
   return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
 }
 
+/// What a run does in its turns, in words.
+std::string steps_of(const Options& o, const std::vector<Runner>& runners,
+                     const std::vector<Problem>& all) {
+  std::string steps = fmt::format("{} rounds\n", o.rounds);
+  for (const Problem& problem : all)
+    for (const Runner& runner : runners)
+      for (const std::string& rung : rungs_for(o, runner.device(), problem.operation))
+        steps += fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
+  return steps;
+}
+
 /// Every rung on every device, on the same data; each a turn of its own.
 std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, const Problem& problem,
                             Expectation& expectation, Control& control,
@@ -132,8 +142,10 @@ int compare(const Options& o) {
   Report report;
   bool verified_all = true;  // each problem somewhere
   std::optional<Turns> turns;
-  if (!o.turns.empty()) {
-    turns.emplace(o.turns, o.takers, control);
+  if (!o.company.path.empty()) {
+    Company company = o.company;
+    company.work = steps_of(o, runners, all);
+    turns.emplace(company, control);
     document.arrays["turns"] = turns->to_json();
   }
   const auto conclude = [&](Measured& of) {
@@ -171,15 +183,16 @@ Command add_compare(CLI::App& app) {
   add_measuring_options(app, o->measuring);
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
   app.add_option("--rounds", o->rounds,
-                 "measure all of it so often, in fresh memory, for `trine gate`: 15")
-      ->check(CLI::Range(1, 500));
+                 "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
+      ->check(CLI::Range(1, 500));  // the gate counts orders of 2 x 500 rounds in a double
   CLI::Option* turns =
-      app.add_option("--turns", o->turns,
-                     "take turns, case by case, with another run that names this file: what the "
-                     "machine does meanwhile then happens to both, and `trine gate` compares pairs")
+      app.add_option("--turns", o->company.path,
+                     "take turns, case by case, with another run of the same words that names this "
+                     "file: what the machine does meanwhile then happens to both, and `trine gate` "
+                     "compares them in pairs")
           ->type_name("FILE");
-  app.add_option("--takers", o->takers, "how many runs take turns (default: 2)")
-      ->check(CLI::Range(2, 64))
+  app.add_option("--takers", o->company.of, "how many runs take turns (default: 2)")
+      ->check(CLI::Range(2, Turns::kMost))
       ->needs(turns);
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");

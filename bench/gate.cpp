@@ -97,30 +97,47 @@ void print_cases(const std::vector<Comparison>& all) {
   print_table(rows);
 }
 
-void print_method(const std::vector<Comparison>& all, const Options& o) {
-  size_t least = SIZE_MAX;
+/// The cases in pairs, or those that aren't: how many, and the fewest rounds of one.
+struct Kind {
   int cases = 0;
-  bool paired = false;
+  size_t least = SIZE_MAX;
+};
+Kind kind_of(const std::vector<Comparison>& all, bool paired) {
+  Kind kind;
   for (const Comparison& c : all)
-    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed) {
-      least = std::min({least, c.base.size(), c.next.size()});
-      ++cases;
-      paired |= c.paired;
+    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed && c.paired == paired) {
+      ++kind.cases;
+      kind.least = std::min({kind.least, c.base.size(), c.next.size()});
     }
+  return kind;
+}
+
+std::string tests_of(int in_turns, int apart) {
+  if (in_turns == 0) return "Mann and Whitney";
+  if (apart == 0) return "Wilcoxon, as the runs took turns,";
+  return fmt::format("Wilcoxon, {} of them in turns, the others by Mann and Whitney", in_turns);
+}
+
+void print_method(const std::vector<Comparison>& all, const Options& o) {
+  const Kind in_turns = kind_of(all, true), apart = kind_of(all, false);
+  const int cases = in_turns.cases + apart.cases;
   std::printf(
       "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
-      "By ranks of the %s: shift by Hodges and Lehmann with its 90 %% interval; slower or "
+      "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
       "faster by "
       "more than %s\nby %s at 5 %%, corrected for %d cases by Holm.\n",
       int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
       count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
-      count(all, Verdict::missing), paired ? "rounds, which the runs took in turns" : "rounds",
-      o.threshold.c_str(), paired ? "Wilcoxon" : "Mann and Whitney", cases);
-  const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
-  if (cases > 0 && least < size_t(needed))
-    std::printf(
-        "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
-        least, needed);
+      count(all, Verdict::missing), o.threshold.c_str(),
+      tests_of(in_turns.cases, apart.cases).c_str(), cases);
+  for (const bool paired : {true, false}) {
+    const Kind& kind = paired ? in_turns : apart;
+    const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
+    if (kind.cases > 0 && kind.least < size_t(needed))
+      std::printf(
+          "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
+          kind.least, needed);
+  }
 }
 
 void print_drifts(const std::vector<Comparison>& all, double margin) {
@@ -151,6 +168,7 @@ nlohmann::ordered_json to_json(const std::vector<Comparison>& all, const Options
                      {"new", figure(c.next)},
                      {"ratio", ratio(c.shift.estimate)},
                      {"interval", {ratio(c.shift.low), ratio(c.shift.high)}},
+                     {"paired", c.paired},
                      {"note", c.note}});
   }
   return {{"schema", 1},       {"version", version()},
@@ -176,8 +194,10 @@ int gate(const Options& o) {
 
 Command add_gate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("baseline", o->base,
-                 "what `trine compare --rounds 15 --json` wrote before, best in turns (--turns)")
+  app.add_option(
+         "baseline", o->base,
+         "what `trine compare --rounds 15 --json FILE` wrote, of the build to compare with; "
+         "on machines that others use, in turns with the new one: --rounds 30 --turns")
       ->required();
   app.add_option("new", o->next, "the same of the build in question")->required();
   app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");

@@ -1,5 +1,6 @@
 // By how much one set of rounds is slower than another, and whether that could be chance. By ranks alone:
-// nothing is assumed of how timings are distributed, and a round that went wrong weighs no more than one.
+// nothing is assumed of how timings are distributed, and a round that went wrong weighs no more than the
+// next one (of pairs: no more than the rank of the largest difference).
 //
 //   Hodges, Lehmann: Estimates of Location Based on Rank Tests, 1963 (the shift and its interval)
 //   Mann, Whitney: On a Test of Whether one of Two Random Variables …, 1947 (the probability)

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -21,8 +22,11 @@ using Clock = std::chrono::steady_clock;
 /// What the file holds. Who is there is told by locks on its bytes, which end with their process: run i
 /// holds byte i, and who joins, byte kJoining meanwhile.
 struct Page {
-  uint64_t id;    ///< of these runs together
-  int64_t place;  ///< of the run whose turn it is; -1 until all have come
+  uint64_t magic = 0x736e72757420000a;
+  uint64_t id = 0;    ///< of these runs together
+  uint64_t work = 0;  ///< a hash of what they do
+  int64_t of = 0;
+  int64_t place = -1;  ///< of the run whose turn it is; -1 until all have come
 };
 constexpr off_t kJoining = 4096;
 
@@ -34,23 +38,28 @@ struct flock lock_of(off_t byte, short type) {
   lock.l_len = 1;
   return lock;
 }
-bool set_lock(int file, off_t byte, short type, bool wait = false) {
+bool set_lock(int file, off_t byte, short type) {
   struct flock lock = lock_of(byte, type);
-  return fcntl(file, wait ? F_SETLKW : F_SETLK, &lock) == 0;
+  return fcntl(file, F_SETLK, &lock) == 0;
 }
 /// Whether another process holds it.
 bool is_held(int file, off_t byte) {
   struct flock lock = lock_of(byte, F_WRLCK);
   return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
+bool any_held(int file) {
+  for (int i = 0; i < Turns::kMost; ++i)
+    if (is_held(file, i)) return true;
+  return false;
+}
 
 Page read_page(int file) {
-  Page page = {};
-  if (pread(file, &page, sizeof page, 0) != ssize_t(sizeof page)) page = {};
+  Page page;
+  if (pread(file, &page, sizeof page, 0) != ssize_t(sizeof page)) page.magic = 0;
   return page;
 }
-void write_page(int file, const Page& page, const std::string& path) {
-  if (pwrite(file, &page, sizeof page, 0) != ssize_t(sizeof page))
+void write_to(int file, const void* data, size_t bytes, size_t at, const std::string& path) {
+  if (pwrite(file, data, bytes, off_t(at)) != ssize_t(bytes))
     throw Refusal(fmt::format("{} can't be written: {}", path, std::strerror(errno)));
 }
 
@@ -59,44 +68,67 @@ uint64_t random_id() {
   return uint64_t(random()) << 32 | random();
 }
 
+/// Fowler, Noll and Vo's, which is the same in every build.
+uint64_t hash(const std::string& text) {
+  uint64_t all = 14695981039346656037U;
+  for (const char c : text) all = (all ^ uint8_t(c)) * 1099511628211U;
+  return all;
+}
+
 }  // namespace
 
-Turns::Turns(const std::string& path, int of, Control& control, double patience)
-    : path_(path),
+Turns::Turns(const Company& company, Control& control)
+    : path_(company.path),
       control_(control),
-      file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
-      of_(of) {
-  if (file_ < 0) throw Refusal(fmt::format("{} can't be written: {}", path, std::strerror(errno)));
+      file_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
+      of_(company.of) {
+  if (file_ < 0) throw Refusal(fmt::format("{} can't be written: {}", path_, std::strerror(errno)));
   try {
-    join();
-    if (!await(place_ == 0 ? &Turns::all_joined : &Turns::has_begun, patience))
-      throw Refusal(fmt::format(
-          "{} runs were to take turns by {}, and not all came within {:g} s: start the others "
-          "with the same --turns",
-          of, path, patience));
+    join(company);
+    begin(company);
   } catch (const Refusal&) {
     close(file_);
     throw;
   }
-  id_ = read_page(file_).id;
-  if (place_ == 0) write_page(file_, {id_, 0}, path_);
-  await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }
 
 Turns::~Turns() { close(file_); }  // and with it the locks
 
-void Turns::join() {
-  if (!set_lock(file_, kJoining, F_WRLCK, true))
-    throw Refusal(fmt::format("{} can't be locked: {}", path_, std::strerror(errno)));
-  const off_t bytes = lseek(file_, 0, SEEK_END);
-  if (bytes != 0 && bytes != off_t(sizeof(Page)))
+void Turns::join(const Company& company) {
+  while (!set_lock(file_, kJoining, F_WRLCK)) {
+    if (errno != EAGAIN && errno != EACCES)
+      throw Refusal(fmt::format("{} can't be locked: {}", path_, std::strerror(errno)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const Page none, page = read_page(file_);
+  if (page.magic != none.magic && lseek(file_, 0, SEEK_END) != 0)
     throw Refusal(fmt::format("{} holds something else: --turns makes its own file", path_));
+  if (!any_held(file_)) {  // what an earlier run left there is void
+    const Page first{.id = random_id(), .work = hash(company.work), .of = of_};
+    write_to(file_, &first, sizeof first, 0, path_);
+  } else if (page.place >= 0) {
+    throw Refusal(fmt::format("runs that take turns by {} are under way", path_));
+  } else if (page.of != of_) {
+    throw Refusal(fmt::format("{} runs are to take turns by {}, not {}", page.of, path_, of_));
+  } else if (page.work != hash(company.work)) {
+    throw Refusal(fmt::format("the runs that take turns by {} measure something else", path_));
+  }
   for (int i = 0; i < of_ && place_ < 0; ++i)
     if (set_lock(file_, i, F_WRLCK)) place_ = i;
-  // What an earlier run left there is void.
-  if (place_ == 0) write_page(file_, {random_id(), -1}, path_);
-  set_lock(file_, kJoining, F_UNLCK);
   if (place_ < 0) throw Refusal(fmt::format("{} runs take turns by {} already", of_, path_));
+  set_lock(file_, kJoining, F_UNLCK);
+}
+
+/// The first one begins when all are there.
+void Turns::begin(const Company& company) {
+  if (!await(place_ == 0 ? &Turns::all_joined : &Turns::has_begun, company.patience))
+    throw Refusal(fmt::format(
+        "{} runs were to take turns by {}, and not all came within {:g} s: start the others "
+        "with the same --turns",
+        of_, path_, company.patience));
+  if (control_.stop()) return;
+  if (place_ == 0) pass_to(0);
+  await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }
 
 /// False where `patience` seconds weren't enough.
@@ -105,7 +137,7 @@ bool Turns::await(bool (Turns::*come)(), double patience) {
   while (!(this->*come)()) {
     if (control_.stop()) return true;
     if (std::chrono::duration<double>(Clock::now() - begin).count() > patience) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
 }
@@ -120,19 +152,24 @@ bool Turns::has_begun() { return read_page(file_).place >= 0; }
 
 /// Also where those before this one, from the one whose turn it is, are gone.
 bool Turns::is_mine() {
-  const Page page = read_page(file_);
-  for (int i = int(page.place); i != place_; i = (i + 1) % of_)
+  for (int i = int(read_page(file_).place); i != place_; i = (i + 1) % of_)
     if (is_held(file_, i)) return false;
   return true;
 }
 
+void Turns::pass_to(int place) {
+  const auto next = int64_t(place);
+  write_to(file_, &next, sizeof next, offsetof(Page, place), path_);
+}
+
 void Turns::next() {
-  write_page(file_, {id_, (place_ + 1) % of_}, path_);
+  if (control_.stop()) return;  // it may not be its turn; who ends is left out
+  pass_to((place_ + 1) % of_);
   await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }
 
 nlohmann::ordered_json Turns::to_json() const {
-  return {{"id", fmt::format("{:016x}", id_)}, {"of", of_}, {"place", place_}};
+  return {{"id", fmt::format("{:016x}", read_page(file_).id)}, {"of", of_}, {"place", place_}};
 }
 
 }  // namespace trine::bench

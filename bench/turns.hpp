@@ -1,4 +1,4 @@
-// Runs of several builds that take turns: while one measures a case, the others sleep, and then it is theirs.
+// Runs of several builds that take turns: while one measures a case, the others wait, and then it is theirs.
 // What the machine does meanwhile happens to all of them alike, so `trine gate` compares them pair by pair.
 #pragma once
 
@@ -9,13 +9,23 @@
 
 namespace trine::bench {
 
-/// One run's place among those that share a file. A run that ends or dies is left out from then on.
+/// Runs that are to take turns.
+struct Company {
+  std::string path;       ///< a file that they all name; made where there is none
+  int of = 2;             ///< how many they are
+  std::string work = {};  ///< what each does, step by step: the same for all of them
+  double patience = 60;   ///< seconds to wait for the others to come
+};
+
+/// One run's place among them; a process has one at a time. A run that ends or dies is left out from then on.
 class Turns {
  public:
-  /// Joins the runs that name `path`, a file that is made where there is none, and returns when it is this
-  /// one's turn. Throws Refusal where `of` runs have joined already or don't join within `patience` seconds.
-  /// `control` outlives this; where it says stop, nobody is waited for.
-  Turns(const std::string& path, int of, Control& control, double patience = 60);
+  static constexpr int kMost = 64;  ///< runs
+
+  /// Joins the others and returns when it is this one's turn. Throws Refusal where they don't come, are under way
+  /// already, are others or do something else, or where `path` isn't a file of turns. `control` outlives this;
+  /// where it says stop, nobody is waited for.
+  Turns(const Company& company, Control& control);
   ~Turns();
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
@@ -27,16 +37,17 @@ class Turns {
   nlohmann::ordered_json to_json() const;
 
  private:
-  void join();
+  void join(const Company& company);
+  void begin(const Company& company);
   bool await(bool (Turns::*come)(), double patience);
   bool all_joined();
   bool has_begun();
   bool is_mine();
+  void pass_to(int place);
 
   std::string path_;
   Control& control_;
   int file_, of_, place_ = -1;
-  uint64_t id_ = 0;
 };
 
 }  // namespace trine::bench

@@ -120,7 +120,25 @@ bool in_turns(const json& base, const json& next) {
          base["turns"].at("id") == next["turns"].at("id");
 }
 
-Comparison pair_of(const std::string& name, const json* base, const json* next, bool turns) {
+/// The rounds that a run got through with every case; fewer of one case have gaps, nobody knows where.
+size_t rounds_of(const json& document) {
+  size_t most = 0;
+  for (const json& result : document.at("results"))
+    if (result.contains("rounds")) most = std::max(most, result["rounds"].size());
+  // An early end leaves some cases with one more.
+  return most - (most > 0 && document.value("partial", false) ? 1 : 0);
+}
+
+/// Rounds in pairs: those that both have, from the first one on.
+void set_pairs(Comparison& pair, const json& base, const json& next) {
+  if (pair.base.size() < rounds_of(base) || pair.next.size() < rounds_of(next)) return;
+  const size_t both = std::min(pair.base.size(), pair.next.size());
+  pair.base.resize(both);
+  pair.next.resize(both);
+  pair.paired = both > 0;
+}
+
+Comparison pair_of(const std::string& name, const json* base, const json* next) {
   Comparison pair;
   pair.name = name;
   const json& either = base ? *base : *next;
@@ -132,7 +150,6 @@ Comparison pair_of(const std::string& name, const json* base, const json* next, 
   };
   take(base, pair.base, pair.base_roof);
   take(next, pair.next, pair.next_roof);
-  pair.paired = turns && pair.base.size() == pair.next.size();
   if (next != nullptr && !next->at("verified").get<bool>() && !next->at("skipped").get<bool>()) {
     pair.verdict = Verdict::failed;
     pair.note = word(*next, "failure");
@@ -195,16 +212,17 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
   for (const json* document : {&base, &next}) check_results(*document);
   if (!across) check_same_place(base, next);
   const auto before = cases_of(base), after = cases_of(next);
-  const bool turns = in_turns(base, next);
   std::vector<Comparison> all;
   for (const auto& [key, result] : before) {
     const auto found = after.find(key);
     if (found == after.end() && has_single(after, key)) continue;
-    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second, turns));
+    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
   }
   for (const auto& [key, result] : after)
     if (!before.contains(key) && !has_single(before, key))
-      all.push_back(pair_of(key, nullptr, result, turns));
+      all.push_back(pair_of(key, nullptr, result));
+  if (in_turns(base, next))
+    for (Comparison& pair : all) set_pairs(pair, base, next);
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
         return has_shift(c) || c.verdict == Verdict::failed;
       }))
@@ -239,23 +257,27 @@ void judge(std::vector<Comparison>& all, double margin) {
   }
   const Chances plain =
       chances(pairs, [&](const Comparison&) { return std::pair(margin, margin); });
+  const auto drift_beside = [&](const Comparison& pair) {
+    return pair.paired ? 0 : drifts[pair.device];
+  };
   const Chances beside = chances(pairs, [&](const Comparison& pair) {
-    const double drift = drifts[pair.device];
+    const double drift = drift_beside(pair);
     return std::pair(margin + std::max(drift, 0.0), margin + std::max(-drift, 0.0));
   });
   for (size_t i = 0; i < pairs.size(); ++i) {
     Comparison& pair = *pairs[i];
+    const double drift = drift_beside(pair);
     const bool slower = plain.slower[i] <= kAlpha, faster = plain.faster[i] <= kAlpha;
     // So far apart, the machine is another, and what it does to each case nobody knows.
-    const bool comparable = std::abs(drifts[pair.device]) <= margin;
+    const bool comparable = std::abs(drift) <= margin;
     if (comparable &&
         ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha))) {
       pair.verdict = slower ? Verdict::slower : Verdict::faster;
     } else if (slower || faster) {
       pair.verdict = Verdict::ambiguous;
-      add_note(pair, fmt::format("{} itself was {:.1f} % {}", pair.device,
-                                 100 * std::expm1(std::abs(drifts[pair.device])),
-                                 slower ? "slower" : "faster"));
+      add_note(pair,
+               fmt::format("{} itself was {:.1f} % {}", pair.device,
+                           100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster"));
     } else if (pair.shift.high > margin || pair.shift.low < -margin) {
       pair.verdict = Verdict::ambiguous;
     }

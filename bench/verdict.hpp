@@ -29,8 +29,8 @@ struct Comparison {
 std::vector<Comparison> compared(const nlohmann::json& base, const nlohmann::json& next,
                                  bool across);
 
-/// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs. 0 in turns,
-/// where both runs had the same device.
+/// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs. In turns
+/// both runs had the same device, whatever it did: cases in pairs don't count.
 double drift_of(const std::vector<Comparison>& all, const std::string& device);
 
 /// Sets shift and verdict of every case. Slower is what is slower by more than `margin` (a logarithm) with

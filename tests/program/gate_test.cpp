@@ -34,6 +34,21 @@ struct Machine {
                     (chance(random) < disturbed ? 1 + chance(random) : 1));
     return all;
   }
+  /// Two runs of 150 cases that took turns while the machine was up to twice as slow.
+  std::vector<Comparison> in_turns(int rounds_each, int slow, double factor) {
+    std::uniform_real_distribution<double> others(1, 2);
+    std::vector<Comparison> all = runs(rounds_each, slow, factor);
+    for (Comparison& c : all) {
+      c.paired = true;
+      for (size_t i = 0; i < c.base.size(); ++i) {
+        const double both = others(random);
+        c.base[i] *= both;
+        c.next[i] *= both;
+        c.next_roof[i] /= 1.2;  // roofs are no excuse in turns
+      }
+    }
+    return all;
+  }
   /// Two runs of 150 cases, the first `slow` of them by `factor`, on a machine slower by `drift`.
   std::vector<Comparison> runs(int rounds_each, int slow, double factor, double drift = 1) {
     std::vector<Comparison> all;
@@ -156,6 +171,35 @@ TEST(Gate, FindsTenPercentInTenCasesAlsoOnANoisyMachine) {
   int found = 0;
   for (int i = 0; i < 50; ++i) found += code_of(machine.runs(10, 10, 1.1)) == kExitFailed ? 1 : 0;
   EXPECT_GE(found, 45);
+}
+
+TEST(Gate, InTurnsCriesNoWolfAndFindsOneOfAHundredAndFiftyOnAMachineThatOthersUse) {
+  Machine machine;
+  machine.round = 0.012;
+  int wolf = 0, found = 0, apart = 0;
+  for (int i = 0; i < 50; ++i) {
+    wolf += code_of(machine.in_turns(30, 0, 1)) == kExitFailed ? 1 : 0;
+    std::vector<Comparison> slow = machine.in_turns(30, 1, 1.1);
+    found += code_of(slow) == kExitFailed ? 1 : 0;
+    for (Comparison& c : slow) {
+      c.paired = false;
+      c.next_roof = c.base_roof;
+    }
+    apart += code_of(slow) == kExitFailed ? 1 : 0;
+  }
+  EXPECT_LE(wolf, 2);
+  EXPECT_GE(found, 45);
+  EXPECT_LE(apart, 5) << "which without pairs nobody can";
+}
+
+TEST(Gate, DriftIsThatOfCasesNotInTurns) {
+  Machine machine;
+  std::vector<Comparison> mixed = machine.in_turns(30, 150, 1.15);
+  for (size_t i = 100; i < mixed.size(); ++i) mixed[i].paired = false;
+  judge(mixed, kMargin);
+  EXPECT_NEAR(drift_of(mixed, "cpu"), std::log(1.2), 0.01);
+  EXPECT_EQ(mixed[0].verdict, Verdict::slower);
+  EXPECT_NE(mixed[149].verdict, Verdict::slower);
 }
 
 TEST(Gate, DoesNotBlameTheBuildForAMachineThatIsSlower) {
@@ -292,6 +336,36 @@ TEST(Verdicts, StridesAndOffsetsMakeACase) {
   EXPECT_EQ(all.size(), 2U);
   EXPECT_THAT(refusal(document({moved, moved}), document({moved})),
               HasSubstr("two results of one case"));
+}
+
+TEST(Verdicts, RoundsAreInPairsWhereBothRunsHaveThem) {
+  const auto turns = [](const std::string& id, std::vector<json> results, bool partial = false) {
+    json all = document(results);
+    all["turns"] = {{"id", id}, {"of", 2}, {"place", 0}};
+    all["partial"] = partial;
+    return all;
+  };
+  const json whole = result("cpu", 1e-3), other = result("opencl:0", 1e-3);
+  json early = whole, gap = whole;
+  early["rounds"] = std::vector<double>(9, 1e-3);
+  gap["rounds"] = std::vector<double>(7, 1e-3);
+  const auto paired = [](const json& base, const json& next) {
+    return judged(base, next)[0].paired;
+  };
+  EXPECT_TRUE(paired(turns("1", {whole, other}), turns("1", {whole, other})));
+  EXPECT_FALSE(paired(turns("1", {whole, other}), turns("2", {whole, other})));
+  EXPECT_FALSE(paired(turns("1", {whole, other}), document({whole, other})));
+  EXPECT_FALSE(paired(turns("1", {gap, other}), turns("1", {gap, other}))) << "of which rounds?";
+  const auto ended = judged(turns("1", {whole, other}), turns("1", {early, other}, true));
+  EXPECT_TRUE(ended[0].paired);
+  EXPECT_EQ(ended[0].base.size(), 9U);
+}
+
+TEST(Verdicts, ANoteTellsWhichWayTheDeviceWent) {
+  json fast = result("cpu", 1.5e-3);
+  fast["roof"]["rounds"] = std::vector<double>(10, 1.2e9);
+  EXPECT_THAT(judged(document({result("cpu", 1e-3)}), document({fast}))[0].note,
+              HasSubstr("% faster"));
 }
 
 TEST(Verdicts, OtherMachinesAreRefusedUnlessAsked) {

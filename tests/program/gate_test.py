@@ -88,7 +88,7 @@ class Gate(Program):
         first, second = self.load("0.json")["turns"], self.load("1.json")["turns"]
         self.assertEqual(first["id"], second["id"])
         self.assertEqual({first["place"], second["place"]}, {0, 1})
-        self.assertIn("took in turns", trine("gate", self.path("0.json"), self.path("1.json")).stdout)
+        self.assertIn("took turns", trine("gate", self.path("0.json"), self.path("1.json")).stdout)
         self.measure("alone.json")
         self.assertNotIn("turns", self.load("alone.json"))
         self.refused("compare", "--takers", "3", word="--turns")

@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -50,7 +53,7 @@ class TurnsTest : public ::testing::Test {
 TEST_F(TurnsTest, OneAfterTheOther) {
   const auto run = [&] {
     Control control;
-    Turns turns(path("turns"), 3, control);
+    Turns turns({path("turns"), 3}, control);
     for (int i = 0; i < 4; ++i) {
       note(std::to_string(turns.to_json()["place"].get<int>()));
       usleep(2000);  // long enough for another to butt in
@@ -68,7 +71,7 @@ TEST_F(TurnsTest, OneAfterTheOther) {
 TEST_F(TurnsTest, WhoDiesIsLeftOut) {
   const auto run = [&](bool dies) {
     Control control;
-    Turns turns(path("turns"), 2, control);
+    Turns turns({path("turns")}, control);
     for (int i = 0; i < 3; ++i) {
       note(dies ? "d" : "s");
       if (dies && i == 1) _exit(2);
@@ -82,39 +85,79 @@ TEST_F(TurnsTest, WhoDiesIsLeftOut) {
   EXPECT_EQ(std::count(order.begin(), order.end(), 's'), 3) << order;
 }
 
-TEST_F(TurnsTest, TooFewAndTooManyAreRefused) {
+TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
   Control control;
-  const auto refusal = [&](const std::string& file, int of) -> std::string {
+  const auto refusal = [&](Company company) -> std::string {
+    company.patience = 0.05;
     try {
-      Turns(file, of, control, 0.05);
+      Turns turns(company, control);
     } catch (const Refusal& refused) { return refused.what(); }
     return {};
   };
-  EXPECT_THAT(refusal(path("turns"), 2), HasSubstr("not all came within 0.05 s"));
+  EXPECT_THAT(refusal({path("turns")}), HasSubstr("not all came within 0.05 s"));
+  std::ofstream(path("log")) << "";
+  const auto wait_for = [&](const std::function<bool()>& come) {
+    for (int i = 0; i < 5000 && !come(); ++i) usleep(1000);
+    ASSERT_TRUE(come());
+  };
   const auto run = [&] {
     Control own;
-    Turns turns(path("turns"), 2, own);
-    note(".");
-    for (int i = 0; i < 100; ++i) {
-      usleep(10000);
-      turns.next();
-    }
+    note("s");
+    Turns turns({path("turns"), 2, "sums"}, own);
+    note("b");
+    while (!std::filesystem::exists(path("end"))) turns.next();
   };
-  const pid_t two[] = {start(run), start(run)};
-  while (noted().empty()) usleep(1000);
-  EXPECT_THAT(refusal(path("turns"), 2), HasSubstr("2 runs take turns by"));
-  for (const pid_t child : two) EXPECT_TRUE(ended_well(child));
-  std::ofstream(path("text")) << "a file of somebody's";
-  EXPECT_THAT(refusal(path("text"), 2), HasSubstr("something else"));
-  std::ifstream text(path("text"));
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(text), {}), "a file of somebody's");
-  EXPECT_THAT(refusal(path("no/turns"), 2), HasSubstr("can't be written"));
+  const pid_t first = start(run);
+  wait_for([&] { return noted() == "s" && std::filesystem::file_size(path("turns")) > 0; });
+  usleep(20000);  // it has joined
+  EXPECT_THAT(refusal({path("turns"), 3, "sums"}), HasSubstr("2 runs are to take turns by"));
+  EXPECT_THAT(refusal({path("turns"), 2, "products"}), HasSubstr("measure something else"));
+  const pid_t second = start(run);
+  wait_for([&] { return std::ranges::count(noted(), 'b') == 2; });
+  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are under way"));
+  kill(first, SIGKILL);
+  EXPECT_FALSE(ended_well(first));
+  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are under way"))
+      << "nor in its place";
+  std::ofstream(path("end")) << "";
+  EXPECT_TRUE(ended_well(second));
+}
+
+TEST_F(TurnsTest, OtherFilesAreLeftAlone) {
+  Control control;
+  const std::string text = "a file of 40 bytes, as long as its pages";
+  ASSERT_EQ(text.size(), 40U);
+  std::ofstream(path("text")) << text;
+  const auto join = [&](const std::string& name) { Turns turns({path(name)}, control); };
+  EXPECT_THROW(join("text"), Refusal);
+  std::ifstream left(path("text"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(left), {}), text);
+  EXPECT_THROW(join("no/turns"), Refusal);
 }
 
 TEST_F(TurnsTest, NobodyWaitsForLongerThanTheTimeLimit) {
   Control control(0.02);
-  Turns turns(path("turns"), 2, control);
+  Turns alone({path("alone")}, control);
   EXPECT_TRUE(control.partial());
+  // Those that still wait for the others don't begin without them.
+  const pid_t other = start([&] {
+    Control own;
+    Turns turns({path("three"), 3, "", 0.2}, own);
+  });
+  Control third(0.05);
+  Turns turns({path("three"), 3}, third);
+  EXPECT_FALSE(ended_well(other));
+  // Nor does one whose time is up wait for its next turn.
+  const auto run = [&](double limit) {
+    Control own(limit);
+    Turns pair({path("pair")}, own);
+    if (limit == 0) usleep(300000);  // keeps its turn
+    pair.next();
+    if (limit > 0 && !own.partial()) _exit(1);
+  };
+  const pid_t patient = start([&] { run(0); }), hurried = start([&] { run(0.1); });
+  EXPECT_TRUE(ended_well(hurried));
+  EXPECT_TRUE(ended_well(patient));
 }
 
 }  // namespace

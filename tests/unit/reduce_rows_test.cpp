@@ -187,7 +187,7 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   std::vector<std::string_view> expected;
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
-  expected.insert(expected.end(), {"exact_vector", "exact"});
+  expected.insert(expected.end(), {"exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

@@ -90,7 +90,8 @@ bool is_named(const Options& o, const std::string& rung) {
 /// What a run does in its turns, in words.
 std::string steps_of(const Options& o, const std::vector<Runner>& runners,
                      const std::vector<Problem>& all) {
-  std::string steps = fmt::format("{} rounds\n", o.rounds);
+  std::string steps =
+      fmt::format("{} rounds of {} s, seed {}\n", o.rounds, o.measuring.budget, o.measuring.seed);
   for (const Problem& problem : all)
     for (const Runner& runner : runners)
       for (const std::string& rung : rungs_for(o, runner.device(), problem.operation))
@@ -143,6 +144,7 @@ int compare(const Options& o) {
   bool verified_all = true;  // each problem somewhere
   std::optional<Turns> turns;
   if (!o.company.path.empty()) {
+    control.show("waiting for the others that take turns by " + o.company.path);
     Company company = o.company;
     company.work = steps_of(o, runners, all);
     turns.emplace(company, control);
@@ -182,15 +184,18 @@ Command add_compare(CLI::App& app) {
            "name or name:parameter=value (default: each device's own choice)");
   add_measuring_options(app, o->measuring);
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
-  app.add_option("--rounds", o->rounds,
-                 "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
-      ->check(CLI::Range(1, 500));  // the gate counts orders of 2 x 500 rounds in a double
+  CLI::Option* rounds =
+      app.add_option(
+             "--rounds", o->rounds,
+             "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
+          ->check(CLI::Range(1, 500));  // the gate counts orders of 2 x 500 rounds in a double
   CLI::Option* turns =
       app.add_option("--turns", o->company.path,
                      "take turns, case by case, with another run of the same words that names this "
                      "file: what the machine does meanwhile then happens to both, and `trine gate` "
                      "compares them in pairs")
-          ->type_name("FILE");
+          ->type_name("FILE")
+          ->needs(rounds);
   app.add_option("--takers", o->company.of, "how many runs take turns (default: 2)")
       ->check(CLI::Range(2, Turns::kMost))
       ->needs(turns);

@@ -125,11 +125,13 @@ void print_method(const std::vector<Comparison>& all, const Options& o) {
       "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
       "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
       "faster by "
-      "more than %s\nby %s at 5 %%, corrected for %d cases by Holm.\n",
+      "more than %g %%\nby %s at 5 %%, corrected for %d cases by Holm.\n",
       int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
       count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
-      count(all, Verdict::missing), o.threshold.c_str(),
+      count(all, Verdict::missing), 100 * share_of(o.threshold),
       tests_of(in_turns.cases, apart.cases).c_str(), cases);
+  if (in_turns.cases > 0)
+    std::printf("In turns the shift is that of the pairs, not of the two medians.\n");
   for (const bool paired : {true, false}) {
     const Kind& kind = paired ? in_turns : apart;
     const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);

@@ -55,6 +55,15 @@ bool same_case(const Result& a, const Result& b) {
          a.method == b.method;
 }
 
+/// In how many rounds the rung was launched: an early end leaves some without.
+size_t singles(const std::vector<std::vector<Result>>& rounds, Result result) {
+  result.method = "single";
+  size_t count = 0;
+  for (const std::vector<Result>& round : rounds)
+    for (const Result& other : round) count += same_case(other, result) ? 1 : 0;
+  return count;
+}
+
 }  // namespace
 
 std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
@@ -70,7 +79,7 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
         for (const Result& r : other)
           if (same_case(r, result)) all.push_back(&r);
       // Of launches about as long as those that are repeated back to back, some rounds have no such figure.
-      if (result.method == "sustained" && all.size() < rounds.size()) continue;
+      if (result.method == "sustained" && all.size() < singles(rounds, result)) continue;
       results.push_back(one_of(all));
     }
   return results;

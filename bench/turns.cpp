@@ -124,7 +124,7 @@ void Turns::begin(const Company& company) {
   if (!await(place_ == 0 ? &Turns::all_joined : &Turns::has_begun, company.patience))
     throw Refusal(fmt::format(
         "{} runs were to take turns by {}, and not all came within {:g} s: start the others "
-        "with the same --turns",
+        "with the same --turns and the same words",
         of_, path_, company.patience));
   if (control_.stop()) return;
   if (place_ == 0) pass_to(0);

@@ -114,10 +114,12 @@ bool has_single(const std::map<std::string, const json*>& other, std::string nam
   return other.contains(name);
 }
 
-/// Whether the runs took turns with each other.
+/// Whether the runs took turns with each other. Refuses those that did with others, of which one file is old.
 bool in_turns(const json& base, const json& next) {
-  return base.contains("turns") && next.contains("turns") &&
-         base["turns"].at("id") == next["turns"].at("id");
+  if (!base.contains("turns") || !next.contains("turns")) return false;
+  if (base["turns"].at("id") != next["turns"].at("id"))
+    throw Refusal("both runs took turns, but not with each other: one file is of another time");
+  return true;
 }
 
 /// The rounds that a run got through with every case; fewer of one case have gaps, nobody knows where.
@@ -231,7 +233,9 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
         return c.verdict == Verdict::failed ||
                (has_shift(c) && c.base.size() > 1 && c.next.size() > 1);
       }))
-    throw Refusal("there is one round of each case: run `trine compare --rounds 15` for a gate");
+    throw Refusal(
+        "there is one round of each case: run `trine compare --rounds 15`, in turns 30, for a "
+        "gate");
   return all;
 }
 

@@ -1,5 +1,5 @@
 // simd_streaming: tiles transposed in registers; each line of the input is read once and each line
-// of the output written whole, past the cache when the output is larger than it (a plain store
+// of the output written whole, past the caches from kStreamBytes on (a plain store
 // would read the line first: half as much traffic again). Rows that agree on both sides are copied.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "transpose/simd_streaming.cpp"

@@ -353,7 +353,8 @@ TEST(Verdicts, RoundsAreInPairsWhereBothRunsHaveThem) {
     return judged(base, next)[0].paired;
   };
   EXPECT_TRUE(paired(turns("1", {whole, other}), turns("1", {whole, other})));
-  EXPECT_FALSE(paired(turns("1", {whole, other}), turns("2", {whole, other})));
+  EXPECT_THAT(refusal(turns("1", {whole, other}), turns("2", {whole, other})),
+              HasSubstr("not with each other"));
   EXPECT_FALSE(paired(turns("1", {whole, other}), document({whole, other})));
   EXPECT_FALSE(paired(turns("1", {gap, other}), turns("1", {gap, other}))) << "of which rounds?";
   const auto ended = judged(turns("1", {whole, other}), turns("1", {early, other}, true));
@@ -409,6 +410,10 @@ TEST(Rounds, AreCombinedByCase) {
   EXPECT_EQ(all[0].samples, 15);
   EXPECT_TRUE(all[0].verified);
   EXPECT_LT(all[0].interval.low, 1);
+  Result repeated = first;
+  repeated.method = "sustained";
+  EXPECT_EQ(combined({{first, repeated}, {second}}).size(), 1U) << "not in each round";
+  EXPECT_EQ(combined({{first, repeated}, {}}).size(), 2U) << "a round that ended before";
   second.digest = 7;
   EXPECT_FALSE(combined({{first}, {second}})[0].verified) << "the bits changed";
   third.verified = false;

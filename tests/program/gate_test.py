@@ -77,7 +77,9 @@ class Gate(Program):
         base, slow = drifting("base.json", 1, "1"), drifting("slow.json", 1.1, "1")
         self.assertIn("by Wilcoxon", self.gate(1, base, slow))
         self.assertIn("by Wilcoxon", self.gate(0, base, base))
-        self.assertIn("by Mann and Whitney", self.gate(3, base, drifting("apart.json", 1.1, "2")))
+        self.refused("gate", base, drifting("old.json", 1.1, "2"), word="not with each other")
+        apart = self.changed(document, "apart.json", lambda result: None)
+        self.assertIn("by Mann and Whitney", trine("gate", base, apart).stdout)
 
     def test_runs_take_turns(self):
         words = ["compare", "transpose", "--size", "64,96", "--device", "cpu", "--min-time", "0.001", "--rounds", "3",
@@ -92,7 +94,8 @@ class Gate(Program):
         self.measure("alone.json")
         self.assertNotIn("turns", self.load("alone.json"))
         self.refused("compare", "--takers", "3", word="--turns")
-        self.refused("compare", "--turns", self.path("0.json"), word="something else")
+        self.refused("compare", "--turns", self.path("turns"), word="--rounds")
+        self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="something else")
 
     def test_wrong_results_fail(self):
         document = self.measure("r.json")

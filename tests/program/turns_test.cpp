@@ -94,7 +94,7 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
     } catch (const Refusal& refused) { return refused.what(); }
     return {};
   };
-  EXPECT_THAT(refusal({path("turns")}), HasSubstr("not all came within 0.05 s"));
+  EXPECT_THAT(refusal({path("alone")}), HasSubstr("not all came within 0.05 s"));
   std::ofstream(path("log")) << "";
   const auto wait_for = [&](const std::function<bool()>& come) {
     for (int i = 0; i < 5000 && !come(); ++i) usleep(1000);
@@ -108,8 +108,10 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
     while (!std::filesystem::exists(path("end"))) turns.next();
   };
   const pid_t first = start(run);
-  wait_for([&] { return noted() == "s" && std::filesystem::file_size(path("turns")) > 0; });
-  usleep(20000);  // it has joined
+  const auto joined = [&](const std::string& name) {  // or about to, with the file locked
+    return std::filesystem::exists(path(name)) && std::filesystem::file_size(path(name)) > 0;
+  };
+  wait_for([&] { return joined("turns"); });
   EXPECT_THAT(refusal({path("turns"), 3, "sums"}), HasSubstr("2 runs are to take turns by"));
   EXPECT_THAT(refusal({path("turns"), 2, "products"}), HasSubstr("measure something else"));
   const pid_t second = start(run);
@@ -151,11 +153,13 @@ TEST_F(TurnsTest, NobodyWaitsForLongerThanTheTimeLimit) {
   const auto run = [&](double limit) {
     Control own(limit);
     Turns pair({path("pair")}, own);
-    if (limit == 0) usleep(300000);  // keeps its turn
+    if (limit == 0) usleep(1500000);  // keeps its turn
     pair.next();
     if (limit > 0 && !own.partial()) _exit(1);
   };
-  const pid_t patient = start([&] { run(0); }), hurried = start([&] { run(0.1); });
+  const pid_t patient = start([&] { run(0); });
+  for (int i = 0; i < 5000 && !std::filesystem::exists(path("pair")); ++i) usleep(1000);
+  const pid_t hurried = start([&] { run(1); });
   EXPECT_TRUE(ended_well(hurried));
   EXPECT_TRUE(ended_well(patient));
 }

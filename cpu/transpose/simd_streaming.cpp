@@ -35,9 +35,9 @@ namespace {
 
 using std::int64_t;
 
-// Of output. Past the caches, of the time through them, f32 in turns, operands that lie in memory (and those used
-// just before): on 2 cores 512^2 0.25 (2.1), 724^2 0.24 (0.78), 1024^2 0.30 (1.05), 1448^2 0.20 (0.49); on 16 cores
-// 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
+// Of output. Past the caches, of the time through them, f32 in turns, operands that lie in memory (and
+// those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20
+// (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
 constexpr int64_t kPieceBytes = int64_t{256} << 10;
 constexpr int64_t kGatherTile = 32;

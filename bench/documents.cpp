@@ -89,7 +89,13 @@ SourceDocument introduction() {
                 "sequential:threads=256,finish=recursive",
                 sum,
                 {4.098, 28.7}},
-               {"one CPU thread", "", "sequential", sum, {kUnstated, 17.2}, Site::cpu_thread}}};
+               {"one CPU thread", "", "sequential", sum, {kUnstated, 17.2}, Site::cpu_thread},
+               {"all CPU threads, its wish",
+                "",
+                "kokkos_reduce",
+                sum,
+                {kUnstated, kUnstated},
+                Site::cpu_all}}};
   return {
       "001",
       "Introduction to CUDA and OpenCL, lab 09",

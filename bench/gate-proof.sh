@@ -28,7 +28,7 @@ in_turns() {
     jobs+=($!)
   done
   for file in $files; do
-    wait "${jobs[0]}" || { echo "gate-proof: ${file%%:*}:"; tail -3 "$out/${file%%:*}.txt"; kill "${jobs[@]:1}"; exit 2; }
+    wait "${jobs[0]}" || { echo "gate-proof: ${file%%:*}:"; tail -3 "$out/${file%%:*}.txt"; kill "${jobs[@]:1}" 2> /dev/null; exit 2; }
     jobs=("${jobs[@]:1}")
   done
 }

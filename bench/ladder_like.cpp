@@ -118,14 +118,26 @@ std::vector<std::vector<std::string>> crossed(const Table& table,
     const size_t column =
         size_t(std::find(columns.begin(), columns.end(), each.line->column) - columns.begin());
     const double then = published_of(*each.line, 0);
-    const std::string now = figure_text(each.today.front());
+    const bool wrong = !kernel_of(each) && !each.results.empty();
+    const std::string now = wrong ? verdict_of(each) : figure_text(each.today.front());
     rows.back()[column + 1] =
         std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now);
   }
   return rows;
 }
 
-/// From which size on a column is faster than the first one, at every larger size too.
+/// What the cells of a crossed table stand on.
+void print_verified(const std::vector<Measured>& measured, const Device& device) {
+  const auto count = [&](auto is) { return std::count_if(measured.begin(), measured.end(), is); };
+  const auto here = count([](const Measured& each) { return !each.results.empty(); });
+  const auto good = count([](const Measured& each) { return kernel_of(each) != nullptr; });
+  if (here == 0)
+    std::printf("%s has none of these rungs.\n", device.id().c_str());
+  else
+    std::printf("%d of %d verified.\n", int(good), int(here));
+}
+
+/// Between which sizes a column overtakes the first one: at every larger size it is faster.
 void print_crossings(const Table& table, const std::vector<Measured>& measured) {
   const std::vector<std::string> columns = columns_of(table);
   const auto time_at = [&](const std::string& label, const std::string& column) {
@@ -140,18 +152,17 @@ void print_crossings(const Table& table, const std::vector<Measured>& measured) 
   for (const Line& line : table.lines)
     if (labels.empty() || labels.back() != line.label) labels.push_back(line.label);
   for (size_t c = 1; c < columns.size(); ++c) {
-    std::string from;
-    bool any = false;
-    for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    std::string from, below;
+    for (auto label = labels.rbegin(); label != labels.rend() && below.empty(); ++label) {
       const double other = time_at(*label, columns[0]), mine = time_at(*label, columns[c]);
       if (std::isnan(other) || std::isnan(mine)) continue;
-      any = true;
-      if (mine >= other) break;
-      from = *label;
+      (mine < other ? from : below) = *label;
     }
-    if (any)
-      std::printf("Break-even with %s at %s: %s\n", columns[0].c_str(), columns[c].c_str(),
-                  from.empty() ? fmt::format("not up to {}", labels.back()).c_str() : from.c_str());
+    if (from.empty() && below.empty()) continue;
+    std::printf("Break-even with %s at %s: %s\n", columns[0].c_str(), columns[c].c_str(),
+                from.empty()    ? fmt::format("not up to {}", below).c_str()
+                : below.empty() ? fmt::format("below {}", from).c_str()
+                                : fmt::format("between {} and {}", below, from).c_str());
   }
 }
 
@@ -270,6 +281,7 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     if (!table.ours.empty()) std::printf("(ours: %s)\n", table.ours.c_str());
     const bool plainly = table.lines[0].column.empty();
     print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
+    if (!plainly) print_verified(measured, device);
     if (table.crossing) print_crossings(table, measured);
     print_refusals(measured);
     run.document.arrays["published"].push_back(to_json(document, device, table, measured));

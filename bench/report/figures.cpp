@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 namespace trine::bench::report {
@@ -94,6 +95,18 @@ std::optional<double> overtakes(const Series& curve, const Series& other) {
   return at;
 }
 
+/// Whether the curve lies above the other at each size that both have.
+bool is_ahead(const Series& curve, const Series& other) {
+  bool any = false;
+  for (const Point& p : curve.data)
+    for (const Point& q : other.data) {
+      if (q.x != p.x) continue;
+      if (p.y <= q.y) return false;
+      any = true;
+    }
+  return any;
+}
+
 std::vector<std::string> rungs_of(const Document& document, const Group& group,
                                   const std::string& device) {
   std::vector<std::string> names;
@@ -138,6 +151,7 @@ double ramp(size_t index, size_t count) {
 }
 
 /// At most eight, evenly spread, the first and the last among them.
+/// Of at most eight sizes that a picture has room for.
 std::vector<double> some(const std::vector<double>& all) {
   if (all.size() <= 8) return all;
   std::vector<double> chosen;
@@ -159,7 +173,21 @@ Figure against_parameter(const Group& group, const std::string& title, const std
                 .note = "Each bar is the fastest of the other parameters.",
                 .x = {key, "", Scale::names, values},
                 .y = rate_axis(group, Scale::linear)};
-  const std::vector<double> all = sizes(group, wanted), shown = some(all);
+  const std::vector<double> all = sizes(group, wanted);
+  // Those with the most values: at a size of one value there is nothing to compare.
+  const auto values_at = [&](double size) {
+    return std::count_if(values.begin(), values.end(), [&](const std::string& value) {
+      return best(group, [&](const Row& r) {
+               return wanted(r) && group.x(r.any()) == size && r.any().parameter(key) == value;
+             }) != nullptr;
+    });
+  };
+  std::ptrdiff_t most = 0;
+  for (const double size : all) most = std::max(most, values_at(size));
+  std::vector<double> shown;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(shown),
+               [&](double size) { return values_at(size) == most; });
+  shown = some(shown);
   if (shown.size() < all.size())
     figure.note += fmt::format(" {} of {} sizes are drawn.", shown.size(), all.size());
   for (size_t i = 0; i < shown.size(); ++i) {
@@ -193,12 +221,13 @@ Figure against_size(const Document& document, const Group& group, const std::str
   cpu.label = label;
   cpu.slot = palette.devices.of(document.device(host, "cpu"));
   cpu.dashed = true;
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences, ahead;
   for (size_t i = 0; i < values.size(); ++i) {
     Series series = envelope(group, values[i] + " threads", 0, [&](const Row& r) {
       return wanted(r) && r.any().parameter("threads") == values[i];
     });
     series.ramp = ramp(i, values.size());
+    if (!of_cpu(any) && is_ahead(series, cpu)) ahead.push_back(values[i]);
     if (const auto at = of_cpu(any) ? std::nullopt : overtakes(series, cpu)) {
       figure.marks.push_back({.at = *at});
       sentences.push_back(fmt::format("{:.0f} with {}", *at, values[i]));
@@ -208,7 +237,10 @@ Figure against_size(const Document& document, const Group& group, const std::str
   if (!sentences.empty())
     figure.note = fmt::format("Elements at break-even with {}: {} threads.", label,
                               fmt::join(sentences, ", "));
-  else if (!of_cpu(any) && !cpu.data.empty())
+  if (!ahead.empty())
+    figure.note += fmt::format("{}Ahead of {} at every size measured here with {} threads.",
+                               figure.note.empty() ? "" : " ", label, fmt::join(ahead, ", "));
+  if (figure.note.empty() && !of_cpu(any) && !cpu.data.empty())
     figure.note = fmt::format("It doesn't overtake {} at a size measured here.", label);
   add_if_any(figure, std::move(cpu));
   return figure;

@@ -34,7 +34,7 @@ class TestLadder(Program):
         self.assertIn("×", " ".join(rows[1]))
 
     def test_prints_the_documents_with_their_figures(self):
-        published = {"001": ["4.24", "30.1", "17.2"], "003": ["8.05", "62.7", "30", "73"]}
+        published = {"001": ["4.24", "30.1", "17.2", "all CPU threads"], "003": ["8.05", "62.7", "30", "73"]}
         for number, figures in published.items():
             text = self.run_good("ladder", "--like", number, "--device", "cpu", *QUICK, "--json",
                                  self.path("like.json"))
@@ -45,7 +45,9 @@ class TestLadder(Program):
             self.assertTrue(all(table["document"] == number for table in tables))
 
     def test_prints_a_documents_tables_of_the_operations_named(self):
-        self.run_good("ladder", "transpose", "--like", "000", "--device", "cpu", *QUICK, "--json", self.path("like.json"))
+        text = self.run_good("ladder", "transpose", "--like", "000", "--device", "cpu", *QUICK, "--json",
+                             self.path("like.json"))
+        self.assertIn("cpu has none of these rungs.", text)
         tables = self.load("like.json")["published"]
         self.assertEqual([table["table"] for table in tables], ["Transpose, 1024 x 1024, 10^9 elements/s by block"])
 
@@ -54,6 +56,8 @@ class TestLadder(Program):
         if device is None:
             self.skipTest("no OpenCL device")
         self.run_good("ladder", "--like", "003", "--device", device, *QUICK, "--json", self.path("like.json"))
+        crossed = self.run_good("ladder", "transpose", "--like", "000", "--device", device, *QUICK)
+        self.assertRegex(crossed, r"\b([1-9]\d*) of \1 verified\.")
         document = self.load("like.json")
         table = document["published"][0]
         self.assertEqual(table["figures"], ["ms", "GB/s", "step", "cumulative"])

@@ -103,6 +103,16 @@ class Words(Folder):
         self.assertEqual([row["failure"] for row in rows if row["status"] == "wrong"], [LIAR])
         self.assertEqual({row["rate"] for row in rows if row["status"] != "verified"}, {""})
 
+    def test_rungs_stand_up_the_ladder_though_a_size_lacks_some(self):
+        def lacks(result):
+            return result["shape"][0] == 1024 and result["rung"] in ("interleaved_divergent", "cascade")
+        document = dict(DOCUMENT, results=[r for r in DOCUMENT["results"] if not lacks(r)])
+        rows = table(self.good(self.save("some.json", document), "--markdown", "-"),
+                     "reduce sum f32 on cuda:0, every rung")
+        rungs = list(dict.fromkeys(row["rung"].split(":")[0] for row in rows if row["size"] == "2¹⁶"))
+        self.assertEqual(rungs, ["interleaved_divergent", "sequential", "cascade", "first_add", "unroll_last_warp",
+                                 "exact", "cub"])
+
     def test_csv_columns_are_those_of_the_document(self):
         head = self.good(FIXTURE, "--csv", "-").splitlines()[0].split(",")
         page = (pathlib.Path(__file__).parents[2] / "docs/report.md").read_text()

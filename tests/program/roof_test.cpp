@@ -1,4 +1,5 @@
 // Every device has roofs, and the GPU kernels that find them run on any OpenCL device.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <trine/abi.h>
 
@@ -7,6 +8,7 @@
 #include "bench/cpu_roof.hpp"
 #include "bench/gpu_roof.hpp"
 #include "bench/roof.hpp"
+#include "bench/scrutiny.hpp"
 
 namespace trine::bench {
 namespace {
@@ -28,6 +30,34 @@ TEST(Roofs, EveryDeviceHasThem) {
         EXPECT_GE(roof_of(device, problem, 0, true).value, roof.value) << "the higher one is kept";
       }
     }
+}
+
+/// What check_roof() says of a rate, with a roof that was measured as 1 Gflop/s or 1 GB/s.
+std::string said_of(Operation operation, double rate, Result& result) {
+  result.problem.operation = operation;
+  result.problem.layout = operation == Operation::gemm ? "rrr" : "rr";
+  result.problem.dtype = result.problem.result = Dtype::f32;
+  result.problem.size = {256, 256, 256};
+  result.rate = rate;
+  result.roof = {1e9, operation == Operation::gemm ? "flop/s" : "B/s", "a busy machine's"};
+  result.roofs = {1e9};
+  return check_roof(open("cpu"), 1 << 20, result);
+}
+
+TEST(Roofs, WhatIsAboveThemIsWrong) {
+  for (const Operation operation : {Operation::gemm, Operation::transpose}) {
+    Result result;
+    EXPECT_THAT(said_of(operation, 1e17, result), ::testing::HasSubstr("above the measured roof"));
+  }
+}
+
+TEST(Roofs, AreMeasuredAgainBeforeAFigureIsCalledWrong) {
+  Result result;
+  EXPECT_EQ(said_of(Operation::gemm, 1.5e9, result), "");
+  EXPECT_GT(result.roof.value, 1.5e9);
+  EXPECT_EQ(result.roofs, std::vector<double>{result.roof.value});
+  EXPECT_EQ(said_of(Operation::transpose, 1.1e9, result), "") << "within the noise";
+  EXPECT_EQ(result.roof.value, 1e9);
 }
 
 TEST(Roofs, AreMeasuredOnWhatIsRequired) {

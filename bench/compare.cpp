@@ -60,6 +60,7 @@ Problem problem_of(Operation operation, const std::vector<Array>& arrays) {
 
 std::vector<std::vector<std::byte>> data_of(std::vector<Array> arrays) {
   std::vector<std::vector<std::byte>> data;
+  data.reserve(arrays.size());
   for (Array& array : arrays) data.push_back(std::move(array.data));
   return data;
 }
@@ -134,6 +135,7 @@ int compare(const Options& o) {
   print_heading(devices);
   std::printf("%s", peer_text.c_str());
   std::vector<Runner> runners;
+  runners.reserve(devices.size());
   for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);
 
   Document document{.command = "compare"};

@@ -163,7 +163,7 @@ Comparison pair_of(const std::string& name, const json* base, const json* next) 
                             lacking == nullptr || word(*lacking, "failure").empty()
                                 ? ""
                                 : ": " + word(*lacking, "failure"));
-  } else if (rung_of(*base) != rung_of(*next)) {
+  } else if (base != nullptr && next != nullptr && rung_of(*base) != rung_of(*next)) {
     pair.note = fmt::format("{} became {}", rung_of(*base), rung_of(*next));
   }
   return pair;

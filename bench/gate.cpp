@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "error.hpp"
+#include "measure.hpp"
 #include "output.hpp"
 #include "table.hpp"
 #include "verdict.hpp"
@@ -66,10 +67,7 @@ std::string percent(double log) {
   return std::isfinite(log) ? fmt::format("{:+.1f}%", 100 * std::expm1(log)) : "?";
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
+double median(const std::vector<double>& values) { return Samples{values}.median(); }
 
 size_t count(const std::vector<Comparison>& all, Verdict verdict) {
   return size_t(std::count_if(all.begin(), all.end(),

@@ -100,11 +100,6 @@ std::vector<double> numbers(const json& object, const char* key) {
   return all;
 }
 
-void check_results(const json& document) {
-  if (!document.is_object() || document.value("schema", 0) != 1 || !document.contains("results"))
-    throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
-}
-
 /// Whether the other run has the single launch of what only one has back to back: about as long as those
 /// that are repeated, it was the longer one.
 bool has_single(const std::map<std::string, const json*>& other, std::string name) {
@@ -132,12 +127,15 @@ size_t rounds_of(const json& document) {
 }
 
 /// Rounds in pairs: those that both have, from the first one on.
-void set_pairs(Comparison& pair, const json& base, const json& next) {
-  if (pair.base.size() < rounds_of(base) || pair.next.size() < rounds_of(next)) return;
-  const size_t both = std::min(pair.base.size(), pair.next.size());
-  pair.base.resize(both);
-  pair.next.resize(both);
-  pair.paired = both > 0;
+void set_pairs(std::vector<Comparison>& all, const json& base, const json& next) {
+  const size_t of_base = rounds_of(base), of_next = rounds_of(next);
+  for (Comparison& pair : all) {
+    if (pair.base.size() < of_base || pair.next.size() < of_next) continue;
+    const size_t both = std::min(pair.base.size(), pair.next.size());
+    pair.base.resize(both);
+    pair.next.resize(both);
+    pair.paired = both > 0;
+  }
 }
 
 Comparison pair_of(const std::string& name, const json* base, const json* next) {
@@ -211,7 +209,10 @@ std::string_view name(Verdict verdict) {
 }
 
 std::vector<Comparison> compared(const json& base, const json& next, bool across) {
-  for (const json* document : {&base, &next}) check_results(*document);
+  for (const json* document : {&base, &next})
+    if (!document->is_object() || document->value("schema", 0) != 1 ||
+        !document->contains("results"))
+      throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
   if (!across) check_same_place(base, next);
   const auto before = cases_of(base), after = cases_of(next);
   std::vector<Comparison> all;
@@ -223,8 +224,7 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
   for (const auto& [key, result] : after)
     if (!before.contains(key) && !has_single(before, key))
       all.push_back(pair_of(key, nullptr, result));
-  if (in_turns(base, next))
-    for (Comparison& pair : all) set_pairs(pair, base, next);
+  if (in_turns(base, next)) set_pairs(all, base, next);
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
         return has_shift(c) || c.verdict == Verdict::failed;
       }))

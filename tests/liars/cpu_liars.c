@@ -62,14 +62,17 @@ static void lie_forty_times(const trine_transpose* op) {
   if (launches++ < 40) transpose_rows(op, op->output.rows);
 }
 
-/* Hands the work to a thread of its own and says that it is done. The thread works on copies, and hands its
- * result over by a system call that fails where the output is no more: caught, it shall not crash. */
+/* Writes to where the output may be no more: such a liar is to be caught, it shall not crash. */
+static void hand_over(char* from, char* to, uint64_t bytes) {
+  struct iovec local = {from, bytes}, remote = {to, bytes};
+  if (process_vm_writev(getpid(), &local, 1, &remote, 1, 0) < 0) return; /* it is no more */
+}
+
+/* Hands the work to a thread of its own and says that it is done. The thread works on copies. */
 static trine_transpose later;
 static void* work_behind(void* target) {
-  const uint64_t bytes = bytes_of(&later.output, later.element_size);
-  struct iovec from = {later.output.memory, bytes}, to = {target, bytes};
   transpose_rows(&later, later.output.rows);
-  if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0) return NULL;
+  hand_over(later.output.memory, target, bytes_of(&later.output, later.element_size));
   return target;
 }
 static void lie_background(const trine_transpose* op) {
@@ -108,28 +111,41 @@ static void lie_memo(const trine_transpose* op) {
   memcpy(output_of(op), kept[i].answer, bytes);
 }
 
-/* Does all the work that it has seen before in one launch, before the clocks of the others start. */
+/* Does all the work that it has seen before in one launch, before the clocks of the others start. Another
+ * ring of operands, known by where its inputs and outputs lie, starts anew: the old one's are no more. */
 static void lie_ahead(const trine_transpose* op) {
   static struct {
     trine_transpose op;
     int done;
   } seen[KEPT];
+  static int count;
+  const uint64_t bytes = bytes_of(&op->output, op->element_size);
+  if (count > 0 && (llabs(input_of(op) - input_of(&seen[0].op)) > 4096 ||
+                    bytes != bytes_of(&seen[0].op.output, op->element_size) ||
+                    llabs(output_of(op) - output_of(&seen[0].op)) > (long long)(64 * bytes)))
+    count = 0;
   int i = 0;
-  while (seen[i].op.size && output_of(&seen[i].op) != output_of(op)) ++i;
-  const int known = seen[i].op.size != 0;
-  if (!known && i < KEPT - 1) {
-    seen[i].op = *op;
-    seen[i].op.size = 1;
+  while (i < count && output_of(&seen[i].op) != output_of(op)) ++i;
+  if (i == count) {
+    if (count < KEPT) {
+      seen[count].op = *op;
+      seen[count++].done = 0;
+    }
     transpose_rows(op, op->output.rows);
     return;
   }
-  if (!seen[i].done)
-    for (int j = 0; seen[j].op.size; ++j) {
-      const long long apart = input_of(&seen[j].op) - input_of(op);
-      if (apart > 4096 || apart < -4096) continue; /* of a ring that is no more */
-      transpose_rows(&seen[j].op, op->output.rows);
+  if (!seen[i].done) {
+    char* const scratch = malloc(bytes);
+    for (int j = 0; j < count; ++j) {
+      trine_transpose work = seen[j].op;
+      work.output.memory = scratch;
+      work.output.offset = 0;
+      transpose_rows(&work, work.output.rows);
+      hand_over(scratch, output_of(&seen[j].op), bytes);
       seen[j].done = 1;
     }
+    free(scratch);
+  }
   seen[i].done = 0;
 }
 

@@ -154,8 +154,9 @@ class HostCall {
     return true;
   }
 
-  /// Memory on the device for operand `i` of all strips.
-  void place(std::vector<Operands>& strips, std::size_t i, Cut cut) const {
+  /// Memory on the device for operand `i` of all strips; false where its largest buffer can't hold them all:
+  /// between strips there is more room than in the whole.
+  bool place(std::vector<Operands>& strips, std::size_t i, Cut cut) const {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     std::vector<uint64_t> offsets;
     uint64_t bytes = 0;
@@ -164,9 +165,12 @@ class HostCall {
       offsets.push_back(cut == Cut::none ? 0 : bytes);
       bytes = offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
     }
-    if (bytes == 0) return;
+    const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
+    if (most != 0 && bytes > most) return false;
+    if (bytes == 0) return true;
     const Buffer buffer(device_, bytes);
     for (std::size_t s = 0; s < strips.size(); ++s) strips[s][i].place(buffer, offsets[s]);
+    return true;
   }
 
   /// False, with nothing done, where the call isn't cut.
@@ -174,8 +178,9 @@ class HostCall {
     if (!options_.overlap || !options_.rung.empty() || cutting.strips.size() < 2) return false;
     std::vector<Operands> strips = strips_of(cutting);
     if (!takes(strips)) return false;
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (!place(strips, i, cutting.cuts[i])) return false;
     Lease in(device_), kernel(device_), out(device_);
-    for (std::size_t i = 0; i < operands_.size(); ++i) place(strips, i, cutting.cuts[i]);
     Choice choice;
     const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };
     const auto bring = [&](Lane& lane, int s) {

@@ -193,6 +193,20 @@ struct Batch {
   }
 };
 
+TEST_F(CallsInStrips, GoWholeWhereTheLargestBufferHoldsTheWholeAlone) {
+  constexpr int64_t kRows = 513, kCols = 1023, kCount = 3;
+  const auto input = counting<Wide>(kRows * kCols * kCount);
+  std::vector<Wide> output(input.size());
+  HostView from = host_row_major(input.data(), Dtype::b128, kRows, kCols),
+           to = host_row_major(output.data(), Dtype::b128, kCols, kRows);
+  from.batch = to.batch = kCount;
+  from.batch_stride = to.batch_stride = kRows * kCols;
+  EXPECT_EQ(launches([&] { transpose(from, to, options); }), 3);
+  panel.largest_buffer(kRows * kCols * kCount * long{sizeof(Wide)});
+  options.device = "fake:1";
+  EXPECT_EQ(launches([&] { transpose(from, to, options); }), 1);
+}
+
 TEST_F(CallsInStrips, AFailureOnTheWayLeavesNothingInFlightAndTheNextCallIsRight) {
   Batch batch;
   EXPECT_EQ(launches([&] { batch.run(options); }), 3);  // makes what is kept: lanes, pinned memory

@@ -52,6 +52,7 @@ typedef struct fake_panel {
   void (*refuse_dtype)(int device, int dtype);          /* choose() there refuses it; 0: none */
   void (*fail_later)(int call, int status, int passes); /* fail(), after so many that pass */
   void (*slow_copies)(int milliseconds);                /* each takes so much longer */
+  void (*largest_buffer)(long bytes);                   /* of devices opened from now on */
 } fake_panel;
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@ static atomic_int faults[FAKE_CALLS], passes_left[FAKE_CALLS];
 static atomic_int pinned_refused;
 static atomic_int copies_last;       /* milliseconds */
 static atomic_int dtypes_refused[2]; /* by device */
+static atomic_long largest_buffer = 1L << (FAKE_SHARED ? 31 : 30);
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
 static int held;
@@ -46,9 +47,11 @@ static void panel_refuse_dtype(int device, int dtype) {
   atomic_store(&dtypes_refused[device], dtype);
 }
 
-const fake_panel fake_the_panel = {panel_hold,          panel_fail,         panel_count,
-                                   panel_refuse_pinned, panel_refuse_dtype, panel_fail_later,
-                                   panel_slow_copies};
+static void panel_largest_buffer(long bytes) { atomic_store(&largest_buffer, bytes); }
+
+const fake_panel fake_the_panel = {panel_hold,          panel_fail,          panel_count,
+                                   panel_refuse_pinned, panel_refuse_dtype,  panel_fail_later,
+                                   panel_slow_copies,   panel_largest_buffer};
 
 void fake_counted(int counter, long change) { atomic_fetch_add(&counters[counter], change); }
 trine_status fake_fault(int call) {
@@ -99,7 +102,7 @@ static trine_status describe(int32_t index, trine_device_facts* facts) {
   snprintf(ours.name, sizeof ours.name, "%s device %d", FAKE_NAME, (int)index);
   snprintf(ours.driver, sizeof ours.driver, "none");
   ours.memory_bytes = (uint64_t)1 << 31;
-  ours.max_buffer_bytes = (uint64_t)1 << (FAKE_SHARED ? 31 : 30);
+  ours.max_buffer_bytes = (uint64_t)atomic_load(&largest_buffer);
   ours.capabilities =
       TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
   ours.compute_units = 4;

@@ -3,24 +3,40 @@
 #
 #   bench/gpu-session.sh PACKAGE OUTPUT_FOLDER [STEP…]
 #
-# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info quick tests verify
-# floors compare ladders counters tools. Each is bounded in time, so that a hang costs one step.
+# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info tests verify floors compare
+# ladders roof transfers calibrate plants counters tools report. Each is bounded in time, so that a hang costs
+# one step. In the environment: DEVICES, --device's list for verify, ladders and calibrate; PARTS of ladders.sh;
+# SEEDS of calibrate --check; PLANTS, how many slowdowns are planted.
 set -uo pipefail
 package=$(cd "${1:?the package}" && pwd)
-out=${2:?a folder for the results}
+mkdir -p "${2:?a folder for the results}"
+out=$(cd "$2" && pwd)
 shift 2
-mkdir -p "$out"
 trine=$package/trine.sh
+devices=${DEVICES:-}
+export TRINE_DATA_DIR=$out/data  # this visit's calibration and tuning, not the user's
 # NVIDIA's driver is no OpenCL platform until it is named to the loader.
 if [ -d /etc/OpenCL/vendors ] && [ -w /etc/OpenCL/vendors ] && ! ls /etc/OpenCL/vendors/*nvidia* > /dev/null 2>&1; then
   echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd
 fi
+on() { echo ${devices:+--device "$devices"}; }
 
 step_info() { timeout 120 "$trine" info; }
-step_quick() { timeout 240 "$trine" verify --quick --json "$out/quick.json"; }
-step_verify() { timeout 560 "$trine" verify --json "$out/verify.json"; }
+step_quick() { timeout 240 "$trine" verify --quick $(on) --json "$out/quick.json"; }
+step_verify() { timeout 580 "$trine" verify $(on) --json "$out/verify.json"; }
 step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors"; }
 step_compare() { timeout 300 "$trine" compare --peers --json "$out/compare.json"; }
+step_ladders() { timeout 580 "$package/ladders.sh" "$trine" "$out/ladders" "$devices" ${PARTS:-}; }
+step_roof() { timeout 120 "$trine" roof --json "$out/roof.json"; }
+step_transfers() { timeout 120 "$trine" transfers --overlap-cpu --json "$out/transfers.json"; }
+step_calibrate() {
+  local seed
+  timeout 450 "$trine" calibrate $(on) --json "$out/calibrate.json" || return
+  for seed in ${SEEDS:-1 2 3}; do timeout 120 "$trine" calibrate --check --seed "$seed" $(on); done
+}
+step_plants() { timeout 590 "$trine" exec "$package/gate-proof.sh" "$package" "$out/plants" 0 "${PLANTS:-10}"; }
+step_counters() { timeout 400 "$package/counters.sh" "$trine"; }
+step_report() { "$trine" report "$out"/*.json "$out"/*/0*.json "$out"/*/ladders.json --html "$out/report.html"; }
 step_tests() {
   local test
   for test in auto roofs; do TRINE_REQUIRE=cuda,opencl timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
@@ -29,15 +45,20 @@ step_tests() {
     TRINE_REQUIRE=opencl timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
 }
 step_tools() {
+  local rung tool
   timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0
   echo "compute-sanitizer memcheck: exit $?"
+  for rung in unroll_last_warp unroll_all cascade shuffle vector_loads; do  # warps synchronize themselves
+    for tool in racecheck synccheck; do
+      timeout 60 compute-sanitizer --tool "$tool" --error-exitcode 9 "$trine" verify --quick --rung "$rung" --device cuda:0
+      echo "compute-sanitizer $tool, $rung: exit $?"
+    done
+  done
 }
 
-step_ladders() { timeout 560 "$package/ladders.sh" "$trine" "$out/ladders"; }
-step_counters() { timeout 400 "$package/counters.sh" "$trine"; }
-
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(info quick tests verify floors compare ladders counters tools)
+[ ${#steps[@]} -gt 0 ] \
+  || steps=(info tests verify floors compare ladders roof transfers calibrate plants counters tools report)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

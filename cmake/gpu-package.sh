@@ -16,6 +16,8 @@ mkdir -p "$package"/tests "$package"/lib/fallback
 for test in conformance adopted_opencl auto roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
+mkdir "$package"/tests/liars
+cp -r "$build"/tests/liars/steady "$package"/tests/liars/
 find "$package"/tests -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's
@@ -35,7 +37,7 @@ done | sort -u | while read -r name path; do
   strip --strip-unneeded "$package/$folder/$name"
 done
 
-cp "$(dirname "$0")"/../bench/{floors,ladders,counters}.sh "$package"/
+cp "$(dirname "$0")"/../bench/{floors,ladders,counters,gate-proof}.sh "$package"/
 
 cat > "$package"/README <<'TEXT'
 ./trine.sh ARGS…           the trine program, on the libraries carried here

@@ -3,7 +3,7 @@
 //
 // Google Benchmark counts the iterations; the time of each is the device's. When all repetitions of a case
 // are through, and before any reporter hears of them, its outputs and clocks are judged: a figure that isn't
-// verified is reported as an error.
+// verified is reported as an error. What an early end leaves out isn't reported at all.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -14,9 +14,11 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cases.hpp"
 #include "commands.hpp"
+#include "control.hpp"
 #include "error.hpp"
 #include "launches.hpp"
 #include "output.hpp"
@@ -32,6 +34,7 @@ struct Options {
   std::vector<std::string> devices, rungs;
   bool peers = false;
   uint64_t seed = 1;
+  double limit = 0;
 };
 
 /// What a case launches on, made when its first launch is due.
@@ -72,11 +75,13 @@ struct Case {
   bool judged = false;
   std::string failure;
 
-  void judge() {
+  /// `whole`: a repetition came to its end. Of launches before an early end only the outputs are judged.
+  void judge(bool whole) {
     if (judged) return;
     judged = true;
     try {
-      if (failure.empty()) failure = work ? work->verdict() : "it was never launched";
+      if (failure.empty() && whole) failure = work ? work->verdict() : "it was never launched";
+      if (failure.empty() && !whole && work) failure = work->launches.failure();
     } catch (const std::exception& error) { failure = error.what(); }
     work.reset();
   }
@@ -149,11 +154,25 @@ Registered cases_of(const Options& o, const std::vector<Device>& devices) {
   return cases;
 }
 
-void iterate(Case& one, benchmark::State& state) {
+constexpr char kLeftOut[] = "left out";  // the error of what an early end cut off
+
+/// Asks `control`; the head of the JSON says once why it ends.
+bool stop(Control& control) {
+  const bool known = control.partial();
+  if (control.stop() && !known) benchmark::AddCustomContext("partial", control.why());
+  return control.partial();
+}
+
+void iterate(Case& one, benchmark::State& state, Control& control) {
   if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
+  if (stop(control)) return state.SkipWithError(kLeftOut);
+  control.show(one.name);
   try {
     if (!one.work) one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung);
-    for (auto _ : state) state.SetIterationTime(one.work->launches.once());
+    for (auto _ : state) {
+      if (stop(control)) return state.SkipWithError(kLeftOut);
+      state.SetIterationTime(one.work->launches.once());
+    }
   } catch (const std::exception& error) {
     one.failure = error.what();
     return state.SkipWithError(error.what());
@@ -182,31 +201,59 @@ void fail(Run& run, const std::string& why) {
   }
 }
 
-/// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict.
+template <class Run>
+bool is_left_out(const Run& run) {
+  if constexpr (requires { run.error_occurred; })
+    return run.error_occurred && run.error_message == kLeftOut;
+  else
+    return run.skip_message == kLeftOut;
+}
+
+/// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict. JSON says at
+/// its head whether the run ended early: it is written when all is known.
 class Judging : public benchmark::BenchmarkReporter {
  public:
-  Judging(std::unique_ptr<BenchmarkReporter> reporter, Registered& cases)
-      : reporter_(std::move(reporter)), cases_(cases) {}
+  Judging(std::unique_ptr<BenchmarkReporter> reporter, Registered& cases, const Control& control)
+      : reporter_(std::move(reporter)),
+        waits_(dynamic_cast<benchmark::JSONReporter*>(reporter_.get()) != nullptr),
+        cases_(cases),
+        control_(control) {}
 
   bool ReportContext(const Context& context) override {
     reporter_->SetOutputStream(&GetOutputStream());
     reporter_->SetErrorStream(&GetErrorStream());
-    return reporter_->ReportContext(context);
+    if (waits_) context_.emplace(context);
+    return waits_ || reporter_->ReportContext(context);
   }
   void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> judged = runs;
-    for (Run& run : judged) {
+    control_.show("");
+    std::vector<Run> judged;
+    const bool whole = !std::all_of(runs.begin(), runs.end(), is_left_out<Run>);
+    for (const Run& run : runs) {
       Case& one = *find(cases_, run.run_name.function_name);
-      one.judge();
-      if (!one.failure.empty()) fail(run, one.failure);
+      one.judge(whole);
+      if (one.failure.empty() && is_left_out(run)) continue;
+      judged.push_back(run);
+      if (!one.failure.empty()) fail(judged.back(), one.failure);
     }
-    reporter_->ReportRuns(judged);
+    if (waits_)
+      waiting_.push_back(std::move(judged));
+    else
+      reporter_->ReportRuns(judged);
   }
-  void Finalize() override { reporter_->Finalize(); }
+  void Finalize() override {
+    if (waits_) reporter_->ReportContext(*context_);
+    for (const std::vector<Run>& runs : waiting_) reporter_->ReportRuns(runs);
+    reporter_->Finalize();
+  }
 
  private:
   std::unique_ptr<BenchmarkReporter> reporter_;
+  bool waits_;
+  std::optional<Context> context_;
+  std::vector<std::vector<Run>> waiting_;
   Registered& cases_;
+  const Control& control_;
 };
 
 /// A --benchmark_ flag's value, where the user gave it or the environment has it, as Google Benchmark reads it.
@@ -262,16 +309,16 @@ void describe(const std::vector<Device>& devices, const std::string& peers) {
 }
 
 /// How many cases ran.
-size_t run_cases(Registered& cases, const std::vector<std::string>& flags) {
+size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Control& control) {
   benchmark::ClearRegisteredBenchmarks();
   for (Case& one : cases)
-    benchmark::RegisterBenchmark(one.name.c_str(), [&one](benchmark::State& state) {
-      iterate(one, state);
+    benchmark::RegisterBenchmark(one.name.c_str(), [&](benchmark::State& state) {
+      iterate(one, state, control);
     })->UseManualTime();
   std::unique_ptr<benchmark::BenchmarkReporter> console(benchmark::CreateDefaultDisplayReporter());
-  Judging display(std::move(console), cases);
+  Judging display(std::move(console), cases, control);
   if (flag(flags, "benchmark_out").empty()) return benchmark::RunSpecifiedBenchmarks(&display);
-  Judging file(file_reporter(flag(flags, "benchmark_out_format")), cases);
+  Judging file(file_reporter(flag(flags, "benchmark_out_format")), cases, control);
   return benchmark::RunSpecifiedBenchmarks(&display, &file);
 }
 
@@ -284,7 +331,8 @@ int bench(const Options& o, const std::vector<std::string>& flags) {
   check_rungs(o.rungs, devices, operations_of(o.cases));
   Registered cases = cases_of(o, devices);
   describe(devices, peers);
-  if (run_cases(cases, flags) == 0) {
+  Control control(o.limit);
+  if (run_cases(cases, flags, control) == 0) {
     std::error_code ignored;  // the file was opened before cases were looked for
     if (std::filesystem::is_regular_file(out, ignored) && std::filesystem::is_empty(out, ignored))
       std::filesystem::remove(out, ignored);
@@ -297,7 +345,7 @@ int bench(const Options& o, const std::vector<std::string>& flags) {
     std::fprintf(stderr, "FAILED: %s: %s\n", one.name.c_str(), one.failure.c_str());
     code = kExitFailed;
   }
-  return code;
+  return ended(control, code, stderr);
 }
 
 }  // namespace
@@ -312,6 +360,7 @@ Command add_bench(CLI::App& app) {
   app.add_option("--seed", o->seed, "seed of the random data");
   app.add_flag("--peers", o->peers,
                "the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
+  add_time_limit(app, o->limit);
   app.allow_extras();
   app.footer(
       "Google Benchmark's own flags, as --flag=value: --benchmark_filter=REGEX "

@@ -44,7 +44,7 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   int code = kExitGood;
   if (done.rounds == 0) {
     std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");
-    code = kExitFailed;
+    code = control.interrupted() ? kExitInterrupted : kExitFailed;
   } else {
     for (size_t i = 0; i < done.files.size(); ++i)
       std::printf("%s: %d round%s, saved in %s\n", devices[i].id().c_str(), done.rounds,
@@ -72,7 +72,8 @@ int run_check(const Options& o, const std::vector<Device>& devices) {
   check_calibrated(devices);
   Control control(o.time_limit);
   const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, o.seed, control);
-  const bool good = report_placement(outcomes, o.seed);
+  const bool good =
+      report_placement(outcomes, o.seed) || (control.interrupted() && outcomes.empty());
   Document document{.command = "calibrate"};
   return finish(document, control, "", good ? kExitGood : kExitFailed);
 }

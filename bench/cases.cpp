@@ -67,14 +67,18 @@ void add_case_options(CLI::App& app, Cases& c) {
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
 }
 
+void add_time_limit(CLI::App& app, double& limit) {
+  app.add_option("--time-limit", limit, "end after so many seconds with what there is")
+      ->check(CLI::NonNegativeNumber);
+}
+
 void add_measuring_options(CLI::App& app, Measuring& m) {
   add_list(app, "--device", m.devices,
            "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
   app.add_option("--seed", m.seed, "seed of the random data");
   app.add_option("--min-time", m.budget, "least measuring time of a figure in seconds")
       ->check(CLI::Range(0.001, 60.0));
-  app.add_option("--time-limit", m.limit, "end after so many seconds with what there is")
-      ->check(CLI::NonNegativeNumber);
+  add_time_limit(app, m.limit);
   app.add_option("--json", m.json, "write the results as JSON too")->type_name("FILE");
 }
 

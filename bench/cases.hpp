@@ -30,6 +30,8 @@ struct Measuring {
   double budget = 0.05,
          limit = 0;  ///< seconds: of one figure at least, of all at most (0: no limit)
 };
+/// --time-limit.
+void add_time_limit(CLI::App& app, double& limit);
 /// --device, --seed, --min-time, --time-limit, --json.
 void add_measuring_options(CLI::App& app, Measuring& measuring);
 

@@ -161,9 +161,13 @@ void compare_all_digests(std::vector<Result>& results) {
 int finish(Document& document, const Control& control, const std::string& path, int code) {
   document.partial = control.partial();
   if (!path.empty()) write_json(path, to_json(document));
+  return ended(control, code);
+}
+
+int ended(const Control& control, int code, std::FILE* out) {
   if (!control.partial()) return code;
-  std::printf("Ended early, %s: what stands above is all there is.\n", control.why().c_str());
-  return control.interrupted() ? kExitInterrupted : code;
+  std::fprintf(out, "Ended early, %s: what stands above is all there is.\n", control.why().c_str());
+  return control.interrupted() && code == kExitGood ? kExitInterrupted : code;
 }
 
 int exit_code(const std::vector<Result>& results, bool partial) {

@@ -2,6 +2,7 @@
 // problem whatever it answers, and hold the results against each other.
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,11 @@ void compare_digests(std::vector<Result>& results);
 /// The same for results of several problems; a line for each failure that nothing else had found.
 void compare_all_digests(std::vector<Result>& results);
 
-/// Writes the JSON file where one was asked for, says why the work ended early if it did, and returns
-/// the command's exit code: `code`, or kExitInterrupted.
+/// Writes the JSON file where one was asked for, and is then ended().
 int finish(Document& document, const Control& control, const std::string& path, int code);
+/// Says why the work ended early if it did, and returns the command's exit code: `code`, or kExitInterrupted
+/// where that would be good.
+int ended(const Control& control, int code, std::FILE* out = stdout);
 
 /// kExitFailed where any result is wrong, or none is right though the work wasn't ended early.
 int exit_code(const std::vector<Result>& results, bool partial = false);

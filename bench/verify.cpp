@@ -3,14 +3,15 @@
 #include "tests/conformance/engine/verify.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <iostream>
 
+#include "cases.hpp"
 #include "commands.hpp"
+#include "control.hpp"
 #include "error.hpp"
 #include "json.hpp"
+#include "side_by_side.hpp"
 
 namespace trine::bench {
 namespace {
@@ -24,6 +25,8 @@ nlohmann::ordered_json report_json(const conformance::Report& report) {
                         {"what", failure.what}});
   return {{"schema", 1},
           {"version", TRINE_VERSION_STRING},
+          {"command", "verify"},
+          {"partial", report.partial},
           {"host", host_json()},
           {"devices", devices_json()},
           {"verify",
@@ -36,34 +39,37 @@ nlohmann::ordered_json report_json(const conformance::Report& report) {
             {"failures", failures}}}};
 }
 
-int verify_all(conformance::Options& options, const std::string& json) {
+int verify_all(conformance::Options& options, double limit, const std::string& json) {
   if (!json.empty()) check_writable(json);
   options.require = conformance::required_by_environment();
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal)
-    options.progress = [](const conformance::Progress& p) {
-      std::fprintf(stderr, "\r\033[K%ld of %ld, %ld failed, %s %s", long(p.done), long(p.total),
-                   long(p.failed), p.device, p.name);
-    };
+  Control control(limit);
+  options.progress = [&](const conformance::Progress& p) {
+    control.show(
+        fmt::format("{} of {}, {} failed, {} {}", p.done, p.total, p.failed, p.device, p.name));
+  };
+  options.stop = [&] { return control.stop(); };
   const conformance::Report report = conformance::verify(options);
-  if (terminal) std::fprintf(stderr, "\r\033[K");
+  control.show("");
   if (!json.empty()) write_json(json, report_json(report));
   conformance::print(report, std::cout);
-  return report.passed() ? kExitGood : kExitFailed;
+  std::cout.flush();
+  return ended(control, report.passed() ? kExitGood : kExitFailed);
 }
 
 }  // namespace
 
 Command add_verify(CLI::App& app) {
   auto options = std::make_shared<conformance::Options>();
+  auto limit = std::make_shared<double>(0);
   auto json = std::make_shared<std::string>();
   app.add_flag("--quick", options->quick, "a subset that takes half a minute");
   app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
       ->delimiter(',');
   app.add_option("--rung", options->rung, "only this rung");
   app.add_option("--filter", options->filter, "only cases whose name contains this");
+  add_time_limit(app, *limit);
   app.add_option("--json", *json, "write the report as JSON too")->type_name("FILE");
-  return [options, json] { return verify_all(*options, *json); };
+  return [options, limit, json] { return verify_all(*options, *limit, *json); };
 }
 
 }  // namespace trine::bench

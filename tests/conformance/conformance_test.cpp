@@ -65,6 +65,24 @@ TEST(conformance, a_required_backend_that_is_absent_fails) {
   EXPECT_FALSE(report.passed());
 }
 
+TEST(conformance, what_is_stopped_is_partial) {
+  Options options;
+  options.devices = {"cpu"};
+  options.quick = true;
+  int asked = 0;
+  options.stop = [&] { return ++asked > 3; };
+  const Report report = verify(options);
+  EXPECT_TRUE(report.partial);
+  EXPECT_GT(report.cases, 0);
+  EXPECT_EQ(asked, 4);
+  EXPECT_TRUE(report.passed());
+  options.require = {"abacus"};
+  EXPECT_FALSE(verify(options).passed()) << "a failure stays one";
+  options.filter = "no case has this name";
+  options.require = {};
+  EXPECT_FALSE(verify(options).partial) << "nothing was left out";
+}
+
 TEST(conformance, zero_cases_is_a_failure) {
   Options options;
   options.filter = "no case has this name";

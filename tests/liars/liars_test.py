@@ -46,10 +46,10 @@ class Liars(unittest.TestCase):
 
     # --- trine bench: Google Benchmark's reports
 
-    def bench(self, rung):
+    def bench(self, rung, *more):
         """Exit code, words on stderr, and the case in the JSON."""
         command = [TRINE, "bench", "transpose", "--size", "512", "--dtype", "f32", "--device", "cpu", "--rung", rung,
-                   "--benchmark_min_time=0.01", "--benchmark_format=json"]
+                   "--benchmark_min_time=0.01", "--benchmark_format=json", *more]
         done = subprocess.run(command, capture_output=True, text=True, timeout=280,
                               env={**os.environ, "TRINE_BACKEND_PATH": PACKS})
         return done.returncode, done.stderr, json.loads(done.stdout)["benchmarks"][0]
@@ -64,6 +64,12 @@ class Liars(unittest.TestCase):
             self.assertIn(f"FAILED: transpose/f32/512x512/cpu/{rung}: ", words)
             self.assertTrue(case["error_occurred"])
             self.assertIn("differ", case["error_message"])
+
+    def test_a_liar_fails_a_bench_that_ended_early(self):
+        code, words, case = self.bench("null", "--benchmark_min_time=60", "--time-limit", "0.5")
+        self.assertEqual(code, 1, words)
+        self.assertIn("Ended early", words)
+        self.assertIn("differ", case["error_message"])
 
     # --- on the cpu: outputs
 

@@ -6,8 +6,10 @@ usage: bench_test.py [unittest options] TRINE SCHEMA"""
 import csv
 import json
 import os
+import signal
+import subprocess
 
-from harness import DEVICES, Program, main, trine
+from harness import DEVICES, TRINE, Program, main, trine
 
 QUICK = ("--benchmark_min_time=0.001",)
 
@@ -53,6 +55,44 @@ class TestBench(Program):
         text = self.run_good("bench", "reduce", "--size", "8", "--dtype", "f32,f64", "--device", "cpu",
                              "--benchmark_list_tests=true")
         self.assertEqual(text.split(), [f"reduce/sum/{t}/8/cpu/exact/manual_time" for t in ("f32", "f64")])
+
+    MANY = ("bench", "reduce", "--size", ",".join(map(str, range(64, 464))), "--dtype", "f32", "--device", "cpu",
+            "--benchmark_min_time=0.05")
+
+    def partial(self, text, why):
+        """Whole JSON of some of the cases, as Google Benchmark's tools expect it."""
+        document = json.loads(text)
+        self.assertIn(why, document["context"]["partial"])
+        self.assertGreater(len(document["benchmarks"]), 0)
+        self.assertLess(len(document["benchmarks"]), 400)
+        for case in document["benchmarks"]:
+            self.assertNotIn("error_occurred", case)
+            self.assertGreater(case["real_time"], 0)
+
+    def test_a_time_limit_leaves_what_there_is(self):
+        done = trine(*self.MANY, "--time-limit", "3", "--benchmark_format=json", "--benchmark_out=" + self.path("r.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Ended early, the time limit of 3 s is up", done.stderr)
+        self.partial(done.stdout, "time limit")
+        with open(self.path("r.json")) as file:
+            self.partial(file.read(), "time limit")
+
+    def test_an_interrupt_leaves_what_there_is(self):
+        run = subprocess.Popen([TRINE, *self.MANY, "--benchmark_out=" + self.path("r.json")], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        while not run.stdout.readline().startswith("reduce/"):
+            self.assertIsNone(run.poll())
+        run.send_signal(signal.SIGINT)
+        words = run.communicate(timeout=120)[1]
+        self.assertEqual(run.returncode, 130, words)
+        self.assertIn("interrupted", words)
+        with open(self.path("r.json")) as file:
+            self.partial(file.read(), "interrupted")
+
+    def test_what_ended_before_its_first_case_is_whole_json(self):
+        text = self.run_good("bench", "reduce", "--size", "64", "--dtype", "f32", "--device", "cpu", "--time-limit",
+                             "0.000001", "--benchmark_format=json")
+        self.assertEqual(json.loads(text)["benchmarks"], [])
 
     def test_refusals(self):
         def refused(*words, word):

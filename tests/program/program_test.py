@@ -5,12 +5,14 @@ written then, right results in .npy files, and JSON that keeps its schema.
 usage: program_test.py [unittest options] TRINE SCHEMA"""
 import json
 import os
+import signal
 import subprocess
+import time
 
 import jsonschema
 import numpy as np
 
-from harness import DEVICES, SCHEMA, Program, main, trine
+from harness import DEVICES, SCHEMA, TRINE, Program, main, trine
 
 
 class TestProgram(Program):
@@ -188,6 +190,38 @@ class TestProgram(Program):
         b = self.save("b.npy", np.asfortranarray(np.ones((40, 20))))
         text = self.run_good("compare", "gemm", "--input", a, b, "--min-time", "0.001")
         self.assertIn("30x20x40", text)
+
+    # --- verify
+
+    def verify(self, *words, require="", interrupt=False):
+        """Exit code, words, JSON of a run that ends early."""
+        run = subprocess.Popen([TRINE, "verify", *words, "--json", self.path("v.json")], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env={**os.environ, "TRINE_REQUIRE": require})
+        if interrupt:
+            time.sleep(2)
+            run.send_signal(signal.SIGINT)
+        text = "".join(run.communicate(timeout=120))
+        with open(self.path("v.json")) as file:
+            document = json.load(file)
+        self.assertTrue(document["partial"])
+        self.assertIn("Ended early", text)
+        return run.returncode, text, document["verify"]
+
+    def test_a_time_limit_ends_verify_with_what_there_is(self):
+        code, text, report = self.verify("--time-limit", "1")
+        self.assertEqual(code, 0, text)
+        self.assertIn("the time limit of 1 s is up", text)
+        self.assertGreater(report["cases"], 0)
+        self.assertEqual(self.verify("--time-limit", "0.001", require="abacus")[0], 1)
+        self.refused("verify", "--time-limit", "-1")
+
+    def test_an_interrupt_ends_verify_with_what_there_is(self):
+        code, text, report = self.verify(interrupt=True)
+        self.assertEqual(code, 130, text)
+        self.assertIn("interrupted", text)
+        self.assertGreater(report["cases"], 0)
+        code, text, _ = self.verify(interrupt=True, require="abacus")
+        self.assertEqual(code, 1, f"what had failed stays: {text}")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ class Race {
       threads.emplace_back([this, r, &errors] {
         try {
           for (const Case* c : cases_)
-            if (!step(*runners_[r], *c)) return;
+            if (stopped() || !step(*runners_[r], *c)) return;
         } catch (...) { errors[r] = std::current_exception(); }
       });
     for (std::thread& thread : threads) thread.join();
@@ -119,9 +119,15 @@ class Race {
 
   void collect(Report& report) const {
     for (const auto& runner : runners_) merge(runner->report(), report);
+    report.partial = stopped_;
   }
 
  private:
+  bool stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_ = stopped_ || (options_.stop && options_.stop());
+  }
+
   /// Returns whether to go on.
   bool step(Runner& runner, const Case& c) {
     const int64_t failed = runner.report().failed;
@@ -139,6 +145,7 @@ class Race {
   std::vector<std::unique_ptr<Runner>> runners_;
   std::mutex mutex_;
   int64_t done_ = 0, total_ = 0, failed_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace

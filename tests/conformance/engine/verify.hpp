@@ -26,7 +26,9 @@ struct Options {
   uint32_t operation = 0;            ///< only this trine_operation; 0: all
   bool stop_at_failure = false;      ///< the first failure ends it: is there any?
   std::vector<std::string> require;  ///< backends that must be there ("cpu", "opencl")
-  std::function<void(const Progress&)> progress;  ///< called from several threads, one at a time
+  // Both are called from several threads, one at a time.
+  std::function<void(const Progress&)> progress;
+  std::function<bool()> stop;  ///< asked before each case: true ends it with what there is
 };
 
 struct Failure {
@@ -35,6 +37,7 @@ struct Failure {
 
 struct Report {
   int64_t cases = 0, failed = 0, skipped = 0;
+  bool partial = false;  ///< stopped before the last case
   double seconds = 0;
   std::vector<Failure> failures;
   std::map<std::string, int64_t> skip_reasons;  ///< few words -> how many
@@ -42,7 +45,7 @@ struct Report {
   /// Cases run, by class: "rung" ("cpu reduce exact"), "dtype", "axis or layout", "values".
   std::map<std::string, std::map<std::string, int64_t>> classes;
 
-  bool passed() const { return failed == 0 && cases > 0; }
+  bool passed() const { return failed == 0 && (cases > 0 || partial); }
   /// "verify: N cases, 0 failed, M skipped (why)"
   std::string last_line() const;
 };

@@ -92,30 +92,39 @@ std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates)
           roof("to_host", "pinned", rates.to_host_pinned)};
 }
 
+std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
+                                      std::optional<Dtype> dtype) {
+  const Facts& facts = device.facts();
+  if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) return std::nullopt;
+  const double value = dtype ? arithmetic_rate(device, *dtype, what) : memory_rate(device, what);
+  if (value <= 0) return std::nullopt;
+  return DeviceRoof{device.id(),
+                    std::string(what),
+                    dtype,
+                    "",
+                    value,
+                    dtype ? "flop/s" : "B/s",
+                    dtype ? nominal(facts, what, *dtype) : known(facts.peak_bandwidth)};
+}
+
 std::vector<DeviceRoof> device_roofs(const Device& device, Control& control) {
   std::vector<DeviceRoof> roofs;
-  const Facts& facts = device.facts();
-  const auto add = [&](std::string_view what, std::optional<Dtype> dtype, const char* unit,
-                       std::optional<double> nominal, auto&& measure) {
+  const auto add = [&](std::string_view what, std::optional<Dtype> dtype = std::nullopt) {
     if (control.stop()) return;
     control.show(fmt::format("{} {} {}", device.id(), what, dtype ? name(*dtype) : ""));
-    const double value = measure();
-    if (value > 0)
-      roofs.push_back({device.id(), std::string(what), dtype, "", value, unit, nominal});
+    if (std::optional<DeviceRoof> roof = device_roof(device, what, dtype))
+      roofs.push_back(*std::move(roof));
   };
-  for (const char* what : {"read", "write", "copy"})
-    add(what, std::nullopt, "B/s", known(facts.peak_bandwidth),
-        [&] { return memory_rate(device, what); });
+  for (const char* what : {"read", "write", "copy"}) add(what);
   for (const char* unit : {"fma", "tensor"})
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32}) {
-      if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) continue;
-      add(unit, dtype, "flop/s", nominal(facts, unit, dtype),
-          [&] { return arithmetic_rate(device, dtype, unit); });
-    }
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32}) add(unit, dtype);
   if (has_link(device) && !control.stop())
     for (DeviceRoof& roof : link_roofs(device, link_rates(device, kLinkBytes, 0.03)))
       roofs.push_back(std::move(roof));
-  add("launch", std::nullopt, "s", std::nullopt, [&] { return launch_seconds(device); });
+  if (control.stop()) return roofs;
+  control.show(fmt::format("{} launch", device.id()));
+  if (const double seconds = launch_seconds(device); seconds > 0)
+    roofs.push_back({device.id(), "launch", std::nullopt, "", seconds, "s", std::nullopt});
   return roofs;
 }
 

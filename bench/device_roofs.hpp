@@ -25,6 +25,10 @@ nlohmann::ordered_json to_json(const DeviceRoof& roof);
 /// The link's four, of copies as large as `rates` has them.
 std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates);
 
+/// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype; none where the device hasn't such.
+std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
+                                      std::optional<Dtype> dtype = std::nullopt);
+
 /// Memory, arithmetic by dtype, link and launch; what `control` ends early is left out.
 std::vector<DeviceRoof> device_roofs(const Device& device, Control& control);
 

@@ -35,12 +35,32 @@ struct Line {
   Site site = Site::device;
 };
 
+/// What a document reads off a table of curves, the first column against the others.
+struct Curves {
+  double first_peak;  ///< of the first column
+  double peak, elements,
+      break_even;  ///< of the others: the best, at how many elements; NaN: not stated
+};
+
+/// A document's roofline. The ridge is where its roofs meet; the point is the rate over the bandwidth. Both
+/// in operations an element.
+struct Roofline {
+  struct Roofs {
+    std::string label;
+    double gigabytes, gigaflops, ridge, point;
+  };
+  std::string label;  ///< of the lines whose best is the point
+  std::vector<Roofs> roofs;
+};
+
 struct Table {
   std::string title;
   std::string ours;  ///< what the document doesn't state and we chose; empty if nothing
   std::vector<Figure> figures;
   std::vector<Line> lines;
-  bool crossing = false;  ///< says from which size each column overtakes the first
+  std::optional<Curves> curves = {};
+  std::optional<Roofline> roofline = {};
+  bool over_first = false;  ///< has a column more: the best of the others over the first
 };
 
 /// A document: its tables, and what it says beside them.

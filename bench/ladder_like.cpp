@@ -7,24 +7,11 @@
 #include <set>
 
 #include "ladder.hpp"
+#include "readings.hpp"
 #include "table.hpp"
 
 namespace trine::bench {
 namespace {
-
-/// A line's results, and today's figures from them, NaN where there is none.
-struct Measured {
-  const Line* line = nullptr;
-  std::vector<Result> results;
-  std::vector<double> today;
-};
-
-/// Published figures are of single launches, so these are too.
-const Result* kernel_of(const Measured& measured) {
-  for (const Result& r : measured.results)
-    if (r.verified && r.kernel && r.memory == "resident" && r.method == "single") return &r;
-  return nullptr;
-}
 
 double elements(const Problem& p) { return double(p.size.rows) * double(p.size.cols); }
 
@@ -47,25 +34,17 @@ double today(Figure figure, const Measured& measured, const Result* before, cons
   return std::nan("");
 }
 
+/// As the document has it.
+std::string then_text(double value) { return std::isnan(value) ? "-" : fmt::format("{}", value); }
+
 std::string figure_text(double value) {
   if (std::isnan(value)) return "-";
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-double published_of(const Line& line, size_t figure) {
-  return figure < line.published.size() ? line.published[figure] : std::nan("");
-}
-
 std::string share_of(const Measured& measured) {
   const Result* r = kernel_of(measured);
   return r ? share_text(*r, 1) : "-";
-}
-
-std::string verdict_of(const Measured& measured) {
-  if (measured.results.empty()) return "not here";
-  for (const Result& r : measured.results)
-    if (!r.verified) return verdict_text(r);
-  return verdict_text(measured.results.front());
 }
 
 bool is_whole(const Table& table) {
@@ -86,7 +65,7 @@ std::vector<std::vector<std::string>> plain(const Table& table,
   for (const Measured& each : measured) {
     std::vector<std::string> row{each.line->label, each.line->rung};
     for (size_t i = 0; i < table.figures.size(); ++i) {
-      row.push_back(figure_text(published_of(*each.line, i)));
+      row.push_back(then_text(published_of(*each.line, i)));
       row.push_back(figure_text(each.today[i]));
     }
     row.insert(row.end(), {share_of(each), verdict_of(each)});
@@ -95,12 +74,14 @@ std::vector<std::vector<std::string>> plain(const Table& table,
   return rows;
 }
 
-std::vector<std::string> columns_of(const Table& table) {
-  std::vector<std::string> columns;
-  for (const Line& line : table.lines)
-    if (std::find(columns.begin(), columns.end(), line.column) == columns.end())
-      columns.push_back(line.column);
-  return columns;
+/// A column more.
+void add_speed_ups(std::vector<std::vector<std::string>>& rows, const Readings& readings) {
+  rows[0].push_back("best " + readings.figures[0]);
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    const double then = readings.rows[i].published[0];
+    const std::string now = figure_text(readings.rows[i].today[0]);
+    rows[i + 1].push_back(std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now));
+  }
 }
 
 /// A row for each label; in each column "published → today", or today's alone.
@@ -120,9 +101,9 @@ std::vector<std::vector<std::string>> crossed(const Table& table,
     const double then = published_of(*each.line, 0);
     const bool wrong = !kernel_of(each) && !each.results.empty();
     const std::string now = wrong ? verdict_of(each) : figure_text(each.today.front());
-    rows.back()[column + 1] =
-        std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now);
+    rows.back()[column + 1] = std::isnan(then) ? now : fmt::format("{} → {}", then_text(then), now);
   }
+  if (table.over_first) add_speed_ups(rows, speed_ups(table, measured));
   return rows;
 }
 
@@ -137,33 +118,30 @@ void print_verified(const std::vector<Measured>& measured, const Device& device)
     std::printf("%d of %d verified.\n", int(good), int(here));
 }
 
-/// Between which sizes a column overtakes the first one: at every larger size it is faster.
-void print_crossings(const Table& table, const std::vector<Measured>& measured) {
-  const std::vector<std::string> columns = columns_of(table);
-  const auto time_at = [&](const std::string& label, const std::string& column) {
-    for (const Measured& each : measured)
-      if (each.line->label == label && each.line->column == column) {
-        const Result* kernel = kernel_of(each);
-        return kernel ? *kernel->kernel : std::nan("");
-      }
-    return std::nan("");
-  };
-  std::vector<std::string> labels;
-  for (const Line& line : table.lines)
-    if (labels.empty() || labels.back() != line.label) labels.push_back(line.label);
-  for (size_t c = 1; c < columns.size(); ++c) {
-    std::string from, below;
-    for (auto label = labels.rbegin(); label != labels.rend() && below.empty(); ++label) {
-      const double other = time_at(*label, columns[0]), mine = time_at(*label, columns[c]);
-      if (std::isnan(other) || std::isnan(mine)) continue;
-      (mine < other ? from : below) = *label;
-    }
-    if (from.empty() && below.empty()) continue;
-    std::printf("Break-even with %s at %s: %s\n", columns[0].c_str(), columns[c].c_str(),
-                from.empty()    ? fmt::format("not up to {}", below).c_str()
-                : below.empty() ? fmt::format("below {}", from).c_str()
-                                : fmt::format("between {} and {}", below, from).c_str());
+void print_break_evens(const Table& table, const std::vector<Measured>& measured) {
+  for (const BreakEven& each : break_evens(table, measured))
+    std::printf("Break-even with %s at %s: %s\n", columns_of(table)[0].c_str(), each.column.c_str(),
+                each.from.empty() ? fmt::format("not up to {}", each.below).c_str()
+                : each.below.empty()
+                    ? fmt::format("below {}", each.from).c_str()
+                    : fmt::format("between {} and {}", each.below, each.from).c_str());
+}
+
+void print_readings(const Readings& readings) {
+  std::vector<std::string> head{"", "rung"};
+  for (const std::string& figure : readings.figures)
+    head.insert(head.end(), {figure + " then", figure + " today"});
+  head.emplace_back("verified");
+  std::vector<std::vector<std::string>> rows{head};
+  for (const Reading& each : readings.rows) {
+    std::vector<std::string> row{each.label, each.rung};
+    for (size_t i = 0; i < each.today.size(); ++i)
+      row.insert(row.end(), {then_text(each.published[i]), figure_text(each.today[i])});
+    row.push_back(each.verdict);
+    rows.push_back(row);
   }
+  std::printf("\n%s\n", readings.title.c_str());
+  print_table(rows, 2);
 }
 
 void print_refusals(const std::vector<Measured>& measured) {
@@ -199,6 +177,29 @@ nlohmann::ordered_json to_json(const SourceDocument& document, const Device& dev
       row["published"].push_back(number(published_of(*each.line, i)));
       row["today"].push_back(number(each.today[i]));
     }
+    json["rows"].push_back(row);
+  }
+  return json;
+}
+
+nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
+                               const Readings& readings) {
+  nlohmann::ordered_json json = {{"document", document.number},
+                                 {"name", document.name},
+                                 {"table", readings.title},
+                                 {"ours", ""},
+                                 {"device", device.id()},
+                                 {"figures", readings.figures},
+                                 {"rows", nlohmann::ordered_json::array()}};
+  for (const Reading& each : readings.rows) {
+    nlohmann::ordered_json row = {{"label", each.label},
+                                  {"column", ""},
+                                  {"rung", each.rung},
+                                  {"verdict", each.verdict},
+                                  {"published", nlohmann::ordered_json::array()},
+                                  {"today", nlohmann::ordered_json::array()}};
+    for (const double value : each.published) row["published"].push_back(number(value));
+    for (const double value : each.today) row["today"].push_back(number(value));
     json["rows"].push_back(row);
   }
   return json;
@@ -268,6 +269,43 @@ bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
   return true;
 }
 
+/// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of the plain
+/// units. A device without the document's kernels stands there with its own choice.
+Readings roofline_today(LadderRun& run, const Device& device, const Table& table,
+                        const std::vector<Measured>& measured) {
+  const std::string& label = table.roofline->label;
+  const Line& line = *std::find_if(table.lines.begin(), table.lines.end(),
+                                   [&](const Line& each) { return each.label == label; });
+  Measured own{&line};
+  const Measured* best = best_of(measured, label);
+  if (!best) {
+    Runner runner(device, run.budget);
+    own.results = run.measure(runner, line.problem, "");
+    if (kernel_of(own)) best = &own;
+  }
+  std::vector<DeviceRoof> roofs;
+  run.control.show(fmt::format("roofs of {}", device.id()));
+  for (const auto& roof :
+       {device_roof(device, "copy"), device_roof(device, "fma", line.problem.dtype)})
+    if (roof) roofs.push_back(*roof);
+  run.control.show("");
+  return read_roofline(table, best, nominal_ceilings(roofs, line.problem),
+                       measured_ceilings(roofs, line.problem));
+}
+
+/// What the document reads off a table, printed but for the column that the table has of its own.
+std::vector<Readings> read(LadderRun& run, const Device& device, const Table& table,
+                           const std::vector<Measured>& measured) {
+  std::vector<Readings> all;
+  if (table.over_first) all.push_back(speed_ups(table, measured));
+  const size_t printed = all.size();
+  if (table.curves) all.push_back(peaks(table, measured));
+  if (table.roofline && !run.control.stop())
+    all.push_back(roofline_today(run, device, table, measured));
+  for (size_t i = printed; i < all.size(); ++i) print_readings(all[i]);
+  return all;
+}
+
 }  // namespace
 
 void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
@@ -282,9 +320,11 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     const bool plainly = table.lines[0].column.empty();
     print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
     if (!plainly) print_verified(measured, device);
-    if (table.crossing) print_crossings(table, measured);
+    if (table.curves) print_break_evens(table, measured);
     print_refusals(measured);
     run.document.arrays["published"].push_back(to_json(document, device, table, measured));
+    for (const Readings& readings : read(run, device, table, measured))
+      run.document.arrays["published"].push_back(to_json(document, device, readings));
     std::fflush(stdout);
     if (is_first_of_its_case(document, table)) climb_own(run, device, document, table);
   }

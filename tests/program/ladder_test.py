@@ -34,7 +34,7 @@ class TestLadder(Program):
         self.assertIn("×", " ".join(rows[1]))
 
     def test_prints_the_documents_with_their_figures(self):
-        published = {"001": ["4.24", "30.1", "17.2", "all CPU threads"], "003": ["8.05", "62.7", "30", "73"]}
+        published = {"001": ["4.238", "30.1", "17.2", "all CPU threads"], "003": ["8.054", "62.671", "30.04", "73"]}
         for number, figures in published.items():
             text = self.run_good("ladder", "--like", number, "--device", "cpu", *QUICK, "--json",
                                  self.path("like.json"))
@@ -68,6 +68,35 @@ class TestLadder(Program):
             milliseconds, gigabytes = row["today"][:2]
             self.assertAlmostEqual(gigabytes * milliseconds, (2 ** 22 * 4 + 8) / 1e6, delta=0.01)
         self.assertAlmostEqual(rows[-1]["today"][3], rows[0]["today"][0] / rows[-1]["today"][0], places=6)
+
+    def test_reads_the_peaks_off_a_documents_curves(self):
+        text = self.run_good("ladder", "--like", "004", "--device", "cpu", *QUICK, "--json", self.path("like.json"))
+        for figure in ("262144", "8192", "3000", "GB/s then"):
+            self.assertIn(figure, text)
+        tables = {table["table"]: table for table in self.load("like.json")["published"]}
+        curves = tables["Sum of f32, naive: bandwidth against size and threads"]
+        peaks = tables["Sum of f32, naive: bandwidth against size and threads, its peaks"]
+        self.assertEqual(peaks["figures"], ["GB/s", "elements", "break-even"])
+        cpu, others = peaks["rows"]
+        self.assertEqual(cpu["published"], [1.5, None, None])
+        self.assertEqual(cpu["today"][0], max(row["today"][0] for row in curves["rows"] if row["today"][0]))
+        self.assertEqual(others["published"], [38, 262144, 8192])
+        self.assertEqual((others["today"], others["verdict"]), ([None] * 3, "not here"))
+
+    def test_shows_every_finish_of_the_last_kernel_of_003(self):
+        device = next((d for d in DEVICES if d.startswith("opencl")), None)
+        if device is None:
+            self.skipTest("no OpenCL device")
+        self.run_good("ladder", "--like", "003", "--device", device, *QUICK, "--json", self.path("like.json"))
+        table = next(t for t in self.load("like.json")["published"] if "groups' sums" in t["table"])
+        self.assertEqual([(row["label"], row["column"]) for row in table["rows"]],
+                         [(n, finish) for n in ("2^22", "2^25") for finish in ("recursive", "atomic", "last_block")])
+        for row in table["rows"]:
+            self.assertEqual(row["published"], [None])
+            if row["column"] == "last_block" and row["verdict"] == "refused":
+                continue  # a device whose groups don't see each other's memory
+            self.assertEqual(row["verdict"], "within bound")
+            self.assertGreater(row["today"][0], 0)
 
     def test_takes_rungs_with_several_parameters(self):
         device = next((d for d in DEVICES if d.startswith("opencl")), None)

@@ -1,0 +1,163 @@
+#include "readings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trine::bench {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+double or_none(double value) { return value > 0 ? value : kNone; }
+
+std::vector<std::string> each_once(const Table& table, std::string Line::*word) {
+  std::vector<std::string> words;
+  for (const Line& line : table.lines)
+    if (std::find(words.begin(), words.end(), line.*word) == words.end())
+      words.push_back(line.*word);
+  return words;
+}
+
+const Measured* at(const std::vector<Measured>& measured, const std::string& label,
+                   const std::string& column) {
+  for (const Measured& each : measured)
+    if (each.line->label == label && each.line->column == column) return &each;
+  return nullptr;
+}
+
+double seconds_of(const Measured* measured) {
+  const Result* kernel = measured ? kernel_of(*measured) : nullptr;
+  return kernel ? *kernel->kernel : kNone;
+}
+
+double elements_of(const Line& line) {
+  return double(line.problem.size.rows) * double(line.problem.size.cols);
+}
+
+/// The line with the largest of today's figures among those that `enters` lets in.
+template <class Enters>
+const Measured* largest(const std::vector<Measured>& measured, Enters enters) {
+  const Measured* best = nullptr;
+  for (const Measured& each : measured)
+    if (enters(*each.line) && kernel_of(each) && (!best || each.today[0] > best->today[0]))
+      best = &each;
+  return best;
+}
+
+double published_best(const Table& table, const std::string& label, const std::string& but) {
+  double best = kNone;
+  for (const Line& line : table.lines)
+    if (line.label == label && line.column != but) best = std::fmax(best, published_of(line));
+  return best;
+}
+
+/// `best`: the line that today's figures stand on; null where none is right.
+Reading reading(const std::string& label, const Measured* best, std::vector<double> published,
+                std::vector<double> today) {
+  return {label, best ? kernel_of(*best)->rung : "", best ? verdict_of(*best) : "not here",
+          std::move(published), std::move(today)};
+}
+
+}  // namespace
+
+const Result* kernel_of(const Measured& measured) {
+  for (const Result& r : measured.results)
+    if (r.verified && r.kernel && r.memory == "resident" && r.method == "single") return &r;
+  return nullptr;
+}
+
+std::string verdict_of(const Measured& measured) {
+  if (measured.results.empty()) return "not here";
+  for (const Result& r : measured.results)
+    if (!r.verified) return verdict_text(r);
+  return verdict_text(measured.results.front());
+}
+
+double published_of(const Line& line, size_t figure) {
+  return figure < line.published.size() ? line.published[figure] : kNone;
+}
+
+std::vector<std::string> columns_of(const Table& table) { return each_once(table, &Line::column); }
+std::vector<std::string> labels_of(const Table& table) { return each_once(table, &Line::label); }
+
+std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured) {
+  const std::vector<std::string> columns = columns_of(table), labels = labels_of(table);
+  std::vector<BreakEven> all;
+  for (size_t c = 1; c < columns.size(); ++c) {
+    BreakEven each{columns[c], {}, {}, kNone};
+    for (auto label = labels.rbegin(); label != labels.rend() && each.below.empty(); ++label) {
+      const Measured* line = at(measured, *label, columns[c]);
+      const double first = seconds_of(at(measured, *label, columns[0])), mine = seconds_of(line);
+      if (std::isnan(first) || std::isnan(mine)) continue;
+      (mine < first ? each.from : each.below) = *label;
+      if (mine < first) each.elements = elements_of(*line->line);
+    }
+    if (!each.from.empty() || !each.below.empty()) all.push_back(each);
+  }
+  return all;
+}
+
+Readings peaks(const Table& table, const std::vector<Measured>& measured) {
+  const std::string first = columns_of(table).front();
+  const Curves& then = *table.curves;
+  double from = kNone;
+  for (const BreakEven& each : break_evens(table, measured)) from = std::fmin(from, each.elements);
+  const auto row = [&](const char* label, bool of_first, std::vector<double> published,
+                       double even) {
+    const Measured* best =
+        largest(measured, [&](const Line& line) { return (line.column == first) == of_first; });
+    std::vector<double> today{best ? best->today[0] : kNone,
+                              best ? elements_of(*best->line) : kNone, even};
+    return reading(label, best, std::move(published), std::move(today));
+  };
+  return {table.title + ", its peaks",
+          {std::string(heading(table.figures[0])), "elements", "break-even"},
+          {row(first.c_str(), true, {then.first_peak, kNone, kNone}, kNone),
+           row("best of the others", false, {then.peak, then.elements, then.break_even}, from)}};
+}
+
+Readings speed_ups(const Table& table, const std::vector<Measured>& measured) {
+  const std::string first = columns_of(table).front();
+  Readings readings{"speed-up over " + first, {"over " + first}, {}};
+  for (const std::string& label : labels_of(table)) {
+    const Measured* best = largest(
+        measured, [&](const Line& line) { return line.label == label && line.column != first; });
+    const Measured* base = at(measured, label, first);
+    const auto of_first =
+        std::find_if(table.lines.begin(), table.lines.end(),
+                     [&](const Line& line) { return line.label == label && line.column == first; });
+    readings.rows.push_back(reading(label, best,
+                                    {published_best(table, label, first) / published_of(*of_first)},
+                                    {best ? seconds_of(base) / seconds_of(best) : kNone}));
+  }
+  return readings;
+}
+
+const Measured* best_of(const std::vector<Measured>& measured, const std::string& label) {
+  return largest(measured, [&](const Line& line) { return line.label == label; });
+}
+
+Readings read_roofline(const Table& table, const Measured* best, const Ceilings& nominal,
+                       const Ceilings& measured) {
+  const Problem& problem = table.lines[0].problem;
+  const std::string unit = fmt::format("flop/{}", name(problem.dtype));
+  Readings readings{table.title + ", the roofline at " + table.roofline->label,
+                    {"GB/s", "GF/s", "ridge " + unit, "point " + unit},
+                    {}};
+  const double rate = best ? kernel_of(*best)->rate : kNone;
+  for (const Roofline::Roofs& then : table.roofline->roofs) {
+    const Ceilings& today = then.label == "nominal" ? nominal : measured;
+    const double bandwidth = or_none(today.bandwidth), arithmetic = or_none(today.arithmetic);
+    const double size = double(size_of(problem.dtype));
+    readings.rows.push_back(reading(then.label, best,
+                                    {then.gigabytes, then.gigaflops, then.ridge, then.point},
+                                    {bandwidth / 1e9, arithmetic / 1e9,
+                                     arithmetic / bandwidth * size, rate / bandwidth * size}));
+  }
+  return readings;
+}
+
+}  // namespace trine::bench

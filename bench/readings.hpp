@@ -1,0 +1,66 @@
+// What today's lines of a source document's table say: their figures, and what the document reads off a
+// whole table: peaks and break-even, speed-up over a column, roofline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documents.hpp"
+#include "result.hpp"
+#include "roofline.hpp"
+
+namespace trine::bench {
+
+/// A line's results, and today's figures from them, NaN where there is none.
+struct Measured {
+  const Line* line = nullptr;
+  std::vector<Result> results = {};
+  std::vector<double> today = {};
+};
+
+/// Published figures are of single launches, so these are too; null where none is right.
+const Result* kernel_of(const Measured& measured);
+
+/// "same bits", "within bound", "WRONG", "refused"; "not here" where the device hasn't the rung.
+std::string verdict_of(const Measured& measured);
+
+/// As the line has it; NaN: not stated.
+double published_of(const Line& line, size_t figure = 0);
+
+/// The columns of a table, and its labels, each once and in order.
+std::vector<std::string> columns_of(const Table& table);
+std::vector<std::string> labels_of(const Table& table);
+
+/// Between which two labels a column overtakes the first one, as at every larger size: `below` is the last
+/// at which it hasn't, `from` the first from which it has; empty where there is none.
+struct BreakEven {
+  std::string column, below, from;
+  double elements;  ///< of `from`; NaN where it is empty
+};
+std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured);
+
+/// What a document reads off a whole table, as published and today.
+struct Reading {
+  std::string label, rung, verdict;  ///< rung: what ran today
+  std::vector<double> published, today;
+};
+struct Readings {
+  std::string title;
+  std::vector<std::string> figures;
+  std::vector<Reading> rows;
+};
+
+/// The largest figure of the first column, and of all others, with the least of their break-evens.
+Readings peaks(const Table& table, const std::vector<Measured>& measured);
+
+/// At each label the best of the other columns over the first.
+Readings speed_ups(const Table& table, const std::vector<Measured>& measured);
+
+/// The line of that label with the largest figure; null where none is right.
+const Measured* best_of(const std::vector<Measured>& measured, const std::string& label);
+
+/// The table's roofline: the best kernel of its label under the nominal and the measured roofs.
+Readings read_roofline(const Table& table, const Measured* best, const Ceilings& nominal,
+                       const Ceilings& measured);
+
+}  // namespace trine::bench

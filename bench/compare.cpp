@@ -88,16 +88,29 @@ bool is_named(const Options& o, const std::string& rung) {
   return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
 }
 
-/// What a run does in its turns, in words.
-std::string steps_of(const Options& o, const std::vector<Runner>& runners,
-                     const std::vector<Problem>& all) {
-  std::string steps =
+/// Those of `o` with what each does in its turns.
+Company company_of(const Options& o, const std::vector<Runner>& runners,
+                   const std::vector<Problem>& all) {
+  Company company = o.company;
+  company.work =
       fmt::format("{} rounds of {} s, seed {}\n", o.rounds, o.measuring.budget, o.measuring.seed);
+  company.steps = 0;
   for (const Problem& problem : all)
     for (const Runner& runner : runners)
-      for (const std::string& rung : rungs_for(o, runner.device(), problem.operation))
-        steps += fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
-  return steps;
+      for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
+        company.work +=
+            fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
+        ++company.steps;
+      }
+  return company;
+}
+
+void print_left(const Turns& turns, int rounds) {
+  for (const Turns::Left& run : turns.left())
+    std::printf(
+        "The run at place %d left after %lld of %d rounds: what came after was measured without "
+        "it.\n",
+        run.place, static_cast<long long>(run.rounds), rounds);
 }
 
 /// Every rung on every device, on the same data; each a turn of its own.
@@ -147,10 +160,7 @@ int compare(const Options& o) {
   std::optional<Turns> turns;
   if (!o.company.path.empty()) {
     control.show("waiting for the others that take turns by " + o.company.path);
-    Company company = o.company;
-    company.work = steps_of(o, runners, all);
-    turns.emplace(company, control);
-    document.arrays["turns"] = turns->to_json();
+    turns.emplace(company_of(o, runners, all), control);
   }
   const auto conclude = [&](Measured& of) {
     std::vector<Result> results = combined(std::exchange(of.rounds, {}));
@@ -174,6 +184,10 @@ int compare(const Options& o) {
   for (Measured& of : measured)  // where the last round ended early
     if (!of.rounds.empty()) conclude(of);
   report.finish();
+  if (turns) {
+    print_left(*turns, o.rounds);
+    document.arrays["turns"] = turns->to_json();
+  }
   return finish(document, control, o.measuring.json, verified_all ? kExitGood : kExitFailed);
 }
 

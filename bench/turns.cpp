@@ -22,11 +22,12 @@ using Clock = std::chrono::steady_clock;
 /// What the file holds. Who is there is told by locks on its bytes, which end with their process: run i
 /// holds byte i, and who joins, byte kJoining meanwhile.
 struct Page {
-  uint64_t magic = 0x736e72757420000a;
+  uint64_t magic = 0x736e72757420010a;
   uint64_t id = 0;    ///< of these runs together
   uint64_t work = 0;  ///< a hash of what they do
   int64_t of = 0;
-  int64_t place = -1;  ///< of the run whose turn it is; -1 until all have come
+  int64_t turn = -1;                 ///< whose it is, place_of() says; -1 until all have come
+  int64_t taken[Turns::kMost] = {};  ///< how many turns each has had
 };
 constexpr off_t kJoining = 4096;
 
@@ -81,7 +82,8 @@ Turns::Turns(const Company& company, Control& control)
     : path_(company.path),
       control_(control),
       file_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)),
-      of_(company.of) {
+      of_(company.of),
+      steps_(company.steps) {
   if (file_ < 0) throw Refusal(fmt::format("{} can't be written: {}", path_, std::strerror(errno)));
   try {
     join(company);
@@ -106,7 +108,7 @@ void Turns::join(const Company& company) {
   if (!any_held(file_)) {  // what an earlier run left there is void
     const Page first{.id = random_id(), .work = hash(company.work), .of = of_};
     write_to(file_, &first, sizeof first, 0, path_);
-  } else if (page.place >= 0) {
+  } else if (page.turn >= 0) {
     throw Refusal(fmt::format("runs that take turns by {} are under way", path_));
   } else if (page.of != of_) {
     throw Refusal(fmt::format("{} runs are to take turns by {}, not {}", page.of, path_, of_));
@@ -148,28 +150,58 @@ bool Turns::all_joined() {
   return true;
 }
 
-bool Turns::has_begun() { return read_page(file_).place >= 0; }
+bool Turns::has_begun() { return read_page(file_).turn >= 0; }
 
-/// Also where those before this one, from the one whose turn it is, are gone.
+/// Each step takes a turn of everyone, in the order of their places, which every other round reverses.
+int Turns::place_of(int64_t turn) const {
+  const auto nth = int(turn % of_);
+  return turn / of_ / steps_ % 2 == 0 ? nth : of_ - 1 - nth;
+}
+
+/// The one that comes next, or is.
+int64_t Turns::own_turn() const {
+  int64_t turn = taken_ * of_;
+  while (place_of(turn) != place_) ++turn;
+  return turn;
+}
+
+/// Also where those whose turns come before, from the current one on, are gone. Who is gone never comes back, and
+/// no turn is passed beyond that of one who is there: one at a time finds this true, until it passes its turn on.
 bool Turns::is_mine() {
-  for (int i = int(read_page(file_).place); i != place_; i = (i + 1) % of_)
-    if (is_held(file_, i)) return false;
+  for (int64_t turn = read_page(file_).turn; turn < own_turn(); ++turn)
+    if (is_held(file_, place_of(turn))) return false;
   return true;
 }
 
-void Turns::pass_to(int place) {
-  const auto next = int64_t(place);
-  write_to(file_, &next, sizeof next, offsetof(Page, place), path_);
+void Turns::pass_to(int64_t turn) {
+  write_to(file_, &turn, sizeof turn, offsetof(Page, turn), path_);
 }
 
 void Turns::next() {
   if (control_.stop()) return;  // it may not be its turn; who ends is left out
-  pass_to((place_ + 1) % of_);
+  const int64_t following = own_turn() + 1;
+  ++taken_;
+  write_to(file_, &taken_, sizeof taken_, offsetof(Page, taken) + sizeof taken_ * size_t(place_),
+           path_);
+  pass_to(following);
   await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }
 
+std::vector<Turns::Left> Turns::left() const {
+  const Page page = read_page(file_);
+  std::vector<Left> all;
+  for (int i = 0; i < of_; ++i)
+    if (page.taken[i] < taken_ && !is_held(file_, i)) all.push_back({i, page.taken[i] / steps_});
+  return all;
+}
+
 nlohmann::ordered_json Turns::to_json() const {
-  return {{"id", fmt::format("{:016x}", read_page(file_).id)}, {"of", of_}, {"place", place_}};
+  nlohmann::ordered_json gone = nlohmann::ordered_json::array();
+  for (const Left& run : left()) gone.push_back({{"place", run.place}, {"rounds", run.rounds}});
+  return {{"id", fmt::format("{:016x}", read_page(file_).id)},
+          {"of", of_},
+          {"place", place_},
+          {"left", gone}};
 }
 
 }  // namespace trine::bench

@@ -90,12 +90,27 @@ class Gate(Program):
         first, second = self.load("0.json")["turns"], self.load("1.json")["turns"]
         self.assertEqual(first["id"], second["id"])
         self.assertEqual({first["place"], second["place"]}, {0, 1})
+        self.assertEqual([first["left"], second["left"]], [[], []])
         self.assertIn("took turns", trine("gate", self.path("0.json"), self.path("1.json")).stdout)
         self.measure("alone.json")
         self.assertNotIn("turns", self.load("alone.json"))
         self.refused("compare", "--takers", "3", word="--turns")
         self.refused("compare", "--turns", self.path("turns"), word="--rounds")
         self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="something else")
+
+    def test_who_leaves_early_is_named(self):
+        words = [TRINE, "compare", "transpose", "--size", "64", "--device", "cpu", "--min-time", "0.05", "--rounds",
+                 "30", "--turns", self.path("turns")]
+        stays = subprocess.Popen([*words, "--json", self.path("stays.json")], stdout=subprocess.PIPE, text=True)
+        leaves = subprocess.Popen([*words, "--time-limit", "3", "--json", self.path("leaves.json")],
+                                  stdout=subprocess.DEVNULL)
+        text = stays.communicate(timeout=120)[0]
+        self.assertEqual([stays.returncode, leaves.wait(120)], [0, 0])
+        gone, = self.load("stays.json")["turns"]["left"]
+        self.assertEqual(gone["place"], self.load("leaves.json")["turns"]["place"])
+        self.assertIn(f"left after {gone['rounds']} of 30 rounds", text)
+        self.assertLess(gone["rounds"], 30)
+        self.assertEqual(self.load("leaves.json")["turns"]["left"], [])
 
     def test_wrong_results_fail(self):
         document = self.measure("r.json")

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "bench/error.hpp"
 
@@ -50,21 +51,24 @@ class TurnsTest : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(TurnsTest, OneAfterTheOther) {
-  const auto run = [&] {
+TEST_F(TurnsTest, OneAfterTheOtherAndBackAgain) {
+  const auto run = [&](int64_t steps) {
     Control control;
-    Turns turns({path("turns"), 3}, control);
+    Turns turns({.path = path("turns"), .of = 3, .steps = steps}, control);
     for (int i = 0; i < 4; ++i) {
       note(std::to_string(turns.to_json()["place"].get<int>()));
       usleep(2000);  // long enough for another to butt in
       turns.next();
     }
+    if (!turns.left().empty()) _exit(1);  // all had as many
   };
-  for (int again = 0; again < 2; ++again) {  // the file of the first time serves the second
-    std::filesystem::remove(path("log"));
-    const pid_t children[] = {start(run), start(run), start(run)};
-    for (const pid_t child : children) EXPECT_TRUE(ended_well(child));
-    EXPECT_EQ(noted(), "012012012012");
+  for (const auto& [steps, order] :
+       {std::pair{1, "012210012210"}, {2, "012012210210"}, {3, "012012012210"}}) {
+    std::filesystem::remove(path("log"));  // the file of turns serves again
+    const auto child = [&] { return start([&] { run(steps); }); };
+    const pid_t children[] = {child(), child(), child()};
+    for (const pid_t one : children) EXPECT_TRUE(ended_well(one));
+    EXPECT_EQ(noted(), order);
   }
 }
 
@@ -83,6 +87,41 @@ TEST_F(TurnsTest, WhoDiesIsLeftOut) {
   EXPECT_TRUE(ended_well(surviving));
   const std::string order = noted();
   EXPECT_EQ(std::count(order.begin(), order.end(), 's'), 3) << order;
+}
+
+TEST_F(TurnsTest, WhoeverDiesWhenever) {
+  constexpr int kOf = 3, kTurns = 5, kSteps = 2;
+  /// The one of `place` dies in its turn number `last`, or soon after.
+  const auto run = [&](int place, int last, bool after) {
+    Control control;
+    Turns turns({.path = path("turns"), .of = kOf, .steps = kSteps}, control);
+    const int own = turns.to_json()["place"];
+    for (int i = 0; i < kTurns; ++i) {
+      if (own == place && i == last) {
+        if (!after) _exit(0);
+        std::thread([] { usleep(4000), _exit(0); }).detach();
+      }
+      note(std::to_string(own));
+      turns.next();
+    }
+    const std::vector<Turns::Left> left = turns.left();
+    const bool named = left.size() == 1 && left[0].place == place;
+    if (own != place && !after && (!named || left[0].rounds != last / kSteps)) _exit(1);
+    if (own != place && after && !left.empty() && !named) _exit(1);
+  };
+  for (int place = 0; place < kOf; ++place)
+    for (int last = 0; last < kTurns; ++last)
+      for (const bool after : {false, true}) {
+        std::filesystem::remove(path("log"));
+        const auto child = [&] { return start([&] { run(place, last, after); }); };
+        const pid_t children[] = {child(), child(), child()};
+        for (const pid_t one : children) EXPECT_TRUE(ended_well(one)) << place << " at " << last;
+        const std::string order = noted();
+        for (int i = 0; i < kOf; ++i) {
+          const auto had = std::count(order.begin(), order.end(), char('0' + i));
+          if (i != place || !after) { EXPECT_EQ(had, i == place ? last : kTurns) << order; }
+        }
+      }
 }
 
 TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
@@ -127,8 +166,7 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
 
 TEST_F(TurnsTest, OtherFilesAreLeftAlone) {
   Control control;
-  const std::string text = "a file of 40 bytes, as long as its pages";
-  ASSERT_EQ(text.size(), 40U);
+  const std::string text(4096, 'x');  // longer than its page
   std::ofstream(path("text")) << text;
   const auto join = [&](const std::string& name) { Turns turns({path(name)}, control); };
   EXPECT_THROW(join("text"), Refusal);
@@ -144,7 +182,7 @@ TEST_F(TurnsTest, NobodyWaitsForLongerThanTheTimeLimit) {
   // Those that still wait for the others don't begin without them.
   const pid_t other = start([&] {
     Control own;
-    Turns turns({path("three"), 3, "", 0.2}, own);
+    Turns turns({.path = path("three"), .of = 3, .patience = 0.2}, own);
   });
   Control third(0.05);
   Turns turns({path("three"), 3}, third);

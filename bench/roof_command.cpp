@@ -69,9 +69,9 @@ std::string ridge_text(const char* which, const Ceilings& ceilings, const Proble
 std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
                                 const Ceilings& nominal) {
   std::vector<std::string> row{r.rung.empty() ? r.requested : r.rung, r.method};
-  if (r.skipped) {
+  if (!r.kernel) {
     row.resize(8, "-");
-    row.back() = "refused";
+    row.back() = verdict_text(r);
     return row;
   }
   const double seconds = *r.kernel;

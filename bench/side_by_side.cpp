@@ -111,6 +111,12 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
   }
 }
 
+std::string failure_of(const std::vector<Result>& results) {
+  for (const Result& result : results)
+    if (!result.verified && !result.skipped) return result.failure;
+  return {};
+}
+
 void set_peer_ratios(std::vector<Result>& results) {
   std::map<std::string, DeviceKind> kinds;
   for (const Result& result : results)

@@ -31,6 +31,9 @@ void print_heading(const std::vector<Device>& devices);
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
                                  const std::string& rung, bool whole);
 
+/// Empty, or what was found wrong with one of a rung's results; a refusal is nothing wrong.
+std::string failure_of(const std::vector<Result>& results);
+
 /// Sets peer_ratio where a vendor's rung was measured on the same kind of device by the same method.
 void set_peer_ratios(std::vector<Result>& results);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Deliberate liars, each of which `trine compare` must name, with exit code 1, knowing of it only what any
-rung pack or backend gives; and beside each kind an honest one that must pass.
+rung pack or backend gives; beside each kind an honest one that must pass; and some of them through every other
+command that prints figures of rungs.
 
 usage: liars_test.py [unittest options] TRINE PACKS CLOCKS"""
 import json
@@ -11,6 +12,7 @@ import tempfile
 import unittest
 
 TRINE, PACKS, CLOCKS = sys.argv[-3:]
+OUTPUTS = ("null", "half", "first_time", "stale")  # lies that the outputs tell
 
 
 def compare(device, rung, path=PACKS, size="512", dtype="f32", operation="transpose", values="uniform",
@@ -38,6 +40,7 @@ class Liars(unittest.TestCase):
         failures = [r["failure"] for r in results if not r["verified"]]
         self.assertTrue(failures, text)
         self.assertTrue(any(word in failure for word in words for failure in failures), failures)
+        return failures
 
     def passes(self, device, rung, **how):
         code, text, results = compare(device, rung, **how)
@@ -70,6 +73,101 @@ class Liars(unittest.TestCase):
         self.assertEqual(code, 1, words)
         self.assertIn("Ended early", words)
         self.assertIn("differ", case["error_message"])
+
+    # --- the other commands
+
+    def command(self, *words, path=PACKS, data=""):
+        """Exit code and output of `trine` with its measurements saved in `data`."""
+        done = subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=280,
+                              env={**os.environ, "TRINE_BACKEND_PATH": path, "TRINE_DATA_DIR": data})
+        return done.returncode, done.stdout + done.stderr
+
+    def named_by(self, *words, liars=OUTPUTS, honest=(), **how):
+        """The command fails, and says of each of these rungs, in its line of the table and under it, what it is."""
+        code, text = self.command(*words, "--min-time", "0.005", **how)
+        self.assertEqual(code, 1, text)
+        for rung in liars:
+            self.assertRegex(text, fr"(?m)^.*\b{rung} .* WRONG$")
+            self.assertRegex(text, fr"(?m)^WRONG: {rung}\b.*: .* differ")
+        for rung in honest:
+            self.assertRegex(text, fr"(?m)^.*\b{rung} .* same bits")
+            self.assertNotIn(f"WRONG: {rung}", text)
+        return text
+
+    def data(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
+    def saved(self, data):
+        """The path of the one file in there, and its head and rows."""
+        path, = (os.path.join(data, name) for name in os.listdir(data))
+        with open(path) as file:
+            return path, *file.read().split("\n\n")
+
+    def tuned(self, *rungs):
+        """For each of these rungs in turn a folder with a tuning table by which the cpu transposes 512x512."""
+        data = self.data()
+        code, text = self.command("sweep", "transpose", "--size", "64", "--device", "cpu", "--best", "--min-time",
+                                  "0.001", path="", data=data)
+        self.assertEqual(code, 0, text)
+        path, head, _ = self.saved(data)
+        for rung in rungs:
+            table = f"{head}\n\ntranspose b32 rr reproducible 512x512x1 {rung} 1e-06 2e-06 2026-11-21\n"
+            checksum = 0xcbf29ce484222325
+            for byte in table.encode():
+                checksum = (checksum ^ byte) * 0x100000001b3 % 2 ** 64
+            with open(path, "w") as file:
+                file.write(f"{table}checksum {checksum:016x}\n")
+            yield data
+
+    def test_ladder(self):
+        self.named_by("ladder", "transpose", "--size", "128", "--device", "cpu", "--rung", ",".join(OUTPUTS), "honest",
+                      honest=["honest"])
+
+    def test_sweep(self):
+        data = self.data()
+        self.named_by("sweep", "transpose", "--size", "128", "--device", "cpu", "--rung", ",".join(OUTPUTS), "honest",
+                      "--best", honest=["honest"], data=data)
+        self.assertEqual(os.listdir(data), [])
+
+    def test_sweep_replaces_a_liar_that_was_saved(self):
+        data = next(self.tuned("null"))
+        self.named_by("sweep", "transpose", "--size", "512", "--device", "cpu", "--best", data=data)
+        _, _, rows = self.saved(data)
+        self.assertRegex(rows, r"^transpose b32 rr reproducible 512x512x1 (default|blocked\S*|naive) ")
+
+    def test_roof(self):
+        self.named_by("roof", "transpose", "--size", "128", "--dtype", "f32", "--device", "cpu", honest=["honest"])
+
+    def test_roof_of_a_clock_that_stands_still(self):
+        code, text = self.command("roof", "transpose", "--size", "128", "--dtype", "f32", "--device", "clock_zero:0",
+                                  path=CLOCKS)
+        self.assertEqual(code, 1, text)
+        self.assertRegex(text, r"(?m)^naive +single +WRONG$")
+        self.assertIn("WRONG: naive: its clock stands still", text)
+
+    def transfers(self, device, **how):
+        return self.command("transfers", "transpose", "--size", "512", "--device", device, "--no-rates", "--min-time",
+                            "0.01", **how)
+
+    def test_transfers(self):
+        rungs = ("honest", *OUTPUTS, "memo")
+        for rung, data in zip(rungs, self.tuned(*rungs)):
+            code, text = self.transfers("cpu", data=data)
+            self.assertEqual(code, 0 if rung == "honest" else 1, text)
+            self.assertRegex(text, fr"(?m)^cpu +in place +{rung} .* {'same bits' if rung == 'honest' else 'WRONG'}$")
+            if rung != "honest":
+                self.assertRegex(text, "(?m)^WRONG: in place on cpu: .* differ")
+
+    def test_transfers_by_a_wrong_clock(self):
+        code, text = self.transfers("clock_right:0", path=CLOCKS)
+        self.assertEqual(code, 0, text)
+        code, text = self.transfers("clock_half:0", path=CLOCKS)
+        self.assertEqual(code, 1, text)
+        for way in ("pageable", "pinned", "pipelined", "in place"):
+            self.assertRegex(text, fr"(?m)^clock_half:0 +{way} .* WRONG$")
+            self.assertIn(f"WRONG: {way} on clock_half:0: its clock is wrong: ", text)
 
     # --- on the cpu: outputs
 
@@ -148,6 +246,14 @@ class Liars(unittest.TestCase):
         for size in ("64", "1024"):
             self.named(["clock is wrong"], "clock_half:0", "", path=CLOCKS, size=size)
             self.named(["clock is wrong"], "clock_double:0", "", path=CLOCKS, size=size)
+
+    def test_faster_than_the_roof(self):
+        # Its clock takes 20 ms off each time: nothing beside the batches that the clocks are compared over,
+        # and all that a launch takes. Outputs and clocks are right, only the rate can't be.
+        failures = self.named(["is above the measured roof of"], "clock_rebate:0", "", path=CLOCKS, size="32")
+        for failure in failures:
+            self.assertRegex(failure, r"^[\d.]+ [TG]B/s is above the measured roof of .* \(nearest cache\): the measurement is "
+                                      r"wrong$")
 
 
 if __name__ == "__main__":

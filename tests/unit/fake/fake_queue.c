@@ -8,6 +8,10 @@
 #ifndef FAKE_CLOCK
 #define FAKE_CLOCK 1.0 /* what the clock shows when a second has passed */
 #endif
+#ifndef FAKE_REBATE
+#define FAKE_REBATE \
+  0.0 /* seconds that it takes off each time, as what recording the events costs */
+#endif
 
 typedef struct task {
   struct task* next;
@@ -293,6 +297,7 @@ trine_status fake_event_elapsed(trine_event* start, trine_event* stop, double* s
   pthread_mutex_unlock(&start->mutex);
   pthread_mutex_lock(&stop->mutex);
   *seconds = FAKE_CLOCK * (stop->time - from);
+  if (FAKE_REBATE != 0) *seconds = *seconds > FAKE_REBATE ? *seconds - FAKE_REBATE : 1e-10;
   pthread_mutex_unlock(&stop->mutex);
   return TRINE_OK;
 }

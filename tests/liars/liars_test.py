@@ -127,7 +127,7 @@ class Liars(unittest.TestCase):
 
     def test_sweep(self):
         data = self.data()
-        self.named_by("sweep", "transpose", "--size", "128", "--device", "cpu", "--rung", ",".join(OUTPUTS), "honest",
+        self.named_by("sweep", "transpose", "--size", "512", "--device", "cpu", "--rung", ",".join(OUTPUTS), "honest",
                       "--best", honest=["honest"], data=data)
         self.assertEqual(os.listdir(data), [])
 

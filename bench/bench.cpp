@@ -42,10 +42,12 @@ struct Work {
   Work(const Device& device, const Problem& of, uint64_t seed, const std::string& rung)
       : problem(of), queue(device), expectation(of, seed), launches(queue, of, expectation, rung) {}
 
-  /// Empty, or what is wrong with the outputs or the times. Nothing can be launched afterwards.
-  std::string verdict() {
-    if (launches.samples().empty()) return "it was never launched";
+  /// Empty, or what is wrong with the outputs or, of a `whole` measurement, the times. Nothing can be launched
+  /// afterwards.
+  std::string verdict(bool whole) {
+    if (launches.samples().empty()) return whole ? "it was never launched" : "";
     std::string wrong = launches.failure();
+    if (!whole) return wrong;
     const double seconds = launches.samples().median();
     if (wrong.empty()) wrong = launches.scrutinize(seconds, seconds);
     if (!wrong.empty()) return wrong;
@@ -75,13 +77,12 @@ struct Case {
   bool judged = false;
   std::string failure;
 
-  /// `whole`: a repetition came to its end. Of launches before an early end only the outputs are judged.
+  /// `whole`: a repetition came to its end.
   void judge(bool whole) {
     if (judged) return;
     judged = true;
     try {
-      if (failure.empty() && whole) failure = work ? work->verdict() : "it was never launched";
-      if (failure.empty() && !whole && work) failure = work->launches.failure();
+      if (failure.empty() && work) failure = work->verdict(whole);
     } catch (const std::exception& error) { failure = error.what(); }
     work.reset();
   }

@@ -1,17 +1,29 @@
 #!/usr/bin/env python3
 """`trine bench`: what Google Benchmark's users and tools find in it. That unverified figures are errors there is
-shown by tests/liars.
+shown by tests/liars. Its compare.py is run where there is one (TRINE_REQUIRE=compare.py: there must be).
 
 usage: bench_test.py [unittest options] TRINE SCHEMA"""
 import csv
+import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 
 from harness import DEVICES, TRINE, Program, main, trine
 
 QUICK = ("--benchmark_min_time=0.001",)
+
+
+def find_compare():
+    """Google Benchmark's compare.py, on the PATH or where Debian and its own installation have it; or None."""
+    for path in (shutil.which("compare.py"), "/usr/share/benchmark/compare.py",
+                 "/usr/share/googlebenchmark/tools/compare.py"):
+        if path and os.path.exists(path):
+            return path
+    return None
 
 
 class TestBench(Program):
@@ -51,6 +63,46 @@ class TestBench(Program):
             lines = list(csv.reader(file))
         self.assertIn("reduce/sum/f32/64/cpu/exact/manual_time", {line[0] for line in lines if line})
 
+    def compare(self, before, after):
+        """The lines of compare.py, by their first word."""
+        program = find_compare()
+        if program is None:
+            if "compare.py" in os.environ.get("TRINE_REQUIRE", "").split(","):
+                self.fail("TRINE_REQUIRE=compare.py: it isn't there")
+            self.skipTest("there is no compare.py")
+        if importlib.util.find_spec("scipy") is None:  # for a mean, and a test that isn't asked for
+            os.makedirs(self.path("scipy"))
+            with open(self.path("scipy/stats.py"), "w") as file:
+                file.write("import numpy\nmannwhitneyu = None\ngmean = lambda a: numpy.exp(numpy.log(a).mean(axis=0))\n")
+        done = subprocess.run([sys.executable, "-B", program, "--no-utest", "--no-color", "benchmarks", before, after],
+                              capture_output=True, text=True, timeout=100,
+                              env={**os.environ, "PYTHONPATH": self.folder.name})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.strip()}
+
+    def test_compare_py_reads_it(self):
+        files = [self.path("a.json"), self.path("b.json")]
+        for path in files:
+            self.run_good("bench", "--size", "64,96", "--dtype", "f32", "--device", "cpu", *QUICK,
+                          "--benchmark_repetitions=2", "--benchmark_out=" + path, "--benchmark_out_format=json")
+        with open(files[0]) as file:
+            names = {case["name"] for case in json.load(file)["benchmarks"]}
+        self.assertGreaterEqual(len({name.split("_")[0] for name in names}), 3)
+        lines = self.compare(*files)
+        for name in names:
+            change, _, before, after, *_ = map(float, lines[name])
+            if before > 500:  # in whole ns
+                self.assertAlmostEqual(change, (after - before) / before, delta=0.01)
+        self.assertIn("OVERALL_GEOMEAN", lines)
+
+    def test_compare_py_reads_what_ended_early(self):
+        many = self.path("many.json")
+        self.run_good("bench", "reduce", "--size", "64,96", "--dtype", "f32", "--device", "cpu", *QUICK,
+                      "--benchmark_out=" + many)
+        self.run_good("bench", "reduce", "--size", "64,96", "--dtype", "f32", "--device", "cpu",
+                      "--benchmark_min_time=60", "--time-limit", "1", "--benchmark_out=" + self.path("none.json"))
+        self.assertNotIn("reduce/sum/f32/64/cpu/exact/manual_time", self.compare(many, self.path("none.json")))
+
     def test_list(self):
         text = self.run_good("bench", "reduce", "--size", "8", "--dtype", "f32,f64", "--device", "cpu",
                              "--benchmark_list_tests=true")
@@ -89,10 +141,11 @@ class TestBench(Program):
         with open(self.path("r.json")) as file:
             self.partial(file.read(), "interrupted")
 
-    def test_what_ended_before_its_first_case_is_whole_json(self):
-        text = self.run_good("bench", "reduce", "--size", "64", "--dtype", "f32", "--device", "cpu", "--time-limit",
-                             "0.000001", "--benchmark_format=json")
-        self.assertEqual(json.loads(text)["benchmarks"], [])
+    def test_what_ended_before_its_first_launch_is_whole_json(self):
+        for limit in ("0.000001", "0.02"):  # before it had its data, and soon after
+            text = self.run_good("bench", "reduce", "--size", "2^24", "--dtype", "f32", "--device", "cpu", "--time-limit",
+                                 limit, "--benchmark_format=json")
+            self.assertEqual(json.loads(text)["benchmarks"], [])
 
     def test_refusals(self):
         def refused(*words, word):

@@ -67,8 +67,8 @@ def devices():
 
 def main():
     DEVICES[:] = devices()
-    required = [word for word in os.environ.get("TRINE_REQUIRE", "").split(",") if word not in ("", "browser")]
-    missing = [word for word in required if word != "browser" and not any(device.startswith(word) for device in DEVICES)]
+    required = set(os.environ.get("TRINE_REQUIRE", "").split(",")) - {"", "browser", "compare.py"}
+    missing = [word for word in sorted(required) if not any(device.startswith(word) for device in DEVICES)]
     if missing:
         sys.exit(f"TRINE_REQUIRE: no device of {missing} among {DEVICES}")
     print(f"devices: {DEVICES}", file=sys.stderr)

@@ -8,6 +8,7 @@
 # one step. In the environment: DEVICES, --device's list for verify, ladders and calibrate; PARTS of ladders.sh;
 # SEEDS of calibrate --check; PLANTS, how many slowdowns are planted.
 set -uo pipefail
+shopt -s nullglob
 package=$(cd "${1:?the package}" && pwd)
 mkdir -p "${2:?a folder for the results}"
 out=$(cd "$2" && pwd)
@@ -46,6 +47,7 @@ step_tests() {
 }
 step_tools() {
   local rung tool
+  command -v compute-sanitizer || { echo "there is no compute-sanitizer here"; return 127; }
   timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0
   echo "compute-sanitizer memcheck: exit $?"
   for rung in unroll_last_warp unroll_all cascade shuffle vector_loads; do  # warps synchronize themselves

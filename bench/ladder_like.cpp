@@ -121,10 +121,7 @@ void print_verified(const std::vector<Measured>& measured, const Device& device)
 void print_break_evens(const Table& table, const std::vector<Measured>& measured) {
   for (const BreakEven& each : break_evens(table, measured))
     std::printf("Break-even with %s at %s: %s\n", columns_of(table)[0].c_str(), each.column.c_str(),
-                each.from.empty() ? fmt::format("not up to {}", each.below).c_str()
-                : each.below.empty()
-                    ? fmt::format("below {}", each.from).c_str()
-                    : fmt::format("between {} and {}", each.below, each.from).c_str());
+                each.text.c_str());
 }
 
 void print_readings(const Readings& readings) {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+
+#include "overtaking.hpp"
 
 namespace trine::bench {
 namespace {
@@ -84,18 +87,21 @@ std::vector<std::string> columns_of(const Table& table) { return each_once(table
 std::vector<std::string> labels_of(const Table& table) { return each_once(table, &Line::label); }
 
 std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured) {
-  const std::vector<std::string> columns = columns_of(table), labels = labels_of(table);
+  const std::vector<std::string> columns = columns_of(table);
+  std::map<double, std::string> labels;
+  for (const Line& line : table.lines) labels.emplace(elements_of(line), line.label);
   std::vector<BreakEven> all;
   for (size_t c = 1; c < columns.size(); ++c) {
-    BreakEven each{columns[c], {}, {}, kNone};
-    for (auto label = labels.rbegin(); label != labels.rend() && each.below.empty(); ++label) {
-      const Measured* line = at(measured, *label, columns[c]);
-      const double first = seconds_of(at(measured, *label, columns[0])), mine = seconds_of(line);
-      if (std::isnan(first) || std::isnan(mine)) continue;
-      (mine < first ? each.from : each.below) = *label;
-      if (mine < first) each.elements = elements_of(*line->line);
+    std::vector<Compared> sizes;
+    for (const auto& [size, label] : labels) {
+      const double first = seconds_of(at(measured, label, columns[0]));
+      const double mine = seconds_of(at(measured, label, columns[c]));
+      if (!std::isnan(first) && !std::isnan(mine)) sizes.push_back({size, first / mine});
     }
-    if (!each.from.empty() || !each.below.empty()) all.push_back(each);
+    const Overtaking found = overtaking(sizes);
+    if (!sizes.empty())
+      all.push_back({columns[c], found.text([&](double size) { return labels.at(size); }),
+                     found.ahead ? found.ahead->size : kNone});
   }
   return all;
 }

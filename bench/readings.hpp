@@ -31,11 +31,10 @@ double published_of(const Line& line, size_t figure = 0);
 std::vector<std::string> columns_of(const Table& table);
 std::vector<std::string> labels_of(const Table& table);
 
-/// Between which two labels a column overtakes the first one, as at every larger size: `below` is the last
-/// at which it hasn't, `from` the first from which it has; empty where there is none.
+/// From which label on a column is faster than the first one.
 struct BreakEven {
-  std::string column, below, from;
-  double elements;  ///< of `from`; NaN where it is empty
+  std::string column, text;  ///< "between 2^13 and 2^14"
+  double elements;           ///< of the first label from which on it is; NaN where there is none
 };
 std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured);
 

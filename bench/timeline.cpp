@@ -106,14 +106,16 @@ nlohmann::ordered_json to_json(const Timeline& timeline) {
                      {"index", span.index},
                      {"begin", span.begin},
                      {"end", span.end}});
-  return {{"operation", name(timeline.problem.operation)},
-          {"dtype", name(timeline.problem.dtype)},
-          {"shape", shape_json(timeline.problem)},
-          {"device", timeline.device},
-          {"memory", timeline.memory},
-          {"seconds", timeline.seconds},
-          {"share", timeline.share},
-          {"spans", spans}};
+  nlohmann::ordered_json json = {{"operation", name(timeline.problem.operation)},
+                                 {"dtype", name(timeline.problem.dtype)},
+                                 {"shape", shape_json(timeline.problem)},
+                                 {"device", timeline.device},
+                                 {"memory", timeline.memory},
+                                 {"seconds", timeline.seconds},
+                                 {"spans", spans}};
+  if (timeline.share) json["share"] = *timeline.share;
+  if (timeline.gain) json["gain"] = *timeline.gain, json["cpu_rows"] = timeline.cpu_rows;
+  return json;
 }
 
 std::vector<Strip> cut(int64_t total, int chunks, int64_t granule) {

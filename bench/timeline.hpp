@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,11 @@ struct Timeline {
   Problem problem;
   std::string device, memory;
   double seconds = 0;  ///< by the host's clock, from the first copy to the result
-  double share = 0;    ///< of `seconds`, what the slowest lane would take alone
+  /// Of `seconds`, what the slowest lane would take alone; none where the cpu takes a part of the rows.
+  std::optional<double> share = {};
+  /// How much faster than without the cpu, where it takes a part.
+  std::optional<double> gain = {};
+  double cpu_rows = 0;  ///< that part, of all rows
   std::vector<Span> spans;
 };
 

@@ -135,16 +135,16 @@ void print_overlap(const std::vector<Measured>& all, nlohmann::ordered_json& tim
                 to_string(m.result.problem).c_str(), m.way.chunks,
                 time_text(timeline.seconds).c_str());
     for (const std::string& line : picture(timeline, 72)) std::printf("  %s\n", line.c_str());
-    if (m.way.cpu_rows == 0) {
+    if (timeline.share) {
       std::printf(
           "The slower of link and kernel ('%s') takes %s alone, %.0f %% of the pipelined time; two "
           "lanes were busy at once for %.0f %% of it.\n",
-          std::string(name(lane)).c_str(), time_text(seconds).c_str(), 100 * timeline.share,
+          std::string(name(lane)).c_str(), time_text(seconds).c_str(), 100 * *timeline.share,
           100 * overlapped(timeline.spans) / timeline.seconds);
     } else {
       std::printf("With the cpu on %.2g %% of the rows meanwhile it is %s as fast as without%s.\n",
-                  100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)),
-                  ratio_text(m.gain).c_str(), m.gain > 1 ? "" : ": no gain");
+                  100 * timeline.cpu_rows, ratio_text(timeline.gain).c_str(),
+                  *timeline.gain > 1 ? "" : ": no gain");
     }
     if (m.pass.again)
       std::printf(

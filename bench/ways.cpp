@@ -205,8 +205,18 @@ std::vector<Measured> measure_ways(const WaySettings& settings, const Device& de
 }
 
 Timeline timeline_of(const Measured& m, double alone) {
-  const double seconds = m.pass.seconds;
-  return {m.result.problem, m.result.device, m.way.memory, seconds, alone / seconds, m.pass.spans};
+  Timeline timeline{.problem = m.result.problem,
+                    .device = m.result.device,
+                    .memory = m.way.memory,
+                    .seconds = m.pass.seconds,
+                    .spans = m.pass.spans};
+  if (m.way.cpu_rows == 0) {
+    timeline.share = alone / timeline.seconds;
+  } else {
+    timeline.gain = m.gain;
+    timeline.cpu_rows = double(m.way.cpu_rows) / double(cuttable(m.result.problem));
+  }
+  return timeline;
 }
 
 int64_t balanced_rows(const Problem& problem, int chunks, double device, double cpu) {

@@ -26,7 +26,7 @@ std::vector<Measured> measure_ways(const WaySettings& settings, const Device& de
                                    const Problem& problem, Expectation& expectation,
                                    Control& control);
 
-/// `alone`: what the slowest lane takes when nothing overlaps it.
+/// `alone`: what the slowest lane takes for all rows when nothing overlaps it.
 Timeline timeline_of(const Measured& measured, double alone);
 
 /// The rows for the cpu with which both should end at once, going by what each would take for all.

@@ -18,20 +18,16 @@ Row& row_of(Group& group, const Entry& e) {
   return group.rows.emplace_back();
 }
 
-/// Each row against the fastest of the rung before it at the same size, in whatever parameters; all by
-/// launches back to back where every row has them, else by single ones.
-void set_steps(std::vector<Row>& rows, size_t begin, size_t end) {
-  const bool sustained = std::all_of(
-      rows.begin() + long(begin), rows.begin() + long(end),
-      [](const Row& r) { return !r.good() || r.any().vendor || r.sustained != nullptr; });
+/// Each row against the fastest of the rung before it at the same size, in whatever parameters.
+void set_steps(std::span<Row> rows) {
+  const Method method = common_method(rows, [](const Row&) { return true; });
   const auto over = [&](const Row& row, const Row& other) -> std::optional<double> {
-    const Entry* mine = sustained ? row.sustained : row.single;
-    const Entry* theirs = sustained ? other.sustained : other.single;
+    const Entry *mine = row.*method, *theirs = other.*method;
     return mine && theirs ? std::optional(*theirs->kernel / *mine->kernel) : std::nullopt;
   };
   const Row *first = nullptr, *before = nullptr, *here = nullptr;
-  for (size_t i = begin; i < end; ++i) {
-    Row& row = rows[i];
+  for (Row& row : rows) {
+    row.method = method;
     if (!row.good() || row.any().vendor) continue;
     if (here != nullptr && here->any().rung != row.any().rung) {
       if (first == nullptr) first = here;
@@ -40,7 +36,7 @@ void set_steps(std::vector<Row>& rows, size_t begin, size_t end) {
     }
     if (before != nullptr) row.step = over(row, *before);
     if (first != nullptr) row.cumulative = over(row, *first);
-    if (here == nullptr || row.rate() > here->rate()) here = &row;
+    if (here == nullptr || row.rated().rate.value > here->rated().rate.value) here = &row;
   }
 }
 
@@ -99,7 +95,7 @@ void sort_rows(Group& group) {
       return other.host == e.host && other.device == e.device && other.shape == e.shape;
     };
     while (end < group.rows.size() && same(group.rows[end].any())) ++end;
-    set_steps(group.rows, begin, end);
+    set_steps(std::span(group.rows).subspan(begin, end - begin));
     begin = end;
   }
 }
@@ -120,6 +116,17 @@ bool Row::good() const {
     if (e != nullptr && (!e->verified || e->skipped || !e->kernel || !(*e->kernel > 0)))
       return false;
   return (single || sustained) && rated().rate.value > 0;
+}
+
+Method common_method(std::span<const Row> rows, const Wanted& wanted) {
+  const bool sustained = std::all_of(rows.begin(), rows.end(), [&](const Row& r) {
+    return !r.good() || !wanted(r) || r.sustained != nullptr;
+  });
+  return sustained ? &Row::sustained : &Row::single;
+}
+
+const char* name(Method method) {
+  return method == &Row::single ? "single launches" : "launches back to back";
 }
 
 double Group::x(const Entry& e) const {
@@ -165,7 +172,7 @@ std::vector<std::string> devices(const Document& document, const Group& group) {
   return names;
 }
 
-std::vector<double> sizes(const Group& group, const std::function<bool(const Row&)>& wanted) {
+std::vector<double> sizes(const Group& group, const Wanted& wanted) {
   std::vector<double> found;
   for (const Row& row : group.rows)
     if (wanted(row)) found.push_back(group.x(row.any()));
@@ -174,19 +181,14 @@ std::vector<double> sizes(const Group& group, const std::function<bool(const Row
   return found;
 }
 
-const Row* best(const Group& group, const std::function<bool(const Row&)>& wanted) {
-  const Row* found = nullptr;
-  for (const Row& row : group.rows)
-    if (row.good() && wanted(row) && (found == nullptr || row.rate() > found->rate())) found = &row;
+const Entry* best(const Group& group, Method method, const Wanted& wanted) {
+  const Entry* found = nullptr;
+  for (const Row& row : group.rows) {
+    const Entry* entry = row.*method;
+    if (!entry || !row.good() || !wanted(row)) continue;
+    if (found == nullptr || entry->rate.value > found->rate.value) found = entry;
+  }
   return found;
-}
-
-std::optional<double> speedup(const Row& row, const Row& other) {
-  const bool sustained = row.sustained && other.sustained;
-  const Entry* mine = sustained ? row.sustained : row.single;
-  const Entry* theirs = sustained ? other.sustained : other.single;
-  if (!mine || !theirs || !mine->kernel || !theirs->kernel || !(*mine->kernel > 0)) return {};
-  return *theirs->kernel / *mine->kernel;
 }
 
 }  // namespace trine::bench::report

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,27 @@ struct Row {
   const Entry* single = nullptr;     ///< resident, event to event
   const Entry* sustained = nullptr;  ///< resident, back to back
   std::vector<const Entry*> whole;   ///< the whole program, by kind of memory
+  /// Which of the two the rate, step and cumulative are of: the same for all rungs of a device and size.
+  const Entry* Row::*method = &Row::single;
   /// How much faster than the rung before it, and than the first; none for the first, for vendors' and
   /// for what is not verified.
   std::optional<double> step, cumulative;
 
   const Entry& any() const { return single ? *single : sustained ? *sustained : *whole.front(); }
   /// What the rate is quoted of.
-  const Entry& rated() const { return sustained ? *sustained : any(); }
+  const Entry& rated() const { return this->*method ? *(this->*method) : any(); }
   /// The kernel's figures count: measured, verified, positive.
   bool good() const;
-  double rate() const { return rated().rate.value; }
 };
+
+/// &Row::single or &Row::sustained: a picture or a comparison is of one of them.
+using Method = const Entry* Row::*;
+using Wanted = std::function<bool(const Row&)>;
+
+/// Launches back to back where each good row of those wanted has such a figure, else single ones.
+Method common_method(std::span<const Row> rows, const Wanted& wanted);
+/// "single launches", "launches back to back".
+const char* name(Method method);
 
 struct Group {
   std::string title;  ///< "reduce sum f32"
@@ -41,12 +52,8 @@ std::vector<Group> groups(const Document& document);
 /// "cpu" or "B cuda:0", in order of appearance.
 std::vector<std::string> devices(const Document& document, const Group& group);
 /// The sizes of the rows that `wanted` accepts, ascending.
-std::vector<double> sizes(const Group& group, const std::function<bool(const Row&)>& wanted);
-/// The fastest good row of those wanted, by rate; none where there is no good one.
-const Row* best(const Group& group, const std::function<bool(const Row&)>& wanted);
-
-/// The time of `other` over that of `row`: by launches back to back where both have them, else by
-/// single launches.
-std::optional<double> speedup(const Row& row, const Row& other);
+std::vector<double> sizes(const Group& group, const Wanted& wanted);
+/// The figure of the fastest good row of those wanted, by `method`; none where there is no such figure.
+const Entry* best(const Group& group, Method method, const Wanted& wanted);
 
 }  // namespace trine::bench::report

@@ -40,9 +40,7 @@ Entry entry_of(const ordered_json& r, size_t host) {
       {"digest", &e.digest}};
   for (const auto& [key, word] : words) *word = text_of(r, key);
   for (const char* key : {"operation", "dtype", "device", "memory"}) r.at(key).get<std::string>();
-  e.shape = r.at("shape").get<std::vector<int64_t>>();
-  if (e.shape.size() != (e.operation == "gemm" ? 3U : 2U))
-    throw Refusal("'shape' isn't that of the operation");
+  e.shape = shape_of(r);
   e.batch = r.value("batch", int64_t(1));
   e.strides = r.value("strides", e.strides);
   e.offsets = r.value("offsets", e.offsets);
@@ -185,9 +183,14 @@ void add(Document& all, const std::string& path, const ordered_json& json) {
                                                                 {"published", &all.published},
                                                                 {"sweeps", &all.sweeps}};
   for (const auto& [name, target] : arrays)
-    for (const ordered_json& value : json.value(name, ordered_json::array())) {
+    for (ordered_json value : json.value(name, ordered_json::array())) {
       if (!value.is_object()) throw Refusal(fmt::format("'{}' holds what is no object", name));
-      target->push_back({host, value});
+      if (target == &all.timelines) {
+        shape_of(value);
+        // Files of before tell a share of all rows where the cpu took some of them.
+        if (text_of(value, "device").ends_with("+cpu")) value.erase("share");
+      }
+      target->push_back({host, std::move(value)});
     }
 }
 
@@ -210,6 +213,13 @@ double size_of(const std::string& dtype) {
 }
 
 }  // namespace
+
+std::vector<int64_t> shape_of(const ordered_json& object) {
+  const auto shape = object.at("shape").get<std::vector<int64_t>>();
+  if (shape.size() != (text_of(object, "operation") == "gemm" ? 3U : 2U))
+    throw Refusal("'shape' isn't that of the operation");
+  return shape;
+}
 
 std::string Entry::parameter_text() const {
   std::string text;
@@ -244,7 +254,7 @@ std::string Entry::group() const {
   return text;
 }
 
-std::string Entry::size() const {
+std::string size_text(const std::string& operation, const std::vector<int64_t>& shape) {
   if (operation == "gemm") {
     if (shape[0] == shape[1] && shape[1] == shape[2]) return std::to_string(shape[0]);
     return fmt::format("{} × {} × {}", shape[0], shape[1], shape[2]);

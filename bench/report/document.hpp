@@ -33,6 +33,11 @@ struct Rate {
   std::string unit, what;
 };
 
+/// "2²⁴", "1000 × 7", "512 × 512 × 256".
+std::string size_text(const std::string& operation, const std::vector<int64_t>& shape);
+/// Of a result or a timeline. Throws Refusal where it isn't its operation's.
+std::vector<int64_t> shape_of(const ordered_json& object);
+
 struct Entry {
   size_t host = 0;
   std::string operation, function, map, axis, dtype, result_dtype, layout, values;
@@ -57,8 +62,7 @@ struct Entry {
   std::string parameter(const std::string& key) const;
   /// Everything that a table of one kind of problem has in common: "reduce sum f32".
   std::string group() const;
-  /// "2²⁴", "1000 × 7", "512 × 512 × 256".
-  std::string size() const;
+  std::string size() const { return size_text(operation, shape); }
   double elements() const;  ///< of the input; of a gemm m n k
   double bytes() const;     ///< the least that has to be moved
   double flops() const;     ///< 0 for a transpose

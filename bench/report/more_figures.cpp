@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "bench/table.hpp"
 #include "figures.hpp"
 
 namespace trine::bench::report {
@@ -106,24 +107,38 @@ Series roof_line(const std::string& label, int slot, const Bounds& bounds, doubl
 Series rung_points(const Document& document, const std::vector<Group>& groups, size_t host,
                    const std::string& device, const std::string& dtype, int slot) {
   Series series{.label = document.device(host, device), .slot = slot, .line = false};
-  std::map<std::string, const Row*> fastest;
+  std::map<std::string, const Entry*> fastest;
   for (const Group& group : groups)
     for (const Row& row : group.rows) {
-      const Entry& e = row.any();
-      if (!row.good() || e.host != host || e.device != device || e.dtype != dtype || e.flops() <= 0)
+      const Entry* e = row.single;
+      if (!e || !row.good() || e->host != host || e->device != device || e->dtype != dtype ||
+          e->flops() <= 0)
         continue;
-      const Row*& best = fastest[group.title + " " + e.rung];
-      const auto key = [](const Row& r) { return std::pair(r.any().bytes(), r.rate()); };
-      if (best == nullptr || key(row) > key(*best)) best = &row;
+      const Entry*& best = fastest[group.title + " " + e->rung];
+      const auto key = [](const Entry& of) { return std::pair(of.bytes(), of.rate.value); };
+      if (best == nullptr || key(*e) > key(*best)) best = e;
     }
-  for (const auto& [name, row] : fastest) {
-    const Entry& e = row->rated();
+  for (const auto& [name, found] : fastest) {
+    const Entry& e = *found;
     const double intensity = e.flops() / e.bytes();
     series.data.push_back({intensity,
                            e.rate.unit == "B/s" ? e.rate.value * intensity : e.rate.value,
                            e.variant(), fmt::format("{}, {}", e.group(), e.size())});
   }
   return series;
+}
+
+/// What the overlap brought. With the cpu on a part of the rows the lanes carry less, and what they take
+/// for all rows is no bound: then the gain.
+std::string overlap_note(const ordered_json& timeline) {
+  const std::string seconds = time_text(number(timeline, "seconds"));
+  if (timeline.contains("share"))
+    return fmt::format("{}; the slower of link and kernel takes {:.0f} % of that alone.", seconds,
+                       100 * number(timeline, "share"));
+  if (!timeline.contains("gain")) return seconds + "; the cpu computes a part of the rows.";
+  return fmt::format("{}; with the cpu on {:.2g} % of the rows it is {} as fast as without.",
+                     seconds, 100 * number(timeline, "cpu_rows"),
+                     ratio_text(number(timeline, "gain")));
 }
 
 std::vector<std::string> devices_of(const Document& document, size_t host) {
@@ -145,7 +160,7 @@ Figure roofline(const Document& document, const std::vector<Group>& groups, size
       .title = fmt::format("Roofline, {}{}", dtype, label.empty() ? "" : ", host " + label),
       .note =
           "Solid: roofs measured in the run. Dashed: the data sheet's. Each point is a "
-          "rung at its largest size, at the least bytes it must move.",
+          "rung at its largest size, a single launch, at the least bytes it must move.",
       .x = {"arithmetic intensity", "flop/B", Scale::log},
       .y = {"performance", "flop/s", Scale::log}};
   double left = 0.1, right = 10;
@@ -231,12 +246,12 @@ std::vector<Figure> timelines(const Document& document) {
   std::vector<Figure> figures;
   for (const Extra& extra : document.timelines) {
     const ordered_json& t = extra.value;
-    std::string shape = text(t, "shape");
     Figure figure{
         .kind = Figure::Kind::spans,
-        .title = fmt::format("{} {} {} on {}, {}", text(t, "operation"), text(t, "dtype"), shape,
+        .title = fmt::format("{} {} {} on {}, {}", text(t, "operation"), text(t, "dtype"),
+                             size_text(text(t, "operation"), shape_of(t)),
                              document.device(extra.host, text(t, "device")), text(t, "memory")),
-        .note = fmt::format("{:.0f} % of the slower lane alone.", 100 * number(t, "share")),
+        .note = overlap_note(t),
         .x = {"time", "s", Scale::linear},
         .y = {"lane", "", Scale::names, {}}};
     for (const ordered_json& span : t.value("spans", ordered_json::array())) {

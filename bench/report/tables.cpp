@@ -69,9 +69,10 @@ std::vector<Cell> ladder_row(const Group& group, const Row& row) {
       {time_cell(row.single ? row.single->kernel : std::nullopt),
        time_cell(row.sustained ? row.sustained->kernel : std::nullopt), percent_cell(rated.spread),
        word(range_text(rated.rounds)), word(range_text(rated.interval)),
-       rate_cell(row.rate(), group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
-       percent_cell(share(row.rate(), rated.roof.value)), rate_cell(rated.roof.value, group.unit),
-       percent_cell(share(row.rate(), rated.peak.value_or(0))), ratio_cell(peer),
+       rate_cell(rated.rate.value, group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
+       percent_cell(share(rated.rate.value, rated.roof.value)),
+       rate_cell(rated.roof.value, group.unit),
+       percent_cell(share(rated.rate.value, rated.peak.value_or(0))), ratio_cell(peer),
        time_cell(e.first), verified_cell(rated)});
   return cells;
 }
@@ -165,19 +166,23 @@ Table side_by_side_table(const Document& document, const Group& group) {
   Table table{group.title + ", the fastest rung of each device", {"size"}, {}};
   const std::vector<std::string> names = devices(document, group);
   for (const std::string& name : names) table.head.push_back(name);
-  for (double size : sizes(group, [](const Row& row) { return row.good() && !row.any().vendor; })) {
+  table.head.emplace_back("by");
+  const auto own = [](const Row& r) { return r.good() && !r.any().vendor; };
+  for (double size : sizes(group, own)) {
+    const auto here = [&](const Row& r) { return own(r) && group.x(r.any()) == size; };
+    const Method method = common_method(group.rows, here);
     std::vector<Cell> cells(1);
     for (const std::string& name : names) {
-      const Row* row = best(group, [&](const Row& r) {
-        return group.x(r.any()) == size && !r.any().vendor &&
-               document.device(r.any().host, r.any().device) == name;
+      const Entry* entry = best(group, method, [&](const Row& r) {
+        return here(r) && document.device(r.any().host, r.any().device) == name;
       });
       cells.push_back(word("-"));
-      if (row == nullptr) continue;
-      cells[0] = word(row->any().size());
-      cells.back() = rate_cell(row->rate(), group.unit);
-      cells.back().text.insert(0, row->any().rung + "  ");
+      if (entry == nullptr) continue;
+      cells[0] = word(entry->size());
+      cells.back() = rate_cell(entry->rate.value, group.unit);
+      cells.back().text.insert(0, entry->rung + "  ");
     }
+    cells.push_back(word(name(method)));
     table.rows.push_back(cells);
   }
   return dense(table);
@@ -266,16 +271,18 @@ Table crossings_table(const Document& document) {
 }
 
 Table timelines_table(const Document& document) {
-  Table table{
-      "Overlap",
-      {"operation", "dtype", "shape", "device", "memory", "time", "of the slower lane", "spans"},
-      {}};
+  Table table{"Overlap",
+              {"operation", "dtype", "size", "device", "memory", "time", "slower lane alone",
+               "cpu's rows", "against without", "spans"},
+              {}};
   for (const Extra& extra : document.timelines) {
     const ordered_json& t = extra.value;
-    table.rows.push_back({field(t, "operation"), field(t, "dtype"), field(t, "shape"),
+    table.rows.push_back({field(t, "operation"), field(t, "dtype"),
+                          word(size_text(field(t, "operation").text, shape_of(t))),
                           word(document.device(extra.host, field(t, "device").text)),
                           field(t, "memory"), time_cell(number(t, "seconds")),
-                          percent_cell(number(t, "share")),
+                          percent_cell(number(t, "share")), percent_cell(number(t, "cpu_rows")),
+                          ratio_cell(number(t, "gain")),
                           plain_cell(double(t.value("spans", ordered_json::array()).size()))});
   }
   return dense(table);

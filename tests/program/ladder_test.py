@@ -3,6 +3,8 @@
 tables with the figures that they published, and work that ends early.
 
 usage: ladder_test.py [unittest options] TRINE SCHEMA"""
+import json
+import re
 import signal
 import subprocess
 import time
@@ -97,6 +99,31 @@ class TestLadder(Program):
                 continue  # a device whose groups don't see each other's memory
             self.assertEqual(row["verdict"], "within bound")
             self.assertGreater(row["today"][0], 0)
+
+    def test_break_even_is_the_reports(self):
+        device = next((d for d in DEVICES if d.startswith("opencl")), None)
+        if device is None:
+            self.skipTest("no OpenCL device")
+        text = self.run_good("ladder", "--like", "004", "--device", device, *QUICK, "--json", self.path("like.json"))
+        page = trine("report", self.path("like.json"), "--html", self.path("like.html"))
+        if "libjs-chart.js" in page.stderr:
+            self.skipTest("built without Chart.js")
+        with open(self.path("like.html")) as file:
+            data = json.loads(file.read().split('id="data"')[1].split(">", 1)[1].split("</script>")[0])
+        notes = {figure["title"]: figure["note"] for section in data["sections"] for figure in section["figures"]}
+        for what, rung in (("naive", "interleaved_divergent"), ("sequential addressing", "sequential")):
+            table = text.split(f"Sum of f32, {what}: ")[1].split("\n\n")[0]
+            said = dict(re.findall(r"^Break-even with 1 CPU thread at (\d+) threads: (.*)$", table, re.M))
+            self.assertEqual(len(said), 5, table)
+            note = notes[f"reduce sum f32, {rung} on {device}, by threads a group"]
+            sentence = note.split("cpu:threads=1 sequential: ")[1].rstrip(".")
+            for part in sentence.split("; "):
+                where, threads = re.fullmatch(r"(.*) with ([\d, ]+) threads", part).groups()
+                where = re.sub(r"2([⁰¹²³⁴-⁹]+)", lambda m: str(2 ** int("".join(
+                    str("⁰¹²³⁴⁵⁶⁷⁸⁹".index(digit)) for digit in m[1]))), where)
+                for count in threads.split(", "):
+                    self.assertEqual(re.sub(r"2\^(\d+)", lambda m: str(2 ** int(m[1])), said.pop(count)), where)
+            self.assertEqual(said, {})
 
     def test_takes_rungs_with_several_parameters(self):
         device = next((d for d in DEVICES if d.startswith("opencl")), None)

@@ -44,10 +44,9 @@ TEST_F(TableToday, BreakEvenIsBetweenTwoSizes) {
   const std::vector<BreakEven> all = break_evens(table, today);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].column, "other");
-  EXPECT_EQ(all[0].below, "2^1");
-  EXPECT_EQ(all[0].from, "2^2");
+  EXPECT_EQ(all[0].text, "between 2^1 and 2^2");
   EXPECT_EQ(all[0].elements, 4);
-  EXPECT_EQ(all[1].below, "");  // ahead at every size that it has
+  EXPECT_EQ(all[1].text, "below 2^2");  // ahead at every size that it has
 }
 
 TEST_F(TableToday, SpeedUpIsOfTheBestRightLine) {

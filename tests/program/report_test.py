@@ -148,7 +148,7 @@ class Words(Folder):
         text = self.good(FIXTURE, self.save("b.json", second), "--markdown", "-")
         self.assertIn("| host | A | B |", text)
         self.assertIn("| cpu | Fixture CPU | Another CPU |", text)
-        self.assertIn("| size | A cpu | A cuda:0 | B cpu | B cuda:0 |", text)
+        self.assertIn("| size | A cpu | A cuda:0 | B cpu | B cuda:0 | by |", text)
         self.assertIn("556 verified", text)
         # The same case twice: a before and an after.
         self.assertIn("| host | A | B |", self.good(FIXTURE, FIXTURE, "--markdown", "-"))
@@ -164,6 +164,13 @@ class Words(Folder):
         rows = table(self.good(FIXTURE, "--markdown", "-"), "reduce sum f32, access patterns on opencl:0, every rung")
         self.assertEqual([row["parameters"] for row in rows],
                          [f"stride={s},offset={o}" for s, o in ((1, 0), (2, 0), (8, 0), (32, 0), (1, 1), (1, 8))])
+
+    def test_rates_side_by_side_are_by_one_method(self):
+        rows = table(self.good(FIXTURE, "--markdown", "-"), "reduce sum f32, the fastest rung of each device")
+        self.assertEqual({row["by"] for row in rows}, {"single launches"})
+        rows = table(self.good(self.save("s.json", sustained()), "--markdown", "-"),
+                     "reduce sum f32, the fastest rung of each device")
+        self.assertEqual({row["by"] for row in rows}, {"launches back to back"})
 
     def test_partial_runs_say_so(self):
         document = copy.deepcopy(DOCUMENT)
@@ -194,11 +201,139 @@ class Words(Folder):
         del broken["results"][2]["seconds"]
         self.refused(self.save("h.json", broken), *out, word="seconds")
         self.refused(self.save("i.json", {**DOCUMENT, "roofs": [1]}), *out, word="roofs")
+        flat = [{**DOCUMENT["timelines"][0], "shape": [1]}]
+        self.refused(self.save("j.json", {**DOCUMENT, "timelines": flat}), *out, word="shape")
         self.refused(FIXTURE, "--csv", str(self.folder / "no/such.csv"), word="no/such.csv")
 
     @unittest.skipIf(CHART, "built with Chart.js")
     def test_without_chart_js_the_page_is_refused(self):
         self.refused(FIXTURE, "--html", str(self.folder / "r.html"), word="libjs-chart.js")
+
+
+def sustained():
+    """The document with a figure of launches back to back, twice as fast, for each of single ones."""
+    document = copy.deepcopy(DOCUMENT)
+    document["results"] = [r for r in document["results"] if r["method"] == "single"]
+    for result in list(document["results"]):
+        if result["memory"] == "resident":
+            other = copy.deepcopy(result)
+            other["method"] = "sustained"
+            other["rate"]["value"] *= 2
+            if other["seconds"]["kernel"]:
+                other["seconds"]["kernel"] /= 2
+            document["results"].append(other)
+    return document
+
+
+def sums(device, rung, **parameters):
+    """The single launches' rate of a rung, or of all, by the size."""
+    rates = {}
+    for r in DOCUMENT["results"]:
+        if (r["operation"] == "reduce" and r["device"] == device and rung in (None, r["rung"]) and r["verified"]
+                and r["method"] == "single" and r["memory"] == "resident" and not r.get("vendor")
+                and parameters.items() <= r["parameters"].items()):
+            rates[r["shape"][0]] = max(rates.get(r["shape"][0], 0), r["rate"]["value"])
+    return rates
+
+
+@unittest.skipIf(not CHART, "built without Chart.js: there is no page")
+class Pictures(Folder):
+    def figures(self, document):
+        """The page's pictures by their titles, as they lie in it."""
+        path = self.folder / "r.html"
+        self.good(self.save("d.json", document), "--html", str(path))
+        data = path.read_text().split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
+        return {figure["title"]: figure for section in json.loads(data)["sections"] for figure in section["figures"]}
+
+    def test_a_curve_is_by_one_method(self):
+        title = "reduce sum f32, the devices"
+        figure = self.figures(DOCUMENT)[title]
+        curves = {series["label"]: series["data"] for series in figure["series"]}
+        self.assertEqual(figure["y"]["title"], "effective bandwidth, single launches")
+        for device in ("cpu", "cuda:0"):
+            self.assertEqual({x: y for x, y, *_ in curves[device]}, sums(device, None))
+        figure = self.figures(sustained())[title]
+        curves = {series["label"]: series["data"] for series in figure["series"]}
+        self.assertEqual(figure["y"]["title"], "effective bandwidth, launches back to back")
+        self.assertEqual({x: y for x, y, *_ in curves["cpu"]}, {x: 2 * y for x, y in sums("cpu", None).items()})
+
+    def test_a_speed_up_is_by_one_method(self):
+        figure = self.figures(DOCUMENT)["reduce sum f32, speed-up over the peers"]
+        self.assertEqual(figure["y"]["title"], "speed-up, single launches")
+        seconds = {(r["rung"], r["shape"][0]): r["seconds"]["kernel"] for r in DOCUMENT["results"]
+                   if r["operation"] == "reduce" and r["device"] == "cuda:0" and r["method"] == "single"
+                   and r["memory"] == "resident"}
+        for x, y, rung in figure["series"][0]["data"]:
+            if rung == "exact":
+                self.assertAlmostEqual(y, seconds["cub", x] / seconds["exact", x])
+
+    def test_break_even_is_that_of_single_launches(self):
+        cpu, threads = sums("cpu", "sequential"), ("64", "128", "256", "512", "1024")
+        document = copy.deepcopy(DOCUMENT)
+        for result in document["results"]:  # behind up to 2^14, by single launches
+            if result["rung"] == "interleaved_divergent" and result["shape"][0] <= 2 ** 14:
+                result["rate"]["value"] = cpu[result["shape"][0]] / 2
+        faster = copy.deepcopy([r for r in document["results"] if r["rung"] == "interleaved_divergent"])
+        for result in faster:
+            result["method"] = "sustained"
+            result["rate"]["value"] *= 8
+        document["results"] += faster
+        figure = self.figures(document)["reduce sum f32, interleaved_divergent on cuda:0, by threads a group"]
+        self.assertEqual(figure["note"], f"Break-even with cpu sequential: between 2¹⁴ and 2¹⁶ with {', '.join(threads)} "
+                         "threads.")
+        self.assertEqual(len(figure["marks"]), len(threads))
+        for mark in figure["marks"]:
+            self.assertTrue(2 ** 14 < mark["at"] < 2 ** 16, mark)
+
+    def test_break_even_is_of_devices_in_the_picture(self):
+        def marks(document, group="reduce sum f32"):
+            figure = self.figures(document)[f"{group}, the devices"]
+            self.assertEqual("overtakes" in figure["note"], bool(figure["marks"]), figure["note"])
+            return len(figure["marks"])
+        self.assertEqual(marks(DOCUMENT), 1)
+        without = dict(DOCUMENT, results=[r for r in DOCUMENT["results"] if r["device"] != "cpu"])
+        self.assertEqual(marks(without), 0)
+        # Patterns of access aren't what a break-even is of, whatever the devices.
+        patterns = copy.deepcopy(DOCUMENT)
+        access = [r for r in patterns["results"] if r["device"] == "opencl:0"]
+        for device in ("cpu", "cuda:0"):
+            for size in (2 ** 20, 2 ** 21):
+                patterns["results"] += copy.deepcopy([dict(r, device=device, shape=[size, 1]) for r in access])
+        self.assertEqual(marks(patterns, "reduce sum f32, access patterns"), 0)
+
+    def test_other_parameters_are_held_and_named(self):
+        def held(document, key):
+            figure = self.figures(document)[f"gemm f64, ilp16 on cuda:0, by {key}"]
+            others = figure["note"].removeprefix("With ").split(".")[0]
+            self.assertIn("=", others)
+            for series in figure["series"]:
+                for *_, variant in series["data"]:
+                    self.assertIn(others, variant)
+            return others
+        full = {key: held(DOCUMENT, key) for key in ("tw", "threads")}
+        fastest = max((r for r in DOCUMENT["results"] if r["rung"] == "ilp16"), key=lambda r: r["rate"]["value"])
+        self.assertEqual(full, {"tw": f"threads={fastest['parameters']['threads']}",
+                                "threads": f"tw={fastest['parameters']['tw']}"})
+        # As document 002 has it: the widths with one shape, the shapes with one width.
+        cross = dict(DOCUMENT, results=[r for r in DOCUMENT["results"] if r["rung"] != "ilp16"
+                                        or r["parameters"]["tw"] == "8" or r["parameters"]["threads"] == "8x4"])
+        self.assertEqual({key: held(cross, key) for key in ("tw", "threads")}, {"tw": "threads=8x4", "threads": "tw=8"})
+
+    def test_overlap_is_said_as_it_is(self):
+        title = "reduce f32 2²⁶ on cuda:0, pipelined"
+        self.assertEqual(self.figures(DOCUMENT)[title]["note"],
+                         "5.01 ms; the slower of link and kernel takes 93 % of that alone.")
+        document = copy.deepcopy(DOCUMENT)
+        timeline = document["timelines"][0]
+        timeline.update(device="cuda:0+cpu", share=1.78)
+        title = title.replace("cuda:0", "cuda:0+cpu")
+        self.assertNotIn("%", self.figures(document)[title]["note"])
+        row, = table(self.good(self.save("t.json", document), "--markdown", "-"), "Overlap")
+        self.assertNotIn("%", " ".join(row.values()))
+        del timeline["share"]
+        timeline.update(gain=1.9, cpu_rows=0.45)
+        self.assertEqual(self.figures(document)[title]["note"],
+                         "5.01 ms; with the cpu on 45 % of the rows it is 1.90× as fast as without.")
 
 
 @unittest.skipIf(not CHART, "built without Chart.js: there is no page")

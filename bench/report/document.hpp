@@ -63,6 +63,8 @@ struct Entry {
   /// Everything that a table of one kind of problem has in common: "reduce sum f32".
   std::string group() const;
   std::string size() const { return size_text(operation, shape); }
+  /// Whether its phases add up to the whole: they were measured, and don't overlap.
+  bool in_phases() const { return memory != "pipelined" && (h2d || kernel || d2h); }
   double elements() const;  ///< of the input; of a gemm m n k
   double bytes() const;     ///< the least that has to be moved
   double flops() const;     ///< 0 for a transpose

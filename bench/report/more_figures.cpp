@@ -228,14 +228,15 @@ std::vector<Figure> phases(const Document& document, const Group& group) {
   for (const auto& [name, slot, member] : kinds) {
     Series series{.label = name, .slot = slot};
     for (size_t i = 0; i < bars.size(); ++i)
-      if (const auto& seconds = bars[i]->*member) series.data.push_back({double(i), *seconds});
+      if (const auto& seconds = bars[i]->*member; seconds && bars[i]->in_phases())
+        series.data.push_back({double(i), *seconds});
     figure.series.push_back(std::move(series));
   }
   Series whole{.label = "whole", .slot = kWholeSlot};
   for (size_t i = 0; i < bars.size(); ++i) {
     const Entry& e = *bars[i];
     figure.x.names.push_back(document.device(e.host, e.device) + " " + e.memory);
-    if (!e.h2d && !e.kernel && !e.d2h) whole.data.push_back({double(i), *e.total});
+    if (!e.in_phases()) whole.data.push_back({double(i), *e.total});
   }
   figure.series.push_back(std::move(whole));
   std::erase_if(figure.series, [](const Series& s) { return s.data.empty(); });

@@ -119,7 +119,7 @@ Figure against_parameter(const Group& group, const Held& held) {
   for (const double size : all) most = std::max(most, values_at(size));
   std::vector<double> shown;
   std::copy_if(all.begin(), all.end(), std::back_inserter(shown),
-               [&](double size) { return values_at(size) == most; });
+               [&](double size) { return most > 1 && values_at(size) == most; });
   shown = some(shown);
   if (shown.size() < all.size())
     figure.note += fmt::format("{}{} of {} sizes are drawn.", figure.note.empty() ? "" : " ",
@@ -219,9 +219,10 @@ std::vector<Figure> parameters(const Document& document, const Group& group,
       held.wanted = [&](const Row& r) { return here(r) && others(r.any(), key) == held.others; };
       held.values = values_of(group, key, held.wanted);
       if (held.values.size() < 2) continue;
-      figures.push_back(threads && sizes(group, held.wanted).size() > 1
-                            ? against_size(document, group, held, any, palette)
-                            : against_parameter(group, held));
+      Figure figure = threads && sizes(group, held.wanted).size() > 1
+                          ? against_size(document, group, held, any, palette)
+                          : against_parameter(group, held);
+      if (!figure.series.empty()) figures.push_back(std::move(figure));
     }
   }
   return figures;

@@ -215,7 +215,7 @@ Table phases_table(const Document& document, const Group& group) {
         cells.back() = verified_cell(*e);
         for (Cell& cell : cells) cell.wrong = !e->skipped;
       } else {
-        const bool copies = e->h2d || e->d2h;
+        const bool copies = e->in_phases() && (e->h2d || e->d2h);
         const double copying = e->h2d.value_or(0) + e->d2h.value_or(0);
         cells.insert(cells.end(),
                      {time_cell(e->alloc), time_cell(e->h2d), time_cell(e->kernel),

@@ -319,6 +319,22 @@ class Pictures(Folder):
                                         or r["parameters"]["tw"] == "8" or r["parameters"]["threads"] == "8x4"])
         self.assertEqual({key: held(cross, key) for key in ("tw", "threads")}, {"tw": "threads=8x4", "threads": "tw=8"})
 
+    def test_a_parameter_is_drawn_where_a_size_has_two_of_its_values(self):
+        apart = dict(DOCUMENT, results=[r for r in DOCUMENT["results"] if r["rung"] != "shared" or r["operation"] != "gemm"
+                                        or (r["parameters"]["tile"] == "16") == (r["shape"][0] < 1024)])
+        self.assertIn("gemm f64, shared on cuda:0, by tile", self.figures(DOCUMENT))
+        self.assertNotIn("gemm f64, shared on cuda:0, by tile", self.figures(apart))
+
+    def test_phases_that_overlap_are_not_stacked(self):
+        document = copy.deepcopy(DOCUMENT)
+        pipelined = next(r for r in document["results"] if r["memory"] == "pipelined")
+        pipelined["seconds"].update(h2d=4e-3, kernel=3e-3, d2h=2e-3)
+        title = next(title for title in self.figures(document) if title.startswith("reduce sum f32, the whole program"))
+        figure = self.figures(document)[title]
+        bar = figure["x"]["names"].index("cuda:0 pipelined")
+        self.assertEqual([(series["label"], point[1]) for series in figure["series"] for point in series["data"]
+                          if point[0] == bar], [("whole", pipelined["seconds"]["total"])])
+
     def test_overlap_is_said_as_it_is(self):
         title = "reduce f32 2²⁶ on cuda:0, pipelined"
         self.assertEqual(self.figures(DOCUMENT)[title]["note"],

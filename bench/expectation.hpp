@@ -48,6 +48,8 @@ class Expectation {
   std::string check_unseen(const void* output, Numerics numerics) {
     return check(windows_, output, numerics);
   }
+  /// The same where element `at` of the first input has become the one behind it.
+  std::string check_changed(uint64_t at, const void* output, Numerics numerics);
   /// 64 bits over all of `output`, every NaN counted alike (transpose: as bits).
   uint64_t digest(const void* output) const;
 

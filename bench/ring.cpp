@@ -115,19 +115,35 @@ void Ring::change(const Expectation& expectation) {
   queue_.wait();
 }
 
-void Ring::change_one(const Expectation& expectation, int i) {
+bool Ring::change_one(const Expectation& expectation) {
   const auto data = expectation.unseen(0);
-  const uint64_t element = size_of(dtype_), from = uint64_t(i) * element;
-  if (from + element > data.size()) return;
-  fill(queue_, vector(inputs_[0], dtype_, 1), data.data() + from);
+  const uint64_t size = size_of(dtype_);
+  if (data.size() < 2 * size) return false;
+  change(expectation);
+  changed_ = random_() % (data.size() / size - 1);
+  View element = vector(inputs_[0], dtype_, 1);
+  element.offset = changed_ * size;
+  fill(queue_, element, data.data() + (changed_ + 1) * size);
   queue_.wait();
+  return true;
+}
+
+std::string Ring::check_fetched(const std::function<std::string(const std::byte*)>& check) {
+  const std::vector<std::byte> host = fetch(1);
+  std::string wrong = compare_peeked(0, host.data());
+  if (wrong.empty()) wrong = check(host.data());
+  return wrong.empty() ? wrong : "on data changed in place: " + wrong;
 }
 
 std::string Ring::check_unseen(Expectation& expectation, Numerics numerics) {
-  const std::vector<std::byte> host = fetch(1);
-  std::string wrong = compare_peeked(0, host.data());
-  if (wrong.empty()) wrong = expectation.check_unseen(host.data(), numerics);
-  return wrong.empty() ? wrong : "on data changed in place: " + wrong;
+  return check_fetched(
+      [&](const std::byte* output) { return expectation.check_unseen(output, numerics); });
+}
+
+std::string Ring::check_changed(Expectation& expectation, Numerics numerics) {
+  return check_fetched([&](const std::byte* output) {
+    return expectation.check_changed(changed_, output, numerics);
+  });
 }
 
 }  // namespace trine::bench

@@ -2,6 +2,7 @@
 // before it is used, with one operation a slot.
 #pragma once
 
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,15 +27,18 @@ class Ring {
   /// Empty, or what is wrong in one of the first `used` slots, or in what peek() saw of them.
   std::string check(Expectation& expectation, int used, Numerics numerics, uint64_t* digest);
   /// Puts data that no launch has seen where the first slot reads. From then on only check_unseen()
-  /// tells what the slots must hold.
+  /// and check_changed() tell what the slots must hold.
   void change(const Expectation& expectation);
-  /// Then the `i`th further change, of a single element.
-  void change_one(const Expectation& expectation, int i);
   std::string check_unseen(Expectation& expectation, Numerics numerics);
+  /// The same data but for one element of the first input, drawn anew each time: it becomes the one behind
+  /// it. False where there are no two.
+  bool change_one(const Expectation& expectation);
+  std::string check_changed(Expectation& expectation, Numerics numerics);
 
  private:
   void poison(int first, int count);
   std::vector<std::byte> fetch(int count);
+  std::string check_fetched(const std::function<std::string(const std::byte*)>& check);
   std::string compare_peeked(int slot, const std::byte* output);
 
   Queue& queue_;
@@ -50,6 +54,7 @@ class Ring {
   };
   std::vector<Peek> peeked_;
   int peeked_slot_ = -1;
+  uint64_t changed_ = 0;  ///< the element
 };
 
 /// Which rings of launches are looked at: the first, then ever fewer by chance, and the last. Fetching

@@ -195,6 +195,12 @@ class Liars(unittest.TestCase):
     def test_right_only_for_a_while(self):
         self.named(["differ"], "cpu", "forty_times", size="64")
 
+    def test_bits_that_are_not_those_of_the_exact_sum(self):
+        self.named(["1 of 1 differ"], "cpu", "rounds", operation="reduce", size="2^16")
+
+    def test_part_of_the_inner_dimension(self):
+        self.named(["16384 of 16384 differ"], "cpu", "shallow", operation="gemm", size="128")
+
     def test_a_liar_fails_a_run_that_ended_early(self):
         command = [TRINE, "compare", "transpose", "--size", "512", "--device", "cpu", "--rung", "null",
                    "--min-time", "0.01", "--rounds", "50", "--time-limit", "0.5"]
@@ -217,6 +223,12 @@ class Liars(unittest.TestCase):
     def test_answers_kept_by_contents(self):
         self.passes("cpu", "honest", operation="gemm", size="128")
         self.named(["keeps answers"], "cpu", "hash", operation="gemm", size="256")
+
+    def test_answers_kept_by_a_few_elements(self):
+        # One whose sum takes less than a millisecond, and one whose sum takes longer.
+        for size in ("2^16", "2^22"):
+            self.passes("cpu", "honest", operation="reduce", size=size)
+            self.named(["on data changed in place: 1 of 1 differ"], "cpu", "glance", operation="reduce", size=size)
 
     def test_work_done_ahead(self):
         self.named(["differ"], "cpu", "ahead", size="128", min_time="0.2")

@@ -42,7 +42,11 @@ int pass(const Device& device, const Problem& problem, const Way& way) {
     again += done.again;
     EXPECT_EQ(expectation.check(w, pipeline.output(), Numerics::reproducible), "")
         << device.id() << " " << to_string(problem) << " " << way.memory << " in " << way.chunks;
-    Timeline timeline{problem, device.id(), way.memory, done.seconds, 0, done.spans};
+    const Timeline timeline{.problem = problem,
+                            .device = device.id(),
+                            .memory = way.memory,
+                            .seconds = done.seconds,
+                            .spans = done.spans};
     EXPECT_EQ(impossible(timeline), "") << device.id() << " " << to_string(problem);
     EXPECT_TRUE(uses(done.spans, Lane::kernel));
     EXPECT_EQ(uses(done.spans, Lane::cpu), way.cpu_rows != 0);

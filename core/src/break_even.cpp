@@ -17,7 +17,12 @@ Swaps find_swaps(const std::function<Estimate(double)>& first,
   double lead = 0;                // the sum of the logs of the ratios: who is faster on the whole
   double decided = 1, equal = 1;  // sizes: the last at which one is surely faster, of equal times
   double before = 0, size_before = 1;  // the ratio's log at the last size
-  for (double size = 1; size <= limit; size = std::max(size + 1, std::floor(size * kStep))) {
+  const auto last = static_cast<int64_t>(limit);
+  const auto after = [](int64_t n) {
+    return std::max(n + 1, static_cast<int64_t>(static_cast<double>(n) * kStep));
+  };
+  for (int64_t n = 1; n <= last; n = after(n)) {
+    const auto size = static_cast<double>(n);
     const Estimate a = first(size), b = second(size);
     const double ratio = std::log(a.seconds / b.seconds);
     lead += ratio;

@@ -12,7 +12,7 @@ namespace trine::kit {
 inline std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
   constexpr std::size_t most = 64;
   if (a.size() >= most || b.size() >= most) return most;
-  std::size_t rows[3][most];  // two rows back, for the swaps
+  std::size_t rows[3][most] = {};  // two rows back, for the swaps
   for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     const std::size_t* const before = rows[(i + 1) % 3];

@@ -23,6 +23,7 @@ inline void use_host(const trine_host& services) noexcept { host() = services; }
 
 /// Null when there is no memory.
 inline void* allocate(std::size_t bytes, std::size_t alignment = 64) noexcept {
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the entry has stored it
   return host().allocate(host().context, bytes, alignment);
 }
 inline void release(void* pointer) noexcept {

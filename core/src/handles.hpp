@@ -5,8 +5,8 @@
 
 namespace trine::detail {
 
-std::shared_ptr<QueueState> make_queue(std::shared_ptr<DeviceState> device);
-std::shared_ptr<QueueState> adopt_queue(std::shared_ptr<DeviceState> device, void* native);
+std::shared_ptr<QueueState> make_queue(const std::shared_ptr<DeviceState>& device);
+std::shared_ptr<QueueState> adopt_queue(const std::shared_ptr<DeviceState>& device, void* native);
 std::shared_ptr<EventState> make_event(const std::shared_ptr<DeviceState>& device, bool by_host);
 /// A moment after all work enqueued so far.
 std::shared_ptr<EventState> record(QueueState& queue);

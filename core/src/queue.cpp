@@ -21,13 +21,13 @@ std::shared_ptr<QueueState> blank_queue(std::shared_ptr<DeviceState> device) {
 
 }  // namespace
 
-std::shared_ptr<QueueState> make_queue(std::shared_ptr<DeviceState> device) {
+std::shared_ptr<QueueState> make_queue(const std::shared_ptr<DeviceState>& device) {
   auto state = blank_queue(device);
   device->expect(device->api.queue_create(device->handle, &state->line->queue), "creating a queue");
   return state;
 }
 
-std::shared_ptr<QueueState> adopt_queue(std::shared_ptr<DeviceState> device, void* native) {
+std::shared_ptr<QueueState> adopt_queue(const std::shared_ptr<DeviceState>& device, void* native) {
   auto state = blank_queue(device);
   device->expect(device->api.queue_adopt(device->handle, native, &state->line->queue),
                  "adopting a queue");

@@ -154,32 +154,51 @@ class HostCall {
     return true;
   }
 
-  /// Memory on the device for operand `i` of all strips; false where its largest buffer can't hold them all:
-  /// between strips there is more room than in the whole.
-  bool place(std::vector<Operands>& strips, std::size_t i, Cut cut) const {
-    constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
-    std::vector<uint64_t> offsets;
+  /// Where the strips of an operand lie in its buffer on the device.
+  struct Room {
     uint64_t bytes = 0;
+    std::vector<uint64_t> offsets;
+  };
+
+  /// Operand `i` of all strips, one after the other: with the gaps it may take more than the whole.
+  static Room lay_out(std::vector<Operands>& strips, std::size_t i, Cut cut) {
+    constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
+    Room room;
     for (Operands& operands : strips) {
       const uint64_t size = operands[i].lay_out();
-      offsets.push_back(cut == Cut::none ? 0 : bytes);
-      bytes = offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
+      room.offsets.push_back(cut == Cut::none ? 0 : room.bytes);
+      room.bytes = room.offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
     }
+    return room;
+  }
+
+  /// Memory on the device for all strips; false where its largest buffer, or what is free, doesn't hold them.
+  bool place(std::vector<Operands>& strips, const std::vector<Cut>& cuts) const {
     const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
-    if (most != 0 && bytes > most) return false;
-    if (bytes == 0) return true;
-    const Buffer buffer(device_, bytes);
-    for (std::size_t s = 0; s < strips.size(); ++s) strips[s][i].place(buffer, offsets[s]);
+    std::vector<Room> rooms;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      rooms.push_back(lay_out(strips, i, cuts[i]));
+      if (most != 0 && rooms[i].bytes > most) return false;
+    }
+    try {
+      for (std::size_t i = 0; i < operands_.size(); ++i) {
+        if (rooms[i].bytes == 0) continue;
+        const Buffer buffer(device_, rooms[i].bytes);
+        for (std::size_t s = 0; s < strips.size(); ++s)
+          strips[s][i].place(buffer, rooms[i].offsets[s]);
+      }
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      return false;
+    }
     return true;
   }
 
-  /// False, with nothing done, where the call isn't cut.
+  /// False, with nothing done and nothing kept, where the call isn't cut or its strips find no room.
   bool run_in_strips(const Cutting& cutting) {
     if (!options_.overlap || !options_.rung.empty() || cutting.strips.size() < 2) return false;
     std::vector<Operands> strips = strips_of(cutting);
-    if (!takes(strips)) return false;
-    for (std::size_t i = 0; i < operands_.size(); ++i)
-      if (!place(strips, i, cutting.cuts[i])) return false;
+    if (!takes(strips) || !place(strips, cutting.cuts)) return false;
     Lease in(device_), kernel(device_), out(device_);
     Choice choice;
     const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };

@@ -67,7 +67,7 @@ TEST(Strips, CutTheLargerInput) {
   expect_covers(cutting_of(op, false), 32, 4);
 }
 
-/// Calls on the fake with memory of its own, and how many launches they were.
+/// Calls on the fake with memory of its own, and how many launches and allocations they were.
 class CallsInStrips : public ::testing::Test {
  protected:
   Device device = open("fake:0");
@@ -75,13 +75,18 @@ class CallsInStrips : public ::testing::Test {
   HostOptions options{.device = "fake:0"};
   ~CallsInStrips() override {
     panel.slow_copies(0);
+    panel.largest_buffer(1L << 30);
     for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
   }
   template <class Call>
-  long launches(Call&& call) {
-    const long before = panel.count(FAKE_LAUNCHES);
+  long counted(int counter, Call&& call) {
+    const long before = panel.count(counter);
     call();
-    return panel.count(FAKE_LAUNCHES) - before;
+    return panel.count(counter) - before;
+  }
+  template <class Call>
+  long launches(Call&& call) {
+    return counted(FAKE_LAUNCHES, call);
   }
 };
 
@@ -202,9 +207,42 @@ TEST_F(CallsInStrips, GoWholeWhereTheLargestBufferHoldsTheWholeAlone) {
   from.batch = to.batch = kCount;
   from.batch_stride = to.batch_stride = kRows * kCols;
   EXPECT_EQ(launches([&] { transpose(from, to, options); }), 3);
+  const std::vector<Wide> in_strips = output;
+  std::fill(output.begin(), output.end(), Wide(-1.0));
   panel.largest_buffer(kRows * kCols * kCount * long{sizeof(Wide)});
   options.device = "fake:1";
   EXPECT_EQ(launches([&] { transpose(from, to, options); }), 1);
+  EXPECT_EQ(output, in_strips);
+
+  // A gemm whose c, its last operand, has as many bytes: nothing is allocated before that is found.
+  constexpr int64_t kLong = 6 * kRows;
+  const auto a = counting<double>(kLong), b = counting<double>(kCols);
+  const auto before = counting<double>(kLong * kCols);
+  std::vector<double> c;
+  const auto call = [&] {
+    c = before;
+    gemm(kLong, kCols, 1, a.data(), b.data(), c.data(), options, 2, 1);
+  };
+  options.overlap = false;
+  call();  // makes what is kept
+  const std::vector<double> whole = c;
+  const long allocations = counted(FAKE_ALLOCATIONS, call);
+  options.overlap = true;
+  EXPECT_EQ(counted(FAKE_ALLOCATIONS, [&] { EXPECT_EQ(launches(call), 1); }), allocations);
+  EXPECT_EQ(c, whole);
+  options.device = "fake:0";
+  EXPECT_EQ(launches(call), 3);
+  EXPECT_EQ(c, whole);
+}
+
+TEST_F(CallsInStrips, GoWholeWhereMemoryForStripsIsExhausted) {
+  Batch batch;
+  for (const int passes : {0, 1}) {
+    panel.fail_later(FAKE_BUFFER_ALLOCATE, TRINE_OUT_OF_MEMORY, passes);
+    EXPECT_EQ(launches([&] { batch.run(options); }), 1) << passes;
+    EXPECT_TRUE(batch.right()) << passes;
+  }
+  EXPECT_EQ(launches([&] { batch.run(options); }), 3);
 }
 
 TEST_F(CallsInStrips, AFailureOnTheWayLeavesNothingInFlightAndTheNextCallIsRight) {

@@ -36,6 +36,7 @@ enum {
   FAKE_QUEUES,
   FAKE_EVENTS,
   FAKE_BUFFERS,
+  FAKE_ALLOCATIONS, /* buffers of the device's own or pinned memory, freed ones too */
   FAKE_LAUNCHES,
   FAKE_COPIES,
   FAKE_FILLS,

@@ -158,6 +158,7 @@ static trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32
   void* memory = fake_allocate(bytes);
   if (!memory) return TRINE_OUT_OF_MEMORY;
   memset(memory, 0xA5, (size_t)bytes); /* nobody may rely on fresh memory */
+  fake_counted(FAKE_ALLOCATIONS, 1);
   const trine_status status = make(memory, bytes, kind, buffer);
   if (status != TRINE_OK) fake_release(memory);
   return status;

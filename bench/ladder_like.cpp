@@ -13,8 +13,6 @@
 namespace trine::bench {
 namespace {
 
-double elements(const Problem& p) { return double(p.size.rows) * double(p.size.cols); }
-
 /// Today's figure, or NaN. `before` and `first`: the lines that step and cumulative look back to.
 double today(Figure figure, const Measured& measured, const Result* before, const Result* first) {
   const Result* r = kernel_of(measured);
@@ -23,7 +21,7 @@ double today(Figure figure, const Measured& measured, const Result* before, cons
     case Figure::milliseconds: return *r->kernel * 1e3;
     case Figure::gigabytes:
     case Figure::gigaflops: return r->rate / 1e9;
-    case Figure::gigaelements: return elements(r->problem) / *r->kernel / 1e9;
+    case Figure::gigaelements: return elements_of(r->problem) / *r->kernel / 1e9;
     case Figure::step: return before ? *before->kernel / *r->kernel : std::nan("");
     case Figure::cumulative:
       return first && first != r ? *first->kernel / *r->kernel : std::nan("");
@@ -154,43 +152,17 @@ nlohmann::ordered_json number(double value) {
 }
 
 nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
-                               const Table& table, const std::vector<Measured>& measured) {
-  nlohmann::ordered_json json = {{"document", document.number},
-                                 {"name", document.name},
-                                 {"table", table.title},
-                                 {"ours", table.ours},
-                                 {"device", device.id()},
-                                 {"figures", nlohmann::ordered_json::array()},
-                                 {"rows", nlohmann::ordered_json::array()}};
-  for (const Figure figure : table.figures) json["figures"].push_back(heading(figure));
-  for (const Measured& each : measured) {
-    nlohmann::ordered_json row = {{"label", each.line->label},
-                                  {"column", each.line->column},
-                                  {"rung", each.line->rung},
-                                  {"verdict", verdict_of(each)},
-                                  {"published", nlohmann::ordered_json::array()},
-                                  {"today", nlohmann::ordered_json::array()}};
-    for (size_t i = 0; i < table.figures.size(); ++i) {
-      row["published"].push_back(number(published_of(*each.line, i)));
-      row["today"].push_back(number(each.today[i]));
-    }
-    json["rows"].push_back(row);
-  }
-  return json;
-}
-
-nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
                                const Readings& readings) {
   nlohmann::ordered_json json = {{"document", document.number},
                                  {"name", document.name},
                                  {"table", readings.title},
-                                 {"ours", ""},
+                                 {"ours", readings.ours},
                                  {"device", device.id()},
                                  {"figures", readings.figures},
                                  {"rows", nlohmann::ordered_json::array()}};
   for (const Reading& each : readings.rows) {
     nlohmann::ordered_json row = {{"label", each.label},
-                                  {"column", ""},
+                                  {"column", each.column},
                                   {"rung", each.rung},
                                   {"verdict", each.verdict},
                                   {"published", nlohmann::ordered_json::array()},
@@ -267,7 +239,7 @@ bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
 }
 
 /// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of the plain
-/// units. A device without the document's kernels stands there with its own choice.
+/// units. A device on which none of the document's kernels is right stands there with its own choice.
 Readings roofline_today(LadderRun& run, const Device& device, const Table& table,
                         const std::vector<Measured>& measured) {
   const std::string& label = table.roofline->label;
@@ -275,10 +247,11 @@ Readings roofline_today(LadderRun& run, const Device& device, const Table& table
                                    [&](const Line& each) { return each.label == label; });
   Measured own{&line};
   const Measured* best = best_of(measured, label);
-  if (!best) {
+  if (!best || !kernel_of(*best)) {
     Runner runner(device, run.budget);
     own.results = run.measure(runner, line.problem, "");
-    if (kernel_of(own)) best = &own;
+    print_reasons(own.results);
+    best = &own;
   }
   std::vector<DeviceRoof> roofs;
   run.control.show(fmt::format("roofs of {}", device.id()));
@@ -319,7 +292,8 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     if (!plainly) print_verified(measured, device);
     if (table.curves) print_break_evens(table, measured);
     print_refusals(measured);
-    run.document.arrays["published"].push_back(to_json(document, device, table, measured));
+    run.document.arrays["published"].push_back(
+        to_json(document, device, lines_of(table, measured)));
     for (const Readings& readings : read(run, device, table, measured))
       run.document.arrays["published"].push_back(to_json(document, device, readings));
     std::fflush(stdout);

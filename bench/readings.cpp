@@ -7,8 +7,6 @@
 #include <limits>
 #include <map>
 
-#include "overtaking.hpp"
-
 namespace trine::bench {
 namespace {
 
@@ -36,18 +34,30 @@ double seconds_of(const Measured* measured) {
   return kernel ? *kernel->kernel : kNone;
 }
 
-double elements_of(const Line& line) {
-  return double(line.problem.size.rows) * double(line.problem.size.cols);
-}
+bool is_right(const Measured* measured) { return measured && kernel_of(*measured); }
 
-/// The line with the largest of today's figures among those that `enters` lets in.
+/// The line with the largest of today's figures among those that `enters` lets in; where none is right, the
+/// first that has results.
 template <class Enters>
 const Measured* largest(const std::vector<Measured>& measured, Enters enters) {
   const Measured* best = nullptr;
-  for (const Measured& each : measured)
-    if (enters(*each.line) && kernel_of(each) && (!best || each.today[0] > best->today[0]))
+  for (const Measured& each : measured) {
+    if (!enters(*each.line) || each.results.empty()) continue;
+    if (!best || (is_right(&each) && (!is_right(best) || each.today[0] > best->today[0])))
       best = &each;
+  }
   return best;
+}
+
+std::string verdict_of(const Measured* measured) {
+  return measured ? verdict_of(*measured) : "not here";
+}
+
+/// Of two verdicts that a figure stands on: what keeps it from standing, else the first.
+std::string worse(const std::string& verdict, const std::string& other) {
+  for (const char* bad : {"WRONG", "refused", "not here"})
+    if (verdict == bad || other == bad) return bad;
+  return verdict;
 }
 
 double published_best(const Table& table, const std::string& label, const std::string& but) {
@@ -57,11 +67,22 @@ double published_best(const Table& table, const std::string& label, const std::s
   return best;
 }
 
-/// `best`: the line that today's figures stand on; null where none is right.
+/// `best`: the line that today's figures stand on, or that says why there are none.
 Reading reading(const std::string& label, const Measured* best, std::vector<double> published,
                 std::vector<double> today) {
-  return {label, best ? kernel_of(*best)->rung : "", best ? verdict_of(*best) : "not here",
-          std::move(published), std::move(today)};
+  const Result* ran = is_right(best) ? kernel_of(*best) : best ? &best->results.front() : nullptr;
+  const std::string rung = !ran ? "" : ran->rung.empty() ? ran->requested : ran->rung;
+  return {label, "", rung, verdict_of(best), std::move(published), std::move(today)};
+}
+
+/// NaN where there is none, or where it lies below the sizes.
+double least_crossing(const std::vector<BreakEven>& all) {
+  double least = kNone;
+  for (const BreakEven& each : all) {
+    if (each.found.ahead && !each.found.behind) return kNone;
+    least = std::fmin(least, each.found.crossing().value_or(kNone));
+  }
+  return least;
 }
 
 }  // namespace
@@ -79,6 +100,8 @@ std::string verdict_of(const Measured& measured) {
   return verdict_text(measured.results.front());
 }
 
+double elements_of(const Problem& p) { return double(p.size.rows) * double(p.size.cols); }
+
 double published_of(const Line& line, size_t figure) {
   return figure < line.published.size() ? line.published[figure] : kNone;
 }
@@ -89,7 +112,7 @@ std::vector<std::string> labels_of(const Table& table) { return each_once(table,
 std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured) {
   const std::vector<std::string> columns = columns_of(table);
   std::map<double, std::string> labels;
-  for (const Line& line : table.lines) labels.emplace(elements_of(line), line.label);
+  for (const Line& line : table.lines) labels.emplace(elements_of(line.problem), line.label);
   std::vector<BreakEven> all;
   for (size_t c = 1; c < columns.size(); ++c) {
     std::vector<Compared> sizes;
@@ -98,31 +121,45 @@ std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measure
       const double mine = seconds_of(at(measured, label, columns[c]));
       if (!std::isnan(first) && !std::isnan(mine)) sizes.push_back({size, first / mine});
     }
+    if (sizes.empty()) continue;
     const Overtaking found = overtaking(sizes);
-    if (!sizes.empty())
-      all.push_back({columns[c], found.text([&](double size) { return labels.at(size); }),
-                     found.ahead ? found.ahead->size : kNone});
+    std::string text = found.text([&](double size) { return labels.at(size); });
+    if (const auto at = found.crossing()) text += fmt::format(", near {:.0f} elements", *at);
+    all.push_back({columns[c], std::move(text), found});
   }
   return all;
+}
+
+Readings lines_of(const Table& table, const std::vector<Measured>& measured) {
+  Readings readings{table.title, {}, {}, table.ours};
+  for (const Figure figure : table.figures) readings.figures.emplace_back(heading(figure));
+  for (const Measured& each : measured) {
+    std::vector<double> published;
+    for (size_t i = 0; i < table.figures.size(); ++i)
+      published.push_back(published_of(*each.line, i));
+    readings.rows.push_back({each.line->label, each.line->column, each.line->rung, verdict_of(each),
+                             std::move(published), each.today});
+  }
+  return readings;
 }
 
 Readings peaks(const Table& table, const std::vector<Measured>& measured) {
   const std::string first = columns_of(table).front();
   const Curves& then = *table.curves;
-  double from = kNone;
-  for (const BreakEven& each : break_evens(table, measured)) from = std::fmin(from, each.elements);
   const auto row = [&](const char* label, bool of_first, std::vector<double> published,
                        double even) {
     const Measured* best =
         largest(measured, [&](const Line& line) { return (line.column == first) == of_first; });
-    std::vector<double> today{best ? best->today[0] : kNone,
-                              best ? elements_of(*best->line) : kNone, even};
+    const bool right = is_right(best);
+    std::vector<double> today{right ? best->today[0] : kNone,
+                              right ? elements_of(best->line->problem) : kNone, even};
     return reading(label, best, std::move(published), std::move(today));
   };
   return {table.title + ", its peaks",
           {std::string(heading(table.figures[0])), "elements", "break-even"},
           {row(first.c_str(), true, {then.first_peak, kNone, kNone}, kNone),
-           row("best of the others", false, {then.peak, then.elements, then.break_even}, from)}};
+           row("best of the others", false, {then.peak, then.elements, then.break_even},
+               least_crossing(break_evens(table, measured)))}};
 }
 
 Readings speed_ups(const Table& table, const std::vector<Measured>& measured) {
@@ -137,7 +174,8 @@ Readings speed_ups(const Table& table, const std::vector<Measured>& measured) {
                      [&](const Line& line) { return line.label == label && line.column == first; });
     readings.rows.push_back(reading(label, best,
                                     {published_best(table, label, first) / published_of(*of_first)},
-                                    {best ? seconds_of(base) / seconds_of(best) : kNone}));
+                                    {seconds_of(base) / seconds_of(best)}));
+    readings.rows.back().verdict = worse(verdict_of(best), verdict_of(base));
   }
   return readings;
 }
@@ -153,7 +191,7 @@ Readings read_roofline(const Table& table, const Measured* best, const Ceilings&
   Readings readings{table.title + ", the roofline at " + table.roofline->label,
                     {"GB/s", "GF/s", "ridge " + unit, "point " + unit},
                     {}};
-  const double rate = best ? kernel_of(*best)->rate : kNone;
+  const double rate = is_right(best) ? kernel_of(*best)->rate : kNone;
   for (const Roofline::Roofs& then : table.roofline->roofs) {
     const Ceilings& today = then.label == "nominal" ? nominal : measured;
     const double bandwidth = or_none(today.bandwidth), arithmetic = or_none(today.arithmetic);

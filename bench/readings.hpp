@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "documents.hpp"
+#include "overtaking.hpp"
 #include "result.hpp"
 #include "roofline.hpp"
 
@@ -24,6 +25,9 @@ const Result* kernel_of(const Measured& measured);
 /// "same bits", "within bound", "WRONG", "refused"; "not here" where the device hasn't the rung.
 std::string verdict_of(const Measured& measured);
 
+/// Of its matrix, or of its vector.
+double elements_of(const Problem& problem);
+
 /// As the line has it; NaN: not stated.
 double published_of(const Line& line, size_t figure = 0);
 
@@ -31,31 +35,37 @@ double published_of(const Line& line, size_t figure = 0);
 std::vector<std::string> columns_of(const Table& table);
 std::vector<std::string> labels_of(const Table& table);
 
-/// From which label on a column is faster than the first one.
+/// From which size on, in elements, a column is faster than the first one.
 struct BreakEven {
-  std::string column, text;  ///< "between 2^13 and 2^14"
-  double elements;           ///< of the first label from which on it is; NaN where there is none
+  std::string column, text;  ///< "between 2^13 and 2^14, near 11234 elements"
+  Overtaking found;
 };
 std::vector<BreakEven> break_evens(const Table& table, const std::vector<Measured>& measured);
 
-/// What a document reads off a whole table, as published and today.
+/// A table, or what a document reads off a whole one: as published and today.
 struct Reading {
-  std::string label, rung, verdict;  ///< rung: what ran today
+  std::string label, column, rung, verdict;
   std::vector<double> published, today;
 };
 struct Readings {
   std::string title;
   std::vector<std::string> figures;
   std::vector<Reading> rows;
+  std::string ours = {};  ///< as the table's
 };
 
-/// The largest figure of the first column, and of all others, with the least of their break-evens.
+/// The table itself, line by line.
+Readings lines_of(const Table& table, const std::vector<Measured>& measured);
+
+/// The largest figure of the first column, and of all others, with the least of the sizes at which their
+/// curves cross the first's: none where that isn't within the sizes.
 Readings peaks(const Table& table, const std::vector<Measured>& measured);
 
 /// At each label the best of the other columns over the first.
 Readings speed_ups(const Table& table, const std::vector<Measured>& measured);
 
-/// The line of that label with the largest figure; null where none is right.
+/// The line of that label with the largest figure; where none is right, the first that the device has, for its
+/// verdict; null where it has none.
 const Measured* best_of(const std::vector<Measured>& measured, const std::string& label);
 
 /// The table's roofline: the best kernel of its label under the nominal and the measured roofs.

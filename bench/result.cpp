@@ -21,10 +21,12 @@ const char* verdict_text(const Result& r) {
 }
 
 void print_reasons(const std::vector<Result>& results) {
-  for (const Result& r : results)
-    if (!r.failure.empty())
-      std::printf("%s: %s: %s\n", verdict_text(r), (r.rung.empty() ? r.requested : r.rung).c_str(),
-                  r.failure.c_str());
+  for (const Result& r : results) {
+    if (r.failure.empty()) continue;
+    const std::string& rung = r.rung.empty() ? r.requested : r.rung;
+    std::printf("%s: %s: %s\n", verdict_text(r),
+                rung.empty() ? "the device's own choice" : rung.c_str(), r.failure.c_str());
+  }
 }
 
 }  // namespace trine::bench

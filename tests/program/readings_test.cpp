@@ -44,9 +44,10 @@ TEST_F(TableToday, BreakEvenIsBetweenTwoSizes) {
   const std::vector<BreakEven> all = break_evens(table, today);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].column, "other");
-  EXPECT_EQ(all[0].text, "between 2^1 and 2^2");
-  EXPECT_EQ(all[0].elements, 4);
-  EXPECT_EQ(all[1].text, "below 2^2");  // ahead at every size that it has
+  EXPECT_EQ(all[0].text, "between 2^1 and 2^2, near 3 elements");
+  EXPECT_DOUBLE_EQ(*all[0].found.crossing(), std::sqrt(8));  // half as fast at 2, twice at 4
+  EXPECT_EQ(all[1].text, "below 2^2");                       // ahead at every size that it has
+  EXPECT_FALSE(all[1].found.crossing());
 }
 
 TEST_F(TableToday, SpeedUpIsOfTheBestRightLine) {
@@ -67,16 +68,85 @@ TEST_F(TableToday, SpeedUpIsOfTheBestRightLine) {
   EXPECT_EQ(readings.rows[0].verdict, "not here");
 }
 
+/// What a rung leaves that failed its verification, or refused.
+Measured without_figure(const Line& line, bool refused) {
+  Measured all = measured(line, 1, 0);
+  all.today = {std::nan("")};
+  all.results[0].verified = false;
+  all.results[0].skipped = refused;
+  return all;
+}
+
+TEST_F(TableToday, AReadingSaysWhyItHasNoFigure) {
+  table.curves = {1.5, 38, 262144, 8192};
+  table.roofline = {"2^2", {{"measured", 154, 1370, 72.1, 36.5}}};
+  const std::vector<Measured> right = today;
+  for (const bool refused : {false, true}) {
+    today = right;
+    const char* verdict = refused ? "refused" : "WRONG";
+    // The best of a label: no other line of it is right.
+    today[1] = without_figure(table.lines[1], refused);
+    Reading row = speed_ups(table, today).rows[0];
+    EXPECT_EQ(row.verdict, verdict);
+    EXPECT_EQ(row.rung, "rung_of_other:with=parameters");
+    EXPECT_TRUE(std::isnan(row.today[0]));
+    // The base, over which it is.
+    today[2] = without_figure(table.lines[2], refused);
+    row = speed_ups(table, today).rows[1];
+    EXPECT_EQ(row.verdict, verdict);
+    EXPECT_TRUE(std::isnan(row.today[0]));
+    // All that a label has.
+    for (const size_t i : {3u, 4u}) today[i] = without_figure(table.lines[i], refused);
+    const Measured* best = best_of(today, "2^2");
+    ASSERT_EQ(best, &today[2]);
+    row = read_roofline(table, best, {}, {64e9, 32e9}).rows[0];
+    EXPECT_EQ(row.verdict, verdict);
+    EXPECT_TRUE(std::isnan(row.today[3]));
+    today[0] = without_figure(table.lines[0], refused);
+    row = peaks(table, today).rows[0];
+    EXPECT_EQ(row.verdict, verdict);
+    for (const double figure : row.today) EXPECT_TRUE(std::isnan(figure));
+  }
+  today = right;
+  today[2].results.clear();  // a base that isn't there
+  EXPECT_EQ(speed_ups(table, today).rows[1].verdict, "not here");
+  today[2] = without_figure(table.lines[2], false);
+  today[3].results.clear(), today[4].results.clear();
+  EXPECT_EQ(speed_ups(table, today).rows[1].verdict, "WRONG");
+}
+
+TEST_F(TableToday, LinesStandAsTheTableHasThem) {
+  table.ours = "what it doesn't state";
+  table.lines[1].published.clear();
+  const Readings readings = lines_of(table, today);
+  EXPECT_EQ(readings.title, "table");
+  EXPECT_EQ(readings.ours, table.ours);
+  EXPECT_EQ(readings.figures, std::vector<std::string>{"GF/s"});
+  ASSERT_EQ(readings.rows.size(), 5u);
+  EXPECT_EQ(readings.rows[3].label, "2^2");
+  EXPECT_EQ(readings.rows[3].column, "other");
+  EXPECT_EQ(readings.rows[3].rung, "rung_of_other");
+  EXPECT_EQ(readings.rows[3].verdict, "same bits");
+  EXPECT_EQ(readings.rows[3].published, std::vector<double>{3});
+  EXPECT_EQ(readings.rows[3].today, std::vector<double>{16});
+  EXPECT_TRUE(std::isnan(readings.rows[1].published[0]));
+}
+
 TEST_F(TableToday, PeaksAreOfTheFirstColumnAndOfTheOthers) {
   table.curves = {1.5, 38, 262144, 8192};
-  const Readings readings = peaks(table, today);
+  Readings readings = peaks(table, today);
+  EXPECT_TRUE(std::isnan(readings.rows[1].today[2]));  // the third's lies below the sizes
+  today[4].results.clear();
+  readings = peaks(table, today);
   ASSERT_EQ(readings.rows.size(), 2u);
   EXPECT_EQ(readings.rows[0].label, "first");
   EXPECT_EQ(readings.rows[0].published[0], 1.5);
   EXPECT_EQ(readings.rows[0].today[0], 10);
   EXPECT_EQ(readings.rows[0].today[1], 2);
   EXPECT_EQ(readings.rows[1].published, (std::vector<double>{38, 262144, 8192}));
-  EXPECT_EQ(readings.rows[1].today, (std::vector<double>{16, 4, 4}));
+  EXPECT_EQ(readings.rows[1].today[0], 16);
+  EXPECT_EQ(readings.rows[1].today[1], 4);
+  EXPECT_DOUBLE_EQ(readings.rows[1].today[2], std::sqrt(8));
 }
 
 TEST_F(TableToday, RidgeAndPointAreRatesOverBandwidth) {

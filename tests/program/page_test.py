@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""`trine report`'s page, opened in headless Chromium where there is one (TRINE_REQUIRE=browser: there must be):
+every figure of the JSON is on it, each picture is drawn, strings stay text, and it asks the network for nothing.
+
+usage: page_test.py [unittest options] TRINE FIXTURE CHART   CHART: the Chart.js built in, or nothing"""
+import copy
+import html.parser
+import json
+import os
+import unittest
+
+import browser
+from report_harness import CHART, DOCUMENT, FIXTURE, LIAR, Folder, main
+
+
+class Elements(html.parser.HTMLParser):
+    """The page's values, its cells' texts, its tags."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.values, self.texts, self.tags, self.wrong = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.tags.append(tag)
+        if tag == "data":
+            self.values.append(float(attrs["value"]))
+        self.alarmed = tag == "td" and "wrong" in attrs.get("class", "")
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if getattr(self, "alarmed", False):
+            self.wrong.append(data)
+
+
+@unittest.skipIf(not CHART, "built without Chart.js: there is no page")
+class Page(Folder):
+    @classmethod
+    def setUpClass(cls):
+        program = browser.find()
+        if program is None:
+            if "browser" in os.environ.get("TRINE_REQUIRE", "").split(","):
+                raise RuntimeError("TRINE_REQUIRE=browser: there is no Chromium")
+            raise unittest.SkipTest("there is no Chromium")
+        cls.browser = browser.Browser(program)
+        cls.addClassCleanup(cls.browser.close)
+
+    def page(self, *files, **how):
+        path = self.folder / "r.html"
+        self.good(*files, "--html", str(path))
+        self.assertLess(path.stat().st_size, 2e6)
+        self.browser.open(path, **how)
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), [])
+        return Elements(self.browser.html())
+
+    def becomes(self, condition):
+        """Whether it holds within half a minute."""
+        return self.browser.value(
+            f"new Promise((done) => {{ const look = (left) => ({condition}) || left === 0 ? done({condition}) "
+            ": setTimeout(look, 50, left - 1); look(600) })", wait=True)
+
+    def test_every_figure_is_on_the_page(self):
+        page = self.page(FIXTURE)
+        values = set(page.values)
+        for result in DOCUMENT["results"]:
+            figures = [*result["seconds"].values()] if result["verified"] else []
+            for value in filter(None, figures):
+                self.assertTrue(value in values, f"{value} of {result}")
+        for roof in DOCUMENT["roofs"]:
+            self.assertTrue(roof["value"] in values, roof)
+        for row in DOCUMENT["published"][0]["rows"]:
+            for value in row["published"] + row["today"]:
+                self.assertTrue(value is None or value in values, value)
+        for sweep in DOCUMENT["sweeps"]:
+            self.assertTrue({sweep["default_seconds"], sweep["seconds"]} <= values, sweep)
+        for crossing in DOCUMENT["crossings"]:
+            self.assertIn(crossing["sentence"], page.texts)
+        self.assertLessEqual({span["end"] for span in DOCUMENT["timelines"][0]["spans"]}, values)
+
+    def test_what_is_wrong_is_red_and_drawn_nowhere(self):
+        page = self.page(FIXTURE)
+        self.assertIn(LIAR, page.wrong)
+        wrong = next(result for result in DOCUMENT["results"] if not result["verified"] and not result["skipped"])
+        self.assertFalse(wrong["rate"]["value"] in page.values)
+        self.assertFalse(wrong["seconds"]["kernel"] in page.values)
+        red = self.browser.value("getComputedStyle(document.querySelector('td.wrong')).color")
+        self.assertEqual(red, "rgb(179, 0, 27)")
+
+    def test_strings_stay_text(self):
+        page = self.page(FIXTURE)
+        self.assertIn(DOCUMENT["devices"][1]["devices"][0]["name"], page.texts)
+        self.assertNotIn("b", page.tags)
+        self.assertEqual(self.browser.value("document.scripts.length"), 3)
+
+    def test_each_picture_has_its_words_and_numbers(self):
+        self.page(FIXTURE)
+        self.assertGreaterEqual(int(self.browser.value("document.documentElement.dataset.drawn")), 15)
+        self.assertTrue(self.browser.value(
+            "[...document.querySelectorAll('canvas')].every((canvas) => canvas.getAttribute('role') === 'img' "
+            "&& canvas.getAttribute('aria-label').length > 20 "
+            "&& canvas.closest('figure').querySelector('details table tbody tr'))"))
+
+    def test_folded_pictures_are_drawn_when_opened(self):
+        self.page(FIXTURE)
+        self.assertGreater(self.browser.value("document.querySelectorAll('details.figure').length"), 0)
+        self.browser.value("for (const one of document.querySelectorAll('details')) one.open = true")
+        self.assertTrue(self.becomes(
+            "Object.values(Chart.instances).length === document.querySelectorAll('canvas').length"))
+        self.assertEqual(self.browser.complaints(), [])
+
+    def test_it_fits_a_phone_and_paper(self):
+        for how in ({"width": 360, "height": 740}, {"width": 688, "paper": True}, {"dark": True}, {}):
+            self.page(FIXTURE, **how)
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), how.get("width", 1280))
+
+    def test_light_and_dark_reach_the_pictures(self):
+        ink = "Object.values(Chart.instances)[0].options.scales.x.ticks.color"
+        self.page(FIXTURE)
+        light = self.browser.value(ink)
+        self.page(FIXTURE, dark=True)
+        self.assertNotEqual(self.browser.value(ink), light)
+        self.browser.media(dark=True, paper=True)
+        self.assertTrue(self.becomes(f"{ink} === {json.dumps(light)}"))
+        self.assertEqual(self.browser.complaints(), [])
+
+    def test_several_hosts_and_nothing_at_all(self):
+        second = copy.deepcopy(DOCUMENT)
+        second["host"]["cpu"] = "Another CPU"
+        page = self.page(FIXTURE, self.save("b.json", second))
+        self.assertIn("B cuda:0", page.texts)
+        empty = {key: DOCUMENT[key] for key in ("schema", "version", "host", "devices")}
+        self.page(self.save("n.json", {**empty, "results": []}))
+
+
+if __name__ == "__main__":
+    main()

@@ -27,6 +27,7 @@ inline void* allocate(std::size_t bytes, std::size_t alignment = 64) noexcept {
   return host().allocate(host().context, bytes, alignment);
 }
 inline void release(void* pointer) noexcept {
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the same
   if (pointer) host().release(host().context, pointer);
 }
 

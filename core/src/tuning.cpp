@@ -252,6 +252,7 @@ std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
   return detail::entry([&] {
     const detail::DeviceState& state = detail::Access::use(device);
     std::vector<Tuned> checked;
+    checked.reserve(rows.size());
     for (const Tuned& row : rows) checked.push_back(detail::checked(state, row));
     const detail::SavedKey key = detail::saved_key(state);
     const detail::SavedLock lock;              // another sweep may be adding its rows
@@ -262,6 +263,7 @@ std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
     }
     for (const Tuned& row : checked) lines[row.call] = detail::line_of(row);
     std::vector<std::string> all;
+    all.reserve(lines.size());
     for (auto& [call, line] : lines) all.push_back(std::move(line));
     std::string path = detail::write_saved(detail::kKind, detail::kVersion, key, all);
     ++detail::tuning_generation;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -130,10 +132,15 @@ std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T 
 }
 
 template <class T>
+auto bits_of(T value) {
+  return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+}
+
+template <class T>
 bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (x[i] != x[i] && y[i] != y[i]) continue;  // NaN: payload and sign are free
-    if (std::memcmp(&x[i], &y[i], sizeof(T)) != 0) return false;
+    if (bits_of(x[i]) != bits_of(y[i])) return false;
   }
   return true;
 }

@@ -62,7 +62,7 @@ struct Tree {
   }
 };
 
-// The product of at most kChunk neighbours, by levels.
+// The product of 1 to kChunk neighbours, by levels.
 template <class T, trine_map M>
 Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
   using F = Factor<T>;
@@ -78,11 +78,12 @@ Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
     pairs = count / 2;
     const F* HWY_RESTRICT source = from;
     F* HWY_RESTRICT target = to;
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): there is at least one
     for (std::int64_t i = 0; i < pairs; ++i) target[i] = source[2 * i] * source[2 * i + 1];
     if (count % 2) target[pairs] = source[count - 1];
     std::swap(from, to);
   }
-  return from[0];
+  return from[0];  // NOLINT(clang-analyzer-core.uninitialized.UndefReturn): the same
 }
 
 template <class T, trine_map M>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -18,6 +19,11 @@
 
 namespace trine::cpu {
 namespace {
+
+template <class T>
+auto bits_of(T value) {
+  return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+}
 
 // Real threads without Kokkos, so that the test can use more than the machine has.
 class Threads final : public Parallel {
@@ -339,9 +345,9 @@ void check_functions() {
             ASSERT_EQ(argmax[r], static_cast<std::int64_t>(high)) << s.rows << 'x' << s.cols;
             const V least = mapped<M>(list[low]), most = mapped<M>(list[high]);
             ASSERT_TRUE(least != least ? minima[r] != minima[r]
-                                       : !std::memcmp(&minima[r], &least, sizeof least));
+                                       : bits_of(minima[r]) == bits_of(least));
             ASSERT_TRUE(most != most ? maxima[r] != maxima[r]
-                                     : !std::memcmp(&maxima[r], &most, sizeof most));
+                                     : bits_of(maxima[r]) == bits_of(most));
           }
         });
       }

@@ -12,9 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "cases.hpp"
 #include "commands.hpp"
@@ -74,16 +74,24 @@ struct Case {
   Choice choice;
   uint64_t seed;
   std::unique_ptr<Work> work;  ///< between the first iteration and the verdict
-  bool judged = false;
+  bool judged = false, measured = false;
   std::string failure;
 
+  /// Unless it has failed; what `step` throws is its failure.
+  template <class Step>
+  void attempt(Step step) {
+    try {
+      if (failure.empty()) step();
+    } catch (const std::exception& error) { failure = error.what(); }
+  }
   /// `whole`: a repetition came to its end.
   void judge(bool whole) {
     if (judged) return;
     judged = true;
-    try {
-      if (failure.empty() && work) failure = work->verdict(whole);
-    } catch (const std::exception& error) { failure = error.what(); }
+    measured = whole;
+    attempt([&] {
+      if (work) failure = work->verdict(whole);
+    });
     work.reset();
   }
 };
@@ -131,7 +139,7 @@ void add_case(Registered& cases, const Options& o, const Device& device, const P
     const Choice choice = choice_of(device, problem, rung);
     const std::string name = name_of(problem, choice, rung);
     if (find(cases, name) == nullptr)
-      cases.push_back({name, device, problem, rung, choice, o.seed, nullptr, false, {}});
+      cases.push_back({name, device, problem, rung, choice, o.seed, nullptr, false, false, {}});
   } catch (const Error& error) {
     if (error.status() != Status::unsupported && error.status() != Status::not_found) throw;
     // A peer that hasn't the operation, or a device that hasn't the rung, is no news.
@@ -165,18 +173,16 @@ bool stop(Control& control) {
 }
 
 void iterate(Case& one, benchmark::State& state, Control& control) {
-  if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
-  if (stop(control)) return state.SkipWithError(kLeftOut);
   control.show(one.name);
-  try {
-    if (!one.work) one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung);
-    for (auto _ : state) {
-      if (stop(control)) return state.SkipWithError(kLeftOut);
-      state.SetIterationTime(one.work->launches.once());
-    }
-  } catch (const std::exception& error) {
-    one.failure = error.what();
-    return state.SkipWithError(error.what());
+  if (!one.work && !stop(control))
+    one.attempt(
+        [&] { one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung); });
+  // Skipped in here alone: outside a repetition would have no iterations, and the statistics of Google Benchmark
+  // abort where that isn't as many as in the others.
+  for (auto _ : state) {
+    if (one.failure.empty() && stop(control)) return state.SkipWithError(kLeftOut);
+    one.attempt([&] { state.SetIterationTime(one.work->launches.once()); });
+    if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
   }
   const double total = work(one.problem) * double(state.iterations());
   if (rated_by_flops(one.problem))
@@ -214,15 +220,18 @@ bool is_left_out(const Run& run) {
 /// its head whether the run ended early: it is written when all is known.
 class Judging : public benchmark::BenchmarkReporter {
  public:
-  Judging(std::unique_ptr<BenchmarkReporter> reporter, Registered& cases, const Control& control)
+  /// `out`: where it writes, else where Google Benchmark says.
+  Judging(std::unique_ptr<BenchmarkReporter> reporter, Registered& cases, const Control& control,
+          std::ostream* out = nullptr)
       : reporter_(std::move(reporter)),
+        out_(out),
         waits_(dynamic_cast<benchmark::JSONReporter*>(reporter_.get()) != nullptr),
         cases_(cases),
         control_(control) {}
 
   bool ReportContext(const Context& context) override {
-    reporter_->SetOutputStream(&GetOutputStream());
-    reporter_->SetErrorStream(&GetErrorStream());
+    reporter_->SetOutputStream(out_ ? out_ : &GetOutputStream());
+    reporter_->SetErrorStream(out_ ? out_ : &GetErrorStream());
     if (waits_) context_.emplace(context);
     return waits_ || reporter_->ReportContext(context);
   }
@@ -250,6 +259,7 @@ class Judging : public benchmark::BenchmarkReporter {
 
  private:
   std::unique_ptr<BenchmarkReporter> reporter_;
+  std::ostream* out_;
   bool waits_;
   std::optional<Context> context_;
   std::vector<std::vector<Run>> waiting_;
@@ -288,6 +298,8 @@ void initialize(const std::vector<std::string>& flags) {
           fmt::format("bench has no option '{}'; `trine bench --help` lists them", given));
     words.push_back(given);
   }
+  // Google Benchmark would empty the file before there is anything to put there: run_cases() writes it.
+  if (!flag(flags, "benchmark_out").empty()) words.emplace_back("--benchmark_out=/dev/null");
   std::vector<char*> arguments{program.data()};
   for (std::string& word : words) arguments.push_back(word.data());
   int count = int(arguments.size());
@@ -318,9 +330,13 @@ size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Contr
     })->UseManualTime();
   std::unique_ptr<benchmark::BenchmarkReporter> console(benchmark::CreateDefaultDisplayReporter());
   Judging display(std::move(console), cases, control);
-  if (flag(flags, "benchmark_out").empty()) return benchmark::RunSpecifiedBenchmarks(&display);
-  Judging file(file_reporter(flag(flags, "benchmark_out_format")), cases, control);
-  return benchmark::RunSpecifiedBenchmarks(&display, &file);
+  const std::string out = flag(flags, "benchmark_out");
+  if (out.empty()) return benchmark::RunSpecifiedBenchmarks(&display);
+  std::ostringstream text;
+  Judging file(file_reporter(flag(flags, "benchmark_out_format")), cases, control, &text);
+  const size_t count = benchmark::RunSpecifiedBenchmarks(&display, &file);
+  if (!text.str().empty()) write_whole(out, [&](std::ostream& whole) { whole << text.str(); });
+  return count;
 }
 
 int bench(const Options& o, const std::vector<std::string>& flags) {
@@ -333,20 +349,19 @@ int bench(const Options& o, const std::vector<std::string>& flags) {
   Registered cases = cases_of(o, devices);
   describe(devices, peers);
   Control control(o.limit);
-  if (run_cases(cases, flags, control) == 0) {
-    std::error_code ignored;  // the file was opened before cases were looked for
-    if (std::filesystem::is_regular_file(out, ignored) && std::filesystem::is_empty(out, ignored))
-      std::filesystem::remove(out, ignored);
+  if (run_cases(cases, flags, control) == 0)
     throw Refusal(
         fmt::format("no case matches --benchmark_filter={}", flag(flags, "benchmark_filter")));
-  }
-  int code = kExitGood;
+  // A list of the cases is whole without a measurement.
+  Outcome outcome = control.partial() ? Outcome::nothing : Outcome::good;
+  for (const Case& one : cases)
+    if (one.measured) outcome = Outcome::good;
   for (const Case& one : cases) {
     if (one.failure.empty()) continue;
     std::fprintf(stderr, "FAILED: %s: %s\n", one.name.c_str(), one.failure.c_str());
-    code = kExitFailed;
+    outcome = Outcome::failed;
   }
-  return ended(control, code, stderr);
+  return ended(control, outcome, stderr);
 }
 
 }  // namespace

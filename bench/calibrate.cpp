@@ -41,10 +41,9 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   const Calibrated done = measure_all(o, devices, control);
   Document document{.command = "calibrate"};
   document.partial = control.partial();
-  int code = kExitGood;
-  if (done.rounds == 0) {
+  const bool nothing = done.rounds == 0;
+  if (nothing) {
     std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");
-    code = control.interrupted() ? kExitInterrupted : kExitFailed;
   } else {
     for (size_t i = 0; i < done.files.size(); ++i)
       std::printf("%s: %d round%s, saved in %s\n", devices[i].id().c_str(), done.rounds,
@@ -54,7 +53,7 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
     for (const Crossing& crossing : crossings)
       document.arrays["crossings"].push_back(to_json(crossing));
   }
-  return finish(document, control, o.json, code);
+  return finish(document, control, o.json, nothing ? Outcome::nothing : Outcome::good);
 }
 
 /// Throws Refusal where a device would be predicted from its roofs: that isn't what is checked.
@@ -72,10 +71,12 @@ int run_check(const Options& o, const std::vector<Device>& devices) {
   check_calibrated(devices);
   Control control(o.time_limit);
   const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, o.seed, control);
-  const bool good =
-      report_placement(outcomes, o.seed) || (control.interrupted() && outcomes.empty());
+  const bool good = report_placement(outcomes, o.seed);
   Document document{.command = "calibrate"};
-  return finish(document, control, "", good ? kExitGood : kExitFailed);
+  return finish(document, control, "",
+                good               ? Outcome::good
+                : outcomes.empty() ? Outcome::nothing
+                                   : Outcome::failed);
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ struct Options {
   Company company;
 };
 
+std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
+  std::vector<Array> arrays;
+  for (const std::string& path : paths) arrays.push_back(read_npy(path));
+  return arrays;
+}
+
 /// The problem that arrays on disk pose.
 Problem problem_of(Operation operation, const std::vector<Array>& arrays) {
   Problem p;
@@ -137,10 +143,18 @@ struct Measured {
   bool sampled = false;
 };
 
+/// What its rounds come to; they are taken.
+std::vector<Result> concluded(Measured& of, Report& report) {
+  std::vector<Result> results = combined(std::exchange(of.rounds, {}));
+  set_peer_ratios(results);
+  compare_digests(results);
+  report.add(results, of.sampled);
+  return results;
+}
+
 int compare(const Options& o) {
   if (!o.measuring.json.empty()) check_writable(o.measuring.json);
-  std::vector<Array> arrays;
-  for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
+  std::vector<Array> arrays = arrays_of(o.inputs);
   const std::vector<Problem> all = problems(o, arrays);
   const std::string peer_text = o.peers ? load_peers() : std::string();
   const std::vector<Device> devices = chosen_devices(o.measuring.devices);
@@ -156,19 +170,16 @@ int compare(const Options& o) {
   const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
   std::vector<Measured> measured(all.size());
   Report report;
-  bool verified_all = true;  // each problem somewhere
+  bool refused = false;  // some problem everywhere
   std::optional<Turns> turns;
   if (!o.company.path.empty()) {
     control.show("waiting for the others that take turns by " + o.company.path);
     turns.emplace(company_of(o, runners, all), control);
   }
   const auto conclude = [&](Measured& of) {
-    std::vector<Result> results = combined(std::exchange(of.rounds, {}));
-    set_peer_ratios(results);
-    compare_digests(results);
+    const std::vector<Result> results = concluded(of, report);
     // A default that refuses must not pass for a good run.
-    verified_all &= exit_code(results, control.partial()) == kExitGood;
-    report.add(results, of.sampled);
+    refused |= outcome_of(results) == Outcome::nothing && !control.partial();
     document.results.insert(document.results.end(), results.begin(), results.end());
   };
   for (int round = 1; round <= o.rounds; ++round) {
@@ -188,7 +199,8 @@ int compare(const Options& o) {
     print_left(*turns, o.rounds);
     document.arrays["turns"] = turns->to_json();
   }
-  return finish(document, control, o.measuring.json, verified_all ? kExitGood : kExitFailed);
+  return finish(document, control, o.measuring.json,
+                refused ? Outcome::failed : outcome_of(document.results));
 }
 
 }  // namespace

@@ -37,12 +37,13 @@ bool Control::stop() {
   if (partial()) return true;
   const double passed =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  if (asked != 0) why_ = "interrupted";
-  if (limit_ > 0 && passed > limit_) why_ = fmt::format("the time limit of {:g} s is up", limit_);
+  interrupted_ = asked != 0;
+  if (interrupted_)
+    why_ = "interrupted";
+  else if (limit_ > 0 && passed > limit_)
+    why_ = fmt::format("the time limit of {:g} s is up", limit_);
   return partial();
 }
-
-bool Control::interrupted() const { return asked != 0; }
 
 void Control::show(const std::string& text) const {
   if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());

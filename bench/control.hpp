@@ -21,9 +21,10 @@ class Control {
   bool stop();
   /// Whether stop() has said so: the results are marked partial.
   bool partial() const { return !why_.empty(); }
-  /// "interrupted", "the time limit of 60 s is up"; empty when the work ended by itself.
+  /// "interrupted", "the time limit of 60 s is up"; empty when the work ended by itself. It stays what it
+  /// was first, whatever comes after.
   const std::string& why() const { return why_; }
-  bool interrupted() const;
+  bool interrupted() const { return interrupted_; }
 
   /// One line on stderr that the next one replaces; nothing where stderr is no terminal.
   void show(const std::string& text) const;
@@ -32,6 +33,7 @@ class Control {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   double limit_;
   std::string why_;
+  bool interrupted_ = false;
   bool terminal_;
 };
 

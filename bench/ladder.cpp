@@ -119,8 +119,7 @@ int ladder(const Options& o) {
     }
   compare_all_digests(run.document.results);
   if (run.sampled) std::printf("%s\n", kSampledNote);
-  return finish(run.document, control, o.measuring.json,
-                exit_code(run.document.results, control.partial()));
+  return finish(run.document, control, o.measuring.json, outcome_of(run.document.results));
 }
 
 }  // namespace

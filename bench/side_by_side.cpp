@@ -164,24 +164,28 @@ void compare_all_digests(std::vector<Result>& results) {
   }
 }
 
-int finish(Document& document, const Control& control, const std::string& path, int code) {
-  document.partial = control.partial();
-  if (!path.empty()) write_json(path, to_json(document));
-  return ended(control, code);
-}
-
-int ended(const Control& control, int code, std::FILE* out) {
-  if (!control.partial()) return code;
-  std::fprintf(out, "Ended early, %s: what stands above is all there is.\n", control.why().c_str());
-  return control.interrupted() && code == kExitGood ? kExitInterrupted : code;
-}
-
-int exit_code(const std::vector<Result>& results, bool partial) {
+Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
   const bool wrong = std::any_of(results.begin(), results.end(),
                                  [](const Result& r) { return !r.verified && !r.skipped; });
+  if (wrong) return Outcome::failed;
   const bool right =
       std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
-  return wrong || (!right && !partial) ? kExitFailed : kExitGood;
+  return right || (results.empty() && roofs) ? Outcome::good : Outcome::nothing;
+}
+
+int finish(Document& document, const Control& control, const std::string& path, Outcome outcome) {
+  document.partial = control.partial();
+  if (!path.empty()) write_json(path, to_json(document));
+  return ended(control, outcome);
+}
+
+int ended(const Control& control, Outcome outcome, std::FILE* out) {
+  if (control.partial())
+    std::fprintf(
+        out, "Ended early, %s: %s.\n", control.why().c_str(),
+        outcome == Outcome::nothing ? "there is no result" : "what stands above is all there is");
+  if (outcome != Outcome::failed && control.interrupted()) return kExitInterrupted;
+  return outcome == Outcome::good ? kExitGood : kExitFailed;
 }
 
 }  // namespace trine::bench

@@ -42,13 +42,16 @@ void compare_digests(std::vector<Result>& results);
 /// The same for results of several problems; a line for each failure that nothing else had found.
 void compare_all_digests(std::vector<Result>& results);
 
-/// Writes the JSON file where one was asked for, and is then ended().
-int finish(Document& document, const Control& control, const std::string& path, int code);
-/// Says why the work ended early if it did, and returns the command's exit code: `code`, or kExitInterrupted
-/// where that would be good.
-int ended(const Control& control, int code, std::FILE* out = stdout);
+/// What a command's work came to; `nothing` is no success, however early it ended.
+enum class Outcome { good, failed, nothing };
+/// `failed` where any result is wrong, `nothing` where none is right; where there is no result but there are
+/// `roofs`, these are what was asked for.
+Outcome outcome_of(const std::vector<Result>& results, bool roofs = false);
 
-/// kExitFailed where any result is wrong, or none is right though the work wasn't ended early.
-int exit_code(const std::vector<Result>& results, bool partial = false);
+/// Writes the JSON file where one was asked for, and is then ended().
+int finish(Document& document, const Control& control, const std::string& path, Outcome outcome);
+/// Says why the work ended early if it did, and returns the command's exit code: kExitFailed of what failed,
+/// else kExitInterrupted after Ctrl-C, else kExitFailed of nothing.
+int ended(const Control& control, Outcome outcome, std::FILE* out = stdout);
 
 }  // namespace trine::bench

@@ -355,7 +355,7 @@ int Sweep::run() {
     std::printf("Saved for %s; selection reads it from now on (TRINE_TUNING=off: not).\n",
                 path.c_str());
   return finish(document_, control_, o_.measuring.json,
-                verified_ && saved_all_ ? kExitGood : kExitFailed);
+                verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
 }
 
 int forget() {

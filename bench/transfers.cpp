@@ -229,8 +229,7 @@ int transfers(const Options& o) {
     if (!control.stop()) measure_problem(o, problem, devices, control, document, timelines);
   document.arrays["roofs"] = roofs;
   document.arrays["timelines"] = timelines;
-  return finish(document, control, o.measuring.json,
-                exit_code(document.results, control.partial()));
+  return finish(document, control, o.measuring.json, outcome_of(document.results, !roofs.empty()));
 }
 
 }  // namespace

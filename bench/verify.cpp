@@ -53,7 +53,9 @@ int verify_all(conformance::Options& options, double limit, const std::string& j
   if (!json.empty()) write_json(json, report_json(report));
   conformance::print(report, std::cout);
   std::cout.flush();
-  return ended(control, report.passed() ? kExitGood : kExitFailed);
+  return ended(control, report.passed()     ? Outcome::good
+                        : report.failed > 0 ? Outcome::failed
+                                            : Outcome::nothing);
 }
 
 }  // namespace

@@ -87,6 +87,13 @@ TEST(conformance, zero_cases_is_a_failure) {
   Options options;
   options.filter = "no case has this name";
   EXPECT_FALSE(verify(options).passed());
+  options.filter.clear();
+  options.devices = {"cpu"};
+  options.stop = [] { return true; };
+  const Report report = verify(options);
+  EXPECT_TRUE(report.partial);
+  EXPECT_EQ(report.cases, 0);
+  EXPECT_FALSE(report.passed());
 }
 
 }  // namespace

@@ -49,13 +49,15 @@ class Liars(unittest.TestCase):
 
     # --- trine bench: Google Benchmark's reports
 
-    def bench(self, rung, *more):
-        """Exit code, words on stderr, and the case in the JSON."""
-        command = [TRINE, "bench", "transpose", "--size", "512", "--dtype", "f32", "--device", "cpu", "--rung", rung,
+    def bench(self, rung, *more, operation="transpose", size="512"):
+        """Exit code, words on stderr, and the first case in the JSON."""
+        command = [TRINE, "bench", operation, "--size", size, "--dtype", "f32", "--device", "cpu", "--rung", rung,
                    "--benchmark_min_time=0.01", "--benchmark_format=json", *more]
         done = subprocess.run(command, capture_output=True, text=True, timeout=280,
                               env={**os.environ, "TRINE_BACKEND_PATH": PACKS})
-        return done.returncode, done.stderr, json.loads(done.stdout)["benchmarks"][0]
+        cases = json.loads(done.stdout)["benchmarks"]
+        self.assertTrue(cases, done.stderr)
+        return done.returncode, done.stderr, cases[0]
 
     def test_bench_fails_of_liars(self):
         code, _, case = self.bench("honest")
@@ -69,10 +71,18 @@ class Liars(unittest.TestCase):
             self.assertIn("differ", case["error_message"])
 
     def test_a_liar_fails_a_bench_that_ended_early(self):
-        code, words, case = self.bench("null", "--benchmark_min_time=60", "--time-limit", "0.5")
+        code, words, case = self.bench("null", "--benchmark_min_time=600", "--time-limit", "5")
         self.assertEqual(code, 1, words)
         self.assertIn("Ended early", words)
         self.assertIn("differ", case["error_message"])
+
+    def test_a_rung_that_fails_after_some_repetitions_fails_a_bench(self):
+        # A launch that isn't timed, then one in each repetition.
+        code, words, case = self.bench("tired", "--benchmark_min_time=1e-9", "--benchmark_repetitions=9",
+                                       operation="gemm", size="128")
+        self.assertEqual(code, 1, words)
+        self.assertIn("FAILED: gemm/f32/128x128x128/cpu/tired: ", words)
+        self.assertIn("it gave up", case["error_message"])
 
     # --- the other commands
 
@@ -203,7 +213,7 @@ class Liars(unittest.TestCase):
 
     def test_a_liar_fails_a_run_that_ended_early(self):
         command = [TRINE, "compare", "transpose", "--size", "512", "--device", "cpu", "--rung", "null",
-                   "--min-time", "0.01", "--rounds", "50", "--time-limit", "0.5"]
+                   "--min-time", "0.01", "--rounds", "500", "--time-limit", "5"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=280,
                               env={**os.environ, "TRINE_BACKEND_PATH": PACKS})
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)

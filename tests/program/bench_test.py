@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 
@@ -85,22 +86,28 @@ class TestBench(Program):
         for path in files:
             self.run_good("bench", "--size", "64,96", "--dtype", "f32", "--device", "cpu", *QUICK,
                           "--benchmark_repetitions=2", "--benchmark_out=" + path, "--benchmark_out_format=json")
-        with open(files[0]) as file:
-            names = {case["name"] for case in json.load(file)["benchmarks"]}
-        self.assertGreaterEqual(len({name.split("_")[0] for name in names}), 3)
+        times = []
+        for path in files:  # of each name the last repetition's, as in the lines; a deviation may be 0
+            with open(path) as file:
+                times.append({case["name"]: case["real_time"] for case in json.load(file)["benchmarks"]
+                              if case.get("aggregate_name", "median") == "median"})
+        self.assertGreaterEqual(len({name.split("_")[0] for name in times[0]}), 3)
+        self.assertEqual(times[0].keys(), times[1].keys())
         lines = self.compare(*files)
-        for name in names:
-            change, _, before, after, *_ = map(float, lines[name])
-            if before > 500:  # in whole ns
-                self.assertAlmostEqual(change, (after - before) / before, delta=0.01)
+        for name, before in times[0].items():
+            change, _, *printed = map(float, lines[name][:4])
+            self.assertAlmostEqual(change, times[1][name] / before - 1, delta=1e-4)
+            self.assertAlmostEqual(printed[0], before, delta=0.6)  # whole ns
+            self.assertAlmostEqual(printed[1], times[1][name], delta=0.6)
         self.assertIn("OVERALL_GEOMEAN", lines)
 
     def test_compare_py_reads_what_ended_early(self):
         many = self.path("many.json")
         self.run_good("bench", "reduce", "--size", "64,96", "--dtype", "f32", "--device", "cpu", *QUICK,
                       "--benchmark_out=" + many)
-        self.run_good("bench", "reduce", "--size", "64,96", "--dtype", "f32", "--device", "cpu",
-                      "--benchmark_min_time=60", "--time-limit", "1", "--benchmark_out=" + self.path("none.json"))
+        done = trine("bench", "reduce", "--size", "64,96", "--dtype", "f32", "--device", "cpu",
+                     "--benchmark_min_time=600", "--time-limit", "1", "--benchmark_out=" + self.path("none.json"))
+        self.assertEqual(done.returncode, 1, done.stderr)
         self.assertNotIn("reduce/sum/f32/64/cpu/exact/manual_time", self.compare(many, self.path("none.json")))
 
     def test_list(self):
@@ -129,6 +136,30 @@ class TestBench(Program):
         with open(self.path("r.json")) as file:
             self.partial(file.read(), "time limit")
 
+    def test_a_time_limit_leaves_the_repetitions_that_were_whole(self):
+        text = self.run_good("bench", "reduce", "--size", "2^16", "--dtype", "f32", "--device", "cpu", "--time-limit", "5",
+                             "--benchmark_min_time=0.1", "--benchmark_repetitions=999", "--benchmark_format=json")
+        runs = json.loads(text)["benchmarks"]
+        whole = [run["real_time"] for run in runs if run["run_type"] == "iteration"]
+        self.assertGreater(len(whole), 1)
+        self.assertLess(len(whole), 999)
+        median, = (run["real_time"] for run in runs if run.get("aggregate_name") == "median")
+        self.assertAlmostEqual(median / statistics.median(whole), 1, places=6)
+        self.assertFalse([run for run in runs if "error_occurred" in run])
+
+    def test_a_bench_that_is_killed_leaves_the_file_that_was_there(self):
+        with open(self.path("r.json"), "w") as file:
+            file.write("yesterday's")
+        run = subprocess.Popen([TRINE, *self.MANY, "--benchmark_out=" + self.path("r.json")], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        while not run.stdout.readline().startswith("reduce/"):
+            self.assertIsNone(run.poll())
+        run.kill()
+        run.communicate(timeout=120)
+        self.assertEqual(os.listdir(self.folder.name), ["r.json"])
+        with open(self.path("r.json")) as file:
+            self.assertEqual(file.read(), "yesterday's")
+
     def test_an_interrupt_leaves_what_there_is(self):
         run = subprocess.Popen([TRINE, *self.MANY, "--benchmark_out=" + self.path("r.json")], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
@@ -143,9 +174,11 @@ class TestBench(Program):
 
     def test_what_ended_before_its_first_launch_is_whole_json(self):
         for limit in ("0.000001", "0.02"):  # before it had its data, and soon after
-            text = self.run_good("bench", "reduce", "--size", "2^24", "--dtype", "f32", "--device", "cpu", "--time-limit",
-                                 limit, "--benchmark_format=json")
-            self.assertEqual(json.loads(text)["benchmarks"], [])
+            done = trine("bench", "reduce", "--size", "2^24", "--dtype", "f32", "--device", "cpu", "--time-limit", limit,
+                         "--benchmark_format=json")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("there is no result", done.stderr)
+            self.assertEqual(json.loads(done.stdout)["benchmarks"], [])
 
     def test_refusals(self):
         def refused(*words, word):

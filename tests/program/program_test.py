@@ -3,11 +3,13 @@
 written then, right results in .npy files, and JSON that keeps its schema.
 
 usage: program_test.py [unittest options] TRINE SCHEMA"""
+import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
-import time
 
 import jsonschema
 import numpy as np
@@ -194,25 +196,35 @@ class TestProgram(Program):
     # --- verify
 
     def verify(self, *words, require="", interrupt=False):
-        """Exit code, words, JSON of a run that ends early."""
-        run = subprocess.Popen([TRINE, "verify", *words, "--json", self.path("v.json")], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env={**os.environ, "TRINE_REQUIRE": require})
-        if interrupt:
-            time.sleep(2)
-            run.send_signal(signal.SIGINT)
-        text = "".join(run.communicate(timeout=120))
+        """Exit code, words, JSON of a run on the cpu that ends early; interrupted, when its progress shows."""
+        terminal, its = pty.openpty()
+        with open(self.path("v.txt"), "w+") as out:
+            run = subprocess.Popen([TRINE, "verify", "--device", "cpu", *words, "--json", self.path("v.json")],
+                                   stdout=out, stderr=its, env={**os.environ, "TRINE_REQUIRE": require})
+            os.close(its)
+            progress = ""
+            with contextlib.suppress(OSError):  # EIO: nobody writes there any more
+                while more := os.read(terminal, 4096):
+                    progress += more.decode(errors="replace")
+                    if interrupt and re.search(r"\d+ of \d+, ", progress):
+                        run.send_signal(signal.SIGINT)
+                        interrupt = False
+            os.close(terminal)
+            code = run.wait(timeout=120)
+            out.seek(0)
+            text = progress + out.read()
         with open(self.path("v.json")) as file:
             document = json.load(file)
         self.assertTrue(document["partial"])
         self.assertIn("Ended early", text)
-        return run.returncode, text, document["verify"]
+        return code, text, document["verify"]
 
     def test_a_time_limit_ends_verify_with_what_there_is(self):
-        code, text, report = self.verify("--time-limit", "1")
+        code, text, report = self.verify("--time-limit", "5")
         self.assertEqual(code, 0, text)
-        self.assertIn("the time limit of 1 s is up", text)
+        self.assertIn("the time limit of 5 s is up", text)
         self.assertGreater(report["cases"], 0)
-        self.assertEqual(self.verify("--time-limit", "0.001", require="abacus")[0], 1)
+        self.assertEqual(self.verify("--time-limit", "5", require="abacus")[0], 1)
         self.refused("verify", "--time-limit", "-1")
 
     def test_an_interrupt_ends_verify_with_what_there_is(self):
@@ -222,6 +234,15 @@ class TestProgram(Program):
         self.assertGreater(report["cases"], 0)
         code, text, _ = self.verify(interrupt=True, require="abacus")
         self.assertEqual(code, 1, f"what had failed stays: {text}")
+
+    # --- all that measure
+
+    def test_a_time_limit_that_leaves_no_result_fails(self):
+        for command in ("compare", "ladder", "sweep", "transfers", "roof", "bench", "verify", "calibrate"):
+            done = trine(command, "--device", "cpu", "--time-limit", "0.000001",
+                         env={"TRINE_DATA_DIR": self.folder.name})
+            self.assertEqual(done.returncode, 1, f"{command}: {done.stdout}{done.stderr}")
+            self.assertIn("Ended early, the time limit of 1e-06 s is up: there is no result.", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the file holds. Who is there is told by locks on its bytes, which end with their process: run i
+/// What the file holds, in this version of taking turns; in all of them it begins with the magic but for its
+/// second byte, the version. Who is there is told by locks on its bytes, which end with their process: run i
 /// holds byte i, and who joins, byte kJoining meanwhile.
 struct Page {
-  uint64_t magic = 0x736e72757420010a;
+  uint64_t magic = 0x736e72757420020a;
   uint64_t id = 0;    ///< of these runs together
   uint64_t work = 0;  ///< a hash of what they do
   int64_t of = 0;
@@ -30,6 +31,8 @@ struct Page {
   int64_t taken[Turns::kMost] = {};  ///< how many turns each has had
 };
 constexpr off_t kJoining = 4096;
+
+bool is_of_turns(uint64_t magic) { return ((magic ^ Page{}.magic) & ~uint64_t{0xff00}) == 0; }
 
 struct flock lock_of(off_t byte, short type) {
   struct flock lock = {};
@@ -55,8 +58,8 @@ bool any_held(int file) {
 }
 
 Page read_page(int file) {
-  Page page;
-  if (pread(file, &page, sizeof page, 0) != ssize_t(sizeof page)) page.magic = 0;
+  Page page;  // another version's may be shorter
+  if (pread(file, &page, sizeof page, 0) < ssize_t(sizeof page.magic)) page.magic = 0;
   return page;
 }
 void write_to(int file, const void* data, size_t bytes, size_t at, const std::string& path) {
@@ -102,12 +105,14 @@ void Turns::join(const Company& company) {
       throw Refusal(fmt::format("{} can't be locked: {}", path_, std::strerror(errno)));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  const Page none, page = read_page(file_);
-  if (page.magic != none.magic && lseek(file_, 0, SEEK_END) != 0)
+  const Page page = read_page(file_);
+  if (!is_of_turns(page.magic) && lseek(file_, 0, SEEK_END) != 0)
     throw Refusal(fmt::format("{} holds something else: --turns makes its own file", path_));
   if (!any_held(file_)) {  // what an earlier run left there is void
     const Page first{.id = random_id(), .work = hash(company.work), .of = of_};
     write_to(file_, &first, sizeof first, 0, path_);
+  } else if (page.magic != Page{}.magic) {
+    throw Refusal(fmt::format("{} is held by a build that has another way of taking turns", path_));
   } else if (page.turn >= 0) {
     throw Refusal(fmt::format("runs that take turns by {} are under way", path_));
   } else if (page.of != of_) {
@@ -117,19 +122,19 @@ void Turns::join(const Company& company) {
   }
   for (int i = 0; i < of_ && place_ < 0; ++i)
     if (set_lock(file_, i, F_WRLCK)) place_ = i;
-  if (place_ < 0) throw Refusal(fmt::format("{} runs take turns by {} already", of_, path_));
+  if (place_ < 0)
+    throw Refusal(fmt::format("{} has no place for a run: {}", path_, std::strerror(errno)));
+  if (all_joined()) pass_to(0);
   set_lock(file_, kJoining, F_UNLCK);
 }
 
-/// The first one begins when all are there.
+/// The last one to join has begun: who of the others leaves from then on is left out.
 void Turns::begin(const Company& company) {
-  if (!await(place_ == 0 ? &Turns::all_joined : &Turns::has_begun, company.patience))
+  if (!await(&Turns::has_begun, company.patience))
     throw Refusal(fmt::format(
         "{} runs were to take turns by {}, and not all came within {:g} s: start the others "
         "with the same --turns and the same words",
         of_, path_, company.patience));
-  if (control_.stop()) return;
-  if (place_ == 0) pass_to(0);
   await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }
 
@@ -168,9 +173,10 @@ int64_t Turns::own_turn() const {
 /// Also where those whose turns come before, from the current one on, are gone. Who is gone never comes back, and
 /// no turn is passed beyond that of one who is there: one at a time finds this true, until it passes its turn on.
 bool Turns::is_mine() {
-  for (int64_t turn = read_page(file_).turn; turn < own_turn(); ++turn)
+  const int64_t current = read_page(file_).turn;
+  for (int64_t turn = current; turn >= 0 && turn < own_turn(); ++turn)
     if (is_held(file_, place_of(turn))) return false;
-  return true;
+  return current >= 0;
 }
 
 void Turns::pass_to(int64_t turn) {
@@ -178,11 +184,12 @@ void Turns::pass_to(int64_t turn) {
 }
 
 void Turns::next() {
-  if (control_.stop()) return;  // it may not be its turn; who ends is left out
+  if (!is_mine()) return;  // its time was up before its turn came
   const int64_t following = own_turn() + 1;
   ++taken_;
   write_to(file_, &taken_, sizeof taken_, offsetof(Page, taken) + sizeof taken_ * size_t(place_),
            path_);
+  if (control_.stop()) return;  // who ends is left out
   pass_to(following);
   await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }

@@ -2,6 +2,10 @@
 """Rounds, and `trine gate` as continuous integration meets it: by exit codes and files.
 
 usage: gate_test.py [unittest options] TRINE SCHEMA"""
+import signal
+import struct
+import time
+
 from harness import *
 
 
@@ -99,18 +103,33 @@ class Gate(Program):
         self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="something else")
 
     def test_who_leaves_early_is_named(self):
-        words = [TRINE, "compare", "transpose", "--size", "64", "--device", "cpu", "--min-time", "0.05", "--rounds",
-                 "30", "--turns", self.path("turns")]
-        stays = subprocess.Popen([*words, "--json", self.path("stays.json")], stdout=subprocess.PIPE, text=True)
-        leaves = subprocess.Popen([*words, "--time-limit", "3", "--json", self.path("leaves.json")],
-                                  stdout=subprocess.DEVNULL)
+        words = [TRINE, "compare", "transpose", "--size", "64", "--device", "cpu", "--min-time", "0.001", "--rounds",
+                 "40", "--turns", self.path("turns")]
+        stays, leaves = (subprocess.Popen([*words, "--json", self.path(f"{name}.json")], stdout=subprocess.PIPE, text=True)
+                         for name in ("stays", "leaves"))
+        while self.turn() < 4 and leaves.poll() is None:
+            time.sleep(0.005)
+        leaves.send_signal(signal.SIGINT)  # in its third round or so, whenever that is
         text = stays.communicate(timeout=120)[0]
-        self.assertEqual([stays.returncode, leaves.wait(120)], [0, 0])
+        leaves.communicate(timeout=120)
+        # A busy machine may have a round look wrong: then it is 1, and the turns are what they are.
+        self.assertIn(stays.returncode, (0, 1), text)
+        self.assertIn(leaves.returncode, (130, 1))
+        left = self.load("leaves.json")
         gone, = self.load("stays.json")["turns"]["left"]
-        self.assertEqual(gone["place"], self.load("leaves.json")["turns"]["place"])
-        self.assertIn(f"left after {gone['rounds']} of 30 rounds", text)
-        self.assertLess(gone["rounds"], 30)
-        self.assertEqual(self.load("leaves.json")["turns"]["left"], [])
+        self.assertEqual(gone["place"], left["turns"]["place"])
+        self.assertEqual({len(r["rounds"]) for r in left["results"] if (r["memory"], r["method"]) == ("resident", "single")},
+                         {gone["rounds"]})
+        self.assertIn(f"left after {gone['rounds']} of 40 rounds", text)
+        self.assertEqual(left["turns"]["left"], [])
+
+    def turn(self):
+        """Whose turn it is by the file, counted from 0; -1 before the first."""
+        try:
+            with open(self.path("turns"), "rb") as file:
+                return struct.unpack_from("=q", file.read(), 32)[0]
+        except (OSError, struct.error):
+            return -1
 
     def test_wrong_results_fail(self):
         document = self.measure("r.json")

@@ -1,6 +1,7 @@
 // Runs that take turns: processes of their own, as in use.
 #include "bench/turns.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -42,6 +43,27 @@ class TurnsTest : public ::testing::Test {
       run();
     } catch (const std::exception&) { _exit(1); }
     _exit(0);
+  }
+  /// Whether another process has that byte of the file locked.
+  bool is_held(const std::string& name, off_t byte) const {
+    const int file = ::open(path(name).c_str(), O_RDWR);
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = byte;
+    lock.l_len = 1;
+    const bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(file);
+    return held;
+  }
+  /// Whether that many have joined, and nobody is about to.
+  bool joined(const std::string& name, int count) const {
+    constexpr off_t kJoining = 4096;
+    return is_held(name, count - 1) && !is_held(name, kJoining);
+  }
+  static void wait_for(const std::function<bool()>& come) {
+    for (int i = 0; i < 20000 && !come(); ++i) usleep(1000);
+    ASSERT_TRUE(come());
   }
   static bool ended_well(pid_t child) {
     int status = 0;
@@ -124,6 +146,40 @@ TEST_F(TurnsTest, WhoeverDiesWhenever) {
       }
 }
 
+TEST_F(TurnsTest, WhoDiesBeforeTheFirstTurnIsLeftOut) {
+  const auto run = [&] {
+    Control control;
+    Turns turns({.path = path("turns"), .patience = 20}, control);
+    turns.next();
+  };
+  const pid_t first = start(run);
+  wait_for([&] { return joined("turns", 1); });
+  kill(first, SIGSTOP);  // the first turn will be its, and it doesn't see that
+  ASSERT_EQ(waitpid(first, nullptr, WUNTRACED), first);
+  const pid_t second = start(run);
+  wait_for([&] { return joined("turns", 2); });
+  kill(first, SIGKILL);
+  EXPECT_FALSE(ended_well(first));
+  EXPECT_TRUE(ended_well(second));
+}
+
+TEST_F(TurnsTest, TheLastTurnOfWhoEndsEarlyCounts) {
+  const auto run = [&](bool leaves) {
+    Control control;
+    Turns turns({path("turns")}, control);
+    for (int i = 0; i < 3; ++i) {
+      if (leaves && i == 1) raise(SIGINT);  // which comes while it measures
+      turns.next();
+      if (control.stop()) return;
+    }
+    const std::vector<Turns::Left> left = turns.left();
+    if (left.size() != 1 || left[0].rounds != 2) _exit(1);
+  };
+  const pid_t leaving = start([&] { run(true); }), staying = start([&] { run(false); });
+  EXPECT_TRUE(ended_well(leaving));
+  EXPECT_TRUE(ended_well(staying));
+}
+
 TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
   Control control;
   const auto refusal = [&](Company company) -> std::string {
@@ -135,10 +191,6 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
   };
   EXPECT_THAT(refusal({path("alone")}), HasSubstr("not all came within 0.05 s"));
   std::ofstream(path("log")) << "";
-  const auto wait_for = [&](const std::function<bool()>& come) {
-    for (int i = 0; i < 5000 && !come(); ++i) usleep(1000);
-    ASSERT_TRUE(come());
-  };
   const auto run = [&] {
     Control own;
     note("s");
@@ -147,10 +199,7 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
     while (!std::filesystem::exists(path("end"))) turns.next();
   };
   const pid_t first = start(run);
-  const auto joined = [&](const std::string& name) {  // or about to, with the file locked
-    return std::filesystem::exists(path(name)) && std::filesystem::file_size(path(name)) > 0;
-  };
-  wait_for([&] { return joined("turns"); });
+  wait_for([&] { return joined("turns", 1); });
   EXPECT_THAT(refusal({path("turns"), 3, "sums"}), HasSubstr("2 runs are to take turns by"));
   EXPECT_THAT(refusal({path("turns"), 2, "products"}), HasSubstr("measure something else"));
   const pid_t second = start(run);
@@ -162,6 +211,29 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
       << "nor in its place";
   std::ofstream(path("end")) << "";
   EXPECT_TRUE(ended_well(second));
+}
+
+TEST_F(TurnsTest, AnotherVersionsFileServesAgainUnlessItIsHeld) {
+  const std::string older("\x0a\x00 turns and what it kept", 25);
+  const auto refusal = [&]() -> std::string {
+    Control control;
+    try {
+      Turns turns({.path = path("turns"), .patience = 0.05}, control);
+    } catch (const Refusal& refused) { return refused.what(); }
+    return {};
+  };
+  std::ofstream(path("turns")) << older;
+  const pid_t other = start([&] {
+    const int file = ::open(path("turns").c_str(), O_RDWR);
+    if (lockf(file, F_TLOCK, 1) == 0) sleep(60);
+  });
+  wait_for([&] { return is_held("turns", 0); });
+  EXPECT_THAT(refusal(), HasSubstr("another way of taking turns"));
+  std::ifstream left(path("turns"));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(left), {}), older);
+  kill(other, SIGKILL);
+  EXPECT_FALSE(ended_well(other));
+  EXPECT_THAT(refusal(), HasSubstr("not all came"));
 }
 
 TEST_F(TurnsTest, OtherFilesAreLeftAlone) {

@@ -1,5 +1,7 @@
 #include "cases.hpp"
 
+#include <algorithm>
+
 #include "error.hpp"
 
 namespace trine::bench {
@@ -124,6 +126,24 @@ std::vector<Problem> problems_of(const Cases& c) {
         for (Problem& p : variations(c, base)) all.push_back(std::move(p));
       }
   return all;
+}
+
+std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
+  std::vector<std::vector<Problem>> groups;
+  std::vector<std::string> names;
+  for (Problem& problem : problems) {
+    Problem sizeless = problem;
+    sizeless.size = {};
+    const std::string name = to_string(sizeless);
+    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+    if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
+    groups[size_t(at)].push_back(std::move(problem));
+  }
+  for (std::vector<Problem>& group : groups)
+    std::stable_sort(group.begin(), group.end(), [](const Problem& a, const Problem& b) {
+      return footprint(a) < footprint(b);
+    });
+  return groups;
 }
 
 }  // namespace trine::bench

@@ -48,4 +48,7 @@ std::vector<Problem> problems_of(const Cases& cases);
 /// `base` with every function, map, axis, layout and value class named.
 std::vector<Problem> variations(const Cases& cases, const Problem& base);
 
+/// Problems that differ in size alone together, smallest first.
+std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems);
+
 }  // namespace trine::bench

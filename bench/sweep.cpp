@@ -12,6 +12,7 @@
 #include "cases.hpp"
 #include "commands.hpp"
 #include "error.hpp"
+#include "rounds.hpp"
 #include "side_by_side.hpp"
 #include "table.hpp"
 
@@ -103,8 +104,9 @@ class Sweep {
   void sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners);
   Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation);
   void decide(Runner& runner, Expectation& expectation, Swept& swept);
-  bool measure_rounds(Runner& runner, Expectation& expectation, const Trial& challenger,
-                      const Trial& standing, Rounds& rounds);
+  std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+                             Trial& standing, Rounds& rounds);
+  void drop_wrong(const Device& device, Swept& swept);
   /// Whether the row went into the device's table.
   bool save(const Device& device, const Tuned& row);
   void print(const Device& device, const std::vector<Swept>& all) const;
@@ -141,35 +143,54 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
   auto checked = results.begin();
   for (Trial& trial : swept.trials)
     for (Result& result : trial.results) result = *checked++;
-  for (const Result& result : results) verified_ &= result.verified || result.skipped;
-  document_.results.insert(document_.results.end(), results.begin(), results.end());
   if (control_.partial())
     swept.sentence = "ended before all was tried";
   else
     decide(runner, expectation, swept);
+  for (const Trial& trial : swept.trials) {
+    verified_ &= failure_of(trial.results).empty();
+    document_.results.insert(document_.results.end(), trial.results.begin(), trial.results.end());
+  }
+  if (o_.best) drop_wrong(runner.device(), swept);
   control_.show("");
   return swept;
 }
 
-/// More of both in turns, so that a machine that slows down meets them alike; false where they end early.
-bool Sweep::measure_rounds(Runner& runner, Expectation& expectation, const Trial& challenger,
-                           const Trial& standing, Rounds& rounds) {
-  std::vector<std::vector<Result>> challengers, standings;
-  const auto add = [&](const Trial& trial, std::vector<std::vector<Result>>& to) {
-    control_.show(fmt::format("{} on {}: once more {}", to_string(trial.results[0].problem),
-                              runner.device().id(), trial.rung));
-    to.push_back(measure_rung(runner, trial.results[0].problem, expectation, trial.rung, false));
-    return figure_of(to.back(), "single") != nullptr;
+/// More of both in turns, so that a machine that slows down meets them alike; their results become those of
+/// all their rounds. Empty, or why these don't tell which is faster: a rung may turn wrong as late as here.
+std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+                                  Trial& standing, Rounds& rounds) {
+  std::vector<std::vector<Result>> challengers{challenger.results}, standings{standing.results};
+  const auto once_more = [&](const Trial& trial, std::vector<std::vector<Result>>& to) {
+    if (control_.stop()) return std::string("ended before the fastest was measured again");
+    const Problem& problem = trial.results.front().problem;
+    control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
+                              trial.rung));
+    std::vector<Result> results = measure_rung(runner, problem, expectation, trial.rung, false);
+    if (results.front().skipped)
+      return fmt::format("{} was refused when it was measured again: {}", trial.rung,
+                         results.front().failure);
+    to.push_back(std::move(results));
+    return failure_of(to.back());
   };
-  for (int round = 0; round < kRounds; ++round)
-    if (control_.stop() || !add(challenger, challengers) || !add(standing, standings)) return false;
+  std::string why;
+  for (int round = 0; round < kRounds && why.empty(); ++round) {
+    why = once_more(challenger, challengers);
+    if (why.empty()) why = once_more(standing, standings);
+  }
+  challenger.results = combined(challengers);
+  standing.results = combined(standings);
+  for (const Trial* trial : {&challenger, &standing})
+    if (!failure_of(trial->results).empty())
+      why = fmt::format("{} is WRONG when it is measured again", trial->rung);
+  if (!why.empty()) return why;
   std::vector<const std::vector<Result>*> all;
-  for (const auto& results : challengers) all.push_back(&results);
-  for (const auto& results : standings) all.push_back(&results);
+  for (int round = 1; round <= kRounds; ++round)
+    for (const auto* lists : {&challengers, &standings}) all.push_back(&(*lists)[size_t(round)]);
   const std::string_view method = common_method(all);
-  for (const auto& results : challengers) rounds.challenger.push_back(*figure_of(results, method));
-  for (const auto& results : standings) rounds.standing.push_back(*figure_of(results, method));
-  return true;
+  for (size_t i = 0; i < all.size(); ++i)
+    (i % 2 == 0 ? rounds.challenger : rounds.standing).push_back(*figure_of(*all[i], method));
+  return {};
 }
 
 /// The method by which the rungs that may be chosen are compared.
@@ -183,8 +204,8 @@ std::string_view method_of(const Swept& swept) {
 
 void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
   const std::string_view method = method_of(swept);
-  const Trial &standing = swept.trials.front(), *best = nullptr;
-  for (const Trial& trial : swept.trials) {
+  Trial &standing = swept.trials.front(), *best = nullptr;
+  for (Trial& trial : swept.trials) {
     const Result* figure = trial.figure(method);
     if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
     if (!best || *figure->kernel < *best->figure(method)->kernel) best = &trial;
@@ -204,11 +225,8 @@ void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
                                  standing.rung, time_text(row.seconds));
   } else {
     Rounds rounds;
-    if (!measure_rounds(runner, expectation, *best, standing, rounds)) {
-      swept.best.clear();
-      swept.sentence = "ended before the fastest was measured again";
-      return;
-    }
+    swept.sentence = measure_rounds(runner, expectation, *best, standing, rounds);
+    if (!swept.sentence.empty()) return swept.best.clear();
     row.seconds = rounds.challenger_seconds();
     row.default_seconds = rounds.standing_seconds();
     if (rounds.is_gain()) row.rung = best->rung;
@@ -247,6 +265,21 @@ bool Sweep::save(const Device& device, const Tuned& row) {
   }
 }
 
+/// No call shall be given a rung that is known to be wrong: without its row the built-in choice answers.
+void Sweep::drop_wrong(const Device& device, Swept& swept) {
+  const std::string call = call_of(swept.problem), saved = saved_rung(device, call);
+  for (const Trial& trial : swept.trials) {
+    if (trial.rung != saved || failure_of(trial.results).empty()) continue;
+    try {
+      forget_tuning(device, call);
+      swept.sentence += fmt::format("; the saved {} is WRONG and no longer in the table", saved);
+    } catch (const Error& error) {
+      std::fprintf(stderr, "trine: %s is WRONG and still saved: %s\n", saved.c_str(), error.what());
+      saved_all_ = false;
+    }
+  }
+}
+
 std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
   const Result& first = trial.results.front();
   std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
@@ -281,14 +314,16 @@ void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
   for (const Swept& swept : all) {
     std::vector<const Trial*> order;
     for (const Trial& trial : swept.trials) {
-      const Result& last = trial.results.back();
-      if (!last.skipped) order.push_back(&trial);
-      if (last.skipped)
-        notes.insert(fmt::format("refused: {}", last.failure));
-      else if (!last.failure.empty())
+      const Result& first = trial.results.front();
+      if (first.skipped) {
+        notes.insert(fmt::format("refused: {}", first.failure));
+        continue;
+      }
+      order.push_back(&trial);
+      const std::string wrong = failure_of(trial.results);
+      if (!wrong.empty())
         notes.insert(fmt::format("WRONG: {} at {}: {}", trial.rung,
-                                 to_string(last.problem.operation, last.problem.size),
-                                 last.failure));
+                                 to_string(first.problem.operation, first.problem.size), wrong));
     }
     // The fastest single launch first, those that are wrong last.
     std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
@@ -314,25 +349,6 @@ void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& 
       of_device[i].push_back(sweep_one(runners[i], problem, expectation));
   }
   for (size_t i = 0; i < runners.size(); ++i) print(runners[i].device(), of_device[i]);
-}
-
-/// Problems that differ in size alone, smallest first.
-std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
-  std::vector<std::vector<Problem>> groups;
-  std::vector<std::string> names;
-  for (Problem& problem : problems) {
-    Problem sizeless = problem;
-    sizeless.size = {};
-    const std::string name = to_string(sizeless);
-    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
-    if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
-    groups[size_t(at)].push_back(std::move(problem));
-  }
-  for (std::vector<Problem>& group : groups)
-    std::stable_sort(group.begin(), group.end(), [](const Problem& a, const Problem& b) {
-      return footprint(a) < footprint(b);
-    });
-  return groups;
 }
 
 int Sweep::run() {

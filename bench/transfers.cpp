@@ -92,7 +92,7 @@ std::vector<std::string> row_of(const Measured& m, const Measured* pageable) {
   const Result& r = m.result;
   std::vector<std::string> row{r.device, way_text(m), r.rung};
   if (r.skipped) {
-    row.resize(11, "-");
+    row.resize(12, "-");
     row.back() = "refused";
     return row;
   }

@@ -101,10 +101,7 @@ class Session {
       : o_(o), device_(device), problem_(problem), expectation_(expectation), control_(control) {}
 
   std::vector<Measured> measure() {
-    // Ways are checked by their outputs; what else may be wrong with a kernel or its clock shows here.
-    show("with resident data");
-    Runner runner(device_, o_.budget);
-    const std::string wrong = failure_of(measure_rung(runner, problem_, expectation_, "", false));
+    const std::string wrong = scrutinize(device_);
     for (Way& way : ways_of(device_)) {
       if (control_.stop()) break;
       show(way.memory);
@@ -114,17 +111,39 @@ class Session {
           if (way.chunks == 0) way.chunks = best_chunks(device_, problem_, expectation_);
         } catch (const Error&) { way.chunks = 2; }  // measuring it says why
       }
-      measured_.push_back(measure_way(o_, device_, problem_, expectation_, way));
-      Result& result = measured_.back().result;
-      if (!result.verified || wrong.empty()) continue;
-      result.verified = false;
-      result.failure = wrong;
+      measured_.push_back(measured(device_, way, wrong));
     }
     if (o_.overlap_cpu && !control_.stop()) overlap_cpu();
     return std::move(measured_);
   }
 
  private:
+  /// Ways are checked by their outputs; what else may be wrong with a kernel or its clock shows on resident data.
+  /// Empty, or what is.
+  std::string scrutinize(const Device& device) {
+    if (control_.stop()) return {};
+    control_.show(fmt::format("{} on {} with resident data", to_string(problem_), device.id()));
+    Runner runner(device, o_.budget);
+    const std::vector<Result> results = measure_rung(runner, problem_, expectation_, "", false);
+    if (results.front().skipped) {
+      control_.show("");
+      std::printf("%s: only the outputs of %s are checked, as its resident data was refused: %s\n",
+                  device.id().c_str(), to_string(problem_).c_str(),
+                  results.front().failure.c_str());
+    }
+    return failure_of(results);
+  }
+
+  /// `wrong`: what scrutiny found.
+  Measured measured(const Device& device, const Way& way, const std::string& wrong) {
+    Measured m = measure_way(o_, device, problem_, expectation_, way);
+    if (m.result.verified && !wrong.empty()) {
+      m.result.verified = false;
+      m.result.failure = wrong;
+    }
+    return m;
+  }
+
   void show(const std::string& what) {
     control_.show(fmt::format("{} on {} {}", to_string(problem_), device_.id(), what));
   }
@@ -133,10 +152,13 @@ class Session {
     const auto pipelined = std::ranges::find_if(
         measured_, [](const Measured& m) { return m.way.memory == "pipelined"; });
     if (pipelined == measured_.end() || !pipelined->result.verified) return;
-    show("with the cpu");
     const Way without = pipelined->way;
     Way way = without;
-    const Measured cpu = measure_way(o_, open("cpu"), problem_, expectation_, {"shared"});
+    const Device helper = open("cpu");
+    const std::string wrong = scrutinize(helper);
+    if (control_.stop()) return;
+    show("with the cpu");
+    const Measured cpu = measured(helper, {"shared"}, wrong);
     if (!cpu.result.verified) return measured_.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
     const auto balance = [&] {

@@ -189,6 +189,27 @@ Tuned checked(const DeviceState& device, Tuned row) {
   return row;
 }
 
+using Lines = std::map<std::string, std::string>;  ///< of the table, by call
+
+/// Replaces the table where `change` says that it changed its lines. Returns the file's path, or "".
+template <class Change>
+std::string rewrite(const DeviceState& device, Change change) {
+  const SavedKey key = saved_key(device);
+  const SavedLock lock;  // another sweep may be adding its rows
+  Lines lines;
+  for (const std::string& line : read_saved(kKind, kVersion, key).rows) {
+    Tuned old;
+    if (read_row(line, old)) lines[old.call] = line;
+  }
+  if (!change(lines)) return {};
+  std::vector<std::string> all;
+  all.reserve(lines.size());
+  for (auto& [call, line] : lines) all.push_back(std::move(line));
+  std::string path = write_saved(kKind, kVersion, key, all);
+  ++tuning_generation;
+  return path;
+}
+
 }  // namespace
 
 const TuningTable& load_tuning(const DeviceState& device) {
@@ -254,20 +275,17 @@ std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
     std::vector<Tuned> checked;
     checked.reserve(rows.size());
     for (const Tuned& row : rows) checked.push_back(detail::checked(state, row));
-    const detail::SavedKey key = detail::saved_key(state);
-    const detail::SavedLock lock;              // another sweep may be adding its rows
-    std::map<std::string, std::string> lines;  // by call
-    for (const std::string& line : detail::read_saved(detail::kKind, detail::kVersion, key).rows) {
-      Tuned old;
-      if (detail::read_row(line, old)) lines[old.call] = line;
-    }
-    for (const Tuned& row : checked) lines[row.call] = detail::line_of(row);
-    std::vector<std::string> all;
-    all.reserve(lines.size());
-    for (auto& [call, line] : lines) all.push_back(std::move(line));
-    std::string path = detail::write_saved(detail::kKind, detail::kVersion, key, all);
-    ++detail::tuning_generation;
-    return path;
+    return detail::rewrite(state, [&](detail::Lines& lines) {
+      for (const Tuned& row : checked) lines[row.call] = detail::line_of(row);
+      return true;
+    });
+  });
+}
+
+bool forget_tuning(const Device& device, const std::string& call) {
+  return detail::entry([&] {
+    const auto erase = [&](detail::Lines& lines) { return lines.erase(call) != 0; };
+    return !detail::rewrite(detail::Access::use(device), erase).empty();
   });
 }
 

@@ -248,6 +248,17 @@ TEST_F(TuningTest, CanBeSwitchedOffAndForgotten) {
   EXPECT_EQ(why(sum_of(1000)), kBuiltIn);
 }
 
+TEST_F(TuningTest, OneRowCanBeForgotten) {
+  save_tuning(device, {row(sum_of(1000), "naive"), row(product_of(64, 64, 64), "naive")});
+  EXPECT_TRUE(forget_tuning(device, tuned_call(sum_of(1000))));
+  EXPECT_EQ(why(sum_of(1000)), kBuiltIn);
+  EXPECT_EQ(rung(product_of(64, 64, 64)), "naive");
+  EXPECT_FALSE(forget_tuning(device, tuned_call(sum_of(1000))));
+  EXPECT_TRUE(forget_tuning(device, tuned_call(product_of(64, 64, 64))));
+  EXPECT_EQ(why(product_of(64, 64, 64)), kBuiltIn);
+  EXPECT_EQ(tuning(device).refusal, "") << "a table without rows is one";
+}
+
 TEST_F(TuningTest, WordsOutliveTheTableTheyCameFrom) {
   save_tuning(device, {row(sum_of(1000), "naive")});
   const Choice choice = choose(device, sum_of(1000));

@@ -45,6 +45,9 @@ TRINE_API std::string tuned_call(const Gemm& operation);
 /// its rung may not be chosen by default, unsupported where no file can be written.
 TRINE_API std::string save_tuning(const Device& device, const std::vector<Tuned>& rows);
 
+/// Removes the row of that call from the device's table, where there is one. Throws as save_tuning().
+TRINE_API bool forget_tuning(const Device& device, const std::string& call);
+
 /// Removes the tables of all devices and returns their paths.
 TRINE_API std::vector<std::string> forget_tuning();
 

@@ -14,6 +14,9 @@
 #ifndef FAKE_SHARED
 #define FAKE_SHARED 0
 #endif
+#ifndef FAKE_LARGEST
+#define FAKE_LARGEST (1L << (FAKE_SHARED ? 31 : 30)) /* bytes of a buffer */
+#endif
 
 const trine_host* fake_host;
 
@@ -24,7 +27,7 @@ static atomic_int faults[FAKE_CALLS], passes_left[FAKE_CALLS];
 static atomic_int pinned_refused;
 static atomic_int copies_last;       /* milliseconds */
 static atomic_int dtypes_refused[2]; /* by device */
-static atomic_long largest_buffer = 1L << (FAKE_SHARED ? 31 : 30);
+static atomic_long largest_buffer = FAKE_LARGEST;
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
 static int held;

@@ -1,8 +1,14 @@
 /* The fake backend's ladders: plain loops, a rung that needs a workspace, one that refuses. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake_parts.h"
+
+#ifndef FAKE_NAP
+#define FAKE_NAP 0 /* nanoseconds that each launch sleeps */
+#endif
 
 static const char* const thread_values[] = {"64", "128", "256"};
 static const char* const finish_values[] = {"atomic", "two"};
@@ -114,6 +120,8 @@ static trine_status run_launch(void* argument) {
   }
   if (task->fault != TRINE_OK) return task->fault;
   const trine_call call = {sizeof call, task->operation, &task->op};
+  const struct timespec nap = {0, FAKE_NAP};
+  if (FAKE_NAP != 0) nanosleep(&nap, NULL);
   fake_compute(&call);
   return TRINE_OK;
 }

@@ -200,6 +200,7 @@ TEST(CpuBackend, the_callers_floating_point_state_neither_leaks_in_nor_changes) 
 
 TEST(CpuBackend, eight_threads_use_a_queue_each_while_devices_open_and_close) {
   std::vector<std::thread> threads;
+  threads.reserve(8);
   std::atomic<int> wrong{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {

@@ -71,6 +71,7 @@ TEST(CpuBackend, who_waits_for_an_event_does_not_stay_for_the_work_behind_it) {
 
 TEST(CpuBackend, many_threads_wait_for_long_and_short_work_at_once) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> wrong{0};
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {

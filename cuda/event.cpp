@@ -113,7 +113,7 @@ void Event::notify(void (*function)(void*), void* argument) {
   Result code = driver().cuStreamWaitEvent(stream, event_, 0);
   if (code == kSuccess) {
     code = driver().cuStreamAddCallback(stream, deliver, notice.get(), 0);
-    if (code == kSuccess) notice.release();
+    if (code == kSuccess) static_cast<void>(notice.release());  // deliver() owns it
   }
   driver().cuStreamDestroy(stream);  // it goes when its callback has run
   device_.check(code, "a notice of an event");

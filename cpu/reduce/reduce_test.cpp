@@ -34,6 +34,7 @@ class Threads final : public Parallel {
   void run(std::int64_t count, Piece piece, void* body) override {
     std::atomic<std::int64_t> next{0};
     std::vector<std::thread> pool;
+    pool.reserve(std::size_t(threads()));
     for (int t = 0; t < threads(); ++t)
       pool.emplace_back([&, t] {
         for (std::int64_t i = next++; i < count; i = next++) piece(body, i, t);

@@ -179,7 +179,7 @@ void iterate(Case& one, benchmark::State& state, Control& control) {
         [&] { one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung); });
   // Skipped in here alone: outside a repetition would have no iterations, and the statistics of Google Benchmark
   // abort where that isn't as many as in the others.
-  for (auto _ : state) {
+  for (auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores): Google Benchmark's idiom
     if (one.failure.empty() && stop(control)) return state.SkipWithError(kLeftOut);
     one.attempt([&] { state.SetIterationTime(one.work->launches.once()); });
     if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
@@ -325,6 +325,7 @@ void describe(const std::vector<Device>& devices, const std::string& peers) {
 size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Control& control) {
   benchmark::ClearRegisteredBenchmarks();
   for (Case& one : cases)
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps them
     benchmark::RegisterBenchmark(one.name.c_str(), [&](benchmark::State& state) {
       iterate(one, state, control);
     })->UseManualTime();

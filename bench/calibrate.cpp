@@ -31,7 +31,7 @@ Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Con
     control.show(fmt::format("{:.0f} %: {}", done * 100, what));
     return !control.stop();
   };
-  const Calibrated done = calibrate(devices, options);
+  Calibrated done = calibrate(devices, options);
   control.show("");
   return done;
 }

@@ -35,6 +35,7 @@ struct Options {
 
 std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
   std::vector<Array> arrays;
+  arrays.reserve(paths.size());
   for (const std::string& path : paths) arrays.push_back(read_npy(path));
   return arrays;
 }

@@ -45,6 +45,7 @@ std::vector<std::string> row_of(const std::vector<Result>& results, std::string_
 void print_climb(const Runner& runner, const Problem& problem,
                  const std::vector<std::vector<Result>>& rungs) {
   std::vector<const std::vector<Result>*> all;
+  all.reserve(rungs.size());
   for (const std::vector<Result>& results : rungs) all.push_back(&results);
   const std::string_view method = common_method(all);
   std::printf("\n%s on %s, steps by the %s\n", to_string(problem).c_str(),

@@ -6,10 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "pack.h"
 #include "truth.h"
-
-#define ROW(name, summary) \
-  { sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter) }
 
 static uint64_t bytes_of(const trine_view* view, uint32_t size) {
   return (uint64_t)view->rows * (uint64_t)view->cols * size;
@@ -276,17 +274,6 @@ static const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* str
   *stride = sizeof(trine_rung);
   *count = operation == TRINE_TRANSPOSE ? COUNT : operation == TRINE_GEMM ? GEMM_COUNT : 3;
   return operation == TRINE_TRANSPOSE ? transposes : operation == TRINE_GEMM ? gemms : sums;
-}
-static trine_status refuses(const trine_native* native, const trine_selection* selection,
-                            const trine_call* call, char* reason, size_t reason_bytes) {
-  (void)native, (void)selection, (void)call, (void)reason, (void)reason_bytes;
-  return TRINE_OK;
-}
-static trine_status workspace_bytes(const trine_native* native, const trine_selection* selection,
-                                    const trine_call* call, uint64_t* bytes) {
-  (void)native, (void)selection, (void)call;
-  *bytes = 0;
-  return TRINE_OK;
 }
 static trine_status launch(const trine_native* native, void* state,
                            const trine_selection* selection, const trine_call* call,

@@ -3,10 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
 
+#include "pack.h"
 #include "truth.h"
-
-#define ROW(name, summary) \
-  { sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter) }
 
 enum { TURNCOAT, HERALD };
 static const trine_rung rows[] = {ROW("turncoat", "right until the herald has come"),
@@ -17,17 +15,6 @@ static const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* str
   *stride = sizeof(trine_rung);
   *count = operation == TRINE_TRANSPOSE ? 2 : 0;
   return rows;
-}
-static trine_status refuses(const trine_native* native, const trine_selection* selection,
-                            const trine_call* call, char* reason, size_t reason_bytes) {
-  (void)native, (void)selection, (void)call, (void)reason, (void)reason_bytes;
-  return TRINE_OK;
-}
-static trine_status workspace_bytes(const trine_native* native, const trine_selection* selection,
-                                    const trine_call* call, uint64_t* bytes) {
-  (void)native, (void)selection, (void)call;
-  *bytes = 0;
-  return TRINE_OK;
 }
 static trine_status launch(const trine_native* native, void* state,
                            const trine_selection* selection, const trine_call* call,

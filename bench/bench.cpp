@@ -325,7 +325,6 @@ void describe(const std::vector<Device>& devices, const std::string& peers) {
 size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Control& control) {
   benchmark::ClearRegisteredBenchmarks();
   for (Case& one : cases)
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): Google Benchmark keeps them
     benchmark::RegisterBenchmark(one.name.c_str(), [&](benchmark::State& state) {
       iterate(one, state, control);
     })->UseManualTime();

@@ -35,6 +35,7 @@ void check_fixed(const RungInfo& rung, std::string_view fixed) {
 
 double median_of(const std::vector<Result>& rounds) {
   std::vector<double> seconds;
+  seconds.reserve(rounds.size());
   for (const Result& round : rounds) seconds.push_back(*round.kernel);
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 2];

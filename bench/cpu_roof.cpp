@@ -210,6 +210,7 @@ class Parts {
         words_(hwy::AllocateAligned<uint64_t>(size_t(bytes_) / 8 * size_t(threads))) {
     if (!words_) throw std::bad_alloc();
     std::vector<std::thread> owners;
+    owners.reserve(size_t(threads));
     for (int t = 0; t < threads; ++t)
       owners.emplace_back([this, t] { std::memset((*this)[t], 1, bytes_); });
     for (std::thread& owner : owners) owner.join();

@@ -91,7 +91,7 @@ std::string read_header(const std::string& path, std::ifstream& file) {
   std::array<char, 8> start{};
   if (!file.read(start.data(), start.size()) || std::string_view(start.data(), 6) != kMagic)
     refuse(path, "not a .npy file");
-  const int version = start[6];
+  const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) refuse(path, fmt::format(".npy version {} is unknown", version));
   const size_t bytes = version == 1 ? 2 : 4;
   std::array<unsigned char, 4> length{};

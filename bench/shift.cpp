@@ -16,7 +16,7 @@ std::vector<double> orders(int n, int m) {
   std::vector<double> count(top + 1, 0);
   count[0] = 1;
   for (int i = 1; i <= m; ++i) {
-    const auto up = size_t(n + i), down = size_t(i);
+    const size_t up = size_t(n) + size_t(i), down = size_t(i);
     for (size_t u = top; u >= up && u <= top; --u) count[u] -= count[u - up];
     for (size_t u = down; u <= top; ++u) count[u] += count[u - down];
   }

@@ -52,6 +52,7 @@ const char* peer_refuses(const Device& device, const Problem& problem, const std
 
 std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
   std::vector<Device> devices;
+  devices.reserve(names.size());
   for (const std::string& device : names) devices.push_back(open(device));
   if (!names.empty()) return devices;
   for (const BackendInfo& backend : backends())

@@ -216,7 +216,9 @@ std::vector<Figure> parameters(const Document& document, const Group& group,
                 .values = {},
                 .method = method,
                 .wanted = {}};
-      held.wanted = [&](const Row& r) { return here(r) && others(r.any(), key) == held.others; };
+      held.wanted = [&](const Row& r) {
+        return here(r) && others(r.any(), held.key) == held.others;
+      };
       held.values = values_of(group, key, held.wanted);
       if (held.values.size() < 2) continue;
       Figure figure = threads && sizes(group, held.wanted).size() > 1

@@ -13,8 +13,6 @@
 
 namespace {
 
-using faults::Refused;
-
 struct Cuda : testing::Test {
   void SetUp() override {
     fake_cuda::reset();
@@ -157,6 +155,7 @@ TEST_F(Cuda, a_flag_serves_the_next_event) {
     EXPECT_EQ(backend->queue_query(queue.get()), TRINE_OK);
   }
   std::vector<faults::Device::Handle<trine_event>> many;
+  many.reserve(1500);
   for (int i = 0; i < 1500; ++i) many.push_back(gpu.event(true));
 }
 

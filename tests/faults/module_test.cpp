@@ -45,8 +45,9 @@ TEST_F(Module, every_allocation_of_host_memory_fails_once_and_from_then_on) {
 }
 
 TEST_F(Module, eight_threads_with_a_queue_each) {
-  std::vector<std::thread> threads;
   std::vector<faults::Road> roads(8);
+  std::vector<std::thread> threads;
+  threads.reserve(roads.size());
   for (auto& road : roads) {
     threads.emplace_back([&road] { road = faults::run_road(*backend, true, [] {}); });
   }

@@ -6,8 +6,6 @@
 
 namespace {
 
-using trine::opencl::Driver;
-
 struct OpenclBuild : faults::OpenclDriver {
   trine_status launch(const faults::Device& on) const {
     const auto queue = on.queue();

@@ -75,6 +75,17 @@ TEST_F(Npy, RefusesMalformedFiles) {
   EXPECT_THROW(read_npy(path("text.npy")), Refusal);
 }
 
+TEST_F(Npy, NamesAVersionItDoesntKnow) {
+  std::ofstream(path("new.npy"), std::ios::binary).write("\x93NUMPY\xc8\x00", 8);
+  try {
+    read_npy(path("new.npy"));
+    FAIL() << "read";
+  } catch (const Refusal& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find(".npy version 200 is unknown"), std::string::npos)
+        << refusal.what();
+  }
+}
+
 TEST_F(Npy, AFailedWriteLeavesNothing) {
   Array array;
   array.shape = {1};

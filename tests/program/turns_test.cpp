@@ -87,7 +87,8 @@ TEST_F(TurnsTest, OneAfterTheOtherAndBackAgain) {
   for (const auto& [steps, order] :
        {std::pair{1, "012210012210"}, {2, "012012210210"}, {3, "012012012210"}}) {
     std::filesystem::remove(path("log"));  // the file of turns serves again
-    const auto child = [&] { return start([&] { run(steps); }); };
+    // Named again: clang before 16 captures no structured binding.
+    const auto child = [&, steps = steps] { return start([&] { run(steps); }); };
     const pid_t children[] = {child(), child(), child()};
     for (const pid_t one : children) EXPECT_TRUE(ended_well(one));
     EXPECT_EQ(noted(), order);

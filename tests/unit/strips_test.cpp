@@ -131,7 +131,10 @@ TEST_F(CallsInStrips, GemmsByRowsAndByColumns) {
     auto c = counting<double>(size_t(m) * size_t(n));
     const auto before = c;
     // c comes and goes: 64 MiB and more.
-    EXPECT_EQ(launches([&] { gemm(m, n, 1, a.data(), b.data(), c.data(), options, 2, 1); }), 4);
+    // m and n are named again: clang before 16 captures no structured binding.
+    EXPECT_EQ(
+        launches([&, m = m, n = n] { gemm(m, n, 1, a.data(), b.data(), c.data(), options, 2, 1); }),
+        4);
     size_t wrong = 0;
     for (size_t at = 0; at < c.size(); ++at)
       wrong += c[at] != 2 * a[at / size_t(n)] * b[at % size_t(n)] + before[at];

@@ -130,6 +130,7 @@ std::vector<Strip> cut(int64_t total, int chunks, int64_t granule) {
     return at / granule * granule;
   };
   std::vector<Strip> strips;
+  strips.reserve(size_t(chunks));
   for (int i = 0; i < chunks; ++i) strips.push_back({edge(i), edge(i + 1) - edge(i)});
   return strips;
 }

@@ -164,7 +164,7 @@ trine_queue* Device::adopt_queue(void* native_queue) {
   auto* queue = new Queue(*this, own ? *own : *context, foreign,
                           (properties & CL_QUEUE_PROFILING_ENABLE) != 0, false);
   held.queue = nullptr;
-  own.release();
+  static_cast<void>(own.release());  // the queue deletes it
   return queue;
 }
 

@@ -23,7 +23,7 @@ void when_complete(Device& device, cl_event event, void (*function)(void*), void
   notice->argument = argument;
   device.check(driver().clSetEventCallback(event, CL_COMPLETE, deliver, notice.get()),
                "clSetEventCallback");
-  notice.release();
+  static_cast<void>(notice.release());  // deliver() owns it
 }
 
 void complete(void* user_event) {

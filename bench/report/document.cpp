@@ -136,7 +136,7 @@ ordered_json parse(const std::string& path) {
 size_t host_of(Document& all, const ordered_json& json, const std::vector<Entry>& results) {
   std::set<std::string> keys;
   for (const Entry& e : results) keys.insert(key_of(e));
-  const ordered_json host = json.at("host");
+  const ordered_json& host = json.at("host");
   const std::string version = text_of(json, "version");
   if (!host.is_object()) throw Refusal("'host' is no object");
   for (size_t i = 0; i < all.hosts.size(); ++i) {
@@ -215,7 +215,7 @@ double size_of(const std::string& dtype) {
 }  // namespace
 
 std::vector<int64_t> shape_of(const ordered_json& object) {
-  const auto shape = object.at("shape").get<std::vector<int64_t>>();
+  auto shape = object.at("shape").get<std::vector<int64_t>>();
   if (shape.size() != (text_of(object, "operation") == "gemm" ? 3U : 2U))
     throw Refusal("'shape' isn't that of the operation");
   return shape;

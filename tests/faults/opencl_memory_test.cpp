@@ -6,8 +6,6 @@
 
 namespace {
 
-using trine::opencl::Driver;
-
 struct OpenclMemory : faults::OpenclDriver {
   void SetUp() override {
     OpenclDriver::SetUp();

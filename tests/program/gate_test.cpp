@@ -29,6 +29,7 @@ struct Machine {
     std::uniform_real_distribution<double> chance;
     middle *= std::exp(run * luck(random));
     std::vector<double> all;
+    all.reserve(size_t(count));
     for (int i = 0; i < count; ++i)
       all.push_back(middle * std::exp(round * luck(random)) *
                     (chance(random) < disturbed ? 1 + chance(random) : 1));
@@ -339,7 +340,8 @@ TEST(Verdicts, StridesAndOffsetsMakeACase) {
 }
 
 TEST(Verdicts, RoundsAreInPairsWhereBothRunsHaveThem) {
-  const auto turns = [](const std::string& id, std::vector<json> results, bool partial = false) {
+  const auto turns = [](const std::string& id, const std::vector<json>& results,
+                        bool partial = false) {
     json all = document(results);
     all["turns"] = {{"id", id}, {"of", 2}, {"place", 0}};
     all["partial"] = partial;

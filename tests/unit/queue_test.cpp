@@ -260,8 +260,9 @@ TEST_F(Bridges, AFailedNoticeNeverLeavesAQueueHanging) {
 }
 
 TEST_F(Queues, EightThreadsWithAQueueEach) {
-  std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       const Device mine = open(t % 2 ? "fake:0" : "fake:1");
@@ -288,6 +289,7 @@ TEST_F(Queues, EightThreadsOnOneQueueAndOneBuffer) {
   const float one = 1;
   fill(queue, vector(data, Dtype::f32, 64), &one);
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       const Buffer output(device, 4);

@@ -1,10 +1,11 @@
-// `trine calibrate`: measures what placement decides from, saves it, and prints from which size on
-// which device is faster. With --check, whether it decides well.
+// `trine calibrate`: measures what placement decides from, once the results are seen to be right, saves it,
+// and prints from which size on which device is faster. With --check, whether it decides well.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "choices.hpp"
 #include "commands.hpp"
 #include "crossing.hpp"
 #include "error.hpp"
@@ -36,11 +37,27 @@ Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Con
   return done;
 }
 
+/// The wrong ones, each a line.
+std::vector<Result> print_wrong(std::vector<Result> results) {
+  std::erase_if(results, [](const Result& r) { return r.verified || r.skipped; });
+  for (const Result& r : results)
+    std::printf("WRONG: %s%s%s, %s%s: %s\n", r.device.c_str(), r.rung.empty() ? "" : " by ",
+                r.rung.c_str(), to_string(r.problem).c_str(),
+                r.why.empty() ? "" : fmt::format(" ({})", r.why).c_str(), r.failure.c_str());
+  return results;
+}
+
 int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   Control control(o.time_limit);
-  const Calibrated done = measure_all(o, devices, control);
   Document document{.command = "calibrate"};
-  document.partial = control.partial();
+  document.results = print_wrong(check_choices(devices, control));
+  if (!document.results.empty()) {
+    std::printf(
+        "Times of wrong results are worth nothing: nothing was measured or saved, an earlier "
+        "calibration stays. `trine sweep --best` takes a wrong rung out of the tuning table.\n");
+    return finish(document, control, o.json, Outcome::failed);
+  }
+  const Calibrated done = measure_all(o, devices, control);
   const bool nothing = done.rounds == 0;
   if (nothing) {
     std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");

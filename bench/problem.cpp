@@ -138,6 +138,14 @@ DeviceOperation device_operation(const Problem& p, const std::vector<Place>& pla
   }
 }
 
+DeviceOperation planned(const Problem& p) {
+  return device_operation(p, std::vector<Place>(operand_bytes(p).size()));
+}
+
+std::string tuned_call(const Problem& p) {
+  return std::visit([](const auto& op) { return trine::tuned_call(op); }, planned(p));
+}
+
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung) {
   return std::visit([&](const auto& op) { return run(queue, op, rung); }, operation);
 }

@@ -47,6 +47,10 @@ struct Place {
   uint64_t offset = 0;
 };
 DeviceOperation device_operation(const Problem& problem, const std::vector<Place>& places);
+/// Its shapes alone, without memory.
+DeviceOperation planned(const Problem& problem);
+/// What it is in the tuning table's words.
+std::string tuned_call(const Problem& problem);
 /// Enqueues it by the rung named, or by the device's own choice.
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung);
 

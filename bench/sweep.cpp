@@ -43,15 +43,6 @@ struct Swept {
   std::string sentence;  ///< what came of it
 };
 
-/// The call as a plan: shapes without memory.
-DeviceOperation planned(const Problem& problem) {
-  return device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
-}
-
-std::string call_of(const Problem& problem) {
-  return std::visit([](const auto& op) { return tuned_call(op); }, planned(problem));
-}
-
 /// What the backend itself chooses, in full.
 std::string default_rung(const Device& device, const Problem& problem) {
   return std::visit([&](const auto& op) { return choose(device, op).rung(); }, planned(problem));
@@ -85,7 +76,7 @@ std::vector<std::string> candidates(const Options& o, const Device& device,
   const auto add = [&](const std::string& rung) {
     if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
   };
-  if (o.best) add(saved_rung(device, call_of(problem)));
+  if (o.best) add(saved_rung(device, tuned_call(problem)));
   for (const std::string& named : named_configurations(o, device, problem.operation)) add(named);
   if (!o.rungs.empty()) return all;
   for (const RungInfo& rung : device.rungs(problem.operation))
@@ -214,7 +205,7 @@ void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
     swept.sentence = "the built-in choice failed: nothing to compare with";
     return;
   }
-  Tuned row{call_of(swept.problem),
+  Tuned row{tuned_call(swept.problem),
             {},
             *standing.figure(method)->kernel,
             *standing.figure(method)->kernel,
@@ -267,7 +258,7 @@ bool Sweep::save(const Device& device, const Tuned& row) {
 
 /// No call shall be given a rung that is known to be wrong: without its row the built-in choice answers.
 void Sweep::drop_wrong(const Device& device, Swept& swept) {
-  const std::string call = call_of(swept.problem), saved = saved_rung(device, call);
+  const std::string call = tuned_call(swept.problem), saved = saved_rung(device, call);
   for (const Trial& trial : swept.trials) {
     if (trial.rung != saved || failure_of(trial.results).empty()) continue;
     try {

@@ -220,6 +220,27 @@ class Liars(unittest.TestCase):
         self.assertRegex(text, "(?m)^clock_small:0: only the outputs of .* are checked, .* larger than this device's")
         self.assertRegex(text, "(?m)^clock_small:0 +in place .* same bits$")
 
+    def test_calibrate(self):
+        rungs = ("null", "stale", "memo")
+        for rung, data in zip(rungs, self.tuned(*rungs)):
+            before = self.saved(data)
+            report = os.path.join(self.data(), "c.json")
+            code, text = self.command("calibrate", "--device", "cpu", "--rounds", "1", "--json", report, data=data)
+            self.assertEqual(code, 1, text)
+            self.assertRegex(text, fr"(?m)^WRONG: cpu by {rung}, transpose b32 512x512 \(tuned: .*\): .* differ")
+            self.assertIn("nothing was measured or saved", text)
+            self.assertEqual(self.saved(data), before)
+            with open(report) as file:
+                document = json.load(file)
+            self.assertEqual([r["rung"] for r in document["results"] if not r["verified"]], [rung])
+            self.assertNotIn("crossings", document)
+
+    def test_calibrate_by_an_honest_row(self):
+        # Long enough for all that is asked before a calibration, not for one.
+        code, text = self.command("calibrate", "--device", "cpu", "--time-limit", "8", data=next(self.tuned("honest")))
+        self.assertIn("Ended early", text)
+        self.assertNotIn("WRONG", text)
+
     # --- on the cpu: outputs
 
     def test_the_honest_one_passes(self):

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+
+#include "bench/choices.hpp"
 
 namespace trine::bench {
 namespace {
@@ -40,6 +43,17 @@ TEST(PlacementCases, AreAFunctionOfSeedAndIndex) {
   EXPECT_EQ(to_string(random_case(3, 17)), to_string(random_case(3, 17)));
   EXPECT_NE(to_string(random_case(3, 17)), to_string(random_case(3, 18)));
   EXPECT_NE(to_string(random_case(3, 17)), to_string(random_case(4, 17)));
+}
+
+TEST(CalibratedCalls, AreEachOfEveryKindSmallAndLarge) {
+  std::map<std::string, int> kinds;
+  for (const Problem& problem : calibrated_calls()) {
+    EXPECT_NO_THROW(check(problem)) << to_string(problem);
+    const std::string call = tuned_call(problem);
+    ++kinds[call.substr(0, call.rfind(' '))];
+  }
+  EXPECT_EQ(kinds.size(), 56u);
+  for (const auto& [kind, sizes] : kinds) EXPECT_EQ(sizes, 2) << kind;
 }
 
 TEST(PlacementReport, FailsBelowTheBarAndOnOtherBits) {

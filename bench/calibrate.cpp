@@ -17,10 +17,10 @@ namespace {
 
 struct Options {
   std::vector<std::string> devices;
-  int rounds = 3, cases = 200;
+  int rounds = 3;
   double time_limit = 0;
-  uint64_t seed = 1;
   bool check = false;
+  PlacementCases cases;
   std::string json;
 };
 
@@ -87,8 +87,8 @@ int run_check(const Options& o, const std::vector<Device>& devices) {
   if (!o.json.empty()) throw Refusal("--check writes no JSON");
   check_calibrated(devices);
   Control control(o.time_limit);
-  const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, o.seed, control);
-  const bool good = report_placement(outcomes, o.seed);
+  const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, control);
+  const bool good = report_placement(outcomes, o.cases);
   Document document{.command = "calibrate"};
   return finish(document, control, "",
                 good               ? Outcome::good
@@ -108,12 +108,16 @@ Command add_calibrate(CLI::App& app) {
   app.add_option("--time-limit", o->time_limit,
                  "seconds; what there is by then counts once a round is whole")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag(
+  CLI::Option* check = app.add_flag(
       "--check", o->check,
       "measure nothing to save: compare what placement says of random cases with what they "
       "take; exit code 1 below 95 % within 5 %");
-  app.add_option("--cases", o->cases, "of --check")->check(CLI::Range(1, 100000));
-  app.add_option("--seed", o->seed, "of --check's random cases");
+  app.add_option("--cases", o->cases.count, "of --check")->check(CLI::Range(1, 100000));
+  app.add_option("--seed", o->cases.seed, "of --check's random cases");
+  app.add_option("--repeats", o->cases.repeats,
+                 "of --check: of one of so many runs, which share copying in and out")
+      ->check(CLI::Range(1, 1000000000))
+      ->needs(check);
   app.add_option("--json", o->json, "write the break-evens as JSON too")->type_name("FILE");
   return [o] {
     if (!o->json.empty()) check_writable(o->json);

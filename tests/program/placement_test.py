@@ -52,9 +52,13 @@ class TestPlacement(Program):
         self.assertIn("calibrated on 20", said)
         self.assertNotIn("roofs", said)
         self.assertIn("n x n x n", said)
-        self.assertIn("of 3 random cases (seed 7)",
-                      trine("calibrate", "--check", "--device", both, "--cases", "3", "--seed", "7",
-                            env={"TRINE_DATA_DIR": self.data}).stdout)
+        check = ("calibrate", "--check", "--device", both, "--cases", "3", "--seed", "7")
+        for more in ([], ["--repeats", "10"]):
+            said = trine(*check, *more, env={"TRINE_DATA_DIR": self.data}).stdout
+            self.assertIn("of 3 random cases (seed 7)", said)
+            self.assertRegex(said, r"(?m)^Always cpu: [0-3] of 3, always \S+: [0-3] of 3\.")
+            self.assertEqual("Of one of 10 runs" in said, bool(more), said)
+            self.assertEqual("or pipelined." in said, not more, said)
 
         name = next(name for name in self.files() if "-cpu-" in name)
         path = os.path.join(self.data, name)
@@ -89,6 +93,9 @@ class TestPlacement(Program):
         self.refused("calibrate", "--device", "bogus", word="bogus")
         self.refused("calibrate", "--rounds", "0")
         self.refused("calibrate", "--check", "--device", "cpu", word="two devices")
+        for nonsense in ("0", "-1", "many"):
+            self.refused("calibrate", "--check", "--repeats", nonsense, word="--repeats")
+        self.refused("calibrate", "--repeats", "10", word="--check")
         self.refused("calibrate", "--json", self.path("no/such/c.json"))
 
     def test_nothing_is_left_of_a_calibration_that_ends_early(self):

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 
-from harness import DEVICES, TRINE, Program, main, trine
+from harness import DEVICES, Program, main, signalled, trine
 
 QUICK = ("--benchmark_min_time=0.001",)
 
@@ -117,6 +117,7 @@ class TestBench(Program):
 
     MANY = ("bench", "reduce", "--size", ",".join(map(str, range(64, 464))), "--dtype", "f32", "--device", "cpu",
             "--benchmark_min_time=0.05")
+    SECOND = "reduce/sum/f32/65/"  # shows when its turn comes: the first is whole
 
     def partial(self, text, why):
         """Whole JSON of some of the cases, as Google Benchmark's tools expect it."""
@@ -150,25 +151,15 @@ class TestBench(Program):
     def test_a_bench_that_is_killed_leaves_the_file_that_was_there(self):
         with open(self.path("r.json"), "w") as file:
             file.write("yesterday's")
-        run = subprocess.Popen([TRINE, *self.MANY, "--benchmark_out=" + self.path("r.json")], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
-        while not run.stdout.readline().startswith("reduce/"):
-            self.assertIsNone(run.poll())
-        run.kill()
-        run.communicate(timeout=120)
+        signalled(signal.SIGKILL, self.SECOND, *self.MANY, "--benchmark_out=" + self.path("r.json"))
         self.assertEqual(os.listdir(self.folder.name), ["r.json"])
         with open(self.path("r.json")) as file:
             self.assertEqual(file.read(), "yesterday's")
 
     def test_an_interrupt_leaves_what_there_is(self):
-        run = subprocess.Popen([TRINE, *self.MANY, "--benchmark_out=" + self.path("r.json")], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-        while not run.stdout.readline().startswith("reduce/"):
-            self.assertIsNone(run.poll())
-        run.send_signal(signal.SIGINT)
-        words = run.communicate(timeout=120)[1]
-        self.assertEqual(run.returncode, 130, words)
-        self.assertIn("interrupted", words)
+        code, text = signalled(signal.SIGINT, self.SECOND, *self.MANY, "--benchmark_out=" + self.path("r.json"))
+        self.assertEqual(code, 130, text)
+        self.assertIn("interrupted", text)
         with open(self.path("r.json")) as file:
             self.partial(file.read(), "interrupted")
 

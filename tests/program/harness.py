@@ -2,11 +2,15 @@
 defines cases of Program and ends with main().
 
 usage: ANY_test.py [unittest options] TRINE SCHEMA"""
+import contextlib
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import jsonschema
@@ -16,9 +20,34 @@ TRINE, SCHEMA = sys.argv[-2:]
 DEVICES = []
 
 
+def environment(more=None):
+    return {**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": "", **(more or {})}
+
+
 def trine(*words, env=None):
-    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": "", **(env or {})})
+    return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300, env=environment(env))
+
+
+def signalled(which, sign, *words, env=None):
+    """Exit code and text of a run that gets the signal `which` once the pattern `sign` shows in what it prints.
+    That is to a terminal, so progress is part of it: however slow the machine, the run is as far as the sign says."""
+    terminal, its = pty.openpty()
+    run = subprocess.Popen([TRINE, *words], stdout=its, stderr=its, env=environment(env))
+    os.close(its)
+    deadline = threading.Timer(300, run.kill)
+    deadline.start()
+    text, seen = "", None
+    with contextlib.suppress(OSError):  # EIO: nobody writes there any more
+        while more := os.read(terminal, 4096):
+            text += more.decode(errors="replace")
+            if not seen and (seen := re.search(sign, text)):
+                run.send_signal(which)
+    os.close(terminal)
+    code = run.wait()
+    deadline.cancel()
+    if not seen:
+        raise AssertionError(f"'{sign}' never showed: {text}")
+    return code, text
 
 
 class Program(unittest.TestCase):

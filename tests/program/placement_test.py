@@ -5,10 +5,8 @@ is refused with its reason; nothing is left of work that ends early.
 usage: placement_test.py [unittest options] TRINE SCHEMA"""
 import os
 import signal
-import subprocess
-import time
 
-from harness import DEVICES, TRINE, Program, main, trine
+from harness import DEVICES, Program, main, signalled, trine
 
 GEMM = ("why", "gemm", "--size", "700", "--device")
 
@@ -102,12 +100,9 @@ class TestPlacement(Program):
         text = self.trine("calibrate", "--device", "cpu", "--time-limit", "0.2", code=1)
         self.assertIn("nothing was saved", text)
         self.assertEqual(self.files(), [])
-        running = subprocess.Popen([TRINE, "calibrate", "--device", "cpu"], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env={**os.environ, "TRINE_DATA_DIR": self.data})
-        time.sleep(2)
-        running.send_signal(signal.SIGINT)
-        text, _ = running.communicate(timeout=120)
-        self.assertEqual(running.returncode, 130, text)
+        code, text = signalled(signal.SIGINT, r"[1-9]\d* %: ", "calibrate", "--device", "cpu",
+                               env={"TRINE_DATA_DIR": self.data})
+        self.assertEqual(code, 130, text)
         self.assertIn("nothing was saved", text)
         self.assertEqual(self.files(), [])
 

@@ -3,18 +3,15 @@
 written then, right results in .npy files, and JSON that keeps its schema.
 
 usage: program_test.py [unittest options] TRINE SCHEMA"""
-import contextlib
 import json
 import os
-import pty
-import re
 import signal
 import subprocess
 
 import jsonschema
 import numpy as np
 
-from harness import DEVICES, SCHEMA, TRINE, Program, main, trine
+from harness import DEVICES, SCHEMA, Program, main, signalled, trine
 
 
 class TestProgram(Program):
@@ -198,22 +195,13 @@ class TestProgram(Program):
 
     def verify(self, *words, require="", interrupt=False):
         """Exit code, words, JSON of a run on the cpu that ends early; interrupted, when its progress shows."""
-        terminal, its = pty.openpty()
-        with open(self.path("v.txt"), "w+") as out:
-            run = subprocess.Popen([TRINE, "verify", "--device", "cpu", *words, "--json", self.path("v.json")],
-                                   stdout=out, stderr=its, env={**os.environ, "TRINE_REQUIRE": require})
-            os.close(its)
-            progress = ""
-            with contextlib.suppress(OSError):  # EIO: nobody writes there any more
-                while more := os.read(terminal, 4096):
-                    progress += more.decode(errors="replace")
-                    if interrupt and re.search(r"\d+ of \d+, ", progress):
-                        run.send_signal(signal.SIGINT)
-                        interrupt = False
-            os.close(terminal)
-            code = run.wait(timeout=120)
-            out.seek(0)
-            text = progress + out.read()
+        words = ("verify", "--device", "cpu", *words, "--json", self.path("v.json"))
+        env = {"TRINE_REQUIRE": require}
+        if interrupt:
+            code, text = signalled(signal.SIGINT, r"[1-9]\d* of \d+, ", *words, env=env)
+        else:
+            done = trine(*words, env=env)
+            code, text = done.returncode, done.stderr + done.stdout
         with open(self.path("v.json")) as file:
             document = json.load(file)
         self.assertTrue(document["partial"])

@@ -156,6 +156,33 @@ TEST(HostCall, AWrongDeviceIsAnErrorNotAnother) {
                  sum(values, {.device = "bogus:0"}));
 }
 
+TEST(HostCall, WhatCallsKeepForTheNextIsBoundedAndCanBeLetGo) {
+  constexpr int kCalls = 10, kKept = 8;  // of the rings
+  release_idle();
+  const Device keeper = open("fake:0");
+  const fake_panel& panel = panel_of(keeper);
+  eventually([&] { return panel.count(FAKE_PENDING) == 0; });
+  Queue{keeper}.wait();  // frees what other tests dropped
+  const long devices = panel.count(FAKE_DEVICES), buffers = panel.count(FAKE_BUFFERS),
+             launches = panel.count(FAKE_LAUNCHES);
+  const std::vector<float> values = counting(1 << 20);  // 4 MiB, which go through a ring
+  const auto call = [&] { sum(values, {.device = "fake:1:as=mine", .rung = "naive"}); };
+  panel.hold(1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kCalls; ++i) threads.emplace_back(call);
+  EXPECT_TRUE(eventually([&] { return panel.count(FAKE_LAUNCHES) == launches + kCalls; }));
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), buffers + kCalls * 3) << "input, output and a ring each";
+  panel.hold(0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), buffers + kKept);
+  EXPECT_EQ(panel.count(FAKE_DEVICES), devices + 1);
+  call();
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), buffers + kKept);
+  release_idle();
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), buffers);
+  EXPECT_EQ(panel.count(FAKE_DEVICES), devices);
+}
+
 TEST(HostCall, EightThreadsAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};

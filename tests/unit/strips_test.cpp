@@ -76,6 +76,7 @@ class CallsInStrips : public ::testing::Test {
   ~CallsInStrips() override {
     panel.slow_copies(0);
     panel.largest_buffer(1L << 30);
+    release_idle();
     for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
   }
   template <class Call>
@@ -213,7 +214,7 @@ TEST_F(CallsInStrips, GoWholeWhereTheLargestBufferHoldsTheWholeAlone) {
   const std::vector<Wide> in_strips = output;
   std::fill(output.begin(), output.end(), Wide(-1.0));
   panel.largest_buffer(kRows * kCols * kCount * long{sizeof(Wide)});
-  options.device = "fake:1";
+  options.device = "fake:1:as=small";
   EXPECT_EQ(launches([&] { transpose(from, to, options); }), 1);
   EXPECT_EQ(output, in_strips);
 

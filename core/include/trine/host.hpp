@@ -11,6 +11,9 @@
 /// A refused call writes nothing. One that fails on its way leaves nothing in flight, but part of the
 /// output may have been written.
 ///
+/// Between calls their queues stay, with workspaces and up to 256 MiB of pinned memory a device, and keep
+/// the device open, so that the next call starts at once; release_idle() lets go of them.
+///
 /// Thread safety: all may be called concurrently.
 #pragma once
 
@@ -38,6 +41,9 @@ TRINE_API void transpose(const HostView& input, const HostView& output,
                          const HostOptions& options = {});
 TRINE_API void gemm(double alpha, const HostView& a, const HostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
+
+/// Lets go of what the calls above keep for the next, on all devices; calls under way aren't disturbed.
+TRINE_API void release_idle();
 
 /// The result type of a reduction: sums and products of integers are 64 bits wide.
 template <class T>

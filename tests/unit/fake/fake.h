@@ -2,7 +2,8 @@
  * thread each, memory of its own, and a control panel with gates, faults and counters.
  *
  * Compiled twice: as "fake", two devices with memory of their own, and as "other", one device that
- * shares the host's memory (FAKE_SHARED). Tests reach the panel through Device::native().device.
+ * shares the host's memory (FAKE_SHARED). Tests reach the panel through Device::native().device. What needs a
+ * device that nothing else has open takes one of its own name: "fake:1:as=mine".
  */
 #ifndef TRINE_TESTS_FAKE_H
 #define TRINE_TESTS_FAKE_H

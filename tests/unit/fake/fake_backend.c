@@ -117,7 +117,8 @@ static trine_status device_open(int32_t index, const char* options, trine_device
   const trine_status fault = fake_fault(FAKE_DEVICE_OPEN);
   if (fault != TRINE_OK) return fault;
   const int noop = strcmp(options, "mode=noop") == 0;
-  if (!noop && *options) return fake_error(TRINE_NOT_FOUND, "the one option is mode=noop");
+  if (!noop && *options && strncmp(options, "as=", 3) != 0)
+    return fake_error(TRINE_NOT_FOUND, "the options are mode=noop and as=ANY_NAME");
   *device = fake_allocate(sizeof **device);
   if (!*device) return TRINE_OUT_OF_MEMORY;
   (*device)->index = index;

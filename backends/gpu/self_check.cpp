@@ -1,16 +1,15 @@
 // Runs checks of arithmetic on a device, and keeps their verdicts for the process.
 #include "backends/gpu/self_check.hpp"
 
-#include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 
 #include "backends/gpu/instance.hpp"
+#include "backends/kit/bits.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -125,10 +124,7 @@ struct Wrong {
 template <class Float>
 Wrong compare(const Float* triples, const Float* answers) {
   Wrong wrong;
-  using Bits = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
-  const auto differs = [](Float a, Float b) {
-    return std::bit_cast<Bits>(a) != std::bit_cast<Bits>(b);
-  };
+  const auto differs = [](Float a, Float b) { return kit::bits_of(a) != kit::bits_of(b); };
   for (int i = 0; i < kTriples; ++i) {
     const volatile Float a = triples[3 * i], b = triples[3 * i + 1], c = triples[3 * i + 2];
     const Float product = a * b, two_roundings = product + c, sum = a + c;

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/kit/bits.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
 
@@ -132,15 +131,10 @@ std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T 
 }
 
 template <class T>
-auto bits_of(T value) {
-  return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
-}
-
-template <class T>
 bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (x[i] != x[i] && y[i] != y[i]) continue;  // NaN: payload and sign are free
-    if (bits_of(x[i]) != bits_of(y[i])) return false;
+    if (kit::bits_of(x[i]) != kit::bits_of(y[i])) return false;
   }
   return true;
 }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -13,17 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "backends/kit/bits.hpp"
 #include "reduce/arithmetic.hpp"
 #include "reduce/problem.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
 namespace {
-
-template <class T>
-auto bits_of(T value) {
-  return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
-}
 
 // Real threads without Kokkos, so that the test can use more than the machine has.
 class Threads final : public Parallel {
@@ -346,9 +341,9 @@ void check_functions() {
             ASSERT_EQ(argmax[r], static_cast<std::int64_t>(high)) << s.rows << 'x' << s.cols;
             const V least = mapped<M>(list[low]), most = mapped<M>(list[high]);
             ASSERT_TRUE(least != least ? minima[r] != minima[r]
-                                       : bits_of(minima[r]) == bits_of(least));
+                                       : kit::bits_of(minima[r]) == kit::bits_of(least));
             ASSERT_TRUE(most != most ? maxima[r] != maxima[r]
-                                     : bits_of(maxima[r]) == bits_of(most));
+                                     : kit::bits_of(maxima[r]) == kit::bits_of(most));
           }
         });
       }

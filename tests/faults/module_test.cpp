@@ -37,7 +37,7 @@ TEST_F(Module, every_allocation_of_host_memory_fails_once_and_from_then_on) {
       .inspect =
           [=] {
             // A backend may let go on a thread of its own, a moment later.
-            for (int i = 0; i < 200 && host.alive > kept; ++i) usleep(1000);
+            for (int i = 0; i < 10000 && host.alive > kept; ++i) usleep(1000);
             const long more = host.alive - kept;
             return more > 0 ? std::to_string(more) + " blocks of host memory" : std::string();
           }};

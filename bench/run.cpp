@@ -171,6 +171,7 @@ Choice execute(Queue& queue, const Problem& p, const std::string& rung,
   const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
   const auto t0 = Clock::now();
   std::vector<Place> places;
+  places.reserve(data.size());
   for (const auto& operand : data) places.push_back({Buffer(queue.device(), operand.size()), 0});
   const auto t1 = Clock::now();
   const auto view = [&](size_t i) {
@@ -184,7 +185,7 @@ Choice execute(Queue& queue, const Problem& p, const std::string& rung,
     if (!data[i].empty() && (i != output || p.beta != 0)) copy(queue, host(i), view(i));
   queue.wait();
   const auto t2 = Clock::now();
-  const Choice choice =
+  Choice choice =
       std::visit([&](const auto& op) { return run(queue, op, rung); }, device_operation(p, places));
   queue.wait();
   const auto t3 = Clock::now();
@@ -207,6 +208,7 @@ int run_one(const Options& o) {
   result.shape = result_shape(p, arrays[0]);
   if (p.operation == Operation::transpose) result.descr = arrays[0].descr;
   std::vector<std::vector<std::byte>> data;
+  data.reserve(arrays.size() + 1);  // and the output
   for (Array& array : arrays) data.push_back(std::move(array.data));
   if (data.size() < operand_bytes(p).size()) data.emplace_back(operand_bytes(p).back());
 

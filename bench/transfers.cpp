@@ -194,6 +194,7 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
                                               "kernel", "copy out", "sync", "total", "vs pageable",
                                               "verified"}};
   std::vector<std::vector<Measured>> sessions;
+  sessions.reserve(devices.size());
   for (const Device& device : devices)
     sessions.push_back(measure_ways(settings, device, problem, expectation, control));
   compare_ways(sessions);

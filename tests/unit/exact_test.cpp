@@ -175,7 +175,8 @@ TEST(Exact, FoldsAddUpInAnyOrder) {
   int fitted = 0;
   for (int range : {0, 10, 30, 60, 300}) {
     for (int shift : {-1060, -1000, 0, 900}) {
-      auto values = wide_values(4000, range, uint64_t(range + shift + 5000));
+      const int seed = range + shift + 5000;
+      auto values = wide_values(4000, range, uint64_t(seed));
       for (double& value : values) value = std::ldexp(value, shift);
       for (size_t i = 1; i < values.size(); i += 3) values[i] = -values[i - 1];  // cancelling
       bool fits;

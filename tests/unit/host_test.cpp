@@ -184,8 +184,9 @@ TEST(HostCall, WhatCallsKeepForTheNextIsBoundedAndCanBeLetGo) {
 }
 
 TEST(HostCall, EightThreadsAtOnce) {
-  std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       const std::vector<float> values(1000, static_cast<float>(t));

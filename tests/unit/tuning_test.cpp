@@ -228,6 +228,7 @@ TEST_F(TuningTest, RowsAreAddedInThePlaceOfThoseOfTheSameCall) {
 TEST_F(TuningTest, RowsThatAreSavedAtOnceAreAllKept) {
   constexpr int kWriters = 4, kRows = 8;
   std::vector<std::thread> threads;
+  threads.reserve(kWriters);
   for (int writer = 0; writer < kWriters; ++writer)
     threads.emplace_back([&, writer] {
       for (int i = 0; i < kRows; ++i)
@@ -269,8 +270,9 @@ TEST_F(TuningTest, WordsOutliveTheTableTheyCameFrom) {
 
 TEST_F(TuningTest, IsReadOnceByAnyNumberOfThreads) {
   save_tuning(device, {row(sum_of(1000), "naive")});
-  std::vector<std::thread> threads;
   std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       for (int call = 0; call < 50; ++call) {

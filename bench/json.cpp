@@ -131,6 +131,7 @@ ordered_json to_json(const Result& r) {
   json["requested"] = r.requested.empty() ? ordered_json() : ordered_json(r.requested);
   json["rung"] = r.rung.substr(0, r.rung.find(':'));
   json["why"] = r.why;
+  if (r.built_in) json["built_in"] = true;
   json["numerics"] = name(r.numerics);
   json["vendor"] = r.vendor();
   json["peer_ratio"] = r.peer_ratio ? ordered_json(*r.peer_ratio) : ordered_json();

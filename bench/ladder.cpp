@@ -30,6 +30,7 @@ std::vector<std::string> row_of(const std::vector<Result>& results, std::string_
   std::vector<std::string> row{any.rung.empty() ? any.requested : any.rung};
   row.resize(8, "-");
   row[7] = verdict_text(results.back());
+  if (any.built_in) row[7] += ", built-in choice";
   const Result *single = figure_of(results, "single"), *stepped = figure_of(results, method);
   if (!single || !stepped) return row;
   const Result* sustained = figure_of(results, "sustained");
@@ -104,6 +105,7 @@ int ladder(const Options& o) {
   check_rungs(o.rungs, devices, operations_of(cases));
   print_heading(devices);
   std::printf("%s", peer_text.c_str());
+  use_tuning(false);  // a ladder ends with the backend's own choice
 
   Control control(o.measuring.limit);
   LadderRun run(control, o.measuring.budget, o.measuring.seed);
@@ -115,39 +117,13 @@ int ladder(const Options& o) {
     for (const Device& device : devices) {
       if (control.stop()) break;
       Runner runner(device, o.measuring.budget);
-      climb(run, runner, problem,
-            o.rungs.empty() ? ladder_of(device, problem.operation, o.peers) : o.rungs);
+      climb(run, runner, problem, o.rungs.empty() ? ladder_of(device, problem, o.peers) : o.rungs);
     }
-  compare_all_digests(run.document.results);
   if (run.sampled) std::printf("%s\n", kSampledNote);
   return finish(run.document, control, o.measuring.json, outcome_of(run.document.results));
 }
 
 }  // namespace
-
-std::vector<Result> LadderRun::measure(Runner& runner, const Problem& problem,
-                                       const std::string& rung, bool whole) {
-  control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
-  std::vector<Result> results = measure_rung(runner, problem, expect(problem), rung, whole);
-  sampled |= expectation_->sampled();
-  control.show("");
-  document.results.insert(document.results.end(), results.begin(), results.end());
-  return results;
-}
-
-Expectation& LadderRun::expect(const Problem& problem) {
-  const std::string name = to_string(problem) + std::string(trine::name(problem.result));
-  if (!expectation_ || name != expected_) expectation_.emplace(problem, seed_);
-  expected_ = name;
-  return *expectation_;
-}
-
-std::vector<std::string> ladder_of(const Device& device, Operation operation, bool peers) {
-  std::vector<std::string> rungs;
-  for (const RungInfo& rung : device.rungs(operation))
-    if (peers || rung.numerics != Numerics::vendor) rungs.push_back(rung.name);
-  return rungs;
-}
 
 void climb(LadderRun& run, Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs) {

@@ -193,17 +193,19 @@ bool has_rung(const Device& device, const Line& line) {
 /// ladder, or all of a CPU's, which is the counterpart of the GPU's.
 void climb_own(LadderRun& run, const Device& device, const SourceDocument& document,
                const Table& table) {
-  std::set<std::string> named;
+  const Problem& problem = table.lines.back().problem;
+  std::set<std::string> named;  // with their parameters, too: the built-in choice may have others
   for (const Table& each : document.tables)
     for (const Line& line : each.lines)
-      if (has_rung(device, line)) named.insert(line.rung.substr(0, line.rung.find(':')));
+      if (has_rung(device, line))
+        named.insert({line.rung, line.rung.substr(0, line.rung.find(':'))});
   std::vector<std::string> own;
-  for (const std::string& rung : ladder_of(device, table.lines[0].problem.operation, false))
+  for (const std::string& rung : ladder_of(device, problem, false))
     if (!named.contains(rung)) own.push_back(rung);
   if (own.empty() || run.control.stop()) return;
   Runner runner(device, run.budget);
   std::printf("\nRungs of %s that the document hasn't:", device.id().c_str());
-  climb(run, runner, table.lines.back().problem, own);
+  climb(run, runner, problem, own);
 }
 
 /// Measures the lines that their devices have; the others stay without results.

@@ -51,6 +51,8 @@ DeviceOperation device_operation(const Problem& problem, const std::vector<Place
 DeviceOperation planned(const Problem& problem);
 /// What it is in the tuning table's words.
 std::string tuned_call(const Problem& problem);
+/// What the device chooses for it by itself, with its parameters; throws Error where it takes no such call.
+std::string chosen_rung(const Device& device, const Problem& problem);
 /// Enqueues it by the rung named, or by the device's own choice.
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung);
 

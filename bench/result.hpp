@@ -16,6 +16,7 @@ struct Result {
   std::string device, requested, rung;  ///< requested: the rung asked for, or ""
   std::string why;                      ///< the choice's reason
   Numerics numerics = Numerics::reproducible;
+  bool built_in = false;            ///< of a ladder: what the backend chooses by itself
   std::string memory = "resident";  ///< "resident", "pageable", "pinned"
   std::string method = "single";    ///< "single", "sustained"
   /// Medians in seconds; none where a phase doesn't exist.

@@ -80,6 +80,7 @@ std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
              {time_text(seconds), rate_text(r), done > 0 ? rate_text(done, "flop/s") : "-",
               percent_text(r.rate, measured.at(r.problem)),
               percent_text(r.rate, nominal.at(r.problem)), verdict_text(r)});
+  if (r.built_in) row.back() += ", built-in choice";
   return row;
 }
 
@@ -100,17 +101,19 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
 }
 
 std::vector<Result> measure_ladder(const Options& o, const Device& device, const Problem& problem,
-                                   Control& control, bool& sampled) {
+                                   Control& control, Digests& digests, bool& sampled) {
   std::vector<Result> results;
   Runner runner(device, o.measuring.budget);
   Expectation expectation(problem, o.measuring.seed);
   sampled |= expectation.sampled();
-  for (const RungInfo& rung : device.rungs(problem.operation)) {
+  for (const std::string& rung : ladder_of(device, problem, true)) {
     if (control.stop()) break;
-    control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung.name));
-    for (Result& result : measure_rung(runner, problem, expectation, rung.name, false))
+    control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung));
+    for (Result& result : measure_rung(runner, problem, expectation, rung, false))
       results.push_back(std::move(result));
   }
+  mark_built_in(results, device);
+  digests.compare(results);
   control.show("");
   return results;
 }
@@ -131,6 +134,8 @@ int roof(const Options& o) {
   Document document{.command = "roof"};
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   bool sampled = false;
+  Digests digests;
+  use_tuning(false);  // a ladder ends with the backend's own choice
   for (const Device& device : devices) {
     const std::vector<DeviceRoof> roofs = device_roofs(device, control);
     control.show("");
@@ -138,12 +143,12 @@ int roof(const Options& o) {
     for (const DeviceRoof& roof : roofs) all.push_back(to_json(roof));
     for (const auto& [where, problem] : ladders) {
       if (!o.points || !(where == device) || control.stop()) continue;
-      const std::vector<Result> results = measure_ladder(o, device, problem, control, sampled);
+      const std::vector<Result> results =
+          measure_ladder(o, device, problem, control, digests, sampled);
       print_points(problem, results, roofs, device);
       document.results.insert(document.results.end(), results.begin(), results.end());
     }
   }
-  compare_all_digests(document.results);
   if (sampled) std::printf("%s\n", kSampledNote);
   document.arrays["roofs"] = all;
   return finish(document, control, o.measuring.json, outcome_of(document.results, !all.empty()));

@@ -25,10 +25,22 @@ Result without_figure(const Problem& problem, const Device& device, const std::s
   return result;
 }
 
+std::string bare(const std::string& rung) { return rung.substr(0, rung.find(':')); }
+
 bool is_vendor(const Device& device, Operation operation, const std::string& rung) {
   for (const RungInfo& info : device.rungs(operation))
-    if (info.name == rung.substr(0, rung.find(':'))) return info.numerics == Numerics::vendor;
+    if (info.name == bare(rung)) return info.numerics == Numerics::vendor;
   return false;
+}
+
+/// Empty where the backend refuses the call: then every rung that a ladder names says why.
+std::string built_in_choice(const Device& device, const Problem& problem) {
+  try {
+    return chosen_rung(device, problem);
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) throw;
+    return {};
+  }
 }
 
 /// Whether a tuning table decides the default rungs; nothing where there is none.
@@ -73,7 +85,7 @@ std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
 void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
                  const std::vector<Operation>& operations) {
   for (const std::string& rung : rungs) {
-    const std::string name_only = rung.substr(0, rung.find(':'));
+    const std::string name_only = bare(rung);
     std::set<std::string> known;
     for (const Device& device : devices)
       for (Operation operation : operations)
@@ -82,6 +94,25 @@ void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device
       throw Refusal(fmt::format("no rung '{}' on these devices; there are: {}", name_only,
                                 fmt::join(known, ", ")));
   }
+}
+
+std::vector<std::string> ladder_of(const Device& device, const Problem& problem, bool peers) {
+  const std::string chosen = built_in_choice(device, problem);
+  std::vector<std::string> rungs, vendors;
+  for (const RungInfo& rung : device.rungs(problem.operation))
+    if (rung.numerics == Numerics::vendor)
+      vendors.push_back(rung.name);
+    else if (rung.name != bare(chosen))
+      rungs.push_back(rung.name);
+  if (!chosen.empty()) rungs.push_back(chosen);
+  if (peers) rungs.insert(rungs.end(), vendors.begin(), vendors.end());
+  return rungs;
+}
+
+void mark_built_in(std::vector<Result>& results, const Device& device) {
+  for (Result& result : results)
+    result.built_in =
+        !result.rung.empty() && result.rung == built_in_choice(device, result.problem);
 }
 
 void print_heading(const std::vector<Device>& devices) {
@@ -134,34 +165,17 @@ void set_peer_ratios(std::vector<Result>& results) {
   }
 }
 
-void compare_digests(std::vector<Result>& results) {
-  const Result* first = nullptr;
+void Digests::compare(std::vector<Result>& results) {
   for (Result& result : results) {
     if (!result.verified || result.numerics != Numerics::reproducible) continue;
-    if (first == nullptr) first = &result;
-    if (result.digest == first->digest) continue;
+    const std::string problem =
+        fmt::format("{} {}", to_string(result.problem), name(result.problem.result));
+    const First& first =
+        first_.try_emplace(problem, First{result.device, result.digest}).first->second;
+    if (result.digest == first.digest) continue;
     result.verified = false;
-    result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first->device,
-                                 result.digest, first->digest);
-  }
-}
-
-void compare_all_digests(std::vector<Result>& results) {
-  std::map<std::string, std::vector<size_t>> problems;
-  for (size_t i = 0; i < results.size(); ++i)
-    problems[to_string(results[i].problem) + std::string(name(results[i].problem.result))]
-        .push_back(i);
-  for (const auto& [problem, places] : problems) {
-    std::vector<Result> same;
-    for (const size_t i : places) same.push_back(results[i]);
-    compare_digests(same);
-    for (size_t i = 0; i < places.size(); ++i) {
-      Result& result = results[places[i]];
-      if (result.verified && !same[i].verified)
-        std::printf("WRONG: %s by %s on %s: %s\n", problem.c_str(), result.rung.c_str(),
-                    result.device.c_str(), same[i].failure.c_str());
-      result = std::move(same[i]);
-    }
+    result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first.device,
+                                 result.digest, first.digest);
   }
 }
 

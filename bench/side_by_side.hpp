@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ std::vector<Device> chosen_devices(const std::vector<std::string>& names);
 /// Throws Refusal where a rung named is on none of the devices.
 void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
                  const std::vector<Operation>& operations);
+
+/// A ladder for one problem: the device's rungs in their order with the parameters of their rows, then what
+/// the backend chooses by itself, with its own, in place of that rung's row; peers last where `peers` is set.
+std::vector<std::string> ladder_of(const Device& device, const Problem& problem, bool peers);
+
+/// Marks those of the built-in choice.
+void mark_built_in(std::vector<Result>& results, const Device& device);
 
 /// Why a vendor's rung may not be asked for this, or nullptr: its pack sees an element's size alone.
 const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung);
@@ -37,10 +45,21 @@ std::string failure_of(const std::vector<Result>& results);
 /// Sets peer_ratio where a vendor's rung was measured on the same kind of device by the same method.
 void set_peer_ratios(std::vector<Result>& results);
 
-/// Fails every reproducible result of one problem whose bits differ from the first's.
-void compare_digests(std::vector<Result>& results);
-/// The same for results of several problems; a line for each failure that nothing else had found.
-void compare_all_digests(std::vector<Result>& results);
+/// The bits that each problem's reproducible results must have: those of the first that was right.
+class Digests {
+ public:
+  /// Fails every result that has other bits than one of its problem before it.
+  void compare(std::vector<Result>& results);
+
+ private:
+  struct First {
+    std::string device;
+    uint64_t digest;
+  };
+  std::map<std::string, First> first_;  ///< by the problem in words
+};
+/// All that a problem has.
+inline void compare_digests(std::vector<Result>& results) { Digests().compare(results); }
 
 /// What a command's work came to; `nothing` is no success, however early it ended.
 enum class Outcome { good, failed, nothing };

@@ -43,11 +43,6 @@ struct Swept {
   std::string sentence;  ///< what came of it
 };
 
-/// What the backend itself chooses, in full.
-std::string default_rung(const Device& device, const Problem& problem) {
-  return std::visit([&](const auto& op) { return choose(device, op).rung(); }, planned(problem));
-}
-
 std::string saved_rung(const Device& device, const std::string& call) {
   for (const Tuned& row : tuning(device).rows)
     if (row.call == call) return row.rung;
@@ -72,7 +67,7 @@ std::vector<std::string> named_configurations(const Options& o, const Device& de
 /// What is tried: the backend's own choice first, what the table has, then every configuration.
 std::vector<std::string> candidates(const Options& o, const Device& device,
                                     const Problem& problem) {
-  std::vector<std::string> all{default_rung(device, problem)};
+  std::vector<std::string> all{chosen_rung(device, problem)};
   const auto add = [&](const std::string& rung) {
     if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
   };

@@ -33,6 +33,23 @@ class TestLadder(Program):
         self.assertNotIn("×", " ".join(rows[0]))
         self.assertIn("×", " ".join(rows[1]))
 
+    def test_ends_with_the_backends_own_choice(self):
+        for operation, size, dtype in (("reduce", "5003", "f32"), ("transpose", "129x67", "f64"), ("gemm", "64", "f32")):
+            case = (operation, "--size", size, "--dtype", dtype, *QUICK)
+            self.run_good("compare", *case, "--json", self.path("compare.json"))
+            chosen = {r["device"]: (r["rung"], r["parameters"]) for r in self.load("compare.json")["results"]}
+            for device, command in ((device, command) for device in DEVICES for command in ("ladder", "roof")):
+                text = self.run_good(command, *case, "--device", device, "--json", self.path("ladder.json"))
+                results = self.load("ladder.json")["results"]
+                top = results[-1]
+                self.assertEqual((top["rung"], top["parameters"]), chosen[device])
+                self.assertEqual([r.get("built_in", False) for r in results],
+                                 [r["rung"] == top["rung"] for r in results])
+                marked = [line for line in text.splitlines() if line.endswith("same bits, built-in choice")]
+                self.assertTrue(marked and all(line.startswith(top["rung"]) for line in marked), text)
+                rows = [line for line in text.splitlines() if re.search("(same bits|within bound)", line)]
+                self.assertEqual(rows[-len(marked):], marked)
+
     def test_prints_the_documents_with_their_figures(self):
         published = {"001": ["4.238", "30.1", "17.2", "all CPU threads"], "003": ["8.054", "62.671", "30.04", "73"]}
         for number, figures in published.items():

@@ -108,6 +108,13 @@ class TestSweep(Program):
         self.assertRegex(text, r"64x64x64 +naive ")
         self.assertRegex(text, r"64x64x64 +micro_kernel\S* .*built-in choice")
 
+    def test_a_ladder_ends_with_the_built_in_choice_whatever_is_saved(self):
+        self.tune()
+        text = self.trine("ladder", *GEMM, "--size", "65x64x63", "--json", self.path("ladder.json"))
+        self.assertRegex(text, r"\nmicro_kernel\S* .*same bits, built-in choice\n$")
+        built_in = {r["rung"] for r in self.load("ladder.json")["results"] if r.get("built_in")}
+        self.assertEqual(built_in, {"micro_kernel"})
+
     def refused_table(self, words):
         info = self.trine("info")
         self.assertRegex(info, f"tuning +refused: .*{words}")

@@ -61,6 +61,7 @@ struct Table {
   std::optional<Curves> curves = {};
   std::optional<Roofline> roofline = {};
   bool over_first = false;  ///< has a column more: the best of the others over the first
+  bool bests = false;       ///< is followed by the best of each label: the document's, and today's
 };
 
 /// A document: its tables, and what it says beside them.

@@ -13,25 +13,6 @@
 namespace trine::bench {
 namespace {
 
-/// Today's figure, or NaN. `before` and `first`: the lines that step and cumulative look back to.
-double today(Figure figure, const Measured& measured, const Result* before, const Result* first) {
-  const Result* r = kernel_of(measured);
-  if (!r) return std::nan("");
-  switch (figure) {
-    case Figure::milliseconds: return *r->kernel * 1e3;
-    case Figure::gigabytes:
-    case Figure::gigaflops: return r->rate / 1e9;
-    case Figure::gigaelements: return elements_of(r->problem) / *r->kernel / 1e9;
-    case Figure::step: return before ? *before->kernel / *r->kernel : std::nan("");
-    case Figure::cumulative:
-      return first && first != r ? *first->kernel / *r->kernel : std::nan("");
-    default: break;
-  }
-  for (const Result& whole : measured.results)
-    if (whole.verified && whole.memory == "pageable" && whole.total) return *whole.total * 1e3;
-  return std::nan("");
-}
-
 /// As the document has it.
 std::string then_text(double value) { return std::isnan(value) ? "-" : fmt::format("{}", value); }
 
@@ -219,15 +200,7 @@ std::vector<Measured> measure(LadderRun& run, const Device& device, const Table&
     Runner runner(site, run.budget);
     measured.back().results = run.measure(runner, line.problem, line.rung, is_whole(table));
   }
-  const Result *before = nullptr, *first = nullptr;
-  for (Measured& each : measured) {
-    for (const Figure figure : table.figures)
-      each.today.push_back(today(figure, each, before, first));
-    const Result* kernel = kernel_of(each);
-    const bool published = !each.line->published.empty();
-    if (kernel || published) before = kernel;  // no step over a rung that is missing here alone
-    if (!first) first = kernel;
-  }
+  read_today(table, measured);
   return measured;
 }
 
@@ -272,6 +245,7 @@ std::vector<Readings> read(LadderRun& run, const Device& device, const Table& ta
   if (table.over_first) all.push_back(speed_ups(table, measured));
   const size_t printed = all.size();
   if (table.curves) all.push_back(peaks(table, measured));
+  if (table.bests) all.push_back(bests(table, measured));
   if (table.roofline && !run.control.stop())
     all.push_back(roofline_today(run, device, table, measured));
   for (size_t i = printed; i < all.size(); ++i) print_readings(all[i]);

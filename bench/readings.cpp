@@ -53,6 +53,24 @@ std::string verdict_of(const Measured* measured) {
   return measured ? verdict_of(*measured) : "not here";
 }
 
+/// `before` and `first`: the lines that step and cumulative look back to, null where they aren't right.
+double today(Figure figure, const Measured& measured, const Result* before, const Result* first) {
+  const Result* r = kernel_of(measured);
+  if (!r) return kNone;
+  switch (figure) {
+    case Figure::milliseconds: return *r->kernel * 1e3;
+    case Figure::gigabytes:
+    case Figure::gigaflops: return r->rate / 1e9;
+    case Figure::gigaelements: return elements_of(r->problem) / *r->kernel / 1e9;
+    case Figure::step: return before ? *before->kernel / *r->kernel : kNone;
+    case Figure::cumulative: return first && first != r ? *first->kernel / *r->kernel : kNone;
+    default: break;
+  }
+  for (const Result& whole : measured.results)
+    if (whole.verified && whole.memory == "pageable" && whole.total) return *whole.total * 1e3;
+  return kNone;
+}
+
 /// Of two verdicts that a figure stands on: what keeps it from standing, else the first.
 std::string worse(const std::string& verdict, const std::string& other) {
   for (const char* bad : {"WRONG", "refused", "not here"})
@@ -60,10 +78,11 @@ std::string worse(const std::string& verdict, const std::string& other) {
   return verdict;
 }
 
-double published_best(const Table& table, const std::string& label, const std::string& but) {
+double published_best(const Table& table, const std::string& label, const std::string& but = {}) {
   double best = kNone;
   for (const Line& line : table.lines)
-    if (line.label == label && line.column != but) best = std::fmax(best, published_of(line));
+    if (line.label == label && (but.empty() || line.column != but))
+      best = std::fmax(best, published_of(line));
   return best;
 }
 
@@ -98,6 +117,17 @@ std::string verdict_of(const Measured& measured) {
   for (const Result& r : measured.results)
     if (!r.verified) return verdict_text(r);
   return verdict_text(measured.results.front());
+}
+
+void read_today(const Table& table, std::vector<Measured>& measured) {
+  const Result *before = nullptr, *first = measured.empty() ? nullptr : kernel_of(measured.front());
+  for (Measured& each : measured) {
+    for (const Figure figure : table.figures)
+      each.today.push_back(today(figure, each, before, first));
+    const Result* kernel = kernel_of(each);
+    const bool published = !each.line->published.empty();
+    if (kernel || published) before = kernel;  // no step over a rung that is missing here alone
+  }
 }
 
 double elements_of(const Problem& p) { return double(p.size.rows) * double(p.size.cols); }
@@ -176,6 +206,16 @@ Readings speed_ups(const Table& table, const std::vector<Measured>& measured) {
                                     {published_best(table, label, first) / published_of(*of_first)},
                                     {seconds_of(base) / seconds_of(best)}));
     readings.rows.back().verdict = worse(verdict_of(best), verdict_of(base));
+  }
+  return readings;
+}
+
+Readings bests(const Table& table, const std::vector<Measured>& measured) {
+  Readings readings{table.title + ", the best", {std::string(heading(table.figures[0]))}, {}};
+  for (const std::string& label : labels_of(table)) {
+    const Measured* best = best_of(measured, label);
+    readings.rows.push_back(reading(label, best, {published_best(table, label)},
+                                    {is_right(best) ? best->today[0] : kNone}));
   }
   return readings;
 }

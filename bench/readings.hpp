@@ -25,6 +25,10 @@ const Result* kernel_of(const Measured& measured);
 /// "same bits", "within bound", "WRONG", "refused"; "not here" where the device hasn't the rung.
 std::string verdict_of(const Measured& measured);
 
+/// Today's figures of all lines: a step is over the line above that is published or has a figure, the
+/// cumulative over the first line; none where that one has no right kernel.
+void read_today(const Table& table, std::vector<Measured>& measured);
+
 /// Of its matrix, or of its vector.
 double elements_of(const Problem& problem);
 
@@ -63,6 +67,9 @@ Readings peaks(const Table& table, const std::vector<Measured>& measured);
 
 /// At each label the best of the other columns over the first.
 Readings speed_ups(const Table& table, const std::vector<Measured>& measured);
+
+/// At each label the best of all columns, as published and today.
+Readings bests(const Table& table, const std::vector<Measured>& measured);
 
 /// The line of that label with the largest figure; where none is right, the first that the device has, for its
 /// verdict; null where it has none.

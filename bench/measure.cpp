@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <ranges>
 #include <stdexcept>
 
 namespace trine::bench {
@@ -38,9 +39,8 @@ double student(size_t freedom) {
   return 1.645 + 1.7 / double(freedom);
 }
 
-}  // namespace
-
-Interval interval_of(const std::vector<double>& values) {
+/// Student's prediction interval for one further value.
+Interval further(const std::vector<double>& values) {
   const double middle = Samples{values}.median();
   if (values.size() < 2) return {middle, middle};
   double sum = 0, squares = 0;
@@ -50,6 +50,34 @@ Interval interval_of(const std::vector<double>& values) {
   const double half =
       student(values.size() - 1) * std::sqrt(squares / (n - 1)) * std::sqrt(1 + 1 / n);
   return {middle * std::exp(-half), middle * std::exp(half)};
+}
+
+double log_choose(size_t n, size_t k) {
+  return std::lgamma(double(n) + 1) - std::lgamma(double(k) + 1) - std::lgamma(double(n - k) + 1);
+}
+
+/// The probability that the median of n values lies below the r-th smallest of n others of their kind: that
+/// half of them do. Of an even number, a little above it.
+double median_below(size_t r, size_t n) {
+  double sum = 0;
+  for (size_t k = (n + 1) / 2; k <= n; ++k)
+    sum += std::exp(log_choose(r - 1 + k, k) + log_choose(2 * n - r - k, n - k) -
+                    log_choose(2 * n, n));
+  return sum;
+}
+
+}  // namespace
+
+Interval interval_of(const std::vector<double>& rounds) {
+  constexpr double kTail = 0.05;
+  const size_t n = rounds.size();
+  const auto ranks = std::views::iota(size_t{1}, n / 2 + 1);
+  const auto cut = size_t(std::ranges::distance(
+      ranks.begin(),
+      std::ranges::partition_point(ranks, [n](size_t r) { return median_below(r, n) <= kTail; })));
+  if (cut == 0) return further(rounds);
+  const std::vector<double> all = sorted(rounds);
+  return {all[cut - 1], all[n - cut]};
 }
 
 double Samples::median() const { return seconds.empty() ? 0 : quantile(sorted(seconds), 0.5); }
@@ -62,13 +90,13 @@ double Samples::spread() const {
 
 Interval Samples::interval() const {
   constexpr size_t kParts = 8;
-  if (seconds.size() < 2 * kParts) return interval_of(seconds);
+  if (seconds.size() < 2 * kParts) return further(seconds);
   std::vector<double> parts;
   for (size_t p = 0; p < kParts; ++p)
     parts.push_back(Samples{{seconds.begin() + std::ptrdiff_t(p * seconds.size() / kParts),
                              seconds.begin() + std::ptrdiff_t((p + 1) * seconds.size() / kParts)}}
                         .median());
-  const Interval around = interval_of(parts);
+  const Interval around = further(parts);
   // Around the median of all, which is the figure.
   const double scale = median() / Samples{parts}.median();
   return {around.low * scale, around.high * scale};

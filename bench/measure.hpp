@@ -9,12 +9,17 @@
 
 namespace trine::bench {
 
-/// Where a further value of this kind falls nine times in ten: Student's prediction interval on a
-/// logarithmic scale, around the median. Empty-handed (both the median) with fewer than two values.
+/// Where the figure of another run of the same command falls nine times in ten, on a machine in the same state.
 struct Interval {
   double low = 0, high = 0;
 };
-Interval interval_of(const std::vector<double>& values);
+
+/// From the medians of a run's rounds. From seven on by ranks, for the median of as many rounds and exact for
+/// whatever distribution they have:
+///   Fligner, Wolfe: Nonparametric Prediction Intervals for a Future Sample Median, 1979
+/// Fewer can't tell so much by ranks: for one further round then, which is safe and wide, by Student on a
+/// logarithmic scale, around the median. Of one round both ends are the figure.
+Interval interval_of(const std::vector<double>& rounds);
 
 struct Samples {
   std::vector<double> seconds;
@@ -22,7 +27,8 @@ struct Samples {
   double median() const;
   /// Half the interquartile range over the median.
   double spread() const;
-  /// From eight consecutive parts: what comes and goes slowly shows between them.
+  /// Of a run of one round. Each of its eight consecutive parts stands for a run, since what comes and goes
+  /// slowly shows between them: where a further part falls.
   Interval interval() const;
 };
 

@@ -49,10 +49,9 @@ const Result* cpu_at(const std::vector<Result>& all, const Size& size, const cha
   return nullptr;
 }
 
-/// The farther end of the interval.
 std::string interval_text(const Result& r) {
-  if (!r.kernel || *r.kernel <= 0 || r.interval.high <= 0) return "-";
-  return fmt::format("{:.0f}%", 100 * (r.interval.high / *r.kernel - 1));
+  if (!r.kernel || r.interval.high <= 0) return "-";
+  return arms_text(r.interval.low, *r.kernel, r.interval.high);
 }
 
 std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {

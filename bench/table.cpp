@@ -48,6 +48,14 @@ std::string percent_text(double part, double whole, int decimals) {
   return whole > 0 ? fmt::format("{:.{}f}%", 100 * part / whole, decimals) : "-";
 }
 
+std::string arms_text(double low, double value, double high) {
+  if (!(value > 0)) return "-";
+  const long below = std::lround(100 * (1 - low / value)),
+             above = std::lround(100 * (high / value - 1));
+  if (std::abs(above - below) <= 1) return fmt::format("{}%", std::max(above, below));
+  return fmt::format("{:+}% {:+}%", -below, above);
+}
+
 void print_table(const std::vector<std::vector<std::string>>& rows, size_t names) {
   if (rows.size() < 2) return;
   std::vector<size_t> columns, widths;

@@ -17,6 +17,10 @@ std::string ratio_text(std::optional<double> ratio);
 /// "63%", "62.7%"; "-" where there is no whole.
 std::string percent_text(double part, double whole, int decimals = 0);
 
+/// How far an interval reaches to either side of a value: "4%", the farther one, where they are the same
+/// to a point of percent, else "-24% +32%"; "-" where there is no value.
+std::string arms_text(double low, double value, double high);
+
 /// Prints the columns aligned, the first `names` and the last to the left, figures to the right; the
 /// first row is the head. Columns that are empty or "-" in every row are left out.
 void print_table(const std::vector<std::vector<std::string>>& rows, size_t names = 3);

@@ -272,12 +272,13 @@ void judge(std::vector<Comparison>& all, double margin) {
     Comparison& pair = *pairs[i];
     const double drift = drift_beside(pair);
     const bool slower = plain.slower[i] <= kAlpha, faster = plain.faster[i] <= kAlpha;
-    // So far apart, the machine is another, and what it does to each case nobody knows.
-    const bool comparable = std::abs(drift) <= margin;
-    if (comparable &&
+    // So far apart, the machine is another, and what it does to each case nobody knows: also equal
+    // times are then no sign of equal builds.
+    pair.drifted = std::abs(drift) > margin;
+    if (!pair.drifted &&
         ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha))) {
       pair.verdict = slower ? Verdict::slower : Verdict::faster;
-    } else if (slower || faster) {
+    } else if (pair.drifted || slower || faster) {
       pair.verdict = Verdict::ambiguous;
       add_note(pair,
                fmt::format("{} itself was {:.1f} % {}", pair.device,
@@ -295,11 +296,17 @@ int gate_code(const std::vector<Comparison>& all, double margin, bool allow_miss
       }))
     return kExitFailed;
   return any([&](const Comparison& c) {
-    return (c.verdict == Verdict::ambiguous && c.shift.high > margin) ||
+    return (c.verdict == Verdict::ambiguous && (c.drifted || c.shift.high > margin)) ||
            (c.verdict == Verdict::missing && !c.base.empty() && !allow_missing);
   })
              ? kExitAmbiguous
              : kExitGood;
+}
+
+double rounds_for_same(const Comparison& pair, double margin) {
+  const double width = pair.shift.high - pair.shift.low;
+  if (!std::isfinite(width)) return 0;
+  return double(std::min(pair.base.size(), pair.next.size())) * std::pow(width / margin, 2);
 }
 
 }  // namespace trine::bench

@@ -19,6 +19,7 @@ struct Comparison {
   std::vector<double> base, next;            ///< seconds, a round each; empty: no figure
   std::vector<double> base_roof, next_roof;  ///< the roof beside them, in the same rounds
   bool paired = false;                       ///< base[i] was measured beside next[i], in turns
+  bool drifted = false;  ///< its device's roofs are further apart than the margin
   Verdict verdict = Verdict::same;
   Shift shift;
   std::string note;  ///< why it failed, is missing or ambiguous; another rung than before
@@ -35,11 +36,17 @@ double drift_of(const std::vector<Comparison>& all, const std::string& device);
 
 /// Sets shift and verdict of every case. Slower is what is slower by more than `margin` (a logarithm) with
 /// a probability of chance, corrected for the number of cases, below 5 %, and by more than the device
-/// itself was; faster likewise; the same, what lies within the margin with its interval.
+/// itself was; faster likewise; the same, what lies within the margin with its interval. Of a device that
+/// itself changed by more than the margin all is ambiguous, equal times too.
 void judge(std::vector<Comparison>& all, double margin);
 
-/// 1 with a case slower or failed; 3 where an ambiguous one may be slower, or one is missing whose baseline
-/// has a figure, unless `allow_missing`; else 0.
+/// 1 with a case slower or failed; 3 where an ambiguous one may be slower (of a drifted device, any), or
+/// one is missing whose baseline has a figure, unless `allow_missing`; else 0.
 int gate_code(const std::vector<Comparison>& all, double margin, bool allow_missing = false);
+
+/// Rounds with which a judged case that hasn't changed would be called the same nine times in ten, if they
+/// vary as these did: as many as make its interval, which narrows with the root of their number, no wider
+/// than the margin (its half to each side, and as much again for where it lies). 0 with too few to tell.
+double rounds_for_same(const Comparison& pair, double margin);
 
 }  // namespace trine::bench

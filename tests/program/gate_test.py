@@ -68,6 +68,48 @@ class Gate(Program):
             result["roof"]["rounds"] = result["roof"]["rounds"][:2]
         self.assertIn("are needed", self.gate(3, base, self.changed(document, "few.json", few)))
 
+    def test_equal_times_on_a_machine_that_became_faster_are_no_good_build(self):
+        document = self.measure("r.json")
+
+        def rounds(roof, spread):
+            def change(result):
+                result["rounds"] = [result["rounds"][0] * (1 + spread * i) for i in range(15)]
+                result["roof"]["rounds"] = [roof] * 15
+            return change
+        base = self.changed(document, "base.json", rounds(1e9, 0.001))
+        said = self.gate(3, base, self.changed(document, "faster.json", rounds(1.2e9, 0.001)))
+        self.assertIn("cpu itself was 20.0 % faster", said)
+        self.assertIn(" 0 the same", said)
+        self.assertNotIn("would be called the same", said)
+        self.assertNotIn("would be called the same", self.gate(0, base, base))
+        loud = self.changed(document, "loud.json", rounds(1e9, 0.02))
+        self.assertIn("would be called the same with about ", self.gate(3, loud, loud))
+
+    def test_runs_agree_within_their_intervals_or_not(self):
+        document = self.measure("r.json")
+
+        def moved(share):
+            """That share of the results lies beyond its interval."""
+            def change(result):
+                place = document["results"].index(result)
+                figure = "kernel" if result["memory"] == "resident" else "total"
+                if place < share * len(document["results"]):
+                    result["seconds"][figure] = 1.01 * result["interval"][1]
+            return change
+
+        def repeat(*files):
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/repeatability.py")
+            return subprocess.run([sys.executable, script, *files], capture_output=True, text=True)
+        document["results"] = [{**document["results"][0], "batch": i + 1} for i in range(20)]
+        base = self.changed(document, "base.json", lambda result: None)
+        self.assertEqual(repeat(base, base).returncode, 0)
+        self.assertIn("38 of 40 figures", repeat(base, self.changed(document, "two.json", moved(0.1))).stdout)
+        self.assertEqual(repeat(base, self.changed(document, "two.json", moved(0.1))).returncode, 0)
+        five = repeat(base, self.changed(document, "five.json", moved(0.25)))
+        self.assertEqual((five.returncode, five.stdout),
+                         (1, "35 of 40 figures lie within another run's interval; in 1 of 2 pairs under 90 %\n"))
+        self.assertEqual(repeat(base).returncode, 1)
+
     def test_runs_that_took_turns_are_compared_in_pairs(self):
         document = self.measure("r.json")
 

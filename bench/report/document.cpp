@@ -86,17 +86,18 @@ void mark_access(std::vector<Entry>& results) {
   }
 }
 
-/// The data sheet's rate for the result, as far as its device tells.
-std::optional<double> peak_of(const ordered_json& devices, const Entry& e) {
-  const char* key = e.operation != "gemm" ? "peak_bandwidth"
-                    : e.dtype == "f64"    ? "peak_f64"
-                    : e.dtype == "f32"    ? "peak_f32"
-                                          : "";
+double fact_of(const ordered_json& devices, const std::string& id, const char* key) {
   for (const ordered_json& backend : devices)
     for (const ordered_json& device : backend.value("devices", ordered_json::array()))
-      if (text_of(device, "id") == e.device && device.value(key, 0.0) > 0)
-        return device.value(key, 0.0);
-  return std::nullopt;
+      if (text_of(device, "id") == id) return number_of(device, key).value_or(0);
+  return 0;
+}
+
+/// The data sheet's rate for the result, as far as its device tells.
+std::optional<double> peak_of(const ordered_json& devices, const Entry& e) {
+  const double peak = e.operation == "gemm" ? nominal_flops(devices, e.device, e.dtype)
+                                            : nominal_bandwidth(devices, e.device);
+  return peak > 0 ? std::optional(peak) : std::nullopt;
 }
 
 /// The case and all that the figure depends on, its host apart.
@@ -287,6 +288,16 @@ double Entry::flops() const {
 std::string Document::device(size_t host, const std::string& id) const {
   const std::string& label = hosts[host].label;
   return label.empty() ? id : label + " " + id;
+}
+
+double nominal_bandwidth(const ordered_json& devices, const std::string& device) {
+  return fact_of(devices, device, "peak_bandwidth");
+}
+
+double nominal_flops(const ordered_json& devices, const std::string& device,
+                     const std::string& dtype) {
+  if (dtype != "f32" && dtype != "f64") return 0;
+  return fact_of(devices, device, dtype == "f64" ? "peak_f64" : "peak_f32");
 }
 
 Document read(const std::vector<std::string>& paths) {

@@ -79,6 +79,11 @@ struct Document {
   std::string device(size_t host, const std::string& id) const;
 };
 
+/// The data sheet's bytes a second of a device's memory, and its flop/s in a dtype; 0 where it doesn't tell.
+double nominal_bandwidth(const ordered_json& devices, const std::string& device);
+double nominal_flops(const ordered_json& devices, const std::string& device,
+                     const std::string& dtype);
+
 /// Throws Refusal, with the file and what is wrong with it.
 Document read(const std::vector<std::string>& paths);
 

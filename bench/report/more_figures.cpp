@@ -67,13 +67,8 @@ Bounds measured(const Document& document, size_t host, const std::string& device
 /// The data sheet's.
 Bounds nominal(const Document& document, size_t host, const std::string& device,
                const std::string& dtype) {
-  Bounds bounds;
-  for (const ordered_json& backend : document.hosts[host].devices)
-    for (const ordered_json& d : backend.value("devices", ordered_json::array()))
-      if (text(d, "id") == device) {
-        bounds.bandwidth = number(d, "peak_bandwidth");
-        bounds.flops = dtype == "f64" ? number(d, "peak_f64") : number(d, "peak_f32");
-      }
+  const ordered_json& devices = document.hosts[host].devices;
+  Bounds bounds{nominal_bandwidth(devices, device), nominal_flops(devices, device, dtype)};
   for (const Extra& extra : document.roofs) {
     const ordered_json& r = extra.value;
     if (extra.host != host || text(r, "device") != device) continue;

@@ -143,6 +143,24 @@ class Words(Folder):
         self.refused(self.save("j.json", {**DOCUMENT, "timelines": flat}), *out, word="shape")
         self.refused(FIXTURE, "--csv", str(self.folder / "no/such.csv"), word="no/such.csv")
 
+    @unittest.skipIf(not CHART, "built without Chart.js: there is no page")
+    def test_a_roofline_of_i32_has_no_peak_of_f32(self):
+        document = copy.deepcopy(DOCUMENT)
+        for result in document["results"]:
+            if result["operation"] == "gemm":
+                result["dtype"] = result["result_dtype"] = "i32"
+        page = self.folder / "r.html"
+        for roofs, peak in ((DOCUMENT["roofs"], False), ([], False), ([{
+                "device": "cuda:0", "what": "fma", "dtype": "i32", "memory": None, "value": 3e13, "unit": "flop/s",
+                "nominal": 3.3e13}], True)):
+            self.good(self.save("i.json", {**document, "roofs": roofs}), "--html", str(page))
+            data = json.loads(page.read_text().split('id="data"')[1].split(">", 1)[1].split("</script>")[0])
+            figures = {f["title"]: f for section in data["sections"] for f in section["figures"]}
+            series = {s["label"]: s["data"] for s in figures["Roofline, i32"]["series"]}
+            x, y = series["cuda:0, nominal"][-1][:2]
+            self.assertEqual(y, 3.3e13 if peak else x * 4.8e12)  # the memory's alone, else the data sheet's
+            self.assertGreater(x * 4.8e12, 67e12)
+
     @unittest.skipIf(CHART, "built with Chart.js")
     def test_without_chart_js_the_page_is_refused(self):
         self.refused(FIXTURE, "--html", str(self.folder / "r.html"), word="libjs-chart.js")

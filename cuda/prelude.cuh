@@ -23,30 +23,30 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
   extern __shared__ __align__(128) uchar trine_arena[];   \
   uchar* const name = trine_arena
 
+// Where p points, as PTX counts local memory.
+DEVICE uint local_address(const LOCAL_POINTER void* p) {
+  return (uint)__cvta_generic_to_shared(p);
+}
+
 // --- Kernels --------------------------------------------------------------------------------
-#define TRINE_PASTE2(a, b) a##b
-#define TRINE_PASTE(a, b) TRINE_PASTE2(a, b)
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)  // of what the macros a and b stand for
 
 // KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
 // of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: and registers
 // such that a multiprocessor holds at least so many groups.
-#define KERNEL(name) extern "C" __global__ void TRINE_PASTE(name, TRINE_SUFFIX)
+#define KERNEL(name) extern "C" __global__ void PASTE(name, TRINE_SUFFIX)
 #define KERNEL_OF(name, x, y) \
-  extern "C" __global__ void __launch_bounds__((x) * (y)) TRINE_PASTE(name, TRINE_SUFFIX)
+  extern "C" __global__ void __launch_bounds__((x) * (y)) PASTE(name, TRINE_SUFFIX)
 #define KERNEL_BOUNDED(name, x, y, groups) \
-  extern "C" __global__ void __launch_bounds__((x) * (y), groups) TRINE_PASTE(name, TRINE_SUFFIX)
+  extern "C" __global__ void __launch_bounds__((x) * (y), groups) PASTE(name, TRINE_SUFFIX)
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return threadIdx.x; }
 DEVICE int local_y() { return threadIdx.y; }
 DEVICE int group_x() { return blockIdx.x; }
-DEVICE int group_y() { return blockIdx.y; }
-DEVICE int group_z() { return blockIdx.z; }
 DEVICE int groups_x() { return gridDim.x; }
-DEVICE int groups_y() { return gridDim.y; }
-DEVICE int groups_z() { return gridDim.z; }
 DEVICE int size_x() { return blockDim.x; }  // work-items of the group along x
-DEVICE int size_y() { return blockDim.y; }
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
@@ -58,7 +58,9 @@ DEVICE bool in_first_warp() { return threadIdx.x < 32; }
 
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
-DEVICE int atomic_cmpxchg(int* p, int seen, int v) { return atomicCAS(p, seen, v); }
+DEVICE float atomic_add(float* p, float v) { return atomicAdd(p, v); }
+DEVICE double atomic_add(double* p, double v) { return atomicAdd(p, v); }
+DEVICE int atomic_cmpxchg(volatile int* p, int seen, int v) { return atomicCAS((int*)p, seen, v); }
 DEVICE ulong atom_add(ulong* p, ulong v) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
 }
@@ -77,6 +79,7 @@ DEVICE uint take_ticket(uint* counter) {
 #define HAVE_PTX 1
 #define HAVE_F64 1
 #define HAVE_ATOMIC_64 1
+#define HAVE_ATOMIC_FLOATS 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
 DEVICE uint shuffle_down(uint v, int delta) { return __shfl_down_sync(~0u, v, delta); }
 

@@ -29,7 +29,13 @@
 // at the start of local memory, so an array without the attribute is misaligned for wide copies.)
 #define LOCAL_ARENA(name, bytes) __local uchar name[bytes] __attribute__((aligned(128)))
 
+// Where p points, as PTX counts local memory.
+DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; }
+
 // --- Kernels --------------------------------------------------------------------------------
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)  // of what the macros a and b stand for
+
 // KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
 // of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here;
 // what follows y is CUDA's alone.
@@ -41,13 +47,8 @@
 DEVICE int local_x() { return get_local_id(0); }
 DEVICE int local_y() { return get_local_id(1); }
 DEVICE int group_x() { return get_group_id(0); }
-DEVICE int group_y() { return get_group_id(1); }
-DEVICE int group_z() { return get_group_id(2); }
 DEVICE int groups_x() { return get_num_groups(0); }
-DEVICE int groups_y() { return get_num_groups(1); }
-DEVICE int groups_z() { return get_num_groups(2); }
 DEVICE int size_x() { return get_local_size(0); }  // work-items of the group along x
-DEVICE int size_y() { return get_local_size(1); }
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date
@@ -62,7 +63,8 @@ DEVICE int size_y() { return get_local_size(1); }
 #define in_first_warp() true
 #endif
 
-// atomic_add, atomic_or, atomic_cmpxchg on 32 bits and atom_add on 64 are OpenCL's own.
+// atomic_add, atomic_or, atomic_cmpxchg on 32 bits and atom_add on 64 are OpenCL's own, of integers alone.
+#define HAVE_ATOMIC_FLOATS 0
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
 // whoever takes a later number; a group calls sync() around it to speak for all of its work-items.

@@ -3,27 +3,22 @@
 // returns once the phase of that parity is over, at once for parity 1 on a new barrier.
 typedef ulong Barrier;
 
-DEVICE uint barrier_address(Barrier* b) { return (uint)__cvta_generic_to_shared(b); }
-
 DEVICE void start_barrier(Barrier* b, int arrivals) {
   __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                    :
-                   : "r"(barrier_address(b)), "r"(arrivals)
+                   : "r"(local_address(b)), "r"(arrivals)
                    : "memory");
 }
 
 DEVICE void arrive(Barrier* b) {
-  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
-                   :
-                   : "r"(barrier_address(b))
-                   : "memory");
+  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(local_address(b)) : "memory");
 }
 
 // Arrives when all background copies that this work-item has begun are there.
 DEVICE void arrive_when_copied(Barrier* b) {
   __asm__ volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
                    :
-                   : "r"(barrier_address(b))
+                   : "r"(local_address(b))
                    : "memory");
 }
 
@@ -35,7 +30,7 @@ DEVICE void wait_for(Barrier* b, uint parity) {
         "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n\t"
         "selp.u32 %0, 1, 0, over;\n\t}"
         : "=r"(over)
-        : "r"(barrier_address(b)), "r"(parity)
+        : "r"(local_address(b)), "r"(parity)
         : "memory");
   } while (!over);
 }

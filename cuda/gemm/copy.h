@@ -1,7 +1,7 @@
 // Copies from memory to local memory, of one element or of the first `count` of a vector; zeros
 // stand for the rest, which is not read. They run in the background where the device can
 // (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest.
-DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)__cvta_generic_to_shared(to); }
+#if HAVE_PTX
 DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                    :
@@ -30,3 +30,17 @@ DEVICE void fetch_vector(LOCAL_POINTER T* to, const GLOBAL T* from) {
 }
 DEVICE void commit_copies() { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
 #define await_copies(young) __asm__ volatile("cp.async.wait_group %0;" : : "n"(young) : "memory")
+#else
+DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+  *to = inside ? *from : (T)0;
+}
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
+  for (int e = 0; e < WIDTH; ++e) to[e] = e < count ? from[e] : (T)0;
+}
+DEVICE void fetch_element(LOCAL_POINTER T* to, const GLOBAL T* from) { *to = *from; }
+DEVICE void fetch_vector(LOCAL_POINTER T* to, const GLOBAL T* from) {
+  *(LOCAL_POINTER VECTOR*)to = *(const GLOBAL VECTOR*)from;
+}
+#define commit_copies()
+#define await_copies(young)
+#endif

@@ -7,11 +7,11 @@
 //
 //   Work-item (x, y) holds c(y + r Y, x + s X) of the block: neighbours read and store neighbours.
 //
-//   X x Y      outputs   reads of local memory   registers (and bytes spilled) on sm_90a, TW 16
-//                        a multiply-add          f32          f64
-//   16 x 16     4 x 4     8/16                   128          128
+//   X x Y      outputs   reads of local memory   registers (and bytes spilled) on sm_90a, TW 16,
+//                        a multiply-add          EDGES_guarded: f32          f64
+//   16 x 16     4 x 4     8/16                   128          126
 //   16 x 8      8 x 4    12/32                    64           96
-//   8 x 4      16 x 8    24/128                  168          255 (408)
+//   8 x 4      16 x 8    24/128                  168          255 (324)
 //   4 x 4      16 x 16   32/256, half a warp     255 (284)    168 (4692)
 #include "problem.h"
 

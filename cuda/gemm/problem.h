@@ -25,9 +25,6 @@
 #define MULTIPLY 1 /* flags: alpha != 0 and k > 0, else a and b are not read */
 #define ADD_C 2    /* flags: beta != 0, else c is not read */
 
-#define GEMM_PASTE2(x, y) x##y
-#define GEMM_PASTE(x, y) GEMM_PASTE2(x, y)
-
 // 16 bytes of T: the widest load and store.
 #define WIDTH_float 4
 #define WIDTH_double 2
@@ -38,9 +35,9 @@
 #define MAKE_VECTOR_float make_float4
 #define MAKE_VECTOR_double make_double2
 #define MAKE_VECTOR_int make_int4
-#define WIDTH GEMM_PASTE(WIDTH_, T)
-#define VECTOR GEMM_PASTE(VECTOR_, T)
-#define MAKE_VECTOR GEMM_PASTE(MAKE_VECTOR_, T)
+#define WIDTH PASTE(WIDTH_, T)
+#define VECTOR PASTE(VECTOR_, T)
+#define MAKE_VECTOR PASTE(MAKE_VECTOR_, T)
 #define INTEGER_float 0
 #define INTEGER_double 0
 #define INTEGER_int 1
@@ -53,7 +50,7 @@ DEVICE VECTOR pack(const T* e) { return MAKE_VECTOR(e[0], e[1]); }
 DEVICE void unpack(VECTOR v, T* e) { e[0] = v.x, e[1] = v.y; }
 #endif
 
-#if GEMM_PASTE(INTEGER_, T)
+#if PASTE(INTEGER_, T)
 DEVICE T multiply_add(T x, T y, T acc) { return (int)((uint)x * (uint)y + (uint)acc); }
 DEVICE T scale(T x, T acc) { return (int)((uint)x * (uint)acc); }
 #else

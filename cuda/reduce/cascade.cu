@@ -1,20 +1,16 @@
 // Idea: algorithm cascading (Brent): only as many groups as the device holds at once; a work-item first
 // adds many elements by itself, a grid apart, and the tree runs once a group.
-// Why it beats unroll_all: the tree's idle work-items and barriers are paid once for a long stretch of
-// memory, so the tree need not be compiled for each size of group: it is unroll_last_warp's.
+// It beats `unroll_all` because the tree's idle work-items and barriers are paid once for a long stretch
+// of memory, so the tree need not be compiled for each size of group: it is unroll_last_warp's.
 // Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
 //
 //   group:  0 0 1 1 2 2 | 0 0 1 1 2 2 | 0 0 1 …      (two elements a work-item and turn)
 #include "group_sum.h"
 #include "last_warp.h"
+#include "tree.h"
 
 DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  const int me = local_x();
-  values[me] = mine;
-  for (int s = size_x() / 2; s > 32; s /= 2) {
-    sync();
-    if (me < s) values[me] += values[me + s];
-  }
+  fold_halves(values, mine, 32);
   return last_warp_sum(values);
 }
 

@@ -27,21 +27,30 @@ DEVICE ACC element(const Sequence* s, long i) {
   return s->level == 0 ? (ACC)s->input[i * s->stride] : s->sums[i];
 }
 
-// Adds a group's sum to the result. The hardware's addition takes f32's denormals for zero, so small
+// Adds a group's sum to the result. Hardware that adds floats takes f32's denormals for zero, so small
 // values are swapped in until it holds; beside others what is lost lies below their rounding.
-DEVICE void accumulate(ACC* result, ACC value) {
+DEVICE void accumulate(GLOBAL ACC* result, ACC value) {
 #if T_float
-  if (fabsf(value) >= 0x1p-100f) {
-    atomicAdd(result, value);
+#if HAVE_ATOMIC_FLOATS
+  if (fabs(value) >= 0x1p-100f) {
+    atomic_add(result, value);
     return;
   }
-  int* bits = reinterpret_cast<int*>(result);
-  for (int seen = *reinterpret_cast<volatile int*>(bits), old;
+#endif
+  GLOBAL volatile int* bits = (GLOBAL volatile int*)result;
+  for (int seen = *bits, old;
        (old = atomic_cmpxchg(bits, seen, as_int(as_float(seen) + value))) != seen;)
     seen = old;
+#elif !HAVE_ATOMIC_64
+  *result += value;  // not reached: the row refuses
+#elif T_double && HAVE_ATOMIC_FLOATS
+  atomic_add(result, value);
 #elif T_double
-  atomicAdd(result, value);
+  GLOBAL volatile long* bits = (GLOBAL volatile long*)result;
+  for (long seen = *bits, old;
+       (old = atom_cmpxchg(bits, seen, as_long(as_double(seen) + value))) != seen;)
+    seen = old;
 #else
-  atom_add(reinterpret_cast<ulong*>(result), static_cast<ulong>(value));
+  atom_add((GLOBAL ulong*)result, (ulong)value);
 #endif
 }

@@ -1,22 +1,12 @@
 // Idea: work-items of a warp read each other's registers: warps add without local memory, and then the
 // first warp adds what the warps have.
-// Why it beats cascade: one barrier a group, not one a step, and a value a warp in local memory.
+// It beats `cascade` because a group waits once, not once a step, and local memory holds a value a warp.
 // Requires: sum of one evenly spaced sequence; warps or sub-groups whose registers can be shuffled.
 //
 //   warp 0: 0 … 31 -> values[0] \
 //   warp 1: 0 … 31 -> values[1] -> sync() -> warp 0: values[0 … warps - 1] -> sum
 #include "group_sum.h"
-#include "warp_sum.h"
-
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  ACC sum = warp_sum(mine);
-  if (lane() == 0) values[warp()] = sum;
-  sync();
-  if (warp() > 0) return sum;
-  sum = (ACC)0;
-  for (int w = lane(); w < warps(); w += lanes()) sum += values[w];
-  return warp_sum(sum);
-}
+#include "warps.h"
 
 DEVICE ACC share_of(const Sequence* s) {
   const long step = (long)groups_x() * (2 * size_x());

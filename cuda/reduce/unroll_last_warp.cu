@@ -1,17 +1,14 @@
 // Idea: the last six steps belong to one warp: unrolled, ordered by sync_warp(), not by the group's sync().
-// Why it beats first_add: six barriers of the whole group and their loop are gone, and all warps but
-// the first are done. (Where sync_warp() is sync(), on OpenCL but NVIDIA's, the barriers stay.)
+// It beats `first_add` because the whole group waits once for those six steps, not six times, their
+// loop is gone, and all warps but the first are done. (Where sync_warp() is sync(), on OpenCL but
+// NVIDIA's, the barriers stay.)
 // Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
 #include "group_sum.h"
 #include "last_warp.h"
+#include "tree.h"
 
 DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  const int me = local_x();
-  values[me] = mine;
-  for (int s = size_x() / 2; s > 32; s /= 2) {
-    sync();
-    if (me < s) values[me] += values[me + s];
-  }
+  fold_halves(values, mine, 32);
   return last_warp_sum(values);
 }
 

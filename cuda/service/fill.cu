@@ -1,4 +1,5 @@
-// Repeats four words over memory: the fills of 8 and 16 bytes, which the driver lacks (OpenCL's has them).
+// Repeats four words over memory: the fills of 8 and 16 bytes, which CUDA's driver lacks. No sister: OpenCL
+// has them.
 KERNEL_OF(fill, 256, 1)
 (GLOBAL uchar* memory, long offset, long count, uint w0, uint w1, uint w2, uint w3) {
   GLOBAL uint* out = (GLOBAL uint*)(memory + offset);

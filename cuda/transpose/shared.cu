@@ -1,5 +1,6 @@
 // Idea: a tile is read along the input's rows, turned in local memory, written along the output's.
-// It beats `naive` because both sides touch memory in whole lines.
+// It beats `naive` with BLOCK 32 because both sides then touch memory in whole lines. With 16 and 8 they
+// touch halves and quarters of lines, and naive's writes touch fewer lines: little or nothing is gained.
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 //
 //   writes of a warp   tile[y][x]   place y BLOCK + x   neighbours x side by side, one bank each

@@ -2,7 +2,6 @@
 // stand for the rest, which is not read. They run in the background where the device can
 // (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest.
 #if HAVE_PTX
-DEVICE uint local_address(LOCAL_POINTER T* to) { return (uint)(ulong)to; }
 DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                    :

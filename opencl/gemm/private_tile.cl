@@ -16,7 +16,7 @@
 #define VECTOR_32_float float8
 #define VECTOR_32_double double4
 #define VECTOR_32_int uint8
-#define Lanes GEMM_PASTE(GEMM_PASTE(VECTOR_, VECTOR_BYTES), GEMM_PASTE(_, T))
+#define Lanes PASTE(PASTE(VECTOR_, VECTOR_BYTES), PASTE(_, T))
 #define LANES (VECTOR_BYTES / (int)sizeof(T))
 #define COLS (2 * LANES)
 #if VECTOR_BYTES == 64
@@ -26,7 +26,7 @@
 #endif
 #define STEPS 256 /* of k that one work-item packs */
 
-#if GEMM_PASTE(INTEGER_, T)
+#if PASTE(INTEGER_, T)
 DEVICE Lanes multiply_add_lanes(T x, Lanes y, Lanes acc) { return x * y + acc; }
 #else
 DEVICE Lanes multiply_add_lanes(T x, Lanes y, Lanes acc) { return fma((Lanes)x, y, acc); }

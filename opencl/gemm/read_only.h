@@ -5,7 +5,7 @@
 #define LOAD_int "ld.global.nc.s32 %0, [%1];" : "=r"(value)
 DEVICE T load_read_only(const GLOBAL T* from) {
   T value;
-  __asm__(GEMM_PASTE(LOAD_, T) : "l"(from));
+  __asm__(PASTE(LOAD_, T) : "l"(from));
   return value;
 }
 #else

@@ -1,6 +1,6 @@
 // Idea: exact for a CPU behind OpenCL: one work-item a group, vectors of 8 lanes, a few groups per
 // core, each with one long piece of the data; a second launch adds the pieces.
-// Why it beats exact there: no barriers and no local memory, which a CPU only pretends to have.
+// It beats `exact` there because it has no barriers and no local memory, which a CPU only pretends to have.
 // Requires: a CPU; f64 for sums of floats. No sister in CUDA, which has no CPUs.
 #include "lanes.h"
 #if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)

@@ -1,5 +1,5 @@
 // Idea: the naive tree: neighbours add in pairs, then pairs of pairs, one element a work-item.
-// The foot of the ladder: `me % (2 * s)` splits every warp, and most of it idles from the first step.
+// It is the first rung: `me % (2 * s)` splits every warp, and most of it idles from the first step.
 // Requires: sum of one evenly spaced sequence; groups of a power of two.
 //
 //   s = 1:  0 1 2 3 4 5 6 7      s = 2:  0   2   4   6      s = 4:  0       4

@@ -7,9 +7,7 @@
 
 #define LANES 8
 #define CHUNK 16  // vectors of a result taken before its neighbours' turn
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
-typedef JOIN(T, 8) T8;
+typedef PASTE(T, 8) T8;
 
 // The hardware's own prefetch stops at each page, so dense data is called for one page ahead. f32 2^26
 // on 2 cores, of the read bandwidth: without 0.31, 1 KB ahead 0.60, 2 KB 0.55, 4 KB 0.60 at a higher

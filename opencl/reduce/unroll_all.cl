@@ -1,5 +1,5 @@
 // Idea: the group's size is known to the compiler, which writes out every step of the tree.
-// Why it beats unroll_last_warp: no loop, no comparison with a size that was loaded.
+// It beats `unroll_last_warp` because there is no loop, and no comparison with a size that was loaded.
 // Requires: sum of one evenly spaced sequence. THREADS, the work-items of a group: a power of two, 64
 // or more; one program for each.
 #include "group_sum.h"

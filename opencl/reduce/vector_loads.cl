@@ -1,36 +1,23 @@
 // Idea: 16 bytes a load: the elements from the first aligned address on are read as vectors.
-// Why it can beat shuffle (docs/ladders.md: integers; floats are at the roof before): a quarter (8-byte
-// elements: half) of the load instructions for the same bytes,
-// and more bytes in flight.
+// It can beat `shuffle` (docs/ladders.md: integers; floats are at the roof before) because the same
+// bytes take a quarter (8-byte elements: half) of the load instructions, and more of them are in flight.
 // Requires: sum of one evenly spaced sequence; warps or sub-groups whose registers can be shuffled.
 // Elements before the first aligned address, behind the last whole vector, or not adjacent at all go
 // one by one.
 //
 //   | 0 .. head | vector 0 | vector 1 | … | tail |
 #include "group_sum.h"
-#include "warp_sum.h"
+#include "warps.h"
 
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
 #if T_double || T_long
 #define WIDTH 2
-typedef JOIN(T, 2) Vector;
+typedef PASTE(T, 2) Vector;
 DEVICE ACC vector_sum(Vector v) { return (ACC)v.x + (ACC)v.y; }
 #else
 #define WIDTH 4
-typedef JOIN(T, 4) Vector;
+typedef PASTE(T, 4) Vector;
 DEVICE ACC vector_sum(Vector v) { return ((ACC)v.x + (ACC)v.y) + ((ACC)v.z + (ACC)v.w); }
 #endif
-
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  ACC sum = warp_sum(mine);
-  if (lane() == 0) values[warp()] = sum;
-  sync();
-  if (warp() > 0) return sum;
-  sum = (ACC)0;
-  for (int w = lane(); w < warps(); w += lanes()) sum += values[w];
-  return warp_sum(sum);
-}
 
 DEVICE ACC share_of(const Sequence* s) {
   const long me = (long)group_x() * size_x() + local_x(), step = (long)groups_x() * size_x();

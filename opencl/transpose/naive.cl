@@ -1,5 +1,5 @@
 // Idea: one work-item per element; neighbours read neighbours and write a stride apart.
-// It is the first rung: a warp's writes touch 32 lines of memory for 32 elements.
+// It is the first rung: a warp's writes touch BLOCK lines of memory for 32 elements.
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 #include "problem.h"
 

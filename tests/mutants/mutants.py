@@ -91,7 +91,7 @@ MUTANTS = [
      "*(GLOBAL ACC*)(output + output_offset) = (ACC)0;", ""),
     ("opencl_reduce_strided_missing_barrier", "opencl:0", "reduce", "opencl/reduce/interleaved_strided.cl",
      "    sync();\n", ""),
-    ("opencl_reduce_sequential_missing_barrier", "opencl:0", "reduce", "opencl/reduce/sequential.cl",
+    ("opencl_reduce_tree_missing_barrier", "opencl:0", "reduce", "opencl/reduce/tree.h",
      "    sync();\n", ""),
     ("opencl_reduce_first_add_half_the_data", "opencl:0", "reduce", "opencl/reduce/first_add.cl",
      "group_x() * (2 * size_x())", "group_x() * size_x()"),

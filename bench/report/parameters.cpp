@@ -188,6 +188,7 @@ Figure against_size(const Document& document, const Group& group, const Held& he
   }
   threads.erase("");
   std::vector<std::string> sentences;
+  sentences.reserve(threads.size());
   for (const auto& [where, of] : threads)
     sentences.push_back(fmt::format("{} with {} threads", where, fmt::join(of, ", ")));
   if (!sentences.empty())

@@ -141,6 +141,7 @@ void set_pairs(std::vector<Comparison>& all, const json& base, const json& next)
 Comparison pair_of(const std::string& name, const json* base, const json* next) {
   Comparison pair;
   pair.name = name;
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two there is, a case that was found
   const json& either = base ? *base : *next;
   pair.device = word(either, "device");
   const auto take = [](const json* result, std::vector<double>& rounds, std::vector<double>& roof) {

@@ -66,14 +66,14 @@ TRINE_API View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset 
 TRINE_API View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,
                        uint64_t offset = 0);
 
-/// The same, of host memory.
+/// The same, of host memory: element (b, i, j) lies at `data` plus that many bytes.
 struct HostView {
-  void* data = nullptr;
+  void* data = nullptr;  ///< element (0, 0, 0)
   Dtype dtype = Dtype::f32;
   int64_t rows = 0, cols = 0, batch = 1;
-  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
+  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;  ///< elements
 };
-/// Of host memory that is only read: trine writes to a HostView only where it is an output.
+/// Dense views of host memory. It may be const: trine writes to a HostView only where it is an output.
 TRINE_API HostView host_row_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
 TRINE_API HostView host_col_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
 TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);

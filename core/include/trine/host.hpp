@@ -24,17 +24,17 @@
 namespace trine {
 
 struct HostOptions {
-  std::string_view device = "auto";  ///< "auto" picks by size and measured rates
-  std::string_view rung = {};
-  Numerics numerics = Numerics::reproducible;
-  bool pinned = false;       ///< the host memory given is pinned already
-  bool overlap = true;       ///< false: no call is cut into strips
+  std::string_view device = "auto";            ///< "auto" picks by size and measured rates
+  std::string_view rung = {};                  ///< as run() takes it; empty: the library chooses
+  Numerics numerics = Numerics::reproducible;  ///< what is asked of reduce and gemm
+  bool pinned = false;                         ///< the host memory given is pinned already
+  bool overlap = true;                         ///< false: no call is cut into strips
   Choice* choice = nullptr;  ///< where to write what was chosen (for the first strip), and why
   std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
 };
 
 /// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the
-/// operations of the same names.
+/// operations of the same names (trine/operations.hpp); alpha and beta must be exact in the dtype.
 TRINE_API void reduce(Function function, Map map, Axis axis, const HostView& input,
                       const HostView& output, const HostOptions& options = {});
 TRINE_API void transpose(const HostView& input, const HostView& output,
@@ -61,7 +61,8 @@ Result reduce_span(Function function, Map map, std::span<const T> values,
 }
 }  // namespace detail
 
-/// Reductions of a contiguous range (std::vector, std::array, std::span, C array).
+/// Reductions of a contiguous range (std::vector, std::array, std::span, C array) of float, double or
+/// integers of 32 or 64 bits. sum() applies `map` to each element first: sum(values, {}, Map::abs).
 template <class Range>
 concept HostRange = requires(const Range& range) {
   std::span(std::data(range), std::size(range));
@@ -121,7 +122,8 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
             options);
 }
 
-/// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major.
+/// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major, of float, double or int32_t. alpha
+/// and beta must be exact in T; with beta 0, c is not read, with alpha 0, a and b are not.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
           const HostOptions& options = {}, double alpha = 1, double beta = 0) {

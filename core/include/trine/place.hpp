@@ -52,7 +52,7 @@ TRINE_API Placement place(const Gemm& operation, Where where, int repeats = 1,
 /// Measured rates of a device; measures on first use (at most about 50 ms).
 struct Roofs {
   double copy = 0, read = 0;          ///< bytes/s in the device's memory
-  double fma_f32 = 0, fma_f64 = 0;    ///< flop/s of gemm on the device
+  double fma_f32 = 0, fma_f64 = 0;    ///< flop/s of gemm, i32's taken for f32's; 0: no f64 here
   double to_device = 0, to_host = 0;  ///< bytes/s, pageable
   double to_device_pinned = 0, to_host_pinned = 0;
   double launch = 0;  ///< seconds of a minimal operation, enqueue to completion
@@ -95,7 +95,10 @@ struct Crossing {
   /// Where `never`: whether `below` is surely faster at some size; if not, the samples don't tell the two apart.
   bool sure = true;
 };
-/// From small to large; one entry that says `never` where there is none. Predicted as by place().
+/// Where the faster of two devices changes, from small sizes to large; one entry that says `never` where it
+/// doesn't. Predicted as by place(), for calls that share no transfer with others. `function` matters for
+/// reduce alone (axis all, no map). In which order the devices are given doesn't matter: Crossing says which
+/// is faster below and which above.
 TRINE_API std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype,
                                            Where where, const Device& first, const Device& second);
 

@@ -45,7 +45,8 @@ TRINE_API std::string tuned_call(const Gemm& operation);
 /// its rung may not be chosen by default, unsupported where no file can be written.
 TRINE_API std::string save_tuning(const Device& device, const std::vector<Tuned>& rows);
 
-/// Removes the row of that call from the device's table, where there is one. Throws as save_tuning().
+/// Removes the row of `call`, as tuned_call() writes it, from the device's table; false where there is none.
+/// Throws Error (unsupported) where the file can't be written.
 TRINE_API bool forget_tuning(const Device& device, const std::string& call);
 
 /// Removes the tables of all devices and returns their paths.

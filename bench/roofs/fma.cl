@@ -1,5 +1,5 @@
 // What a GPU's units do at best: independent chains of multiply-adds, as many as hide their latency.
-// Compiled by OpenCL for each T (float, double, uint), and by nvcc through fma.cu. With TENSOR a
+// Compiled by OpenCL for each T (float, double, uint), and by nvcc through roofs.cu. With TENSOR a
 // chain's step is a warp's f64 tensor core instruction: 16 x 8 x 8 multiply-adds, 32 a work-item, or
 // with TENSOR_8 (compute capability 8.0) 8 x 8 x 4, 8 a work-item.
 #ifndef KERNEL

@@ -1,5 +1,5 @@
-// The chains of fma.cl for CUDA: an entry for each dtype, and one for the f64 tensor cores; and the words of
-// memory.cl.
+// fma.cl and memory.cl as CUDA compiles them: chains of each dtype and of the f64 tensor cores; words read
+// and written.
 #define KERNEL extern "C" __global__
 #define GLOBAL
 #define WORK_ITEM (blockIdx.x * blockDim.x + threadIdx.x)

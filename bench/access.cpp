@@ -2,8 +2,10 @@
 // rungs that there are, each figure verified.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "best.hpp"
 #include "ladder.hpp"
 #include "table.hpp"
 
@@ -17,39 +19,55 @@ struct Shown {
   std::string rung = {};
 };
 
+struct Pattern {
+  std::string title, what;  ///< what: the head of the lines' column
+  std::vector<Shown> lines;
+};
+
 Problem problem_of(Operation operation, Size size) {
   Problem p;
   p.operation = operation;
   p.size = size;
   p.layout = default_layout(operation);
+  if (operation == Operation::reduce) {
+    p.dtype = Dtype::i32;  // whose reference costs least
+    p.result = result_dtype(p.function, p.map, p.dtype);
+  }
   return p;
 }
 
-constexpr int64_t kElements = int64_t{1} << 22;  // 16 MiB of f32: beyond most caches once strided
+constexpr int64_t kFewest = int64_t{1} << 22;
 
-Problem sum(int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::reduce, {kElements, 1, 0});
+/// Elements that lie 4 bytes apart: 256 MiB on a GPU, at least four times the L2 of an H200.
+int64_t elements_for(const Device& device) { return on_host(device) ? kFewest : int64_t{1} << 26; }
+
+/// The farther apart, the fewer: all lines of a table span as much, but for those that would have too few.
+int64_t spread_out(int64_t elements, int64_t stride) {
+  return std::max(elements / stride, kFewest);
+}
+
+Problem sum(int64_t elements, int64_t stride, int64_t offset) {
+  Problem p = problem_of(Operation::reduce, {spread_out(elements, stride), 1, 0});
   p.stride_in = stride;
   p.offset_in = offset;
   return p;
 }
 
 /// A vector copied by transpose: n x 1 becomes 1 x n.
-Problem scatter(int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::transpose, {kElements, 1, 0});
+Problem scatter(int64_t elements, int64_t stride, int64_t offset) {
+  Problem p = problem_of(Operation::transpose, {spread_out(elements, stride), 1, 0});
   p.stride_out = stride;
   p.offset_out = offset;
   return p;
 }
 
-std::vector<Shown> strides(bool written) {
+template <class Case>
+std::vector<Shown> strides(Case of, int64_t elements) {
   std::vector<Shown> all;
   for (const int64_t stride : {1, 2, 4, 8, 16, 32})
-    all.push_back(
-        {fmt::format("stride {}", stride), written ? scatter(stride, 0) : sum(stride, 0)});
-  for (const int64_t offset : {1, 2, 4, 8, 16, 32})
-    all.push_back(
-        {fmt::format("offset {}", offset), written ? scatter(1, offset) : sum(1, offset)});
+    all.push_back({fmt::format("stride {}", stride), of(elements, stride, 0)});
+  for (const int64_t offset : {1, 4, 32})
+    all.push_back({fmt::format("offset {}", offset), of(elements, 1, offset)});
   return all;
 }
 
@@ -71,63 +89,97 @@ std::vector<Shown> widths() {
           {"128 (and registers)", p, "register_tile:size=128"}};
 }
 
-/// Points of three f32, as an array of structures (n x 3) and as a structure of arrays (3 x n).
-std::vector<Shown> structures() {
-  constexpr int64_t kPoints = kElements / 4;
-  Problem field = problem_of(Operation::reduce, {kPoints, 1, 0});
+/// Points of three values, as an array of structures (n x 3) and as a structure of arrays (3 x n).
+std::vector<Shown> structures(int64_t points) {
+  Problem field = problem_of(Operation::reduce, {points, 1, 0});
   Problem strided = field;
   strided.stride_in = 3;
-  Problem together = problem_of(Operation::reduce, {kPoints, 3, 0});
+  Problem together = problem_of(Operation::reduce, {points, 3, 0});
   together.axis = Axis::each_column;
-  Problem apart = problem_of(Operation::reduce, {3, kPoints, 0});
+  Problem apart = problem_of(Operation::reduce, {3, points, 0});
   apart.axis = Axis::each_row;
   return {{"one field, array of structures", strided},
           {"one field, structure of arrays", field},
           {"three fields, array of structures", together},
           {"three fields, structure of arrays", apart},
-          {"conversion to structure of arrays", problem_of(Operation::transpose, {kPoints, 3, 0})},
-          {"conversion to array of structures", problem_of(Operation::transpose, {3, kPoints, 0})}};
+          {"conversion to structure of arrays", problem_of(Operation::transpose, {points, 3, 0})},
+          {"conversion to array of structures", problem_of(Operation::transpose, {3, points, 0})}};
 }
 
-void show(LadderRun& run, const Device& device, const char* title, const std::string& what,
-          const std::vector<Shown>& lines) {
+std::vector<Pattern> patterns(int64_t elements) {
+  // A copy has two sides: half as many elements touch as much memory.
+  const int64_t copied = std::max(elements / 2, kFewest), points = elements / 4;
+  return {{fmt::format("Reading i32 (their sum) over {} MiB or more: useful bytes a second",
+                       elements >> 18),
+           "pattern", strides(sum, elements)},
+          {fmt::format("Writing f32 (a copy; its reads are dense) over {} MiB or more: useful "
+                       "bytes a second",
+                       copied >> 18),
+           "pattern", strides(scatter, copied)},
+          {"Bank conflicts: transpose of 4096 x 4096 f32 through a tile", "tile", paddings()},
+          {"Reuse: gemm f32 of 1024, by how often a value read is used", "tile width", widths()},
+          {fmt::format("{} points of three values of 4 bytes, {} MiB", points, points * 12 >> 20),
+           "layout", structures(points)}};
+}
+
+/// `first`: the figure that the others are held against, or null.
+std::vector<std::string> row_of(const std::string& what, const std::vector<Result>& results,
+                                std::string_view method, const Result* first) {
+  const Result& last = results.back();
+  std::vector<std::string> row{what, last.rung.empty() ? last.requested : last.rung};
+  row.resize(8, "-");
+  row[7] = verdict_text(last);
+  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
+  if (!single || !figure) return row;
+  const Result* sustained = figure_of(results, "sustained");
+  row[2] = time_text(single->kernel);
+  if (sustained) row[3] = time_text(sustained->kernel);
+  row[4] = rate_text(*figure);
+  if (first) row[5] = ratio_text(figure->rate / first->rate);
+  row[6] = share_text(*figure, 1);
+  return row;
+}
+
+void print(const Pattern& pattern, const Device& device,
+           const std::vector<std::vector<Result>>& measured) {
+  std::vector<const std::vector<Result>*> all;
+  all.reserve(measured.size());
+  for (const std::vector<Result>& results : measured) all.push_back(&results);
+  const std::string_view method = common_method(all);
+  const Result* first = figure_of(measured.front(), method);
+  std::printf("\n%s, on %s, by the %s\n", pattern.title.c_str(), device.id().c_str(),
+              method == "single" ? "single launch" : "sustained launch");
   std::vector<std::vector<std::string>> rows{
-      {what, "rung", "time", "rate", "to the first", "of roof", "verified"}};
-  double first = 0;
-  std::string refusals;
-  for (const Shown& line : lines) {
-    if (run.control.stop()) break;
-    Runner runner(device, run.budget);
-    const std::vector<Result> results = run.measure(runner, line.problem, line.rung);
-    const Result& r = results.front();
-    if (!r.verified) {
-      refusals += fmt::format("{}: {}\n", line.what, r.failure);
-      continue;
-    }
-    if (first == 0) first = r.rate;
-    rows.push_back({line.what, r.rung, time_text(r.kernel), rate_text(r),
-                    ratio_text(r.rate / first), share_text(r, 1), verdict_text(r)});
-  }
-  if (rows.size() > 1) {
-    std::printf("\n%s, on %s\n", title, device.id().c_str());
-    print_table(rows, 2);
-  }
-  std::printf("%s", refusals.c_str());
+      {pattern.what, "rung", "time", "sustained", "rate", "to the first", "of roof", "verified"}};
+  for (size_t i = 0; i < measured.size(); ++i)
+    rows.push_back(row_of(pattern.lines[i].what, measured[i], method, first));
+  print_table(rows, 2);
+  for (size_t i = 0; i < measured.size(); ++i)
+    for (const Result& r : measured[i])
+      if (!r.verified)
+        std::printf("%s: %s: %s\n", verdict_text(r), pattern.lines[i].what.c_str(),
+                    r.failure.c_str());
   std::fflush(stdout);
 }
 
 }  // namespace
 
-void show_access(LadderRun& run, const Device& device) {
-  show(run, device, "Reading 2^22 f32 (their sum): useful bytes a second", "pattern",
-       strides(false));
-  show(run, device, "Writing 2^22 f32 (a copy; its reads are dense): useful bytes a second",
-       "pattern", strides(true));
-  show(run, device, "Bank conflicts: transpose of 4096 x 4096 f32 through a tile", "tile",
-       paddings());
-  show(run, device, "Reuse: gemm f32 of 1024, by how often a value read is used", "tile width",
-       widths());
-  show(run, device, "2^20 points of three f32", "layout", structures());
+void show_access(LadderRun& run, const std::vector<Device>& devices) {
+  std::printf("(ours: all sizes; on a GPU beyond its L2)\n");
+  std::vector<std::vector<Pattern>> of_device;
+  for (const Device& device : devices) of_device.push_back(patterns(elements_for(device)));
+  for (size_t p = 0; p < of_device.front().size(); ++p) {
+    std::vector<std::vector<std::vector<Result>>> measured(devices.size());
+    // Devices in turn: those that have the same line share its data and reference.
+    for (size_t i = 0; i < of_device.front()[p].lines.size(); ++i)
+      for (size_t d = 0; d < devices.size() && !run.control.stop(); ++d) {
+        const Shown& line = of_device[d][p].lines[i];
+        Runner runner(devices[d], run.budget);
+        measured[d].push_back(run.measure(runner, line.problem, line.rung));
+      }
+    for (size_t d = 0; d < devices.size(); ++d)
+      if (!measured[d].empty()) print(of_device[d][p], devices[d], measured[d]);
+  }
 }
 
 }  // namespace trine::bench

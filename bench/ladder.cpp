@@ -109,10 +109,9 @@ int ladder(const Options& o) {
 
   Control control(o.measuring.limit);
   LadderRun run(control, o.measuring.budget, o.measuring.seed);
-  for (const Device& device : devices) {
-    if (like) reproduce(run, device, *like, operations_of(cases));
-    if (access) show_access(run, device);
-  }
+  if (access) show_access(run, devices);
+  if (like)
+    for (const Device& device : devices) reproduce(run, device, *like, operations_of(cases));
   for (const Problem& problem : problems)
     for (const Device& device : devices) {
       if (control.stop()) break;

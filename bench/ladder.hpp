@@ -20,6 +20,6 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
 
 /// Measures and prints how the pattern of access decides the bandwidth: strides and offsets, padding of
 /// tiles, reuse by tile width, structures of arrays against arrays of structures.
-void show_access(LadderRun& run, const Device& device);
+void show_access(LadderRun& run, const std::vector<Device>& devices);
 
 }  // namespace trine::bench

@@ -39,7 +39,8 @@ with open(name, "wb") as file:
 PYTHON
 }
 
-# count OPERATION KERNEL RUNG ARRAYS ARGS… : one line for the first launch of KERNEL
+# count OPERATION KERNEL RUNG ARRAYS ARGS… : one line for the longest of the first launches of KERNEL, since a
+# row that checks itself (tensor) launches it on a few elements first
 count() {
   local operation=$1 kernel=$2 rung=$3 arrays=$4 paths
   shift 4
@@ -47,7 +48,7 @@ count() {
   IFS=, read -ra paths <<< "$arrays"
   paths=("${paths[@]/#/$scratch/}")
   timeout -k 5 60 ncu --clock-control none --csv --print-units base --metrics "$(IFS=,; echo "${metrics[*]}")" \
-    --kernel-name "regex:^${kernel}(__.*)?\$" --launch-count 1 "$trine" run "$operation" --device "$device" --rung "$rung" \
+    --kernel-name "regex:^${kernel}(__.*)?\$" --launch-count 8 "$trine" run "$operation" --device "$device" --rung "$rung" \
     --input "${paths[@]}" --output "$scratch/result.npy" "$@" > "$scratch/ncu.csv" 2>&1
   python3 - "$scratch/ncu.csv" "$operation $rung" "${metrics[@]}" << 'PYTHON'
 import csv, sys
@@ -58,11 +59,14 @@ start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), Non
 if start is None:
     print(f"{title:55} no counters: {lines[-1] if lines else 'no output'}")
     sys.exit()
-values = {row["Metric Name"]: row["Metric Value"].replace(",", "") for row in csv.DictReader(lines[start:])}
-def value(metric):
-    try: return float(values.get(metric, "nan"))
+launches = {}
+for row in csv.DictReader(lines[start:]):
+    launches.setdefault(row["ID"], {})[row["Metric Name"]] = row["Metric Value"].replace(",", "")
+def value(launch, metric):
+    try: return float(launch.get(metric, "nan"))
     except ValueError: return float("nan")
-time, instr, active, load, store, conflicts, occupancy, dram, registers = map(value, metrics)
+longest = max(launches.values(), key=lambda launch: value(launch, metrics[0]))
+time, instr, active, load, store, conflicts, occupancy, dram, registers = (value(longest, m) for m in metrics)
 print(f"{title:55} {time / 1e3:9.1f} us {instr:12.4g} {active:6.2f} {load:6.2f} {store:6.2f} "
       f"{conflicts:9.3g} {occupancy:5.1f}% {dram:5.1f}% {registers:4.0f}", flush=True)
 PYTHON

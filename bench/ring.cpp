@@ -116,16 +116,21 @@ void Ring::change(const Expectation& expectation) {
 }
 
 bool Ring::change_one(const Expectation& expectation) {
+  const uint64_t size = size_of(dtype_), bytes = expectation.unseen(0).size();
+  if (bytes < 2 * size) return false;
+  changed_ = random_() % (bytes / size - 1);
+  change_again(expectation);
+  return true;
+}
+
+void Ring::change_again(const Expectation& expectation) {
   const auto data = expectation.unseen(0);
   const uint64_t size = size_of(dtype_);
-  if (data.size() < 2 * size) return false;
   change(expectation);
-  changed_ = random_() % (data.size() / size - 1);
   View element = vector(inputs_[0], dtype_, 1);
   element.offset = changed_ * size;
   fill(queue_, element, data.data() + (changed_ + 1) * size);
   queue_.wait();
-  return true;
 }
 
 std::string Ring::check_fetched(const std::function<std::string(const std::byte*)>& check) {

@@ -33,6 +33,8 @@ class Ring {
   /// The same data but for one element of the first input, drawn anew each time: it becomes the one behind
   /// it. False where there are no two.
   bool change_one(const Expectation& expectation);
+  /// The work of change_one() once more, to the same data.
+  void change_again(const Expectation& expectation);
   std::string check_changed(Expectation& expectation, Numerics numerics);
 
  private:

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pack.h"
@@ -149,12 +150,23 @@ static void lie_ahead(const trine_transpose* op) {
 
 static void honest(const trine_transpose* op) { transpose_rows(op, op->output.rows); }
 
+/* Honest too: its threads, had it any, would sleep soon and be slow to wake, as those of libraries are. */
+static void sleeper(const trine_transpose* op) {
+  static struct timespec last;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if ((now.tv_sec - last.tv_sec) * 1000000000L + now.tv_nsec - last.tv_nsec > 1000000)
+    usleep(60000);
+  transpose_rows(op, op->output.rows);
+  clock_gettime(CLOCK_MONOTONIC, &last);
+}
+
 /* --- Their ladders --- */
 
 typedef void lie(const trine_transpose*);
 static lie* const lies[] = {lie_null,      lie_stale,      lie_half,        lie_nan,
                             lie_one_wrong, lie_first_time, lie_forty_times, lie_background,
-                            lie_memo,      lie_ahead,      honest};
+                            lie_memo,      lie_ahead,      sleeper,         honest};
 static const trine_rung transposes[] = {
     ROW("null", "does nothing"),
     ROW("stale", "repeats its first answer"),
@@ -166,6 +178,7 @@ static const trine_rung transposes[] = {
     ROW("background", "says it is done before it is"),
     ROW("memo", "keeps answers by the input's address"),
     ROW("ahead", "does the next launches' work in this one"),
+    ROW("sleeper", "says the truth, late after a pause"),
     ROW("honest", "says the truth"),
 };
 enum { COUNT = sizeof transposes / sizeof *transposes };

@@ -246,6 +246,9 @@ class Liars(unittest.TestCase):
     def test_the_honest_one_passes(self):
         self.passes("cpu", "honest")
 
+    def test_one_that_is_late_after_a_pause_passes(self):
+        self.passes("cpu", "sleeper")
+
     def test_null_kernel(self):
         self.named(["differ"], "cpu", "null")
 

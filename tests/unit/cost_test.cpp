@@ -24,13 +24,13 @@ constexpr trine_host kHost{sizeof(trine_host), nullptr, &counted, &release};
 }  // namespace
 
 // The library's own C++ allocations come here, too.
-void* operator new(size_t bytes) {
+[[gnu::noinline]] void* operator new(size_t bytes) {
   ++allocations;
   if (void* pointer = std::malloc(bytes ? bytes : 1)) return pointer;
   throw std::bad_alloc();
 }
-void operator delete(void* pointer) noexcept { std::free(pointer); }
-void operator delete(void* pointer, size_t) noexcept { std::free(pointer); }
+[[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
+[[gnu::noinline]] void operator delete(void* pointer, size_t) noexcept { std::free(pointer); }
 
 namespace trine::testing {
 namespace {

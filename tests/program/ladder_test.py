@@ -100,6 +100,17 @@ class TestLadder(Program):
         self.assertEqual(others["published"], [38, 262144, 8192])
         self.assertEqual((others["today"], others["verdict"]), ([None] * 3, "not here"))
 
+    def test_access_tells_what_it_could_not_show(self):
+        """The cpu has no tiles in local memory: refused in their lines, and nothing is held against them."""
+        text = trine("ladder", "access", "--device", "cpu", *QUICK, "--time-limit", "20").stdout
+        self.assertIn("(ours: all sizes; on a GPU beyond its L2)", text)
+        for title in ("Reading i32", "Writing f32"):
+            table = text.split(title)[1].split("\n\n")[0]
+            self.assertRegex(table, r"(?m)^stride 1 +\S+ .* 1\.00× .* same bits$")
+            self.assertRegex(table, r"(?m)^offset 32 +\S+ .* same bits$")
+        self.assertRegex(text, r"(?m)^swizzle +vector +(- +)*refused$")
+        self.assertIn("refused: swizzle: cpu: no rung of transpose is called 'vector'", text)
+
     def test_shows_every_finish_of_the_last_kernel_of_003(self):
         device = next((d for d in DEVICES if d.startswith("opencl")), None)
         if device is None:

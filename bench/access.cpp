@@ -122,37 +122,20 @@ std::vector<Pattern> patterns(int64_t elements) {
            "layout", structures(points)}};
 }
 
-/// `first`: the figure that the others are held against, or null.
-std::vector<std::string> row_of(const std::string& what, const std::vector<Result>& results,
-                                std::string_view method, const Result* first) {
-  const Result& last = results.back();
-  std::vector<std::string> row{what, last.rung.empty() ? last.requested : last.rung};
-  row.resize(8, "-");
-  row[7] = verdict_text(last);
-  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
-  if (!single || !figure) return row;
-  const Result* sustained = figure_of(results, "sustained");
-  row[2] = time_text(single->kernel);
-  if (sustained) row[3] = time_text(sustained->kernel);
-  row[4] = rate_text(*figure);
-  if (first) row[5] = ratio_text(figure->rate / first->rate);
-  row[6] = share_text(*figure, 1);
-  return row;
-}
-
 void print(const Pattern& pattern, const Device& device,
            const std::vector<std::vector<Result>>& measured) {
-  std::vector<const std::vector<Result>*> all;
-  all.reserve(measured.size());
-  for (const std::vector<Result>& results : measured) all.push_back(&results);
-  const std::string_view method = common_method(all);
+  const std::string method(common_method_of(measured));
   const Result* first = figure_of(measured.front(), method);
-  std::printf("\n%s, on %s, by the %s\n", pattern.title.c_str(), device.id().c_str(),
-              method == "single" ? "single launch" : "sustained launch");
+  std::printf("\n%s, on %s, by the %s launch\n", pattern.title.c_str(), device.id().c_str(),
+              method.c_str());
   std::vector<std::vector<std::string>> rows{
       {pattern.what, "rung", "time", "sustained", "rate", "to the first", "of roof", "verified"}};
-  for (size_t i = 0; i < measured.size(); ++i)
-    rows.push_back(row_of(pattern.lines[i].what, measured[i], method, first));
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const Result &last = measured[i].back(), *figure = figure_of(measured[i], method);
+    rows.push_back(line_of({pattern.lines[i].what, last.rung.empty() ? last.requested : last.rung},
+                           measured[i], method,
+                           {figure && first ? ratio_text(figure->rate / first->rate) : "-"}));
+  }
   print_table(rows, 2);
   for (size_t i = 0; i < measured.size(); ++i)
     for (const Result& r : measured[i])

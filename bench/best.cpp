@@ -75,6 +75,13 @@ std::string_view common_method(const std::vector<const std::vector<Result>*>& al
   return "sustained";
 }
 
+std::string_view common_method_of(const std::vector<std::vector<Result>>& all) {
+  std::vector<const std::vector<Result>*> each;
+  each.reserve(all.size());
+  for (const std::vector<Result>& results : all) each.push_back(&results);
+  return common_method(each);
+}
+
 bool may_be_chosen(Numerics rung, Numerics asked) {
   return rung == Numerics::reproducible || (rung == Numerics::fast && asked == Numerics::fast);
 }

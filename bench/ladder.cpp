@@ -24,40 +24,24 @@ struct Options {
   bool peers = false;
 };
 
-std::vector<std::string> row_of(const std::vector<Result>& results, std::string_view method,
-                                double before, double first) {
-  const Result& any = results.front();
-  std::vector<std::string> row{any.rung.empty() ? any.requested : any.rung};
-  row.resize(8, "-");
-  row[7] = verdict_text(results.back());
-  if (any.built_in) row[7] += ", built-in choice";
-  const Result *single = figure_of(results, "single"), *stepped = figure_of(results, method);
-  if (!single || !stepped) return row;
-  const Result* sustained = figure_of(results, "sustained");
-  row[1] = time_text(single->kernel);
-  if (sustained) row[2] = time_text(sustained->kernel);
-  row[3] = rate_text(*stepped);
-  if (before > 0) row[4] = ratio_text(before / *stepped->kernel);
-  if (first > 0) row[5] = ratio_text(first / *stepped->kernel);
-  row[6] = share_text(*stepped, 1);
-  return row;
+std::string ratio_to(const Result* figure, double seconds) {
+  return figure && seconds > 0 ? ratio_text(seconds / *figure->kernel) : "-";
 }
 
 void print_climb(const Runner& runner, const Problem& problem,
                  const std::vector<std::vector<Result>>& rungs) {
-  std::vector<const std::vector<Result>*> all;
-  all.reserve(rungs.size());
-  for (const std::vector<Result>& results : rungs) all.push_back(&results);
-  const std::string_view method = common_method(all);
-  std::printf("\n%s on %s, steps by the %s\n", to_string(problem).c_str(),
-              runner.device().id().c_str(),
-              method == "single" ? "single launch" : "sustained launch");
+  const std::string method(common_method_of(rungs));
+  std::printf("\n%s on %s, steps by the %s launch\n", to_string(problem).c_str(),
+              runner.device().id().c_str(), method.c_str());
   std::vector<std::vector<std::string>> rows{
       {"rung", "time", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};
   double before = 0, first = 0;
   for (const std::vector<Result>& results : rungs) {
-    rows.push_back(row_of(results, method, before, first));
     const Result* stepped = figure_of(results, method);
+    const Result& any = results.front();
+    rows.push_back(line_of({any.rung.empty() ? any.requested : any.rung}, results, method,
+                           {ratio_to(stepped, before), ratio_to(stepped, first)}));
+    if (any.built_in) rows.back().back() += ", built-in choice";
     if (!stepped) continue;
     before = *stepped->kernel;
     if (first == 0) first = before;
@@ -123,6 +107,23 @@ int ladder(const Options& o) {
 }
 
 }  // namespace
+
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios) {
+  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
+  const Result* sustained = figure_of(results, "sustained");
+  std::vector<std::string> row = std::move(head);
+  if (single && figure) {
+    row.insert(row.end(), {time_text(single->kernel),
+                           sustained ? time_text(sustained->kernel) : "-", rate_text(*figure)});
+    row.insert(row.end(), ratios.begin(), ratios.end());
+    row.push_back(share_text(*figure, 1));
+  } else {
+    row.resize(row.size() + 4 + ratios.size(), "-");
+  }
+  row.emplace_back(verdict_text(results.back()));
+  return row;
+}
 
 void climb(LadderRun& run, Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs) {

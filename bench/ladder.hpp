@@ -9,6 +9,11 @@
 
 namespace trine::bench {
 
+/// A line of a table: `head`, then time, sustained, rate by `method`, `ratios`, share of the roof, verdict;
+/// "-" for every figure where one is wrong or missing.
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios);
+
 /// Measures and prints one ladder: rung, time, rate, step and cumulative speed-up, share of the roof.
 void climb(LadderRun& run, Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs);

@@ -44,12 +44,11 @@ if(TRINE_WERROR)
 endif()
 
 # Sanitizers must see every object of ours, so they are set for the whole directory tree. They slow
-# down the optimizer more than the program: with -O1 core's files take twice as long to compile as with -Og.
+# down the optimizer more than the program: with -O1 core's tuning.cpp takes twice as long to compile as with -Og.
 # Line numbers are all that their reports need of -g. What -Og doesn't know of a size it warns of.
 if(TRINE_SANITIZE)
   add_compile_options(
-    "$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TRINE_SANITIZE};-fno-omit-frame-pointer;-Og;-g1>"
-    $<$<COMPILE_LANGUAGE:C,CXX>:-Wno-stringop-overflow>)
+    "$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${TRINE_SANITIZE};-fno-omit-frame-pointer;-Og;-g1;-Wno-stringop-overflow>")
   add_link_options(-fsanitize=${TRINE_SANITIZE})
   if(TRINE_SANITIZE MATCHES "undefined")
     add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=undefined>)

@@ -36,38 +36,46 @@ Problem problem_of(Operation operation, Size size) {
   return p;
 }
 
-constexpr int64_t kFewest = int64_t{1} << 22;
+/// What the tables measure on a device.
+struct Sizes {
+  int64_t elements;  ///< that lie 4 bytes apart
+  int64_t fewest;    ///< in a line: enough for the launch not to count
+  int64_t product;   ///< m = n = k
+};
 
-/// Elements that lie 4 bytes apart: 256 MiB on a GPU, at least four times the L2 of an H200.
-int64_t elements_for(const Device& device) { return on_host(device) ? kFewest : int64_t{1} << 26; }
-
-/// The farther apart, the fewer: all lines of a table span as much, but for those that would have too few.
-int64_t spread_out(int64_t elements, int64_t stride) {
-  return std::max(elements / stride, kFewest);
+/// On a GPU 256 MiB, at least four times the L2 of an H200. Cores launch at less cost, and take longer.
+Sizes sizes_for(const Device& device) {
+  if (on_host(device)) return {int64_t{1} << 24, int64_t{1} << 19, 512};
+  return {int64_t{1} << 26, int64_t{1} << 22, 1024};
 }
 
-Problem sum(int64_t elements, int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::reduce, {spread_out(elements, stride), 1, 0});
+/// The farther apart, the fewer: all lines of a table span as much, but for those that would have too few.
+int64_t spread_out(const Sizes& sizes, int64_t stride) {
+  return std::max(sizes.elements / stride, sizes.fewest);
+}
+
+Problem sum(const Sizes& sizes, int64_t stride, int64_t offset) {
+  Problem p = problem_of(Operation::reduce, {spread_out(sizes, stride), 1, 0});
   p.stride_in = stride;
   p.offset_in = offset;
   return p;
 }
 
 /// A vector copied by transpose: n x 1 becomes 1 x n.
-Problem scatter(int64_t elements, int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::transpose, {spread_out(elements, stride), 1, 0});
+Problem scatter(const Sizes& sizes, int64_t stride, int64_t offset) {
+  Problem p = problem_of(Operation::transpose, {spread_out(sizes, stride), 1, 0});
   p.stride_out = stride;
   p.offset_out = offset;
   return p;
 }
 
 template <class Case>
-std::vector<Shown> strides(Case of, int64_t elements) {
+std::vector<Shown> strides(Case of, const Sizes& sizes) {
   std::vector<Shown> all;
   for (const int64_t stride : {1, 2, 4, 8, 16, 32})
-    all.push_back({fmt::format("stride {}", stride), of(elements, stride, 0)});
+    all.push_back({fmt::format("stride {}", stride), of(sizes, stride, 0)});
   for (const int64_t offset : {1, 4, 32})
-    all.push_back({fmt::format("offset {}", offset), of(elements, 1, offset)});
+    all.push_back({fmt::format("offset {}", offset), of(sizes, 1, offset)});
   return all;
 }
 
@@ -80,8 +88,8 @@ std::vector<Shown> paddings() {
 }
 
 /// Each value read from memory is used as often as the tile is wide.
-std::vector<Shown> widths() {
-  const Problem p = problem_of(Operation::gemm, {1024, 1024, 1024});
+std::vector<Shown> widths(int64_t n) {
+  const Problem p = problem_of(Operation::gemm, {n, n, n});
   return {{"1 (no tile)", p, "naive"},
           {"16", p, "shared:tile=16"},
           {"32", p, "shared:tile=32"},
@@ -106,18 +114,20 @@ std::vector<Shown> structures(int64_t points) {
           {"conversion to array of structures", problem_of(Operation::transpose, {3, points, 0})}};
 }
 
-std::vector<Pattern> patterns(int64_t elements) {
+std::vector<Pattern> patterns(const Sizes& sizes) {
   // A copy has two sides: half as many elements touch as much memory.
-  const int64_t copied = std::max(elements / 2, kFewest), points = elements / 4;
+  const Sizes copied = {sizes.elements / 2, sizes.fewest, 0};
+  const int64_t points = sizes.elements / 4;
   return {{fmt::format("Reading i32 (their sum) over {} MiB or more: useful bytes a second",
-                       elements >> 18),
-           "pattern", strides(sum, elements)},
+                       sizes.elements >> 18),
+           "pattern", strides(sum, sizes)},
           {fmt::format("Writing f32 (a copy; its reads are dense) over {} MiB or more: useful "
                        "bytes a second",
-                       copied >> 18),
+                       copied.elements >> 18),
            "pattern", strides(scatter, copied)},
           {"Bank conflicts: transpose of 4096 x 4096 f32 through a tile", "tile", paddings()},
-          {"Reuse: gemm f32 of 1024, by how often a value read is used", "tile width", widths()},
+          {fmt::format("Reuse: gemm f32 of {}, by how often a value read is used", sizes.product),
+           "tile width", widths(sizes.product)},
           {fmt::format("{} points of three values of 4 bytes, {} MiB", points, points * 12 >> 20),
            "layout", structures(points)}};
 }
@@ -150,7 +160,7 @@ void print(const Pattern& pattern, const Device& device,
 void show_access(LadderRun& run, const std::vector<Device>& devices) {
   std::printf("(ours: all sizes; on a GPU beyond its L2)\n");
   std::vector<std::vector<Pattern>> of_device;
-  for (const Device& device : devices) of_device.push_back(patterns(elements_for(device)));
+  for (const Device& device : devices) of_device.push_back(patterns(sizes_for(device)));
   for (size_t p = 0; p < of_device.front().size(); ++p) {
     std::vector<std::vector<std::vector<Result>>> measured(devices.size());
     // Devices in turn: those that have the same line share its data and reference.

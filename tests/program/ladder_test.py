@@ -102,7 +102,7 @@ class TestLadder(Program):
 
     def test_access_tells_what_it_could_not_show(self):
         """The cpu has no tiles in local memory: refused in their lines, and nothing is held against them."""
-        text = trine("ladder", "access", "--device", "cpu", *QUICK, "--time-limit", "20").stdout
+        text = trine("ladder", "access", "--device", "cpu", *QUICK).stdout
         self.assertIn("(ours: all sizes; on a GPU beyond its L2)", text)
         for title in ("Reading i32", "Writing f32"):
             table = text.split(title)[1].split("\n\n")[0]

@@ -63,6 +63,7 @@ bool fits(const Problem& problem) {
 void check_choice(Queue& queue, Expectation& expectation, Result& result) {
   Launches launches(queue, result.problem, expectation, "");
   result.rung = launches.choice().rung();
+  result.rung_index = int(launches.choice().rung_index);
   result.why = std::string(launches.choice().why);
   result.numerics = launches.choice().numerics;
   const Samples samples = measure(fmt::format("{} {}", result.device, to_string(result.problem)),

@@ -130,6 +130,7 @@ ordered_json to_json(const Result& r) {
   json["device"] = r.device;
   json["requested"] = r.requested.empty() ? ordered_json() : ordered_json(r.requested);
   json["rung"] = r.rung.substr(0, r.rung.find(':'));
+  if (r.rung_index >= 0) json["rung_index"] = r.rung_index;
   json["why"] = r.why;
   if (r.built_in) json["built_in"] = true;
   json["numerics"] = name(r.numerics);

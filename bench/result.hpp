@@ -14,7 +14,8 @@ namespace trine::bench {
 struct Result {
   Problem problem;
   std::string device, requested, rung;  ///< requested: the rung asked for, or ""
-  std::string why;                      ///< the choice's reason
+  int rung_index = -1;  ///< into Device::rungs(), which go up the ladder; -1: none ran
+  std::string why;      ///< the choice's reason
   Numerics numerics = Numerics::reproducible;
   bool built_in = false;            ///< of a ladder: what the backend chooses by itself
   std::string memory = "resident";  ///< "resident", "pageable", "pinned"

@@ -31,6 +31,7 @@ class Resident {
     result_.requested = rung;
     result_.first = launches_.first_seconds();
     result_.rung = launches_.choice().rung();
+    result_.rung_index = int(launches_.choice().rung_index);
     result_.why = std::string(launches_.choice().why);
     result_.numerics = launches_.choice().numerics;
     result_.roof = roof_of(queue.device(), problem, launches_.ring().bytes());

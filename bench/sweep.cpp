@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "best.hpp"
 #include "cases.hpp"
 #include "commands.hpp"
 #include "error.hpp"
-#include "rounds.hpp"
 #include "side_by_side.hpp"
+#include "swept.hpp"
 #include "table.hpp"
 
 namespace trine::bench {
@@ -26,21 +28,6 @@ struct Options {
   Measuring measuring;
   std::vector<std::string> rungs;
   bool best = false, forget = false;
-};
-
-/// One configuration at one size.
-struct Trial {
-  std::string rung;
-  std::vector<Result> results;
-  const Result* figure(std::string_view method) const { return figure_of(results, method); }
-};
-
-/// All of them at one size on one device. The first is the backend's own choice.
-struct Swept {
-  Problem problem;
-  std::vector<Trial> trials;
-  std::string best;      ///< the fastest that may be chosen; empty where the work ended before
-  std::string sentence;  ///< what came of it
 };
 
 std::string saved_rung(const Device& device, const std::string& call) {
@@ -92,10 +79,15 @@ class Sweep {
   void decide(Runner& runner, Expectation& expectation, Swept& swept);
   std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
                              Trial& standing, Rounds& rounds);
+  /// In words what the rounds of two showed.
+  std::string match(const Trial& challenger, const std::string& standing,
+                    const Rounds& rounds) const;
+  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
+  void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved);
+  void drop(const Device& device, Swept& swept, const std::string& saved, std::string_view why);
   void drop_wrong(const Device& device, Swept& swept);
   /// Whether the row went into the device's table.
   bool save(const Device& device, const Tuned& row);
-  void print(const Device& device, const std::vector<Swept>& all) const;
 
   const Options& o_;
   Control control_;
@@ -120,15 +112,18 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
   for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
     control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
                               i + 1, rungs.size(), rungs[i]));
-    swept.trials.push_back({rungs[i], measure_rung(runner, problem, expectation, rungs[i], false)});
+    swept.trials.push_back(
+        {rungs[i], {measure_rung(runner, problem, expectation, rungs[i], false)}});
   }
   std::vector<Result> results;
   for (const Trial& trial : swept.trials)
     results.insert(results.end(), trial.results.begin(), trial.results.end());
   compare_digests(results);
   auto checked = results.begin();
-  for (Trial& trial : swept.trials)
-    for (Result& result : trial.results) result = *checked++;
+  for (Trial& trial : swept.trials) {
+    for (Result& result : trial.rounds.front()) result = *checked++;
+    trial.results = trial.rounds.front();
+  }
   if (control_.partial())
     swept.sentence = "ended before all was tried";
   else
@@ -142,12 +137,11 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
   return swept;
 }
 
-/// More of both in turns, so that a machine that slows down meets them alike; their results become those of
-/// all their rounds. Empty, or why these don't tell which is faster: a rung may turn wrong as late as here.
+/// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these don't tell
+/// which is faster: a rung may turn wrong as late as here.
 std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
                                   Trial& standing, Rounds& rounds) {
-  std::vector<std::vector<Result>> challengers{challenger.results}, standings{standing.results};
-  const auto once_more = [&](const Trial& trial, std::vector<std::vector<Result>>& to) {
+  const auto once_more = [&](Trial& trial) {
     if (control_.stop()) return std::string("ended before the fastest was measured again");
     const Problem& problem = trial.results.front().problem;
     control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
@@ -156,23 +150,18 @@ std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Tria
     if (results.front().skipped)
       return fmt::format("{} was refused when it was measured again: {}", trial.rung,
                          results.front().failure);
-    to.push_back(std::move(results));
-    return failure_of(to.back());
+    trial.add(std::move(results));
+    return failure_of(trial.results).empty()
+               ? std::string()
+               : fmt::format("{} is WRONG when it is measured again", trial.rung);
   };
-  std::string why;
-  for (int round = 0; round < kRounds && why.empty(); ++round) {
-    why = once_more(challenger, challengers);
-    if (why.empty()) why = once_more(standing, standings);
-  }
-  challenger.results = combined(challengers);
-  standing.results = combined(standings);
-  for (const Trial* trial : {&challenger, &standing})
-    if (!failure_of(trial->results).empty())
-      why = fmt::format("{} is WRONG when it is measured again", trial->rung);
-  if (!why.empty()) return why;
+  for (int round = 0; round < kRounds; ++round)
+    for (Trial* trial : {&challenger, &standing})
+      if (std::string why = once_more(*trial); !why.empty()) return why;
   std::vector<const std::vector<Result>*> all;
-  for (int round = 1; round <= kRounds; ++round)
-    for (const auto* lists : {&challengers, &standings}) all.push_back(&(*lists)[size_t(round)]);
+  for (int back = kRounds; back > 0; --back)
+    for (const Trial* trial : {&challenger, &standing})
+      all.push_back(&*(trial->rounds.end() - back));
   const std::string_view method = common_method(all);
   for (size_t i = 0; i < all.size(); ++i)
     (i % 2 == 0 ? rounds.challenger : rounds.standing).push_back(*figure_of(*all[i], method));
@@ -188,56 +177,83 @@ std::string_view method_of(const Swept& swept) {
   return common_method(all);
 }
 
-void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
-  const std::string_view method = method_of(swept);
-  Trial &standing = swept.trials.front(), *best = nullptr;
-  for (Trial& trial : swept.trials) {
+/// The fastest that may be chosen, by one measurement each, and the one that the table has.
+std::pair<size_t, std::optional<size_t>> contenders(const Swept& swept, std::string_view method,
+                                                    const std::string& in_table) {
+  size_t fastest = 0;
+  std::optional<size_t> saved;
+  for (size_t i = 1; i < swept.trials.size(); ++i) {
+    const Trial& trial = swept.trials[i];
     const Result* figure = trial.figure(method);
     if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
-    if (!best || *figure->kernel < *best->figure(method)->kernel) best = &trial;
+    if (*figure->kernel < *swept.trials[fastest].figure(method)->kernel) fastest = i;
+    if (trial.rung == in_table) saved = i;
   }
-  if (!best || !standing.figure(method)) {
+  return {fastest, saved};
+}
+
+std::string Sweep::match(const Trial& challenger, const std::string& standing,
+                         const Rounds& rounds) const {
+  const double seconds = rounds.challenger_seconds(), before = rounds.standing_seconds();
+  const std::string times =
+      fmt::format("{} against {} of {}", time_text(seconds), time_text(before), standing);
+  if (rounds.is_gain())
+    return fmt::format("{}: {}, {}", challenger.rung, times, ratio_text(before / seconds));
+  return fmt::format("no gain: in {} more rounds {} took {}{}", kRounds, challenger.rung, times,
+                     seconds < before ? ", no further apart than they vary" : "");
+}
+
+void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
+  std::vector<Trial>& trials = swept.trials;
+  const std::string_view method = method_of(swept);
+  if (!trials.front().figure(method)) {
     swept.sentence = "the built-in choice failed: nothing to compare with";
     return;
   }
-  Tuned row{tuned_call(swept.problem),
-            {},
-            *standing.figure(method)->kernel,
-            *standing.figure(method)->kernel,
-            date_text()};
-  swept.best = best->rung;
-  if (best == &standing) {
-    swept.sentence = fmt::format("no gain: the built-in choice {} is the fastest, {}",
-                                 standing.rung, time_text(row.seconds));
-  } else {
+  const std::string built_in = "the built-in choice " + trials.front().rung;
+  const double seconds = *trials.front().figure(method)->kernel;
+  Tuned row{tuned_call(swept.problem), {}, seconds, seconds, date_text()};
+  const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
+  const auto [fastest, saved] = contenders(swept, method, in_table);
+  std::string undecided;
+  const size_t best = winner(fastest, saved, [&](size_t challenger, size_t standing) {
     Rounds rounds;
-    swept.sentence = measure_rounds(runner, expectation, *best, standing, rounds);
-    if (!swept.sentence.empty()) return swept.best.clear();
-    row.seconds = rounds.challenger_seconds();
-    row.default_seconds = rounds.standing_seconds();
-    if (rounds.is_gain()) row.rung = best->rung;
-    const std::string times =
-        fmt::format("{} against {} of the built-in choice {}", time_text(row.seconds),
-                    time_text(row.default_seconds), standing.rung);
-    swept.sentence =
-        rounds.is_gain()
-            ? fmt::format("{}: {}, {}", best->rung, times,
-                          ratio_text(row.default_seconds / row.seconds))
-            : fmt::format("no gain: in {} more rounds {} took {}, no further apart than they vary",
-                          kRounds, best->rung, times);
+    if (undecided.empty())
+      undecided = measure_rounds(runner, expectation, trials[challenger], trials[standing], rounds);
+    if (!undecided.empty()) return false;
+    if (!swept.sentence.empty()) swept.sentence += "; ";
+    swept.sentence +=
+        match(trials[challenger], standing == 0 ? built_in : trials[standing].rung, rounds);
+    if (standing == 0) row.default_seconds = rounds.standing_seconds();
+    if (standing == 0 || rounds.is_gain()) row.seconds = rounds.challenger_seconds();
+    return rounds.is_gain();
+  });
+  if (!undecided.empty()) {
+    swept.sentence = undecided;
+    return;
   }
+  if (swept.sentence.empty())
+    swept.sentence =
+        fmt::format("no gain: {} is the fastest, {}", built_in, time_text(row.seconds));
+  swept.best = trials[best != 0 ? best : fastest].rung;
+  if (best != 0) row.rung = trials[best].rung;
+  keep(runner.device(), swept, row, saved ? in_table : "");
+}
+
+void Sweep::keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
   // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
-  const bool saved =
-      o_.best && (!row.rung.empty() || o_.rungs.empty()) && save(runner.device(), row);
-  if (saved) swept.sentence += "; saved";
-  document_.arrays["sweeps"].push_back({{"device", runner.device().id()},
+  const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
+  const bool kept = o_.best && settled && save(device, row);
+  if (kept) swept.sentence += "; saved";
+  if (!saved.empty() && !settled) drop(device, swept, saved, "no gain");
+  document_.arrays["sweeps"].push_back({{"device", device.id()},
                                         {"call", row.call},
-                                        {"default", standing.rung},
-                                        {"best", best->rung},
+                                        {"default", swept.trials.front().rung},
+                                        {"best", swept.best},
                                         {"default_seconds", row.default_seconds},
                                         {"seconds", row.seconds},
-                                        {"gain", !row.rung.empty()},
-                                        {"saved", saved}});
+                                        {"gain", gain},
+                                        {"saved", kept}});
 }
 
 bool Sweep::save(const Device& device, const Tuned& row) {
@@ -251,79 +267,24 @@ bool Sweep::save(const Device& device, const Tuned& row) {
   }
 }
 
-/// No call shall be given a rung that is known to be wrong: without its row the built-in choice answers.
+/// Without its row the built-in choice answers.
+void Sweep::drop(const Device& device, Swept& swept, const std::string& saved,
+                 std::string_view why) {
+  try {
+    forget_tuning(device, tuned_call(swept.problem));
+    swept.sentence += fmt::format("; the saved {} is {} and no longer in the table", saved, why);
+  } catch (const Error& error) {
+    fmt::print(stderr, "trine: {} is {} and still saved: {}\n", saved, why, error.what());
+    saved_all_ = false;
+  }
+}
+
+/// No call shall be given a rung that is known to be wrong.
 void Sweep::drop_wrong(const Device& device, Swept& swept) {
-  const std::string call = tuned_call(swept.problem), saved = saved_rung(device, call);
-  for (const Trial& trial : swept.trials) {
-    if (trial.rung != saved || failure_of(trial.results).empty()) continue;
-    try {
-      forget_tuning(device, call);
-      swept.sentence += fmt::format("; the saved {} is WRONG and no longer in the table", saved);
-    } catch (const Error& error) {
-      std::fprintf(stderr, "trine: %s is WRONG and still saved: %s\n", saved.c_str(), error.what());
-      saved_all_ = false;
-    }
-  }
-}
-
-std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
-  const Result& first = trial.results.front();
-  std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
-  row.resize(8, "-");
-  const Result *single = trial.figure("single"), *sustained = trial.figure("sustained");
-  row[7] = "WRONG";
-  if (!single) return row;
-  const Result& figure = sustained ? *sustained : *single;
-  row[2] = time_text(single->kernel);
-  if (sustained) row[3] = time_text(sustained->kernel);
-  row[4] = rate_text(figure);
-  row[5] = share_text(figure);
-  const Trial& built_in = swept.trials.front();
-  const std::string_view method = common_method({&trial.results, &built_in.results});
-  if (const Result* standing = built_in.figure(method))
-    row[6] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
-  row[7] = verdict_text(figure);
-  if (&trial == &built_in) row[7] += ", built-in choice";
-  if (trial.rung == swept.best) row[7] += ", best";
-  return row;
-}
-
-void Sweep::print(const Device& device, const std::vector<Swept>& all) const {
-  if (all.empty()) return;
-  std::string title = to_string(all.front().problem);
-  const std::string size = to_string(all.front().problem.operation, all.front().problem.size);
-  title.erase(title.find(" " + size), size.size() + 1);
-  std::printf("\n%s on %s\n", title.c_str(), device.id().c_str());
-  std::vector<std::vector<std::string>> rows{
-      {"size", "rung", "kernel", "sustained", "rate", "of roof", "vs built-in", "verified"}};
-  std::set<std::string> notes;
-  for (const Swept& swept : all) {
-    std::vector<const Trial*> order;
-    for (const Trial& trial : swept.trials) {
-      const Result& first = trial.results.front();
-      if (first.skipped) {
-        notes.insert(fmt::format("refused: {}", first.failure));
-        continue;
-      }
-      order.push_back(&trial);
-      const std::string wrong = failure_of(trial.results);
-      if (!wrong.empty())
-        notes.insert(fmt::format("WRONG: {} at {}: {}", trial.rung,
-                                 to_string(first.problem.operation, first.problem.size), wrong));
-    }
-    // The fastest single launch first, those that are wrong last.
-    std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
-      const Result *left = a->figure("single"), *right = b->figure("single");
-      return left && (!right || *left->kernel < *right->kernel);
-    });
-    for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
-  }
-  print_table(rows, 2);
-  for (const std::string& line : notes) std::printf("%s\n", line.c_str());
-  for (const Swept& swept : all)
-    std::printf("%s: %s.\n", to_string(swept.problem.operation, swept.problem.size).c_str(),
-                swept.sentence.c_str());
-  std::fflush(stdout);
+  const std::string saved = saved_rung(device, tuned_call(swept.problem));
+  for (const Trial& trial : swept.trials)
+    if (trial.rung == saved && !failure_of(trial.results).empty())
+      drop(device, swept, saved, "WRONG");
 }
 
 void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners) {
@@ -334,7 +295,7 @@ void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& 
     for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
       of_device[i].push_back(sweep_one(runners[i], problem, expectation));
   }
-  for (size_t i = 0; i < runners.size(); ++i) print(runners[i].device(), of_device[i]);
+  for (size_t i = 0; i < runners.size(); ++i) print_sweep(runners[i].device(), of_device[i]);
 }
 
 int Sweep::run() {

@@ -40,50 +40,15 @@ void set_steps(std::span<Row> rows) {
   }
 }
 
-/// One ladder from those that the sizes name, of which some lack rungs: the longest, and what another one
-/// has besides after what stands before it there.
-std::vector<std::string> merged(std::vector<std::vector<std::string>> ladders) {
-  std::stable_sort(ladders.begin(), ladders.end(),
-                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
-  std::vector<std::string> all;
-  for (const std::vector<std::string>& ladder : ladders) {
-    auto at = all.begin();
-    for (const std::string& rung : ladder) {
-      const auto found = std::find(all.begin(), all.end(), rung);
-      at = (found != all.end() ? found : all.insert(at, rung)) + 1;
-    }
-  }
-  return all;
-}
-
 /// By host and device in order of appearance, by size, and up the ladder; vendors' last.
 void sort_rows(Group& group) {
-  using Key = std::tuple<size_t, double, bool, size_t>;
-  struct Place {
-    size_t index = 0;
-    std::map<std::vector<int64_t>, std::vector<std::string>> named = {};  // by shape
-    std::vector<std::string> ladder = {};
-  };
-  std::map<std::pair<size_t, std::string>, Place> places;
-  const auto place_of = [&](const Entry& e) -> Place& {
-    return places.try_emplace({e.host, e.device}, Place{places.size()}).first->second;
-  };
-  for (const Row& row : group.rows) {
-    std::vector<std::string>& named = place_of(row.any()).named[row.any().shape];
-    if (std::find(named.begin(), named.end(), row.any().rung) == named.end())
-      named.push_back(row.any().rung);
-  }
-  for (auto& [device, place] : places) {
-    std::vector<std::vector<std::string>> ladders;
-    for (auto& [shape, named] : place.named) ladders.push_back(std::move(named));
-    place.ladder = merged(std::move(ladders));
-  }
+  using Key = std::tuple<size_t, double, bool, int64_t>;
+  std::map<std::pair<size_t, std::string>, size_t> places;
   std::map<const Entry*, Key> keys;
   for (const Row& row : group.rows) {
     const Entry& e = row.any();
-    const Place& place = place_of(e);
-    const auto rung = std::find(place.ladder.begin(), place.ladder.end(), e.rung);
-    keys[&e] = {place.index, group.x(e), e.vendor, size_t(rung - place.ladder.begin())};
+    const size_t place = places.try_emplace({e.host, e.device}, places.size()).first->second;
+    keys[&e] = {place, group.x(e), e.vendor, e.rung_index};
   }
   std::stable_sort(group.rows.begin(), group.rows.end(), [&](const Row& a, const Row& b) {
     return keys.at(&a.any()) < keys.at(&b.any());

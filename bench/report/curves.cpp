@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace trine::bench::report {
 
@@ -33,11 +34,15 @@ void add_if_any(Figure& figure, Series series) {
 
 std::vector<std::string> rungs_of(const Document& document, const Group& group,
                                   const std::string& device) {
-  std::vector<std::string> names;
+  std::vector<const Entry*> all;
   for (const Row& row : group.rows)
-    if (row.good() && device_of(document, row) == device &&
-        std::find(names.begin(), names.end(), row.any().rung) == names.end())
-      names.push_back(row.any().rung);
+    if (row.good() && device_of(document, row) == device) all.push_back(&row.any());
+  std::stable_sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) {
+    return std::pair(a->vendor, a->rung_index) < std::pair(b->vendor, b->rung_index);
+  });
+  std::vector<std::string> names;
+  for (const Entry* e : all)
+    if (std::find(names.begin(), names.end(), e->rung) == names.end()) names.push_back(e->rung);
   return names;
 }
 

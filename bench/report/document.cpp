@@ -57,6 +57,7 @@ Entry entry_of(const ordered_json& r, size_t host) {
     e.rounds = r.at("rounds").get<std::vector<double>>();
   e.interval = r.value("interval", e.interval);
   e.samples = r.value("samples", int64_t(0));
+  e.rung_index = r.value("rung_index", int64_t(0));
   e.spread = r.value("spread", 0.0);
   e.rate = rate_of(r.at("rate"));
   e.roof = rate_of(r.at("roof"));

@@ -49,7 +49,7 @@ struct Entry {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::optional<double> alloc, h2d, kernel, d2h, total, first, peer_ratio, peak;
   std::vector<double> rounds, interval;
-  int64_t samples = 0;
+  int64_t samples = 0, rung_index = 0;
   double spread = 0;
   Rate rate, roof;
   bool vendor = false, verified = false, skipped = false;

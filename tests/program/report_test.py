@@ -51,6 +51,12 @@ class Words(Folder):
         self.assertEqual(rungs, ["interleaved_divergent", "sequential", "cascade", "first_add", "unroll_last_warp",
                                  "exact", "cub"])
 
+    def test_rungs_stand_up_the_ladder_whatever_was_measured_first(self):
+        rows = table(self.good(self.save("indexed.json", with_rung_indices()), "--markdown", "-"),
+                     "reduce sum f32 on cuda:0, every rung")
+        rungs = list(dict.fromkeys(row["rung"].split(":")[0] for row in rows if row["size"] == "2¹⁶"))
+        self.assertEqual(rungs, LADDER)
+
     def test_csv_columns_are_those_of_the_document(self):
         head = self.good(FIXTURE, "--csv", "-").splitlines()[0].split(",")
         page = (pathlib.Path(__file__).parents[2] / "docs/report.md").read_text()
@@ -192,6 +198,18 @@ def sums(device, rung, **parameters):
     return rates
 
 
+LADDER = ["interleaved_divergent", "sequential", "first_add", "unroll_last_warp", "cascade", "exact", "cub"]
+
+
+def with_rung_indices():
+    """The fixture has cascade before first_add, and these at some sizes only."""
+    document = copy.deepcopy(DOCUMENT)
+    for result in document["results"]:
+        if (result["operation"], result["device"]) == ("reduce", "cuda:0"):
+            result["rung_index"] = LADDER.index(result["rung"])
+    return document
+
+
 @unittest.skipIf(not CHART, "built without Chart.js: there is no page")
 class Pictures(Folder):
     def figures(self, document):
@@ -200,6 +218,10 @@ class Pictures(Folder):
         self.good(self.save("d.json", document), "--html", str(path))
         data = path.read_text().split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
         return {figure["title"]: figure for section in json.loads(data)["sections"] for figure in section["figures"]}
+
+    def test_rungs_stand_up_the_ladder(self):
+        figure = self.figures(with_rung_indices())["reduce sum f32, the ladder on cuda:0"]
+        self.assertEqual([series["label"] for series in figure["series"]], LADDER)
 
     def test_a_curve_is_by_one_method(self):
         title = "reduce sum f32, the devices"

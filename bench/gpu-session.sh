@@ -5,7 +5,7 @@
 #
 # PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info tests verify floors compare
 # ladders roof transfers calibrate plants counters tools report. Each is bounded in time, so that a hang costs
-# one step. In the environment: DEVICES, --device's list for verify, ladders and calibrate; PARTS of ladders.sh;
+# one step. In the environment: DEVICES, --device's list for all that compares devices; PARTS of ladders.sh;
 # SEEDS of calibrate --check; PLANTS, how many slowdowns are planted.
 set -uo pipefail
 shopt -s nullglob
@@ -25,11 +25,11 @@ on() { echo ${devices:+--device "$devices"}; }
 step_info() { timeout 120 "$trine" info; }
 step_quick() { timeout 240 "$trine" verify --quick $(on) --json "$out/quick.json"; }
 step_verify() { timeout 580 "$trine" verify $(on) --json "$out/verify.json"; }
-step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors"; }
-step_compare() { timeout 300 "$trine" compare --peers --json "$out/compare.json"; }
+step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors" "$devices"; }
+step_compare() { timeout 300 "$trine" compare --peers $(on) --json "$out/compare.json"; }
 step_ladders() { timeout 580 "$package/ladders.sh" "$trine" "$out/ladders" "$devices" ${PARTS:-}; }
-step_roof() { timeout 120 "$trine" roof --json "$out/roof.json"; }
-step_transfers() { timeout 120 "$trine" transfers --overlap-cpu --json "$out/transfers.json"; }
+step_roof() { timeout 300 "$trine" roof $(on) --json "$out/roof.json"; }
+step_transfers() { timeout 200 "$trine" transfers --overlap-cpu $(on) --json "$out/transfers.json"; }
 step_calibrate() {
   local seed
   timeout 450 "$trine" calibrate $(on) --json "$out/calibrate.json" || return

@@ -1,0 +1,131 @@
+// What the tests of the reduce rungs run them with: views of every kind, values, threads without Kokkos.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "reduce/problem.hpp"
+#include "rung.hpp"
+
+namespace trine::cpu {
+
+// Real threads without Kokkos, so that the test can use more than the machine has.
+class Threads final : public Parallel {
+ public:
+  explicit Threads(int threads) : Parallel(threads) {}
+
+ private:
+  void run(std::int64_t count, Piece piece, void* body) override {
+    std::atomic<std::int64_t> next{0};
+    std::vector<std::thread> pool;
+    pool.reserve(std::size_t(threads()));
+    for (int t = 0; t < threads(); ++t)
+      pool.emplace_back([&, t] {
+        for (std::int64_t i = next++; i < count; i = next++) piece(body, i, t);
+      });
+    for (std::thread& thread : pool) thread.join();
+  }
+};
+
+inline const ReduceRung& rung(const char* name) {
+  for (const ReduceRung& row : reduce_rungs())
+    if (std::strcmp(row.name, name) == 0) return row;
+  throw std::runtime_error(name);
+}
+
+template <class T>
+constexpr std::uint32_t dtype_of() {
+  if (std::is_same_v<T, float>) return TRINE_F32;
+  if (std::is_same_v<T, double>) return TRINE_F64;
+  if (std::is_same_v<T, std::int32_t>) return TRINE_I32;
+  if (std::is_same_v<T, std::int64_t>) return TRINE_I64;
+  return std::is_same_v<T, std::uint32_t> ? TRINE_U32 : TRINE_U64;
+}
+
+struct Shape {
+  std::int64_t rows, cols, row_stride, col_stride;
+};
+
+// Runs a rung over a strided view of `data`; results are R.
+template <class R, class T>
+std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, trine_axis axis,
+                      trine_function function, trine_map map, std::uint32_t result, int threads) {
+  const std::int64_t outputs = axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
+  std::vector<R> results(static_cast<std::size_t>(outputs));
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = function;
+  op.map = map;
+  op.axis = axis;
+  op.dtype = dtype_of<T>();
+  op.result_dtype = result;
+  op.input = {const_cast<T*>(data.data()), 0, s.rows, s.cols, 1, s.row_stride, s.col_stride, 0};
+  op.output = {results.data(), 0, outputs, 1, 1, 1, 1, 0};
+  const ReduceRung& row = rung(name);
+  const std::size_t bytes = row.workspace_bytes ? row.workspace_bytes(op, nullptr, threads) : 0;
+  std::vector<std::byte> memory(bytes + 64, std::byte{0xa5});
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  void* workspace = reinterpret_cast<void*>((address + 63) / 64 * 64);
+  if (threads == 1) {
+    Serial serial;
+    row.run(op, nullptr, workspace, serial);
+  } else {
+    Threads pool(threads);
+    row.run(op, nullptr, workspace, pool);
+  }
+  return results;
+}
+
+inline std::int64_t result_count(Shape s, trine_axis axis) {
+  return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
+}
+
+// The elements of result `r` in the order of their index.
+template <class T>
+std::vector<T> elements(const std::vector<T>& data, Shape s, trine_axis axis, std::int64_t r) {
+  std::vector<T> list;
+  const bool row = axis == TRINE_EACH_ROW, column = axis == TRINE_EACH_COLUMN;
+  for (std::int64_t i = row ? r : 0; i < (row ? r + 1 : s.rows); ++i)
+    for (std::int64_t j = column ? r : 0; j < (column ? r + 1 : s.cols); ++j)
+      list.push_back(data[static_cast<std::size_t>(i * s.row_stride + j * s.col_stride)]);
+  return list;
+}
+
+inline constexpr trine_axis kAxes[] = {TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN};
+
+// Row-major, column-major, sub-views, single rows and columns, narrow and broadcast ones.
+inline std::vector<Shape> shapes() {
+  return {{1, 1, 1, 1},    {1, 7, 7, 1},       {5, 1, 1, 1},        {3, 4, 4, 1},
+          {33, 65, 65, 1}, {65, 33, 1, 65},    {300, 4, 4, 1},      {4, 300, 300, 1},
+          {300, 3, 5, 1},  {3, 300, 1, 3},     {17, 1000, 1003, 1}, {1000, 17, 17, 1},
+          {1000, 2, 2, 1}, {40, 40, 100, 2},   {30, 50, 0, 1},      {50, 30, 1, 0},
+          {20, 20, 0, 0},  {1, 9001, 9001, 1}, {130, 520, 521, 1},  {2100, 1, 3, 1}};
+}
+
+inline std::size_t extent(Shape s) {
+  return static_cast<std::size_t>((s.rows - 1) * s.row_stride + (s.cols - 1) * s.col_stride + 1);
+}
+
+// Value classes: how far exponents spread, and whether sums cancel.
+template <class T>
+std::vector<T> values(std::size_t n, int spread, bool cancel, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> v(n);
+  for (T& x : v) {
+    const double m = 1 + static_cast<double>(random() >> 11) * 0x1p-53;
+    const int e = spread == 0 ? 0 : static_cast<int>(random() % (2 * spread + 1)) - spread;
+    x = static_cast<T>(std::ldexp(random() % 2 ? m : -m, e));
+  }
+  if (cancel)
+    for (std::size_t i = 0; i + 1 < n; i += 2) v[n - 1 - i / 2] = -v[i / 2];
+  return v;
+}
+
+}  // namespace trine::cpu

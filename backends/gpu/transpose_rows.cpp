@@ -247,26 +247,42 @@ void vector_plan(const Request& request, Plan& plan) {
 
 // --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
 
+constexpr const char* kTileShapes[] = {"tall", "wide"};
+constexpr Macro kTileMacros[] = {{"BYTES", kBytes}, {"SHAPE", kTileShapes}};
 constexpr const char* kTileEntries[] = {"work_item_tile"};
-constexpr int64_t kWorkItemRowBytes = 2048, kWorkItemCols = 64;
+constexpr int64_t kLineBytes = 64;
+
+/// A tall tile writes long runs, of which few lines are split; where none is, a wide one reads long runs.
+struct WorkItemTile {
+  Move move;
+  int shape;
+  int64_t tiles_rows, tiles_cols;
+
+  explicit WorkItemTile(const trine_transpose& op) : move(along_input(op)) {
+    const int64_t bytes = op.element_size;
+    const bool whole_lines = static_cast<int64_t>(op.output.offset) % kLineBytes == 0 &&
+                             move.out_col % kLineBytes * bytes % kLineBytes == 0;
+    const int64_t wide_rows = 256 / bytes, wide_cols = 4096 / bytes;
+    shape = whole_lines && move.rows >= wide_rows && move.cols >= wide_cols / 4 ? 1 : 0;
+    tiles_rows = divide_up(move.rows, shape == 1 ? wide_rows : 2048 / bytes);
+    tiles_cols = divide_up(move.cols, shape == 1 ? wide_cols : 64);
+  }
+};
 
 const char* work_item_tile_refuses(const Request& request) {
   if (!request.target.is_cpu()) return "work_item_tile is for CPUs";
-  const Move move = along_input(request.as<trine_transpose>());
-  return count_groups(
-             divide_up(move.rows, kWorkItemRowBytes / request.as<trine_transpose>().element_size),
-             divide_up(move.cols, kWorkItemCols), move.batch) > kMaxGroups
-             ? kTooMany
-             : nullptr;
+  const WorkItemTile tile(request.as<trine_transpose>());
+  return count_groups(tile.tiles_rows, tile.tiles_cols, tile.move.batch) > kMaxGroups ? kTooMany
+                                                                                      : nullptr;
 }
 
 void work_item_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_transpose>();
-  const Move move = along_input(op);
+  const WorkItemTile tile(op);
   plan.macro[0] = bytes_index(op.element_size);
-  if (move.empty()) return;
-  add_launch(plan, 0, op, move, divide_up(move.rows, kWorkItemRowBytes / op.element_size),
-             divide_up(move.cols, kWorkItemCols), move.batch);
+  plan.macro[1] = tile.shape;
+  if (tile.move.empty()) return;
+  add_launch(plan, 0, op, tile.move, tile.tiles_rows, tile.tiles_cols, tile.move.batch);
 }
 
 // --- The ladder ---------------------------------------------------------------------------------
@@ -330,11 +346,11 @@ constexpr Row kRows[] = {
     {.name = "work_item_tile",
      .operation = TRINE_TRANSPOSE,
      .numerics = TRINE_REPRODUCIBLE,
-     .summary = "one work-item per tall tile, turned in vector registers",
+     .summary = "one work-item per tile, turned in vector registers",
      .requirement = "a CPU device",
      .file = "transpose/work_item_tile",
      .backends = kOpencl,
-     .macros = kBytesMacros,
+     .macros = kTileMacros,
      .entries = kTileEntries,
      .refuses = work_item_tile_refuses,
      .plan = work_item_tile_plan},

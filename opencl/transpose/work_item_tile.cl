@@ -1,4 +1,4 @@
-// Idea: one work-item turns 16 columns of a tall tile at a time, in blocks of 16 x 16 in vector
+// Idea: one work-item turns 16 columns of a tile at a time, in blocks of 16 x 16 in vector
 // registers, into a strip of its own memory; the strip's rows then go out past the cache.
 // It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory:
 // every line is read once and written whole, wherever it begins, without being read first.
@@ -8,8 +8,16 @@
 #include "problem.h"
 
 #define SIDE 16
-#define TILE_ROWS (2048 / BYTES)  // backends/gpu/transpose_rows.cpp counts such tiles
+// backends/gpu/transpose_rows.cpp counts such tiles. Tall ones write runs of 2 KiB, of which few lines are
+// split. Where no line of the output is, wide ones read runs of a page, which the hardware's prefetch
+// follows: 4096^2 on 2 cores, of a copy: f32 tall 0.24, wide 0.39; f64 0.35, 0.77.
+#if SHAPE_wide
+#define TILE_ROWS (256 / BYTES)
+#define TILE_COLS (4096 / BYTES)
+#else
+#define TILE_ROWS (2048 / BYTES)
 #define TILE_COLS 64
+#endif
 #define LINE (64 / BYTES)         // elements of a cache line
 #define PITCH (TILE_ROWS + LINE)  // of the strip: a line more, or its rows would share cache sets
 #if BYTES == 1

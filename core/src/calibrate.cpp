@@ -286,7 +286,7 @@ class Session {
   /// After a first call of each that may have to build a kernel. What a device can't do, or fails at, is
   /// left out: `trine verify` says what fails.
   static void take(std::vector<Turn>& turns) {
-    std::erase_if(turns, [](const Turn& turn) {
+    const auto fails = [](Turn& turn) {
       try {
         turn.call();
         return false;
@@ -294,15 +294,17 @@ class Session {
         if (error.status() == Status::device_lost) throw;
         return true;
       }
-    });
+    };
+    std::erase_if(turns, fails);
     double spent = 0;
     for (std::size_t i = 0; i < kMost && (i < kFewest || spent < kEach * double(turns.size())); ++i)
-      for (Turn& turn : turns) {
+      std::erase_if(turns, [&](Turn& turn) {
         const Clock::time_point start = Clock::now();
-        turn.call();
+        if (fails(turn)) return true;
         turn.seconds.push_back(since(start));
         spent += turn.seconds.back();
-      }
+        return false;
+      });
   }
 
   bool run_point(int round, std::size_t kind, const Grid& grid, std::size_t point) {
@@ -356,9 +358,13 @@ void check_writable(const SavedKey& key) {
   if (path.empty())
     fail(Status::unsupported,
          "calibrate(): there is no folder to save in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME.");
-  std::string folder = path.substr(0, path.rfind('/'));
-  while (folder.size() > 1 && access(folder.c_str(), F_OK) != 0)
-    folder.resize(folder.rfind('/') == 0 ? 1 : folder.rfind('/'));  // writing makes those that lack
+  const auto parent = [](const std::string& of) -> std::string {
+    const std::size_t slash = of.rfind('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : of.substr(0, slash);
+  };
+  std::string folder = parent(path);
+  while (folder != "." && folder != "/" && access(folder.c_str(), F_OK) != 0)
+    folder = parent(folder);  // writing makes those that lack
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     fail(Status::unsupported, "calibrate(): ", folder, ": ", std::strerror(errno), ".");
 }

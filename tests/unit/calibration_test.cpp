@@ -256,5 +256,18 @@ TEST_F(Calibrations, ThatCantBeSavedAreRefusedBeforeTheyBegin) {
   EXPECT_REFUSED(Status::unsupported, "there is no folder", calibrate(both, options));
 }
 
+TEST_F(Calibrations, MaySaveInARelativeFolderThatIsNotThereYet) {
+  CalibrateOptions options;
+  options.proceed = [](std::string_view, double) { return false; };
+  const fs::path here = fs::current_path();
+  fs::create_directories(folder);
+  fs::current_path(folder);
+  for (const char* relative : {"d", "data", "more/data"}) {
+    setenv("TRINE_DATA_DIR", relative, 1);
+    EXPECT_EQ(calibrate(both, options).rounds, 0) << relative;
+  }
+  fs::current_path(here);
+}
+
 }  // namespace
 }  // namespace trine::testing

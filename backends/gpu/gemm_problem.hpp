@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "backends/kit/bits.hpp"
 #include "backends/ops.h"
 
 namespace trine::gpu {
@@ -40,8 +41,8 @@ struct Problem {
         n(op.c.cols),
         k(op.a.cols),
         batch(op.c.batch),
-        multiply(k > 0 && !is_zero(op.dtype, op.alpha)),
-        add_c(!is_zero(op.dtype, op.beta)) {
+        multiply(k > 0 && !kit::is_zero(op.dtype, op.alpha)),
+        add_c(!kit::is_zero(op.dtype, op.beta)) {
     if (c.col != 1 && c.row <= 1) transpose();  // along a single row any stride is legal
   }
   void transpose() {
@@ -50,9 +51,6 @@ struct Problem {
     a.transpose();
     b.transpose();
     c.transpose();
-  }
-  static bool is_zero(uint32_t dtype, const trine_scalar& x) {
-    return dtype == TRINE_F32 ? x.f32 == 0 : dtype == TRINE_F64 ? x.f64 == 0 : x.i32 == 0;
   }
   bool empty() const { return m == 0 || n == 0 || batch == 0; }
 };

@@ -1,15 +1,25 @@
-// A value's bytes, to be compared where -0 and 0 differ, or a NaN and itself don't.
+// A value's bits, to be compared where -0 and 0 differ, or a NaN and itself don't, and where the caller may
+// have told its thread to take denormals for zero.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+
+#include "backends/ops.h"
 
 namespace trine::kit {
 
 template <class T>
 std::array<std::byte, sizeof(T)> bits_of(T value) {
   return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+}
+
+inline bool is_zero(uint32_t dtype, const trine_scalar& x) {
+  if (dtype == TRINE_F32) return std::bit_cast<uint32_t>(x.f32) << 1 == 0;
+  if (dtype == TRINE_F64) return std::bit_cast<uint64_t>(x.f64) << 1 == 0;
+  return x.i32 == 0;
 }
 
 }  // namespace trine::kit

@@ -1,7 +1,10 @@
 // The three operations' checks: dtypes, shapes, views, scalars.
 #include "check.hpp"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 namespace trine::detail {
 namespace {
@@ -62,6 +65,23 @@ void check_reduce_dtypes(const Reduce& op) {
   }
 }
 
+/// The f32 of that value, if there is one: by its bits, since the caller's thread may round or flush otherwise.
+std::optional<float> exact_f32(double value) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const uint32_t sign = static_cast<uint32_t>(bits >> 63) << 31;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+  if (bits << 1 == 0) return std::bit_cast<float>(sign);
+  if (exponent == 1024) return static_cast<float>(value);  // an infinity or a NaN
+  if (exponent > 127 || exponent < -149) return std::nullopt;
+  const bool normal = exponent >= -126;
+  const int shift = normal ? 29 : 29 - 126 - exponent;
+  const uint64_t significand = normal ? fraction : fraction | uint64_t{1} << 52;
+  if (significand & ((uint64_t{1} << shift) - 1)) return std::nullopt;
+  const uint32_t biased = normal ? static_cast<uint32_t>(exponent + 127) << 23 : 0;
+  return std::bit_cast<float>(sign | biased | static_cast<uint32_t>(significand >> shift));
+}
+
 /// `value` as the operand dtype, or a refusal: alpha and beta are never rounded.
 trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
   trine_scalar scalar{};
@@ -69,9 +89,9 @@ trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
   if (dtype == Dtype::f64) {
     scalar.f64 = value;
   } else if (dtype == Dtype::f32) {
-    exact = std::isnan(value) || std::isinf(value) || std::fabs(value) <= 3.4028234663852886e38;
-    scalar.f32 = exact ? static_cast<float>(value) : 0;
-    exact = exact && (std::isnan(value) || static_cast<double>(scalar.f32) == value);
+    const std::optional<float> narrow = exact_f32(value);
+    exact = narrow.has_value();
+    scalar.f32 = narrow.value_or(0);
   } else {
     exact = value >= INT32_MIN && value <= INT32_MAX && value == std::trunc(value);
     scalar.i32 = exact ? static_cast<int32_t>(value) : 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "backends/kit/bits.hpp"
 #include "backends/ops.h"
 
 namespace trine::cpu::gemm {
@@ -32,17 +33,10 @@ struct Problem {
 };
 
 inline bool has_product(const trine_gemm& op) {
-  if (op.a.cols == 0) return false;
-  if (op.dtype == TRINE_F32) return op.alpha.f32 != 0;
-  if (op.dtype == TRINE_F64) return op.alpha.f64 != 0;
-  return op.alpha.i32 != 0;
+  return op.a.cols != 0 && !kit::is_zero(op.dtype, op.alpha);
 }
 
-inline bool reads_c(const trine_gemm& op) {
-  if (op.dtype == TRINE_F32) return op.beta.f32 != 0;
-  if (op.dtype == TRINE_F64) return op.beta.f64 != 0;
-  return op.beta.i32 != 0;
-}
+inline bool reads_c(const trine_gemm& op) { return !kit::is_zero(op.dtype, op.beta); }
 
 template <class T>
 T scalar(const trine_scalar& value) {

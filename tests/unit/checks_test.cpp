@@ -217,8 +217,16 @@ TEST_F(Checks, ScalarsMustBeExact) {
   run(queue, op);
   op.alpha = std::nan("");
   run(queue, op);
-  op.alpha = 0x1p-149;
-  run(queue, op);
+  for (const double exact : {0x1p-149, -0x1.fffffcp-127, -0.0, 0x1.fffffep127, 0x1.8p-148}) {
+    op.alpha = exact;
+    run(queue, op);
+  }
+  for (const double between :
+       {0x1p-150, 0x1.8p-149, 0x1.fffffep-127, 0x1.fffffe8p127, 0x1p128, 0x1p-1060}) {
+    op.alpha = between;
+    EXPECT_REFUSED(kInvalid, "no exact f32 value", run(queue, op));
+  }
+  op.alpha = 1;
   op.a.dtype = op.b.dtype = op.c.dtype = Dtype::i32;
   op.alpha = 2147483647;
   run(queue, op);

@@ -1,4 +1,6 @@
 // The cases of gemm.
+#include <utility>
+
 #include "case.hpp"
 
 namespace trine::conformance::detail {
@@ -119,6 +121,13 @@ void add_hostile(List& list) {
     for (Values values : {Values::kUniform, Values::kUnderflow, Values::kDenormal})
       list.add(plan(dtype, 66, 20, 41, -2, 1), "nn", values,
                {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32, .hostile_environment = true});
+  // Scalars that a caller who takes denormals for zero would take for zero, and more steps than a block has.
+  for (const auto& [dtype, tiny] :
+       {std::pair(TRINE_F32, 0x1p-140), std::pair(TRINE_F64, 0x1p-1060)})
+    for (const auto& [alpha, beta] :
+         {std::pair(tiny, 0.0), std::pair(1.0, tiny), std::pair(tiny, tiny)})
+      list.add(plan(uint32_t(dtype), 66, 20, 1300, alpha, beta), "nn", Values::kUniform,
+               {.rungs = Rungs::kLadder, .quick = true, .hostile_environment = true});
 }
 
 }  // namespace

@@ -39,6 +39,15 @@ struct Dispatch {
   const std::vector<View>& views;
   Numerics ask;
   const std::string& rung;
+  double alpha = 0,
+         beta = 0;  ///< gemm's, made beforehand: what a caller's own conversions flush isn't ours
+
+  void take_scalars(const oracle::Operation& plan) {
+    const auto* const g = std::get_if<trine_gemm>(&plan);
+    if (!g) return;
+    alpha = oracle::scalar_value(g->dtype, g->alpha);
+    beta = oracle::scalar_value(g->dtype, g->beta);
+  }
 
   Choice operator()(const trine_reduce& r) const {
     return trine::run(
@@ -48,12 +57,8 @@ struct Dispatch {
   Choice operator()(const trine_transpose&) const {
     return trine::run(queue, Transpose{views[0], views[1]}, rung);
   }
-  Choice operator()(const trine_gemm& g) const {
-    return trine::run(
-        queue,
-        Gemm{oracle::scalar_value(g.dtype, g.alpha), oracle::scalar_value(g.dtype, g.beta),
-             views[0], views[1], views[2], ask},
-        rung);
+  Choice operator()(const trine_gemm&) const {
+    return trine::run(queue, Gemm{alpha, beta, views[0], views[1], views[2], ask}, rung);
   }
 };
 
@@ -159,8 +164,10 @@ void Runner::check_choice(const Choice& choice, const Turn& turn, std::string& w
 
 Choice Runner::enqueue(const oracle::Operation& plan, const std::vector<View>& views,
                        const Turn& turn, bool hostile, std::string& wrong) {
+  Dispatch dispatch{queue_, views, turn.ask, turn.rung};
+  dispatch.take_scalars(plan);
   HostileEnvironment environment(hostile);
-  Choice choice = std::visit(Dispatch{queue_, views, turn.ask, turn.rung}, plan);
+  Choice choice = std::visit(dispatch, plan);
   queue_.wait();
   const bool intact = environment.intact();
   environment.restore();

@@ -110,7 +110,7 @@ class TestSweep(Program):
 
     def test_what_was_saved_leaves_the_table_by_rounds(self):
         lost = r"64x64x64: no gain: in 3 more rounds naive took \S+ \S+ against \S+ \S+ of the built-in choice micro_kernel"
-        for rungs in ("--rung", "ikj"), ():
+        for rungs in ("--rung", "naive"), ():
             self.tune()
             text = self.trine("sweep", *GEMM, "--size", "64", *rungs, "--best")
             self.assertRegex(text, lost)

@@ -62,10 +62,7 @@ bool fits(const Problem& problem) {
 /// What is wrong with the device's choice for a problem goes into `result`.
 void check_choice(Queue& queue, Expectation& expectation, Result& result) {
   Launches launches(queue, result.problem, expectation, "");
-  result.rung = launches.choice().rung();
-  result.rung_index = int(launches.choice().rung_index);
-  result.why = std::string(launches.choice().why);
-  result.numerics = launches.choice().numerics;
+  result.take(launches.choice());
   const Samples samples = measure(fmt::format("{} {}", result.device, to_string(result.problem)),
                                   kBudget, kFewest, [&] { return launches.once(); });
   result.failure = launches.failure();

@@ -6,6 +6,13 @@
 
 namespace trine::bench {
 
+void Result::take(const Choice& choice) {
+  rung = choice.rung();
+  rung_index = int(choice.rung_index);
+  why = std::string(choice.why);
+  numerics = choice.numerics;
+}
+
 std::string rate_text(const Result& r) {
   return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
 }

@@ -38,6 +38,8 @@ struct Result {
   uint64_t digest = 0;
 
   bool vendor() const { return numerics == Numerics::vendor; }
+  /// What ran, and why.
+  void take(const Choice& choice);
 };
 
 /// What checks a gemm above 2^30 fused steps, as a sentence.

@@ -30,10 +30,7 @@ class Resident {
     result_.device = queue.device().id();
     result_.requested = rung;
     result_.first = launches_.first_seconds();
-    result_.rung = launches_.choice().rung();
-    result_.rung_index = int(launches_.choice().rung_index);
-    result_.why = std::string(launches_.choice().why);
-    result_.numerics = launches_.choice().numerics;
+    result_.take(launches_.choice());
     result_.roof = roof_of(queue.device(), problem, launches_.ring().bytes());
   }
 

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "best.hpp"
@@ -158,13 +159,16 @@ std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Tria
   for (int round = 0; round < kRounds; ++round)
     for (Trial* trial : {&challenger, &standing})
       if (std::string why = once_more(*trial); !why.empty()) return why;
+  const auto mine = std::span(challenger.rounds).last(kRounds),
+             theirs = std::span(standing.rounds).last(kRounds);
   std::vector<const std::vector<Result>*> all;
-  for (int back = kRounds; back > 0; --back)
-    for (const Trial* trial : {&challenger, &standing})
-      all.push_back(&*(trial->rounds.end() - back));
+  for (const auto& some : {mine, theirs})
+    for (const std::vector<Result>& round : some) all.push_back(&round);
   const std::string_view method = common_method(all);
-  for (size_t i = 0; i < all.size(); ++i)
-    (i % 2 == 0 ? rounds.challenger : rounds.standing).push_back(*figure_of(*all[i], method));
+  for (const std::vector<Result>& round : mine)
+    rounds.challenger.push_back(*figure_of(round, method));
+  for (const std::vector<Result>& round : theirs)
+    rounds.standing.push_back(*figure_of(round, method));
   return {};
 }
 

@@ -19,11 +19,7 @@ Result described(const Device& device, const Problem& problem, const Way& way) {
   result.roof = roof_of(device, problem);
   const DeviceOperation operation =
       device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
-  const Choice choice = std::visit([&](const auto& op) { return choose(device, op); }, operation);
-  result.rung = choice.rung();
-  result.rung_index = int(choice.rung_index);
-  result.why = std::string(choice.why);
-  result.numerics = choice.numerics;
+  result.take(std::visit([&](const auto& op) { return choose(device, op); }, operation));
   return result;
 }
 

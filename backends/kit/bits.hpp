@@ -16,10 +16,11 @@ std::array<std::byte, sizeof(T)> bits_of(T value) {
   return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
 }
 
+inline bool is_zero(float x) { return std::bit_cast<uint32_t>(x) << 1 == 0; }
+inline bool is_zero(double x) { return std::bit_cast<uint64_t>(x) << 1 == 0; }
 inline bool is_zero(uint32_t dtype, const trine_scalar& x) {
-  if (dtype == TRINE_F32) return std::bit_cast<uint32_t>(x.f32) << 1 == 0;
-  if (dtype == TRINE_F64) return std::bit_cast<uint64_t>(x.f64) << 1 == 0;
-  return x.i32 == 0;
+  if (dtype == TRINE_F32) return is_zero(x.f32);
+  return dtype == TRINE_F64 ? is_zero(x.f64) : x.i32 == 0;
 }
 
 }  // namespace trine::kit

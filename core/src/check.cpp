@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "backends/kit/bits.hpp"
+
 namespace trine::detail {
 namespace {
 
@@ -71,7 +73,7 @@ std::optional<float> exact_f32(double value) {
   const uint32_t sign = static_cast<uint32_t>(bits >> 63) << 31;
   const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
   const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
-  if (bits << 1 == 0) return std::bit_cast<float>(sign);
+  if (kit::is_zero(value)) return std::bit_cast<float>(sign);
   if (exponent == 1024) return static_cast<float>(value);  // an infinity or a NaN
   if (exponent > 127 || exponent < -149) return std::nullopt;
   const bool normal = exponent >= -126;

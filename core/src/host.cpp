@@ -1,12 +1,12 @@
 // One-line calls on host data: pick a device, bring the operands there (or use them in place where
 // the device shares the host's memory), run, bring the results back; large ones in strips, so that
 // copies and kernels overlap.
-#include <bit>
 #include <trine/host.hpp>
 
 #include <algorithm>
 #include <map>
 
+#include "backends/kit/bits.hpp"
 #include "check.hpp"
 #include "operand.hpp"
 #include "overlap.hpp"
@@ -276,8 +276,7 @@ void gemm(double alpha, const HostView& a, const HostView& b, double beta, const
           const HostOptions& options) {
   detail::run_on_host<trine_gemm>(
       options, {{a, {"gemm", "a", false}}, {b, {"gemm", "b", false}}, {c, {"gemm", "c", true}}},
-      std::bit_cast<uint64_t>(beta) << 1 !=
-          0,  // a denormal one counts where the caller's thread flushes them
+      !kit::is_zero(beta),
       [&](const Views& v) { return Gemm{alpha, beta, v[0], v[1], v[2], options.numerics}; });
 }
 

@@ -52,11 +52,15 @@ struct Shape {
   std::int64_t rows, cols, row_stride, col_stride;
 };
 
+inline std::int64_t result_count(Shape s, trine_axis axis) {
+  return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
+}
+
 // Runs a rung over a strided view of `data`; results are R.
 template <class R, class T>
 std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, trine_axis axis,
                       trine_function function, trine_map map, std::uint32_t result, int threads) {
-  const std::int64_t outputs = axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
+  const std::int64_t outputs = result_count(s, axis);
   std::vector<R> results(static_cast<std::size_t>(outputs));
   trine_reduce op{};
   op.size = sizeof op;
@@ -81,10 +85,6 @@ std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, tri
     row.run(op, nullptr, workspace, pool);
   }
   return results;
-}
-
-inline std::int64_t result_count(Shape s, trine_axis axis) {
-  return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
 }
 
 // The elements of result `r` in the order of their index.

@@ -154,23 +154,42 @@ struct Case {
   }
 };
 
+// A call and what it should leave in C's memory.
 template <class T>
-void check(const GemmRung& rung, const Case& x, Parallel& parallel) {
-  Random random(static_cast<std::uint64_t>(x.m * 131 + x.n * 31 + x.k));
-  Operand<T> a(x.m, x.k, x.batch, x.a, random, x.special);
-  Operand<T> b(x.k, x.n, x.batch, x.b, random, x.special);
-  Operand<T> c(x.m, x.n, x.batch, x.c, random, x.special);
+struct Call {
+  const Case& x;
+  Operand<T> a, b, c;
+  T alpha, beta;
+  std::vector<T> want;
+
+  explicit Call(const Case& of)
+      : Call(of, Random(static_cast<std::uint64_t>(of.m * 131 + of.n * 31 + of.k))) {}
+
+ private:
+  Call(const Case& of, Random random)
+      : x(of),
+        a(x.m, x.k, x.batch, x.a, random, x.special),
+        b(x.k, x.n, x.batch, x.b, random, x.special),
+        c(x.m, x.n, x.batch, x.c, random, x.special),
+        alpha(static_cast<T>(x.alpha)),
+        beta(static_cast<T>(x.beta)),
+        want(expected(a, b, c, alpha, beta)) {}
+};
+
+template <class T>
+void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
+  const Case& x = call.x;
+  std::vector<T> memory = call.c.memory;
   trine_gemm op{};
   op.size = sizeof op;
   op.numerics = TRINE_REPRODUCIBLE;
   op.dtype = dtype_of<T>();
-  const T alpha = static_cast<T>(x.alpha), beta = static_cast<T>(x.beta);
-  std::memcpy(&op.alpha, &alpha, sizeof alpha);
-  std::memcpy(&op.beta, &beta, sizeof beta);
-  op.a = a.view;
-  op.b = b.view;
-  op.c = c.view;
-  const std::vector<T> want = expected(a, b, c, alpha, beta);
+  std::memcpy(&op.alpha, &call.alpha, sizeof call.alpha);
+  std::memcpy(&op.beta, &call.beta, sizeof call.beta);
+  op.a = call.a.view;
+  op.b = call.b.view;
+  op.c = call.c.view;
+  op.c.memory = memory.data();
 
   std::vector<std::int64_t> parameters;
   for (const Parameter& p : rung.parameters)
@@ -183,7 +202,7 @@ void check(const GemmRung& rung, const Case& x, Parallel& parallel) {
   auto address = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 63) / 64 * 64;
   rung.run(op, parameters.data(), reinterpret_cast<void*>(address), parallel);
 
-  EXPECT_TRUE(same_bits(c.memory, want)) << rung.name << " " << x.text();
+  EXPECT_TRUE(same_bits(memory, call.want)) << rung.name << " " << x.text();
   for (std::size_t i = address - reinterpret_cast<std::uintptr_t>(workspace.data()) + bytes;
        i < workspace.size(); ++i) {
     ASSERT_EQ(workspace[i], 0xff) << rung.name << " wrote past its workspace: " << x.text();
@@ -192,11 +211,12 @@ void check(const GemmRung& rung, const Case& x, Parallel& parallel) {
 
 template <class T>
 void check_all(const Case& x) {
+  const Call<T> call(x);
   Serial serial;
   TakingTurns turns;
   for (const GemmRung& rung : gemm_rungs()) {
-    check<T>(rung, x, serial);
-    check<T>(rung, x, turns);
+    check(rung, call, serial);
+    check(rung, call, turns);
   }
 }
 

@@ -57,12 +57,28 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   return plan;
 }
 
+// A lambda by its address: how elements are read is compiled once per dtype, not once for each function,
+// map and instruction set.
+template <class... Args>
+class Take {
+ public:
+  template <class Body>
+  Take(const Body& body)  // NOLINT(google-explicit-constructor): lambdas become one
+      : body_(&body),
+        call_([](const void* self, Args... args) { (*static_cast<const Body*>(self))(args...); }) {}
+  void operator()(Args... args) const { call_(body_, args...); }
+
+ private:
+  const void* body_;
+  void (*call_)(const void* self, Args... args);
+};
+
 // take(data, count, first_index) for the elements [begin, end) of result `r`, in order, each time
 // `count` neighbours in memory: where they lie, or packed into `buffer` (kChunk elements).
 // `aligned`: first indices are multiples of kChunk, if `begin` is one.
-template <class T, class Take>
+template <class T>
 void each_chunk(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end, T* buffer,
-                bool aligned, Take&& take) {
+                bool aligned, Take<const T*, std::int64_t, std::int64_t> take) {
   const T* origin = p.begin<T>(r);
   while (begin < end) {
     const std::int64_t o = p.outer == 1 ? 0 : begin / p.inner;
@@ -93,9 +109,10 @@ void each_chunk(const Problem& p, std::int64_t r, std::int64_t begin, std::int64
 
 // take(rows, step, count, first_row) for rows [begin, end) of results [r, r + width), width <= kStrip:
 // rows[i * step + j] belongs to result r + j. In place when results are neighbours, else packed.
-template <class T, class Take>
+template <class T>
 void each_tile(const Problem& p, std::int64_t r, std::int64_t width, std::int64_t begin,
-               std::int64_t end, T* buffer, Take&& take) {
+               std::int64_t end, T* buffer,
+               Take<const T*, std::int64_t, std::int64_t, std::int64_t> take) {
   const T* origin = p.begin<T>(r);
   if (p.output_step == 1) {
     take(origin + begin * p.inner_step, p.inner_step, end - begin, begin);

@@ -108,7 +108,8 @@ typedef struct trine_buffer_facts {
   void* host;   /* host pointer of pinned, wrapped and shared memory, else NULL */
   uint64_t bytes;
   /* Address of the first byte as the device counts, for core's checks of alignment and overlap; 0
-   * where the native handle is no address (a cl_mem; its host pointer when wrapped). */
+   * where the native handle is no address (a cl_mem; its host pointer when wrapped). Pinned memory
+   * without one is taken to be mapped for the host: core refuses views of it, but on CPUs in place. */
   uint64_t address;
 } trine_buffer_facts;
 

@@ -30,7 +30,7 @@ typedef enum trine_status {
 
 /* Element types. reduce takes F32 F64 I32 I64 U32 U64; gemm F32 F64 I32;
  * transpose looks at the element's size alone, and B8 … B128 name plain bits of that size.
- * F16 and BF16 are operands of gemm's `fast` mode. */
+ * F16 and BF16 are reserved for gemm's `fast` mode: none computes with them, transpose takes them as 2 bytes. */
 typedef enum trine_dtype {
   TRINE_F32 = 1,
   TRINE_F64 = 2,

@@ -1,5 +1,6 @@
 #include "registry.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
@@ -33,14 +34,33 @@ std::string module_name(const std::string& path) {
   return name.starts_with("trine_") ? name.substr(6) : name;
 }
 
+struct Close {
+  void operator()(DIR* listing) const { closedir(listing); }
+};
+
+/// Not by fs::directory_iterator: libstdc++ 12's ends the process where it finds no memory.
 std::vector<std::string> modules_of(const std::string& folder) {
   std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (is_module(at->path())) paths.push_back(at->path().string());
+  const std::unique_ptr<DIR, Close> listing(opendir(folder.c_str()));
+  while (const dirent* entry = listing ? readdir(listing.get()) : nullptr) {
+    if (const fs::path path = fs::path(folder) / entry->d_name; is_module(path))
+      paths.push_back(path.string());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+/// Appends an owner's rows to the ladders; the reason why they can't be used, or "".
+template <class Table>
+std::string add_rungs(const Table& table, const Pack* pack, Ladders& ladders) {
+  for (uint32_t i = 0; i < kOperations; ++i) {
+    int32_t count = 0;
+    uint32_t stride = 0;
+    const trine_rung* rows = table.rungs(i + 1, &count, &stride);
+    std::string why = accept_rungs(rows, count, stride, pack, ladders[i]);
+    if (!why.empty()) return why;
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,6 +87,17 @@ int32_t Backend::devices(std::string* reason) const {
   });
   if (reason) *reason = reason_;
   return count_;
+}
+
+void Backend::publish(Ladders ladders) {
+  kept_.reserve(kept_.size() + kOperations);
+  std::unique_ptr<const Ladder> made[kOperations];
+  for (std::size_t i = 0; i < kOperations; ++i)
+    made[i] = std::make_unique<const Ladder>(std::move(ladders[i]));
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    ladders_[i].store(made[i].get(), std::memory_order_release);
+    kept_.push_back(std::move(made[i]));
+  }
 }
 
 Registry& Registry::get() {
@@ -106,12 +137,20 @@ void Registry::load_folder(const std::string& folder) {
   for (const std::string& path : modules_of(folder)) load_file(path, false);
 }
 
-void Registry::load_file(const std::string& path, bool packs_only) {
+std::string Registry::load_file(const std::string& path, bool packs_only) {
   std::error_code ignored;
   const fs::path canonical = fs::canonical(path, ignored);
-  const std::string real = canonical.empty() ? path : canonical.string();
-  if (std::find(seen_.begin(), seen_.end(), real) != seen_.end()) return;
-  seen_.push_back(real);
+  std::string real = canonical.empty() ? path : canonical.string();
+  for (const File& known : seen_)
+    if (known.real == real) return known.path;
+  File file{path, std::move(real)};
+  seen_.reserve(seen_.size() + 1);
+  load_library(path, file.real, packs_only);
+  seen_.push_back(std::move(file));  // now, for one that threw may be tried again
+  return path;
+}
+
+void Registry::load_library(const std::string& path, const std::string& real, bool packs_only) {
   void* library = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
@@ -144,16 +183,10 @@ void Registry::load_backend(void* entry, const std::string& path) {
   if (const Backend* first = find_unlocked(backend->name)) {
     return note(backend->name, path, "hidden by " + first->path + ", which was found first");
   }
-  for (uint32_t operation = 1; operation <= kOperations; ++operation) {
-    int32_t count = 0;
-    uint32_t stride = 0;
-    const trine_rung* rows = backend->api.rungs(operation, &count, &stride);
-    Ladder ladder;
-    if (std::string why = accept_rungs(rows, count, stride, nullptr, ladder); !why.empty()) {
-      return note(backend->name, path, std::move(why));
-    }
-    backend->publish(operation, std::move(ladder));
-  }
+  Ladders ladders;
+  if (std::string why = add_rungs(backend->api, nullptr, ladders); !why.empty())
+    return note(backend->name, path, std::move(why));
+  backend->publish(std::move(ladders));
   backends_.push_back(std::move(backend));
 }
 
@@ -177,33 +210,25 @@ void Registry::load_pack(void* entry, const std::string& path) {
   waiting_.push_back(std::move(pack));
 }
 
-/// Appends the waiting packs' rungs to their backends' ladders: all of a pack's rungs, or none.
+/// One that throws leaves its pack, and those after it, waiting for the next time.
 void Registry::attach_packs() {
-  for (std::unique_ptr<Pack>& pack : waiting_) {
-    Backend* backend = find_unlocked(pack->extends);
-    if (!backend) {
-      note(pack->name, pack->path, "it extends '" + pack->extends + "', which isn't there",
-           pack->extends);
-      continue;
-    }
-    Ladder grown[kOperations];
-    std::string why;
-    for (uint32_t operation = 1; operation <= kOperations && why.empty(); ++operation) {
-      int32_t count = 0;
-      uint32_t stride = 0;
-      const trine_rung* rows = pack->api.rungs(operation, &count, &stride);
-      grown[operation - 1] = backend->ladder(operation);
-      why = accept_rungs(rows, count, stride, pack.get(), grown[operation - 1]);
-    }
-    if (!why.empty()) {
-      note(pack->name, pack->path, std::move(why), pack->extends);
-      continue;
-    }
-    for (uint32_t i = 1; i <= kOperations; ++i) backend->publish(i, std::move(grown[i - 1]));
-    pack->number = static_cast<int32_t>(packs_.size());
-    packs_.push_back(std::move(pack));
+  for (; !waiting_.empty(); waiting_.erase(waiting_.begin())) attach(waiting_.front());
+}
+
+/// Appends the pack's rungs to its backend's ladders: all of them, or none.
+void Registry::attach(std::unique_ptr<Pack>& pack) {
+  Backend* backend = find_unlocked(pack->extends);
+  if (!backend) {
+    return note(pack->name, pack->path, "it extends '" + pack->extends + "', which isn't there",
+                pack->extends);
   }
-  waiting_.clear();
+  Ladders grown;
+  for (uint32_t i = 0; i < kOperations; ++i) grown[i] = backend->ladder(i + 1);
+  if (std::string why = add_rungs(pack->api, pack.get(), grown); !why.empty())
+    return note(pack->name, pack->path, std::move(why), pack->extends);
+  packs_.reserve(packs_.size() + 1);
+  backend->publish(std::move(grown));
+  packs_.push_back(std::move(pack));
 }
 
 std::vector<std::string> Registry::load_packs(const std::string& path) {
@@ -215,7 +240,7 @@ std::vector<std::string> Registry::load_packs(const std::string& path) {
   } else {
     paths.push_back(path);
   }
-  for (const std::string& file : paths) load_file(file, true);
+  for (std::string& file : paths) file = load_file(file, true);
   attach_packs();
   return paths;
 }

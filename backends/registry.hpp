@@ -3,6 +3,7 @@
 // what is absent. Nothing is ever unloaded, so tables, rows and their strings live for the process.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,7 @@ struct Rung {
 using Ladder = std::vector<const Rung*>;
 
 constexpr int kOperations = 3;
+using Ladders = std::array<Ladder, kOperations>;
 
 struct Backend {
   std::string name, path, build;
@@ -40,11 +42,9 @@ struct Backend {
     return *ladders_[operation - 1].load(std::memory_order_acquire);
   }
 
-  /// Puts a ladder in place; the one before it stays, another thread may be reading it.
-  void publish(uint32_t operation, Ladder ladder) {
-    kept_.push_back(std::make_unique<const Ladder>(std::move(ladder)));
-    ladders_[operation - 1].store(kept_.back().get(), std::memory_order_release);
-  }
+  /// Puts all ladders in place, or throws and puts none; those before them stay, another thread may
+  /// be reading them.
+  void publish(Ladders ladders);
 
  private:
   std::atomic<const Ladder*> ladders_[kOperations]{};
@@ -57,7 +57,6 @@ struct Backend {
 struct Pack {
   std::string name, path, build, extends;
   trine_pack api{};
-  int32_t number = 0;  ///< counts packs of the process, for per-queue state
 };
 
 /// What was looked for and isn't there, or can't be used.
@@ -79,20 +78,28 @@ class Registry {
   std::vector<Absent> absent() const;
   Backend* find(std::string_view name) const;
 
-  /// Loads a pack, or all packs of a folder, that isn't loaded yet. Returns the paths looked at.
+  /// Loads a pack, or all packs of a folder, that isn't loaded yet. Returns the paths under
+  /// which they are listed: those by which they were first found.
   std::vector<std::string> load_packs(const std::string& path);
 
  private:
   void load_folder(const std::string& folder);
-  void load_file(const std::string& path, bool packs_only);
+  /// Returns the path by which the file was found first, whatever it is called now.
+  std::string load_file(const std::string& path, bool packs_only);
+  void load_library(const std::string& path, const std::string& real, bool packs_only);
   void load_backend(void* entry, const std::string& path);
   void load_pack(void* entry, const std::string& path);
   void attach_packs();
+  void attach(std::unique_ptr<Pack>& pack);
   void note(std::string name, std::string path, std::string reason, std::string extends = {});
   Backend* find_unlocked(std::string_view name) const;
 
   mutable std::mutex mutex_;
-  std::vector<std::string> folders_, seen_;
+  std::vector<std::string> folders_;
+  struct File {
+    std::string path, real;
+  };
+  std::vector<File> seen_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::vector<std::unique_ptr<Pack>> packs_;
   std::vector<std::unique_ptr<Pack>> waiting_;  ///< packs whose backend isn't loaded yet

@@ -71,12 +71,14 @@ int info(const std::string& json) {
   }
   std::printf("trine %s on %s\n", version(), host_sentence().c_str());
   for (const BackendInfo& backend : backends()) {
+    const bool is_absent = !backend.reason.empty() && backend.devices.empty();
     std::printf(
         "%s%s: %s\n", backend.name.c_str(),
         backend.extends.empty() ? "" : fmt::format(" (rung pack for {})", backend.extends).c_str(),
-        backend.reason.empty() ? backend.build.c_str()
-                               : fmt::format("absent: {}", backend.reason).c_str());
+        is_absent ? fmt::format("absent: {}", backend.reason).c_str() : backend.build.c_str());
     for (const Facts& facts : backend.devices) print_device(facts);
+    if (!is_absent && !backend.reason.empty())
+      std::printf("  absent     %s\n", backend.reason.c_str());
   }
   std::string folders;
   for (const std::string& folder : search_path()) folders += (folders.empty() ? "" : ", ") + folder;

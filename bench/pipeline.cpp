@@ -42,10 +42,15 @@ void check_overlap(const Problem& problem) {
         "bits, since there is no wider type to hand it over in; f32 and integers can");
 }
 
+bool in_place(const Device& device) {
+  const Facts& facts = device.facts();
+  return facts.kind == DeviceKind::cpu && (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+}
+
 std::vector<Way> ways_of(const Device& device) {
   std::vector<Way> ways;
   if (device.backend() != "cpu") ways = {{"pageable"}, {"pinned"}, {"pipelined"}};
-  if (device.facts().capabilities & TRINE_CAN_SHARE_MEMORY) ways.push_back({"shared"});
+  if (in_place(device)) ways.push_back({"shared"});
   return ways;
 }
 

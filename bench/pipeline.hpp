@@ -21,6 +21,10 @@ struct Pass {
   double total() const { return alloc + seconds; }
 };
 
+/// A CPU that computes in the host's memory. Integrated GPUs share it, but their drivers pin no page twice, as
+/// the operands of ordinary vectors would need.
+bool in_place(const Device& device);
+
 /// The ways of a device: where it computes in the host's memory anyway, there is but one.
 std::vector<Way> ways_of(const Device& device);
 

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "measure.hpp"
+#include "pipeline.hpp"
 #include "table.hpp"
 #include "tests/oracle/philox.hpp"
 #include "tests/oracle/values.hpp"
@@ -169,8 +170,7 @@ class Contestant {
   Contestant(const PlacementCase& which, const Device& device,
              const std::vector<std::vector<std::byte>>& inputs)
       : which_(which), device_(device), operands_(which, device, inputs) {
-    in_one_call_ =
-        which.repeats == 1 || (device.facts().capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+    in_one_call_ = which.repeats == 1 || in_place(device);
     if (in_one_call_) return;
     queue_ = Queue(device);
     std::vector<Place> places;

@@ -36,8 +36,8 @@ struct PlacementOutcome {
 
 /// All `cases`, or those before `control` stopped: each on each device in turns, medians of the turns,
 /// beside what place() says among `devices`. A single run is the one-line call on host data; one of
-/// several is a run on resident data and its share of copying in and out, as Candidate::seconds has it. What
-/// shares the host's memory copies nothing: there it is the call.
+/// several is a run on resident data and its share of copying in and out, as Candidate::seconds has it. A CPU
+/// that computes in the host's memory copies nothing: there it is the call.
 std::vector<PlacementOutcome> check_placement(const std::vector<Device>& devices,
                                               const PlacementCases& cases, Control& control);
 

@@ -6,12 +6,6 @@
 namespace trine::cuda {
 namespace {
 
-int attribute(DeviceId id, int which) {
-  int value = 0;
-  check(driver().cuDeviceGetAttribute(&value, which, id), "cuDeviceGetAttribute");
-  return value;
-}
-
 // Arithmetic units of a multiprocessor by compute capability, from the programming guide's table.
 struct Units {
   int f32, f64;
@@ -34,6 +28,12 @@ Units units_of(int major, int minor) {
 }
 
 }  // namespace
+
+int attribute(DeviceId id, int which) {
+  int value = 0;
+  check(driver().cuDeviceGetAttribute(&value, which, id), "cuDeviceGetAttribute");
+  return value;
+}
 
 int count_devices() {
   const char* reason = "";

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::size_t kFlagBlockBytes = 4096;
 
-int attribute(DeviceId id, int which) {
-  int value = 0;
-  check(driver().cuDeviceGetAttribute(&value, which, id), "cuDeviceGetAttribute");
-  return value;
-}
-
 }  // namespace
 
 Current::Current(Device& device) {

@@ -14,6 +14,7 @@ namespace trine::cuda {
 /// Number of devices; 0 with a reason reported.
 int count_devices();
 void describe_device(int index, trine_device_facts& facts);
+int attribute(DeviceId id, int which);
 
 /// A word of pinned memory that streams wait on and the host writes. Its value only grows, so a
 /// word can serve the next event while a stream still looks at it for the last.

@@ -37,6 +37,7 @@ trine_buffer* Queue::allocate(uint64_t bytes) {
 // The object comes first, so that whatever fails after it is given back by its destructor.
 trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) {
   const bool pinned = kind == TRINE_MEMORY_PINNED;
+  if (pinned) gpu::check_limit(*this, bytes);  // it is a cl_mem, too; the others were checked
   std::unique_ptr<Buffer> buffer(new Buffer(*this, kind, bytes));
   cl_int code = CL_SUCCESS;
   cl_mem memory = driver().clCreateBuffer(home.native(),
@@ -82,6 +83,7 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
               "opencl:%d can't use the host's memory in place; allocate a pinned buffer or copy",
               index);
   }
+  gpu::check_limit(*this, bytes);
   static char nothing;
   std::unique_ptr<Buffer> buffer(new Buffer(*this, TRINE_MEMORY_WRAPPED, bytes));
   cl_int code = CL_SUCCESS;

@@ -40,6 +40,16 @@ bool has_extension(const char* all, const char* name) {
   return false;
 }
 
+/// "a platform: CL_OUT_OF_RESOURCES (-5)", in words that stay.
+const char* failure_of(const Driver& table, const Found& platform) {
+  static thread_local char text[160];
+  char name[64] = "?";
+  table.clGetPlatformInfo(platform.platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+  std::snprintf(text, sizeof text, "%s: %s (%d)", name, error_name(platform.failure),
+                platform.failure);
+  return text;
+}
+
 int find_all(const Driver& table, const char** reason) {
   cl_platform_id platforms[gpu::kMaxDevices];
   cl_uint platform_count = 0;
@@ -49,19 +59,29 @@ int find_all(const Driver& table, const char** reason) {
       "(Debian: pocl-opencl-icd runs on any CPU)";
   if (code == CL_PLATFORM_NOT_FOUND_KHR) return 0;
   check(code, "clGetPlatformIDs");
-  int count = 0;
+  *reason = "no OpenCL platform has a device";
+  int count = 0, left_out_count = 0;
+  Found left_out[gpu::kMaxDevices];
   for (cl_uint p = 0; p < platform_count && p < gpu::kMaxDevices; ++p) {
     cl_device_id devices[gpu::kMaxDevices];
     cl_uint device_count = 0;
-    *reason = "no OpenCL platform has a device";
     const cl_int answer = table.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, gpu::kMaxDevices,
                                                devices, &device_count);
-    if (answer == CL_DEVICE_NOT_FOUND) continue;
-    check(answer, "clGetDeviceIDs");
+    if (answer != CL_SUCCESS) {  // one vendor's broken driver hides no other's devices
+      if (answer == CL_DEVICE_NOT_FOUND) continue;
+      left_out[left_out_count++] = {platforms[p], nullptr, answer};
+      static char text[240];
+      std::snprintf(text, sizeof text, "no OpenCL platform has a device that works: %s",
+                    failure_of(table, left_out[left_out_count - 1]));
+      *reason = text;
+      continue;
+    }
     for (cl_uint d = 0; d < device_count && count < gpu::kMaxDevices; ++d) {
-      found[count++] = {platforms[p], devices[d]};
+      found[count++] = {platforms[p], devices[d], CL_SUCCESS};
     }
   }
+  if (count == 0) return 0;
+  for (int p = 0; p < left_out_count && count < gpu::kMaxDevices; ++p) found[count++] = left_out[p];
   return count;
 }
 
@@ -128,6 +148,10 @@ const Found& found_device(int index) { return found[index]; }
 
 void describe_device(int index, trine_device_facts& facts) {
   cl_device_id device = found[index].device;
+  if (!device) {
+    kit::fail(status_of(found[index].failure), "this OpenCL platform is left out: %s",
+              failure_of(driver(), found[index]));
+  }
   kit::Vector<char> extensions(16384);
   check(driver().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, extensions.size() - 1,
                                  extensions.data(), nullptr),

@@ -10,12 +10,15 @@
 
 namespace trine::opencl {
 
-/// A platform's device as it was found.
+/// A platform's device as it was found; or a platform whose driver fails, which has none.
 struct Found {
   cl_platform_id platform;
   cl_device_id device;
+  cl_int failure;
 };
-/// All devices of all platforms, in their order. Returns their number; 0 with a reason reported.
+/// All devices of all platforms, in their order, then the platforms whose driver fails: describing
+/// or opening one of these says why. Returns their number; 0, with a reason reported, where no
+/// device works.
 int count_devices();
 const Found& found_device(int index);
 void describe_device(int index, trine_device_facts& facts);

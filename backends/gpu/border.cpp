@@ -169,13 +169,6 @@ trine_status event_elapsed(trine_event* start, trine_event* stop, double* second
 
 // --- Memory -------------------------------------------------------------------------------------
 
-void check_limit(const trine_device& on, uint64_t bytes) {
-  if (bytes <= on.facts.max_buffer_bytes) return;
-  fail(TRINE_UNSUPPORTED, "%s:%d: a buffer of %llu bytes exceeds the device's limit, %llu",
-       the_driver->name, on.index, static_cast<unsigned long long>(bytes),
-       static_cast<unsigned long long>(on.facts.max_buffer_bytes));
-}
-
 trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32_t kind,
                              trine_buffer** buffer) {
   return guard([&] {
@@ -289,6 +282,13 @@ trine_status launch_call(trine_queue* queue, const trine_selection* selection,
 }
 
 }  // namespace
+
+void check_limit(const trine_device& on, uint64_t bytes) {
+  if (bytes <= on.facts.max_buffer_bytes) return;
+  fail(TRINE_UNSUPPORTED, "%s:%d: a buffer of %llu bytes exceeds the device's limit, %llu",
+       the_driver->name, on.index, static_cast<unsigned long long>(bytes),
+       static_cast<unsigned long long>(on.facts.max_buffer_bytes));
+}
 
 const trine_backend* backend_of(const Driver& driver) {
   the_driver = &driver;

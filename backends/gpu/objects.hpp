@@ -114,6 +114,9 @@ const trine_backend* backend_of(const Driver& driver);
 /// The device of that index: the one that is open already, or a new one, its arithmetic probed.
 trine_device* open(const Driver& driver, int index);
 
+/// Throws unsupported with the device's limit where a buffer would be larger.
+void check_limit(const trine_device& on, uint64_t bytes);
+
 /// References of a device: the open handles and all objects made from it.
 void retain(trine_device& device);
 void release(trine_device& device);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "check.hpp"
 #include "placement.hpp"
 #include "state.hpp"
 
@@ -46,20 +47,31 @@ Swaps find_swaps(const std::function<Estimate(double)>& first,
 
 namespace {
 
-/// The call of size `n`: n elements, n x n, n x n x n.
-Work work_of_size(const Crossing& kind, double n) {
+/// take(the call of size `n`): n elements, n x n, n x n x n.
+template <class Take>
+auto with_call(const Crossing& kind, double n, Take&& take) {
   const auto side = static_cast<int64_t>(n);
   const auto square = [&] { return row_major({}, kind.dtype, side, side); };
   switch (kind.operation) {
     case Operation::reduce: {
       const Dtype result = result_dtype(kind.function, Map::identity, kind.dtype);
-      return work_of(Reduce{.function = kind.function,
-                            .input = vector({}, kind.dtype, side),
-                            .output = vector({}, result, 1)});
+      return take(Reduce{.function = kind.function,
+                         .input = vector({}, kind.dtype, side),
+                         .output = vector({}, result, 1)});
     }
-    case Operation::transpose: return work_of(Transpose{square(), square()});
-    default: return work_of(Gemm{.a = square(), .b = square(), .c = square()});
+    case Operation::transpose: return take(Transpose{square(), square()});
+    case Operation::gemm: return take(Gemm{.a = square(), .b = square(), .c = square()});
   }
+  refuse("break_even(): there is no operation ", static_cast<uint32_t>(kind.operation), ".");
+}
+
+Work work_of_size(const Crossing& kind, double n) {
+  return with_call(kind, n, [](const auto& operation) { return work_of(operation); });
+}
+
+/// Refuses what place() would.
+void check_kind(const Crossing& kind) {
+  with_call(kind, 1, [](const auto& operation) { plan_of(operation); });
 }
 
 /// The largest size, to a hundredth, that the memory of both takes.
@@ -114,6 +126,7 @@ std::string sentence_of(const Crossing& c) {
 }
 
 std::vector<Crossing> crossings(const Crossing& kind) {
+  check_kind(kind);
   const auto times = [&](const Device& device) {
     return [&kind, &device](double n) -> Estimate {
       return predict(device, work_of_size(kind, n), kind.where, 1);

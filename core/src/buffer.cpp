@@ -3,15 +3,12 @@
 
 #include <algorithm>
 
-#include "backends/services.hpp"
 #include "handles.hpp"
 #include "state.hpp"
 
 namespace trine {
 namespace detail {
 namespace {
-
-bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
 
 std::shared_ptr<BufferState> blank_buffer(std::shared_ptr<DeviceState> device) {
   return {new BufferState(std::move(device)), &BufferState::retire, kit::Allocator<BufferState>{}};
@@ -43,9 +40,13 @@ std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint6
          " bytes is larger than this device's largest, ", most, " bytes.");
   }
   collect();  // before asking for more
-  const trine_backend& api = device->api;
+  const DeviceState& state = *device;
   return make(std::move(device), bytes, kind, "allocating a buffer", [&](auto* on, auto** buffer) {
-    return api.buffer_allocate(on, bytes, static_cast<uint32_t>(kind), buffer);
+    for (;;) {
+      const auto raw = static_cast<uint32_t>(kind);
+      const trine_status status = state.api.buffer_allocate(on, bytes, raw, buffer);
+      if (status != TRINE_OUT_OF_MEMORY || !wait_for_memory(state, raw)) return status;
+    }
   });
 }
 
@@ -68,10 +69,12 @@ void BufferState::used_on(const std::shared_ptr<Timeline>& line) {
   const std::lock_guard lock(mutex_);
   const auto same = [&](const Use& use) { return use.line == line; };
   if (std::none_of(uses_.begin(), uses_.end(), same)) {
-    // A queue that ended long ago needs no remembering.
+    // Nobody remembers for ever queues that are gone. One of them is perhaps the last user, and its
+    // address free for another.
+    last_.store(nullptr, std::memory_order_release);
     std::erase_if(uses_, [](const Use& use) {
       const std::unique_lock held(use.line->mutex, std::try_to_lock);
-      return held && !use.line->queue && !use.line->tail;
+      return held && use.line->is_over();
     });
     uses_.push_back({line});
   }
@@ -88,10 +91,10 @@ bool BufferState::has_passed(Use& use) noexcept {
   if (use.moment) return use.passed = api.event_query(use.moment) != TRINE_NOT_READY;
   const std::unique_lock lock(use.line->mutex, std::try_to_lock);
   if (!lock) return false;
-  if (!use.line->queue) {
-    return use.passed = !use.line->tail || api.event_query(use.line->tail) != TRINE_NOT_READY;
+  if (!use.line->queue) return use.passed = use.line->is_over();
+  if (!use.line->can_be_asked() || api.queue_query(use.line->queue) != TRINE_NOT_READY) {
+    return use.passed = true;
   }
-  if (api.queue_query(use.line->queue) != TRINE_NOT_READY) return use.passed = true;
   trine_event* moment = nullptr;
   trine_status status = api.event_create(on.handle, 0, &moment);
   if (status == TRINE_OK) {

@@ -1,16 +1,13 @@
 // Measures what a calibration holds: every class of calls at every size of its grid, up to where one
 // takes long or memory ends; in rounds apart in time, the devices in turns at each size, so that what
 // disturbs the machine for a while disturbs all of them, and not the median.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "calibration.hpp"
 #include "placement.hpp"
@@ -22,8 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kEach =
-    1.5e-3;  ///< seconds that one figure of one round is measured for, on average
+constexpr double kEach = 1.5e-3;                ///< seconds for one figure of one round, on average
 constexpr std::size_t kFewest = 3, kMost = 30;  ///< calls
 constexpr double kLong = 10e-3;  ///< beyond a call that takes so long, the slope says the rest
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -126,7 +122,7 @@ class Subject {
     const Facts& facts = device.facts();
     most_ = most;
     if (facts.max_buffer_bytes != 0) most_ = std::min(most_, facts.max_buffer_bytes);
-    in_place_ = (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+    in_place_ = Access::use(device).in_place;
     if (in_place_) return;
     if (facts.memory_bytes != 0) most_ = std::min(most_, facts.memory_bytes / 4);
     resident_[0] = Buffer(device, most_);
@@ -138,8 +134,8 @@ class Subject {
   }
 
   const Device& device() const { return device_; }
-
   bool in_place() const { return in_place_; }
+  uint64_t most() const { return most_; }  ///< bytes of an operand
 
   /// Reductions aren't pipelined.
   std::vector<Where> memories(Operation operation) const {
@@ -214,10 +210,11 @@ Calibration Subject::settle(const std::string& date) const {
 
 class Session {
  public:
-  Session(std::span<const Device> devices, const CalibrateOptions& options)
-      : options_(options),
-        host_{std::vector<char>(kOperandBytes), std::vector<char>(kOperandBytes)} {
-    for (const Device& device : devices) subjects_.emplace_back(device, kOperandBytes);
+  Session(std::span<const Device> devices, const CalibrateOptions& options) : options_(options) {
+    uint64_t most = 0;
+    for (const Device& device : devices)
+      most = std::max(most, subjects_.emplace_back(device, kOperandBytes).most());
+    for (std::vector<char>& operand : host_) operand.resize(most);
     steps_ = call_classes().size() * static_cast<std::size_t>(options.rounds);
   }
 
@@ -226,7 +223,8 @@ class Session {
     for (int round = 0; round < options_.rounds; ++round) {
       // By dtype, because each has values of its own.
       for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::b8})
-        if (!run_dtype(round, dtype)) return round;
+        for (std::size_t c = 0; c < call_classes().size(); ++c)
+          if (values_of(call_classes()[c]) == dtype && !run_class(round, c)) return round;
     }
     return options_.rounds;
   }
@@ -234,20 +232,23 @@ class Session {
   std::vector<Subject>& subjects() { return subjects_; }
 
  private:
-  static bool belongs(const CallClass& kind, Dtype dtype) {
-    return kind.operation == Operation::transpose ? dtype == Dtype::b8 : kind.dtype == dtype;
+  static Dtype values_of(const CallClass& kind) {
+    return kind.operation == Operation::transpose ? Dtype::b8 : kind.dtype;
   }
 
-  bool run_dtype(int round, Dtype dtype) {
+  /// Not before the program has been asked whether to go on: it takes seconds.
+  void bring(Dtype dtype) {
+    if (brought_ == dtype) return;
     fill_with(dtype, host_[0]);
     for (Subject& subject : subjects_) subject.load(host_[0]);
-    for (std::size_t c = 0; c < call_classes().size(); ++c) {
-      if (!belongs(call_classes()[c], dtype)) continue;
-      const Grid grid(call_classes()[c].extents);
-      for (std::size_t point = 0; point < grid.size(); ++point)
-        if (!run_point(round, c, grid, point)) return false;
-      ++done_;
-    }
+    brought_ = dtype;
+  }
+
+  bool run_class(int round, std::size_t kind) {
+    const Grid grid(call_classes()[kind].extents);
+    for (std::size_t point = 0; point < grid.size(); ++point)
+      if (!run_point(round, kind, grid, point)) return false;
+    ++done_;
     return true;
   }
 
@@ -315,6 +316,7 @@ class Session {
       if (turns.empty()) continue;
       const std::string what = cat(which.words, ", round ", round + 1, " of ", options_.rounds);
       if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_))) return false;
+      bring(values_of(which));
       take(turns);
       for (const Turn& turn : turns) {
         if (!turn.samples) continue;
@@ -341,6 +343,7 @@ class Session {
   const CalibrateOptions& options_;
   std::vector<char> host_[2];
   std::vector<Subject> subjects_;
+  std::optional<Dtype> brought_;
   std::size_t steps_ = 0, done_ = 0;
 };
 
@@ -353,30 +356,12 @@ std::string now() {
   return text;
 }
 
-void check_writable(const SavedKey& key) {
-  const std::string path = read_saved(kCalibrationKind, kCalibrationVersion, key).path;
-  if (path.empty())
-    fail(Status::unsupported,
-         "calibrate(): there is no folder to save in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME.");
-  const auto parent = [](const std::string& of) -> std::string {
-    const std::size_t slash = of.rfind('/');
-    return slash == std::string::npos ? "." : slash == 0 ? "/" : of.substr(0, slash);
-  };
-  std::string folder = parent(path);
-  while (folder != "." && folder != "/" && access(folder.c_str(), F_OK) != 0)
-    folder = parent(folder);  // writing makes those that lack
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    fail(Status::unsupported, "calibrate(): ", folder, ": ", std::strerror(errno), ".");
-}
-
 Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
   if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
-  // Before minutes of work: what it is measured under, and whether it can be kept.
+  // Before minutes of work: whether it can be kept, and what it is measured under.
+  if (options.save) check_writable();
   std::vector<SavedKey> keys;
-  for (const Device& device : devices) {
-    keys.push_back(calibration_key(Access::use(device)));
-    if (options.save) check_writable(keys.back());
-  }
+  for (const Device& device : devices) keys.push_back(calibration_key(Access::use(device)));
   Session session(devices, options);
   Calibrated result;
   result.rounds = session.run();

@@ -34,7 +34,7 @@ int class_of(const Transpose& operation);
 int class_of(const Gemm& operation);
 int class_of(Operation operation, Function function, Axis axis, Dtype dtype);
 
-/// As they are written in a file. A device that shares the host's memory has host alone.
+/// As they are written in a file. A CPU that computes in the host's memory has host alone.
 constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};
 constexpr std::size_t kMemories = std::size(kWheres);
 constexpr std::size_t index_of(Where where) { return static_cast<std::size_t>(where) - 1; }

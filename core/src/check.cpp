@@ -28,8 +28,7 @@ bool one_of(Dtype dtype, std::initializer_list<Dtype> legal) {
 
 /// gemm's kernels walk one of the two directions in steps of 1.
 bool has_unit_stride(const trine_view& view) {
-  return view.rows == 0 || view.cols == 0 || view.batch == 0 || view.row_stride == 1 ||
-         view.col_stride == 1;
+  return is_empty(view) || view.row_stride == 1 || view.col_stride == 1;
 }
 
 void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat) {
@@ -151,7 +150,7 @@ void check(const Transpose& op, const DeviceState* device, Mode mode, trine_tran
            op.output.batch, ", but the input's transpose is ", op.input.cols, " x ", op.input.rows,
            ", batch ", op.input.batch, ".");
   }
-  const uint32_t alignment = bytes < 4 ? bytes : 4;
+  const uint32_t alignment = alignment_of(op, bytes);
   const Extent from = check_view(op.input, bytes, alignment, in, device, mode, out.input);
   const Extent to = check_view(op.output, bytes, alignment, result, device, mode, out.output);
   check_unit_stride(out.input, in, true);
@@ -168,10 +167,6 @@ void check(const Gemm& op, const DeviceState* device, Mode mode, trine_gemm& out
   static constexpr Role a{"gemm", "a", false}, b{"gemm", "b", false}, c{"gemm", "c", true};
   check_numerics(op.numerics, "gemm");
   const Dtype dtype = op.a.dtype;
-  if (op.b.dtype == dtype && one_of(dtype, {Dtype::f16, Dtype::bf16}) &&
-      op.numerics == Numerics::fast) {
-    fail(Status::unsupported, "gemm: no backend has a rung for ", name(dtype), " operands yet.");
-  }
   if (!one_of(dtype, {Dtype::f32, Dtype::f64, Dtype::i32})) {
     refuse("gemm: a: ", name(dtype), " can't be multiplied; f32, f64 and i32 can.");
   }

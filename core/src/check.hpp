@@ -2,6 +2,8 @@
 // becomes the contract's descriptor, with its views' strides made canonical.
 #pragma once
 
+#include <type_traits>
+
 #include "state.hpp"
 
 namespace trine::detail {
@@ -22,6 +24,12 @@ struct Role {
 /// How strict a check is about what is only planned.
 enum class Mode { run, plan };
 
+/// What the address of an operand's first element is a multiple of. Bits are moved in words of 4 bytes.
+template <class Operation>
+constexpr uint32_t alignment_of(const Operation&, uint32_t element) {
+  return std::is_same_v<Operation, Transpose> && element > 4 ? 4 : element;
+}
+
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
 /// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
 Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
@@ -37,6 +45,10 @@ bool elements_apart(const trine_view& view, uint32_t element);
 
 /// The strides along extents of 0 and 1 mean nothing: gives them values that make a unit stride.
 void make_canonical(trine_view& view);
+
+inline bool is_empty(const trine_view& view) {
+  return view.rows == 0 || view.cols == 0 || view.batch == 0;
+}
 
 /// A view and where its bytes lie: in a buffer, or at an address in host memory.
 struct Placed {
@@ -55,5 +67,16 @@ void check_apart(const View& output, const Placed& out, const Role& out_role, co
 void check(const Reduce& operation, const DeviceState* device, Mode mode, trine_reduce& out);
 void check(const Transpose& operation, const DeviceState* device, Mode mode, trine_transpose& out);
 void check(const Gemm& operation, const DeviceState* device, Mode mode, trine_gemm& out);
+
+/// The call as it may be planned, on any device and without buffers.
+template <class Descriptor, class Operation>
+Descriptor planned_as(const Operation& operation) {
+  Descriptor out;
+  check(operation, nullptr, Mode::plan, out);
+  return out;
+}
+inline auto plan_of(const Reduce& operation) { return planned_as<trine_reduce>(operation); }
+inline auto plan_of(const Transpose& operation) { return planned_as<trine_transpose>(operation); }
+inline auto plan_of(const Gemm& operation) { return planned_as<trine_gemm>(operation); }
 
 }  // namespace trine::detail

@@ -36,6 +36,13 @@ bool reach(int64_t extent, int64_t stride, int64_t& from) {
 
 std::string who(const Role& role) { return cat(role.operation, ": ", role.name, ": "); }
 
+/// A driver's own object that the host has mapped, which the device may not touch meanwhile: OpenCL's
+/// pinned memory, but where the device computes in the host's.
+bool is_mapped(const BufferState& buffer) {
+  return buffer.facts.kind == TRINE_MEMORY_PINNED && buffer.facts.address == 0 &&
+         !buffer.device->in_place;
+}
+
 /// Two views' elements can't meet although their byte ranges do: modulo a distance that divides all
 /// outer strides of both, each is one interval, and the intervals lie apart (two sub-matrices of
 /// one matrix, side by side).
@@ -128,6 +135,10 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
   if (device && buffer->device.get() != device) {
     refuse(who(role), "its buffer belongs to ", buffer->device->id, ", the operation runs on ",
            device->id, "; copy() moves data between devices.");
+  }
+  if (bytes != 0 && is_mapped(*buffer)) {
+    fail(Status::unsupported, who(role), "pinned memory of ", buffer->device->id,
+         " is the host's for as long as it lives, no operand there; copy from or to its host().");
   }
   uint64_t last = 0;
   if (__builtin_add_overflow(view.offset, bytes, &last) || last > buffer->facts.bytes) {

@@ -49,10 +49,6 @@ trine_view check_host(const HostView& view, uint32_t element, const Role& role) 
   return out;
 }
 
-bool is_empty(const trine_view& view) {
-  return view.rows == 0 || view.cols == 0 || view.batch == 0;
-}
-
 Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t element) {
   if (is_empty(target)) return {};
   const Pieces pieces = take_apart(source, target, element);

@@ -115,50 +115,7 @@ RungInfo info_of(const registry::Rung& rung) {
   return info;
 }
 
-}  // namespace
-
-std::vector<BackendInfo> backends() {
-  detail::check_process();
-  std::vector<BackendInfo> all;
-  for (const registry::Backend* backend : Registry::get().backends()) {
-    BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
-    info.devices = describe(*backend, info.reason);
-    all.push_back(std::move(info));
-  }
-  const std::vector<registry::Absent> absent = Registry::get().absent();
-  for (const registry::Absent& entry : absent) {
-    if (entry.extends.empty()) all.push_back(info_of(entry));
-  }
-  for (const registry::Pack* pack : Registry::get().packs()) all.push_back(info_of(*pack));
-  for (const registry::Absent& entry : absent) {
-    if (!entry.extends.empty()) all.push_back(info_of(entry));
-  }
-  return all;
-}
-
-std::vector<std::string> search_path() {
-  detail::check_process();
-  return Registry::get().folders();
-}
-
-std::vector<BackendInfo> load_packs(const std::string& path) {
-  detail::check_process();
-  const std::vector<std::string> paths = Registry::get().load_packs(path);
-  ++detail::tuning_generation;  // a table may name what was not there before
-  const auto asked = [&](const std::string& file) {
-    return std::find(paths.begin(), paths.end(), file) != paths.end();
-  };
-  std::vector<BackendInfo> all;
-  for (const registry::Pack* pack : Registry::get().packs()) {
-    if (asked(pack->path)) all.push_back(info_of(*pack));
-  }
-  for (const registry::Absent& entry : Registry::get().absent()) {
-    if (asked(entry.path)) all.push_back(info_of(entry));
-  }
-  return all;
-}
-
-Device open(std::string_view name) {
+Device open_device(std::string_view name) {
   detail::check_process();
   if (name == "auto") {
     detail::refuse(
@@ -187,6 +144,59 @@ Device open(std::string_view name) {
   return detail::Access::device(std::move(state));
 }
 
+}  // namespace
+
+std::vector<BackendInfo> backends() {
+  return detail::entry([] {
+    detail::check_process();
+    std::vector<BackendInfo> all;
+    for (const registry::Backend* backend : Registry::get().backends()) {
+      BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
+      info.devices = describe(*backend, info.reason);
+      all.push_back(std::move(info));
+    }
+    const std::vector<registry::Absent> absent = Registry::get().absent();
+    for (const registry::Absent& entry : absent) {
+      if (entry.extends.empty()) all.push_back(info_of(entry));
+    }
+    for (const registry::Pack* pack : Registry::get().packs()) all.push_back(info_of(*pack));
+    for (const registry::Absent& entry : absent) {
+      if (!entry.extends.empty()) all.push_back(info_of(entry));
+    }
+    return all;
+  });
+}
+
+std::vector<std::string> search_path() {
+  return detail::entry([] {
+    detail::check_process();
+    return Registry::get().folders();
+  });
+}
+
+std::vector<BackendInfo> load_packs(const std::string& path) {
+  return detail::entry([&] {
+    detail::check_process();
+    const std::vector<std::string> paths = Registry::get().load_packs(path);
+    ++detail::tuning_generation;  // a table may name what was not there before
+    const auto asked = [&](const std::string& file) {
+      return std::find(paths.begin(), paths.end(), file) != paths.end();
+    };
+    std::vector<BackendInfo> all;
+    for (const registry::Pack* pack : Registry::get().packs()) {
+      if (asked(pack->path)) all.push_back(info_of(*pack));
+    }
+    for (const registry::Absent& entry : Registry::get().absent()) {
+      if (asked(entry.path)) all.push_back(info_of(entry));
+    }
+    return all;
+  });
+}
+
+Device open(std::string_view name) {
+  return detail::entry([&] { return open_device(name); });
+}
+
 // What a device is can still be asked when it is lost.
 const Facts& Device::facts() const { return detail::Access::some(*this).facts; }
 const std::string& Device::id() const { return detail::Access::some(*this).id; }
@@ -198,12 +208,15 @@ Device::Native Device::native() const {
 }
 
 std::vector<RungInfo> Device::rungs(Operation operation) const {
-  const registry::Backend& backend = detail::Access::some(*this).backend;
-  std::vector<RungInfo> all;
-  for (const registry::Rung* rung : backend.ladder(static_cast<uint32_t>(operation))) {
-    all.push_back(info_of(*rung));
-  }
-  return all;
+  return detail::entry([&] {
+    const registry::Backend& backend = detail::Access::some(*this).backend;
+    const auto number = static_cast<uint32_t>(operation);
+    if (number < 1 || number > registry::kOperations)
+      detail::refuse("Device::rungs(): there is no operation ", number, ".");
+    std::vector<RungInfo> all;
+    for (const registry::Rung* rung : backend.ladder(number)) { all.push_back(info_of(*rung)); }
+    return all;
+  });
 }
 
 }  // namespace trine

@@ -56,7 +56,7 @@ DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::strin
     expect(api.device_native(handle, &native_device, &native_context),
            "asking for the device's native handles");
     facts = to_facts(raw, id);
-    shares_memory = (raw.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+    in_place = raw.kind == TRINE_DEVICE_CPU && (raw.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
   } catch (...) {
     api.device_close(handle);
     throw;
@@ -64,7 +64,7 @@ DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::strin
 }
 
 DeviceState::~DeviceState() {
-  if (handle && !registry::forked() && !registry::exiting()) api.device_close(handle);
+  if (handle && may_call()) api.device_close(handle);
 }
 
 void DeviceState::lose(std::string sentence) const noexcept {

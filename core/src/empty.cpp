@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "check.hpp"
+
 namespace trine::detail {
 namespace {
 
@@ -41,10 +43,6 @@ uint64_t identity(const trine_reduce& reduce) {
     case TRINE_U32: return identity<uint32_t>(reduce.function);
     default: return identity<uint64_t>(reduce.function);
   }
-}
-
-bool is_empty(const trine_view& view) {
-  return view.rows == 0 || view.cols == 0 || view.batch == 0;
 }
 
 void fill_identities(QueueState& queue, const trine_reduce& reduce) {

@@ -1,5 +1,5 @@
 // One-line calls on host data: pick a device, bring the operands there (or use them in place where
-// the device shares the host's memory), run, bring the results back; large ones in strips, so that
+// the device is a CPU), run, bring the results back; large ones in strips, so that
 // copies and kernels overlap.
 #include <trine/host.hpp>
 
@@ -90,14 +90,14 @@ class HostCall {
   HostCall(std::vector<Operand> operands, bool read_output, Make make, const HostOptions& options)
       : operands_(std::move(operands)), read_output_(read_output), make_(make), options_(options) {}
 
-  template <class Descriptor>
   void run() {
     const auto planned = make_(views_of(operands_));
-    Descriptor checked;
-    check(planned, nullptr, Mode::plan, checked);
-    for (Operand& operand : operands_) operand.check(is_output(operand) ? nullptr : &output());
+    plan_of(planned);
+    for (const Operand& operand : operands_)
+      operand.check(alignment_of(planned, size_of(operand.view().dtype)));
+    for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
     device_ = device_for(planned, options_);
-    if (Access::use(device_).shares_memory) return run_in_place();
+    if (Access::use(device_).in_place) return run_in_place();
     if (!run_in_strips(cutting_of(planned, options_.pinned))) run_whole();
   }
 
@@ -110,7 +110,6 @@ class HostCall {
     return views;
   }
   Operand& output() { return operands_.back(); }
-  bool is_output(const Operand& operand) const { return &operand == &operands_.back(); }
   bool is_read(std::size_t index) const { return read_output_ || index + 1 < operands_.size(); }
   void tell(const Choice& choice) const {
     if (options_.choice) *options_.choice = choice;
@@ -236,12 +235,10 @@ class HostCall {
   Device device_;
 };
 
-template <class Descriptor, class Make>
+template <class Make>
 void run_on_host(const HostOptions& options, std::vector<Operand> operands, bool read_output,
                  Make&& make) {
-  entry([&] {
-    HostCall<Make>(std::move(operands), read_output, make, options).template run<Descriptor>();
-  });
+  entry([&] { HostCall<Make>(std::move(operands), read_output, make, options).run(); });
 }
 
 }  // namespace
@@ -259,13 +256,13 @@ using Views = std::vector<View>;
 
 void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
             const HostOptions& options) {
-  detail::run_on_host<trine_reduce>(
+  detail::run_on_host(
       options, {{input, {"reduce", "input", false}}, {output, {"reduce", "output", true}}}, false,
       [&](const Views& v) { return Reduce{function, map, axis, v[0], v[1], options.numerics}; });
 }
 
 void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
-  detail::run_on_host<trine_transpose>(
+  detail::run_on_host(
       options, {{input, {"transpose", "input", false}}, {output, {"transpose", "output", true}}},
       false, [&](const Views& v) {
         return Transpose{v[0], v[1]};
@@ -274,7 +271,7 @@ void transpose(const HostView& input, const HostView& output, const HostOptions&
 
 void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
           const HostOptions& options) {
-  detail::run_on_host<trine_gemm>(
+  detail::run_on_host(
       options, {{a, {"gemm", "a", false}}, {b, {"gemm", "b", false}}, {c, {"gemm", "c", true}}},
       !kit::is_zero(beta),
       [&](const Views& v) { return Gemm{alpha, beta, v[0], v[1], v[2], options.numerics}; });

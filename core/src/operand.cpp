@@ -16,11 +16,16 @@ Operand::Operand(const HostView& host, const Role& role) : host_(host), role_(ro
   view_.batch_stride = host.batch_stride;
 }
 
-void Operand::check(const Operand* output) const {
-  const uint64_t bytes = span();
-  if (bytes != 0 && !host_.data)
-    refuse(role_.operation, ": ", role_.name, ": its host memory is null.");
-  if (!output) return;
+void Operand::check(uint32_t alignment) const {
+  if (span() == 0) return;
+  if (!host_.data) refuse(role_.operation, ": ", role_.name, ": its host memory is null.");
+  if (reinterpret_cast<uintptr_t>(host_.data) % alignment != 0)
+    refuse(role_.operation, ": ", role_.name,
+           ": its host memory starts at an address that is not a multiple of ", alignment,
+           " bytes.");
+}
+
+void Operand::check_apart(const Operand& output) const {
   const auto placed = [](const Operand& operand, trine_view& view) {
     const auto first = reinterpret_cast<uint64_t>(operand.host_.data);
     view = {nullptr,
@@ -34,8 +39,8 @@ void Operand::check(const Operand* output) const {
     return Placed{view, first, first + operand.span(), size_of(operand.host_.dtype)};
   };
   trine_view mine, other;
-  if (overlap(placed(*output, other), placed(*this, mine))) {
-    refuse(role_.operation, ": ", output->role_.name, " overlaps ", role_.name,
+  if (overlap(placed(output, other), placed(*this, mine))) {
+    refuse(role_.operation, ": ", output.role_.name, " overlaps ", role_.name,
            "; an output may share no memory with an input.");
   }
 }
@@ -45,7 +50,6 @@ void Operand::wrap(const Device& device) {
   if (bytes != 0) view_.buffer = Buffer::wrap(device, host_.data, bytes);
 }
 
-/// Bytes from the first element to the end of the last.
 uint64_t Operand::span() const {
   return check_shape(host_.rows, host_.cols, host_.batch, host_.row_stride, host_.col_stride,
                      host_.batch_stride, size_of(host_.dtype), role_);

@@ -14,10 +14,12 @@ class Operand {
   /// Has no memory behind it yet, until it is wrapped or placed: what checks and placement look at.
   const View& view() const { return view_; }
 
-  /// Refuses null memory, and memory shared with `output`, before anything moves.
-  void check(const Operand* output) const;
+  /// Refuses memory that is null or no multiple of `alignment`, before anything moves.
+  void check(uint32_t alignment) const;
+  /// Refuses memory shared with `output`.
+  void check_apart(const Operand& output) const;
 
-  /// In place, where the device shares the host's memory.
+  /// In place, where the device is a CPU.
   void wrap(const Device& device);
 
   /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one piece;
@@ -32,6 +34,7 @@ class Operand {
   Operand strip(Cut cut, const Strip& strip) const;
 
  private:
+  /// Bytes from the first element to the end of the last.
   uint64_t span() const;
   void pack(const trine_view& source, uint32_t element);
 

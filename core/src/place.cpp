@@ -151,11 +151,10 @@ Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& 
   return {};
 }
 
-template <class Descriptor, class Struct>
+template <class Struct>
 Placement place_it(const Struct& operation, const View& first, Where where, int repeats,
                    std::span<const Device> among) {
-  Descriptor checked;
-  check(operation, nullptr, Mode::plan, checked);
+  plan_of(operation);
   if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
   const Work work = work_of(operation);
   Placement placement;
@@ -192,8 +191,10 @@ Verdict best_device(const Work& work, Where where, int repeats,
   const std::vector<Device> all = able(among, work, ask, refused);
   if (all.size() == 1) {
     return {all[0],
-            refused.empty() ? cat(all[0].id(), " is the only device there is.")
-                            : cat(all[0].id(), " is the only device that can: ", refused, "."),
+            refused.empty()
+                ? cat(all[0].id(),
+                      " is the only candidate; a processor that several backends see is one.")
+                : cat(all[0].id(), " is the only device that can: ", refused, "."),
             {}};
   }
   Verdict best;
@@ -210,19 +211,17 @@ Verdict best_device(const Work& work, Where where, int repeats,
 }  // namespace detail
 
 Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
-  return detail::entry([&] {
-    return detail::place_it<trine_reduce>(operation, operation.input, where, repeats, among);
-  });
+  return detail::entry(
+      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
 }
 Placement place(const Transpose& operation, Where where, int repeats,
                 std::span<const Device> among) {
-  return detail::entry([&] {
-    return detail::place_it<trine_transpose>(operation, operation.input, where, repeats, among);
-  });
+  return detail::entry(
+      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
 }
 Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
   return detail::entry(
-      [&] { return detail::place_it<trine_gemm>(operation, operation.a, where, repeats, among); });
+      [&] { return detail::place_it(operation, operation.a, where, repeats, among); });
 }
 
 }  // namespace trine

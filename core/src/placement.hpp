@@ -67,7 +67,7 @@ Verdict best_device(const Work& work, Where where, int repeats,
                     const std::function<void(const Device&)>& ask,
                     std::span<const Device> among = {});
 
-/// "123 us", "4.5 ms".
+/// "123 us", "4.5 ms", "6.7 s".
 std::string time_text(double seconds);
 
 }  // namespace trine::detail

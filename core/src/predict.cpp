@@ -30,10 +30,6 @@ Work::Memory memory_of(const View& view, bool is_output) {
   return {span, goes_whole(span, payload, is_output) ? span : payload};
 }
 
-bool shares_memory(const Device& device) {
-  return (device.facts().capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
-}
-
 /// Launch, the larger of memory and arithmetic, transfers: right at the obvious ends.
 Prediction from_roofs(const Device& device, const Work& work, Where where, int repeats) {
   const Roofs& rates = roofs(device);
@@ -44,7 +40,7 @@ Prediction from_roofs(const Device& device, const Work& work, Where where, int r
   if (work.flops > 0 && fma == 0) return {{1e30, 1e30, 1e30}, 0, false};  // no such arithmetic here
   const double compute = rates.launch + std::max(streamed, work.flops > 0 ? work.flops / fma : 0.0);
   double transfers = 0;
-  if (where != Where::device && !shares_memory(device)) {
+  if (where != Where::device && !Access::some(device).in_place) {
     const bool pinned = where != Where::host;
     const double in = work.bytes_in / (pinned ? rates.to_device_pinned : rates.to_device),
                  out = work.bytes_out / (pinned ? rates.to_host_pinned : rates.to_host);
@@ -109,7 +105,7 @@ Work work_of(const Gemm& op) {
 
 Refused memory_refusal(const Device& device, const Work& work) {
   const Facts& facts = device.facts();
-  const bool in_place = shares_memory(device);
+  const bool in_place = Access::some(device).in_place;
   double all = 0;
   for (const Work::Memory& operand : work.operands) {
     const uint64_t bytes = in_place ? operand.span : operand.packed;
@@ -120,7 +116,7 @@ Refused memory_refusal(const Device& device, const Work& work) {
                   " bytes is larger than its largest buffer, ", facts.max_buffer_bytes, " bytes")};
     }
   }
-  // Where memory is shared, the operands are there already. Else some is left for workspaces.
+  // In place, the operands are there already. Else some is left for workspaces.
   if (!in_place && facts.memory_bytes != 0 && all > 0.9 * double(facts.memory_bytes)) {
     return {Status::unsupported,
             cat(device.id(), ": operands of ", uint64_t(all),
@@ -149,10 +145,12 @@ std::string source_of(const Device& device, const Work& work) {
 }
 
 std::string time_text(double seconds) {
-  char text[48];
-  std::snprintf(text, sizeof text, seconds < 1e-3 ? "%.3g us" : "%.3g ms",
-                seconds < 1e-3 ? seconds * 1e6 : seconds * 1e3);
-  return text;
+  const auto in = [seconds](double units, const char* unit) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.3g %s", seconds * units, unit);
+    return std::string(text);
+  };
+  return seconds < 1e-3 ? in(1e6, "us") : seconds < 1 ? in(1e3, "ms") : in(1, "s");
 }
 
 }  // namespace trine::detail

@@ -31,6 +31,7 @@ std::shared_ptr<QueueState> adopt_queue(const std::shared_ptr<DeviceState>& devi
   auto state = blank_queue(device);
   device->expect(device->api.queue_adopt(device->handle, native, &state->line->queue),
                  "adopting a queue");
+  state->line->is_adopted = true;
   return state;
 }
 
@@ -98,6 +99,7 @@ void wait(QueueState& queue) {
   {
     const std::lock_guard lock(queue.line->mutex);
     queue.expect(queue.device().api.queue_wait(queue.line->queue), "waiting for the queue");
+    queue.line->has_work = false;
     finished = queue.settle_helpers();
     queue.throw_failure();
     queue.logged = 0;
@@ -109,33 +111,39 @@ void wait(QueueState& queue) {
 }  // namespace detail
 
 bool Event::done() const {
-  if (!state_) return true;
-  state_->device->check();
-  const trine_status status = state_->device->api.event_query(state_->handle);
-  if (status == TRINE_NOT_READY) return false;
-  state_->device->expect(status, "asking for an event");
-  return true;
+  return detail::entry([&] {
+    if (!state_) return true;
+    state_->device->check();
+    const trine_status status = state_->device->api.event_query(state_->handle);
+    if (status == TRINE_NOT_READY) return false;
+    state_->device->expect(status, "asking for an event");
+    return true;
+  });
 }
 
 void Event::wait() const {
-  if (!state_) return;
-  state_->device->check();
-  state_->device->expect(state_->device->api.event_wait(state_->handle), "waiting for an event");
+  detail::entry([&] {
+    if (!state_) return;
+    state_->device->check();
+    state_->device->expect(state_->device->api.event_wait(state_->handle), "waiting for an event");
+  });
 }
 
 double elapsed(const Event& start, const Event& stop) {
-  const auto &from = Access::state(start), &to = Access::state(stop);
-  if (!from || !to) detail::refuse("elapsed() needs two recorded events; one is empty.");
-  if (from->device != to->device) {
-    detail::refuse("elapsed() needs two events of one device: these are of ", from->device->id,
-                   " and ", to->device->id, ".");
-  }
-  start.wait();
-  stop.wait();
-  double seconds = 0;
-  from->device->expect(from->device->api.event_elapsed(from->handle, to->handle, &seconds),
-                       "measuring between two events");
-  return seconds;
+  return detail::entry([&] {
+    const auto &from = Access::state(start), &to = Access::state(stop);
+    if (!from || !to) detail::refuse("elapsed() needs two recorded events; one is empty.");
+    if (from->device != to->device) {
+      detail::refuse("elapsed() needs two events of one device: these are of ", from->device->id,
+                     " and ", to->device->id, ".");
+    }
+    start.wait();
+    stop.wait();
+    double seconds = 0;
+    from->device->expect(from->device->api.event_elapsed(from->handle, to->handle, &seconds),
+                         "measuring between two events");
+    return seconds;
+  });
 }
 
 Queue::Queue(const Device& device)
@@ -167,9 +175,11 @@ void* Queue::native() const {
 }
 
 void Queue::flush() {
-  QueueState& queue = Access::use(*this);
-  const std::lock_guard lock(queue.line->mutex);
-  queue.expect(queue.device().api.queue_flush(queue.line->queue), "flushing the queue");
+  detail::entry([&] {
+    QueueState& queue = Access::use(*this);
+    const std::lock_guard lock(queue.line->mutex);
+    queue.expect(queue.device().api.queue_flush(queue.line->queue), "flushing the queue");
+  });
 }
 
 void Queue::wait() {
@@ -177,14 +187,16 @@ void Queue::wait() {
 }
 
 bool Queue::done() {
-  QueueState& queue = Access::use(*this);
-  // Whoever holds the queue is waiting for it, or enqueuing: either way it isn't done.
-  const std::unique_lock lock(queue.line->mutex, std::try_to_lock);
-  if (!lock) return false;
-  const trine_status status = queue.device().api.queue_query(queue.line->queue);
-  if (status == TRINE_NOT_READY) return false;
-  queue.expect(status, "asking for the queue");
-  return true;
+  return detail::entry([&] {
+    QueueState& queue = Access::use(*this);
+    // Whoever holds the queue is waiting for it, or enqueuing: either way it isn't done.
+    const std::unique_lock lock(queue.line->mutex, std::try_to_lock);
+    if (!lock) return false;
+    const trine_status status = queue.device().api.queue_query(queue.line->queue);
+    if (status == TRINE_NOT_READY) return false;
+    queue.expect(status, "asking for the queue");
+    return true;
+  });
 }
 
 Event Queue::record() {

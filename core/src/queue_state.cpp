@@ -2,18 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/services.hpp"
 #include "state.hpp"
 
 namespace trine::detail {
-namespace {
-
-bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
-
-/// Passed, failed or lost: in any case nothing more will come of it.
-bool over(trine_status status) noexcept { return status != TRINE_NOT_READY; }
-
-}  // namespace
 
 Timeline::~Timeline() {
   if (tail && may_call()) device->api.event_destroy(tail);
@@ -35,10 +26,7 @@ QueueState::~QueueState() {
   if (scratch) device().api.buffer_free(scratch);
 }
 
-bool QueueState::passed() noexcept {
-  const trine_event* const tail = line->tail;
-  return !tail || over(device().api.event_query(line->tail));
-}
+bool QueueState::passed() noexcept { return line->is_over(); }
 
 void QueueState::retire(QueueState* state) noexcept {
   state->helpers.clear();  // nobody is left to hear of their failures
@@ -51,7 +39,7 @@ void QueueState::retire(QueueState* state) noexcept {
   bool in_flight = false;
   {
     const std::lock_guard lock(line.mutex);
-    if (!over(api.queue_query(line.queue))) {
+    if (line.can_be_asked() && api.queue_query(line.queue) == TRINE_NOT_READY) {
       trine_event* tail = nullptr;
       if (api.event_create(line.device->handle, 0, &tail) == TRINE_OK &&
           api.event_record(tail, line.queue) == TRINE_OK &&
@@ -161,41 +149,58 @@ trine_status QueueState::allocate_scratch(uint64_t bytes, trine_buffer** made) {
   return api.buffer_allocate(device().handle, bytes, TRINE_MEMORY_DEVICE, made);
 }
 
-trine_workspace QueueState::workspace(uint64_t bytes) {
+/// The queue's memory, at least so large; out_of_memory where there is none, and all is as it was.
+trine_status QueueState::grow_scratch(uint64_t bytes) {
+  if (bytes <= scratch_facts.bytes) return TRINE_OK;
+  const trine_backend& api = device().api;
+  // Half as much again, so that growing inputs don't grow it each time.
+  const uint64_t wanted = std::max(
+      {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
+  std::unique_ptr<BufferState> old;
+  if (scratch) {
+    old = std::make_unique<BufferState>(line->device);
+    old->facts.kind = TRINE_MEMORY_DEVICE;
+    old->used_on(line);
+  }
+  trine_buffer* grown = nullptr;
+  trine_status status = allocate_scratch(wanted, &grown);
+  if (status != TRINE_OK && wanted > bytes) {
+    status = allocate_scratch(std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}), &grown);
+  }
+  if (status != TRINE_OK) return status;
+  trine_buffer_facts facts{};
+  facts.size = sizeof facts;
+  status = api.buffer_facts(grown, &facts);
+  if (status != TRINE_OK) {
+    api.buffer_free(grown);
+    expect(status, "asking for a workspace's facts");
+  }
+  if (old) {
+    old->handle = scratch;
+    defer(old.release());  // what was enqueued may still use it
+  }
+  scratch = grown;
+  scratch_facts = facts;
+  scratch_is_clean = false;
+  return TRINE_OK;
+}
+
+trine_workspace QueueState::workspace(uint64_t bytes, std::unique_lock<std::mutex>& lock) {
   trine_workspace space{};
   space.size = sizeof space;
   if (bytes == 0) return space;
   const trine_backend& api = device().api;
-  if (bytes > scratch_facts.bytes) {
-    // Half as much again, so that growing inputs don't grow it each time.
-    const uint64_t wanted = std::max(
-        {bytes, scratch_facts.bytes + scratch_facts.bytes / 2, uint64_t{TRINE_CONTROL_BYTES}});
-    std::unique_ptr<BufferState> old;
-    if (scratch) {
-      old = std::make_unique<BufferState>(line->device);
-      old->used_on(line);
-    }
-    trine_buffer* grown = nullptr;
-    trine_status status = allocate_scratch(wanted, &grown);
-    if (status != TRINE_OK && wanted > bytes) {
-      status = allocate_scratch(std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}), &grown);
-    }
-    expect(status, "allocating a workspace");
-    trine_buffer_facts facts{};
-    facts.size = sizeof facts;
-    status = api.buffer_facts(grown, &facts);
-    if (status != TRINE_OK) {
-      api.buffer_free(grown);
-      expect(status, "asking for a workspace's facts");
-    }
-    if (old) {
-      old->handle = scratch;
-      defer(old.release());  // what was enqueued may still use it
-    }
-    scratch = grown;
-    scratch_facts = facts;
-    scratch_is_clean = false;
-  }
+  const auto find_room = [&] {
+    const Logged call = entries[--logged % kLogged];  // another thread's wait() may come between
+    lock.unlock();
+    const bool found = wait_for_memory(device(), TRINE_MEMORY_DEVICE);
+    lock.lock();
+    log(call);
+    return found;
+  };
+  trine_status status = grow_scratch(bytes);
+  while (status == TRINE_OUT_OF_MEMORY && find_room()) status = grow_scratch(bytes);
+  expect(status, "allocating a workspace");
   if (!scratch_is_clean) {
     const uint64_t zero = 0;
     expect(api.fill(line->queue, scratch_facts.native, 0, TRINE_CONTROL_BYTES, &zero, sizeof zero),

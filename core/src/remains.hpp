@@ -3,18 +3,30 @@
 #pragma once
 
 #include "backends/kit/host.hpp"
+#include "backends/services.hpp"
 
 namespace trine::detail {
+
+/// Neither a forked child nor a process that exits calls a backend to free anything.
+inline bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
+
+struct DeviceState;
 
 class Remains : public kit::Allocated {
  public:
   virtual ~Remains() = default;
   /// Has all work that uses it passed? Asked until it says yes; then it is deleted.
   virtual bool passed() noexcept = 0;
+  /// Does memory of that device and kind (TRINE_MEMORY_…) go with it?
+  virtual bool frees(const DeviceState&, uint32_t) const noexcept { return false; }
 
  private:
   friend void defer(Remains*) noexcept;
   friend void collect() noexcept;
+  friend bool wait_for_memory(const DeviceState&, uint32_t) noexcept;
+  enum class Found { nothing, waiting, freed };
+  /// Frees what has passed; tells what there was of `device` and `kind`.
+  static Found sweep(const DeviceState* device, uint32_t kind) noexcept;
   Remains* next_ = nullptr;
 };
 
@@ -23,5 +35,9 @@ void defer(Remains* remains) noexcept;
 
 /// Frees what has passed by now. Cheap when there is nothing.
 void collect() noexcept;
+
+/// For who finds memory of `device` and `kind` exhausted: waits until some that was dropped is free, or
+/// returns false where there is none. No queue may be locked, since what was dropped may have to ask it.
+bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept;
 
 }  // namespace trine::detail

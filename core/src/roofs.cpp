@@ -26,8 +26,7 @@ class Meter {
   explicit Meter(const Device& device) : device_(device), queue_(device) {}
 
   Roofs measure() {
-    // Where host and device memory are one, nothing is transferred.
-    if (!(device_.facts().capabilities & TRINE_CAN_SHARE_MEMORY)) measure_transfers();
+    if (!in_place_) measure_transfers();
     measure_memory();
     measure_gemm(Dtype::f32, roofs_.fma_f32);
     if (device_.facts().capabilities & TRINE_CAN_F64) measure_gemm(Dtype::f64, roofs_.fma_f64);
@@ -137,8 +136,7 @@ class Meter {
     const Facts& facts = device_.facts();
     roofs_.copy = either(roofs_.copy, either(facts.peak_bandwidth, 1e10));
     roofs_.read = either(roofs_.read, roofs_.copy);
-    const bool shared = (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
-    roofs_.to_device = either(roofs_.to_device, shared ? roofs_.copy / 2 : 5e9);
+    roofs_.to_device = either(roofs_.to_device, in_place_ ? roofs_.copy / 2 : 5e9);
     roofs_.to_host = either(roofs_.to_host, roofs_.to_device);
     roofs_.to_device_pinned = either(roofs_.to_device_pinned, roofs_.to_device);
     roofs_.to_host_pinned = either(roofs_.to_host_pinned, roofs_.to_host);
@@ -152,6 +150,7 @@ class Meter {
   double spent_ = 0;  ///< seconds of the budget
   Device device_;
   Queue queue_;
+  const bool in_place_ = Access::use(device_).in_place;  ///< nothing is transferred
   Roofs roofs_;
 };
 

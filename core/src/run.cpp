@@ -134,11 +134,13 @@ Logged logged(const trine_call& call, const Selected& selected) {
   return entry;
 }
 
-/// Hands a checked call over; the queue is locked.
-void hand_over(QueueState& queue, const trine_call& call, const Selected& selected) {
+/// Hands a checked call over; the queue is locked by `lock`.
+void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const trine_call& call,
+               const Selected& selected) {
   queue.log(logged(call, selected));
   if (run_empty(queue, call)) return;
-  const trine_workspace space = queue.workspace(workspace_bytes(queue.device(), selected, call));
+  const trine_workspace space =
+      queue.workspace(workspace_bytes(queue.device(), selected, call), lock);
   if (selected.rung->pack) return launch_pack(queue, selected, call, space);
   queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
                "launching");
@@ -158,8 +160,8 @@ Choice run(Queue& handle, Operation kind, const Struct& operation, std::string_v
     };
     (use(views), ...);
     {
-      const std::lock_guard lock(queue.line->mutex);
-      hand_over(queue, call, selected);
+      std::unique_lock lock(queue.line->mutex);
+      hand_over(queue, lock, call, selected);
     }
     return choice_of(queue.line->device, call, selected);
   });
@@ -210,7 +212,9 @@ Choice choose(const Device& device, const Gemm& operation, std::string_view rung
 }
 
 std::string_view Choice::rung_name() const { return detail::rung_of(*this).row.name; }
-std::string Choice::rung() const { return detail::rung_text(detail::rung_of(*this), values); }
+std::string Choice::rung() const {
+  return detail::entry([&] { return detail::rung_text(detail::rung_of(*this), values); });
+}
 
 std::string_view Choice::pack() const {
   const registry::Pack* pack = detail::rung_of(*this).pack;
@@ -218,8 +222,10 @@ std::string_view Choice::pack() const {
 }
 
 std::string Choice::sentence() const {
-  return detail::cat(name(operation), " on ", device.id(), " by ", rung(), " (", name(numerics),
-                     pack().empty() ? "" : ", pack ", pack(), "): ", why, ".");
+  return detail::entry([&] {
+    return detail::cat(name(operation), " on ", device.id(), " by ", rung(), " (", name(numerics),
+                       pack().empty() ? "" : ", pack ", pack(), "): ", why, ".");
+  });
 }
 
 }  // namespace trine

@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <sys/utsname.h>
 #include <trine/version.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -103,10 +105,14 @@ std::string hex(uint64_t value) {
   return text;
 }
 
+void make_saved_folder() {
+  const std::string where = folder();
+  if (!where.empty()) kit::make_folders(where + "/");
+}
+
 SavedLock::SavedLock() {
   const std::string where = folder();
   if (where.empty()) return;
-  kit::make_folders(where + "/");
   folder_.descriptor = ::open(where.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (folder_.descriptor >= 0 && flock(folder_.descriptor, LOCK_EX) != 0 && errno == EINTR) {}
 }
@@ -188,6 +194,17 @@ std::string write_saved(std::string_view kind, int version, const SavedKey& key,
   if (error != 0)
     fail(Status::unsupported, path, ": can't be written: ", std::strerror(error), ".");
   return path;
+}
+
+void check_writable() {
+  std::string where = folder();
+  if (where.empty()) throw_nowhere();
+  while (where != "." && where != "/" && access(where.c_str(), F_OK) != 0) {
+    const std::size_t slash = where.rfind('/');  // writing makes those that lack
+    where = slash == std::string::npos ? "." : slash == 0 ? "/" : where.substr(0, slash);
+  }
+  if (access(where.c_str(), W_OK | X_OK) != 0)
+    fail(Status::unsupported, where, ": can't be written: ", std::strerror(errno), ".");
 }
 
 std::vector<std::string> forget_saved(std::string_view kind) {

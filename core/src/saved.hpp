@@ -56,9 +56,12 @@ Saved read_saved(std::string_view kind, int version, const SavedKey& key);
 std::string write_saved(std::string_view kind, int version, const SavedKey& key,
                         const std::vector<std::string>& rows);
 
+/// Makes the folder where it isn't there yet: before the lock of who is going to write the first file.
+void make_saved_folder();
+
 /// While it lives, no other process or thread has one: for who reads a file, adds to it and writes it.
-/// The kernel gives it back for a process that died. Where the folder can't be locked (a file system
-/// without locks), the last one wins as ever.
+/// The kernel gives it back for a process that died. Where the folder isn't there, nothing needs it; where
+/// it can't be locked (a file system without locks), the last one wins as ever.
 class SavedLock {
  public:
   SavedLock();
@@ -71,6 +74,10 @@ class SavedLock {
 
 /// 16 digits.
 std::string hex(uint64_t value);
+
+/// Before long work whose end is write_saved(): throws as that would where the folder, or the one to
+/// make it in, takes no file.
+void check_writable();
 
 /// Removes every file of the kind, of all devices, and returns their paths. Throws as write_saved().
 std::vector<std::string> forget_saved(std::string_view kind);

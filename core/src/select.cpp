@@ -176,9 +176,7 @@ trine_native native_of(const DeviceState& device, void* queue) {
   native.context = device.native_context;
   native.queue = queue;
   native.facts = &device.raw;
-  native.threads = device.raw.kind == TRINE_DEVICE_CPU && device.shares_memory
-                       ? static_cast<int32_t>(device.raw.compute_units)
-                       : 0;
+  native.threads = device.in_place ? static_cast<int32_t>(device.raw.compute_units) : 0;
   return native;
 }
 

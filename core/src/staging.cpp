@@ -22,6 +22,7 @@ void log_copy(QueueState& queue) {
 
 void enqueue(QueueState& queue, const trine_copy& copy) {
   const std::lock_guard lock(queue.line->mutex);
+  queue.line->has_work = true;  // another thread's wait() may have come since log_copy()
   queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
 }
 
@@ -145,7 +146,7 @@ void copy_between(QueueState& queue, BufferState& source, const trine_view& from
   // Pinned or wrapped memory of a device with its own memory may be cached there: only where both are
   // one is the host's pointer as good as the device's.
   const auto on_host = [](const BufferState& buffer) {
-    return buffer.device->shares_memory && buffer.facts.host;
+    return buffer.device->in_place && buffer.facts.host;
   };
   if (on_host(source)) {
     copy_directly(queue, target.device, TRINE_HOST_TO_DEVICE, source, from, target, to, pieces);

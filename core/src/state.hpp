@@ -54,7 +54,9 @@ struct DeviceState : kit::Allocated {
   trine_device* handle = nullptr;
   void* native_device = nullptr;
   void* native_context = nullptr;
-  bool shares_memory = false;
+  /// A CPU computes in the host's memory, whatever its address. An integrated GPU shares it too, but
+  /// must pin whole pages of it first: calls on host data bring it what they need, as to any GPU.
+  bool in_place = false;
   mutable std::atomic<const TuningTable*> tuning{nullptr};  ///< tuning_of() fills it in
   mutable std::atomic<bool> lost{false};
   mutable std::mutex lost_mutex;
@@ -65,11 +67,19 @@ struct DeviceState : kit::Allocated {
 struct Timeline : kit::Allocated {
   explicit Timeline(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
   ~Timeline();
+  /// The queue is gone, and all its work has passed, or failed: nothing more will come of it.
+  bool is_over() const noexcept {
+    return !queue && (!tail || device->api.event_query(tail) != TRINE_NOT_READY);
+  }
+  /// An adopted queue in which nothing is left may be gone: then only the program may ask about it.
+  bool can_be_asked() const { return !is_adopted || has_work; }
 
   std::shared_ptr<DeviceState> device;
   std::mutex mutex;              ///< serialises the calls on the queue
   trine_queue* queue = nullptr;  ///< nullptr once destroyed
   trine_event* tail = nullptr;   ///< of a destroyed queue: passes when all its work has; or nullptr
+  bool is_adopted = false;
+  bool has_work = false;  ///< something was enqueued since the last good wait
 };
 
 /// What was enqueued since the last good wait, to be named when something fails.
@@ -89,11 +99,17 @@ struct QueueState : Remains {
   explicit QueueState(std::shared_ptr<DeviceState> on);
   ~QueueState() override;
   bool passed() noexcept override;
+  bool frees(const DeviceState& of, uint32_t kind) const noexcept override {
+    return scratch && &device() == &of && kind == TRINE_MEMORY_DEVICE;
+  }
   /// The last handle is gone: queue and workspace go when the work in flight has passed.
   static void retire(QueueState* state) noexcept;
 
   DeviceState& device() const { return *line->device; }
-  void log(const Logged& entry) noexcept { entries[logged++ % kLogged] = entry; }
+  void log(const Logged& entry) noexcept {
+    entries[logged++ % kLogged] = entry;
+    line->has_work = true;
+  }
   /// Enqueues nothing but says what failed: names the operations since the last good wait.
   [[noreturn]] void raise(trine_status status, std::string_view what);
   void expect(trine_status status, std::string_view what) {
@@ -109,8 +125,10 @@ struct QueueState : Remains {
   void keep(std::shared_ptr<QueueState> helper, Helpers& finished);
   /// Waits for the helpers, notes what failed, and hands them over likewise.
   Helpers settle_helpers() noexcept;
-  /// Device memory for one launch; grows, and zeroes the control bytes when they may not be.
-  trine_workspace workspace(uint64_t bytes);
+  /// Device memory for the launch that was logged last; grows, and zeroes the control bytes when they
+  /// may not be. `lock` is this queue's; where memory must be waited for, it is off meanwhile.
+  trine_workspace workspace(uint64_t bytes, std::unique_lock<std::mutex>& lock);
+  trine_status grow_scratch(uint64_t bytes);
   trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);
 
@@ -143,6 +161,9 @@ struct BufferState : Remains {
   explicit BufferState(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
   ~BufferState() override;
   bool passed() noexcept override;
+  bool frees(const DeviceState& of, uint32_t kind) const noexcept override {
+    return device.get() == &of && facts.kind == kind;
+  }
   static void retire(BufferState* state) noexcept;
   /// Remembers that `line` is about to use the buffer.
   void used_on(const std::shared_ptr<Timeline>& line);

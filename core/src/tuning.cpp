@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 
 #include "check.hpp"
+#include "placement.hpp"
 #include "saved.hpp"
 
 namespace trine {
@@ -25,18 +25,6 @@ namespace {
 
 constexpr std::string_view kKind = "tuning", kDefault = "default";
 constexpr int kVersion = 1;
-
-/// "12.3 us"
-std::string time_text(double seconds) {
-  const char* unit = seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g %s",
-                seconds * (seconds < 1e-3 ? 1e6
-                           : seconds < 1  ? 1e3
-                                          : 1),
-                unit);
-  return text;
-}
 
 std::string number_text(double value) {
   char text[32];
@@ -165,11 +153,10 @@ struct Tables {
   }
 };
 
-template <class Descriptor, class Struct>
+template <class Struct>
 std::string call_text(Operation kind, const Struct& operation) {
   return entry([&] {
-    Descriptor descriptor;
-    check(operation, nullptr, Mode::plan, descriptor);
+    const auto descriptor = plan_of(operation);
     return text_of(tuned_call_of({sizeof(trine_call), static_cast<uint32_t>(kind), &descriptor}));
   });
 }
@@ -260,13 +247,13 @@ Tuning tuning(const Device& device) {
 }
 
 std::string tuned_call(const Reduce& operation) {
-  return detail::call_text<trine_reduce>(Operation::reduce, operation);
+  return detail::call_text(Operation::reduce, operation);
 }
 std::string tuned_call(const Transpose& operation) {
-  return detail::call_text<trine_transpose>(Operation::transpose, operation);
+  return detail::call_text(Operation::transpose, operation);
 }
 std::string tuned_call(const Gemm& operation) {
-  return detail::call_text<trine_gemm>(Operation::gemm, operation);
+  return detail::call_text(Operation::gemm, operation);
 }
 
 std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
@@ -275,6 +262,7 @@ std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
     std::vector<Tuned> checked;
     checked.reserve(rows.size());
     for (const Tuned& row : rows) checked.push_back(detail::checked(state, row));
+    detail::make_saved_folder();
     return detail::rewrite(state, [&](detail::Lines& lines) {
       for (const Tuned& row : checked) lines[row.call] = detail::line_of(row);
       return true;
@@ -291,6 +279,7 @@ bool forget_tuning(const Device& device, const std::string& call) {
 
 std::vector<std::string> forget_tuning() {
   return detail::entry([] {
+    const detail::SavedLock lock;  // a sweep that is adding its rows would write the others back
     std::vector<std::string> paths = detail::forget_saved(detail::kKind);
     ++detail::tuning_generation;
     return paths;

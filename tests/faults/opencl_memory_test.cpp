@@ -1,5 +1,6 @@
 // Host memory is used in place only where the driver keeps no copy of it: a real CPU device does so;
 // devices that only seem to share memory are played by the loader's table.
+#include <cstring>
 #include <vector>
 
 #include "opencl_fixture.hpp"
@@ -63,6 +64,34 @@ TEST_F(OpenclMemory, a_cpu_whose_driver_keeps_a_copy_does_not_share_it) {
   trine::opencl::replace_driver(&played);
   EXPECT_FALSE(shares_memory());
   EXPECT_EQ(wrap(), TRINE_UNSUPPORTED);
+}
+
+TEST_F(OpenclMemory, larger_than_the_largest_buffer_is_refused_with_the_limit_in_every_kind) {
+  static constexpr uint64_t kLimit = 1 << 20;
+  played.clGetDeviceInfo = [](cl_device_id device, cl_device_info what, size_t bytes, void* answer,
+                              size_t* needed) {
+    const cl_int code = real.clGetDeviceInfo(device, what, bytes, answer, needed);
+    if (what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && answer) *static_cast<cl_ulong*>(answer) = kLimit;
+    return code;
+  };
+  trine::opencl::replace_driver(&played);
+  const faults::Device device(*backend);
+  std::vector<char> memory(kLimit + 1);
+  const auto make = [&](uint32_t kind, uint64_t bytes) {
+    trine_buffer* made = nullptr;
+    const trine_status status =
+        kind == TRINE_MEMORY_WRAPPED
+            ? backend->buffer_wrap(device.device, memory.data(), bytes, &made)
+            : backend->buffer_allocate(device.device, bytes, kind, &made);
+    if (status == TRINE_OK) backend->buffer_free(made);
+    return status;
+  };
+  for (const uint32_t kind : {TRINE_MEMORY_DEVICE, TRINE_MEMORY_PINNED, TRINE_MEMORY_WRAPPED}) {
+    EXPECT_EQ(make(kind, kLimit), TRINE_OK) << kind << ": " << backend->last_error();
+    EXPECT_EQ(make(kind, kLimit + 1), TRINE_UNSUPPORTED) << kind;
+    EXPECT_NE(std::strstr(backend->last_error(), "exceeds the device's limit, 1048576"), nullptr)
+        << kind << ": " << backend->last_error();
+  }
 }
 
 }  // namespace

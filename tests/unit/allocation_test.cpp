@@ -2,6 +2,7 @@
 // next call is right. The seam is trine_test_host, through which core and backends take all memory.
 #include "backends/services.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -57,10 +58,11 @@ void release(void*, void* pointer) {
 
 constexpr trine_host kHost{sizeof(trine_host), nullptr, &allocate, &release};
 
-/// What is failed: a program's whole road, from the queue to the result.
-float whole_road(const Device& device, std::vector<float>& output) {
+/// What is failed: a program's whole road, from opening the device to the result.
+float whole_road(std::vector<float>& output) {
   // Outlives what an exception leaves in flight: host memory is the caller's until the queue passed.
   static const std::vector<float> values(64, 1.0f);
+  const Device device = open("fake:0:as=road");
   Queue queue(device), second(device);
   const Buffer input(device, 256), result(device, 4);
   copy(queue, host_vector(values.data(), Dtype::f32, 64), vector(input, Dtype::f32, 64));
@@ -90,15 +92,15 @@ class NthAllocation : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
-  const Device device = open("fake:0");
+  const Device keeper = open("fake:0");  // the backend's first device
   std::vector<float> output(1);
-  EXPECT_EQ(whole_road(device, output), 64);
+  EXPECT_EQ(whole_road(output), 64);
   int failures = 0;
   for (long n = 0; n < 200; ++n) {
     failing.fired = 0;
     failing.until = n;
     output[0] = -1;
-    const Refusal refusal = refusal_of([&] { whole_road(device, output); });
+    const Refusal refusal = refusal_of([&] { whole_road(output); });
     failing.until = -1;
     if (failing.fired == 0) {
       EXPECT_EQ(refusal.status, Status::ok) << refusal.sentence;
@@ -109,13 +111,63 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
     // What fails in a destructor is put off, not thrown: then the road was travelled to its end.
     EXPECT_TRUE(refusal.status == Status::out_of_memory || output[0] == 64)
         << n << ": " << refusal.sentence;
-    EXPECT_EQ(whole_road(device, output), 64) << "after the failure of allocation " << n;
+    EXPECT_EQ(whole_road(output), 64) << "after the failure of allocation " << n;
   }
   FAIL() << "the road has more than 200 allocations";
 }
 
 INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
+
+/// Fails each C++ allocation of body() in turn, until one runs out of allocations: out_of_memory is all
+/// that leaves those where one failed.
+template <class Body>
+void survives_every_new(const char* what, Body&& body) {
+  int failures = 0;
+  for (bool failed = true; failed; ++failures) {
+    ASSERT_LT(failures, 1000) << what;
+    Status status = Status::ok;
+    news = failures;
+    try {
+      body();
+    } catch (const Error& error) { status = error.status(); }
+    failed = news < 0;
+    news = -1;
+    EXPECT_TRUE(!failed || status == Status::out_of_memory)
+        << what << ": allocation " << failures << " failed unnoticed";
+  }
+  EXPECT_GT(failures, 2) << what;
+}
+
+TEST(Devices, SurviveEveryFailedAllocation) {
+  survives_every_new("the first backends", [] { backends(); });
+  const Device keeper = open("fake:0");
+  survives_every_new("backends", [] { backends(); });
+  survives_every_new("search_path", [] { search_path(); });
+  survives_every_new("rungs", [&] { static_cast<void>(keeper.rungs(Operation::reduce)); });
+  survives_every_new("open", [] { open("fake:1:as=another"); });
+  survives_every_new("open, wrongly", [] { open("nothing like it"); });
+  const Choice choice = choose(
+      keeper, Reduce{.input = vector({}, Dtype::f32, 9), .output = vector({}, Dtype::f32, 1)});
+  survives_every_new("Choice::rung", [&] { choice.rung(); });
+  survives_every_new("Choice::sentence", [&] { choice.sentence(); });
+}
+
+TEST(Packs, AreAppendedWholeAndOnceWhereverMemoryEnds) {
+  const Device device = open("other:0");
+  const size_t before = device.rungs(Operation::reduce).size();
+  const std::string folder = TRINE_TEST_LATER;
+  std::vector<BackendInfo> found;
+  survives_every_new("load_packs", [&] { found = load_packs(folder); });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].reason, "");
+  std::vector<std::string> names;
+  for (const RungInfo& rung : device.rungs(Operation::reduce)) {
+    EXPECT_EQ(std::find(names.begin(), names.end(), rung.name), names.end()) << rung.name;
+    names.push_back(rung.name);
+  }
+  EXPECT_GT(names.size(), before);
+}
 
 // Files of measurements are core's own, made of strings: their allocations are C++'s.
 TEST(SavedFile, SurvivesEveryFailedAllocation) {

@@ -103,6 +103,29 @@ TEST_F(Checks, BroadcastAndOverlapAreForInputsOnly) {
   queue.wait();
 }
 
+TEST_F(Checks, PinnedMemoryThatStaysMappedIsNoOperand) {
+  constexpr auto kRefused = Status::unsupported;
+  const char* const why = "pinned memory of fake:0 is the host's for as long as it lives";
+  const View pinned = vector(Buffer(device, 4096, Memory::pinned), Dtype::f32, 64);
+  const View own = vector(data, Dtype::f32, 64);
+  Reduce op = sum();
+  op.input = pinned;
+  EXPECT_REFUSED(kRefused, why, run(queue, op));
+  EXPECT_REFUSED(kRefused, why, copy(queue, pinned, own));
+  EXPECT_REFUSED(kRefused, why, copy(queue, own, pinned));
+  const float one = 1;
+  EXPECT_REFUSED(kRefused, why, fill(queue, pinned, &one));
+  copy(queue, host_vector(pinned.buffer.host(), Dtype::f32, 64), own);
+  queue.wait();
+  // Where device and host share memory it is as any other.
+  const Device shared = open("other:0");
+  Queue there(shared);
+  op.input = vector(Buffer(shared, 256, Memory::pinned), Dtype::f32, 64);
+  op.output = vector(Buffer(shared, 4), Dtype::f32, 1);
+  run(there, op);
+  there.wait();
+}
+
 TEST_F(Checks, OutputsMayNotOverlapInputs) {
   Reduce op = sum();
   op.output = vector(data, Dtype::f32, 1, 16);
@@ -204,7 +227,7 @@ TEST_F(Checks, GemmWantsMatchingOperands) {
   op = product();
   op.numerics = Numerics::fast;
   op.a.dtype = op.b.dtype = Dtype::f16;
-  EXPECT_REFUSED(Status::unsupported, "f16", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "f16 can't be multiplied", run(queue, op));
 }
 
 TEST_F(Checks, ScalarsMustBeExact) {

@@ -88,6 +88,9 @@ TEST(Devices, LaddersHoldTheBackendsRungsThenThePacks) {
   EXPECT_EQ(ladder[3].name, "packed");
   EXPECT_EQ(ladder[3].pack, "pack_for_fake");
   EXPECT_EQ(ladder[3].numerics, Numerics::vendor);
+  for (const uint32_t none : {0u, 4u})
+    EXPECT_REFUSED(Status::invalid_argument, "there is no operation",
+                   static_cast<void>(open("fake:0").rungs(Operation(none))));
 }
 
 // What ran is what was asked for: the proof that a test of a backend tests that backend.
@@ -135,7 +138,10 @@ TEST_F(Packs, LoadOnDemandAndRunInTheQueuesOrder) {
   ASSERT_EQ(loaded.size(), 1u);
   EXPECT_EQ(loaded[0].name, "pack_for_other");
   EXPECT_EQ(loaded[0].reason, "");
-  EXPECT_EQ(load_packs(TRINE_TEST_LATER "/trine_other_pack.so").size(), 1u);
+  for (const char* again : {"/trine_other_pack.so", "/../later/trine_other_pack.so", "/../later"})
+    EXPECT_EQ(load_packs(std::string(TRINE_TEST_LATER) + again).size(), 1u) << again;
+  EXPECT_EQ(load_packs(TRINE_TEST_FAKES "/../fakes/trine_fake_pack.so").size(), 1u)
+      << "found with the backends";
   EXPECT_EQ(other.rungs(Operation::reduce).size(), 4u)
       << "an open device sees it, and sees it once";
 

@@ -5,6 +5,7 @@
 #include <trine/trine.hpp>
 
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -74,6 +75,7 @@ struct FakeDevice : ::testing::Test {
   }
   ~FakeDevice() override {
     panel.hold(0);
+    panel.leave(LONG_MAX / 2);
     for (int call = 0; call < FAKE_CALLS; ++call) panel.fail(call, TRINE_OK);
   }
 
@@ -93,6 +95,14 @@ struct FakeDevice : ::testing::Test {
          host_vector(values.data(), dtype_of<T>, int64_t(values.size())));
     queue.wait();
     return values;
+  }
+};
+
+/// A FakeDevice with a sum to run.
+struct FakeSum : FakeDevice {
+  Buffer data{device, 256}, result{device, 4};
+  Reduce sum() const {
+    return {.input = vector(data, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)};
   }
 };
 

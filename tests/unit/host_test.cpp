@@ -6,9 +6,10 @@
 namespace trine::testing {
 namespace {
 
-std::vector<float> counting(size_t count) {
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 17);
+template <class T = float>
+std::vector<T> counting(size_t count) {
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i % 17);
   return values;
 }
 
@@ -38,22 +39,25 @@ TEST_P(HostCalls, SumOfAVectorASpanAndAnArray) {
 }
 
 TEST_P(HostCalls, LargePageableDataGoesInChunks) {
-  const std::vector<float> values = counting((size_t{70} << 18) + 3);  // 70 MiB and a bit
-  std::vector<float> turned(values.size() - 3);
-  transpose(1024, 70 * 256, values.data(), turned.data(), options);
+  // More than the ring of three chunks of 8 MiB holds, and of large elements: the fake moves them one by one.
+  const int64_t rows = 1024, cols = 41 * 128;
+  const auto values = counting<double>(size_t(rows * cols) + 3);
+  std::vector<double> turned(size_t(rows * cols));
+  transpose(rows, cols, values.data(), turned.data(), options);
   size_t wrong = 0;
-  for (size_t i = 0; i < 1024; ++i) {
-    for (size_t j = 0; j < 70 * 256; ++j) wrong += turned[j * 1024 + i] != values[i * 70 * 256 + j];
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j)
+      wrong += turned[size_t(j * rows + i)] != values[size_t(i * cols + j)];
   }
   EXPECT_EQ(wrong, 0u);
   // Without pinned memory to be had, the slow road leads there, too.
   panel.refuse_pinned(1);
-  std::fill(turned.begin(), turned.end(), 0.0f);
-  transpose(1024, 70 * 256, values.data(), turned.data(), options);
-  EXPECT_EQ(turned[1], values[70 * 256]);
+  std::fill(turned.begin(), turned.end(), 0.0);
+  transpose(rows, cols, values.data(), turned.data(), options);
+  EXPECT_EQ(turned[1], values[size_t(cols)]);
   options.pinned = true;
   EXPECT_EQ(sum(std::span(values).first(1000), options),
-            std::accumulate(values.begin(), values.begin() + 1000, 0.0f));
+            std::accumulate(values.begin(), values.begin() + 1000, 0.0));
 }
 
 TEST_P(HostCalls, SubMatricesLeaveTheirSurroundingsAlone) {
@@ -126,10 +130,23 @@ TEST_P(HostCalls, MistakesAreRefusedAlikeOnEveryDevice) {
                  transpose(view, view, options));
   EXPECT_REFUSED(Status::invalid_argument, "host memory is null",
                  transpose(view, host_row_major(nullptr, Dtype::f32, 4, 4), options));
+  std::vector<float> out(16);
+  char* const odd = reinterpret_cast<char*>(values.data()) + 1;
+  EXPECT_REFUSED(Status::invalid_argument, "reduce: input: its host memory starts at an address",
+                 reduce(Function::sum, Map::identity, Axis::all, host_vector(odd, Dtype::f32, 15),
+                        host_vector(out.data(), Dtype::f32, 1), options));
+  EXPECT_REFUSED(Status::invalid_argument, "is not a multiple of 4 bytes",
+                 transpose(host_row_major(odd, Dtype::b128, 1, 3),
+                           host_row_major(out.data(), Dtype::b128, 3, 1), options));
+  transpose(host_row_major(odd, Dtype::b8, 4, 4), host_row_major(out.data(), Dtype::b8, 4, 4),
+            options);
+  transpose(host_row_major(values.data() + 1, Dtype::b128, 1, 3),
+            host_row_major(out.data(), Dtype::b128, 3, 1), options);
+  EXPECT_EQ(out[0], values[1]);
+  out.assign(16, 0.0f);
   EXPECT_REFUSED(Status::invalid_argument, "doesn't give",
                  gemm(1, view, view, 0, host_row_major(values.data(), Dtype::f32, 4, 3), options));
   EXPECT_REFUSED(Status::invalid_argument, "no exact f32", gemm(0.1, view, view, 0, view, options));
-  std::vector<float> out(16);
   options.rung = "nave";
   EXPECT_REFUSED(Status::not_found, "'naive'", transpose(4, 4, values.data(), out.data(), options));
   EXPECT_EQ(out, std::vector<float>(16));
@@ -147,8 +164,12 @@ TEST_P(HostCalls, AFailureOnTheWayIsThrownAndTheNextCallIsRight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, HostCalls, ::testing::Values("fake:0", "other:0"),
-                         [](const auto& test) { return std::string(test.param).substr(0, 4); });
+INSTANTIATE_TEST_SUITE_P(, HostCalls, ::testing::Values("fake:0", "fake:1", "other:0"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase(name, ':');
+                           return name;
+                         });
 
 TEST(HostCall, AWrongDeviceIsAnErrorNotAnother) {
   const std::vector<float> values(4);

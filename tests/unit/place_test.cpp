@@ -138,6 +138,12 @@ TEST(Place, ADeviceWithTooLittleMemoryIsNoCandidate) {
   EXPECT_EQ(place(op, Where::host).sentence.find("an operand"), std::string::npos);
 }
 
+TEST(Place, SaysTimesInTheUnitThatFits) {
+  EXPECT_EQ(detail::time_text(1.25e-5), "12.5 us");
+  EXPECT_EQ(detail::time_text(0.0025), "2.5 ms");
+  EXPECT_EQ(detail::time_text(2.5), "2.5 s");
+}
+
 TEST(Place, RefusesWhatRunWouldRefuse) {
   EXPECT_REFUSED(Status::invalid_argument, "repeats is 0", place(sum_of(10), Where::host, 0));
   Reduce wrong = sum_of(10);

@@ -1,16 +1,11 @@
-// Queues and events: order, waiting, failures that name what ran, ends with work in flight, bridges
-// between backends. Gates in the fake hold work back, so that "in flight" is a fact, not a hope.
+// Queues and events: order, waiting, failures that name what ran, bridges between backends. Gates in
+// the fake hold work back, so that "in flight" is a fact, not a hope.
 #include "fixture.hpp"
 
 namespace trine::testing {
 namespace {
 
-struct Queues : FakeDevice {
-  Buffer data{device, 256}, result{device, 4};
-  Reduce sum() const {
-    return {.input = vector(data, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)};
-  }
-};
+struct Queues : FakeSum {};
 
 TEST_F(Queues, AreAsynchronousAndInOrder) {
   panel.hold(1);
@@ -119,80 +114,6 @@ TEST_F(Queues, WorkspacesGrowAndStayClean) {
   run(queue, op);
   queue.wait();
   EXPECT_EQ(panel.count(FAKE_FILLS), fills) << "control bytes are zeroed once";
-}
-
-TEST_F(Queues, BuffersDroppedInFlightLiveUntilTheQueueHasPassed) {
-  const long before = panel.count(FAKE_BUFFERS);
-  panel.hold(1);
-  {
-    const Buffer brief(device, 256);
-    const float one = 1;
-    fill(queue, vector(brief, Dtype::f32, 64), &one);
-    run(queue,
-        Reduce{.input = vector(brief, Dtype::f32, 64), .output = vector(result, Dtype::f32, 1)},
-        "naive");
-  }
-  EXPECT_EQ(panel.count(FAKE_BUFFERS), before + 1);
-  Queue unrelated(open("fake:1"));  // makes core look around: it must not free what is in use
-  EXPECT_EQ(panel.count(FAKE_BUFFERS), before + 1);
-  panel.hold(0);
-  queue.wait();
-  EXPECT_TRUE(eventually([&] {
-    Queue another(device);
-    return panel.count(FAKE_BUFFERS) == before;
-  }));
-  EXPECT_EQ(download<float>(result), std::vector<float>{64});
-}
-
-TEST_F(Queues, QueuesDroppedInFlightFinishTheirWork) {
-  const long buffers = panel.count(FAKE_BUFFERS);
-  panel.hold(1);
-  {
-    Queue brief(device);
-    const float one = 1;
-    fill(brief, vector(data, Dtype::f32, 64), &one);
-    run(brief, sum());
-    Buffer(device, 64);  // and a buffer that only it knew
-  }
-  panel.hold(0);
-  EXPECT_TRUE(eventually([&] {
-    Queue another(device);
-    return panel.count(FAKE_BUFFERS) == buffers;
-  })) << "its workspace goes, too";
-  EXPECT_EQ(download<float>(result), std::vector<float>{64});
-}
-
-TEST_F(Queues, ABufferDroppedAfterItsQueueIsFreedInTheEnd) {
-  const long before = panel.count(FAKE_BUFFERS);
-  panel.hold(1);
-  {
-    const Buffer outlives(device, 256);
-    {
-      Queue brief(device);
-      const float one = 1;
-      fill(brief, vector(outlives, Dtype::f32, 64), &one);
-    }
-  }
-  EXPECT_EQ(panel.count(FAKE_BUFFERS), before + 1);
-  panel.hold(0);
-  EXPECT_TRUE(eventually([&] {
-    Queue another(device);
-    return panel.count(FAKE_BUFFERS) == before;
-  }));
-}
-
-TEST_F(Queues, DroppingABufferNeverWaitsForAnotherThreadsWait) {
-  panel.hold(1);
-  auto shared = std::make_unique<Buffer>(device, 256);
-  const float one = 1;
-  fill(queue, vector(*shared, Dtype::f32, 64), &one);
-  std::thread waiter([&] { queue.wait(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  shared
-      .reset();  // as long as the gate is shut: who waits for the other thread here, waits for ever
-  EXPECT_FALSE(queue.done());
-  panel.hold(0);
-  waiter.join();
 }
 
 struct Lost : FakeDevice {};

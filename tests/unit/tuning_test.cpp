@@ -4,8 +4,11 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 #include "core/src/saved.hpp"
 #include "fixture.hpp"
@@ -247,6 +250,28 @@ TEST_F(TuningTest, CanBeSwitchedOffAndForgotten) {
   EXPECT_EQ(rung(sum_of(1000)), "naive");
   EXPECT_EQ(forget_tuning(), std::vector<std::string>{path});
   EXPECT_EQ(why(sum_of(1000)), kBuiltIn);
+}
+
+TEST_F(TuningTest, IsForgottenWhenASweepThatAddsItsRowsHasWrittenThem) {
+  const std::string path = save_tuning(device, {row(sum_of(1000), "naive")});
+  std::atomic<bool> forgotten{false};
+  std::optional<detail::SavedLock> sweep(std::in_place);
+  std::thread forgetting([&] {
+    forget_tuning();
+    forgotten = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(forgotten);
+  EXPECT_TRUE(fs::exists(path));
+  sweep.reset();
+  forgetting.join();
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(TuningTest, ForgettingLeavesNoFolderWhereNoneWas) {
+  EXPECT_TRUE(forget_tuning().empty());
+  EXPECT_FALSE(forget_tuning(device, tuned_call(sum_of(1000))));
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST_F(TuningTest, OneRowCanBeForgotten) {

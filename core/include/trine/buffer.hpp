@@ -13,8 +13,10 @@ struct BufferState;
 }
 
 enum class Memory : uint32_t {
-  device = 1,   ///< the device's own memory
-  pinned = 2,   ///< host memory that transfers at full speed; host() points to it
+  device = 1,  ///< the device's own memory
+  /// Host memory that transfers at full speed; host() points to it. A View of it is an operand as any
+  /// other, but on OpenCL devices that don't share the host's memory: they keep it mapped, and refuse that.
+  pinned = 2,
   wrapped = 3,  ///< the caller's host memory, made known to the device
   adopted = 4   ///< the caller's native device memory
 };
@@ -22,7 +24,8 @@ enum class Memory : uint32_t {
 class TRINE_API Buffer {
  public:
   Buffer() = default;  ///< no memory
-  /// Allocates `bytes` (0 is legal). Throws out_of_memory, or unsupported with the device's limit.
+  /// Allocates `bytes` (0 is legal). Where memory is short, waits for the work of buffers and queues
+  /// that were dropped. Throws out_of_memory, or unsupported with the device's limit.
   Buffer(const Device& device, uint64_t bytes, Memory kind = Memory::device);
   /// The caller's device memory: a CUDA device pointer, a cl_mem, or (cpu) a pointer.
   static Buffer adopt(const Device& device, void* native, uint64_t bytes);
@@ -80,9 +83,11 @@ TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
 
 /// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
 /// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
-/// the queue has passed the copy. Between devices, the queue belongs to either end; devices of
-/// different backends go through pinned host memory, the caller is not blocked; what fails on
-/// either device, the queue's wait() reports.
+/// the queue has passed the copy. Between devices, the queue belongs to either end; what fails on
+/// either device, the queue's wait() reports. Devices with memory of their own go through pinned
+/// host memory, and the caller is not blocked, but where that is short, as in Buffer(). From and to
+/// the cpu's buffers the other device copies directly, as from and to pageable memory: at its speed,
+/// and CUDA may have the caller wait until what comes before on the queue has passed.
 TRINE_API void copy(Queue& queue, const HostView& source, const View& target);
 TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
 TRINE_API void copy(Queue& queue, const View& source, const View& target);

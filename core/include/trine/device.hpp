@@ -37,7 +37,7 @@ struct BackendInfo {
   std::string name;     ///< "cuda"; a pack's own name for packs
   std::string path;     ///< the file it came from or was looked for at
   std::string build;    ///< its version line, empty when absent
-  std::string reason;   ///< why it is absent or has no device; empty when all is well
+  std::string reason;   ///< why it is absent, or what of it is left out; empty when all is well
   std::string extends;  ///< packs: the backend whose ladder they extend; else empty
   std::vector<Facts> devices;
 };

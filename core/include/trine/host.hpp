@@ -34,7 +34,8 @@ struct HostOptions {
 };
 
 /// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the
-/// operations of the same names (trine/operations.hpp); alpha and beta must be exact in the dtype.
+/// operations of the same names (trine/operations.hpp), alignment included, on every device; alpha
+/// and beta must be exact in the dtype.
 TRINE_API void reduce(Function function, Map map, Axis axis, const HostView& input,
                       const HostView& output, const HostOptions& options = {});
 TRINE_API void transpose(const HostView& input, const HostView& output,

@@ -34,7 +34,8 @@ struct Transpose {
 
 /// c = alpha a b + beta c, batched. a: m x k, b: k x n, c: m x n, one dtype (f32, f64, i32); every
 /// operand has a unit stride along rows or columns, so neither transposition nor layout needs a
-/// flag. An input's batch stride may be 0. alpha and beta must be exact in the operand dtype.
+/// flag; the other stride is BLAS's leading dimension (col_major(), then col_stride = lda). An
+/// input's batch stride may be 0. alpha and beta must be exact in the operand dtype.
 /// acc = +0; acc = fma(a_ik, b_kj, acc), k ascending; t = alpha * (acc + 0), or +0 when alpha = 0 (a,
 /// b are not read) or k = 0; result t when beta = 0 (c is not read), else fma(beta, c, t).
 /// i32 is modulo 2^32.
@@ -49,7 +50,7 @@ struct TRINE_API Choice {
   Device device;
   Operation operation = Operation::reduce;
   Numerics numerics = Numerics::reproducible;  ///< of the rung that was chosen
-  std::string_view why;      ///< "named by the caller", "tuned: …", "default: …"
+  std::string_view why;      ///< "named by the caller", "tuned: …", or the backend's own reason
   std::string rung() const;  ///< "sequential:threads=256,finish=atomic"
   std::string_view rung_name() const;
   std::string_view pack() const;  ///< empty for the backend's own rungs
@@ -62,7 +63,8 @@ struct TRINE_API Choice {
 /// Enqueues. `rung` is "" or "name" or "name:parameter=value,…". Throws Error: invalid_argument
 /// (null or foreign buffers, extents that overflow or exceed the buffer, overlapping or broadcast
 /// output, dtypes, misaligned base: the dtype's size, for transpose min(element size, 4)),
-/// not_found (no such rung or parameter; the closest is named), unsupported (with the reason).
+/// not_found (no such rung or parameter; the closest is named), unsupported (with the reason),
+/// out_of_memory (for the rung's workspace; waits as Buffer() does before it fails).
 TRINE_API Choice run(Queue& queue, const Reduce& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Transpose& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Gemm& operation, std::string_view rung = {});

@@ -35,9 +35,10 @@ class TRINE_API Queue {
   Queue() = default;  ///< no queue; every use throws invalid_argument
   explicit Queue(const Device& device);
   /// Uses the caller's cudaStream_t / CUstream or in-order cl_command_queue (of any context). It is
-  /// never destroyed by us and must outlive the last wait(). The cpu has no native queue. A
-  /// cl_command_queue takes memory of its own context only: where that isn't the device's
-  /// (Device::native()), adopt cl_mems of it; other buffers are refused.
+  /// never destroyed by us and must outlive the last wait(): after that, buffers used there and the
+  /// Queue itself may go later than it, and what the program itself enqueues there is not waited for.
+  /// The cpu has no native queue. A cl_command_queue takes memory of its own context only: where
+  /// that isn't the device's (Device::native()), adopt cl_mems of it; other buffers are refused.
   static Queue adopt(const Device& device, void* native);
 
   explicit operator bool() const noexcept { return state_ != nullptr; }

@@ -37,7 +37,8 @@ class TRINE_API Error : public std::runtime_error {
   Status status_;
 };
 
-/// Element types. b8 … b128 are plain bits, for transpose and copies. f16, bf16: `fast` gemm only.
+/// Element types. b8 … b128 are plain bits, for transpose and copies. f16 and bf16
+/// are reserved: no backend computes with them.
 enum class Dtype : uint32_t {
   f32 = TRINE_F32,
   f64 = TRINE_F64,

@@ -1,9 +1,10 @@
 /* A backend in plain C11, as a test of the contract and as a stage for core's tests: queues with a
  * thread each, memory of its own, and a control panel with gates, faults and counters.
  *
- * Compiled twice: as "fake", two devices with memory of their own, and as "other", one device that
- * shares the host's memory (FAKE_SHARED). Tests reach the panel through Device::native().device. What needs a
- * device that nothing else has open takes one of its own name: "fake:1:as=mine".
+ * Compiled twice: as "fake", a GPU with memory of its own and an integrated one, which can't pin
+ * what it is to wrap, and as "other", a CPU that shares the host's memory (FAKE_SHARED). Tests reach
+ * the panel through Device::native().device. What needs a device that nothing else has open takes
+ * one of its own name: "fake:1:as=mine".
  */
 #ifndef TRINE_TESTS_FAKE_H
 #define TRINE_TESTS_FAKE_H
@@ -43,6 +44,7 @@ enum {
   FAKE_FILLS,
   FAKE_PENDING,          /* tasks that haven't run to their end */
   FAKE_DIRTY_WORKSPACES, /* launches that found a control byte that wasn't zero */
+  FAKE_USES_OF_GONE,     /* calls on an adopted queue that the program had destroyed */
   FAKE_COUNTERS
 };
 
@@ -55,7 +57,13 @@ typedef struct fake_panel {
   void (*fail_later)(int call, int status, int passes); /* fail(), after so many that pass */
   void (*slow_copies)(int milliseconds);                /* each takes so much longer */
   void (*largest_buffer)(long bytes);                   /* of devices opened from now on */
+  void (*leave)(long bytes);                            /* of memory, to all buffers to come */
 } fake_panel;
+
+/* What the fake adopts as a queue: the program's own, which it may destroy. */
+typedef struct fake_native_queue {
+  int is_destroyed;
+} fake_native_queue;
 
 #ifdef __cplusplus
 }

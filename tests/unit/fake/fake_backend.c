@@ -1,5 +1,6 @@
 /* Open, table, close: the fake backend's devices, memory and control panel. */
 #define _POSIX_C_SOURCE 200809L
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static atomic_int pinned_refused;
 static atomic_int copies_last;       /* milliseconds */
 static atomic_int dtypes_refused[2]; /* by device */
 static atomic_long largest_buffer = FAKE_LARGEST;
+static atomic_long memory_left = LONG_MAX / 2;
 static pthread_mutex_t gate_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opened = PTHREAD_COND_INITIALIZER;
 static int held;
@@ -51,10 +53,11 @@ static void panel_refuse_dtype(int device, int dtype) {
 }
 
 static void panel_largest_buffer(long bytes) { atomic_store(&largest_buffer, bytes); }
+static void panel_leave(long bytes) { atomic_store(&memory_left, bytes); }
 
-const fake_panel fake_the_panel = {panel_hold,          panel_fail,          panel_count,
-                                   panel_refuse_pinned, panel_refuse_dtype,  panel_fail_later,
-                                   panel_slow_copies,   panel_largest_buffer};
+const fake_panel fake_the_panel = {panel_hold,          panel_fail,           panel_count,
+                                   panel_refuse_pinned, panel_refuse_dtype,   panel_fail_later,
+                                   panel_slow_copies,   panel_largest_buffer, panel_leave};
 
 void fake_counted(int counter, long change) { atomic_fetch_add(&counters[counter], change); }
 trine_status fake_fault(int call) {
@@ -96,6 +99,8 @@ static trine_status device_count(int32_t* count) {
   return TRINE_OK;
 }
 
+static int is_integrated(int32_t index) { return !FAKE_SHARED && index == 1; }
+
 static trine_status describe(int32_t index, trine_device_facts* facts) {
   const uint32_t size = facts->size < sizeof *facts ? facts->size : (uint32_t)sizeof *facts;
   trine_device_facts ours;
@@ -106,8 +111,8 @@ static trine_status describe(int32_t index, trine_device_facts* facts) {
   snprintf(ours.driver, sizeof ours.driver, "none");
   ours.memory_bytes = (uint64_t)1 << 31;
   ours.max_buffer_bytes = (uint64_t)atomic_load(&largest_buffer);
-  ours.capabilities =
-      TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | (FAKE_SHARED ? TRINE_CAN_SHARE_MEMORY : 0);
+  ours.capabilities = TRINE_CAN_F64 | TRINE_CAN_REPRODUCE |
+                      (FAKE_SHARED || is_integrated(index) ? TRINE_CAN_SHARE_MEMORY : 0);
   ours.compute_units = 4;
   memcpy(facts, &ours, size);
   return TRINE_OK;
@@ -159,6 +164,10 @@ static trine_status buffer_allocate(trine_device* device, uint64_t bytes, uint32
   if (kind == TRINE_MEMORY_PINNED && fake_pinned_refused()) {
     return fake_error(TRINE_UNSUPPORTED, "no pinned memory");
   }
+  if (atomic_fetch_sub(&memory_left, (long)bytes) < (long)bytes) {
+    atomic_fetch_add(&memory_left, (long)bytes);
+    return fake_error(TRINE_OUT_OF_MEMORY, "the fake device is full");
+  }
   void* memory = fake_allocate(bytes);
   if (!memory) return TRINE_OUT_OF_MEMORY;
   memset(memory, 0xA5, (size_t)bytes); /* nobody may rely on fresh memory */
@@ -174,12 +183,14 @@ static trine_status buffer_adopt(trine_device* device, void* native, uint64_t by
 }
 static trine_status buffer_wrap(trine_device* device, void* host, uint64_t bytes,
                                 trine_buffer** buffer) {
-  (void)device;
+  if (is_integrated(device->index))
+    return fake_error(TRINE_UNSUPPORTED, "a page of it is pinned already");
   return make(host, bytes, TRINE_MEMORY_WRAPPED, buffer);
 }
 static void buffer_free(trine_buffer* buffer) {
   if (buffer->kind == TRINE_MEMORY_DEVICE || buffer->kind == TRINE_MEMORY_PINNED) {
     fake_release(buffer->memory);
+    atomic_fetch_add(&memory_left, (long)buffer->bytes);
   }
   fake_release(buffer);
   fake_counted(FAKE_BUFFERS, -1);
@@ -191,7 +202,11 @@ static trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts
   facts->native = buffer->memory;
   facts->host = is_host ? buffer->memory : NULL;
   facts->bytes = buffer->bytes;
-  if (facts->size >= sizeof *facts) facts->address = (uint64_t)(uintptr_t)buffer->memory;
+  /* Pinned memory is mapped, as an OpenCL GPU's is. */
+  const int is_mapped = !FAKE_SHARED && buffer->kind == TRINE_MEMORY_PINNED;
+  if (facts->size >= sizeof *facts && !is_mapped) {
+    facts->address = (uint64_t)(uintptr_t)buffer->memory;
+  }
   return TRINE_OK;
 }
 

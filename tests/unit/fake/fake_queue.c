@@ -21,6 +21,7 @@ typedef struct task {
 
 struct trine_queue {
   trine_device* device;
+  const fake_native_queue* native; /* of an adopted one */
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   task *first, **last;
@@ -83,7 +84,12 @@ static void* work(void* argument) {
   return NULL;
 }
 
+static void use_native(const trine_queue* queue) {
+  if (queue->native && queue->native->is_destroyed) fake_counted(FAKE_USES_OF_GONE, 1);
+}
+
 trine_status fake_push(trine_queue* queue, fake_task run, void* argument) {
+  use_native(queue);
   task* added = fake_allocate(sizeof *added);
   if (!added) {
     fake_release(argument);
@@ -122,8 +128,9 @@ trine_status fake_queue_create(trine_device* device, trine_queue** made) {
   return TRINE_OK;
 }
 trine_status fake_queue_adopt(trine_device* device, void* native, trine_queue** queue) {
-  (void)native;
-  return fake_queue_create(device, queue);
+  const trine_status status = fake_queue_create(device, queue);
+  if (status == TRINE_OK) (*queue)->native = native;
+  return status;
 }
 void fake_queue_destroy(trine_queue* queue) {
   pthread_mutex_lock(&queue->mutex);
@@ -135,10 +142,11 @@ void fake_queue_destroy(trine_queue* queue) {
 }
 void* fake_queue_native(trine_queue* queue) { return queue; }
 trine_status fake_queue_flush(trine_queue* queue) {
-  (void)queue;
+  use_native(queue);
   return TRINE_OK;
 }
 trine_status fake_queue_wait(trine_queue* queue) {
+  use_native(queue);
   const trine_status fault = fake_fault(FAKE_QUEUE_WAIT);
   if (fault != TRINE_OK) return fault;
   pthread_mutex_lock(&queue->mutex);
@@ -149,6 +157,7 @@ trine_status fake_queue_wait(trine_queue* queue) {
   return failure == TRINE_OK ? TRINE_OK : fake_error(failure, "a planted fault in the queue");
 }
 trine_status fake_queue_query(trine_queue* queue) {
+  use_native(queue);
   pthread_mutex_lock(&queue->mutex);
   const int idle = !queue->first && !queue->busy;
   pthread_mutex_unlock(&queue->mutex);

@@ -50,7 +50,7 @@ cat > "$package"/trine.sh <<'TEXT'
 # Those of a CUDA toolkit come last, and the fallbacks one by one where the machine has none.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 for library in "$here"/lib/fallback/*; do
-  if ! ldconfig -p | grep -q "^\s$(basename "$library") "; then
+  if ! ldconfig -p | grep "^\s$(basename "$library") " > /dev/null; then
     mkdir -p "$here"/lib/used && cp -n "$library" "$here"/lib/used/
   fi
 done

@@ -3,7 +3,7 @@
 //
 // Folder: TRINE_CACHE_DIR (empty: no cache), else XDG_CACHE_HOME/trine, else HOME/.cache/trine; in
 // it opencl/<key>.bin. An entry is written to a temporary and renamed. Its checksum is tested before
-// a driver sees a byte of it: PoCL accepts a damaged binary, Oclgrind aborts on one.
+// a driver sees a byte of it: Oclgrind aborts on a damaged binary.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Devices: an open one has a context, a service queue and its programs.
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "opencl/objects.hpp"
 
@@ -10,6 +11,7 @@ Device::Device(int device_index)
     : trine_device(gpu::kOpencl, device_index), where(found_device(device_index)) {
   describe_device(device_index, facts);
   is_nvidia = target.has(TRINE_CAN_INLINE_PTX);
+  keeps_programs = std::string_view(facts.driver).starts_with("Portable Computing Language,");
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(where.platform), 0};
   cl_int code = CL_SUCCESS;

@@ -44,6 +44,9 @@ struct Device final : trine_device {
 
   const Found where;
   bool is_nvidia = false;  // the driver's own stamps cost 11 us a launch there
+  // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once more, for
+  // work-groups of any size: half of what a first run took.
+  bool keeps_programs = false;
   Stamps stamps{*this};
   Context* context = nullptr;
   cl_command_queue service = nullptr;  // maps and unmaps; whether the device lives
@@ -96,7 +99,6 @@ struct Queue final : trine_queue {
   bool has_new_work_ = false;  // since the last wait or marker
   cl_event idle_marker_ = nullptr;
   kit::Vector<Kernel> kernels_;
-  kit::Vector<Program*> to_store_;  // launched here, not on disk yet
 };
 
 struct Event final : trine_event {

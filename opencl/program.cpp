@@ -79,12 +79,20 @@ Program& Context::program(const gpu::Row& row, const int* macro) {
   fresh->file = row.file;
   fresh->defines = defines;
   fresh->options = options;
-  fresh->key.add(device_.facts.name);
-  fresh->key.add(device_.facts.driver);
-  fresh->key.add(defines.data(), defines.size());
-  fresh->key.add(options.data(), options.size());
-  fresh->key.add(text, source.size);
-  if (!build_from_binary(*fresh)) build_from_source(*fresh, text, source.size);
+  if (device_.keeps_programs) {
+    build_from_source(*fresh, text, source.size);
+  } else {
+    CacheKey key;
+    key.add(device_.facts.name);
+    key.add(device_.facts.driver);
+    key.add(defines.data(), defines.size());
+    key.add(options.data(), options.size());
+    key.add(text, source.size);
+    if (!build_from_binary(*fresh, key)) {
+      build_from_source(*fresh, text, source.size);
+      store(*fresh, key);
+    }
+  }
   programs_.push_back(fresh.release());
   return *programs_.back();
 }
@@ -94,8 +102,8 @@ cl_int Context::build(Program& program) {
                                  nullptr, nullptr);
 }
 
-bool Context::build_from_binary(Program& program) {
-  const auto binary = load_binary(program.key);
+bool Context::build_from_binary(Program& program, const CacheKey& key) {
+  const auto binary = load_binary(key);
   if (binary.empty()) return false;
   const unsigned char* data = binary.data();
   const std::size_t bytes = binary.size();
@@ -116,7 +124,6 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   device_.check(code, "clCreateProgramWithSource");
   code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
-  program.wants_storing = true;
 }
 
 void Context::fail_build(Program& program, cl_int code) {
@@ -143,8 +150,7 @@ void Context::fail_build(Program& program, cl_int code) {
             program.file, error_name(code), log);
 }
 
-void Context::store(Program& program) {
-  if (!program.wants_storing.exchange(false)) return;
+void Context::store(const Program& program, const CacheKey& key) {
   std::size_t bytes = 0;
   if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes,
                                 nullptr) != CL_SUCCESS ||
@@ -156,7 +162,7 @@ void Context::store(Program& program) {
     unsigned char* data = binary.data();
     if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARIES, sizeof data, &data,
                                   nullptr) == CL_SUCCESS) {
-      store_binary(program.key, binary.data(), bytes);
+      store_binary(key, binary.data(), bytes);
     }
   } catch (const std::bad_alloc&) {  // then it is compiled again in the next process
   }

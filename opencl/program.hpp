@@ -2,7 +2,6 @@
 // that the cache kept, and held until the context goes.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 
 #include "backends/gpu/row.hpp"
@@ -17,10 +16,6 @@ struct Program : kit::Allocated {
   const char* file;
   String defines, options;
   cl_program program = nullptr;
-  CacheKey key;
-  /// PoCL puts a work-group size into a binary when it is first launched, so what was built from
-  /// source is stored after that.
-  std::atomic<bool> wants_storing{false};
 };
 
 class Context : public kit::Allocated {
@@ -32,12 +27,12 @@ class Context : public kit::Allocated {
   cl_context native() const { return native_; }
   /// The instance of the row's file with these macro values.
   Program& program(const gpu::Row& row, const int* macro);
-  void store(Program& program);
 
  private:
   Program* find(const char* file, const String& defines, const String& options);
-  bool build_from_binary(Program& program);
+  bool build_from_binary(Program& program, const CacheKey& key);
   void build_from_source(Program& program, const char* source, std::size_t bytes);
+  void store(const Program& program, const CacheKey& key);
   cl_int build(Program& program);
   [[noreturn]] void fail_build(Program& program, cl_int code);
 

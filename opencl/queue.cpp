@@ -41,8 +41,6 @@ void Queue::wait() {
   device_.check(driver().clFinish(queue), "clFinish");
   has_new_work_ = false;
   forget_marker();
-  for (Program* program : to_store_) context.store(*program);
-  to_store_.clear();
 }
 
 // Asks by a marker behind the last work, one for as long as nothing is added.
@@ -176,13 +174,11 @@ cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry
   }
   Program& program = context.program(row, plan.macro);
   kernels_.reserve(kernels_.size() + 1);
-  to_store_.reserve(to_store_.size() + 1);
   cl_int code = CL_SUCCESS;
   cl_kernel kernel =
       driver().clCreateKernel(program.program, row.entries[static_cast<std::size_t>(entry)], &code);
   device_.check(code, "clCreateKernel");
   kernels_.push_back({&row, instance, entry, kernel});
-  if (program.wants_storing) to_store_.push_back(&program);
   return kernel;
 }
 

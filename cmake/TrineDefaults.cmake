@@ -8,8 +8,12 @@ endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(TRINE_CCACHE ccache DOC "Compiler cache, used where it is found")
   if(TRINE_CCACHE)
-    set(CMAKE_C_COMPILER_LAUNCHER "${TRINE_CCACHE}")
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${TRINE_CCACHE}")
+    # Paths below the tree count by where they are in it, so that another checkout finds what this one
+    # compiled; and a precompiled header is as good as its text.
+    set(launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+      CCACHE_SLOPPINESS=pch_defines,time_macros "${TRINE_CCACHE}")
+    set(CMAKE_C_COMPILER_LAUNCHER "${launcher}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}")
   endif()
 endif()
 

@@ -119,7 +119,7 @@ def copy_tree(source, tree, document):
         write_if_changed(tree / name, text.encode())
     for path in sorted(tree.rglob("*")):
         name = path.relative_to(tree).as_posix()
-        if path.is_file() and name not in files and name not in document.new:
+        if path.is_file() and not name.startswith("build/") and name not in files | set(document.new):
             path.unlink()
 
 
@@ -152,7 +152,7 @@ def verify(trine, part, backends):
 
 def build(options, tree):
     """Configures what the part needs and builds the one backend; returns the backends' folder."""
-    folder = options.work / "build"
+    folder = tree / "build/release"  # where the main build has its own: a compiler cache knows most of it
     of = {"gpu": "OPENCL", "cpu": "CPU"}[options.part]
     backends = [f"-DTRINE_{name}={'ON' if name == of else 'OFF'}" for name in ("CUDA", "OPENCL", "CPU")]
     nothing = [f"-DTRINE_{what}=OFF" for what in ("TESTS", "BENCH", "EXAMPLES", "INSTALL")]
@@ -164,7 +164,7 @@ def build(options, tree):
 def generate_cuda(options, tree):
     """The CUDA file can't run here, but its instances can be printed and, with an nvcc, compiled."""
     out = options.work / "cuda"
-    generate = next((options.work / "build").rglob("trine_gpu_generate"))
+    generate = next((tree / "build").rglob("trine_gpu_generate"))
     listed = re.findall(r"^ *(\w+/\w+)", (tree / "backends/gpu/kernels.cmake").read_text(), re.M)
     kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()]
     must(generate, "cuda", tree, out, out / "kernels.d", "80", *kernels)

@@ -72,18 +72,20 @@ Address parse(std::string_view name) {
 
 [[noreturn]] void throw_unknown(std::string_view name) {
   std::vector<std::string> ids{"auto"};
-  std::string there, gone;
+  std::string there, gone, gpu;
   for (const BackendInfo& info : backends()) {
     for (const Facts& facts : info.devices) {
       ids.push_back(facts.id);
       there += (there.empty() ? "" : ", ") + facts.id;
+      if (gpu.empty() && facts.kind == DeviceKind::gpu) gpu = facts.id;
     }
     if (info.devices.empty() && info.extends.empty()) {
       gone += cat(gone.empty() ? "" : "; ", info.name.empty() ? info.path : info.name, " (",
                   info.reason, ")");
     }
   }
-  const std::string_view near = kit::closest(name, ids.begin(), ids.end());
+  // By its letters "gpu" is closest to "cpu".
+  const std::string_view near = name == "gpu" ? gpu : kit::closest(name, ids.begin(), ids.end());
   detail::fail(Status::not_found, "No device is called '", name, "'.",
                near.empty() ? "" : cat(" Did you mean '", near, "'?"),
                " There are: ", there.empty() ? "none" : there, ".",

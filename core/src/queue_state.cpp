@@ -65,7 +65,7 @@ void QueueState::retire(QueueState* state) noexcept {
 std::string QueueState::history() const {
   if (logged == 0) return "nothing was enqueued since the last good wait";
   std::string text = "enqueued since the last good wait: ";
-  const uint64_t shown = std::min(logged, kLogged);
+  const uint64_t shown = std::min(logged, kShown);
   if (logged > shown) append(text, cat(logged - shown, " others, then "));
   for (uint64_t i = logged - shown; i < logged; ++i) {
     const Logged& entry = entries[i % kLogged];

@@ -7,22 +7,36 @@
 #include <thread>
 
 namespace trine::detail {
+
+/// The list of all that was deferred.
+class Deferred {
+ public:
+  enum class Found { nothing, waiting, freed };
+  void add(Remains* remains) noexcept;
+  bool is_empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
+  /// Frees what has passed; tells what there was of `device` and `kind`. One thread at a time: `mutex`.
+  Found sweep(const DeviceState* device, uint32_t kind) noexcept;
+  std::mutex mutex;
+
+ private:
+  std::atomic<Remains*> head_{nullptr};
+};
+
 namespace {
 
-std::mutex mutex;
-std::atomic<Remains*> head{nullptr};
+constinit Deferred deferred;
 
 }  // namespace
 
-void defer(Remains* remains) noexcept {
-  remains->next_ = head.load(std::memory_order_relaxed);
-  while (!head.compare_exchange_weak(remains->next_, remains, std::memory_order_release,
-                                     std::memory_order_relaxed)) {}
+void Deferred::add(Remains* remains) noexcept {
+  remains->next_ = head_.load(std::memory_order_relaxed);
+  while (!head_.compare_exchange_weak(remains->next_, remains, std::memory_order_release,
+                                      std::memory_order_relaxed)) {}
 }
 
-Remains::Found Remains::sweep(const DeviceState* device, uint32_t kind) noexcept {
+Deferred::Found Deferred::sweep(const DeviceState* device, uint32_t kind) noexcept {
   Found found = Found::nothing;
-  Remains* list = head.exchange(nullptr, std::memory_order_acquire);
+  Remains* list = head_.exchange(nullptr, std::memory_order_acquire);
   while (list) {
     Remains* const item = list;
     list = list->next_;
@@ -32,31 +46,32 @@ Remains::Found Remains::sweep(const DeviceState* device, uint32_t kind) noexcept
     if (passed) {
       delete item;  // may defer others, which is why the list was taken out
     } else {
-      defer(item);
+      add(item);
     }
   }
   return found;
 }
 
+void defer(Remains* remains) noexcept { deferred.add(remains); }
+
 void collect() noexcept {
-  if (head.load(std::memory_order_relaxed) == nullptr) return;
-  if (!may_call()) return;
-  const std::unique_lock lock(mutex, std::try_to_lock);
-  if (lock) Remains::sweep(nullptr, 0);  // else somebody else is at it
+  if (deferred.is_empty() || !may_call()) return;
+  const std::unique_lock lock(deferred.mutex, std::try_to_lock);
+  if (lock) deferred.sweep(nullptr, 0);  // else somebody else is at it
 }
 
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {
   bool was_any = false;
   while (may_call()) {
     {
-      std::unique_lock lock(mutex, std::try_to_lock);
+      std::unique_lock lock(deferred.mutex, std::try_to_lock);
       if (!lock) {
         was_any = true;  // in the hands of another thread, perhaps
         lock.lock();
       }
-      const Remains::Found found = Remains::sweep(&device, kind);
-      was_any = was_any || found != Remains::Found::nothing;
-      if (found != Remains::Found::waiting) return was_any;
+      const Deferred::Found found = deferred.sweep(&device, kind);
+      was_any = was_any || found != Deferred::Found::nothing;
+      if (found != Deferred::Found::waiting) return was_any;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -21,12 +21,7 @@ class Remains : public kit::Allocated {
   virtual bool frees(const DeviceState&, uint32_t) const noexcept { return false; }
 
  private:
-  friend void defer(Remains*) noexcept;
-  friend void collect() noexcept;
-  friend bool wait_for_memory(const DeviceState&, uint32_t) noexcept;
-  enum class Found { nothing, waiting, freed };
-  /// Frees what has passed; tells what there was of `device` and `kind`.
-  static Found sweep(const DeviceState* device, uint32_t kind) noexcept;
+  friend class Deferred;
   Remains* next_ = nullptr;
 };
 

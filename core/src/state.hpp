@@ -132,7 +132,8 @@ struct QueueState : Remains {
   trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);
 
-  static constexpr uint64_t kLogged = 8;
+  static constexpr uint64_t kShown = 8;
+  static constexpr uint64_t kLogged = kShown + 1;  ///< the last may be taken back
   std::shared_ptr<Timeline> line;
   trine_buffer* scratch = nullptr;
   trine_buffer_facts scratch_facts{};

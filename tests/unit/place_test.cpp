@@ -45,7 +45,8 @@ TEST(Place, PipelinedDataTakesLessThanTheSumOfItsSteps) {
   };
   // By how much is up to the fake's roofs, which are measured, on a busy machine too.
   EXPECT_LT(seconds(4096, Where::host_pipelined), seconds(4096, Where::host_pinned));
-  EXPECT_EQ(seconds(1024, Where::host_pipelined), seconds(1024, Where::host_pinned));  // whole
+  EXPECT_DOUBLE_EQ(seconds(1024, Where::host_pipelined),
+                   seconds(1024, Where::host_pinned));  // whole
   const detail::Work sum = detail::work_of(sum_of(1 << 26));
   EXPECT_EQ(detail::predict(device, sum, Where::host_pipelined, 1).seconds,
             detail::predict(device, sum, Where::host_pinned, 1).seconds);

@@ -216,6 +216,15 @@ bool is_left_out(const Run& run) {
     return run.skip_message == kLeftOut;
 }
 
+/// Its CSV has no columns for counters that the first case lacks, and aborts on them.
+template <class Run>
+void rename_counters(Run& run) {
+  if (const auto found = run.counters.find("FLOP/s"); found != run.counters.end()) {
+    run.counters["items_per_second"] = found->second;
+    run.counters.erase(found);
+  }
+}
+
 /// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict. JSON says at
 /// its head whether the run ended early: it is written when all is known.
 class Judging : public benchmark::BenchmarkReporter {
@@ -226,6 +235,7 @@ class Judging : public benchmark::BenchmarkReporter {
       : reporter_(std::move(reporter)),
         out_(out),
         waits_(dynamic_cast<benchmark::JSONReporter*>(reporter_.get()) != nullptr),
+        in_words_(waits_ || dynamic_cast<benchmark::ConsoleReporter*>(reporter_.get()) != nullptr),
         cases_(cases),
         control_(control) {}
 
@@ -244,6 +254,7 @@ class Judging : public benchmark::BenchmarkReporter {
       one.judge(whole);
       if (one.failure.empty() && is_left_out(run)) continue;
       judged.push_back(run);
+      if (!in_words_) rename_counters(judged.back());
       if (!one.failure.empty()) fail(judged.back(), one.failure);
     }
     if (waits_)
@@ -260,7 +271,7 @@ class Judging : public benchmark::BenchmarkReporter {
  private:
   std::unique_ptr<BenchmarkReporter> reporter_;
   std::ostream* out_;
-  bool waits_;
+  bool waits_, in_words_;
   std::optional<Context> context_;
   std::vector<std::vector<Run>> waiting_;
   Registered& cases_;

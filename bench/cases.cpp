@@ -108,6 +108,7 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
             p.result = reduce ? result_dtype(function, map, p.dtype) : p.dtype;
             if (reduce && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
             check(p);
+            check_memory(p, true);
             all.push_back(p);
           }
   return all;

@@ -127,6 +127,13 @@ class Partials final : public Chunks {
 /// kept with its error. A part of f32 leaves one f64. A part of f64 leaves two: hi, its sum rounded,
 /// and lo, the sum of the same elements and -hi, which lies behind them in memory. Where what is left
 /// unknown could change the rounding, the whole, which is on the device by then, is summed once more.
+/// Who adds up a few numbers: the cpu where there is that backend, else the device that made them.
+std::string adder_beside(const Device& device) {
+  try {
+    return open("cpu").id();
+  } catch (const Error&) { return device.id(); }
+}
+
 class FloatSum final : public Chunks {
  public:
   FloatSum(const Device& device, const Problem& problem, const HostData& host,
@@ -134,7 +141,8 @@ class FloatSum final : public Chunks {
       : host_(host),
         dtype_(problem.dtype),
         total_(cuttable(problem)),
-        kept_(device, strips.size() * kPerPart * 8, Memory::pinned) {
+        kept_(device, strips.size() * kPerPart * 8, Memory::pinned),
+        adder_(adder_beside(device)) {
     const int64_t gap = pairs() ? kGap : 0, size = size_of(dtype_);
     const auto count = int64_t(strips.size());
     const int64_t elements = strips.back().begin + strips.back().count;
@@ -186,7 +194,7 @@ class FloatSum final : public Chunks {
       sums.push_back(*static_cast<const double*>(elsewhere));
       unknown();
     }
-    if (const std::optional<double> sum = certain_sum(sums, error, dtype_)) {
+    if (const std::optional<double> sum = certain_sum(sums, error, dtype_, adder_)) {
       store(*sum);
       return false;
     }
@@ -248,6 +256,7 @@ class FloatSum final : public Chunks {
   Dtype dtype_;
   int64_t total_;
   Buffer kept_;  ///< by part: -1, hi, lo, as on the device
+  std::string adder_;
   std::vector<Part> parts_;
   View results_;
   Reduce whole_;
@@ -297,12 +306,13 @@ std::unique_ptr<Chunks> Chunks::make(const Device& device, const Problem& proble
   return std::make_unique<Partials>(device, problem, host, strips);
 }
 
-std::optional<double> certain_sum(std::span<const double> parts, double error, Dtype dtype) {
+std::optional<double> certain_sum(std::span<const double> parts, double error, Dtype dtype,
+                                  const std::string& device) {
   std::vector<double> all(parts.begin(), parts.end());
-  const double sum = trine::sum(all, {.device = "cpu"});
+  const double sum = trine::sum(all, {.device = device});
   if (!std::isfinite(sum) || sum == 0 || !std::isfinite(error)) return std::nullopt;
   all.push_back(-sum);
-  const double rest = trine::sum(all, {.device = "cpu"});  // of the exact sum, beyond `sum`
+  const double rest = trine::sum(all, {.device = device});  // of the exact sum, beyond `sum`
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (dtype == Dtype::f32) {
     const double most = error + std::abs(rest);

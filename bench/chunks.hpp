@@ -47,6 +47,7 @@ DeviceOperation strip_of(const Problem& problem, const std::vector<Place>& place
 /// The sum of `parts`, rounded once to `dtype` (f32 or f64), of which it is only known that it lies
 /// within `error` of their exact sum: none where that leaves more than one answer (Ziv's test), and for
 /// zero, infinite and NaN sums, whose sign and kind the parts don't tell.
-std::optional<double> certain_sum(std::span<const double> parts, double error, Dtype dtype);
+std::optional<double> certain_sum(std::span<const double> parts, double error, Dtype dtype,
+                                  const std::string& device = "cpu");
 
 }  // namespace trine::bench

@@ -183,15 +183,21 @@ int compare(const Options& o) {
     refused |= outcome_of(results) == Outcome::nothing && !control.partial();
     document.results.insert(document.results.end(), results.begin(), results.end());
   };
-  for (int round = 1; round <= o.rounds; ++round) {
-    forget_roofs();
-    for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
-      Expectation expectation(all[i], o.measuring.seed, data);
-      measured[i].sampled = expectation.sampled();
-      measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
-      control.show("");
-      if (round == o.rounds) conclude(measured[i]);
+  try {
+    for (int round = 1; round <= o.rounds; ++round) {
+      forget_roofs();
+      for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
+        Expectation expectation(all[i], o.measuring.seed, data);
+        measured[i].sampled = expectation.sampled();
+        measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
+        control.show("");
+        if (round == o.rounds) conclude(measured[i]);
+      }
     }
+  } catch (const Error& error) {  // a device is lost: what was measured before is not
+    control.show("");
+    control.end(error.what());
+    refused = true;
   }
   for (Measured& of : measured)  // where the last round ended early
     if (!of.rounds.empty()) conclude(of);
@@ -213,6 +219,8 @@ Command add_compare(CLI::App& app) {
            "name or name:parameter=value (default: each device's own choice)");
   add_measuring_options(app, o->measuring);
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
+  // These are the file's.
+  app.get_option("--input")->excludes("--size", "--dtype", "--layout", "--values");
   CLI::Option* rounds =
       app.add_option(
              "--rounds", o->rounds,
@@ -225,7 +233,7 @@ Command add_compare(CLI::App& app) {
                      "compares them in pairs")
           ->type_name("FILE")
           ->needs(rounds);
-  app.add_option("--takers", o->company.of, "how many runs take turns (default: 2)")
+  app.add_option("--takers", o->company.of, "how many runs take turns")
       ->check(CLI::Range(2, Turns::kMost))
       ->needs(turns);
   app.add_flag("--peers", o->peers,

@@ -19,6 +19,10 @@ class Control {
 
   /// True from when the work should end; asked between two measurements.
   bool stop();
+  /// From now on the work ends, for that reason.
+  void end(const std::string& why) {
+    if (!partial()) why_ = why;
+  }
   /// Whether stop() has said so: the results are marked partial.
   bool partial() const { return !why_.empty(); }
   /// "interrupted", "the time limit of 60 s is up"; empty when the work ended by itself. It stays what it

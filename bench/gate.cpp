@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "error.hpp"
+#include "json.hpp"
 #include "measure.hpp"
 #include "output.hpp"
 #include "table.hpp"
@@ -200,8 +201,7 @@ int gate(const Options& o) {
   print_drifts(all, margin);
   print_method(all, o);
   print_rounds_for_same(all, margin);
-  if (!o.json.empty())
-    write_whole(o.json, [&](std::ostream& file) { file << to_json(all, o, code).dump(1) << '\n'; });
+  if (!o.json.empty()) write_json(o.json, to_json(all, o, code));
   return code;
 }
 
@@ -215,7 +215,7 @@ Command add_gate(CLI::App& app) {
          "on machines that others use, in turns with the new one: --rounds 30 --turns")
       ->required();
   app.add_option("new", o->next, "the same of the build in question")->required();
-  app.add_option("--threshold", o->threshold, "changes up to it are none (default: 5%)");
+  app.add_option("--threshold", o->threshold, "changes up to it are none");
   app.add_flag("--allow-missing", o->allow_missing,
                "a case of the baseline that the new run lacks is no reason for exit code 3");
   app.add_flag("--across", o->across, "compare other hosts, devices and drivers too");

@@ -171,7 +171,10 @@ ordered_json to_json(const Document& document) {
 }
 
 void write_json(const std::string& path, const ordered_json& document) {
-  write_whole(path, [&](std::ostream& file) { file << document.dump(1) << '\n'; });
+  // Names come from drivers, paths and error messages, in whatever bytes they have.
+  constexpr auto kReplace = ordered_json::error_handler_t::replace;
+  write_whole(path,
+              [&](std::ostream& file) { file << document.dump(1, ' ', false, kReplace) << '\n'; });
 }
 
 }  // namespace trine::bench

@@ -47,6 +47,7 @@ void print_climb(const Runner& runner, const Problem& problem,
     if (first == 0) first = before;
   }
   print_table(rows, 1);
+  if (std::any_of(rungs.begin(), rungs.end(), is_above_roof)) std::printf("%s\n", kAboveRoofNote);
   for (const auto& results : rungs) print_reasons(results);
   std::fflush(stdout);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "ladder.hpp"
@@ -120,7 +121,21 @@ void print_readings(const Readings& readings) {
   print_table(rows, 2);
 }
 
-void print_refusals(const std::vector<Measured>& measured) {
+/// How a figure can be above its roof, why there is none, and what was refused or wrong.
+void print_remarks(const Table& table, const std::vector<Measured>& measured,
+                   const Device& device) {
+  const auto any = [&](auto is) { return std::any_of(measured.begin(), measured.end(), is); };
+  if (any([](const Measured& each) { return is_above_roof(each.results); }))
+    std::printf("%s\n", kAboveRoofNote);
+  const auto lacks = [&](bool of_device) {
+    return table.lines[0].column.empty() && any([&](const Measured& each) {
+             return each.results.empty() && (each.line->site == Site::device) == of_device;
+           });
+  };
+  if (lacks(true))
+    std::printf("not here: %s has no such rung, or not with these parameters.\n",
+                device.id().c_str());
+  if (lacks(false)) std::printf("not here: there is no cpu backend, or it has no such rung.\n");
   std::set<std::string> said;
   for (const Measured& each : measured)
     for (const Result& r : each.results)
@@ -155,11 +170,15 @@ nlohmann::ordered_json to_json(const SourceDocument& document, const Device& dev
   return json;
 }
 
-/// Where a line is measured: the device, or the CPU.
-Device site_of(const Line& line, const Device& device) {
-  if (line.site == Site::cpu_thread) return open("cpu:threads=1");
-  if (line.site == Site::cpu_all) return open("cpu");
-  return device;
+/// Where a line is measured: the device, or the CPU, where there is that backend.
+std::optional<Device> site_of(const Line& line, const Device& device) {
+  if (line.site == Site::device) return device;
+  try {
+    return open(line.site == Site::cpu_thread ? "cpu:threads=1" : "cpu");
+  } catch (const Error& error) {
+    if (error.status() != Status::not_found) throw;
+    return std::nullopt;
+  }
 }
 
 /// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a group.
@@ -194,10 +213,10 @@ std::vector<Measured> measure(LadderRun& run, const Device& device, const Table&
   std::vector<Measured> measured;
   for (const Line& line : table.lines) {
     if (run.control.stop()) break;
-    const Device site = site_of(line, device);
+    const std::optional<Device> site = site_of(line, device);
     measured.push_back({&line, {}, {}});
-    if (!has_rung(site, line)) continue;
-    Runner runner(site, run.budget);
+    if (!site || !has_rung(*site, line)) continue;
+    Runner runner(*site, run.budget);
     measured.back().results = run.measure(runner, line.problem, line.rung, is_whole(table));
   }
   read_today(table, measured);
@@ -267,7 +286,7 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
     if (!plainly) print_verified(measured, device);
     if (table.curves) print_break_evens(table, measured);
-    print_refusals(measured);
+    print_remarks(table, measured, device);
     run.document.arrays["published"].push_back(
         to_json(document, device, lines_of(table, measured)));
     for (const Readings& readings : read(run, device, table, measured))

@@ -23,7 +23,12 @@ int refuse(const char* what) {
 
 int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>& commands) {
   for (const auto& [subcommand, command] : commands)
-    if (app.got_subcommand(subcommand)) return command();
+    if (app.got_subcommand(subcommand)) {
+      const int code = command();
+      if (std::fflush(stdout) != 0 || std::ferror(stdout))
+        return refuse("the standard output can't be written");
+      return code;
+    }
   std::printf("%s", app.help().c_str());
   return kExitRefused;
 }
@@ -35,10 +40,13 @@ int main(int argc, char** argv) {
       "One API, three backends, the same bits, and where to run: reduce, transpose, gemm."};
   app.set_version_flag("--version", trine::version());
   app.require_subcommand(0, 1);
+  app.option_defaults()->always_capture_default();
   std::vector<std::pair<CLI::App*, Command>> commands;
   const auto add = [&](const char* name, const char* help, Command (*make)(CLI::App&)) {
     CLI::App* subcommand = app.add_subcommand(name, help);
     commands.emplace_back(subcommand, make(*subcommand));
+    for (CLI::Option* option : subcommand->get_options())
+      if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
   };
   add("info", "every backend and device, and why an absent one is absent", add_info);
   add("compare", "measure and verify operations on every device, with what the transfers cost",

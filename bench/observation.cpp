@@ -110,22 +110,31 @@ std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& devic
   return found;
 }
 
-/// "from 2^20" – the smallest size from which on `faster` holds at all larger ones, or nothing.
-template <class Faster>
-const Result* pays_from(const std::vector<Pair>& found, Faster faster) {
-  const Result* from = nullptr;
-  for (auto pair = found.rbegin(); pair != found.rend() && faster(*pair); ++pair)
-    from = pair->device;
-  return from;
+/// What a result's interval is of: the kernel on resident data, the whole call on the host's.
+Interval bounds_of(const Result& r) {
+  const double median = r.memory == "resident" ? *r.kernel : *r.total;
+  return r.interval.high > 0 ? r.interval : Interval{median, median};
 }
 
-std::string pays_text(const Result* from, const std::vector<Pair>& found, const std::string& when) {
-  if (from == nullptr)
-    return fmt::format(
-        "up to {} it never pays {}",
-        to_string(found.back().device->problem.operation, found.back().device->problem.size), when);
-  return fmt::format("it pays {} from {}", when,
-                     to_string(from->problem.operation, from->problem.size));
+bool surely_faster(const Result& a, const Result& b) {
+  return bounds_of(a).high < bounds_of(b).low;
+}
+
+/// "from 2^20": the smallest size from which on the device's result is surely faster at all larger ones.
+std::string pays_text(const std::vector<Pair>& found, const Result* Pair::*cpu,
+                      const Result* Pair::*device, const char* when) {
+  const auto size = [](const Pair& pair) {
+    return to_string(pair.device->problem.operation, pair.device->problem.size);
+  };
+  const Pair* from = nullptr;
+  for (auto pair = found.rbegin();
+       pair != found.rend() && surely_faster(*((*pair).*device), *((*pair).*cpu)); ++pair)
+    from = &*pair;
+  if (from) return fmt::format("it pays {} from {}", when, size(*from));
+  const Pair& last = found.back();
+  if (surely_faster(*(last.*cpu), *(last.*device)))
+    return fmt::format("up to {} it never pays {}", size(last), when);
+  return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
 }
 
 /// What was refused or wrong, a line each, under the table.
@@ -149,18 +158,14 @@ std::string observation(const std::vector<Result>& all, const std::string& devic
   const double copying =
       (last.whole->h2d.value_or(0) + last.whole->d2h.value_or(0)) / *last.whole->total;
   const double allocating = last.whole->alloc.value_or(0) / *last.whole->total;
-  const Result* resident =
-      pays_from(found, [](const Pair& p) { return *p.device->kernel < *p.cpu->kernel; });
-  const Result* once =
-      pays_from(found, [](const Pair& p) { return *p.whole->total < *p.cpu_whole->total; });
   return fmt::format(
       "At {} on {} the kernel is {} as fast as on cpu, the whole program {}: {:.0f} % of it is "
       "copying, {:.0f} % "
       "allocating; {}, and {}.",
       to_string(last.device->problem.operation, last.device->problem.size), device,
       ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating,
-      pays_text(resident, found, "for data that stays on the device"),
-      pays_text(once, found, "for one pass over host data"));
+      pays_text(found, &Pair::cpu, &Pair::device, "for data that stays on the device"),
+      pays_text(found, &Pair::cpu_whole, &Pair::whole, "for one pass over host data"));
 }
 
 void Report::add(const std::vector<Result>& results, bool sampled) {
@@ -181,6 +186,7 @@ void Report::finish() {
   for (const Result& r : results_)
     if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
   print_table(rows);
+  if (is_above_roof(results_)) std::printf("%s\n", kAboveRoofNote);
   print_failures(results_);
   if (sampled_) std::printf("%s\n", kSampledNote);
   std::vector<std::string> devices;

@@ -22,10 +22,18 @@ fs::path place_of(const std::string& path, std::error_code& error) {
   return error ? whole : fs::weakly_canonical(whole, error);
 }
 
+/// A pipe, a terminal, /dev/null: written as it is, whatever folder it lies in.
+bool is_straight(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
 }  // namespace
 
 void check_writable(const std::string& path) {
   std::error_code error;
+  if (is_straight(path) && access(path.c_str(), W_OK) == 0) return;
   const fs::path target = place_of(path, error);
   if (path.empty() || error || fs::is_directory(target) ||
       access(target.parent_path().c_str(), W_OK | X_OK) != 0)
@@ -35,19 +43,24 @@ void check_writable(const std::string& path) {
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write) {
   check_writable(path);
   std::error_code error;
-  const fs::path target = place_of(path, error);
+  const bool straight = is_straight(path);
+  const fs::path target = straight ? fs::path(path) : place_of(path, error);
   const fs::file_status before = fs::status(target);
-  const bool straight = fs::exists(before) && !fs::is_regular_file(before);
   const fs::path file =
       straight ? target : fs::path(fmt::format("{}.{}.tmp", target.string(), getpid()));
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  write(stream);
+  std::error_code ignored;
+  try {
+    write(stream);
+  } catch (...) {
+    if (!straight) fs::remove(file, ignored);
+    throw;
+  }
   stream.close();
   if (!stream) error = std::error_code(errno, std::generic_category());
   if (!error && !straight && fs::exists(before)) fs::permissions(file, before.permissions(), error);
   if (!error && !straight) fs::rename(file, target, error);
   if (!error) return;
-  std::error_code ignored;
   if (!straight) fs::remove(file, ignored);
   throw Refusal(fmt::format("{}: can't be written: {}", path, error.message()));
 }

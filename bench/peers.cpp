@@ -29,7 +29,8 @@ std::string load_peers() {
   std::string text;
   for (const std::string& folder : search_path()) {
     const std::string packs = (std::filesystem::path(folder) / "packs").string();
-    if (!std::filesystem::is_directory(packs)) continue;
+    std::error_code unreadable;
+    if (!std::filesystem::is_directory(packs, unreadable)) continue;
     for (const BackendInfo& pack : load_packs(packs))
       text += fmt::format("peer {}: {}\n", pack.name,
                           pack.reason.empty() ? pack.build : "absent: " + pack.reason);

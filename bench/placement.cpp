@@ -95,9 +95,7 @@ PlacementCase random_case(const PlacementCases& of, uint64_t index) {
 
 std::string to_string(const PlacementCase& which) {
   const Problem& p = which.problem;
-  return fmt::format("{}{}{}, {}", to_string(p),
-                     p.operation == Operation::reduce && p.axis != Axis::all ? " " : "",
-                     p.operation == Operation::reduce && p.axis != Axis::all ? name(p.axis) : "",
+  return fmt::format("{}, {}", to_string(p),
                      which.where == Where::host          ? "pageable"
                      : which.where == Where::host_pinned ? "pinned"
                                                          : "pipelined");

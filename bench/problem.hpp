@@ -66,6 +66,9 @@ bool rated_by_flops(const Problem& problem);
 std::string to_string(const Problem& problem);
 /// Throws Refusal on a layout, function, map or dtype that the operation doesn't have.
 void check(const Problem& problem);
+/// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the
+/// program without a word.
+void check_memory(const Problem& problem, bool verifies);
 std::string default_layout(Operation operation);
 
 }  // namespace trine::bench

@@ -21,10 +21,11 @@ struct ReportOptions {
 
 /// To the file of that name; "-" is the standard output.
 void put(const std::string& path, const std::string& text) {
-  if (path == "-")
-    std::cout << text << std::flush;
-  else if (!path.empty())
+  if (path == "-") {
+    if (!(std::cout << text << std::flush)) throw Refusal("the standard output can't be written");
+  } else if (!path.empty()) {
     write_whole(path, [&](std::ostream& file) { file << text; });
+  }
 }
 
 int write_report(const ReportOptions& o) {

@@ -1,5 +1,6 @@
 #include "result.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "table.hpp"
@@ -19,6 +20,12 @@ std::string rate_text(const Result& r) {
 
 std::string share_text(const Result& r, int decimals) {
   return percent_text(r.rate, r.roof.value, decimals);
+}
+
+bool is_above_roof(const std::vector<Result>& results) {
+  return std::any_of(results.begin(), results.end(), [](const Result& r) {
+    return r.verified && r.roof.value > 0 && r.rate > 1.005 * r.roof.value;  // 100 % when rounded
+  });
 }
 
 const char* verdict_text(const Result& r) {

@@ -57,6 +57,7 @@ Problem problem_of(const Options& o, const Device& device, Operation operation, 
   p.layout = default_layout(operation);
   p.size = parse_size(operation, o.size.empty() ? default_size(device, operation) : o.size);
   check(p);
+  check_memory(p, true);
   return p;
 }
 

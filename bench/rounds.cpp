@@ -19,6 +19,18 @@ void set_median(Result& result, const std::vector<const Result*>& all, Member me
   if (!values.empty()) result.*member = median(values);
 }
 
+/// What keeps a case from being right in every round: a wrong result before a refusal; or nothing.
+const Result* worst(const std::vector<const Result*>& all) {
+  const Result* refused = nullptr;
+  for (const Result* one : all) {
+    if (one->skipped)
+      refused = one;
+    else if (!one->verified)
+      return one;
+  }
+  return refused;
+}
+
 Result one_of(const std::vector<const Result*>& all) {
   Result result = *all.front();
   for (const auto member :
@@ -34,15 +46,17 @@ Result one_of(const std::vector<const Result*>& all) {
     result.samples += one->samples;
     spreads.push_back(one->spread);
     result.roof.value = std::max(result.roof.value, one->roof.value);
-    if (!result.verified) continue;
-    if (!one->verified) {
-      result.verified = false;
-      result.failure = one->failure;
-    } else if (one->digest != result.digest && result.numerics == Numerics::reproducible) {
+    if (result.verified && one->verified && one->digest != result.digest &&
+        result.numerics == Numerics::reproducible) {
       result.verified = false;
       result.failure = fmt::format("other bits than in the first round ({:016x}, {:016x})",
                                    one->digest, result.digest);
     }
+  }
+  if (const Result* bad = worst(all)) {
+    result.verified = false;
+    result.skipped = bad->skipped;
+    result.failure = bad->failure;
   }
   result.spread = median(spreads);
   if (result.kernel && *result.kernel > 0) result.rate = work(result.problem) / *result.kernel;
@@ -78,8 +92,12 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
       for (const std::vector<Result>& other : rounds)
         for (const Result& r : other)
           if (same_case(r, result)) all.push_back(&r);
-      // Of launches about as long as those that are repeated back to back, some rounds have no such figure.
-      if (result.method == "sustained" && all.size() < singles(rounds, result)) continue;
+      // Of launches about as long as those that are repeated back to back, some rounds have no such figure;
+      // a wrong one counts all the same.
+      const Result* bad = worst(all);
+      const bool is_wrong = bad && !bad->skipped;
+      if (result.method == "sustained" && all.size() < singles(rounds, result) && !is_wrong)
+        continue;
       results.push_back(one_of(all));
     }
   return results;

@@ -126,21 +126,25 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
                                  const std::string& rung, bool whole) {
   if (const char* reason = peer_refuses(runner.device(), problem, rung))
     return {without_figure(problem, runner.device(), rung, reason, true)};
+  std::vector<Result> results;
   try {
-    std::vector<Result> results = runner.resident(problem, expectation, rung);
+    results = runner.resident(problem, expectation, rung);
     // Peers are there for their kernel; the transfers are the same.
     if (whole && results.back().verified && !results.back().vendor())
       for (Result& result : runner.whole(problem, expectation, results.front()))
         results.push_back(std::move(result));
-    return results;
   } catch (const Error& error) {
     const bool refused = error.status() == Status::unsupported ||
                          error.status() == Status::out_of_memory ||
                          (error.status() == Status::not_found && !rung.empty());
     // A rung that can't be launched, one that doesn't compile say, fails alone; a lost device ends the work.
     if (!refused && error.status() != Status::backend_error) throw;
-    return {without_figure(problem, runner.device(), rung, error.what(), refused)};
+    const bool is_resident =
+        results.empty();  // else the whole program was refused, and the kernel stands
+    results.push_back(without_figure(problem, runner.device(), rung, error.what(), refused));
+    if (!is_resident) results.back().memory = "pageable";
   }
+  return results;
 }
 
 std::string failure_of(const std::vector<Result>& results) {

@@ -11,9 +11,9 @@
 namespace trine::bench {
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, std::string_view why) {
-  throw Refusal(
-      fmt::format("size '{}': {}; write N, RxC or MxNxK, with k, M, G or 2^k", text, why));
+[[noreturn]] void refuse(std::string_view text, std::string_view why,
+                         std::string_view forms = "N, RxC (for gemm MxNxK)") {
+  throw Refusal(fmt::format("size '{}': {}; write {}, with k, M, G or 2^k", text, why, forms));
 }
 
 int64_t digits(std::string_view whole, std::string_view text) {
@@ -69,7 +69,8 @@ Size parse_size(Operation operation, std::string_view text) {
   }
   const size_t most = operation == Operation::gemm ? 3 : 2;
   if (factors.size() > most || (operation == Operation::gemm && factors.size() == 2))
-    refuse(text, fmt::format("{} factors don't fit {}", factors.size(), name(operation)));
+    refuse(text, fmt::format("{} factors don't fit {}", factors.size(), name(operation)),
+           most == 3 ? "N or MxNxK" : "N or RxC");
   Size size;
   size.rows = factors[0];
   if (operation == Operation::reduce)

@@ -63,6 +63,7 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
     p.result = result_dtype(p.function, p.map, p.dtype);
   }
   check(p);
+  check_memory(p, true);
   if (o.overlap_cpu) check_overlap(p);
   const int chunks = std::max(parse_chunks(o.chunks), 2);
   if (cuttable(p) < chunks)
@@ -81,14 +82,14 @@ std::vector<Problem> problems(const Options& o) {
   return all;
 }
 
-std::string way_text(const Measured& m) {
+std::string way_text(const MeasuredWay& m) {
   if (m.way.cpu_rows != 0)
     return fmt::format("pipelined, cpu {:.2g}%",
                        100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)));
   return m.way.memory == "shared" ? "in place" : m.way.memory;
 }
 
-std::vector<std::string> row_of(const Measured& m, const Measured* pageable) {
+std::vector<std::string> row_of(const MeasuredWay& m, const MeasuredWay* pageable) {
   const Result& r = m.result;
   std::vector<std::string> row{r.device, way_text(m), r.rung};
   if (r.skipped) {
@@ -109,14 +110,14 @@ std::vector<std::string> row_of(const Measured& m, const Measured* pageable) {
   return row;
 }
 
-const Measured* find(const std::vector<Measured>& all, const std::string& memory) {
-  for (const Measured& m : all)
+const MeasuredWay* find(const std::vector<MeasuredWay>& all, const std::string& memory) {
+  for (const MeasuredWay& m : all)
     if (m.way.memory == memory && m.way.cpu_rows == 0 && m.result.verified) return &m;
   return nullptr;
 }
 
 /// What the slowest of copies in, kernel and copies out takes when nothing overlaps it, and which.
-std::pair<double, Lane> slowest_alone(const Measured& pinned) {
+std::pair<double, Lane> slowest_alone(const MeasuredWay& pinned) {
   std::pair<double, Lane> slowest{0, Lane::kernel};
   for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
     slowest = std::max(slowest, std::pair(busy(pinned.pass.spans, lane), lane));
@@ -124,9 +125,9 @@ std::pair<double, Lane> slowest_alone(const Measured& pinned) {
 }
 
 /// The timeline as a picture with its sentence; kept for the JSON.
-void print_overlap(const std::vector<Measured>& all, nlohmann::ordered_json& timelines) {
-  const Measured* pinned = find(all, "pinned");
-  for (const Measured& m : all) {
+void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& timelines) {
+  const MeasuredWay* pinned = find(all, "pinned");
+  for (const MeasuredWay& m : all) {
     if (m.way.memory != "pipelined" || !m.result.verified || !pinned) continue;
     const auto [seconds, lane] = slowest_alone(*pinned);
     const Timeline timeline = timeline_of(m, seconds);
@@ -163,6 +164,8 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
       {"size", "to device", "pinned", "to host", "pinned", "both ways, pinned"}};
   LinkRates last;
   for (int power = 12; power <= 28 && !control.stop(); power += 4) {
+    const uint64_t most = device.facts().max_buffer_bytes;
+    if (most != 0 && uint64_t{1} << power > most) break;
     control.show(fmt::format("copies of 2^{} bytes, {}", power, device.id()));
     last = link_rates(device, uint64_t{1} << power, budget);
     const auto text = [](double rate) { return rate_text(rate, "B/s"); };
@@ -176,14 +179,14 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
 }
 
 /// Every way on every device has the same bits.
-void compare_ways(std::vector<std::vector<Measured>>& sessions) {
+void compare_ways(std::vector<std::vector<MeasuredWay>>& sessions) {
   std::vector<Result> results;
-  for (const std::vector<Measured>& session : sessions)
-    for (const Measured& m : session) results.push_back(m.result);
+  for (const std::vector<MeasuredWay>& session : sessions)
+    for (const MeasuredWay& m : session) results.push_back(m.result);
   compare_digests(results);
   auto result = results.begin();
-  for (std::vector<Measured>& session : sessions)
-    for (Measured& m : session) m.result = *result++;
+  for (std::vector<MeasuredWay>& session : sessions)
+    for (MeasuredWay& m : session) m.result = *result++;
 }
 
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
@@ -193,21 +196,21 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
   std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
                                               "kernel", "copy out", "sync", "total", "vs pageable",
                                               "verified"}};
-  std::vector<std::vector<Measured>> sessions;
+  std::vector<std::vector<MeasuredWay>> sessions;
   sessions.reserve(devices.size());
   for (const Device& device : devices)
     sessions.push_back(measure_ways(settings, device, problem, expectation, control));
   compare_ways(sessions);
-  for (const std::vector<Measured>& session : sessions)
-    for (const Measured& m : session) {
+  for (const std::vector<MeasuredWay>& session : sessions)
+    for (const MeasuredWay& m : session) {
       rows.push_back(row_of(m, find(session, "pageable")));
       document.results.push_back(m.result);
     }
   control.show("");
   std::printf("\n%s\n", to_string(problem).c_str());
   print_table(rows);
-  for (const std::vector<Measured>& session : sessions) {
-    for (const Measured& m : session)
+  for (const std::vector<MeasuredWay>& session : sessions) {
+    for (const MeasuredWay& m : session)
       if (!m.result.failure.empty())
         std::printf("%s: %s on %s: %s\n", verdict_text(m.result), way_text(m).c_str(),
                     m.result.device.c_str(), m.result.failure.c_str());
@@ -242,7 +245,7 @@ Command add_transfers(CLI::App& app) {
   add_list(app, "--dtype", o->dtypes,
            "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
   add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
-  app.add_option("--function", o->function, "reduce: sum, min or max (default: sum)");
+  app.add_option("--function", o->function, "reduce: sum, min or max");
   app.add_option("--chunks", o->chunks,
                  "of the pipeline: a number, or auto, the fastest of 2 … 32");
   app.add_flag("--overlap-cpu", o->overlap_cpu,

@@ -138,6 +138,10 @@ void set_pairs(std::vector<Comparison>& all, const json& base, const json& next)
   }
 }
 
+bool is_wrong(const json& result) {
+  return !result.at("verified").get<bool>() && !result.at("skipped").get<bool>();
+}
+
 Comparison pair_of(const std::string& name, const json* base, const json* next) {
   Comparison pair;
   pair.name = name;
@@ -151,7 +155,7 @@ Comparison pair_of(const std::string& name, const json* base, const json* next) 
   };
   take(base, pair.base, pair.base_roof);
   take(next, pair.next, pair.next_roof);
-  if (next != nullptr && !next->at("verified").get<bool>() && !next->at("skipped").get<bool>()) {
+  if (next != nullptr && is_wrong(*next)) {
     pair.verdict = Verdict::failed;
     pair.note = word(*next, "failure");
   } else if (pair.base.empty() || pair.next.empty()) {
@@ -223,7 +227,7 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
     all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
   }
   for (const auto& [key, result] : after)
-    if (!before.contains(key) && !has_single(before, key))
+    if (!before.contains(key) && (!has_single(before, key) || is_wrong(*result)))
       all.push_back(pair_of(key, nullptr, result));
   if (in_turns(base, next)) set_pairs(all, base, next);
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {

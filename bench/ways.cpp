@@ -17,13 +17,16 @@ Result described(const Device& device, const Problem& problem, const Way& way) {
   result.device = device.id() + (way.cpu_rows != 0 ? "+cpu" : "");
   result.memory = way.memory;
   result.roof = roof_of(device, problem);
-  const DeviceOperation operation =
-      device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
-  result.take(std::visit([&](const auto& op) { return choose(device, op); }, operation));
   return result;
 }
 
-void settle(Measured& m, std::vector<Pass>& passes, const Samples& samples) {
+Choice choice_of(const Device& device, const Problem& problem) {
+  const DeviceOperation operation =
+      device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
+  return std::visit([&](const auto& op) { return choose(device, op); }, operation);
+}
+
+void settle(MeasuredWay& m, std::vector<Pass>& passes, const Samples& samples) {
   const auto middle = passes.begin() + std::ptrdiff_t(passes.size() / 2);
   std::ranges::nth_element(passes, middle, {}, &Pass::total);
   m.pass = *middle;
@@ -43,10 +46,11 @@ void settle(Measured& m, std::vector<Pass>& passes, const Samples& samples) {
   m.result.rate = work(m.result.problem) / std::max(*m.result.kernel, 1e-12);
 }
 
-Measured measure_way(const WaySettings& o, const Device& device, const Problem& problem,
-                     Expectation& expectation, const Way& way) {
-  Measured m{way, {}, described(device, problem, way)};
+MeasuredWay measure_way(const WaySettings& o, const Device& device, const Problem& problem,
+                        Expectation& expectation, const Way& way) {
+  MeasuredWay m{way, {}, described(device, problem, way)};
   try {
+    m.result.take(choice_of(device, problem));
     Pipeline pipeline(device, problem, expectation, way);
     int turn = 0;
     std::vector<Pass> passes;
@@ -97,7 +101,7 @@ class Session {
           Expectation& expectation, Control& control)
       : o_(o), device_(device), problem_(problem), expectation_(expectation), control_(control) {}
 
-  std::vector<Measured> measure() {
+  std::vector<MeasuredWay> measure() {
     const std::string wrong = scrutinize(device_);
     for (Way& way : ways_of(device_)) {
       if (control_.stop()) break;
@@ -132,8 +136,8 @@ class Session {
   }
 
   /// `wrong`: what scrutiny found.
-  Measured measured(const Device& device, const Way& way, const std::string& wrong) {
-    Measured m = measure_way(o_, device, problem_, expectation_, way);
+  MeasuredWay measured(const Device& device, const Way& way, const std::string& wrong) {
+    MeasuredWay m = measure_way(o_, device, problem_, expectation_, way);
     if (m.result.verified && !wrong.empty()) {
       m.result.verified = false;
       m.result.failure = wrong;
@@ -147,7 +151,7 @@ class Session {
 
   void overlap_cpu() {
     const auto pipelined = std::ranges::find_if(
-        measured_, [](const Measured& m) { return m.way.memory == "pipelined"; });
+        measured_, [](const MeasuredWay& m) { return m.way.memory == "pipelined"; });
     if (pipelined == measured_.end() || !pipelined->result.verified) return;
     const Way without = pipelined->way;
     Way way = without;
@@ -155,7 +159,7 @@ class Session {
     const std::string wrong = scrutinize(helper);
     if (control_.stop()) return;
     show("with the cpu");
-    const Measured cpu = measured(helper, {"shared"}, wrong);
+    const MeasuredWay cpu = measured(helper, {"shared"}, wrong);
     if (!cpu.result.verified) return measured_.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
     const auto balance = [&] {
@@ -181,13 +185,13 @@ class Session {
                   static_cast<long long>(granule(problem_)));
       return;
     }
-    Measured with = measure_way(o_, device_, problem_, expectation_, way);
+    MeasuredWay with = measure_way(o_, device_, problem_, expectation_, way);
     if (with.result.verified) with.gain = gain(without, with);
     measured_.push_back(std::move(with));
   }
 
   /// In turns, so that a machine that is slower for a while is so for both.
-  double gain(const Way& without, Measured& with) {
+  double gain(const Way& without, MeasuredWay& with) {
     constexpr int kTurns = 7;
     Pipeline plain(device_, problem_, expectation_, without);
     Pipeline helped(device_, problem_, expectation_, with.way);
@@ -212,18 +216,18 @@ class Session {
   const Problem& problem_;
   Expectation& expectation_;
   Control& control_;
-  std::vector<Measured> measured_;
+  std::vector<MeasuredWay> measured_;
 };
 
 }  // namespace
 
-std::vector<Measured> measure_ways(const WaySettings& settings, const Device& device,
-                                   const Problem& problem, Expectation& expectation,
-                                   Control& control) {
+std::vector<MeasuredWay> measure_ways(const WaySettings& settings, const Device& device,
+                                      const Problem& problem, Expectation& expectation,
+                                      Control& control) {
   return Session(settings, device, problem, expectation, control).measure();
 }
 
-Timeline timeline_of(const Measured& m, double alone) {
+Timeline timeline_of(const MeasuredWay& m, double alone) {
   Timeline timeline{.problem = m.result.problem,
                     .device = m.result.device,
                     .memory = m.way.memory,

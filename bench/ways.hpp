@@ -8,7 +8,7 @@
 
 namespace trine::bench {
 
-struct Measured {
+struct MeasuredWay {
   Way way;
   Pass pass;  ///< the median one
   Result result;
@@ -22,12 +22,12 @@ struct WaySettings {
 };
 
 /// All ways of the device, in the order of ways_of(); what `control` ends early is left out.
-std::vector<Measured> measure_ways(const WaySettings& settings, const Device& device,
-                                   const Problem& problem, Expectation& expectation,
-                                   Control& control);
+std::vector<MeasuredWay> measure_ways(const WaySettings& settings, const Device& device,
+                                      const Problem& problem, Expectation& expectation,
+                                      Control& control);
 
 /// `alone`: what the slowest lane takes for all rows when nothing overlaps it.
-Timeline timeline_of(const Measured& measured, double alone);
+Timeline timeline_of(const MeasuredWay& measured, double alone);
 
 /// The rows for the cpu with which both should end at once, going by what each would take for all.
 int64_t balanced_rows(const Problem& problem, int chunks, double device, double cpu);

@@ -55,10 +55,15 @@ std::vector<Candidate> resident(const Problem& problem, int repeats,
                                 const std::vector<Device>& devices) {
   std::vector<Candidate> all;
   for (const Device& device : devices) {
-    const Placement placement =
-        placed(problem, Where::device, repeats, Buffer(device, operand_bytes(problem)[0]), {});
-    all.push_back(placement.candidates.at(0));
+    try {
+      const Buffer there(device, operand_bytes(problem)[0]);
+      all.push_back(placed(problem, Where::device, repeats, there, {}).candidates.at(0));
+    } catch (const Error& error) {
+      if (devices.size() == 1) throw;
+      std::printf("%s can't: %s\n", device.id().c_str(), error.what());
+    }
   }
+  if (all.empty()) throw Refusal("none of these devices can run it");
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return all;

@@ -1,7 +1,9 @@
 """Includes point one way: core -> backends -> nothing of ours; cuda, opencl, cpu -> backends only;
 tests, bench, examples -> the public API. Reads the include lines of every tracked source file and
-fails on an arrow that docs/architecture.md does not draw. `--self-test` shows that it can fail.
+fails on an arrow that docs/architecture.md does not draw; and on two types of one name, which the linker
+would merge. `--self-test` shows that it can fail.
 """
+import collections
 import pathlib
 import re
 import subprocess
@@ -96,8 +98,37 @@ def check(root, files):
     return lines, wrong
 
 
+SPACE = re.compile(r"(?:inline )?namespace ?([\w:]*) ?\{")
+TYPE = re.compile(r"(?:struct|class|enum class)(?: alignas\(\w+\))? (\w+)(?: final)?(?: :[^;{]*)? ?\{")
+
+
+def types_of(text):
+    """The types that a file defines for all the program: at the left edge, in no unnamed namespace."""
+    spaces = []
+    for line in text.splitlines():
+        if match := SPACE.match(line):
+            spaces.append(match[1])
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif (match := TYPE.match(line)) and spaces and "" not in spaces:
+            yield "::".join([*spaces, match[1]])
+
+
+def twice(texts):
+    """Types that two files define; `texts` by file."""
+    places = collections.defaultdict(list)
+    for file, text in texts.items():
+        for name in types_of(text):
+            places[name].append(file)
+    return [f"{name} is defined in {' and in '.join(files)}" for name, files in places.items() if len(files) > 1]
+
+
 def self_test():
-    """Arrows that must be refused, and some that must not."""
+    """Arrows and types that must be refused, and some that must not."""
+    one, other = "namespace a {\nstruct X {\n};\n}  // namespace a\n", "namespace a {\nclass X final : Y {\n"
+    hidden = "namespace a {\nnamespace {\nstruct X {\n};\n"
+    if not twice({"one.hpp": one, "other.hpp": other}) or twice({"one.hpp": one, "hidden.cpp": hidden}):
+        return ["two types of one name"]
     refused = [("cuda/a.cpp", "opencl/driver.hpp"), ("core/src/a.cpp", "cuda/driver.hpp"),
                ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
                ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),
@@ -120,9 +151,12 @@ def main():
                              capture_output=True, text=True)
     files = listing.stdout.split("\n") if listing.returncode == 0 else [
         path.relative_to(root).as_posix() for folder in FOLDERS for path in (root / folder).rglob("*")]
-    lines, wrong = check(root, [file for file in files if file and (root / file).is_file()])
+    files = [file for file in files if file and (root / file).is_file()]
+    lines, wrong = check(root, files)
+    wrong += twice({file: (root / file).read_text(errors="replace") for file in files
+                    if pathlib.Path(file).suffix in {".hpp", ".cpp"}})
     print("\n".join(wrong))
-    print(f"{lines} include lines, {len(wrong)} against the arrows")
+    print(f"{lines} include lines, {len(wrong)} against the arrows, or types of one name")
     return 1 if wrong or lines == 0 else 0
 
 

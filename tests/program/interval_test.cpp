@@ -114,6 +114,25 @@ TEST(Rounds, AreCombinedByCase) {
   third.verified = false;
   third.failure = "wrong";
   EXPECT_EQ(combined({{first}, {third}})[0].failure, "wrong");
+  repeated.verified = false;
+  EXPECT_EQ(combined({{first, repeated}, {first}}).size(), 2U) << "not in each round, but wrong";
+
+  Result refused = first;
+  refused.kernel.reset();
+  refused.rounds.clear();
+  refused.verified = false;
+  refused.skipped = true;
+  refused.failure = "no memory";
+  for (const auto& rounds : {std::vector{first, refused}, std::vector{refused, first}}) {
+    const Result result = combined({{rounds[0]}, {rounds[1]}})[0];
+    EXPECT_TRUE(result.skipped && !result.verified);
+    EXPECT_EQ(result.failure, "no memory");
+  }
+  for (const auto& rounds : {std::vector{third, refused}, std::vector{refused, third}}) {
+    const Result result = combined({{rounds[0]}, {rounds[1]}})[0];
+    EXPECT_TRUE(!result.skipped && !result.verified) << "wrong once";
+    EXPECT_EQ(result.failure, "wrong");
+  }
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ TEST(Observation, AFastKernelBehindASlowBus) {
       << text;
 }
 
+TEST(Observation, NothingIsClaimedWithinTheNoise) {
+  std::vector<Result> results = run_of(2e-3, 1e-3, 0.5e-3);
+  for (Result& r : results)
+    r.interval = {r.total.value_or(*r.kernel) / 2, r.total.value_or(*r.kernel) * 3};
+  const std::string text = observation(results, "cuda:0");
+  EXPECT_NE(
+      text.find("at 2^20 this run can't tell whether it pays for data that stays on the device"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find(" from 2^"), std::string::npos) << text;
+}
+
 TEST(Observation, NothingIsSaidWithoutACpu) {
   std::vector<Result> results = run_of(1, 1, 1);
   std::erase_if(results, [](const Result& r) { return r.device == "cpu"; });

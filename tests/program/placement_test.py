@@ -79,6 +79,9 @@ class TestPlacement(Program):
             if self.others:
                 self.assertIn("roofs measured now", said)
         self.assertIn("Little data", self.trine("why", "reduce", "--size", "10"))
+        if self.others:
+            large = self.trine("why", "reduce", "--size", "2^40", "--device", both, "--where", "device", code=2)
+            self.assertEqual(large.count("can't: "), 1 + len(self.others))
         self.assertEqual(self.files(), [])
 
     def test_bad_words_are_refused(self):

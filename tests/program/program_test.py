@@ -11,7 +11,7 @@ import subprocess
 import jsonschema
 import numpy as np
 
-from harness import DEVICES, SCHEMA, Program, main, signalled, trine
+from harness import DEVICES, SCHEMA, TRINE, Program, environment, main, signalled, trine
 
 
 class TestProgram(Program):
@@ -37,6 +37,29 @@ class TestProgram(Program):
         self.assertTrue(any(backend["backend"] == "cpu" for backend in info["devices"]))
 
     # --- run
+
+    def test_json_of_a_path_that_is_no_text(self):
+        folder = os.path.join(os.fsencode(self.folder.name), b"\xff")
+        os.mkdir(folder)
+        with open(os.path.join(folder, b"trine_odd.so"), "w") as file:
+            file.write("no library")
+        run = subprocess.run([TRINE, "info", "--json", self.path("info.json")], stdout=subprocess.DEVNULL,
+                             env=environment({"TRINE_BACKEND_PATH": os.fsdecode(folder)}))
+        self.assertEqual(run.returncode, 0)
+        with open(self.path("info.json")) as file:
+            self.assertIn("\ufffd/trine_odd.so", file.read())
+
+    def test_what_cannot_be_printed_is_no_success(self):
+        for words in (["info"], ["report", "--csv", "-", os.path.join(os.path.dirname(__file__), "report_fixture.json")]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TRINE, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=environment())
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("standard output", done.stderr)
+
+    def test_help_tells_the_defaults(self):
+        text = trine("why", "--help").stdout
+        self.assertIn("--dtype TEXT=f32", text)
+        self.assertNotIn("[]", text)
 
     def test_run_reduces(self):
         data = np.arange(-50, 50, dtype=np.int32).reshape(10, 10)
@@ -162,6 +185,11 @@ class TestProgram(Program):
         self.refused("compare", "reduce", "--size", "4", "--json", self.path("no/r.json"))
 
     # --- compare
+
+    def test_compare_takes_the_shape_of_real_data_from_its_file(self):
+        file = self.save("a.npy", np.ones((4, 4), np.float32))
+        for word in ("--size", "--dtype", "--layout", "--values"):
+            self.refused("compare", "transpose", "--input", file, word, "4", word=word)
 
     def test_compare_keeps_its_schema(self):
         file_name = self.path("r.json")

@@ -29,6 +29,19 @@ TEST(Size, RefusesWhatIsNoSize) {
   EXPECT_THROW(parse_size(Operation::gemm, "3x4"), Refusal);
 }
 
+TEST(Size, OffersTheFormsThatTheOperationTakes) {
+  const auto refusal = [](Operation operation, const char* text) -> std::string {
+    try {
+      parse_size(operation, text);
+    } catch (const Refusal& error) { return error.what(); }
+    return "taken";
+  };
+  EXPECT_EQ(refusal(Operation::gemm, "3x4"),
+            "size '3x4': 2 factors don't fit gemm; write N or MxNxK, with k, M, G or 2^k");
+  EXPECT_EQ(refusal(Operation::reduce, "1x2x3"),
+            "size '1x2x3': 3 factors don't fit reduce; write N or RxC, with k, M, G or 2^k");
+}
+
 TEST(Size, RefusesByteCountsThatOverflow) {
   EXPECT_THROW(parse_size(Operation::reduce, "2^62"), Refusal);
   EXPECT_THROW(parse_size(Operation::transpose, "2^40x2^40"), Refusal);

@@ -87,6 +87,18 @@ TEST(Verdicts, AWrongResultIsNoFigure) {
   EXPECT_EQ(judged(document(broken), document(both))[0].verdict, Verdict::missing);
 }
 
+TEST(Verdicts, AWrongResultCountsWhereTheBaselineHasNoSuchFigure) {
+  json repeated = result("cpu", 19e-6);
+  repeated["method"] = "sustained";
+  const json base = document({result("cpu", 20e-6)});
+  EXPECT_EQ(judged(base, document({result("cpu", 20e-6), repeated})).size(), 1U);
+  repeated["verified"] = false;
+  repeated["failure"] = "other bits";
+  const std::vector<Comparison> all = judged(base, document({result("cpu", 20e-6), repeated}));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].verdict, Verdict::failed);
+}
+
 TEST(Verdicts, WhatOneSideLacksIsListed) {
   const std::vector<json> two{result("cpu", 1e-3), result("opencl:0", 1e-3)};
   for (const auto& all :

@@ -189,8 +189,8 @@ void iterate(Case& one, benchmark::State& state, Control& control) {
     state.counters["FLOP/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
   else
     state.SetBytesProcessed(int64_t(total));
-  const char* verified = one.choice.numerics == Numerics::reproducible ? "same bits" : "in bound";
-  state.SetLabel(fmt::format("{}, {}", one.choice.rung(), verified));
+  const bool exact = one.choice.numerics == Numerics::reproducible;
+  state.SetLabel(fmt::format("{}, {}", one.choice.rung(), exact ? "same bits" : "in bound"));
 }
 
 // --- Reports -----------------------------------------------------------------------------------
@@ -219,10 +219,10 @@ bool is_left_out(const Run& run) {
 /// Its CSV has no columns for counters that the first case lacks, and aborts on them.
 template <class Run>
 void rename_counters(Run& run) {
-  if (const auto found = run.counters.find("FLOP/s"); found != run.counters.end()) {
-    run.counters["items_per_second"] = found->second;
-    run.counters.erase(found);
-  }
+  auto flops = run.counters.extract("FLOP/s");
+  if (!flops) return;
+  flops.key() = "items_per_second";
+  run.counters.insert(std::move(flops));
 }
 
 /// Stands before one of Google Benchmark's reporters, which hears of a case after its verdict. JSON says at

@@ -124,18 +124,11 @@ std::string name_of(const Problem& p, const Choice& choice, const std::string& r
   return text;
 }
 
-/// What would run, or the Error of a rung that doesn't take the problem.
-Choice choice_of(const Device& device, const Problem& problem, const std::string& rung) {
-  if (const char* reason = peer_refuses(device, problem, rung))
-    throw Error(Status::unsupported, reason);
-  const std::vector<Place> places(operand_bytes(problem).size());
-  return std::visit([&](const auto& op) { return choose(device, op, rung); },
-                    device_operation(problem, places));
-}
-
 void add_case(Registered& cases, const Options& o, const Device& device, const Problem& problem,
               const std::string& rung, bool named) {
   try {
+    if (const char* reason = peer_refuses(device, problem, rung))
+      throw Error(Status::unsupported, reason);
     const Choice choice = choice_of(device, problem, rung);
     const std::string name = name_of(problem, choice, rung);
     if (find(cases, name) == nullptr)

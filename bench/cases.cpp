@@ -40,6 +40,8 @@ bool is_parameter(const std::string& word) {
 
 }  // namespace
 
+std::string default_size(Operation operation) { return default_sizes(operation).back(); }
+
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help) {
   const auto take = [&target](const std::vector<std::string>& words) {

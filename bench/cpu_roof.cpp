@@ -3,6 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/cpu_roof.cpp"
 #include "bench/cpu_roof.hpp"
+#include "bench/measure.hpp"
 
 #include "hwy/aligned_allocator.h"
 #include "hwy/cache_control.h"
@@ -97,11 +98,6 @@ HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
 HWY_EXPORT(fma_i32);
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Keeps a result alive without the optimizer knowing.
 template <class T>

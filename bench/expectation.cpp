@@ -65,8 +65,6 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
       inputs_.push_back(std::move(given[i]));
     }
   }
-  // C's values from before: a gemm with beta reads them.
-  if (given.size() > input_count_) inputs_.push_back(std::move(given[input_count_]));
   output_bytes_ = bytes.back();
   sampled_ = oracle::flops(op) / 2 > kFullCheckSteps;
   expected_.resize(size_t(windows_) + 1);
@@ -92,14 +90,11 @@ void Expectation::prepare(int w) {
   std::vector<std::byte>& expected = expected_[size_t(w)];
   if (!expected.empty() || output_bytes_ == 0) return;
   if (!samples(w)) {
-    if (inputs_.size() > input_count_) expected = inputs_[input_count_];
     expected.resize(output_bytes_);
     oracle::reference(operation(w, expected.data()));
     return;
   }
-  std::vector<std::byte> none;
-  void* before = inputs_.size() > input_count_ ? inputs_[input_count_].data() : none.data();
-  const oracle::Operation op = operation(w, before);
+  const oracle::Operation op = operation(w, nullptr);  // where C would be: beta is 0
   const auto& gemm = std::get<trine_gemm>(op);
   if (positions_.empty())
     positions_ = oracle::sample_positions(gemm.c, kSampleCount, std::random_device{}());
@@ -128,13 +123,11 @@ std::string Expectation::check(int w, const void* output, Numerics numerics) {
 const std::vector<double>& Expectation::bounds(int w, Numerics numerics) {
   const auto [at, is_new] = bounds_.try_emplace({w, numerics});
   if (!is_new) return at->second;
-  const oracle::Operation after = operation(w, expected_[size_t(w)].data());
-  const bool had_c = inputs_.size() > input_count_;
-  const oracle::Operation before = had_c ? operation(w, inputs_[input_count_].data()) : after;
+  const oracle::Operation op = operation(w, expected_[size_t(w)].data());
   if (!samples(w)) {
-    at->second = oracle::error_bounds(after, uint32_t(numerics), &before);
+    at->second = oracle::error_bounds(op, uint32_t(numerics));
   } else if (problem_.dtype != Dtype::i32 && numerics != Numerics::reproducible) {
-    const auto& gemm = std::get<trine_gemm>(before);
+    const auto& gemm = std::get<trine_gemm>(op);
     at->second =
         oracle::error_bounds_at(gemm, positions_, oracle::unit_of(gemm.dtype, uint32_t(numerics)));
   }

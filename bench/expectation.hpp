@@ -23,8 +23,7 @@ class Expectation {
   static constexpr int kWindows = 3;
   static constexpr uint64_t kShift = 1024;  ///< bytes between two windows; keeps every alignment
 
-  /// Fills the inputs by the problem's value class; `given` replaces them (one array an input; gemm
-  /// with beta: C's values too).
+  /// Fills the inputs by the problem's value class; `given` replaces them, one array an input.
   Expectation(const Problem& problem, uint64_t seed,
               std::vector<std::vector<std::byte>> given = {});
 

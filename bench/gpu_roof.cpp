@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "gpu_programs.h"
+#include "measure.hpp"
 #if TRINE_BENCH_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -275,7 +276,6 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
 }
 
 std::vector<double> gpu_launch_times(const Device& device, int count) {
-  using Clock = std::chrono::steady_clock;
   Queue queue(device);
   const Buffer sink(device, 64);
   const std::unique_ptr<Kernel> kernel = make(device, queue, kWrite);
@@ -286,7 +286,7 @@ std::vector<double> gpu_launch_times(const Device& device, int count) {
     const auto begin = Clock::now();
     if (!kernel->launch(arguments, 1)) return {};
     queue.wait();
-    if (i >= 0) seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (i >= 0) seconds.push_back(seconds_since(begin));
   }
   return seconds;
 }

@@ -59,11 +59,6 @@ ordered_json facts_json(const Facts& facts) {
           {"peak_f64", facts.peak_f64}};
 }
 
-ordered_json shape_json(const Problem& p) {
-  if (p.operation == Operation::gemm) return {p.size.rows, p.size.cols, p.size.depth};
-  return {p.size.rows, p.size.cols};
-}
-
 ordered_json parameters_json(const std::string& rung) {
   ordered_json parameters = ordered_json::object();
   size_t begin = rung.find(':');
@@ -96,6 +91,11 @@ std::string host_sentence() {
   std::string text = fmt::format("{}, {} cores, {}", host["cpu"].get<std::string>(),
                                  host["cores"].get<int>(), host["os"].get<std::string>());
   return text;
+}
+
+ordered_json shape_json(const Problem& p) {
+  if (p.operation == Operation::gemm) return {p.size.rows, p.size.cols, p.size.depth};
+  return {p.size.rows, p.size.cols};
 }
 
 ordered_json devices_json() {

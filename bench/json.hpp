@@ -12,6 +12,7 @@ namespace trine::bench {
 
 nlohmann::ordered_json host_json();
 nlohmann::ordered_json devices_json();
+nlohmann::ordered_json shape_json(const Problem& problem);
 nlohmann::ordered_json to_json(const Result& result);
 /// What a command leaves behind: its results and, under their names, the arrays that only some commands
 /// have (roofs, crossings, timelines, published).

@@ -52,13 +52,6 @@ void print_climb(const Runner& runner, const Problem& problem,
   std::fflush(stdout);
 }
 
-/// The size at which each ladder is shown where none is named.
-std::string default_size(Operation operation) {
-  return operation == Operation::reduce      ? "2^24"
-         : operation == Operation::transpose ? "4096"
-                                             : "1024";
-}
-
 bool has_tables(const SourceDocument& document, const std::vector<Operation>& operations) {
   return std::any_of(document.tables.begin(), document.tables.end(),
                      [&](const Table& table) { return is_one_of(table, operations); });

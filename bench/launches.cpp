@@ -5,16 +5,6 @@
 #include "scrutiny.hpp"
 
 namespace trine::bench {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-}  // namespace
-
 Launches::Launches(Queue& queue, const Problem& problem, Expectation& expectation, std::string rung)
     : queue_(queue),
       expectation_(expectation),
@@ -23,7 +13,7 @@ Launches::Launches(Queue& queue, const Problem& problem, Expectation& expectatio
   const auto begin = Clock::now();
   choice_ = launch_slot(0);
   queue_.wait();
-  first_seconds_ = since(begin);
+  first_seconds_ = seconds_since(begin);
   ring_.poison();  // that first answer must not serve for a timed one
   queue_.wait();
 }
@@ -39,7 +29,7 @@ double Launches::once() {
   launch_slot(slot_++);
   const Event stop = queue_.record();
   queue_.wait();
-  host_.seconds.push_back(since(begin));
+  host_.seconds.push_back(seconds_since(begin));
   device_.seconds.push_back(elapsed(start, stop));
   if (!(device_.seconds.back() > 0))
     throw ClockStandsStill("its clock stands still: it took no time at all");

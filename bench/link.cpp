@@ -9,8 +9,6 @@
 namespace trine::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Median seconds of `once()`, the first call not counted.
 template <class Once>
 double median_of(double seconds, Once&& once) {
@@ -21,7 +19,7 @@ double median_of(double seconds, Once&& once) {
   for (int i = 0; i < kLeast || (i < kMost && spent < seconds); ++i) {
     const auto begin = Clock::now();
     once();
-    samples.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    samples.seconds.push_back(seconds_since(begin));
     spent += samples.seconds.back();
   }
   return samples.median();

@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <ranges>
@@ -67,6 +66,10 @@ double median_below(size_t r, size_t n) {
 }
 
 }  // namespace
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 Interval interval_of(const std::vector<double>& rounds) {
   constexpr double kTail = 0.05;

@@ -2,12 +2,17 @@
 // sample for the median and the spread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace trine::bench {
+
+/// The host's.
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin);
 
 /// Where the figure of another run of the same command falls nine times in ten, on a machine in the same state.
 struct Interval {

@@ -6,14 +6,10 @@
 #include <cstring>
 
 #include "error.hpp"
+#include "measure.hpp"
 
 namespace trine::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// The host's memory as `device` sees it, operand by operand.
 std::vector<Place> wrapped(const Device& device, const Problem& problem, const HostData& host) {
@@ -91,12 +87,12 @@ Pass Pipeline::in_place(const HostData& host) {
   Queue& queue = queues_[0];
   const auto start = Clock::now();
   const std::vector<Place> places = wrapped(queue.device(), problem_, host);
-  pass.alloc = since(start);
+  pass.alloc = seconds_since(start);
   const auto begin = Clock::now();
   const Event origin = queue.record();
   const Event done = launch(queue, device_operation(problem_, places));
   queue.wait();
-  pass.seconds = since(begin);
+  pass.seconds = seconds_since(begin);
   pass.spans = {{Lane::kernel, 0, 0, elapsed(origin, done)}};
   return pass;
 }
@@ -118,7 +114,7 @@ Pass Pipeline::in_chunks(const HostData& host) {
   Queue &in = queues_.front(), &kernel = queues_[queues_.size() / 2], &out = queues_.back();
   const auto start = Clock::now();
   const std::unique_ptr<Chunks> chunks = Chunks::make(in.device(), problem_, host, strips_);
-  pass.alloc = since(start);
+  pass.alloc = seconds_since(start);
 
   const auto begin = Clock::now();
   const Event origin = in.record();
@@ -138,7 +134,7 @@ Pass Pipeline::in_chunks(const HostData& host) {
         stage(kernel, 1, brought, [&](Queue& queue) { chunks->compute(queue, i); });
     if (chunks->takes(i)) stage(out, 2, computed, [&](Queue& queue) { chunks->take(queue, i); });
   }
-  const double handed_over = since(begin);
+  const double handed_over = seconds_since(begin);
   Moments cpu;
   if (way_.cpu_rows != 0) cpu = on_cpu(host);
   out.wait();
@@ -147,7 +143,7 @@ Pass Pipeline::in_chunks(const HostData& host) {
   if (way_.cpu_rows != 0) cpu_.wait();
   const bool partial = way_.cpu_rows != 0 && problem_.operation == Operation::reduce;
   pass.again = chunks->finish(kernel, partial ? &elsewhere_ : nullptr);
-  pass.seconds = since(begin);
+  pass.seconds = seconds_since(begin);
 
   for (size_t lane = 0; lane < 3; ++lane)
     for (size_t i = 0; i < moments[lane].size(); ++i)

@@ -19,8 +19,6 @@
 namespace trine::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kClose = 0.05, kShare = 0.95;
 constexpr double kTurnsSeconds =
     0.1;  ///< a device's, at least, within the bounds: longer than most disturbances
@@ -200,9 +198,6 @@ class Contestant {
   const Operands& operands() const { return operands_; }
 
  private:
-  static double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  }
   HostView on_host(size_t i) const {
     return host_vector(operands_[i], Dtype::b8, int64_t(operands_.bytes(i)));
   }

@@ -147,8 +147,8 @@ std::string tuned_call(const Problem& p) {
   return std::visit([](const auto& op) { return trine::tuned_call(op); }, planned(p));
 }
 
-std::string chosen_rung(const Device& device, const Problem& problem) {
-  return std::visit([&](const auto& op) { return choose(device, op).rung(); }, planned(problem));
+Choice choice_of(const Device& device, const Problem& problem, const std::string& rung) {
+  return std::visit([&](const auto& op) { return choose(device, op, rung); }, planned(problem));
 }
 
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung) {

@@ -14,6 +14,8 @@ constexpr uint32_t kPoison = 0xa5a5a5a5;
 constexpr int kPeeks = 4;
 constexpr uint64_t kPeekBytes = 64;
 
+}  // namespace
+
 View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes) {
   View view = vector(buffer, Dtype::b8, int64_t(bytes));
   view.offset = offset;
@@ -22,8 +24,6 @@ View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes) {
 HostView host_bytes(const void* data, uint64_t bytes) {
   return host_vector(data, Dtype::b8, int64_t(bytes));
 }
-
-}  // namespace
 
 Ring::Ring(Queue& queue, const Problem& problem, const Expectation& expectation)
     : queue_(queue),

@@ -11,6 +11,9 @@
 
 namespace trine::bench {
 
+View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes);
+HostView host_bytes(const void* data, uint64_t bytes);
+
 class Ring {
  public:
   Ring(Queue& queue, const Problem& problem, const Expectation& expectation);

@@ -130,9 +130,8 @@ Problem problem_of(const Options& o, std::vector<Array>& arrays) {
 /// The device: named, or where `auto` places the operation for data in host memory.
 Device device_for(const Options& o, const Problem& p) {
   if (o.device != "auto") return open(o.device);
-  const DeviceOperation plan = device_operation(p, std::vector<Place>(operand_bytes(p).size()));
   const Placement placement =
-      std::visit([](const auto& op) { return place(op, Where::host); }, plan);
+      std::visit([](const auto& op) { return place(op, Where::host); }, planned(p));
   std::printf("auto: %s\n", placement.sentence.c_str());
   return placement.device;
 }

@@ -9,16 +9,11 @@
 
 #include "cpu_roof.hpp"
 #include "gpu_roof.hpp"
+#include "measure.hpp"
 #include "table.hpp"
 
 namespace trine::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it, twice,
 /// because they store beside; on GPUs four bytes a cycle for each lane, which does one fused step.
@@ -51,7 +46,7 @@ std::string check_clocks(Queue& queue, const Launch& launch, int slots, double s
     for (int i = 0; i < count; ++i) launch(i % slots);
     const Event stop = queue.record();
     queue.wait();
-    host = since(begin);
+    host = seconds_since(begin);
     device = elapsed(start, stop);
     agreed = agree(host, device) ? agreed + 1 : 0;
     if (agreed == kEnough) return {};

@@ -36,7 +36,7 @@ bool is_vendor(const Device& device, Operation operation, const std::string& run
 /// Empty where the backend refuses the call: then every rung that a ladder names says why.
 std::string built_in_choice(const Device& device, const Problem& problem) {
   try {
-    return chosen_rung(device, problem);
+    return choice_of(device, problem).rung();
   } catch (const Error& error) {
     if (error.status() != Status::unsupported) throw;
     return {};

@@ -55,7 +55,7 @@ std::vector<std::string> named_configurations(const Options& o, const Device& de
 /// What is tried: the backend's own choice first, what the table has, then every configuration.
 std::vector<std::string> candidates(const Options& o, const Device& device,
                                     const Problem& problem) {
-  std::vector<std::string> all{chosen_rung(device, problem)};
+  std::vector<std::string> all{choice_of(device, problem).rung()};
   const auto add = [&](const std::string& rung) {
     if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
   };

@@ -6,17 +6,13 @@
 #include <cmath>
 
 #include "error.hpp"
+#include "json.hpp"
 
 namespace trine::bench {
 namespace {
 
 /// Clocks round, and the device's isn't the host's: by so much spans may be off.
 double slack(const Timeline& timeline) { return 2e-6 + timeline.seconds / 100; }
-
-nlohmann::ordered_json shape_json(const Problem& p) {
-  if (p.operation == Operation::gemm) return {p.size.rows, p.size.cols, p.size.depth};
-  return {p.size.rows, p.size.cols};
-}
 
 std::vector<Span> of_lane(const std::vector<Span>& spans, Lane lane) {
   std::vector<Span> found;

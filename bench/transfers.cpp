@@ -39,14 +39,6 @@ int parse_chunks(const std::string& text) {
   return count;
 }
 
-const char* default_size(Operation operation) {
-  switch (operation) {
-    case Operation::reduce: return "2^24";
-    case Operation::transpose: return "4096";
-    default: return "1024";
-  }
-}
-
 Problem problem_of(const Options& o, Operation operation, const std::string& dtype,
                    const std::string& size) {
   Problem p;

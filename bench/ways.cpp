@@ -20,12 +20,6 @@ Result described(const Device& device, const Problem& problem, const Way& way) {
   return result;
 }
 
-Choice choice_of(const Device& device, const Problem& problem) {
-  const DeviceOperation operation =
-      device_operation(problem, std::vector<Place>(operand_bytes(problem).size()));
-  return std::visit([&](const auto& op) { return choose(device, op); }, operation);
-}
-
 void settle(MeasuredWay& m, std::vector<Pass>& passes, const Samples& samples) {
   const auto middle = passes.begin() + std::ptrdiff_t(passes.size() / 2);
   std::ranges::nth_element(passes, middle, {}, &Pass::total);

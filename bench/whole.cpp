@@ -11,15 +11,6 @@
 namespace trine::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-View bytes_view(const Buffer& buffer, uint64_t bytes) {
-  return vector(buffer, Dtype::b8, int64_t(bytes));
-}
-HostView host_bytes(const void* data, uint64_t bytes) {
-  return host_vector(data, Dtype::b8, int64_t(bytes));
-}
-
 /// The whole program in one kind of host memory: allocate, copy in, compute, copy out.
 class WholeProgram {
  public:
@@ -64,20 +55,20 @@ class WholeProgram {
     // Fresh device memory may still hold the last answer; poisoning it is not the program's time.
     if (!in_place_ && bytes_[output] != 0) {
       const uint8_t poison = 0xa5;
-      fill(queue_, bytes_view(places[output].buffer, bytes_[output]), &poison);
+      fill(queue_, bytes_view(places[output].buffer, 0, bytes_[output]), &poison);
       queue_.wait();
     }
     const auto begin = Clock::now();
     for (size_t i = 0; !in_place_ && i < output; ++i)
       if (bytes_[i] != 0)
-        copy(queue_, host_bytes(host[i], bytes_[i]), bytes_view(places[i].buffer, bytes_[i]));
+        copy(queue_, host_bytes(host[i], bytes_[i]), bytes_view(places[i].buffer, 0, bytes_[i]));
     if (!in_place_) queue_.wait();
     const auto t2 = Clock::now();
     launch(queue_, device_operation(problem_, places), rung_);
     queue_.wait();
     const auto t3 = Clock::now();
     if (!in_place_ && bytes_[output] != 0) {
-      copy(queue_, bytes_view(places[output].buffer, bytes_[output]),
+      copy(queue_, bytes_view(places[output].buffer, 0, bytes_[output]),
            host_bytes(host[output], bytes_[output]));
       queue_.wait();
     }

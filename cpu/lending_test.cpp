@@ -24,13 +24,14 @@ struct Work {
 TEST(Lending, each_piece_is_done_once_and_seen_by_both) {
   Lending lending;
   std::atomic<bool> over{false};
-  long helped = 0;
+  std::atomic<long> helped{0};
   std::thread helper([&] {
     while (!over)
       if (lending.help([] { return false; })) ++helped;
   });
   Work work;
-  for (int round = 1; round <= 2000; ++round) {
+  // Until the helper has come: on a busy machine the rounds may be over before it has a core.
+  for (int round = 1; round <= 2000 || (helped == 0 && round < 10'000'000); ++round) {
     Loop loop(64, Work::piece, &work);
     lending.offer(loop, 1);
     if (round % 2 == 0) std::this_thread::yield();

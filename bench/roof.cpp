@@ -3,16 +3,14 @@
 #include "roof.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 
 #include "cpu_roof.hpp"
 #include "gpu_roof.hpp"
+#include "measure.hpp"
 
 namespace trine::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Best of several copies in about 60 ms: a roof is what the device can do, not what it averages.
 double device_copy(const Device& device, uint64_t bytes) {
@@ -33,7 +31,7 @@ double device_copy(const Device& device, uint64_t bytes) {
     const Event stop = queue.record();
     queue.wait();
     best = std::max(best, 2.0 * double(half) / elapsed(start, stop));
-    if (i >= 3 && std::chrono::duration<double>(Clock::now() - begin).count() > 0.06) break;
+    if (i >= 3 && seconds_since(begin) > 0.06) break;
   }
   return best;
 }

@@ -56,6 +56,18 @@ TEST(Observation, NothingIsClaimedWithinTheNoise) {
   EXPECT_EQ(text.find(" from 2^"), std::string::npos) << text;
 }
 
+TEST(Observation, WhatStandsAboveItsRoofIsKnown) {
+  Result r = result("cpu", 1 << 20, "resident", 1e-3, 0);
+  r.rate = 101;
+  EXPECT_FALSE(is_above_roof({r})) << "no roof";
+  r.roof.value = 100.6;
+  EXPECT_FALSE(is_above_roof({r})) << "100 % as printed";
+  r.roof.value = 100;
+  EXPECT_TRUE(is_above_roof({r}));
+  r.verified = false;
+  EXPECT_FALSE(is_above_roof({r}));
+}
+
 TEST(Observation, NothingIsSaidWithoutACpu) {
   std::vector<Result> results = run_of(1, 1, 1);
   std::erase_if(results, [](const Result& r) { return r.device == "cpu"; });

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <ranges>
 #include <stdexcept>
 
 namespace trine::bench {
@@ -74,10 +73,11 @@ double seconds_since(Clock::time_point begin) {
 Interval interval_of(const std::vector<double>& rounds) {
   constexpr double kTail = 0.05;
   const size_t n = rounds.size();
-  const auto ranks = std::views::iota(size_t{1}, n / 2 + 1);
-  const auto cut = size_t(std::ranges::distance(
-      ranks.begin(),
-      std::ranges::partition_point(ranks, [n](size_t r) { return median_below(r, n) <= kTail; })));
+  size_t cut = 0;  // the last rank below which the median falls that seldom
+  for (size_t above = n / 2 + 1; above - cut > 1;) {
+    const size_t r = (cut + above) / 2;
+    (median_below(r, n) <= kTail ? cut : above) = r;
+  }
   if (cut == 0) return further(rounds);
   const std::vector<double> all = sorted(rounds);
   return {all[cut - 1], all[n - cut]};

@@ -184,8 +184,9 @@ cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry
 
 void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
   // What can fail without the device comes first, so that a plan starts whole or not at all.
+  const int count = plan.launch_count;
   cl_kernel kernels[gpu::kMaxLaunches];
-  for (int l = 0; l < plan.launch_count; ++l) {
+  for (int l = 0; l < count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
     for (int a = 0; a < launch.argument_count; ++a) {
       const gpu::Argument& argument = launch.arguments[a];
@@ -194,7 +195,7 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
     kernels[l] = kernel_of(row, plan, launch.entry);
   }
   has_new_work_ = true;
-  for (int l = 0; l < plan.launch_count; ++l) {
+  for (int l = 0; l < count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
     for (int a = 0; a < launch.argument_count; ++a) {
       const gpu::Argument& argument = launch.arguments[a];

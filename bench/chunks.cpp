@@ -123,10 +123,6 @@ class Partials final : public Chunks {
   Reduce all_;
 };
 
-/// Sums of floats: the exact sum of rounded partial sums isn't the exact sum, so a part's result is
-/// kept with its error. A part of f32 leaves one f64. A part of f64 leaves two: hi, its sum rounded,
-/// and lo, the sum of the same elements and -hi, which lies behind them in memory. Where what is left
-/// unknown could change the rounding, the whole, which is on the device by then, is summed once more.
 /// Who adds up a few numbers: the cpu where there is that backend, else the device that made them.
 std::string adder_beside(const Device& device) {
   try {
@@ -134,6 +130,10 @@ std::string adder_beside(const Device& device) {
   } catch (const Error&) { return device.id(); }
 }
 
+/// Sums of floats: the exact sum of rounded partial sums isn't the exact sum, so a part's result is
+/// kept with its error. A part of f32 leaves one f64. A part of f64 leaves two: hi, its sum rounded,
+/// and lo, the sum of the same elements and -hi, which lies behind them in memory. Where what is left
+/// unknown could change the rounding, the whole, which is on the device by then, is summed once more.
 class FloatSum final : public Chunks {
  public:
   FloatSum(const Device& device, const Problem& problem, const HostData& host,

@@ -38,6 +38,7 @@ struct Result {
   uint64_t digest = 0;
 
   bool vendor() const { return numerics == Numerics::vendor; }
+  bool wrong() const { return !verified && !skipped; }
   /// What ran, and why.
   void take(const Choice& choice);
 };

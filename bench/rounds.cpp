@@ -23,10 +23,8 @@ void set_median(Result& result, const std::vector<const Result*>& all, Member me
 const Result* worst(const std::vector<const Result*>& all) {
   const Result* refused = nullptr;
   for (const Result* one : all) {
-    if (one->skipped)
-      refused = one;
-    else if (!one->verified)
-      return one;
+    if (one->wrong()) return one;
+    if (one->skipped) refused = one;
   }
   return refused;
 }
@@ -94,8 +92,7 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
           if (same_case(r, result)) all.push_back(&r);
       // Of launches about as long as those that are repeated back to back, some rounds have no such figure;
       // a wrong one counts all the same.
-      const Result* bad = worst(all);
-      const bool is_wrong = bad && !bad->skipped;
+      const bool is_wrong = std::any_of(all.begin(), all.end(), [](auto* r) { return r->wrong(); });
       if (result.method == "sustained" && all.size() < singles(rounds, result) && !is_wrong)
         continue;
       results.push_back(one_of(all));

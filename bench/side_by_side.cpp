@@ -149,7 +149,7 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
 
 std::string failure_of(const std::vector<Result>& results) {
   for (const Result& result : results)
-    if (!result.verified && !result.skipped) return result.failure;
+    if (result.wrong()) return result.failure;
   return {};
 }
 
@@ -184,8 +184,8 @@ void Digests::compare(std::vector<Result>& results) {
 }
 
 Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
-  const bool wrong = std::any_of(results.begin(), results.end(),
-                                 [](const Result& r) { return !r.verified && !r.skipped; });
+  const bool wrong =
+      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.wrong(); });
   if (wrong) return Outcome::failed;
   const bool right =
       std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });

@@ -69,6 +69,11 @@ Command add_verify(CLI::App& app) {
       ->delimiter(',');
   app.add_option("--rung", options->rung, "only this rung");
   app.add_option("--filter", options->filter, "only cases whose name contains this");
+  app.add_option("--random", options->random_seconds,
+                 "made-up calls, copies and fills for so long (0: one on each device), not the cases")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options->seed, "of the first of them; each has the next number");
   add_time_limit(app, *limit);
   app.add_option("--json", *json, "write the report as JSON too")->type_name("FILE");
   return [options, limit, json] { return verify_all(*options, *limit, *json); };

@@ -67,6 +67,7 @@ Arenas::Arenas(const Case& c) : plan_(c.plan) {
 
 /// Half of the cases keep all operands in one buffer, the other half the output in its own.
 void Arenas::lay_out(const Case& c) {
+  if (c.tight) return lay_out_tight();
   const bool one_buffer = (c.seed & 1) != 0;
   std::vector<uint64_t> sizes(one_buffer ? 1 : 2, 0);
   for (const oracle::Operand& o : oracle::operands(plan_)) {
@@ -78,7 +79,17 @@ void Arenas::lay_out(const Case& c) {
   for (const uint64_t size : sizes) before_.emplace_back(size, kMark);
 }
 
-void Arenas::poison(const Case&) {
+/// Each operand in memory of its own that begins and ends with it.
+void Arenas::lay_out_tight() {
+  for (const oracle::Operand& o : oracle::operands(plan_)) {
+    places_.push_back({before_.size(), o.view->offset});
+    before_.emplace_back(o.view->offset + oracle::extent_bytes(*o.view, o.dtype),
+                         !o.written && is_float(o.dtype) ? kNan : kMark);
+  }
+}
+
+void Arenas::poison(const Case& c) {
+  if (c.tight) return;
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(plan_)) {
     const Place at = places_[index++];

@@ -36,6 +36,7 @@ class Arenas {
 
  private:
   void lay_out(const Case& c);
+  void lay_out_tight();
   void poison(const Case& c);
   oracle::Operation pointing_into(std::vector<std::vector<char>>& images) const;
 

@@ -27,12 +27,15 @@ struct Case {
   bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
   bool fast = false;                 ///< runs once more asking for fast numerics
   bool parameters = false;           ///< every rung with every combination of its parameters
-  bool far = false;           ///< memory too wide for guard zones: elements are copied one row each
+  bool far = false;    ///< memory too wide for guard zones: elements are copied one row each
+  bool tight = false;  ///< random: each operand in memory of a random kind that just holds it
   std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
 };
 
 /// All cases in a fixed order, names unique.
 const std::vector<Case>& all_cases();
+/// A case that the seed makes up. It has no golden digest.
+Case random_case(uint64_t seed);
 
 namespace detail {
 

@@ -78,15 +78,23 @@ std::vector<std::string> combinations(const RungInfo& rung) {
   return names;
 }
 
+std::vector<Device> opened(const std::vector<std::string>& names) {
+  std::vector<Device> devices;
+  for (const std::string& name : names) devices.push_back(open(name));
+  return devices;
+}
+
 constexpr const char* kOperationNames[] = {"reduce", "transpose", "gemm"};
 
 }  // namespace
 
-Runner::Runner(std::string_view device, const Options& options)
+Runner::Runner(std::string_view device, const std::vector<std::string>& others,
+               const Options& options)
     : options_(options),
       device_(open(device)),
       queue_(device_),
-      has_options_(device.find('=') != std::string_view::npos && options.devices.empty()) {
+      has_options_(device.find('=') != std::string_view::npos && options.devices.empty()),
+      moves_(device_, opened(others)) {
   for (size_t op = 0; op < 3; ++op) ladders_[op] = device_.rungs(Operation(op + 1));
 }
 
@@ -105,6 +113,12 @@ bool Runner::splits(const Case& c) const {
 
 std::vector<Runner::Turn> Runner::turns(const Case& c) const {
   std::vector<Turn> turns;
+  if (c.tight) {
+    const std::vector<RungInfo>& ladder = ladders_[c.plan.index()];
+    const RungInfo& rung = ladder[c.seed % ladder.size()];
+    const bool named = c.rungs == Rungs::kLadder && rung.numerics != Numerics::vendor;
+    return {{named ? rung.name : "", c.fast && !named ? Numerics::fast : Numerics::reproducible}};
+  }
   if (has_options_) {
     if (splits(c) && options_.rung.empty()) turns.push_back({});
     return turns;
@@ -249,7 +263,12 @@ std::vector<Buffer> Runner::allocate(const Case& c, const std::vector<uint64_t>&
                                      size_t turns) {
   std::vector<Buffer> buffers;
   try {
-    for (const uint64_t size : sizes) buffers.emplace_back(device_, size);
+    Dice dice(~c.seed);
+    held_.clear();
+    for (const uint64_t size : sizes) {
+      if (c.tight) held_.emplace_back(device_, size, dice);
+      buffers.push_back(c.tight ? held_.back().buffer : Buffer(device_, size));
+    }
   } catch (const Error& error) {
     buffers.clear();
     const bool limit =
@@ -279,7 +298,7 @@ void Runner::run(const Case& c) {
     return;
   }
   const Arenas arenas(c);
-  if (golden(c.name) != arenas.digest())
+  if (!c.tight && golden(c.name) != arenas.digest())
     fail(c, "oracle", "the reference on this host differs from the golden digest");
   std::vector<uint64_t> sizes;
   for (size_t a = 0; a < arenas.count(); ++a) sizes.push_back(arenas.before(a).size());
@@ -287,6 +306,34 @@ void Runner::run(const Case& c) {
   for (const Turn& turn : all)
     if (!buffers.empty())
       take_turn(c, turn, [&] { return run_in_arenas(c, arenas, buffers, turn); });
+}
+
+int64_t Runner::moves() const {
+  const bool all = options_.rung.empty() && options_.filter.empty() && options_.operation == 0;
+  return all && !has_options_ ? 2 * kMoves : 0;
+}
+
+void Runner::move(int64_t number) { move(number % 2 == 0, uint64_t(number / 2)); }
+
+void Runner::move(bool fills, uint64_t seed) {
+  const char* const what = fills ? "fill" : "copy";
+  Moves::Outcome outcome;
+  try {
+    outcome = fills ? moves_.fill(seed) : moves_.copy(seed);
+  } catch (const Error& error) {
+    outcome = {what + (" --seed " + std::to_string(seed)), error.what()};
+  }
+  ++report_.cases;
+  ++report_.classes["move"][device_.id() + " " + what];
+  if (outcome.wrong.empty()) return;
+  ++report_.failed;
+  report_.failures.push_back({device_.id(), what, outcome.name, outcome.wrong});
+}
+
+void Runner::run_random(uint64_t seed) {
+  const int64_t kind = Dice(seed).below(8);
+  if (kind < 4) return run(random_case(seed));
+  move(kind == 4, seed);
 }
 
 }  // namespace trine::conformance

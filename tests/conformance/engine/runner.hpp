@@ -8,17 +8,26 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "moves.hpp"
 #include "verify.hpp"
 
 namespace trine::conformance {
 
 class Runner {
  public:
-  Runner(std::string_view device, const Options& options);
+  /// `others`: what it copies from and to.
+  Runner(std::string_view device, const std::vector<std::string>& others, const Options& options);
 
   /// How many runs a case makes here.
   int64_t runs_of(const Case& c) const;
   void run(const Case& c);
+
+  /// Fills and copies, the same each time: `kMoves` of either, where nothing was asked for by name.
+  static constexpr int64_t kMoves = 100;
+  int64_t moves() const;
+  void move(int64_t number);
+  /// One call that the seed makes up: an operation, a fill or a copy.
+  void run_random(uint64_t seed);
 
   Report& report() { return report_; }
   const std::string& device_id() const { return device_.id(); }
@@ -49,12 +58,15 @@ class Runner {
   void skip(const Case& c, const Turn& turn, const Error& error);
   void fail(const Case& c, const std::string& rung, const std::string& what);
   void count(const Case& c, const Choice& choice);
+  void move(bool fills, uint64_t seed);
 
   const Options& options_;
   Device device_;
   Queue queue_;
   bool has_options_;
   std::vector<RungInfo> ladders_[3];
+  Moves moves_;
+  std::vector<RandomBuffer> held_;  ///< of the case that runs
   Report report_;
 };
 

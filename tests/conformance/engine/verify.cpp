@@ -88,17 +88,19 @@ std::vector<const Case*> cases_for(const Options& options) {
     if (options.operation != 0 && options.operation != oracle::kind_of(c.plan)) continue;
     if (c.name.find(options.filter) != std::string::npos) cases.push_back(&c);
   }
-  // The quick ones first: they were chosen to find most in least time.
   std::stable_partition(cases.begin(), cases.end(), [](const Case* c) { return c->quick; });
   return cases;
 }
 
 class Race {
  public:
-  explicit Race(const Options& options) : options_(options), cases_(cases_for(options)) {}
+  explicit Race(const Options& options) : options_(options) {
+    if (options.random_seconds < 0) cases_ = cases_for(options);
+  }
 
   void add(std::unique_ptr<Runner> runner) {
     for (const Case* c : cases_) total_ += runner->runs_of(*c);
+    if (options_.random_seconds < 0) total_ += runner->moves();
     runners_.push_back(std::move(runner));
   }
 
@@ -108,8 +110,11 @@ class Race {
     for (size_t r = 0; r < runners_.size(); ++r)
       threads.emplace_back([this, r, &errors] {
         try {
-          for (const Case* c : cases_)
-            if (stopped() || !step(*runners_[r], *c)) return;
+          if (options_.random_seconds < 0) {
+            run_list(*runners_[r]);
+          } else {
+            run_random(*runners_[r]);
+          }
         } catch (...) { errors[r] = std::current_exception(); }
       });
     for (std::thread& thread : threads) thread.join();
@@ -128,18 +133,42 @@ class Race {
     return stopped_ = stopped_ || (options_.stop && options_.stop());
   }
 
+  void run_list(Runner& runner) {
+    // The quick ones first: they were chosen to find most in least time.
+    for (const Case* c : cases_) {
+      const bool goes_on = step(runner, c->name, runner.runs_of(*c), [&] { runner.run(*c); });
+      if (!goes_on) return;
+    }
+    for (int64_t m = 0; m < runner.moves(); ++m)
+      if (!step(runner, m % 2 == 0 ? "fill" : "copy", 1, [&] { runner.move(m); })) return;
+  }
+
+  void run_random(Runner& runner) {
+    const auto end = Clock::now() + std::chrono::duration<double>(options_.random_seconds);
+    uint64_t seed = options_.seed;
+    do {
+      const std::string name = "--seed " + std::to_string(seed);
+      if (!step(runner, name, 1, [&] { runner.run_random(seed); })) return;
+      ++seed;
+    } while (Clock::now() < end);
+  }
+
   /// Returns whether to go on.
-  bool step(Runner& runner, const Case& c) {
+  template <class Body>
+  bool step(Runner& runner, const std::string& name, int64_t runs, Body&& body) {
+    if (stopped()) return false;
     const int64_t failed = runner.report().failed;
-    runner.run(c);
+    body();
     const std::lock_guard lock(mutex_);
-    done_ += runner.runs_of(c);
+    done_ += runs;
     failed_ += runner.report().failed - failed;
     if (options_.progress)
-      options_.progress({done_, total_, failed_, runner.device_id().c_str(), c.name.c_str()});
+      options_.progress(
+          {done_, std::max(done_, total_), failed_, runner.device_id().c_str(), name.c_str()});
     return failed_ == 0 || !options_.stop_at_failure;
   }
 
+  using Clock = std::chrono::steady_clock;
   const Options& options_;
   std::vector<const Case*> cases_;
   std::vector<std::unique_ptr<Runner>> runners_;
@@ -158,7 +187,8 @@ Report verify(const Options& options) {
       options.devices.empty() ? devices_there_are() : options.devices;
   require_rung(options.rung, devices);
   Race race(options);
-  for (const std::string& device : devices) race.add(std::make_unique<Runner>(device, options));
+  for (const std::string& device : devices)
+    race.add(std::make_unique<Runner>(device, devices_there_are(), options));
   race.run();
   race.collect(report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,0 +1,45 @@
+// Fills, and copies between a device and whatever else there is: random views of all three
+// dimensions, behind work of the far side that comes late, every byte outside checked.
+#pragma once
+
+#include <trine/trine.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dice.hpp"
+#include "guarded.hpp"
+
+namespace trine::conformance {
+
+/// A buffer of a random kind; `pages` holds a wrapped one's memory.
+struct RandomBuffer {
+  std::unique_ptr<Guarded> pages;
+  Buffer buffer;
+
+  RandomBuffer(const Device& device, uint64_t bytes, Dice& dice);
+};
+
+class Moves {
+ public:
+  /// Of `device`, and between it and the `others`.
+  Moves(Device device, std::vector<Device> others);
+
+  struct Outcome {
+    std::string name;   ///< "copy b64 3x5 batch 2 cpu -> cuda:0 --seed 17"
+    std::string wrong;  ///< "" when all is well
+  };
+  Outcome fill(uint64_t seed);
+  Outcome copy(uint64_t seed);
+
+ private:
+  Queue& queue_of(const Device& device);
+  Device cpu() const;  ///< for the host's memory; none where it is missing
+
+  Device device_;
+  std::vector<Device> others_;
+  std::vector<Queue> queues_;
+};
+
+}  // namespace trine::conformance

@@ -1,0 +1,56 @@
+// Random calls against the oracle: a minute in all, on every device and on each SIMD target that this
+// processor can be held to. `trine verify --random SECONDS --seed N` goes on for as long as asked.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "cpu/simd_targets.hpp"
+#include "engine/verify.hpp"
+
+namespace trine::conformance {
+namespace {
+
+constexpr double kAllDevices = 36, kEachTarget = 8;
+
+void run_random(double seconds, std::vector<std::string> devices, int64_t least) {
+  Options options;
+  options.random_seconds = seconds;
+  options.devices = std::move(devices);
+  options.require = required_by_environment();
+  const Report report = verify(options);
+  print(report, std::cout);
+  EXPECT_TRUE(report.passed());
+  EXPECT_GE(report.cases, least);
+}
+
+TEST(random_calls, on_every_device) { run_random(kAllDevices, {}, 200); }
+
+// The backend and this program share Highway's library, which remembers what it may use.
+class RandomCallsHeldTo : public testing::TestWithParam<int64_t> {
+ protected:
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+TEST_P(RandomCallsHeldTo, target) {
+  if ((hwy::SupportedTargets() & GetParam()) == 0) GTEST_SKIP() << "this processor has none";
+  hwy::SetSupportedTargetsForTest(GetParam());
+  run_random(kEachTarget, {"cpu"}, 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(cpu, RandomCallsHeldTo,
+                         testing::Values(HWY_AVX3, HWY_AVX2, HWY_STATIC_TARGET),
+                         [](const auto& test) { return hwy::TargetName(test.param); });
+
+TEST(random_calls, are_the_same_each_time) {
+  Options options;
+  options.devices = {"cpu"};
+  options.random_seconds = 0;
+  options.seed = 59;
+  const Report once = verify(options), again = verify(options);
+  EXPECT_EQ(once.cases, 1);
+  EXPECT_EQ(once.classes, again.classes);
+  EXPECT_TRUE(once.passed());
+}
+
+}  // namespace
+}  // namespace trine::conformance

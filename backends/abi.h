@@ -121,7 +121,7 @@ typedef enum trine_direction {
 
 /* Copies `height` rows of `width` bytes. Device ends are native handles with a byte offset, host
  * ends plain pointers (offset counts too). A pitch is the distance of two rows in bytes and means
- * nothing when height <= 1. Host memory stays the caller's until the queue has passed the copy. */
+ * nothing when height <= 1; the source's may be smaller than the width: its rows overlap, or are one. Host memory stays the caller's until the queue has passed the copy. */
 typedef struct trine_copy {
   uint32_t size;
   uint32_t direction;
@@ -263,6 +263,10 @@ typedef struct trine_backend {
   /* Device memory for the workspaces of `queue`, freed by buffer_free(). NULL where that of
    * buffer_allocate() serves every queue; an adopted cl_command_queue's own context needs its own. */
   trine_status (*queue_allocate)(trine_queue* queue, uint64_t bytes, trine_buffer** buffer);
+  /* Writes `pattern` (1, 2, 4, 8 or 16 bytes: the element) to each element of `view`, in one command
+   * whatever its strides. NULL: core calls fill() for each run of elements that lie side by side. */
+  trine_status (*fill_view)(trine_queue* queue, const trine_view* view, const void* pattern,
+                            uint32_t pattern_bytes);
 } trine_backend;
 
 /* The one symbol of a backend. Stores `host` for its lifetime (the library is never unloaded). */

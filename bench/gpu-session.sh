@@ -3,10 +3,10 @@
 #
 #   bench/gpu-session.sh PACKAGE OUTPUT_FOLDER [STEP…]
 #
-# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info tests verify floors compare
+# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info tests verify random floors compare
 # ladders roof transfers calibrate plants counters tools report. Each is bounded in time, so that a hang costs
 # one step. In the environment: DEVICES, --device's list for all that compares devices; PARTS of ladders.sh;
-# SEEDS of calibrate --check; PLANTS, how many slowdowns are planted.
+# SEEDS of calibrate --check; PLANTS, how many slowdowns are planted; CALLS, seconds of random calls.
 set -uo pipefail
 shopt -s nullglob
 package=$(cd "${1:?the package}" && pwd)
@@ -25,6 +25,9 @@ on() { echo ${devices:+--device "$devices"}; }
 step_info() { timeout 120 "$trine" info; }
 step_quick() { timeout 240 "$trine" verify --quick $(on) --json "$out/quick.json"; }
 step_verify() { timeout 580 "$trine" verify $(on) --json "$out/verify.json"; }
+step_random() {
+  timeout $((${CALLS:-150} + 90)) "$trine" verify --random "${CALLS:-150}" --seed "${SEED:-1}" $(on) --json "$out/random.json"
+}
 step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors" "$devices"; }
 step_compare() { timeout 300 "$trine" compare --peers $(on) --json "$out/compare.json"; }
 step_ladders() { timeout 580 "$package/ladders.sh" "$trine" "$out/ladders" "$devices" ${PARTS:-}; }
@@ -61,7 +64,7 @@ step_tools() {
 
 steps=("$@")
 [ ${#steps[@]} -gt 0 ] \
-  || steps=(info tests verify floors compare ladders roof transfers calibrate plants counters tools report)
+  || steps=(info tests verify random floors compare ladders roof transfers calibrate plants counters tools report)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

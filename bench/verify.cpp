@@ -68,9 +68,11 @@ Command add_verify(CLI::App& app) {
   app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
       ->delimiter(',');
   app.add_option("--rung", options->rung, "only this rung");
-  app.add_option("--filter", options->filter, "only cases whose name contains this");
-  app.add_option("--random", options->random_seconds,
-                 "made-up calls, copies and fills for so long (0: one on each device), not the cases")
+  app.add_option("--filter", options->filter,
+                 "only cases whose name contains this; of random calls operation, fill or copy");
+  app.add_option(
+         "--random", options->random_seconds,
+         "made-up calls, copies and fills for so long (0: one on each device), not the cases")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", options->seed, "of the first of them; each has the next number");

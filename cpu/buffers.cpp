@@ -89,23 +89,30 @@ trine_status copy(trine_queue* queue, const trine_copy* request) {
   });
 }
 
-trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::uint64_t bytes,
-                  const void* pattern, std::uint32_t pattern_bytes) {
+trine_status fill_view(trine_queue* queue, const trine_view* view, const void* pattern,
+                       std::uint32_t pattern_bytes) {
   return checked([&]() -> trine_status {
     Fill request{};
-    if (pattern_bytes == 0 || pattern_bytes > sizeof request.pattern ||
+    if (pattern_bytes == 0 || pattern_bytes > sizeof request.element ||
         (pattern_bytes & (pattern_bytes - 1)) != 0)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: a fill's pattern has 1, 2, 4, 8 or 16 bytes, not %u",
                 pattern_bytes);
-    request.target = static_cast<std::byte*>(memory) + offset;
-    request.bytes = bytes;
-    request.pattern_bytes = pattern_bytes;
-    std::memcpy(request.pattern, pattern, pattern_bytes);
-    const trine_status status =
-        queue->device->executor->submit(queue->queue, bytes <= kSmallBytes, run_fill, request);
+    request.view = *view;
+    request.bytes = pattern_bytes;
+    std::memcpy(request.element, pattern, pattern_bytes);
+    const auto elements = static_cast<std::uint64_t>(view->rows * view->cols * view->batch);
+    const trine_status status = queue->device->executor->submit(
+        queue->queue, elements * pattern_bytes <= kSmallBytes, run_fill, request);
     if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the fill");
     return status;
   });
+}
+
+trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::uint64_t bytes,
+                  const void* pattern, std::uint32_t pattern_bytes) {
+  const auto count = static_cast<std::int64_t>(pattern_bytes ? bytes / pattern_bytes : 0);
+  const trine_view view{memory, offset, 1, count, 1, count, 1, 0};
+  return fill_view(queue, &view, pattern, pattern_bytes);
 }
 
 }  // namespace
@@ -118,6 +125,7 @@ void fill_buffer_table(trine_backend& table) {
   table.buffer_facts = buffer_facts;
   table.copy = copy;
   table.fill = fill;
+  table.fill_view = fill_view;
 }
 
 }  // namespace trine::cpu

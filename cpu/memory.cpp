@@ -15,6 +15,33 @@ std::int64_t pieces_of(std::uint64_t total, std::uint64_t piece) {
   return static_cast<std::int64_t>((total + piece - 1) / piece);
 }
 
+// Elements side by side: double what is written already.
+void fill_run(std::byte* target, std::uint64_t bytes, const Fill& fill, bool one_byte) {
+  if (one_byte) {
+    std::memset(target, static_cast<int>(fill.element[0]), bytes);
+    return;
+  }
+  std::uint64_t written = std::min<std::uint64_t>(fill.bytes, bytes);
+  std::memcpy(target, fill.element, written);
+  for (; written < bytes; written += std::min(written, bytes - written))
+    std::memcpy(target + written, target, std::min(written, bytes - written));
+}
+
+template <std::size_t kBytes>
+void fill_apart(std::byte* target, std::uint64_t step, std::uint64_t count, const Fill& fill) {
+  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * step, fill.element, kBytes);
+}
+
+void fill_apart(std::byte* target, std::uint64_t step, std::uint64_t count, const Fill& fill) {
+  switch (fill.bytes) {
+    case 1: return fill_apart<1>(target, step, count, fill);
+    case 2: return fill_apart<2>(target, step, count, fill);
+    case 4: return fill_apart<4>(target, step, count, fill);
+    case 8: return fill_apart<8>(target, step, count, fill);
+    default: return fill_apart<16>(target, step, count, fill);
+  }
+}
+
 }  // namespace
 
 void run_copy(void* payload, Parallel& parallel) {
@@ -44,24 +71,37 @@ void run_copy(void* payload, Parallel& parallel) {
   });
 }
 
+// The elements in the order of their strides, the narrowest innermost, cut into pieces of one number.
 void run_fill(void* payload, Parallel& parallel) {
   const auto& fill = *static_cast<const Fill*>(payload);
-  auto* target = static_cast<std::byte*>(fill.target);
-  const std::uint32_t step = fill.pattern_bytes;
-  const bool one_byte = std::all_of(fill.pattern, fill.pattern + step,
-                                    [&](std::byte b) { return b == fill.pattern[0]; });
-  parallel.parallel_for(pieces_of(fill.bytes, kPiece), [&](std::int64_t piece, int) {
-    const std::uint64_t begin = static_cast<std::uint64_t>(piece) * kPiece;
-    const std::uint64_t bytes = std::min(kPiece, fill.bytes - begin);
-    if (one_byte) {
-      std::memset(target + begin, static_cast<int>(fill.pattern[0]), bytes);
-      return;
+  const trine_view& view = fill.view;
+  struct Dimension {
+    std::uint64_t extent, step;
+  } d[] = {{std::uint64_t(view.cols), fill.bytes * std::uint64_t(view.col_stride)},
+           {std::uint64_t(view.rows), fill.bytes * std::uint64_t(view.row_stride)},
+           {std::uint64_t(view.batch), fill.bytes * std::uint64_t(view.batch_stride)}};
+  std::sort(d, d + 3, [](const Dimension& a, const Dimension& b) {
+    return a.extent > 1 && (b.extent <= 1 || a.step < b.step);
+  });
+  auto* const origin = static_cast<std::byte*>(view.memory) + view.offset;
+  const std::uint64_t total = d[0].extent * d[1].extent * d[2].extent;
+  const std::uint64_t piece_elements = kPiece / fill.bytes;
+  const bool one_byte = std::all_of(fill.element, fill.element + fill.bytes,
+                                    [&](std::byte b) { return b == fill.element[0]; });
+  parallel.parallel_for(pieces_of(total, piece_elements), [&](std::int64_t piece, int) {
+    const std::uint64_t begin = static_cast<std::uint64_t>(piece) * piece_elements;
+    const std::uint64_t end = std::min(total, begin + piece_elements);
+    for (std::uint64_t e = begin, run = 0; e < end; e += run) {
+      const std::uint64_t line = e / d[0].extent, at = e % d[0].extent;
+      run = std::min(d[0].extent - at, end - e);
+      std::byte* const target =
+          origin + at * d[0].step + line % d[1].extent * d[1].step + line / d[1].extent * d[2].step;
+      if (d[0].step == fill.bytes) {
+        fill_run(target, run * fill.bytes, fill, one_byte);
+      } else {
+        fill_apart(target, d[0].step, run, fill);
+      }
     }
-    // The pieces' starts are multiples of every pattern. Double what is written already.
-    std::uint64_t written = std::min<std::uint64_t>(step, bytes);
-    std::memcpy(target + begin, fill.pattern, written);
-    for (; written < bytes; written += std::min(written, bytes - written))
-      std::memcpy(target + begin + written, target + begin, std::min(written, bytes - written));
   });
 }
 

@@ -7,10 +7,9 @@
 namespace trine::cpu {
 
 struct Fill {
-  void* target;
-  std::uint64_t bytes;
-  std::uint32_t pattern_bytes;
-  std::byte pattern[16];
+  trine_view view;
+  std::uint32_t bytes;  // of an element
+  std::byte element[16];
 };
 
 void run_copy(void* payload, Parallel& parallel);  // a trine_copy

@@ -118,7 +118,8 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
   const bool alike = words[0] == words[1] && words[0] == words[2] && words[0] == words[3];
   if (!alike) {
     gpu::Plan plan;
-    gpu::plan_fill(memory, offset, bytes, words, plan);
+    const auto count = static_cast<int64_t>(bytes / pattern_bytes);
+    gpu::plan_fill({memory, offset, 1, count, 1, count, 1, 0}, pattern, pattern_bytes, plan);
     return launch(gpu::fill_row(), plan);
   }
   const Current current(device_);

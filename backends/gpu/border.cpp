@@ -2,6 +2,7 @@
 // failures turned into statuses, and no driver is touched when its device is lost.
 #include "backends/kit/border.hpp"
 
+#include "backends/gpu/instance.hpp"
 #include "backends/gpu/ladder.hpp"
 #include "backends/gpu/objects.hpp"
 
@@ -205,6 +206,41 @@ trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
   return guard([&] { kit::give(some(buffer, "buffer").facts, &some(facts, "facts")); });
 }
 
+void hand_over(trine_queue& on, trine_copy copy) {
+  // Rows without a gap are one row.
+  if (copy.height > 1 && copy.source_pitch == copy.width && copy.target_pitch == copy.width) {
+    copy.width *= copy.height;
+    copy.height = 1;
+  }
+  if (copy.height == 1) copy.source_pitch = copy.target_pitch = copy.width;
+  on.copy(copy);
+}
+
+/// Rows that overlap, which no driver takes, go one by one; one row repeated on a device goes there
+/// once, and what is there already is copied, twice as much each time.
+void hand_over_overlapping(trine_queue& on, const trine_copy& wanted) {
+  trine_copy part = wanted;
+  part.height = 1;
+  if (wanted.source_pitch != 0 || wanted.direction == TRINE_DEVICE_TO_HOST) {
+    for (uint64_t row = 0; row < wanted.height; ++row) {
+      hand_over(on, part);
+      part.source_offset += wanted.source_pitch;
+      part.target_offset += wanted.target_pitch;
+    }
+    return;
+  }
+  hand_over(on, part);
+  part.direction = TRINE_DEVICE_TO_DEVICE;
+  part.source = wanted.target;
+  part.source_offset = wanted.target_offset;
+  part.source_pitch = wanted.target_pitch;
+  for (uint64_t done = 1; done < wanted.height; done += part.height) {
+    part.height = std::min(done, wanted.height - done);
+    part.target_offset = wanted.target_offset + done * wanted.target_pitch;
+    hand_over(on, part);
+  }
+}
+
 trine_status copy(trine_queue* queue, const trine_copy* wanted) {
   return guard([&] {
     trine_queue& on = usable(queue);
@@ -214,17 +250,17 @@ trine_status copy(trine_queue* queue, const trine_copy* wanted) {
         ours.direction > TRINE_DEVICE_TO_DEVICE) {
       fail(TRINE_INVALID_ARGUMENT, "copy: null memory, or no direction");
     }
-    if (ours.height > 1 && (ours.source_pitch < ours.width || ours.target_pitch < ours.width)) {
-      fail(TRINE_INVALID_ARGUMENT, "copy: a pitch is smaller than the width");
+    if (ours.height > 1 && ours.target_pitch < ours.width) {
+      fail(TRINE_INVALID_ARGUMENT, "copy: the target's pitch is smaller than the width");
     }
-    // Rows without a gap are one row.
-    if (ours.height > 1 && ours.source_pitch == ours.width && ours.target_pitch == ours.width) {
-      ours.width *= ours.height;
-      ours.height = 1;
-    }
-    if (ours.height == 1) ours.source_pitch = ours.target_pitch = ours.width;
-    on.copy(ours);
+    const bool overlaps = ours.height > 1 && ours.source_pitch < ours.width;
+    return overlaps ? hand_over_overlapping(on, ours) : hand_over(on, ours);
   });
+}
+
+void check_pattern(const void* memory, const void* pattern, uint32_t bytes) {
+  if (memory && pattern && bytes != 0 && bytes <= 16 && (bytes & (bytes - 1)) == 0) return;
+  fail(TRINE_INVALID_ARGUMENT, "fill: there is memory, and a pattern of 1, 2, 4, 8 or 16 bytes");
 }
 
 trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
@@ -232,11 +268,24 @@ trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t by
   return guard([&] {
     trine_queue& on = usable(queue);
     if (bytes == 0) return;
-    if (!memory || !pattern || pattern_bytes == 0 || pattern_bytes > 16 ||
-        (pattern_bytes & (pattern_bytes - 1)) || bytes % pattern_bytes) {
-      fail(TRINE_INVALID_ARGUMENT, "fill: a pattern has 1, 2, 4, 8 or 16 bytes and fits the range");
+    check_pattern(memory, pattern, pattern_bytes);
+    if (bytes % pattern_bytes) {
+      fail(TRINE_INVALID_ARGUMENT, "fill: the range isn't a multiple of the pattern");
     }
     on.fill(memory, offset, bytes, pattern, pattern_bytes);
+  });
+}
+
+trine_status fill_view(trine_queue* queue, const trine_view* view, const void* pattern,
+                       uint32_t pattern_bytes) {
+  return guard([&] {
+    trine_queue& on = usable(queue);
+    const trine_view& target = some(view, "view");
+    if (target.rows == 0 || target.cols == 0 || target.batch == 0) return;
+    check_pattern(target.memory, pattern, pattern_bytes);
+    Plan plan;
+    plan_fill(target, pattern, pattern_bytes, plan);
+    on.launch(fill_row(), plan);
   });
 }
 
@@ -334,6 +383,7 @@ const trine_backend* backend_of(const Driver& driver) {
     t.workspace_bytes = workspace_of;
     t.launch = launch_call;
     t.queue_allocate = queue_allocate;
+    t.fill_view = fill_view;
     return t;
   }();
   watch_forks();

@@ -13,7 +13,7 @@ std::span<const Row> service_rows();
 const Row& probe_row();
 const Row& fill_row();   // CUDA's driver has no fill with 8 and 16 bytes
 const Row& stamp_row();  // NVIDIA's OpenCL makes launches slower when it stamps them itself
-void plan_fill(void* memory, uint64_t offset, uint64_t bytes, const uint32_t words[4], Plan& plan);
+void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan);
 
 /// All rows, those of no ladder first; nullptr behind the last.
 const Row* row_at(int index);

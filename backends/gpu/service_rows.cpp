@@ -1,7 +1,8 @@
-// Rows that belong to no ladder: the arithmetic probe of a device, CUDA's fill, OpenCL's clock.
+// Rows that belong to no ladder: the arithmetic probe of a device, fills, OpenCL's clock.
 #include "instance.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace trine::gpu {
 namespace {
@@ -32,7 +33,7 @@ constexpr Row service(const char* name, const char* summary, const char* file, u
 
 constexpr Row kRows[] = {
     service("probe", "what the device's arithmetic is", "service/probe", kBoth, kProbeEntries),
-    service("fill", "a pattern of four words over memory", "service/fill", kCuda, kFillEntries),
+    service("fill", "an element all over a view", "service/fill", kBoth, kFillEntries),
     service("stamp", "the device's clock", "service/stamp", kOpencl, kStampEntries),
 };
 
@@ -43,14 +44,19 @@ const Row& probe_row() { return kRows[0]; }
 const Row& fill_row() { return kRows[1]; }
 const Row& stamp_row() { return kRows[2]; }
 
-void plan_fill(void* memory, uint64_t offset, uint64_t bytes, const uint32_t words[4], Plan& plan) {
-  constexpr uint64_t threads = 256, most_groups = 4096;
+void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan) {
+  constexpr int64_t threads = 256, most_groups = 4096;
+  uint32_t words[4] = {};
+  std::memcpy(words, element, bytes);
+  const int shift = bytes == 16 ? 2 : bytes == 8 ? 1 : 0;
+  const int64_t units = (view.batch * view.rows * view.cols) << shift, size = bytes;
   Launch& launch = plan.add(0);
-  const uint64_t count = bytes / 4;
-  launch.grid[0] = static_cast<uint32_t>(std::min((count + threads - 1) / threads, most_groups));
+  launch.grid[0] = static_cast<uint32_t>(std::min((units + threads - 1) / threads, most_groups));
   launch.block[0] = threads;
-  launch.memory(memory).i64(static_cast<int64_t>(offset)).i64(static_cast<int64_t>(count));
-  for (int w = 0; w < 4; ++w) launch.i32(static_cast<int32_t>(words[w]));
+  launch.memory(view.memory).i64(static_cast<int64_t>(view.offset)).i64(units);
+  launch.i32(static_cast<int32_t>(bytes)).i32(shift).i64(view.cols).i64(view.rows);
+  launch.i64(size * view.col_stride).i64(size * view.row_stride).i64(size * view.batch_stride);
+  for (const uint32_t word : words) launch.i32(static_cast<int32_t>(word));
 }
 
 }  // namespace trine::gpu

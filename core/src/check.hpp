@@ -35,6 +35,9 @@ constexpr uint32_t alignment_of(const Operation&, uint32_t element) {
 Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
                   const DeviceState* device, Mode mode, trine_view& out);
 
+/// Bytes of one element; refuses a dtype that there isn't.
+uint32_t element_of(Dtype dtype, const Role& role);
+
 /// Extents and strides alone: bytes from the view's first element to the end of its last.
 uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
                      int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role);

@@ -91,6 +91,14 @@ void make_canonical(trine_view& view) {
   }
 }
 
+uint32_t element_of(Dtype dtype, const Role& role) {
+  const uint32_t bytes = size_of(dtype);
+  if (bytes == 0)
+    refuse(role.operation, ": ", role.name, ": there is no dtype ", static_cast<uint32_t>(dtype),
+           ".");
+  return bytes;
+}
+
 uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
                      int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role) {
   if (rows < 0 || cols < 0 || batch < 0) {

@@ -1,4 +1,4 @@
-// Copies and fills of views: checked, taken apart into rectangles, enqueued. Copies between devices
+// Copies of views: checked, taken apart into rectangles, enqueued. Copies between devices
 // continue in staging.cpp.
 #include <trine/buffer.hpp>
 
@@ -11,14 +11,6 @@ namespace detail {
 namespace {
 
 constexpr Role kSource{"copy", "source", false}, kTarget{"copy", "target", true};
-
-uint32_t element_of(Dtype dtype, const Role& role) {
-  const uint32_t bytes = size_of(dtype);
-  if (bytes == 0)
-    refuse(role.operation, ": ", role.name, ": there is no dtype ", static_cast<uint32_t>(dtype),
-           ".");
-  return bytes;
-}
 
 template <class From, class To>
 uint32_t check_shapes(const From& source, const To& target) {
@@ -145,31 +137,6 @@ void copy(Queue& handle, const View& source, const View& target) {
     near.check();
     far.check();
     copy_between(queue, Access::use(source.buffer), from, Access::use(target.buffer), to, pieces);
-  });
-}
-
-void fill(Queue& handle, const View& target, const void* element) {
-  static constexpr Role role{"fill", "target", true};
-  entry([&] {
-    QueueState& queue = Access::use(handle);
-    const uint32_t bytes = element_of(target.dtype, role);
-    if (!element) refuse("fill: there is no element to write: null.");
-    trine_view to;
-    check_view(target, bytes, bytes, role, &queue.device(), Mode::run, to);
-    if (is_empty(to)) return;
-    Access::use(target.buffer).used_on(queue.line);
-    const Pieces pieces = take_apart(to, to, bytes);
-    const std::lock_guard lock(queue.line->mutex);
-    Logged entry;
-    entry.what = "fill";
-    queue.log(entry);
-    for (uint64_t i = 0; i < pieces.outer * pieces.height; ++i) {
-      const uint64_t offset = to.offset + i / pieces.height * pieces.step.target +
-                              i % pieces.height * pieces.pitch.target;
-      queue.expect(queue.device().api.fill(queue.line->queue, to.memory, offset, pieces.width,
-                                           element, bytes),
-                   "filling");
-    }
   });
 }
 

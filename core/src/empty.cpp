@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "check.hpp"
+#include "fill.hpp"
 
 namespace trine::detail {
 namespace {
@@ -46,18 +47,9 @@ uint64_t identity(const trine_reduce& reduce) {
 }
 
 void fill_identities(QueueState& queue, const trine_reduce& reduce) {
-  const trine_view& output = reduce.output;
-  const uint64_t bits = identity(reduce), bytes = trine_dtype_size(reduce.result_dtype);
-  const bool dense = output.rows <= 1 || output.row_stride == 1;
-  const int64_t pieces = dense ? 1 : output.rows;
-  const uint64_t piece = dense ? bytes * static_cast<uint64_t>(output.rows) : bytes;
-  const uint64_t step = dense ? 0 : bytes * static_cast<uint64_t>(output.row_stride);
-  for (int64_t i = 0; i < pieces; ++i) {
-    const uint64_t offset = output.offset + static_cast<uint64_t>(i) * step;
-    queue.expect(queue.device().api.fill(queue.line->queue, output.memory, offset, piece, &bits,
-                                         static_cast<uint32_t>(bytes)),
-                 "filling in the result of an empty reduction");
-  }
+  const uint64_t bits = identity(reduce);
+  fill_elements(queue, reduce.output, &bits, trine_dtype_size(reduce.result_dtype),
+                "filling in the result of an empty reduction");
 }
 
 }  // namespace

@@ -61,22 +61,11 @@ inline Pieces take_apart(const trine_view& source, const trine_view& target, uin
 }
 
 /// Calls rectangle(source offset, target offset, width, height) for each rectangle, all of which
-/// have the pieces' pitches. Rows that overlap, which no driver takes, come one by one.
+/// have the pieces' pitches.
 template <class Rectangle>
 void for_each_rectangle(const Pieces& pieces, Rectangle&& rectangle) {
-  const bool rows_apart =
-      pieces.pitch.source >= pieces.width && pieces.pitch.target >= pieces.width;
-  for (uint64_t i = 0; i < pieces.outer; ++i) {
-    const uint64_t source = i * pieces.step.source, target = i * pieces.step.target;
-    if (rows_apart || pieces.height == 1) {
-      rectangle(source, target, pieces.width, pieces.height);
-      continue;
-    }
-    for (uint64_t row = 0; row < pieces.height; ++row) {
-      rectangle(source + row * pieces.pitch.source, target + row * pieces.pitch.target,
-                pieces.width, uint64_t{1});
-    }
-  }
+  for (uint64_t i = 0; i < pieces.outer; ++i)
+    rectangle(i * pieces.step.source, i * pieces.step.target, pieces.width, pieces.height);
 }
 
 }  // namespace trine::detail

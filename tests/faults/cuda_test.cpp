@@ -123,6 +123,42 @@ TEST_F(Cuda, fills_with_every_width) {
             TRINE_INVALID_ARGUMENT);
 }
 
+TEST_F(Cuda, fills_views_of_any_strides_by_one_launch) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  const auto buffer = gpu.buffer(8192);
+  const unsigned char pattern[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  for (const uint32_t width : {1u, 2u, 4u, 8u, 16u}) {
+    std::vector<unsigned char> out(8192), wanted(8192);
+    const uint32_t zero = 0;
+    gpu.check(backend->fill(queue.get(), gpu.native(buffer), 0, 8192, &zero, 4));
+    const trine_view view{gpu.native(buffer), 32, 4, 5, 3, 12, 2, 60};
+    const size_t launches = fake_cuda::launches().size();
+    gpu.check(backend->fill_view(queue.get(), &view, pattern, width));
+    EXPECT_EQ(fake_cuda::launches().size(), launches + 1);
+    gpu.copy(queue, TRINE_DEVICE_TO_HOST, gpu.native(buffer), out.data(), 8192);
+    gpu.wait(queue);
+    for (size_t b = 0; b < 3; ++b)
+      for (size_t i = 0; i < 4; ++i)
+        for (size_t j = 0; j < 5; ++j)
+          std::memcpy(&wanted[32 + width * (60 * b + 12 * i + 2 * j)], pattern, width);
+    EXPECT_EQ(out, wanted) << width;
+  }
+}
+
+TEST_F(Cuda, a_row_repeated_a_million_times_takes_few_commands) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  constexpr uint64_t rows = 1'000'003;
+  const auto buffer = gpu.buffer(4 * rows);
+  const char row[2] = {'a', 'b'};
+  gpu.copy_rows(queue, TRINE_HOST_TO_DEVICE, row, 0, gpu.native(buffer), 4, 2, rows);
+  std::vector<char> out(4 * rows);
+  gpu.copy(queue, TRINE_DEVICE_TO_HOST, gpu.native(buffer), out.data(), out.size());
+  gpu.wait(queue);
+  for (uint64_t i = 0; i < rows; ++i) ASSERT_EQ(std::memcmp(&out[4 * i], row, 2), 0) << i;
+}
+
 TEST_F(Cuda, an_event_orders_two_queues) {
   const faults::Device gpu(*backend);
   const auto first = gpu.queue(), second = gpu.queue();

@@ -53,8 +53,16 @@ static void compute(const Launch& launch) {
     probe(in, out);
     probe(reinterpret_cast<const double*>(in + 192), reinterpret_cast<double*>(out + 256));
   } else if (launch.name == "fill__") {
-    auto* words = reinterpret_cast<int32_t*>(launch.arguments[0] + launch.arguments[1]);
-    for (uint64_t i = 0; i < launch.arguments[2]; ++i) words[i] = launch.i32(3 + i % 4);
+    const auto& a =
+        launch.arguments;  // memory, offset, units, bytes, shift, cols, rows, steps, words
+    int32_t words[4];
+    for (int w = 0; w < 4; ++w) words[w] = launch.i32(10 + static_cast<std::size_t>(w));
+    const auto bytes = static_cast<std::size_t>(launch.i32(3));
+    for (uint64_t e = 0; e < a[2] >> launch.i32(4); ++e) {
+      const uint64_t col = e % a[5], row = e / a[5] % a[6], batch = e / a[5] / a[6];
+      std::memcpy(reinterpret_cast<char*>(a[0] + a[1] + col * a[7] + row * a[8] + batch * a[9]),
+                  words, bytes);
+    }
   }
 }
 

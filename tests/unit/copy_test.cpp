@@ -50,7 +50,7 @@ TEST_F(Copies, BatchesWithGapsAndColumnMajor) {
   EXPECT_EQ(std::vector<float>(got.begin(), got.begin() + 18), wanted);
 }
 
-TEST_F(Copies, AnOverlappingOrRepeatedSourceIsCopiedRowByRow) {
+TEST_F(Copies, AnOverlappingOrRepeatedSource) {
   const Buffer from = upload(counting(8)), to(device, 4 * 12);
   View source = row_major(from, Dtype::f32, 3, 4);
   source.row_stride = 1;
@@ -110,6 +110,51 @@ TEST_F(Copies, FillStridedTargets) {
   EXPECT_REFUSED(Status::invalid_argument, "null", fill(queue, part, nullptr));
   part.row_stride = 0;
   EXPECT_REFUSED(Status::invalid_argument, "fill: target", fill(queue, part, &seven));
+}
+
+TEST_F(Copies, FillViewsThatNothingFolds) {
+  for (const char* id : {"fake", "other:0"}) {  // in one command; without fill_view, in many
+    const Device on = open(id);
+    Queue there(on);
+    const std::vector<int32_t> before(180);
+    const Buffer buffer(on, 4 * before.size());
+    copy(there, host_vector(before.data(), Dtype::i32, 180), vector(buffer, Dtype::i32, 180));
+    const View part{buffer, Dtype::i32, 4, 4, 5, 3, 12, 2, 60};
+    const int32_t seven = 7;
+    const long fills = panel.count(FAKE_FILLS);
+    fill(there, part, &seven);
+    EXPECT_TRUE(panel.count(FAKE_FILLS) == fills + 1 || on != device);
+    std::vector<int32_t> got(180), wanted(180);
+    for (size_t b = 0; b < 3; ++b)
+      for (size_t i = 0; i < 4; ++i)
+        for (size_t j = 0; j < 5; ++j) wanted[1 + 60 * b + 12 * i + 2 * j] = 7;
+    copy(there, vector(buffer, Dtype::i32, 180), host_vector(got.data(), Dtype::i32, 180));
+    there.wait();
+    EXPECT_EQ(got, wanted) << id;
+  }
+}
+
+TEST_F(Copies, AColumnIsFilledAndABroadcastCopiedInOneCommand) {
+  constexpr int64_t many = 100'000;
+  const Buffer buffer(device, 3 * many * 4), row = upload(counting(2));
+  View column = vector(buffer, Dtype::f32, many);
+  column.row_stride = 3;
+  const float one = 1;
+  const long fills = panel.count(FAKE_FILLS), copies = panel.count(FAKE_COPIES);
+  fill(queue, column, &one);
+  EXPECT_EQ(panel.count(FAKE_FILLS), fills + 1);
+  run(queue, Reduce{.axis = Axis::each_row,
+                    .input = row_major(buffer, Dtype::f32, many, 0),
+                    .output = column});
+  EXPECT_EQ(panel.count(FAKE_FILLS), fills + 2);
+  View repeated = row_major(row, Dtype::f32, many, 2),
+       target = row_major(buffer, Dtype::f32, many, 2);
+  repeated.row_stride = 0, target.row_stride = 3;
+  copy(queue, repeated, target);
+  EXPECT_EQ(panel.count(FAKE_COPIES), copies + 1);
+  const std::vector<float> got = download<float>(buffer);
+  for (size_t i = 0; i < size_t(many); ++i)
+    ASSERT_TRUE(got[3 * i] == 1 && got[3 * i + 1] == 2) << i;
 }
 
 /// The work that fails runs on a queue that core made on the far device.

@@ -331,9 +331,11 @@ void Runner::move(bool fills, uint64_t seed) {
 }
 
 void Runner::run_random(uint64_t seed) {
-  const int64_t kind = Dice(seed).below(8);
-  if (kind < 4) return run(random_case(seed));
-  move(kind == 4, seed);
+  const int64_t number = Dice(seed).below(8);
+  const std::string kind = number < 4 ? "operation" : number == 4 ? "fill" : "copy";
+  if (kind.find(options_.filter) == std::string::npos) return;
+  if (kind == "operation") return run(random_case(seed));
+  move(kind == "fill", seed);
 }
 
 }  // namespace trine::conformance

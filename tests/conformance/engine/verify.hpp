@@ -25,8 +25,8 @@ struct Options {
   std::string filter;                ///< only cases whose name contains this
   uint32_t operation = 0;            ///< only this trine_operation; 0: all
   bool stop_at_failure = false;      ///< the first failure ends it: is there any?
-  /// Calls made up from `seed`, `seed` + 1, … on each device for so long, one at least, instead of the
-  /// cases; negative: the cases.
+  /// Calls made up from `seed`, `seed` + 1, … on each device for so long, instead of the cases; 0: that of
+  /// `seed`; negative: the cases. Filters are "operation", "fill" and "copy".
   double random_seconds = -1;
   uint64_t seed = 1;
   std::vector<std::string> require;  ///< backends that must be there ("cpu", "opencl")

@@ -239,30 +239,39 @@ static trine_status copy(trine_queue* queue, const trine_copy* call) {
 }
 
 typedef struct fill_task {
-  char* memory;
-  uint64_t bytes;
+  trine_view view; /* of bytes */
   uint32_t pattern_bytes;
   char pattern[16];
 } fill_task;
 static trine_status run_fill(void* argument) {
   const fill_task* fill = argument;
-  for (uint64_t at = 0; at < fill->bytes; ++at) {
-    fill->memory[at] = fill->pattern[at % fill->pattern_bytes];
-  }
+  const trine_view* v = &fill->view;
+  for (int64_t b = 0; b < v->batch; ++b)
+    for (int64_t i = 0; i < v->rows; ++i)
+      for (int64_t j = 0; j < v->cols; ++j)
+        memcpy(
+            (char*)v->memory + v->offset +
+                (b * v->batch_stride + i * v->row_stride + j * v->col_stride) * fill->pattern_bytes,
+            fill->pattern, fill->pattern_bytes);
   return TRINE_OK;
 }
-static trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
-                         const void* pattern, uint32_t pattern_bytes) {
+static trine_status fill_view(trine_queue* queue, const trine_view* view, const void* pattern,
+                              uint32_t pattern_bytes) {
   const trine_status fault = fake_fault(FAKE_FILL);
   if (fault != TRINE_OK) return fault;
   fake_counted(FAKE_FILLS, 1);
   fill_task* kept = fake_allocate(sizeof *kept);
   if (!kept) return TRINE_OUT_OF_MEMORY;
-  kept->memory = (char*)memory + offset;
-  kept->bytes = bytes;
+  kept->view = *view;
   kept->pattern_bytes = pattern_bytes;
   memcpy(kept->pattern, pattern, pattern_bytes);
   return fake_push(queue, run_fill, kept);
+}
+static trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
+                         const void* pattern, uint32_t pattern_bytes) {
+  const int64_t count = (int64_t)(bytes / pattern_bytes);
+  const trine_view view = {memory, offset, 1, count, 1, count, 1, 0};
+  return fill_view(queue, &view, pattern, pattern_bytes);
 }
 
 /* --- Table --- */
@@ -308,6 +317,7 @@ static const trine_backend table = {
     .choose = fake_choose,
     .workspace_bytes = fake_workspace_bytes,
     .launch = fake_launch,
+    .fill_view = FAKE_SHARED ? NULL : fill_view, /* one that is older */
 };
 
 trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {

@@ -43,28 +43,49 @@ bool is_mapped(const BufferState& buffer) {
          !buffer.device->in_place;
 }
 
-/// Two views' elements can't meet although their byte ranges do: modulo a distance that divides all
-/// outer strides of both, each is one interval, and the intervals lie apart (two sub-matrices of
-/// one matrix, side by side).
-bool interleaved(const Placed& a, const Placed& b) {
-  uint64_t modulus = 0, width[2];
-  for (int side = 0; side < 2; ++side) {
-    Dimension all[3];
-    const Placed& placed = side == 0 ? a : b;
-    const int count = dimensions(placed.view, placed.element, all);
-    width[side] = placed.element;
-    for (int i = 0; i < count; ++i) {
-      // The narrow dimension forms the interval, the others repeat it.
-      if (i == 0 && all[0].stride <= placed.element) {
-        width[side] += static_cast<uint64_t>(all[0].extent - 1) * all[0].stride;
-      } else {
-        modulus = std::gcd(modulus, all[i].stride);
-      }
+/// The dimensions along which a view moves, of two views.
+struct Steps {
+  Dimension all[2][3];
+  int count[2];
+
+  Steps(const Placed& a, const Placed& b) {
+    for (int side = 0; side < 2; ++side) {
+      const Placed& placed = side == 0 ? a : b;
+      count[side] = dimensions(placed.view, placed.element, all[side]);
+      int kept = 0;
+      for (int i = 0; i < count[side]; ++i)
+        if (all[side][i].stride != 0) all[side][kept++] = all[side][i];
+      count[side] = kept;
     }
   }
-  if (modulus == 0 || width[0] + width[1] > modulus) return false;
-  const uint64_t distance = (b.first % modulus + modulus - a.first % modulus) % modulus;
-  return distance >= width[0] && distance + width[1] <= modulus;
+};
+
+/// Two views' elements can't meet although their byte ranges do: where each view's narrow dimensions
+/// make an interval and the wide ones repeat it, take both modulo a distance that divides all wide
+/// strides; if the intervals lie apart there (two sub-matrices of one matrix, side by side), they do
+/// everywhere. Any stride may be the border between narrow and wide.
+bool interleaved(const Placed& a, const Placed& b) {
+  const Steps steps(a, b);
+  const auto apart_from = [&](uint64_t wide) {
+    uint64_t modulus = 0, width[2] = {a.element, b.element};
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < steps.count[side]; ++i) {
+        const Dimension& d = steps.all[side][i];
+        if (d.stride < wide) {
+          width[side] += static_cast<uint64_t>(d.extent - 1) * d.stride;
+        } else {
+          modulus = std::gcd(modulus, d.stride);
+        }
+      }
+    }
+    if (width[0] + width[1] > modulus) return false;
+    const uint64_t distance = (b.first % modulus + modulus - a.first % modulus) % modulus;
+    return distance >= width[0] && distance + width[1] <= modulus;
+  };
+  for (int side = 0; side < 2; ++side)
+    for (int i = 0; i < steps.count[side]; ++i)
+      if (apart_from(steps.all[side][i].stride)) return true;
+  return false;
 }
 
 }  // namespace
@@ -153,10 +174,15 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
     refuse(who(role), "needs ", bytes, " bytes from byte ", view.offset, " on, but its buffer has ",
            buffer->facts.bytes, ".");
   }
-  if (bytes != 0 && (buffer->facts.address + view.offset) % alignment != 0) {
-    refuse(who(role), "starts at byte ", view.offset,
-           buffer->facts.address % alignment ? " of a misaligned buffer" : "",
-           ", which is not a multiple of ", alignment, " bytes.");
+  // Each by itself: where a handle is no address, a kernel counts the offset in elements.
+  if (bytes != 0 && view.offset % alignment != 0) {
+    refuse(who(role), "starts at byte ", view.offset, ", which is not a multiple of ", alignment,
+           " bytes.");
+  }
+  if (bytes != 0 && buffer->facts.address % alignment != 0) {
+    refuse(who(role),
+           "its buffer is misaligned: it begins at an address that is not a multiple of ",
+           alignment, " bytes, whatever the offset.");
   }
   out.memory = buffer->facts.native;
   return {view.offset, last};

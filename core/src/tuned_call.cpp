@@ -138,7 +138,9 @@ bool read_call(std::string_view text, TunedCall& call) {
     if (next == std::string_view::npos) break;
     text.remove_prefix(next + 1);
   }
-  // Whatever was wrong in it reads otherwise now.
+  for (const int64_t extent : call.extents)
+    if (extent < 0) return false;
+  // Whatever else was wrong in it reads otherwise now.
   return text_of(call) == whole;
 }
 

@@ -1,7 +1,10 @@
 // Every mistake that core refuses, with its status and its words, and that nothing is written then.
 #include <cmath>
 #include <limits>
+#include <random>
+#include <set>
 
+#include "core/src/check.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -260,13 +263,73 @@ TEST_F(Checks, ScalarsMustBeExact) {
   queue.wait();
 }
 
+TEST_F(Checks, BlocksOfOneMatrixLieSideBySide) {
+  // A, broadcast over the batch, in columns 15 … 19 of rows of 20; C's three blocks in 0 … 14.
+  Gemm op = product();
+  op.a = View{result, Dtype::f32, 4 * 15, 4, 5, 3, 20, 1, 0};
+  op.b = View{data, Dtype::f32, 0, 5, 5, 3, 5, 1, 25};
+  op.c = View{result, Dtype::f32, 0, 4, 5, 3, 20, 1, 5};
+  run(queue, op);
+  queue.wait();
+  op.a.offset -= 4;
+  EXPECT_REFUSED(kInvalid, "gemm: c overlaps a", run(queue, op));
+}
+
+// What is called apart is apart, byte by byte, for views of every kind on little memory.
+TEST(Overlap, IsNeverDenied) {
+  std::mt19937 random(1);
+  const auto below = [&](int n) { return int64_t(random() % unsigned(n)); };
+  constexpr uint32_t element = 2;
+  int apart = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    trine_view views[2];
+    uint64_t first[2], last[2];
+    std::set<uint64_t> bytes[2];
+    for (int v = 0; v < 2; ++v) {
+      trine_view& view = views[v] = {nullptr,      0,        1 + below(4), 1 + below(4),
+                                     1 + below(3), below(9), below(9),     below(9)};
+      first[v] = uint64_t(below(20));
+      for (int64_t b = 0; b < view.batch; ++b)
+        for (int64_t i = 0; i < view.rows; ++i)
+          for (int64_t j = 0; j < view.cols; ++j)
+            for (uint32_t byte = 0; byte < element; ++byte)
+              bytes[v].insert(first[v] + byte +
+                              element * uint64_t(b * view.batch_stride + i * view.row_stride +
+                                                 j * view.col_stride));
+      last[v] = *bytes[v].rbegin() + 1;
+    }
+    if (detail::overlap({views[0], first[0], last[0], element},
+                        {views[1], first[1], last[1], element}))
+      continue;
+    ++apart;
+    for (const uint64_t byte : bytes[0])
+      ASSERT_FALSE(bytes[1].contains(byte)) << "round " << round << ", byte " << byte;
+  }
+  EXPECT_GT(apart, 5000);
+}
+
 TEST_F(Checks, MisalignedBasesAreRefused) {
   Reduce op = sum();
   op.input.offset = 2;
   EXPECT_REFUSED(kInvalid, "starts at byte 2", run(queue, op));
   op = sum();
   op.input.buffer = Buffer::adopt(device, static_cast<char*>(data.native()) + 1, 4000);
-  EXPECT_REFUSED(kInvalid, "of a misaligned buffer", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "its buffer is misaligned", run(queue, op));
+  // Nor where the offset makes up for it: OpenCL's kernels count it in elements.
+  op.input.buffer = Buffer::adopt(device, static_cast<char*>(data.native()) + 1, 4000);
+  op.input.offset = 3;
+  EXPECT_REFUSED(kInvalid, "starts at byte 3", run(queue, op));
+  Gemm doubles = product();
+  for (View* view : {&doubles.a, &doubles.b, &doubles.c}) view->dtype = Dtype::f64;
+  doubles.a.rows = doubles.a.cols = doubles.b.rows = doubles.b.cols = doubles.c.rows =
+      doubles.c.cols = 2;
+  doubles.c.buffer = Buffer::adopt(device, static_cast<char*>(result.native()) + 4, 1000);
+  doubles.c.offset = 4;
+  EXPECT_REFUSED(kInvalid, "starts at byte 4", run(queue, doubles));
+  const float one = 1;
+  View odd =
+      vector(Buffer::adopt(device, static_cast<char*>(data.native()) + 2, 4000), Dtype::f32, 4, 2);
+  EXPECT_REFUSED(kInvalid, "starts at byte 2", fill(queue, odd, &one));
   Transpose wide{row_major(data, Dtype::b128, 2, 4, 4), row_major(result, Dtype::b128, 4, 2, 8)};
   run(queue, wide);
   wide.input.offset = 2;

@@ -35,6 +35,10 @@ TEST_P(HostCalls, SumOfAVectorASpanAndAnArray) {
   const double few[] = {1, 2, 3};
   EXPECT_EQ(sum(few, options), 6);
   EXPECT_EQ(sum(std::vector<int32_t>{1, -2}, options), int64_t{-1});
+  EXPECT_EQ(sum(std::vector<long long>{1, -2}, options), -1);
+  EXPECT_EQ(sum(std::vector<unsigned long long>{1, 2}, options), 3u);
+  EXPECT_EQ(sum(std::vector<unsigned long>{1, 2}, options), 3u);
+  static_assert(dtype_of<long> == Dtype::i64 && dtype_of<long long> == Dtype::i64);
   EXPECT_EQ(sum(std::vector<float>{}, options), 0);
 }
 

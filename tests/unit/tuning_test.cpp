@@ -162,6 +162,10 @@ TEST_F(TuningTest, WhatMayNotBeChosenIsNotSaved) {
   bad.call += "x1";
   EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
+  bad.call = tuned_call(product_of(80, 64, 64));
+  bad.call.replace(bad.call.find("80x"), 3, "-80x");
+  EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
+  bad = row(sum_of(1000), "naive");
   bad.seconds = 0;
   EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
@@ -208,6 +212,10 @@ TEST_F(TuningTest, ATableOfAnotherDriverVersionOrRowsIsRefused) {
   expect_refused("its format is 2");
   write({"reduce sum"});
   expect_refused("this is no row: reduce sum");
+  std::string negative = tuned_call(product_of(80, 64, 64));
+  negative.replace(negative.find("80x"), 3, "-80x");
+  write({negative + " naive 1 1 2026-11-21"});
+  expect_refused("this is no row: gemm");
   write({"reduce sum identity all f32 f32 q reproducible 1000x1 naive 1 1 2026-11-21"});
   expect_refused("this is no row");
   write({"reduce sum identity all f32 f32 r reproducible 1000x1 naive 1 nan 2026-11-21"});

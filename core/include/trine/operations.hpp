@@ -62,7 +62,8 @@ struct TRINE_API Choice {
 
 /// Enqueues. `rung` is "" or "name" or "name:parameter=value,…". Throws Error: invalid_argument
 /// (null or foreign buffers, extents that overflow or exceed the buffer, overlapping or broadcast
-/// output, dtypes, misaligned base: the dtype's size, for transpose min(element size, 4)),
+/// output, dtypes; a buffer's address or a view's offset that is no multiple of the dtype's size, for
+/// transpose of min(element size, 4)),
 /// not_found (no such rung or parameter; the closest is named), unsupported (with the reason),
 /// out_of_memory (for the rung's workspace; waits as Buffer() does before it fails).
 TRINE_API Choice run(Queue& queue, const Reduce& operation, std::string_view rung = {});

@@ -3,10 +3,12 @@
 
 #include <trine/ops.h>
 
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 /// Part of the library's border. Programs compiled with -fvisibility=hidden need it too: they
 /// catch Error, whose type information lies in the library.
@@ -119,21 +121,16 @@ template <>
 struct DtypeOf<double> {
   static constexpr Dtype value = Dtype::f64;
 };
-template <>
-struct DtypeOf<int32_t> {
-  static constexpr Dtype value = Dtype::i32;
-};
-template <>
-struct DtypeOf<int64_t> {
-  static constexpr Dtype value = Dtype::i64;
-};
-template <>
-struct DtypeOf<uint32_t> {
-  static constexpr Dtype value = Dtype::u32;
-};
-template <>
-struct DtypeOf<uint64_t> {
-  static constexpr Dtype value = Dtype::u64;
+namespace detail {
+template <class T, class... Of>
+concept is_one_of = (std::same_as<T, Of> || ...);
+}
+/// int, long, long long and their unsigned kinds, by size.
+template <class T>
+requires detail::is_one_of<T, int, long, long long, unsigned, unsigned long, unsigned long long>
+struct DtypeOf<T> {
+  static constexpr Dtype value = sizeof(T) == 4 ? (std::is_signed_v<T> ? Dtype::i32 : Dtype::u32)
+                                                : (std::is_signed_v<T> ? Dtype::i64 : Dtype::u64);
 };
 template <class T>
 inline constexpr Dtype dtype_of = DtypeOf<T>::value;

@@ -56,6 +56,38 @@ HWY_INLINE V fused_multiply_add(D d, V a, V b, V c) {
 #endif
 }
 
+// Loads and stores of some lanes that touch no other memory: where Highway makes masks of whole loads
+// and blends (EMU128, SSE4, NEON), an operand that ends with a page would be read past its end. AVX2's
+// words of 4 and 8 bytes are masked by the hardware.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_lanes(D d, hn::Mask<D> mask, const T* from) {
+  static_assert(sizeof(T) >= 4);
+#if HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2
+  if (hn::AllTrue(d, mask)) return hn::LoadU(d, from);
+  HWY_ALIGN T chosen[hn::MaxLanes(D())], lanes[hn::MaxLanes(D())];
+  hn::Store(hn::IfThenElseZero(mask, hn::Set(d, T(1))), d, chosen);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = chosen[i] != T(0) ? from[i] : T(0);
+  return hn::Load(d, lanes);
+#else
+  return hn::MaskedLoad(mask, d, from);
+#endif
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_lanes(D d, hn::Mask<D> mask, hn::Vec<D> v, T* to) {
+  static_assert(sizeof(T) >= 4);
+#if HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2
+  if (hn::AllTrue(d, mask)) return hn::StoreU(v, d, to);
+  HWY_ALIGN T chosen[hn::MaxLanes(D())], lanes[hn::MaxLanes(D())];
+  hn::Store(hn::IfThenElseZero(mask, hn::Set(d, T(1))), d, chosen);
+  hn::Store(v, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i)
+    if (chosen[i] != T(0)) to[i] = lanes[i];
+#else
+  hn::BlendedStore(v, mask, d, to);
+#endif
+}
+
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -48,7 +48,7 @@ void strip_rows(const gemm::Problem<T>& p, int64_t i, int64_t j, int64_t columns
       if constexpr (kWhole) {
         b[v] = hn::LoadU(d, from + v * lanes);
       } else {
-        b[v] = hn::MaskedLoad(mask[v], d, from + v * lanes);
+        b[v] = load_lanes(d, mask[v], from + v * lanes);
       }
     }
 #pragma GCC unroll 4

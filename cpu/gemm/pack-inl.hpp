@@ -26,7 +26,7 @@ void pack_along(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height,
     const T* source = from.data + i;
     T* target = to + i;
     for (int64_t x = 0; x < k; ++x) {
-      hn::BlendedStore(hn::MaskedLoad(valid, d, source), wanted, d, target);
+      store_lanes(d, wanted, load_lanes(d, valid, source), target);
       source += from.col_stride;
       target += height;
     }
@@ -46,13 +46,13 @@ void pack_across(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height
 #pragma GCC unroll 16
       for (int r = 0; r < kLanes; ++r) {
         tile[r] = hn::Zero(d);
-        if (i + r < rows) tile[r] = hn::MaskedLoad(valid, d, from.at(i + r, x));
+        if (i + r < rows) tile[r] = load_lanes(d, valid, from.at(i + r, x));
       }
       transpose_registers<sizeof(T)>(d, tile);
       const auto wanted = hn::FirstN(d, static_cast<size_t>(height - i));
 #pragma GCC unroll 16
       for (int r = 0; r < kLanes; ++r) {
-        if (r < depth) hn::BlendedStore(tile[r], wanted, d, to + (x + r) * height + i);
+        if (r < depth) store_lanes(d, wanted, tile[r], to + (x + r) * height + i);
       }
     }
   }

@@ -25,7 +25,7 @@ HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn:
                              const T* c) {
   const auto t = hn::Mul(hn::Set(d, tile.alpha), hn::Add(acc, hn::Zero(d)));
   if (!tile.reads_c) return t;
-  return step(d, hn::Set(d, tile.beta), hn::MaskedLoad(mask, d, c), t);
+  return step(d, hn::Set(d, tile.beta), load_lanes(d, mask, c), t);
 }
 
 template <int kRows, int kVectors, class T>
@@ -46,7 +46,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
     for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = hn::Zero(d);
       if (tile.from != nullptr && r < tile.rows) {
-        acc[r][v] = hn::MaskedLoad(mask[v], d, tile.from + r * tile.from_stride + v * kLanes);
+        acc[r][v] = load_lanes(d, mask[v], tile.from + r * tile.from_stride + v * kLanes);
       }
     }
   }
@@ -78,7 +78,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
     for (int v = 0; v < kVectors; ++v) {
       V value = acc[r][v];
       if (tile.last) value = finish(d, tile, value, mask[v], to + v * kLanes);
-      hn::BlendedStore(value, mask[v], d, to + v * kLanes);
+      store_lanes(d, mask[v], value, to + v * kLanes);
     }
   }
 }

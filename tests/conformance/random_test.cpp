@@ -25,6 +25,9 @@ void run_random(double seconds, std::vector<std::string> devices, int64_t least)
 
 TEST(random_calls, on_every_device) { run_random(kAllDevices, {}, 200); }
 
+// TRINE_BACKEND_PATH may have put a cpu backend of another kind in the place of the build's.
+TEST(random_calls, on_the_cpu) { run_random(kEachTarget, {"cpu"}, 100); }
+
 // The backend and this program share Highway's library, which remembers what it may use.
 class RandomCallsHeldTo : public testing::TestWithParam<int64_t> {
  protected:

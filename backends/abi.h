@@ -70,7 +70,11 @@ enum {
   TRINE_CAN_PIN = 1u << 3,
   TRINE_CAN_ATOMIC_64 = 1u << 4,
   TRINE_CAN_INLINE_PTX = 1u << 5,
-  TRINE_CAN_SUBGROUPS = 1u << 6
+  TRINE_CAN_SUBGROUPS = 1u << 6,
+  /* Copies from and to host memory that the device hasn't pinned never hold the caller up. Without
+   * it, such a call may wait for all that comes before on the queue, and core puts memory that the
+   * device has pinned between two devices. */
+  TRINE_CAN_ORDER_PAGEABLE = 1u << 7
 };
 
 typedef struct trine_device_facts {
@@ -121,7 +125,9 @@ typedef enum trine_direction {
 
 /* Copies `height` rows of `width` bytes. Device ends are native handles with a byte offset, host
  * ends plain pointers (offset counts too). A pitch is the distance of two rows in bytes and means
- * nothing when height <= 1; the source's may be smaller than the width: its rows overlap, or are one. Host memory stays the caller's until the queue has passed the copy. */
+ * nothing when height <= 1; the source's may be smaller than the width: its rows overlap, or are
+ * one. Host memory stays the caller's until the queue has passed the copy: it is read when the queue
+ * comes to it, never before, pinned or not. */
 typedef struct trine_copy {
   uint32_t size;
   uint32_t direction;

@@ -58,7 +58,8 @@ void describe_processor(trine_device_facts& facts) {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   facts.memory_bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   facts.max_buffer_bytes = facts.memory_bytes;
-  facts.capabilities = TRINE_CAN_F64 | TRINE_CAN_SHARE_MEMORY | TRINE_CAN_PIN | TRINE_CAN_ATOMIC_64;
+  facts.capabilities = TRINE_CAN_F64 | TRINE_CAN_SHARE_MEMORY | TRINE_CAN_PIN |
+                       TRINE_CAN_ATOMIC_64 | TRINE_CAN_ORDER_PAGEABLE;
   const char* f32 = probe<float>();
   const char* f64 = probe<double>();
   if (!f32 && !f64) {

@@ -103,6 +103,7 @@ struct Copy2D {  // CUDA_MEMCPY2D
   X(cuStreamDestroy, cuStreamDestroy_v2, (Stream))                                           \
   X(cuStreamQuery, cuStreamQuery, (Stream))                                                  \
   X(cuStreamSynchronize, cuStreamSynchronize, (Stream))                                      \
+  X(cuStreamIsCapturing, cuStreamIsCapturing, (Stream, int*))                                \
   X(cuStreamGetCtx, cuStreamGetCtx, (Stream, Context*))                                      \
   X(cuStreamWaitEvent, cuStreamWaitEvent, (Stream, NativeEvent, unsigned))                   \
   X(cuStreamWaitValue32, cuStreamWaitValue32_v2, (Stream, Pointer, uint32_t, unsigned))      \

@@ -96,6 +96,7 @@ struct Queue final : trine_queue {
     uint32_t dynamic_bytes;  // what the function is allowed by now
   };
   Kernel& kernel_of(const gpu::Row& row, const gpu::Plan& plan, const gpu::Launch& launch);
+  void await_turn(const trine_copy& copy);
   Result copy_line(const trine_copy& copy);
   Result copy_box(const trine_copy& copy);
   void copy_rows(trine_copy copy);

@@ -24,8 +24,9 @@ namespace {
 constinit std::mutex pins_mutex;
 constinit Pin* pins = nullptr;
 
-// Whether the driver knows the whole range as one.
-bool is_pinned(char* begin, uint64_t bytes) {
+}  // namespace
+
+bool is_pinned(const void* begin, uint64_t bytes) {
   const auto at = reinterpret_cast<Pointer>(begin);
   Pointer start = 0;
   uint64_t size = 0;
@@ -33,8 +34,6 @@ bool is_pinned(char* begin, uint64_t bytes) {
          driver().cuPointerGetAttribute(&size, kAttributeRangeSize, at) == kSuccess &&
          start <= at && at + bytes <= start + size;
 }
-
-}  // namespace
 
 Pin* pin(Device& device, void* host, uint64_t bytes) {
   std::unique_ptr<Pin> fresh(new Pin(device, host, bytes));

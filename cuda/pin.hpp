@@ -8,6 +8,9 @@ namespace trine::cuda {
 
 struct Pin;
 
+/// Whether the driver knows the whole range as one, pinned by whomever.
+bool is_pinned(const void* begin, uint64_t bytes);
+
 /// Pins [host, host + bytes). nullptr: the program has pinned it already, and will unpin it. Refuses
 /// a range of which another wrapped or pinned range covers a part: the driver can't add to it.
 Pin* pin(Device& device, void* host, uint64_t bytes);

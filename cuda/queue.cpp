@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "backends/gpu/instance.hpp"
-#include "cuda/objects.hpp"
+#include "cuda/pin.hpp"
 
 namespace trine::cuda {
 namespace {
@@ -45,6 +45,7 @@ void Queue::wait_for(trine_event& event) {
 
 void Queue::copy(const trine_copy& copy) {
   const Current current(device_);
+  if (copy.direction == TRINE_HOST_TO_DEVICE) await_turn(copy);
   if (copy.height == 1) {
     device_.check(copy_line(copy), "a copy");
   } else if (copy.source_pitch > device_.max_pitch || copy.target_pitch > device_.max_pitch) {
@@ -52,6 +53,23 @@ void Queue::copy(const trine_copy& copy) {
   } else {
     device_.check(copy_box(copy), "cuMemcpy2DAsync");
   }
+}
+
+// The driver reads host memory that it hasn't pinned at the call, whatever comes before on the stream:
+// such a copy is made when nothing does.
+void Queue::await_turn(const trine_copy& copy) {
+  const auto* begin = static_cast<const char*>(copy.source) + copy.source_offset;
+  if (is_pinned(begin, (copy.height - 1) * copy.source_pitch + copy.width)) return;
+  int capture = 0;
+  device_.check(driver().cuStreamIsCapturing(stream, &capture), "cuStreamIsCapturing");
+  if (capture) {
+    kit::fail(TRINE_UNSUPPORTED,
+              "cuda:%d: a copy from host memory that isn't pinned must wait for its stream, which "
+              "can't be while the stream is captured into a graph; pin the memory, wrap it in a "
+              "buffer, or copy outside of the capture",
+              device_.index);
+  }
+  device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 
 // The driver is done with pageable host memory when such a copy returns, asynchronous by name or not.

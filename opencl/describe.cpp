@@ -109,7 +109,7 @@ void describe_place(cl_device_id device, const char* extensions, trine_device_fa
 }
 
 uint64_t capabilities_of(cl_device_id device, cl_device_type type, const char* extensions) {
-  uint64_t can = TRINE_CAN_PIN;
+  uint64_t can = TRINE_CAN_PIN | TRINE_CAN_ORDER_PAGEABLE;
   if (has_extension(extensions, "cl_khr_fp64")) can |= TRINE_CAN_F64;
   if (has_extension(extensions, "cl_khr_int64_base_atomics")) can |= TRINE_CAN_ATOMIC_64;
   if (has_extension(extensions, "cl_khr_subgroups") ||

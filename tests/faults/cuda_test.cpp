@@ -10,6 +10,7 @@
 #include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"
+#include "late.hpp"
 
 namespace {
 
@@ -90,6 +91,8 @@ TEST_F(Cuda, copies_rows_with_gaps_both_ways_and_across) {
   }
 }
 
+TEST_F(Cuda, copies_take_host_memory_when_the_queue_comes_to_them) { faults::copy_late(*backend); }
+
 TEST_F(Cuda, copies_rows_further_apart_than_the_driver_can) {
   const faults::Device gpu(*backend);
   const auto queue = gpu.queue();
@@ -163,9 +166,10 @@ TEST_F(Cuda, an_event_orders_two_queues) {
   const faults::Device gpu(*backend);
   const auto first = gpu.queue(), second = gpu.queue();
   const auto gate = gpu.event(true), done = gpu.event();
-  const auto buffer = gpu.buffer(4);
+  const auto buffer = gpu.buffer(4), pinned = gpu.buffer(4, TRINE_MEMORY_PINNED);
   const uint32_t one = 1;
-  uint32_t seen = 0;
+  auto& seen = *static_cast<uint32_t*>(gpu.facts(pinned).host);
+  seen = 0;
   gpu.check(backend->queue_wait_event(first.get(), gate.get()));
   gpu.check(backend->fill(first.get(), gpu.native(buffer), 0, 4, &one, 4));
   gpu.check(backend->event_record(done.get(), first.get()));
@@ -333,6 +337,22 @@ TEST_F(Cuda, uses_a_stream_of_the_program_and_leaves_it_alive) {
   EXPECT_EQ(fake_cuda::plain().cuStreamDestroy(theirs), 0);
   trine::cuda::Context popped = nullptr;
   fake_cuda::plain().cuCtxPopCurrent(&popped);
+}
+
+TEST_F(Cuda, a_capture_takes_copies_from_pinned_memory_and_survives_the_others) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  const auto buffer = gpu.buffer(64), pinned = gpu.buffer(64, TRINE_MEMORY_PINNED);
+  auto* const stream = static_cast<trine::cuda::Stream>(backend->queue_native(queue.get()));
+  const char pageable[64] = "";
+  const trine_copy copy{
+      sizeof copy, TRINE_HOST_TO_DEVICE, pageable, gpu.native(buffer), 0, 0, 64, 64, 64, 1};
+  fake_cuda::set_captured(stream, true);
+  EXPECT_EQ(backend->copy(queue.get(), &copy), TRINE_UNSUPPORTED);
+  EXPECT_THAT(backend->last_error(), testing::HasSubstr("captured into a graph; pin the memory"));
+  gpu.copy(queue, TRINE_HOST_TO_DEVICE, gpu.facts(pinned).host, gpu.native(buffer), 64);
+  EXPECT_TRUE(fake_cuda::is_capture_intact(stream));
+  fake_cuda::set_captured(stream, false);
 }
 
 TEST_F(Cuda, objects_outlive_a_device_closed_early) {

@@ -135,6 +135,7 @@ Result stream_query(Stream stream) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
   if (!state.streams.contains(stream)) return kInvalidHandle;
+  if (stream->captured) return stream->captured = kCaptureSpoilt, kNotWhileCaptured;
   pump();
   return stream->work.empty() ? kSuccess : kNotReady;
 }
@@ -144,6 +145,11 @@ Result stream_synchronize(Stream stream) {
     if (code != kNotReady) return code;
     std::this_thread::yield();
   }
+}
+Result stream_is_capturing(Stream stream, int* capturing) {
+  const Lock lock(state.mutex);
+  if (!state.streams.contains(stream)) return kInvalidHandle;
+  return *capturing = stream->captured, ready();
 }
 Result stream_context(Stream stream, Context* context) {
   const Lock lock(state.mutex);
@@ -237,6 +243,7 @@ const Driver kPlain = {init,
                        stream_destroy,
                        stream_query,
                        stream_synchronize,
+                       stream_is_capturing,
                        stream_context,
                        wait_event,
                        wait_value,
@@ -327,6 +334,8 @@ void reset() {
 }
 
 void break_device(int code) { state.broken = code; }
+void set_captured(Stream stream, bool captured) { stream->captured = captured; }
+bool is_capture_intact(Stream stream) { return stream->captured == 1; }
 void set_has_pools(bool has) { state.has_pools = has; }
 void set_compute_capability(int major, int minor) { state.major = major, state.minor = minor; }
 void set_probe_fuses(bool contracts) { state.contracts = contracts; }

@@ -27,6 +27,9 @@ const trine::cuda::Driver& plain();
 void reset();
 /// From now on all calls report a sticky error.
 void break_device(int code);
+/// Whether the program captures the stream into a graph; and whether nothing has spoilt that.
+void set_captured(trine::cuda::Stream stream, bool captured);
+bool is_capture_intact(trine::cuda::Stream stream);
 void set_has_pools(bool has);
 void set_compute_capability(int major, int minor);
 

@@ -1,6 +1,8 @@
 // The fake driver's memory: host memory, watched for what lies outside of it.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "fake_state.hpp"
 
@@ -68,43 +70,112 @@ Result pointer_attribute(void* answer, int which, Pointer pointer) {
   return std::memcpy(answer, &value, sizeof value), ready();
 }
 
-static Result copy_any(char* target, const char* source, std::size_t bytes, Stream stream) {
-  if (const Result code = ready()) return code;
-  return enqueue_at_once(stream, [=] { std::memmove(target, source, bytes); });
+// --- Copies -------------------------------------------------------------------------------------
+
+namespace {
+
+struct Rows {
+  char* target;
+  const char* source;
+  std::size_t target_pitch, source_pitch, width, height;
+
+  std::size_t span(std::size_t pitch) const { return (height - 1) * pitch + width; }
+  void move() const {
+    for (std::size_t row = 0; row < height; ++row)
+      std::memmove(target + row * target_pitch, source + row * source_pitch, width);
+  }
+  // The same of what lies at [first, last) when the rows stand side by side.
+  void move(std::size_t first, std::size_t last) const {
+    for (std::size_t row = 0; row < height; ++row) {
+      const std::size_t begin = std::clamp(first, row * width, (row + 1) * width) - row * width;
+      const std::size_t end = std::clamp(last, row * width, (row + 1) * width) - row * width;
+      std::memmove(target + row * target_pitch + begin, source + row * source_pitch + begin,
+                   end - begin);
+    }
+  }
+};
+
+// Returns when the work has run. The lock is off meanwhile, since others must move on.
+Result enqueue_and_wait(Stream stream, const std::function<void()>& work,
+                        std::unique_lock<std::recursive_mutex>& lock) {
+  const auto done = std::make_shared<bool>();
+  Result code = enqueue_at_once(stream, [work, done] { work(), *done = true; });
+  while (code == kSuccess && (pump(), !*done)) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+    code = ready();
+  }
+  return code;
 }
+
+// As the real driver takes host memory that it hasn't pinned (measured): at the call, before the
+// stream's turn. Of more than 1 MiB it takes the first 2 MiB then, and returns when all is done.
+Result copy_from_pageable(const Rows& rows, Stream stream,
+                          std::unique_lock<std::recursive_mutex>& lock) {
+  const std::size_t all = rows.width * rows.height, at_once = std::min<std::size_t>(all, 2 << 20);
+  const auto room = std::make_shared<std::vector<char>>(all);
+  Rows in = rows, out = rows;
+  in.target = room->data(), out.source = room->data();
+  in.target_pitch = out.source_pitch = rows.width;
+  in.move(0, at_once);
+  const auto write = [=] {
+    in.move(at_once, room->size());
+    out.move();
+  };
+  return all <= 1 << 20 ? enqueue_at_once(stream, write) : enqueue_and_wait(stream, write, lock);
+}
+
+enum class Way { from_host, to_host, within };
+
+Result copy_rows(const Rows& rows, Way way, Stream stream) {
+  std::unique_lock lock(state.mutex);
+  if (const Result code = ready()) return code;
+  const auto is_known = [](const char* begin, std::size_t bytes) {
+    return is_device(reinterpret_cast<Pointer>(begin), bytes);
+  };
+  const bool from_known = is_known(rows.source, rows.span(rows.source_pitch));
+  const bool to_known = is_known(rows.target, rows.span(rows.target_pitch));
+  if (way != Way::from_host && !from_known) return kInvalidValue;
+  if (way != Way::to_host && !to_known) return kInvalidValue;
+  if (!from_known) return copy_from_pageable(rows, stream, lock);
+  const auto move = [rows] { rows.move(); };
+  return to_known ? enqueue_at_once(stream, move) : enqueue_and_wait(stream, move, lock);
+}
+Result copy_line(const void* target, const void* source, std::size_t bytes, Way way,
+                 Stream stream) {
+  return copy_rows({static_cast<char*>(const_cast<void*>(target)), static_cast<const char*>(source),
+                    bytes, bytes, bytes, 1},
+                   way, stream);
+}
+
+}  // namespace
+
 Result copy_in(Pointer target, const void* source, std::size_t bytes, Stream stream) {
-  const Lock lock(state.mutex);
-  if (!is_device(target, bytes)) return kInvalidValue;
-  return copy_any(host_of(target), static_cast<const char*>(source), bytes, stream);
+  return copy_line(host_of(target), source, bytes, Way::from_host, stream);
 }
 Result copy_out(void* target, Pointer source, std::size_t bytes, Stream stream) {
-  const Lock lock(state.mutex);
-  if (!is_device(source, bytes)) return kInvalidValue;
-  return copy_any(static_cast<char*>(target), host_of(source), bytes, stream);
+  return copy_line(target, host_of(source), bytes, Way::to_host, stream);
 }
 Result copy_across(Pointer target, Pointer source, std::size_t bytes, Stream stream) {
-  const Lock lock(state.mutex);
-  if (!is_device(source, bytes) || !is_device(target, bytes)) return kInvalidValue;
-  return copy_any(host_of(target), host_of(source), bytes, stream);
+  return copy_line(host_of(target), host_of(source), bytes, Way::within, stream);
 }
 Result copy_2d(const Copy2D* c, Stream stream) {
-  const Lock lock(state.mutex);
-  if (const Result code = ready()) return code;
   if (c->source_pitch < c->width || c->target_pitch < c->width) return kInvalidValue;
   if (c->source_pitch > (1u << 20) || c->target_pitch > (1u << 20)) return kInvalidValue;
   const bool from_host = c->source_type == kMemoryHost, to_host = c->target_type == kMemoryHost;
-  const auto span = [&](std::size_t pitch) { return (c->height - 1) * pitch + c->width; };
-  if (!from_host && !is_device(c->source_device, span(c->source_pitch))) return kInvalidValue;
-  if (!to_host && !is_device(c->target_device, span(c->target_pitch))) return kInvalidValue;
   const auto* source =
       from_host ? static_cast<const char*>(c->source_host) : host_of(c->source_device);
   auto* target = to_host ? static_cast<char*>(c->target_host) : host_of(c->target_device);
-  return enqueue_at_once(stream, [=, box = *c] {
-    for (std::size_t row = 0; row < box.height; ++row) {
-      std::memmove(target + row * box.target_pitch, source + row * box.source_pitch, box.width);
-    }
-  });
+  return copy_rows({target, source, c->target_pitch, c->source_pitch, c->width, c->height},
+                   from_host ? Way::from_host
+                   : to_host ? Way::to_host
+                             : Way::within,
+                   stream);
 }
+
+// --- Fills --------------------------------------------------------------------------------------
+
 template <class Word>
 static Result fill(Pointer at, Word value, std::size_t n, Stream stream) {
   const Lock lock(state.mutex);

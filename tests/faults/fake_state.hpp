@@ -29,6 +29,7 @@ struct CUstream_st {
   // Returns whether it could run; work that waits is asked again.
   std::deque<std::function<bool()>> work;
   bool destroyed = false;
+  int captured = 0;  // CUstreamCaptureStatus: 1 into a graph, 2 into one that an error has spoilt
 };
 }  // namespace trine::cuda
 
@@ -36,7 +37,8 @@ namespace fake_cuda {
 
 using namespace trine::cuda;
 
-constexpr int kInvalidValue = 1, kInvalidHandle = 400, kNotFound = 500, kNoContext = 201;
+constexpr int kInvalidValue = 1, kInvalidHandle = 400, kNotFound = 500, kNoContext = 201,
+              kNotWhileCaptured = 900, kCaptureSpoilt = 2;
 
 struct State {
   std::recursive_mutex mutex;

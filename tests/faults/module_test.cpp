@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "abi_objects.hpp"
+#include "late.hpp"
 #include "module.hpp"
 #include "road.hpp"
 
@@ -85,6 +86,10 @@ TEST_F(Module, a_forked_child_is_told_and_can_end) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   device.wait(queue);  // the parent goes on
+}
+
+TEST_F(Module, copies_take_host_memory_when_the_queue_comes_to_them) {
+  faults::copy_late(*backend);
 }
 
 TEST_F(Module, an_unknown_tail_of_a_struct_is_refused) {

@@ -111,7 +111,7 @@ static trine_status describe(int32_t index, trine_device_facts* facts) {
   snprintf(ours.driver, sizeof ours.driver, "none");
   ours.memory_bytes = (uint64_t)1 << 31;
   ours.max_buffer_bytes = (uint64_t)atomic_load(&largest_buffer);
-  ours.capabilities = TRINE_CAN_F64 | TRINE_CAN_REPRODUCE |
+  ours.capabilities = TRINE_CAN_F64 | TRINE_CAN_REPRODUCE | TRINE_CAN_ORDER_PAGEABLE |
                       (FAKE_SHARED || is_integrated(index) ? TRINE_CAN_SHARE_MEMORY : 0);
   ours.compute_units = 4;
   memcpy(facts, &ours, size);

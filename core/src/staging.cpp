@@ -1,9 +1,11 @@
-// Where one end is host memory anyway (the cpu's buffers, pinned ones), the other end's device copies
-// directly. Else the bytes go through a ring of pinned slots: while the source's device fills one,
-// the target's device drains another; events, bridged between the backends, order the two queues.
+// Where one end is the cpu's memory and the other end's device takes any host memory in its queue's
+// order, that device copies directly. Else the bytes go through a ring of pinned slots: while the
+// source's device fills one, the target's device drains another; events, bridged between the backends,
+// order the two queues.
 #include "staging.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "handles.hpp"
 
@@ -80,45 +82,82 @@ void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker
   helper.join();
 }
 
+/// Pinned memory between two devices. A copy takes what the queue's last one left, before it orders
+/// anything: so it comes behind all use of that. It leaves it to the next when all is enqueued.
+class Staging {
+ public:
+  Staging(QueueState& queue, const BufferState& source, const BufferState& target, uint64_t bytes)
+      : queue_(queue) {
+    const std::shared_ptr<DeviceState>& device =
+        target.device->needs_pinned() ? target.device : source.device;
+    {
+      const std::lock_guard lock(queue.line->mutex);
+      memory_ = std::exchange(queue.staging, nullptr);
+    }
+    const uint64_t least = bytes <= kSlotBytes ? bytes : kSlotBytes * kSlots;
+    if (memory_ && memory_->device == device && memory_->facts.bytes >= least) return;
+    memory_ = allocate(device, least, Memory::pinned);
+  }
+  BufferState& memory() { return *memory_; }
+  void leave() {
+    const std::lock_guard lock(queue_.line->mutex);
+    queue_.staging.swap(memory_);
+  }
+
+ private:
+  QueueState& queue_;
+  std::shared_ptr<BufferState> memory_;
+};
+
 /// The ring of pinned slots between two queues.
 class Ring {
  public:
-  Ring(QueueState& reader, QueueState& writer)
-      : reader_(reader),
-        writer_(writer),
-        memory_(allocate(reader.line->device, kSlotBytes * kSlots, Memory::pinned)) {
-    memory_->used_on(reader.line);
-    memory_->used_on(writer.line);
+  Ring(QueueState& reader, QueueState& writer, BufferState& memory)
+      : reader_(reader), writer_(writer), host_(static_cast<char*>(memory.facts.host)) {
+    memory.used_on(reader.line);
+    memory.used_on(writer.line);
   }
 
-  /// Moves one rectangle of at most a slot's bytes.
+  /// Moves one rectangle of at most a slot's bytes: in with the last ones where there is room.
   void pass(const void* source, uint64_t at, uint64_t source_pitch, void* target, uint64_t onto,
             uint64_t target_pitch, uint64_t width, uint64_t height) {
-    const int slot = next_++ % kSlots;
-    if (drained_[slot]) wait_for(reader_, drained_[slot]);
-    char* const host = static_cast<char*>(memory_->facts.host) + slot * kSlotBytes;
+    if (filled_ + width * height > kSlotBytes) hand_over();
+    if (filled_ == 0 && drained_[slot_]) wait_for(reader_, drained_[slot_]);
+    char* const host = host_ + slot_ * kSlotBytes + filled_;
+    filled_ += width * height;
+    writes_.push_back({sizeof(trine_copy), TRINE_HOST_TO_DEVICE, host, target, 0, onto, width,
+                       target_pitch, width, height});
     enqueue(reader_, {sizeof(trine_copy), TRINE_DEVICE_TO_HOST, source, host, at, 0, source_pitch,
                       width, width, height});
+  }
+
+  /// What is in the slot goes on its way to the target.
+  void hand_over() {
     order(reader_, writer_);
-    enqueue(writer_, {sizeof(trine_copy), TRINE_HOST_TO_DEVICE, host, target, 0, onto, width,
-                      target_pitch, width, height});
-    drained_[slot] = record(writer_);
+    for (const trine_copy& write : writes_) enqueue(writer_, write);
+    writes_.clear();
+    filled_ = 0;
+    drained_[slot_] = record(writer_);
     flush(writer_);
+    slot_ = (slot_ + 1) % kSlots;
   }
 
  private:
   QueueState &reader_, &writer_;
-  std::shared_ptr<BufferState> memory_;
+  char* const host_;
   std::shared_ptr<EventState> drained_[kSlots];
-  int next_ = 0;
+  kit::Vector<trine_copy> writes_;  ///< of the slot being filled
+  uint64_t filled_ = 0;
+  int slot_ = 0;
 };
 
 void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
                  BufferState& target, const trine_view& to, const Pieces& pieces) {
+  Staging staging(queue, source, target, pieces.width * pieces.height * pieces.outer);
   Helper reader(queue, source.device), writer(queue, target.device);
   source.used_on(reader.get().line);
   target.used_on(writer.get().line);
-  Ring ring(reader.get(), writer.get());
+  Ring ring(reader.get(), writer.get(), staging.memory());
   for_each_rectangle(pieces, [&](uint64_t at, uint64_t onto, uint64_t width, uint64_t height) {
     const uint64_t part = std::min(width, kSlotBytes),
                    rows = std::max<uint64_t>(1, kSlotBytes / width);
@@ -131,8 +170,10 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
       }
     }
   });
+  ring.hand_over();
   writer.join();
   reader.join();
+  staging.leave();
 }
 
 }  // namespace
@@ -145,12 +186,12 @@ void copy_between(QueueState& queue, BufferState& source, const trine_view& from
   }
   // Pinned or wrapped memory of a device with its own memory may be cached there: only where both are
   // one is the host's pointer as good as the device's.
-  const auto on_host = [](const BufferState& buffer) {
-    return buffer.device->in_place && buffer.facts.host;
+  const auto takes_directly = [](const DeviceState& worker, const BufferState& other) {
+    return other.device->in_place && other.facts.host && !worker.needs_pinned();
   };
-  if (on_host(source)) {
+  if (takes_directly(*target.device, source)) {
     copy_directly(queue, target.device, TRINE_HOST_TO_DEVICE, source, from, target, to, pieces);
-  } else if (on_host(target)) {
+  } else if (takes_directly(*source.device, target)) {
     copy_directly(queue, source.device, TRINE_DEVICE_TO_HOST, source, from, target, to, pieces);
   } else {
     copy_staged(queue, source, from, target, to, pieces);

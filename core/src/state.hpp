@@ -57,6 +57,8 @@ struct DeviceState : kit::Allocated {
   /// A CPU computes in the host's memory, whatever its address. An integrated GPU shares it too, but
   /// must pin whole pages of it first: calls on host data bring it what they need, as to any GPU.
   bool in_place = false;
+  /// What it copies from or to another device goes through memory that it has pinned itself.
+  bool needs_pinned() const { return (raw.capabilities & TRINE_CAN_ORDER_PAGEABLE) == 0; }
   mutable std::atomic<const TuningTable*> tuning{nullptr};  ///< tuning_of() fills it in
   mutable std::atomic<bool> lost{false};
   mutable std::mutex lost_mutex;
@@ -92,6 +94,7 @@ struct Logged {
   int64_t extents[3] = {};
 };
 
+struct BufferState;
 struct QueueState;
 using Helpers = kit::Vector<std::shared_ptr<QueueState>>;
 
@@ -146,6 +149,8 @@ struct QueueState : Remains {
   };
   kit::Vector<PackState> pack_states;
   Helpers helpers;
+  std::shared_ptr<BufferState>
+      staging;               ///< of the last copy between devices, for the next (pinning is slow)
   std::mutex failure_mutex;  ///< of a helper, or a pack's rung that ran inside the queue (cpu)
   trine_status failure = TRINE_OK;
   std::string failure_text;

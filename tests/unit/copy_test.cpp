@@ -230,6 +230,39 @@ TEST_F(FarFailures, ADeviceLostOnTheFarSideIsToldOnBoth) {
   shared_queue.wait();
 }
 
+TEST_F(Copies, BetweenDevicesKeepTheirPinnedMemoryForTheNext) {
+  const Device far = open("fake:1");
+  const Buffer from = upload(counting(1000)), to(far, 4000);
+  const long before = panel.count(FAKE_ALLOCATIONS);
+  panel.hold(1);
+  for (int i = 0; i < 10; ++i) {
+    const int64_t count = 100 * (10 - i);  // the first fits all others
+    copy(queue, vector(from, Dtype::f32, count), vector(to, Dtype::f32, count));
+  }
+  panel.hold(0);
+  queue.wait();
+  EXPECT_EQ(panel.count(FAKE_ALLOCATIONS), before + 1);
+  const Buffer back(device, 4000);
+  copy(queue, vector(to, Dtype::f32, 1000), vector(back, Dtype::f32, 1000));
+  EXPECT_EQ(download<float>(back), counting(1000));
+}
+
+TEST_F(Copies, BetweenDevicesOfManySmallPiecesGoInFewHandovers) {
+  const Device far = open("fake:1");
+  const int64_t count = 60, rows = 50, cols = 5;  // 50 rectangles
+  const Buffer from = upload(counting(size_t(count * rows * cols)));
+  const Buffer to(far, uint64_t(count * 512) * 4), back(device, uint64_t(count * rows * cols) * 4);
+  const View dense = batched(from, Dtype::f32, count, rows, cols);
+  const View apart{to, Dtype::f32, 0, rows, cols, count, 8, 1, 512};
+  const long events = panel.count(FAKE_EVENTS);
+  panel.hold(1);
+  copy(queue, dense, apart);
+  EXPECT_LT(panel.count(FAKE_EVENTS), events + 10);
+  panel.hold(0);
+  copy(queue, apart, batched(back, Dtype::f32, count, rows, cols));
+  EXPECT_EQ(download<float>(back), counting(size_t(count * rows * cols)));
+}
+
 /// Copies between every pair of devices, on a queue of either end.
 struct Between : FakeDevice,
                  ::testing::WithParamInterface<std::tuple<const char*, const char*, bool>> {};

@@ -1,0 +1,150 @@
+// Copies between cuda and other devices, and from host memory that others write, behind an event that
+// comes late: the library's core over the fake driver, with fake devices at the far end.
+#include <atomic>
+#include <numeric>
+
+#include "tests/unit/fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+struct Shape {
+  int64_t batch, rows, cols;
+  int64_t gap;  ///< elements after each row and each matrix
+  int64_t row_stride() const { return cols + gap; }
+  int64_t batch_stride() const { return rows * row_stride() + gap; }
+  uint64_t bytes() const { return static_cast<uint64_t>(batch * batch_stride()) * sizeof(float); }
+};
+
+// From a few bytes to several slots of the staging ring.
+constexpr Shape kShapes[] = {{1, 1, 3, 0},    {1, 1, 16385, 0},   {3, 5, 7, 2},
+                             {40, 9, 300, 3}, {1, 700, 10000, 0}, {2, 350, 10000, 1}};
+
+/// Far is a CPU that computes in the host's memory (other:0) or a device with its own (fake:0).
+struct WithCuda : ::testing::TestWithParam<const char*> {
+  Device far = open(GetParam()), cuda = open("cuda:0");
+  const fake_panel& panel = panel_of(far);
+  Queue far_queue{far}, cuda_queue{cuda};
+  ~WithCuda() override { panel.hold(0); }
+
+  static View view(const Buffer& buffer, const Shape& s) {
+    return {buffer, Dtype::f32, 0, s.rows, s.cols, s.batch, s.row_stride(), 1, s.batch_stride()};
+  }
+  static HostView dense(std::vector<float>& values, const Shape& s) {
+    values.resize(static_cast<size_t>(s.batch * s.rows * s.cols));
+    return {values.data(), Dtype::f32, s.rows, s.cols, s.batch, s.cols, 1, s.rows * s.cols};
+  }
+  static std::vector<float> values_of(const Shape& s) {
+    std::vector<float> values;
+    dense(values, s);
+    std::iota(values.begin(), values.end(), 1.0f);
+    return values;
+  }
+  std::vector<float> read(Queue& queue, const Buffer& buffer, const Shape& s) {
+    std::vector<float> values;
+    const HostView into = dense(values, s);
+    copy(queue, view(buffer, s), into);
+    queue.wait();
+    return values;
+  }
+
+  /// Runs enqueue() while all work of the far device stands still. Whether it returned before that
+  /// went on, after `patience` at the latest.
+  template <class Enqueue>
+  bool returns_at_once(Enqueue&& enqueue, std::chrono::milliseconds patience) {
+    std::atomic<bool> returned{false};
+    bool in_time = false;
+    panel.hold(1);
+    std::thread opener([&] {
+      const auto end = std::chrono::steady_clock::now() + patience;
+      while (!returned && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      in_time = returned;
+      panel.hold(0);
+    });
+    enqueue();
+    returned = true;
+    opener.join();
+    return in_time;
+  }
+
+ private:
+  // The fake driver works while somebody asks it.
+  std::jthread driver_{[this](const std::stop_token& end) {
+    Queue asking(cuda);
+    while (!end.stop_requested()) {
+      asking.done();
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }};
+};
+
+constexpr auto kLong = std::chrono::seconds(10);
+
+TEST_P(WithCuda, ACopyToCudaTakesWhatTheFarSideWritesLateAndBlocksNobody) {
+  for (const Shape& s : kShapes) {
+    for (Queue* queue : {&cuda_queue, &far_queue}) {
+      std::vector<float> values = values_of(s);
+      const Buffer source(far, s.bytes()), target(cuda, s.bytes());
+      ASSERT_TRUE(returns_at_once(
+          [&] {
+            copy(far_queue, dense(values, s), view(source, s));
+            cuda_queue.wait(far_queue.record());
+            copy(*queue, view(source, s), view(target, s));
+          },
+          kLong));
+      cuda_queue.wait(queue->record());
+      EXPECT_TRUE(read(cuda_queue, target, s) == values)
+          << s.batch << " " << s.rows << " " << s.cols;
+    }
+  }
+}
+
+TEST_P(WithCuda, ACopyFromCudaTakesWhatComesLateAndBlocksNobody) {
+  for (const Shape& s : kShapes) {
+    for (Queue* queue : {&cuda_queue, &far_queue}) {
+      const Buffer source(cuda, s.bytes()), target(far, s.bytes());
+      const float seven = 7;
+      ASSERT_TRUE(returns_at_once(
+          [&] {
+            fill(far_queue, view(target, s), &seven);  // something that stands still
+            cuda_queue.wait(far_queue.record());
+            fill(cuda_queue, vector(source, Dtype::f32, int64_t(s.bytes() / 4)), &seven);
+            if (queue == &far_queue) far_queue.wait(cuda_queue.record());
+            copy(*queue, view(source, s), view(target, s));
+          },
+          kLong));
+      far_queue.wait(queue->record());
+      const std::vector<float> got = read(far_queue, target, s);
+      EXPECT_EQ(std::count(got.begin(), got.end(), seven), std::ssize(got));
+    }
+  }
+}
+
+TEST_P(WithCuda, ACopyOfHostMemoryTakesWhatTheFarSideWritesLate) {
+  for (const bool wrapped : {false, true}) {
+    for (const Shape& s : kShapes) {
+      std::vector<float> values = values_of(s), between(values.size());
+      const Buffer source(far, s.bytes()), target(cuda, s.bytes());
+      const Buffer pinned =
+          wrapped ? Buffer::wrap(cuda, between.data(), between.size() * sizeof(float)) : Buffer();
+      const bool at_once = returns_at_once(
+          [&] {
+            copy(far_queue, dense(values, s), view(source, s));
+            copy(far_queue, view(source, s), dense(between, s));
+            cuda_queue.wait(far_queue.record());
+            copy(cuda_queue, dense(between, s), view(target, s));
+          },
+          wrapped ? kLong : std::chrono::milliseconds(20));
+      EXPECT_TRUE(at_once || !wrapped) << "pinned memory needs no waiting";
+      EXPECT_TRUE(read(cuda_queue, target, s) == values)
+          << s.batch << " " << s.rows << " " << s.cols;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, WithCuda, ::testing::Values("other:0", "fake:0"), [](const auto& test) {
+  return std::string(test.param == std::string("fake:0") ? "OwnMemory" : "InPlace");
+});
+
+}  // namespace
+}  // namespace trine::testing

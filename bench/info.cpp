@@ -14,13 +14,15 @@ namespace trine::bench {
 namespace {
 
 std::string capability_words(uint64_t bits) {
-  constexpr std::pair<uint64_t, const char*> kWords[] = {{TRINE_CAN_F64, "f64"},
-                                                         {TRINE_CAN_REPRODUCE, "reproducible"},
-                                                         {TRINE_CAN_SHARE_MEMORY, "shared memory"},
-                                                         {TRINE_CAN_PIN, "pinned"},
-                                                         {TRINE_CAN_ATOMIC_64, "64-bit atomics"},
-                                                         {TRINE_CAN_INLINE_PTX, "inline PTX"},
-                                                         {TRINE_CAN_SUBGROUPS, "sub-groups"}};
+  constexpr std::pair<uint64_t, const char*> kWords[] = {
+      {TRINE_CAN_F64, "f64"},
+      {TRINE_CAN_REPRODUCE, "reproducible"},
+      {TRINE_CAN_SHARE_MEMORY, "shared memory"},
+      {TRINE_CAN_PIN, "pinned"},
+      {TRINE_CAN_ATOMIC_64, "64-bit atomics"},
+      {TRINE_CAN_INLINE_PTX, "inline PTX"},
+      {TRINE_CAN_SUBGROUPS, "sub-groups"},
+      {TRINE_CAN_ORDER_PAGEABLE, "asynchronous pageable copies"}};
   std::string words;
   for (const auto& [bit, word] : kWords)
     if (bits & bit) words += (words.empty() ? "" : ", ") + std::string(word);

@@ -83,11 +83,15 @@ TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
 
 /// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
 /// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
-/// the queue has passed the copy. Between devices, the queue belongs to either end; what fails on
-/// either device, the queue's wait() reports. Devices with memory of their own go through pinned
-/// host memory, and the caller is not blocked, but where that is short, as in Buffer(). From and to
-/// the cpu's buffers the other device copies directly, as from and to pageable memory: at its speed,
-/// and CUDA may have the caller wait until what comes before on the queue has passed.
+/// the queue has passed the copy. Where CUDA hasn't pinned it (Memory::pinned, Buffer::wrap(), the
+/// program itself), CUDA has the caller wait: from such memory until what comes before on the queue
+/// has passed, which is refused while the program captures the stream into a graph; into it until the
+/// copy is done.
+///
+/// Between devices, the queue belongs to either end; what fails on either device, the queue's wait()
+/// reports. The caller is not blocked, but where pinned memory is short, as in Buffer(): the bytes go
+/// through pinned host memory, of which the queue keeps what it needed, at most 24 MiB, for its next
+/// copy; and straight between the cpu's buffers and an OpenCL device.
 TRINE_API void copy(Queue& queue, const HostView& source, const View& target);
 TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
 TRINE_API void copy(Queue& queue, const View& source, const View& target);

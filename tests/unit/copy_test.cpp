@@ -247,6 +247,29 @@ TEST_F(Copies, BetweenDevicesKeepTheirPinnedMemoryForTheNext) {
   EXPECT_EQ(download<float>(back), counting(1000));
 }
 
+TEST_F(Copies, BetweenDevicesOnOneQueueFromManyThreadsDontShareIt) {
+  const Device far = open("fake:1");
+  const auto many_times = [&](float first) {
+    std::vector<float> values(5000, first), back(values.size());
+    const auto all = [&](const Buffer& buffer) { return vector(buffer, Dtype::f32, 5000); };
+    const Buffer from(device, 20000), there(far, 20000), to(device, 20000);
+    for (int i = 0; i < 10; ++i) {
+      values.assign(values.size(), first + float(i));
+      copy(queue, host_vector(values.data(), Dtype::f32, 5000), all(from));
+      copy(queue, all(from), all(there));
+      copy(queue, all(there), all(to));
+      copy(queue, all(to), host_vector(back.data(), Dtype::f32, 5000));
+      queue.wait();
+      ASSERT_EQ(back, values);
+    }
+  };
+  panel.slow_copies(1);  // so that they meet
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back(many_times, 1000 * float(t));
+  for (std::thread& thread : threads) thread.join();
+  panel.slow_copies(0);
+}
+
 TEST_F(Copies, BetweenDevicesOfManySmallPiecesGoInFewHandovers) {
   const Device far = open("fake:1");
   const int64_t count = 60, rows = 50, cols = 5;  // 50 rectangles

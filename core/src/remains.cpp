@@ -1,25 +1,35 @@
 #include "remains.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace trine::detail {
 
-/// The list of all that was deferred.
+/// The list of all that was deferred, the eldest first. `mutex` guards it, but for what arrives, since
+/// dropping waits for nobody.
 class Deferred {
  public:
   enum class Found { nothing, waiting, freed };
   void add(Remains* remains) noexcept;
-  bool is_empty() const noexcept { return head_.load(std::memory_order_relaxed) == nullptr; }
-  /// Frees what has passed; tells what there was of `device` and `kind`. One thread at a time: `mutex`.
-  Found sweep(const DeviceState* device, uint32_t kind) noexcept;
+  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+  /// Goes on where the last call stopped; see collect().
+  void free_some() noexcept;
+  /// Frees what has passed, the eldest first, until that gave memory of `device` and `kind`.
+  Found free_memory(const DeviceState& device, uint32_t kind) noexcept;
   std::mutex mutex;
 
  private:
-  std::atomic<Remains*> head_{nullptr};
+  void take_arrivals() noexcept;
+  Remains* unlink(Remains** at) noexcept;
+
+  std::atomic<Remains*> arrived_{nullptr};
+  std::atomic<std::size_t> count_{0};
+  Remains* first_ = nullptr;
+  Remains** end_ = &first_;   ///< where the next arrival goes
+  Remains** next_ = &first_;  ///< where free_some() goes on
 };
 
 namespace {
@@ -29,24 +39,60 @@ constinit Deferred deferred;
 }  // namespace
 
 void Deferred::add(Remains* remains) noexcept {
-  remains->next_ = head_.load(std::memory_order_relaxed);
-  while (!head_.compare_exchange_weak(remains->next_, remains, std::memory_order_release,
-                                      std::memory_order_relaxed)) {}
+  count_.fetch_add(1, std::memory_order_relaxed);
+  remains->next_ = arrived_.load(std::memory_order_relaxed);
+  while (!arrived_.compare_exchange_weak(remains->next_, remains, std::memory_order_release,
+                                         std::memory_order_relaxed)) {}
 }
 
-Deferred::Found Deferred::sweep(const DeviceState* device, uint32_t kind) noexcept {
-  Found found = Found::nothing;
-  Remains* list = head_.exchange(nullptr, std::memory_order_acquire);
-  while (list) {
-    Remains* const item = list;
-    list = list->next_;
-    const bool passed = item->passed();
-    if (device && item->frees(*device, kind))
-      found = std::max(found, passed ? Found::freed : Found::waiting);
-    if (passed) {
-      delete item;  // may defer others, which is why the list was taken out
+void Deferred::take_arrivals() noexcept {
+  Remains* item = arrived_.exchange(nullptr, std::memory_order_acquire);
+  while (item) {
+    Remains* const later = std::exchange(item->next_, nullptr);
+    *end_ = item;
+    end_ = &item->next_;
+    item = later;
+  }
+}
+
+Remains* Deferred::unlink(Remains** at) noexcept {
+  Remains* const item = *at;
+  *at = item->next_;
+  if (end_ == &item->next_) end_ = at;
+  if (next_ == &item->next_) next_ = at;
+  count_.fetch_sub(1, std::memory_order_relaxed);
+  return item;
+}
+
+void Deferred::free_some() noexcept {
+  constexpr int kLooks = 4;
+  take_arrivals();
+  bool turned = false;
+  for (int looks = 0; looks < kLooks;) {
+    if (!*next_) {
+      if (std::exchange(turned, true)) return;
+      next_ = &first_;
+    } else if ((*next_)->passed()) {
+      delete unlink(next_);  // may defer others: they arrive
     } else {
-      add(item);
+      next_ = &(*next_)->next_;
+      ++looks;
+    }
+  }
+}
+
+Deferred::Found Deferred::free_memory(const DeviceState& device, uint32_t kind) noexcept {
+  take_arrivals();
+  Found found = Found::nothing;
+  for (Remains** at = &first_; *at;) {
+    const bool counts = (*at)->frees(device, kind);
+    if ((*at)->passed()) {
+      if (counts) found = Found::freed;
+      delete unlink(at);
+    } else {
+      if (found == Found::freed) break;
+      if (counts) found = Found::waiting;
+      at = &(*at)->next_;
     }
   }
   return found;
@@ -57,7 +103,7 @@ void defer(Remains* remains) noexcept { deferred.add(remains); }
 void collect() noexcept {
   if (deferred.is_empty() || !may_call()) return;
   const std::unique_lock lock(deferred.mutex, std::try_to_lock);
-  if (lock) deferred.sweep(nullptr, 0);  // else somebody else is at it
+  if (lock) deferred.free_some();  // else somebody else is at it
 }
 
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {
@@ -69,7 +115,7 @@ bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {
         was_any = true;  // in the hands of another thread, perhaps
         lock.lock();
       }
-      const Deferred::Found found = deferred.sweep(&device, kind);
+      const Deferred::Found found = deferred.free_memory(device, kind);
       was_any = was_any || found != Deferred::Found::nothing;
       if (found != Deferred::Found::waiting) return was_any;
     }

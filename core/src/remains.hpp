@@ -28,7 +28,8 @@ class Remains : public kit::Allocated {
 /// Frees `remains` when it has passed(); needs no memory.
 void defer(Remains* remains) noexcept;
 
-/// Frees what has passed by now. Cheap when there is nothing.
+/// Frees what has passed, and stops after some few that haven't: a call costs the same however much is in
+/// flight, and the next one goes on there.
 void collect() noexcept;
 
 /// For who finds memory of `device` and `kind` exhausted: waits until some that was dropped is free, or

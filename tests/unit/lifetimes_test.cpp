@@ -84,6 +84,34 @@ TEST_F(Lifetimes, ALongLivedBufferForgetsQueuesThatWereDroppedInFlight) {
   EXPECT_LE(panel.count(FAKE_EVENTS), before + 2);
 }
 
+TEST_F(Lifetimes, ADropCostsNoMoreWhereMuchIsInFlight) {
+  const auto questions_of = [&](int drops) {
+    const long before = panel.count(FAKE_QUESTIONS);
+    for (int i = 0; i < drops; ++i) use(queue, Buffer(device, 64));
+    return panel.count(FAKE_QUESTIONS) - before;
+  };
+  panel.hold(1);
+  const long first = questions_of(200), later = questions_of(200);
+  EXPECT_LE(later, first + 200) << "what the first 200 left is looked at again and again";
+}
+
+TEST_F(Lifetimes, MuchThatIsStuckHoldsUpNothingThatHasPassed) {
+  const Device stuck = open("other:0");
+  const fake_panel& gate = panel_of(stuck);
+  const long before = panel.count(FAKE_BUFFERS);
+  gate.hold(1);
+  Queue stopped(stuck);
+  for (int i = 0; i < 100; ++i) use(stopped, Buffer(stuck, 64));
+  panel.hold(1);
+  for (int i = 0; i < 100; ++i) use(queue, Buffer(device, 64));
+  panel.hold(0);
+  queue.wait();
+  for (int i = 0; i < 60; ++i) Queue another(device);
+  EXPECT_EQ(panel.count(FAKE_BUFFERS), before);
+  gate.hold(0);
+  stopped.wait();
+}
+
 /// Memory that nobody holds any more but work in flight, until the gate is opened.
 struct ShortMemory : Lifetimes {
   static constexpr uint64_t kLarge = 600 << 10;

@@ -45,6 +45,7 @@ enum {
   FAKE_PENDING,          /* tasks that haven't run to their end */
   FAKE_DIRTY_WORKSPACES, /* launches that found a control byte that wasn't zero */
   FAKE_USES_OF_GONE,     /* calls on an adopted queue that the program had destroyed */
+  FAKE_QUESTIONS,        /* whether a queue or an event has passed */
   FAKE_COUNTERS
 };
 

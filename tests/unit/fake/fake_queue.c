@@ -158,6 +158,7 @@ trine_status fake_queue_wait(trine_queue* queue) {
 }
 trine_status fake_queue_query(trine_queue* queue) {
   use_native(queue);
+  fake_counted(FAKE_QUESTIONS, 1);
   pthread_mutex_lock(&queue->mutex);
   const int idle = !queue->first && !queue->busy;
   pthread_mutex_unlock(&queue->mutex);
@@ -270,6 +271,7 @@ trine_status fake_event_signal(trine_event* event) {
   return TRINE_OK;
 }
 trine_status fake_event_query(trine_event* event) {
+  fake_counted(FAKE_QUESTIONS, 1);
   pthread_mutex_lock(&event->mutex);
   const int passed = event->passed;
   pthread_mutex_unlock(&event->mutex);

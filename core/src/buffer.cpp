@@ -116,6 +116,7 @@ bool BufferState::passed() noexcept {
 }
 
 void BufferState::retire(BufferState* state) noexcept {
+  const Uncancelled uncancelled;
   if (!may_call() || state->passed()) {
     delete state;
   } else {

@@ -64,6 +64,7 @@ DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::strin
 }
 
 DeviceState::~DeviceState() {
+  const Uncancelled uncancelled;
   if (handle && may_call()) api.device_close(handle);
 }
 

@@ -1,6 +1,7 @@
 // How core fails: one exception type, sentences put together from pieces.
 #pragma once
 
+#include <pthread.h>
 #include <trine/types.hpp>
 
 #include <new>
@@ -33,9 +34,23 @@ template <class... Pieces>
   throw Error(Status::invalid_argument, cat(pieces...));
 }
 
+/// A thread that is cancelled inside a driver would be unwound through code that expects nothing of the kind
+/// and leaves its locks held. So it is cancelled at the program's next cancellation point.
+class Uncancelled {
+ public:
+  Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// Runs a public function's body: Error is the one exception that leaves it.
 template <class Body>
 decltype(auto) entry(Body&& body) {
+  const Uncancelled uncancelled;
   try {
     return body();
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@ Timeline::~Timeline() {
 }
 
 EventState::~EventState() {
+  const Uncancelled uncancelled;
   if (handle && may_call()) device->api.event_destroy(handle);
 }
 
@@ -29,6 +30,7 @@ QueueState::~QueueState() {
 bool QueueState::passed() noexcept { return line->is_over(); }
 
 void QueueState::retire(QueueState* state) noexcept {
+  const Uncancelled uncancelled;
   state->helpers.clear();  // nobody is left to hear of their failures
   Timeline& line = *state->line;
   if (!line.queue || !may_call()) {

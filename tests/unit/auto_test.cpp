@@ -1,4 +1,6 @@
 // Placement with the backends of this build, at its obvious ends.
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "fixture.hpp"
@@ -146,6 +148,36 @@ TEST_F(Auto, ACopyReachesEveryDeviceFromTheCpu) {
       copy(home, here, host_vector(back.data(), Dtype::f32, count));
       home.wait();
       EXPECT_TRUE(back == values) << facts.id;
+    }
+  }
+}
+
+/// A thread is cancelled while it waits: it ends at the program's next cancellation point, and nothing that it
+/// held in a call stays held.
+TEST(Cancelled, AThreadInWaitLeavesTheQueueUsable) {
+  for (const BackendInfo& info : backends()) {
+    for (const Facts& facts : info.devices) {
+      Queue queue(open(facts.id));
+      const View large = vector({queue.device(), 64 << 20}, Dtype::f32, 16 << 20);
+      const float one = 1, two = 2;
+      for (int i = 0; i < 20; ++i) fill(queue, large, &one);
+      pthread_t waiter{};
+      const auto wait = [](void* of) -> void* {
+        static_cast<Queue*>(of)->wait();
+        pthread_testcancel();
+        return nullptr;
+      };
+      ASSERT_EQ(pthread_create(&waiter, nullptr, wait, &queue), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      EXPECT_EQ(pthread_cancel(waiter), 0);
+      void* left = nullptr;
+      ASSERT_EQ(pthread_join(waiter, &left), 0);
+      EXPECT_EQ(left, PTHREAD_CANCELED) << facts.id;
+      float seen = 0;
+      fill(queue, large, &two);
+      copy(queue, vector(large.buffer, Dtype::f32, 1), host_vector(&seen, Dtype::f32, 1));
+      queue.wait();
+      EXPECT_EQ(seen, 2) << facts.id;
     }
   }
 }

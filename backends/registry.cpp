@@ -151,10 +151,11 @@ std::string Registry::load_file(const std::string& path, bool packs_only) {
 }
 
 void Registry::load_library(const std::string& path, const std::string& real, bool packs_only) {
-  void* library = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string why = why_no_library(real);
+  void* library = why.empty() ? dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library) {
-    const char* why = dlerror();
-    return note(module_name(path), path, std::string("it can't be loaded: ") + (why ? why : "?"));
+    if (const char* words = why.empty() ? dlerror() : nullptr) why = words;
+    return note(module_name(path), path, "it can't be loaded: " + why);
   }
   if (void* entry = packs_only ? nullptr : dlsym(library, "trine_backend_v1")) {
     return load_backend(entry, path);

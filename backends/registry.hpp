@@ -110,6 +110,9 @@ class Registry {
 /// `secure`, that is in a setuid program; only absolute ones), then `beside`/trine.
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside);
 
+/// Why the file can't be given to the loader, which hangs or dies of what is no whole library; or "".
+std::string why_no_library(const std::string& path);
+
 /// Checks a backend's or pack's table and copies it; the reason why it can't be used, or "".
 std::string accept(const trine_backend* foreign, trine_backend& ours);
 std::string accept(const trine_pack* foreign, trine_pack& ours);

@@ -95,6 +95,61 @@ TEST(Registry, ABrokenLibraryIsListedWithTheLoadersWords) {
   fs::remove_all(folder);
 }
 
+struct OddFiles : testing::Test {
+  const fs::path folder = fs::temp_directory_path() / ("trine_files_" + std::to_string(getpid()));
+  OddFiles() { fs::create_directories(folder); }
+  ~OddFiles() override { fs::remove_all(folder); }
+};
+
+TEST_F(OddFiles, AreListedAndNeverReachTheLoader) {
+  ASSERT_EQ(mkfifo((folder / "trine_pipe.so").c_str(), 0600), 0);
+  fs::create_directories(folder / "trine_folder.so");
+  fs::create_symlink("/dev/zero", folder / "trine_device.so");
+  fs::create_symlink("/nowhere/at/all.so", folder / "trine_dangling.so");
+  std::ofstream(folder / "trine_empty.so").flush();
+  std::ofstream(folder / "trine_text.so") << "INPUT(libc.so.6) # a linker's script, say\n"
+                                          << std::string(500, '#');
+  Registry registry = of({folder.string()});
+  for (const char* name : {"pipe", "folder", "device"})
+    EXPECT_SAYS(reason_of(registry, name), "it can't be loaded: it is no regular file");
+  for (const char* name : {"empty", "text"})
+    EXPECT_SAYS(reason_of(registry, name), "it doesn't begin as one");
+  EXPECT_SAYS(reason_of(registry, "dangling"), "No such file");
+  const fs::path pipe = folder / "a_pack_by_name";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  registry.load_packs(pipe.string());
+  EXPECT_SAYS(reason_of(registry, "a_pack_by_name"), "it is no regular file");
+}
+
+TEST_F(OddFiles, ALibraryCutShortAnywhereIsListed) {
+  const fs::path whole = TRINE_TEST_FAKES "/trine_fake.so";
+  const uintmax_t bytes = fs::file_size(whole);
+  int count = 0;
+  for (uintmax_t length = 0; length < bytes; length += length < 1024 ? 31 : 499) {
+    const fs::path cut = folder / ("trine_cut" + std::to_string(length) + ".so");
+    fs::copy_file(whole, cut);
+    fs::resize_file(cut, length);
+    ++count;
+  }
+  fs::copy_file(whole, folder / "trine_cut_by_a_byte.so");
+  fs::resize_file(folder / "trine_cut_by_a_byte.so", bytes - 1);
+  const Registry registry = of({folder.string()});
+  EXPECT_TRUE(registry.backends().empty());
+  for (const Absent& absent : registry.absent()) {
+    if (!absent.path.starts_with(folder.string() + "/trine_cut")) continue;
+    --count;
+    EXPECT_SAYS(absent.reason, "it can't be loaded: it is ");
+  }
+  EXPECT_EQ(count, -1) << "each is listed";
+}
+
+TEST_F(OddFiles, ALibraryForAnotherMachineIsListed) {
+  const fs::path foreign = folder / "trine_foreign.so";
+  fs::copy_file(TRINE_TEST_FAKES "/trine_fake.so", foreign);
+  std::fstream(foreign, std::ios::in | std::ios::out | std::ios::binary).seekp(18).put('\x28');
+  EXPECT_SAYS(reason_of(of({folder.string()}), "foreign"), "for this kind of machine");
+}
+
 TEST(Registry, RefusesWhatBreaksTheContractAndSaysHow) {
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/version"}), "odd_version"),
               "version 7 of the contract, this library version 1");

@@ -10,6 +10,7 @@ namespace {
 
 std::atomic<const trine_host*> stand_in{nullptr};
 std::atomic<bool> is_forked{false}, is_exiting{false};
+std::atomic<int> uses{0};
 
 void* allocate(void*, size_t bytes, size_t alignment) {
   if (const trine_host* host = stand_in.load(std::memory_order_acquire)) {
@@ -37,11 +38,19 @@ const trine_host& services() noexcept {
 
 void watch_process() {
   static const bool watched = [] {
-    pthread_atfork(nullptr, nullptr, [] { is_forked.store(true, std::memory_order_relaxed); });
+    pthread_atfork(nullptr, nullptr, [] {
+      if (uses.load(std::memory_order_relaxed) > 0)
+        is_forked.store(true, std::memory_order_relaxed);
+    });
     std::atexit([] { is_exiting.store(true, std::memory_order_relaxed); });
     return true;
   }();
   static_cast<void>(watched);
+}
+
+InUse::InUse() noexcept { uses.fetch_add(1, std::memory_order_relaxed); }
+InUse::~InUse() {
+  if (ends_) uses.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool forked() noexcept { return is_forked.load(std::memory_order_relaxed); }

@@ -12,7 +12,20 @@ const trine_host& services() noexcept;
 /// Watches for fork and exit from now on; idempotent.
 void watch_process();
 
-/// True in a child forked after watch_process(): locks and threads stayed behind in the parent.
+/// What a child can't go on with, where it is forked meanwhile: locks that are held, a device that was opened.
+class InUse {
+ public:
+  InUse() noexcept;
+  ~InUse();
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+  void for_good() noexcept { ends_ = false; }
+
+ private:
+  bool ends_ = true;
+};
+
+/// True in a child forked after watch_process() and InUse: locks and threads stayed behind in the parent.
 bool forked() noexcept;
 
 /// True once exit() has begun: backends may be half destroyed, so handles are dropped, not closed.

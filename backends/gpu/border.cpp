@@ -23,10 +23,18 @@ T& some(T* pointer, const char* what) {
 void check_process() {
   if (is_forked()) {
     fail(TRINE_DEVICE_LOST,
-         "%s: this process is a forked child, where its parent's drivers don't "
-         "work; open devices after the fork, or exec",
+         "%s: this process was forked after its parent had woken the driver, as listing the "
+         "devices does, "
+         "and it doesn't work in a child; list and open devices after the fork, or exec",
          the_driver->name);
   }
+}
+
+/// Wakes the driver, which a child that is forked from now on can't use.
+int awake_devices() {
+  check_process();
+  watch_forks();
+  return the_driver->device_count();
 }
 
 trine_device& usable(trine_device* device) {
@@ -61,14 +69,11 @@ T known(const T* foreign, const char* what) {
 // --- Devices ------------------------------------------------------------------------------------
 
 trine_status device_count(int32_t* count) {
-  return guard([&] {
-    check_process();
-    some(count, "count") = the_driver->device_count();
-  });
+  return guard([&] { some(count, "count") = awake_devices(); });
 }
 
 void check_index(int32_t index) {
-  const int count = the_driver->device_count();
+  const int count = awake_devices();
   if (index >= 0 && index < count) return;
   fail(TRINE_NOT_FOUND, "no device %s:%d; there %s %d", the_driver->name, index,
        count == 1 ? "is" : "are", count);
@@ -76,7 +81,6 @@ void check_index(int32_t index) {
 
 trine_status device_describe(int32_t index, trine_device_facts* facts) {
   return guard([&] {
-    check_process();
     check_index(index);
     trine_device_facts ours{};
     ours.size = sizeof ours;
@@ -87,7 +91,6 @@ trine_status device_describe(int32_t index, trine_device_facts* facts) {
 
 trine_status device_open(int32_t index, const char* options, trine_device** device) {
   return guard([&] {
-    check_process();
     check_index(index);
     if (options && *options) {
       fail(TRINE_NOT_FOUND, "no device option '%s': %s devices take none", options,
@@ -386,7 +389,6 @@ const trine_backend* backend_of(const Driver& driver) {
     t.fill_view = fill_view;
     return t;
   }();
-  watch_forks();
   return &table;
 }
 

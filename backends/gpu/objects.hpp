@@ -121,7 +121,7 @@ void check_limit(const trine_device& on, uint64_t bytes);
 void retain(trine_device& device);
 void release(trine_device& device);
 
-/// In a child of fork() no driver works; even destroying must not call it.
+/// In a child that is forked after watch_forks() the driver doesn't work; even destroying must not call it.
 void watch_forks();
 bool is_forked();
 

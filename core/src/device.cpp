@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backends/kit/words.hpp"
+#include "backends/services.hpp"
 #include "facts.hpp"
 #include "state.hpp"
 #include "tuning.hpp"
@@ -119,6 +120,7 @@ RungInfo info_of(const registry::Rung& rung) {
 
 Device open_device(std::string_view name) {
   detail::check_process();
+  registry::InUse in_use;
   if (name == "auto") {
     detail::refuse(
         "'auto' needs to know the operation, its size and where its data lives: use "
@@ -141,6 +143,7 @@ Device open_device(std::string_view name) {
     state =
         std::shared_ptr<DeviceState>(new DeviceState(*backend, address.index, id, address.options));
     known = state;
+    in_use.for_good();
   }
   if (id != name) open.by_name[std::string(name)] = state;
   return detail::Access::device(std::move(state));
@@ -151,6 +154,7 @@ Device open_device(std::string_view name) {
 std::vector<BackendInfo> backends() {
   return detail::entry([] {
     detail::check_process();
+    const registry::InUse in_use;
     std::vector<BackendInfo> all;
     for (const registry::Backend* backend : Registry::get().backends()) {
       BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
@@ -179,6 +183,7 @@ std::vector<std::string> search_path() {
 std::vector<BackendInfo> load_packs(const std::string& path) {
   return detail::entry([&] {
     detail::check_process();
+    const registry::InUse in_use;
     const std::vector<std::string> paths = Registry::get().load_packs(path);
     ++detail::tuning_generation;  // a table may name what was not there before
     const auto asked = [&](const std::string& file) {

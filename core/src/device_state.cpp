@@ -10,10 +10,10 @@ namespace trine::detail {
 
 void check_process() {
   if (registry::forked()) {
-    fail(
-        Status::device_lost,
-        "This process was forked after Trine had opened its devices: a child can't use them. Start "
-        "Trine in the child alone, or exec.");
+    fail(Status::device_lost,
+         "This process was forked after Trine had opened a device, or while another thread was "
+         "about to: a "
+         "child can't use any. Open devices in the child alone, or exec.");
   }
 }
 

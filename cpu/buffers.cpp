@@ -81,9 +81,9 @@ trine_status copy(trine_queue* queue, const trine_copy* request) {
     trine_copy ours;
     if (!kit::take(request, ours, sizeof ours))
       kit::fail(TRINE_UNSUPPORTED, "cpu: a copy of an unknown form");
-    const bool small = ours.width * ours.height <= kSmallBytes;
+    const double nanoseconds = kNanosecondsPerByte * double(ours.width) * double(ours.height);
     const trine_status status =
-        queue->device->executor->submit(queue->queue, small, run_copy, ours);
+        queue->device->executor->submit(queue->queue, nanoseconds, run_copy, ours);
     if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the copy");
     return status;
   });
@@ -100,9 +100,10 @@ trine_status fill_view(trine_queue* queue, const trine_view* view, const void* p
     request.view = *view;
     request.bytes = pattern_bytes;
     std::memcpy(request.element, pattern, pattern_bytes);
-    const auto elements = static_cast<std::uint64_t>(view->rows * view->cols * view->batch);
+    const double bytes =
+        double(view->rows) * double(view->cols) * double(view->batch) * pattern_bytes;
     const trine_status status = queue->device->executor->submit(
-        queue->queue, elements * pattern_bytes <= kSmallBytes, run_fill, request);
+        queue->queue, kNanosecondsPerByte * bytes, run_fill, request);
     if (status != TRINE_OK) kit::report(status, "cpu: no memory to enqueue the fill");
     return status;
   });

@@ -5,10 +5,12 @@
 #include <omp.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include <trine/version.h>
 
@@ -102,10 +104,39 @@ trine_status Executor::start(Executor** executor, const char** error) {
     pthread_detach(thread);
     // A forked child has our memory, but not our threads; the lock may be held by one of them.
     pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+    fresh->measure_hand_over();
     instance = fresh;
   }
   *executor = instance;
   return TRINE_OK;
+}
+
+// From the call to the end of an empty loop over the pool, after pauses in which threads fall asleep. The
+// least but one of some: a neighbour's turn on the cores is no property of this machine. What can't be
+// measured is taken for `kMost`; longer, no caller shall be held by work that it didn't wait for.
+void Executor::measure_hand_over() {
+  constexpr int kTries = 5;
+  constexpr double kLeast = 5e3, kMost = 100e3;
+  double taken[kTries];
+  Queue* queue = nullptr;
+  hand_over_ = kMost;
+  if (queue_create(threads_, &queue) != TRINE_OK) return;
+  for (double& nanoseconds : taken) {
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+    std::int64_t end = 0;
+    std::int64_t* const stamp = &end;
+    const std::int64_t begin = now();
+    const auto empty = [](void* payload, Parallel& parallel) {
+      parallel.parallel_for(parallel.threads(), [](std::int64_t, int) {});
+      **static_cast<std::int64_t**>(payload) = now();
+    };
+    if (submit(queue, kNeverSmall, empty, stamp) != TRINE_OK) return queue_destroy(queue);
+    queue_wait(queue);
+    nanoseconds = static_cast<double>(end - begin);
+  }
+  queue_destroy(queue);
+  std::sort(taken, taken + kTries);
+  hand_over_ = std::clamp(taken[1], kLeast, kMost);
 }
 
 void* Executor::thread_main(void* self) {
@@ -233,10 +264,11 @@ void Executor::append(Queue* queue, Item* item) {
   make_ready(queue);
 }
 
-trine_status Executor::submit_bytes(Queue* queue, bool small, void (*work)(void*, Parallel&),
-                                    const void* payload, std::size_t bytes) {
+trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
+                                    void (*work)(void*, Parallel&), const void* payload,
+                                    std::size_t bytes) {
   std::unique_lock lock(lock_);
-  if (small && !queue->scheduled) {
+  if (!queue->scheduled && is_small(nanoseconds, hand_over_, queue->threads)) {
     // Core serialises the calls on one queue, so nothing can overtake us here.
     lock.unlock();
     alignas(64) std::byte copy[Item::kPayload];

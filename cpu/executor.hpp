@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <type_traits>
@@ -39,6 +40,14 @@ struct Notice {
   void (*function)(void*);
   void* argument;
 };
+
+constexpr double kNeverSmall = std::numeric_limits<double>::infinity();
+
+// Whether the caller's thread does `nanoseconds` of work no later than `threads` would that take
+// `hand_over` to begin.
+inline bool is_small(double nanoseconds, double hand_over, int threads) {
+  return nanoseconds - nanoseconds / threads <= hand_over && nanoseconds <= 2 * hand_over;
+}
 
 enum class ItemKind { kWork, kRecord, kWait };
 
@@ -79,13 +88,13 @@ class Executor {
   bool queue_idle(Queue* queue);
   trine_status queue_wait_mark(Queue* queue, Mark* mark);
 
-  // Runs work(payload, parallel) in the queue's order: now, on this thread, if it is `small` and
-  // nothing is in flight; else on the executor.
+  // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight and
+  // the `nanoseconds` that it takes there are less than other threads would save; else on the executor.
   template <class Payload>
-  trine_status submit(Queue* queue, bool small, void (*work)(void*, Parallel&),
+  trine_status submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
                       const Payload& payload) {
     static_assert(sizeof(Payload) <= Item::kPayload && std::is_trivially_copyable_v<Payload>);
-    return submit_bytes(queue, small, work, &payload, sizeof(Payload));
+    return submit_bytes(queue, nanoseconds, work, &payload, sizeof(Payload));
   }
 
   // Marks. `record` gives a new one that the queue will pass; release() drops a reference.
@@ -105,9 +114,10 @@ class Executor {
  private:
   Executor() = default;
   static void* thread_main(void* self);
+  void measure_hand_over();
   void loop();
   void run_front(Queue* queue, std::unique_lock<std::mutex>& lock);
-  trine_status submit_bytes(Queue* queue, bool small, void (*work)(void*, Parallel&),
+  trine_status submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
                             const void* payload, std::size_t bytes);
   Item* take_item(Queue* queue);
   void append(Queue* queue, Item* item);
@@ -130,6 +140,7 @@ class Executor {
   Lending lending_;
   std::atomic<std::uint64_t> changes_{0};  // of what waiters wait for
   std::atomic<bool> sleeps_{false};        // a waiter that would lend itself
+  double hand_over_ = 0;  // nanoseconds until work begins on all threads, as measured at the start
   int threads_ = 0;
   bool lends_ = false;
   bool started_ = false;

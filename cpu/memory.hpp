@@ -15,7 +15,6 @@ struct Fill {
 void run_copy(void* payload, Parallel& parallel);  // a trine_copy
 void run_fill(void* payload, Parallel& parallel);  // a Fill
 
-// Below this many bytes the caller's thread is faster than a hand-over (about 15 µs).
-inline constexpr std::uint64_t kSmallBytes = 128 << 10;
+inline constexpr double kNanosecondsPerByte = 0.3;  // of one thread, at most
 
 }  // namespace trine::cpu

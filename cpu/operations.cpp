@@ -121,9 +121,8 @@ trine_status launch(trine_queue* queue, const trine_selection* selection, const 
                   if (workspace && workspace->memory)
                     memory = static_cast<std::byte*>(workspace->memory) + workspace->offset +
                              TRINE_CONTROL_BYTES;
-                  const bool small = rung.is_small && rung.is_small(operation);
                   const trine_status status = queue->device->executor->submit(
-                      queue->queue, small, Launch<Operation>::run,
+                      queue->queue, rung.nanoseconds(operation), Launch<Operation>::run,
                       Launch<Operation>{&rung, rows.values(*selection), memory, operation});
                   if (status != TRINE_OK)
                     kit::report(status, "cpu: no memory to enqueue the operation");

@@ -68,7 +68,7 @@ struct Call {
 trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argument) {
   return checked([&] {
     check(queue->device->executor->submit(
-        queue->queue, false,
+        queue->queue, kNeverSmall,
         [](void* payload, Parallel&) {
           const auto& call = *static_cast<const Call*>(payload);
           call.function(call.argument);

@@ -81,8 +81,9 @@ struct Rung {
   void (*run)(const Operation& op, const std::int64_t* parameters, void* workspace,
               Parallel& parallel);
 
-  // The work is worth less than handing it to other threads: run it on the caller's thread.
-  bool (*is_small)(const Operation& op);
+  // What one thread takes at most, roughly. Work that would gain less than it costs to hand over runs on
+  // the caller's thread.
+  double (*nanoseconds)(const Operation& op);
 };
 
 using ReduceRung = Rung<trine_reduce>;

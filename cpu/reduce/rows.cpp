@@ -6,7 +6,13 @@ namespace {
 
 // At most 15 to 50 µs of one core's work: below it, waking the pool costs more than it saves (20 µs
 // on idle cores, far more where other programs compete for them).
-bool is_small(const trine_reduce& op) { return op.input.rows * op.input.cols <= (1 << 16); }
+// Elements side by side go by in vectors; what walks down columns or over gaps waits for memory.
+double nanoseconds(const trine_reduce& op) {
+  const double elements = double(op.input.rows) * double(op.input.cols);
+  const bool beside = op.input.col_stride == 1 && op.axis != TRINE_EACH_COLUMN &&
+                      op.function != TRINE_PROD && op.input.cols >= 256;
+  return elements * (beside ? 0.08 * trine_dtype_size(op.dtype) : 1.2);
+}
 
 constexpr ReduceRung kRungs[] = {
     {"sequential",
@@ -16,7 +22,7 @@ constexpr ReduceRung kRungs[] = {
      nullptr,
      nullptr,
      reduce_sequential,
-     is_small},
+     nanoseconds},
     {"kokkos_reduce",
      "a stretch of elements per thread, as `sequential` takes them",
      TRINE_STUDY,
@@ -24,7 +30,7 @@ constexpr ReduceRung kRungs[] = {
      kokkos_refuses,
      kokkos_workspace,
      reduce_kokkos,
-     is_small},
+     nanoseconds},
     {"simd",
      "vectors of running results on every thread",
      TRINE_STUDY,
@@ -32,7 +38,7 @@ constexpr ReduceRung kRungs[] = {
      nullptr,
      simd_workspace,
      reduce_simd,
-     is_small},
+     nanoseconds},
     {"exact",
      "bins of doubles and superaccumulators: the exact sum, rounded once",
      TRINE_REPRODUCIBLE,
@@ -40,7 +46,7 @@ constexpr ReduceRung kRungs[] = {
      nullptr,
      exact_workspace,
      reduce_exact,
-     is_small},
+     nanoseconds},
 };
 
 }  // namespace

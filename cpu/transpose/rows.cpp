@@ -7,11 +7,9 @@ namespace {
 constexpr std::int64_t kTileValues[] = {32, 8, 16, 64};
 constexpr Parameter kBlockedParameters[] = {{"tile", kTileValues}};
 
-// About 20 µs of one thread's work.
-bool is_small(const trine_transpose& op) {
+double nanoseconds(const trine_transpose& op) {
   const trine_view& v = op.output;
-  return v.rows < (1 << 18) && v.cols < (1 << 18) && v.batch < (1 << 18) &&
-         v.rows * v.cols * v.batch * op.element_size < (1 << 17);
+  return 0.6 * double(v.rows) * double(v.cols) * double(v.batch) * op.element_size;
 }
 
 constexpr TransposeRung kRungs[] = {
@@ -22,9 +20,9 @@ constexpr TransposeRung kRungs[] = {
      nullptr,
      nullptr,
      transpose::run_naive,
-     is_small},
+     nanoseconds},
     {"blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE, kBlockedParameters,
-     nullptr, nullptr, transpose::run_blocked, is_small},
+     nullptr, nullptr, transpose::run_blocked, nanoseconds},
     {"simd_streaming",
      "tiles transposed in registers, stores that bypass the cache",
      TRINE_REPRODUCIBLE,
@@ -32,7 +30,7 @@ constexpr TransposeRung kRungs[] = {
      nullptr,
      nullptr,
      transpose::run_simd_streaming,
-     is_small},
+     nanoseconds},
 };
 
 }  // namespace

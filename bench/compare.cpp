@@ -128,7 +128,13 @@ std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, cons
   for (Runner& runner : runners)
     for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
       if (control.stop()) return results;
-      control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
+      const std::string who = fmt::format("{} on {}{}{}", to_string(problem), runner.device().id(),
+                                          rung.empty() ? "" : " ", rung);
+      const auto show = [&control, who](const char* what) {
+        control.show(fmt::format("{}: {}", who, what));
+      };
+      show("measuring");
+      expectation.tell(show);
       for (Result& result : measure_rung(runner, problem, expectation, rung, true)) {
         // A peer that hasn't the operation is no news.
         if (!result.skipped || is_named(o, rung)) results.push_back(std::move(result));

@@ -89,6 +89,7 @@ oracle::Operation Expectation::operation(int w, void* output) {
 void Expectation::prepare(int w) {
   std::vector<std::byte>& expected = expected_[size_t(w)];
   if (!expected.empty() || output_bytes_ == 0) return;
+  show_("computing the reference");
   if (!samples(w)) {
     expected.resize(output_bytes_);
     oracle::reference(operation(w, expected.data()));
@@ -105,7 +106,14 @@ void Expectation::prepare(int w) {
 std::string Expectation::check(int w, const void* output, Numerics numerics) {
   if (output_bytes_ == 0) return {};
   prepare(w);
-  if (samples(w)) return check_sampled(w, output, numerics);
+  show_("verifying");
+  std::string wrong =
+      samples(w) ? check_sampled(w, output, numerics) : check_all(w, output, numerics);
+  show_("measuring");
+  return wrong;
+}
+
+std::string Expectation::check_all(int w, const void* output, Numerics numerics) {
   const oracle::Operation want = operation(w, expected_[size_t(w)].data());
   oracle::Operation got = operation(w, const_cast<void*>(output));
   if (numerics == Numerics::vendor && problem_.operation == Operation::transpose) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -40,6 +41,9 @@ class Expectation {
   uint64_t output_bytes() const { return output_bytes_; }
   bool sampled() const { return sampled_; }
 
+  /// `show` gets what goes on: "computing the reference", "verifying", and "measuring" from the end of a check.
+  void tell(std::function<void(const char*)> show) { show_ = std::move(show); }
+
   /// Empty when `output` is what window `w` must give (bit by bit; by bound for fast, study and
   /// vendor rungs), else the difference in words.
   std::string check(int w, const void* output, Numerics numerics);
@@ -58,11 +62,13 @@ class Expectation {
   /// Whether some elements of window `w` stand for all: the oracle takes its time over large gemms.
   bool samples(int w) const;
   void prepare(int w);
+  std::string check_all(int w, const void* output, Numerics numerics);
   std::string check_sampled(int w, const void* output, Numerics numerics);
   /// By element of window `w` (of positions_ where it is sampled); empty: the same bits.
   const std::vector<double>& bounds(int w, Numerics numerics);
 
   Problem problem_;
+  std::function<void(const char*)> show_ = [](const char*) {};
   size_t input_count_ = 0;
   std::vector<std::vector<std::byte>> inputs_;
   std::vector<uint64_t> input_bytes_;         ///< of one window

@@ -1,6 +1,7 @@
 // The superaccumulator: decompose, add into chunks, carry, round.
 #include "exact_sum.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -19,7 +20,9 @@ constexpr uint64_t kChunkMask = 0xffffffff;
 void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
   const int position = exponent + kBias;
   const Wide shifted = Wide{mantissa} << (position & 31);
-  int64_t* chunk = chunks_ + (position >> 5);
+  const int first = position >> 5;
+  low_ = std::min(low_, first), high_ = std::max(high_, first + 2);
+  int64_t* chunk = chunks_ + first;
   const int64_t part[3] = {int64_t(uint64_t(shifted) & kChunkMask),
                            int64_t(uint64_t(shifted >> 32) & kChunkMask), int64_t(shifted >> 64)};
   const int64_t flip = negative ? -1 : 0;  // (x ^ -1) + 1 == -x
@@ -27,16 +30,7 @@ void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
   if (++pending_ == kMaxPending) carry();
 }
 
-void ExactSum::carry() {
-  int64_t carried = 0;
-  for (int c = 0; c < kChunks - 1; ++c) {
-    const int64_t value = chunks_[c] + carried;
-    chunks_[c] = value & int64_t(kChunkMask);
-    carried = value >> 32;
-  }
-  chunks_[kChunks - 1] += carried;
-  pending_ = 1;
-}
+void ExactSum::carry() { multiply(1); }
 
 template <class T>
 void ExactSum::add_value(T value, bool square) {
@@ -65,13 +59,17 @@ void ExactSum::add_square(float value) { add_value(value, true); }
 void ExactSum::add_square(double value) { add_value(value, true); }
 
 void ExactSum::multiply(uint64_t times) {
-  if (times == 1) return;
-  carry();
+  pending_ = 1;
+  if (low_ > high_) return;
   SignedWide carried = 0;
-  for (int c = 0; c < kChunks; ++c) {
+  for (int c = low_;; ++c) {
     const SignedWide value = SignedWide{chunks_[c]} * SignedWide{times} + carried;
-    const bool top = c == kChunks - 1;
-    chunks_[c] = top ? int64_t(value) : int64_t(uint64_t(value) & kChunkMask);
+    if (c == kChunks - 1 || (c >= high_ && value == int32_t(value))) {
+      chunks_[c] = int64_t(value);
+      high_ = c;
+      return;
+    }
+    chunks_[c] = int64_t(uint64_t(value) & kChunkMask);
     carried = value >> 32;
   }
 }
@@ -80,7 +78,8 @@ void ExactSum::merge(const ExactSum& other) {
   carry();
   ExactSum carried = other;
   carried.carry();
-  for (int c = 0; c < kChunks; ++c) chunks_[c] += carried.chunks_[c];
+  for (int c = carried.low_; c <= carried.high_; ++c) chunks_[c] += carried.chunks_[c];
+  low_ = std::min(low_, carried.low_), high_ = std::max(high_, carried.high_);
   carry();
   nan_ |= other.nan_;
   plus_infinity_ |= other.plus_infinity_;
@@ -100,14 +99,14 @@ T ExactSum::round() const {
 
   ExactSum sum = *this;
   sum.carry();
-  const bool negative = sum.chunks_[kChunks - 1] < 0;
+  const bool negative = sum.chunks_[sum.high_] < 0;
   if (negative) {
-    for (int64_t& chunk : sum.chunks_) chunk = -chunk;
+    for (int c = sum.low_; c <= sum.high_; ++c) sum.chunks_[c] = -sum.chunks_[c];
     sum.carry();
   }
-  int top = kChunks - 1;
-  while (top >= 0 && sum.chunks_[top] == 0) --top;
-  if (top < 0) return any_ && only_negative_zeros_ ? T(-0.0) : T(0.0);
+  int top = sum.high_;
+  while (top >= sum.low_ && sum.chunks_[top] == 0) --top;
+  if (top < sum.low_) return any_ && only_negative_zeros_ ? T(-0.0) : T(0.0);
   const int highest = 32 * top + 63 - std::countl_zero(uint64_t(sum.chunks_[top]));
 
   // The last place kept: the highest bit's own, or the lowest that the type has.
@@ -123,7 +122,7 @@ T ExactSum::round() const {
   // Whether anything lies below the bit that decides a rounding.
   const int half = last - 1;
   bool below_half = (uint64_t(sum.chunks_[half >> 5]) & ((uint64_t{1} << (half & 31)) - 1)) != 0;
-  for (int c = 0; c < half >> 5; ++c) below_half |= sum.chunks_[c] != 0;
+  for (int c = sum.low_; c < half >> 5; ++c) below_half |= sum.chunks_[c] != 0;
   if (bit(last - 1) != 0 && (below_half || (mantissa & 1) != 0)) ++mantissa;
 
   // A mantissa with its implicit bit raises the exponent field by one, so the parts just add up.

@@ -40,6 +40,8 @@ class ExactSum {
   void carry();
 
   int64_t chunks_[kChunks] = {};
+  /// The chunks in use, so that a sum of few values costs little; the last one has the sum's sign.
+  int low_ = kChunks, high_ = 0;
   int64_t pending_ = 0;
   bool nan_ = false, plus_infinity_ = false, minus_infinity_ = false;
   bool any_ = false, only_negative_zeros_ = true;

@@ -9,10 +9,15 @@
 
 namespace trine::oracle {
 
+/// The machine's threads, asked for once: it takes system calls.
+inline int64_t cores() {
+  static const int64_t count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
+
 /// Number of parts that `parallel` makes of `count` items when a part is worth `grain` items.
 inline int64_t parts_of(int64_t count, int64_t grain) {
-  const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  return std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, cores);
+  return std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, cores());
 }
 
 /// Calls body(part, begin, end) for contiguous parts of [0, count), each on a thread of its own.

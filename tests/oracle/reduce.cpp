@@ -75,28 +75,39 @@ uint64_t mapped_integer(T value, uint32_t map) {
 // --- Sum ----------------------------------------------------------------------------------------
 
 template <class T>
-ExactSum exact_sum(const Line& whole, uint32_t map, bool threads) {
-  const auto [line, times] = collapse(whole);
-  const auto add = [map](ExactSum& sum, T x) {
+void add_rows(ExactSum& sum, const Line& line, uint32_t map, int64_t begin, int64_t end) {
+  for_each<T>(line, begin, end, [&](T x) {
     if (map == TRINE_SQUARE) return sum.add_square(x);
     sum.add(map == TRINE_ABS ? absolute(x) : x);
-  };
-  // A single long row is cut by columns, a matrix by rows.
+  });
+}
+
+/// One result's sum by all threads: a single long row is cut by columns, a matrix by rows.
+template <class T>
+void add_in_parts(ExactSum& sum, const Line& line, uint32_t map) {
   const bool by_columns = line.rows == 1;
   const int64_t count = by_columns ? line.cols : line.rows;
   const int64_t grain =
-      threads ? std::max<int64_t>(1, by_columns ? kGrain : kGrain / std::max<int64_t>(1, line.cols))
-              : count;
+      std::max<int64_t>(1, by_columns ? kGrain : kGrain / std::max<int64_t>(1, line.cols));
   std::vector<ExactSum> parts(size_t(parts_of(count, grain)));
-  parallel(count, grain, [&, line = line](int64_t part, int64_t begin, int64_t end) {
-    ExactSum& sum = parts[size_t(part)];
+  parallel(count, grain, [&](int64_t part, int64_t begin, int64_t end) {
     Line piece = line;
     if (by_columns) piece.first += begin * line.col_pitch, piece.cols = end - begin;
-    for_each<T>(piece, by_columns ? 0 : begin, by_columns ? 1 : end, [&](T x) { add(sum, x); });
+    add_rows<T>(parts[size_t(part)], piece, map, by_columns ? 0 : begin, by_columns ? 1 : end);
   });
-  for (size_t p = 1; p < parts.size(); ++p) parts[0].merge(parts[p]);
-  parts[0].multiply(times);
-  return parts[0];
+  for (const ExactSum& part : parts) sum.merge(part);
+}
+
+template <class T, class Result>
+Result exact_sum(const Line& whole, uint32_t map, bool threads) {
+  const auto [line, times] = collapse(whole);
+  ExactSum sum;
+  threads ? add_in_parts<T>(sum, line, map) : add_rows<T>(sum, line, map, 0, line.rows);
+  sum.multiply(times);
+  if constexpr (std::is_same_v<Result, double>)
+    return sum.to_f64();
+  else
+    return sum.to_f32();
 }
 
 template <class T>
@@ -219,9 +230,9 @@ void store_result(const trine_reduce& op, const Line& line, char* target, bool t
       if constexpr (!std::is_floating_point_v<T>)
         return store(target, integer_sum<T>(line, op.map));
       else {
-        const ExactSum sum = exact_sum<T>(line, op.map, threads);
-        if (op.result_dtype == TRINE_F64) return store(target, sum.to_f64());
-        return store(target, sum.to_f32());
+        if (op.result_dtype == TRINE_F64)
+          return store(target, exact_sum<T, double>(line, op.map, threads));
+        return store(target, exact_sum<T, float>(line, op.map, threads));
       }
     case TRINE_PROD:
       if constexpr (!std::is_floating_point_v<T>)

@@ -28,23 +28,35 @@ def trine(*words, env=None):
     return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300, env=environment(env))
 
 
-def signalled(which, sign, *words, env=None):
-    """Exit code and text of a run that gets the signal `which` once the pattern `sign` shows in what it prints.
-    That is to a terminal, so progress is part of it: however slow the machine, the run is as far as the sign says."""
+def on_terminal(*words, env=None, told=lambda run, text: None):
+    """Exit code and text of a run that prints to a terminal, so progress is part of it. told(run, text) is called
+    whenever there is more."""
     terminal, its = pty.openpty()
     run = subprocess.Popen([TRINE, *words], stdout=its, stderr=its, env=environment(env))
     os.close(its)
     deadline = threading.Timer(300, run.kill)
     deadline.start()
-    text, seen = "", None
+    text = ""
     with contextlib.suppress(OSError):  # EIO: nobody writes there any more
         while more := os.read(terminal, 4096):
             text += more.decode(errors="replace")
-            if not seen and (seen := re.search(sign, text)):
-                run.send_signal(which)
+            told(run, text)
     os.close(terminal)
     code = run.wait()
     deadline.cancel()
+    return code, text
+
+
+def signalled(which, sign, *words, env=None):
+    """Exit code and text of a run that gets the signal `which` once the pattern `sign` shows in what it prints:
+    however slow the machine, the run is as far as the sign says."""
+    seen = []
+
+    def told(run, text):
+        if not seen and re.search(sign, text):
+            seen.append(sign)
+            run.send_signal(which)
+    code, text = on_terminal(*words, env=env, told=told)
     if not seen:
         raise AssertionError(f"'{sign}' never showed: {text}")
     return code, text

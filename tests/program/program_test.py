@@ -11,7 +11,7 @@ import subprocess
 import jsonschema
 import numpy as np
 
-from harness import DEVICES, SCHEMA, TRINE, Program, environment, main, signalled, trine
+from harness import DEVICES, SCHEMA, TRINE, Program, environment, main, on_terminal, signalled, trine
 
 
 class TestProgram(Program):
@@ -212,6 +212,16 @@ class TestProgram(Program):
             results = json.load(file)["results"]
         for dtype in ("f32", "f64"):
             self.assertEqual(len({r["digest"] for r in results if r["dtype"] == dtype}), 1)
+
+    def test_compare_shows_on_a_terminal_what_it_does(self):
+        words = ("compare", "reduce", "--device", "cpu", "--size", "100x4", "--axis", "each_row", "--min-time", "0.001")
+        code, text = on_terminal(*words)
+        self.assertEqual(code, 0, text)
+        for what in ("measuring", "computing the reference", "verifying"):
+            self.assertRegex(text, rf"reduce sum each_row f32 100x4 on cpu: {what}")
+        done = trine(*words)
+        self.assertEqual(done.stderr, "")
+        self.assertNotIn("verifying", done.stdout)
 
     def test_compare_takes_real_data(self):
         a = self.save("a.npy", np.ones((30, 40), dtype=np.float64))

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <set>
 #include <trine/trine.hpp>
 
@@ -24,16 +23,6 @@ struct Options {
   std::string base, next, threshold = "5%", json;
   bool across = false, allow_missing = false;
 };
-
-nlohmann::json read_json(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Refusal(fmt::format("{} can't be read", path));
-  try {
-    return nlohmann::json::parse(file);
-  } catch (const nlohmann::json::exception& error) {
-    throw Refusal(fmt::format("{} is no JSON: {}", path, error.what()));
-  }
-}
 
 nlohmann::json run_of(const std::string& path) {
   nlohmann::json run = read_json(path);

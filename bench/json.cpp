@@ -170,6 +170,26 @@ ordered_json to_json(const Document& document) {
   return json;
 }
 
+ordered_json read_json(const std::string& path) {
+  constexpr int kDeepest = 64;
+  std::ifstream file(path);
+  if (!file) throw Refusal(fmt::format("{}: can't be read", path));
+  try {
+    // `depth` counts the arrays and objects around the one that begins.
+    return ordered_json::parse(
+        file, [&](int depth, ordered_json::parse_event_t event, const auto&) {
+          using Event = ordered_json::parse_event_t;
+          const bool begins = event == Event::array_start || event == Event::object_start;
+          if (begins && depth >= kDeepest)
+            throw Refusal(fmt::format("{}: nested deeper than {}, which no file of Trine is", path,
+                                      kDeepest));
+          return true;
+        });
+  } catch (const ordered_json::exception&) {
+    throw Refusal(fmt::format("{}: no JSON, or cut off", path));
+  }
+}
+
 void write_json(const std::string& path, const ordered_json& document) {
   // Names come from drivers, paths and error messages, in whatever bytes they have.
   constexpr auto kReplace = ordered_json::error_handler_t::replace;

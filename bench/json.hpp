@@ -25,6 +25,10 @@ struct Document {
 /// {"schema": 1, "version": …, "command": …, "date": …, "host": …, "devices": …, "results": …, …}
 nlohmann::ordered_json to_json(const Document& document);
 
+/// The JSON of a file; throws Refusal where there is none, or its arrays and objects are nested so deep that
+/// what walks through them could overflow the stack.
+nlohmann::ordered_json read_json(const std::string& path);
+
 /// As write_whole() does.
 void write_json(const std::string& path, const nlohmann::ordered_json& document);
 

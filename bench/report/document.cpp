@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <tuple>
 
 #include "bench/error.hpp"
+#include "bench/json.hpp"
 
 namespace trine::bench::report {
 namespace {
@@ -117,14 +117,7 @@ std::string stranger(const ordered_json& json) {
 }
 
 ordered_json parse(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Refusal(fmt::format("{}: can't be read", path));
-  ordered_json json;
-  try {
-    json = ordered_json::parse(file);
-  } catch (const ordered_json::exception&) {
-    throw Refusal(fmt::format("{}: no JSON, or cut off", path));
-  }
+  ordered_json json = read_json(path);
   if (!json.is_object() || !json.contains("results") || !json.contains("schema"))
     throw Refusal(fmt::format("{}: no results of `trine compare --json` or its like: {}", path,
                               json.is_object() ? stranger(json) : "it holds no object"));

@@ -200,6 +200,9 @@ class Gate(Program):
         self.refused("gate", good, self.path("absent.json"), word="absent.json")
         self.refused("gate", good, self.path("text.json"), word="text.json")
         self.refused("gate", good, self.path("list.json"), word="--rounds")
+        with open(self.path("deep.json"), "w") as file:
+            file.write("[" * 300000 + "]" * 300000)
+        self.refused("gate", good, self.path("deep.json"), word="deep.json: nested deeper than 64")
         self.refused("gate", good, self.path("odd.json"))
         self.refused("gate", good)
         self.refused("gate", good, good, "--threshold", "0%", word="0%")

@@ -8,11 +8,13 @@ import csv
 import io
 import json
 import pathlib
+import random
+import subprocess
 import unittest
 
 import jsonschema
 
-from report_harness import CHART, DOCUMENT, FIXTURE, LIAR, Folder, main
+from report_harness import CHART, DOCUMENT, FIXTURE, LIAR, TRINE, Folder, main
 
 
 def table(markdown, caption):
@@ -20,6 +22,35 @@ def table(markdown, caption):
     lines = markdown.split(f"**{caption}**\n\n")[1].split("\n\n")[0].strip().splitlines()
     head, _, *rows = [[cell.strip().replace("\\", "") for cell in line.strip("|").split(" | ")] for line in lines]
     return [dict(zip(head, row)) for row in rows]
+
+
+def broken(chance):
+    """The fixture's text with a stretch of it gone, doubled or turned into other bytes; or the fixture with some of
+    its values replaced."""
+    text = json.dumps(DOCUMENT)
+    at, length = chance.randrange(len(text)), chance.choice((1, 1, 2, 10, 1000, len(text)))
+    kind = chance.randrange(6)
+    if kind < 3:
+        noise = "".join(chance.choice('[]{}",:-+.e019nt\\ \x00é') for _ in range(min(length, 10)))
+        return text[:at] + ("", 2 * text[at:at + length], noise)[kind] + text[at + length:]
+    document = json.loads(text)
+    for _ in range(chance.choice((1, 3, 30))):
+        value = chance.choice((None, True, -1, 0, 1e308, 2**63, 2**64, 1e-320, "", "x", "é" * 300, [], {}, [[]], [None]))
+        replace_one(chance, document, value)
+    return json.dumps(document)
+
+
+def replace_one(chance, node, value):
+    """Replaces, or takes away, something below `node`."""
+    while True:
+        key = chance.choice(list(node)) if isinstance(node, dict) else chance.randrange(len(node))
+        if not isinstance(node[key], (dict, list)) or not node[key] or chance.random() < 0.1:
+            break
+        node = node[key]
+    if chance.random() < 0.2:
+        del node[key]
+    else:
+        node[key] = value
 
 
 class Words(Folder):
@@ -148,6 +179,24 @@ class Words(Folder):
         flat = [{**DOCUMENT["timelines"][0], "shape": [1]}]
         self.refused(self.save("j.json", {**DOCUMENT, "timelines": flat}), *out, word="shape")
         self.refused(FIXTURE, "--csv", str(self.folder / "no/such.csv"), word="no/such.csv")
+
+    def test_deep_files_are_refused(self):
+        out = ("--csv", str(self.folder / "out.csv"))
+        for deep in ("[" * 65 + "]" * 65, "[" * 300000 + "]" * 300000, "[" * 300000,
+                     '{"a":' * 300000, '{"results": [], "schema": ' + "[" * 300000 + "]" * 300000 + "}"):
+            self.refused(self.save("deep.json", deep), *out, word="deep.json: nested deeper than 64")
+        fits = dict(DOCUMENT, extra=json.loads("[" * 63 + "]" * 63))
+        self.assertIn("WRONG", self.good(self.save("fits.json", fits), "--markdown", "-"))
+
+    def test_broken_files_never_end_by_a_signal(self):
+        """Documents changed by chance, by report and gate in turn: read, or refused in one sentence."""
+        chance = random.Random(8)
+        for i in range(300):
+            name = self.save("broken.json", broken(chance))
+            words = ("gate", FIXTURE, name) if i % 2 else ("report", name, "--markdown", "-")
+            done = subprocess.run([TRINE, *words], capture_output=True, timeout=60)
+            self.assertIn(done.returncode, (0, 1, 2, 3) if i % 2 else (0, 1, 2), f"{i}: {words} {done.stderr}")
+            self.assertEqual(len(done.stderr.strip().splitlines()), done.returncode == 2, f"{i}: {done.stderr}")
 
     @unittest.skipIf(not CHART, "built without Chart.js: there is no page")
     def test_a_roofline_of_i32_has_no_peak_of_f32(self):

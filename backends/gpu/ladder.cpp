@@ -134,12 +134,7 @@ trine_status refuses(trine_device& device, const trine_selection& selection, con
 
 void choose(trine_device& device, const trine_call& call, trine_selection& selection) {
   const Known known(call);
-  const Row* row = nullptr;
-  switch (call.operation) {
-    case TRINE_REDUCE: row = choose_reduce(device.target, known.reduce, selection); break;
-    case TRINE_TRANSPOSE: row = choose_transpose(device.target, known.transpose, selection); break;
-    case TRINE_GEMM: row = choose_gemm(device.target, known.gemm, selection); break;
-  }
+  const Row* row = choose_row(device.target, known.call, selection);
   const Ladder* ladder = ladder_of(device.target.backend, call.operation);
   selection.rung = -1;
   for (int r = 0; r < ladder->count; ++r) {

@@ -158,8 +158,14 @@ std::span<const Row> reduce_rows();
 std::span<const Row> transpose_rows();
 std::span<const Row> gemm_rows();
 
+/// Whether `row` is the backend's, doesn't refuse the request and runs on its device.
+bool takes(const Row& row, const Request& request);
+
 /// The default rung and parameters for a call: the one place of selection on a GPU backend. Sets
-/// `row` to the chosen row, `selection.values` and `selection.why`; core has named none.
+/// `selection.values` and `selection.why`; core has named none. What choose_… prefers; where that refuses
+/// the call, the last reproducible rung that takes it, with its parameters' defaults; where all refuse,
+/// what was preferred, whose reason is then the call's.
+const Row* choose_row(const Target&, const trine_call&, trine_selection& selection);
 const Row* choose_reduce(const Target&, const trine_reduce&, trine_selection& selection);
 const Row* choose_transpose(const Target&, const trine_transpose&, trine_selection& selection);
 const Row* choose_gemm(const Target&, const trine_gemm&, trine_selection& selection);

@@ -234,10 +234,17 @@ TEST(TransposeRows, ReadLongRunsWhereNoLineOfTheOutputIsSplit) {
   EXPECT_EQ(asked.launch(transpose_of(32, 4096)).grid[0], 64u) << "too few rows for a wide one";
 }
 
-std::string chosen(const trine_device_facts& facts, const trine_gemm& op) {
+std::string chosen(const trine_device_facts& facts, uint32_t operation, const void* op) {
   const Target target{kOpencl, &facts};
+  const trine_call call{sizeof call, operation, op};
   trine_selection selection{};
-  return choose_gemm(target, op, selection)->name;
+  const Row* row = choose_row(target, call, selection);
+  EXPECT_NE(selection.why, nullptr);
+  EXPECT_EQ(row->numerics, uint32_t{TRINE_REPRODUCIBLE});
+  return row->name;
+}
+std::string chosen(const trine_device_facts& facts, const trine_gemm& op) {
+  return chosen(facts, TRINE_GEMM, &op);
 }
 
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {
@@ -250,6 +257,35 @@ TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "naive");
   facts.kind = TRINE_DEVICE_CPU;
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
+}
+
+/// What the preferred rung refuses goes to another: narrower vectors, then one that packs nothing.
+TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
+  trine_device_facts facts = gpu();
+  facts.kind = TRINE_DEVICE_CPU;
+  std::snprintf(facts.name, sizeof facts.name, "pthread-skylake-avx512");
+  facts.max_buffer_bytes = uint64_t{2} << 30;
+  const trine_gemm thin = gemm_of(TRINE_F32, 1, 1, 20000000);
+  const trine_gemm square = gemm_of(TRINE_F32, 16384, 16384, 16384);
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "private_tile");
+  EXPECT_EQ(chosen(facts, thin), "private_tile") << "of narrow vectors, 1.8 GB";
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 1, 20000, 20000)), "private_tile");
+  facts.max_buffer_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(chosen(facts, thin), "naive");
+  EXPECT_EQ(chosen(facts, square), "volkov2008");
+  facts.local_memory_bytes = 1024;
+  EXPECT_EQ(chosen(facts, square), "naive");
+}
+
+TEST(GemmRows, GoDownTheLadderWhereTheDefaultRefuses) {
+  trine_device_facts facts = gpu();
+  facts.local_memory_bytes = 8 << 10;  // register_tile needs more
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "naive");
+  const trine_gemm wide = gemm_of(TRINE_F32, 1 << 20, 1 << 20, 1);
+  EXPECT_NE(Asked(TRINE_GEMM, "naive").refusal(wide), "") << "2^32 tiles of 16 x 16";
+  EXPECT_EQ(chosen(facts, wide), "volkov2008");
+  facts.local_memory_bytes = 1024;
+  EXPECT_EQ(chosen(facts, wide), "naive") << "all refuse: the preferred rung's reason is told";
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// The default rung of any operation on a GPU backend: what its own choose_… prefers, else the best of the
+// others that take the call.
+#include "backends/gpu/row.hpp"
+
+namespace trine::gpu {
+namespace {
+
+std::span<const Row> rows_of(uint32_t operation) {
+  switch (operation) {
+    case TRINE_REDUCE: return reduce_rows();
+    case TRINE_TRANSPOSE: return transpose_rows();
+    default: return gemm_rows();
+  }
+}
+
+const Row* preferred(const Target& target, const trine_call& call, trine_selection& selection) {
+  const Request request{target, selection, call, nullptr};
+  switch (call.operation) {
+    case TRINE_REDUCE: return choose_reduce(target, request.as<trine_reduce>(), selection);
+    case TRINE_TRANSPOSE: return choose_transpose(target, request.as<trine_transpose>(), selection);
+    default: return choose_gemm(target, request.as<trine_gemm>(), selection);
+  }
+}
+
+}  // namespace
+
+bool takes(const Row& row, const Request& request) {
+  return (row.backends & request.target.backend) != 0 && !(row.refuses && row.refuses(request)) &&
+         request.target.runs(row);
+}
+
+const Row* choose_row(const Target& target, const trine_call& call, trine_selection& selection) {
+  const Row* first = preferred(target, call, selection);
+  if (takes(*first, {target, selection, call, nullptr})) return first;
+  const std::span<const Row> rows = rows_of(call.operation);
+  for (size_t r = rows.size(); r-- > 0;) {
+    const Row& row = rows[r];
+    if (row.numerics != TRINE_REPRODUCIBLE) continue;
+    trine_selection other = selection;
+    for (size_t p = 0; p < row.parameters.size(); ++p)
+      other.values[p] = row.parameters[p].default_value;
+    if (!takes(row, {target, other, call, nullptr})) continue;
+    selection = other;
+    selection.why = "the last reproducible rung that takes the call: the default refuses it";
+    return &row;
+  }
+  return first;
+}
+
+}  // namespace trine::gpu

@@ -1,6 +1,4 @@
 // The CPU backend's door: devices (open), the table, and the one exported symbol.
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +7,7 @@
 #include "device.hpp"
 #include "handles.hpp"
 #include "kokkos_version.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -29,12 +28,6 @@ trine_device_facts facts_of(int threads) {
   return facts;
 }
 
-// The CPUs of the process's mask: what a device would use that isn't open yet.
-int usable_cpus() {
-  cpu_set_t mask;
-  return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
-}
-
 trine_status device_count(std::int32_t* count) {
   *count = 1;
   return TRINE_OK;
@@ -43,7 +36,7 @@ trine_status device_count(std::int32_t* count) {
 trine_status device_describe(std::int32_t index, trine_device_facts* facts) {
   return kit::guard([&] {
     check_index(index);
-    kit::give(facts_of(usable_cpus()), facts);
+    kit::give(facts_of(process_cpus()), facts);
   });
 }
 
@@ -53,14 +46,10 @@ trine_status device_open(std::int32_t index, const char* text, trine_device** de
     kit::Options options(text ? text : "");
     const auto threads = options.integer("threads", 1, 65536, 65536);
     options.finish();
+    Executor* executor = Executor::start();
     auto* fresh = new trine_device;
-    const char* error = "";
-    const trine_status status = Executor::start(&fresh->executor, &error);
-    if (status != TRINE_OK) {
-      delete fresh;
-      kit::fail(status, "cpu: %s", error);
-    }
-    fresh->threads = static_cast<int>(std::min<std::int64_t>(threads, fresh->executor->threads()));
+    fresh->executor = executor;
+    fresh->threads = static_cast<int>(std::min<std::int64_t>(threads, executor->threads()));
     *device = fresh;
   });
 }

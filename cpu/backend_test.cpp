@@ -21,6 +21,7 @@
 #endif
 
 #include "backend_fixture.hpp"
+#include "cpu/rung.hpp"
 
 namespace {
 
@@ -49,13 +50,14 @@ TEST(CpuBackend, small_work_is_done_when_the_call_returns) {
 }
 
 TEST(CpuBackend, work_is_handed_over_where_other_threads_save_more_than_that_takes) {
+  using trine::cpu::is_small;
   EXPECT_TRUE(is_small(50, 100, 2));
   EXPECT_TRUE(is_small(200, 100, 2));  // 100 and 200 / 2
   EXPECT_FALSE(is_small(201, 100, 2));
   EXPECT_TRUE(is_small(106, 100, 16));
   EXPECT_FALSE(is_small(107, 100, 16));
   EXPECT_TRUE(is_small(100, 100, 1));
-  EXPECT_FALSE(is_small(kNeverSmall, 100, 2));
+  EXPECT_FALSE(is_small(trine::cpu::kNeverSmall, 100, 2));
 }
 
 TEST(CpuBackend, a_waiting_queue_holds_no_thread_and_keeps_its_order) {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "float_environment.hpp"
+#include "backends/kit/float_environment.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -51,7 +51,7 @@ const char* probe() {
 }  // namespace
 
 void describe_processor(trine_device_facts& facts) {
-  const FloatEnvironment environment;
+  const kit::FloatEnvironment environment;
   facts.kind = TRINE_DEVICE_CPU;
   read_cpuinfo("model name", "CPU", facts.name, sizeof facts.name);
   read_cpuinfo("vendor_id", "", facts.vendor, sizeof facts.vendor);

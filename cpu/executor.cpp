@@ -2,7 +2,6 @@
 // program may exit with work in flight.
 #include "executor.hpp"
 
-#include <omp.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -14,10 +13,12 @@
 
 #include <trine/version.h>
 
+#include "backends/kit/error.hpp"
+#include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
-#include "float_environment.hpp"
 #include "kokkos.hpp"
 #include "kokkos_version.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -73,42 +74,37 @@ const char* cpu_build_line() {
 
 bool Executor::lost() { return in_child.load(std::memory_order_relaxed); }
 
-trine_status Executor::start(Executor** executor, const char** error) {
+Executor* Executor::start() {
   static std::mutex once;
   static Executor* instance = nullptr;
   const std::lock_guard guard(once);
-  if (!instance) {
-    void* memory = kit::allocate(sizeof(Executor), alignof(Executor));
-    if (!memory) {
-      *error = "no memory for the executor of the CPU's queues";
-      return TRINE_OUT_OF_MEMORY;
-    }
-    auto* fresh = new (memory) Executor;
-    pthread_t thread;
-    if (pthread_create(&thread, nullptr, thread_main, fresh) != 0) {
-      fresh->~Executor();
-      kit::release(memory);
-      *error = "the executor's thread could not start: the process's limit of threads is reached";
-      return TRINE_BACKEND_ERROR;
-    }
-    std::unique_lock lock(fresh->lock_);
-    fresh->finished_.wait(lock, [&] { return fresh->started_; });
-    lock.unlock();
-    if (fresh->failure_) {
-      pthread_join(thread, nullptr);
-      *error = fresh->failure_;
-      fresh->~Executor();
-      kit::release(memory);
-      return TRINE_BACKEND_ERROR;
-    }
-    pthread_detach(thread);
-    // A forked child has our memory, but not our threads; the lock may be held by one of them.
-    pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
-    fresh->measure_hand_over();
-    instance = fresh;
+  if (instance) return instance;
+  void* memory = kit::allocate(sizeof(Executor), alignof(Executor));
+  if (!memory) throw std::bad_alloc();
+  auto* fresh = new (memory) Executor;
+  const auto give_up = [&](const char* what, const char* why) {
+    char sentence[sizeof fresh->failure_];
+    std::snprintf(sentence, sizeof sentence, "%s", why);
+    fresh->~Executor();
+    kit::release(memory);
+    kit::fail(TRINE_BACKEND_ERROR, "cpu: %s: %s", what, sentence);
+  };
+  pthread_t thread;
+  if (const int error = pthread_create(&thread, nullptr, thread_main, fresh); error != 0)
+    give_up("the executor's thread could not start, by a limit of threads or of memory",
+            std::strerror(error));
+  std::unique_lock lock(fresh->lock_);
+  fresh->finished_.wait(lock, [&] { return fresh->started_; });
+  lock.unlock();
+  if (*fresh->failure_) {
+    pthread_join(thread, nullptr);
+    give_up("Kokkos could not start its pool of threads", fresh->failure_);
   }
-  *executor = instance;
-  return TRINE_OK;
+  pthread_detach(thread);
+  // A forked child has our memory, but not our threads; the lock may be held by one of them.
+  pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+  fresh->measure_hand_over();
+  return instance = fresh;
 }
 
 // From the call to the end of an empty loop over the pool, after pauses in which threads fall asleep. The
@@ -142,19 +138,24 @@ void Executor::measure_hand_over() {
 void* Executor::thread_main(void* self) {
   auto* executor = static_cast<Executor*>(self);
   // Before Kokkos starts: the pool's threads inherit it from this one.
-  const FloatEnvironment environment;
+  const kit::WholeFloatEnvironment environment;
+  const auto fail = [executor](const char* why) {
+    std::snprintf(executor->failure_, sizeof executor->failure_, "%.*s",
+                  static_cast<int>(std::strcspn(why, "\n")), why);
+  };
   try {
-    // What a fresh thread sees: OMP_NUM_THREADS, else the CPUs of the process's mask.
-    const Pool pool = start_kokkos(omp_get_max_threads());
+    const Pool pool = start_kokkos(startable_threads(wanted_threads()));
     executor->threads_ = pool.threads;
     executor->lends_ = pool.lends;
-  } catch (...) { executor->failure_ = "Kokkos could not start its pool of threads"; }
+  } catch (const std::exception& error) { fail(error.what()); } catch (...) {
+    fail("no reason given");
+  }
   {
     const std::lock_guard guard(executor->lock_);
     executor->started_ = true;
     executor->finished_.notify_all();
   }
-  if (!executor->failure_) executor->loop();
+  if (!*executor->failure_) executor->loop();
   return nullptr;
 }
 
@@ -273,7 +274,7 @@ trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
     lock.unlock();
     alignas(64) std::byte copy[Item::kPayload];
     std::memcpy(copy, payload, bytes);
-    const FloatEnvironment environment;
+    const kit::FloatEnvironment environment;
     Serial serial;
     work(copy, serial);
     return TRINE_OK;

@@ -11,7 +11,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <type_traits>
@@ -41,14 +40,6 @@ struct Notice {
   void* argument;
 };
 
-constexpr double kNeverSmall = std::numeric_limits<double>::infinity();
-
-// Whether the caller's thread does `nanoseconds` of work no later than `threads` would that take
-// `hand_over` to begin.
-inline bool is_small(double nanoseconds, double hand_over, int threads) {
-  return nanoseconds - nanoseconds / threads <= hand_over && nanoseconds <= 2 * hand_over;
-}
-
 enum class ItemKind { kWork, kRecord, kWait };
 
 // Copies of descriptors travel in the item, so that a launch allocates nothing in the steady state.
@@ -73,8 +64,8 @@ struct Queue {
 
 class Executor {
  public:
-  // The process's executor, started by the first call; an error names what could not start.
-  static trine_status start(Executor** executor, const char** error);
+  // The process's executor, started by the first call; throws kit::Failure, which says what could not.
+  static Executor* start();
   // True in a child that was forked after the start: the executor's thread is not there.
   static bool lost();
 
@@ -144,7 +135,7 @@ class Executor {
   int threads_ = 0;
   bool lends_ = false;
   bool started_ = false;
-  const char* failure_ = nullptr;
+  char failure_[256] = "";  // why Kokkos did not start
 };
 
 }  // namespace trine::cpu

@@ -7,6 +7,7 @@
 
 #include "backends/abi.h"
 #include "backends/kit/error.hpp"
+#include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
 #include "executor.hpp"
 
@@ -39,13 +40,15 @@ struct trine_buffer : trine::kit::Allocated {
 
 namespace trine::cpu {
 
-// Every function that can fail runs through this: in a forked child the executor is not there.
+// Every function that can fail runs through this: in a forked child the executor is not there, and
+// what a program traps is not ours to raise.
 template <class Body>
 trine_status checked(Body&& body) noexcept {
   if (Executor::lost())
     return kit::report(TRINE_DEVICE_LOST,
                        "cpu: this process was forked from one that had the device open, and the "
                        "threads stayed there; open the CPU after the fork, or call exec");
+  const kit::FloatEnvironment environment;
   return kit::guard(body);
 }
 

@@ -34,6 +34,7 @@ inline Pool start_kokkos(int threads) {
   if (Kokkos::is_initialized()) return {Space().concurrency(), false};
   const bool lends = threads > 1 && !kSharedKokkos && omp_get_proc_bind() == omp_proc_bind_false;
   const int pool = lends ? threads - 1 : threads;
+  omp_set_num_threads(pool);  // Kokkos counts as many threads as OpenMP gives by itself
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
       Kokkos::InitializationSettings().set_num_threads(pool).set_disable_warnings(true));

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "float_environment.hpp"
+#include "backends/kit/float_environment.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
@@ -25,7 +25,7 @@ class Loop {
       : count_(count), piece_(piece), body_(body) {}
 
   void take_pieces(int thread) {
-    const FloatEnvironment environment;
+    const kit::FloatEnvironment environment;
     for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
       piece_(body_, i, thread);
   }

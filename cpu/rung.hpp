@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -56,6 +57,14 @@ class Serial final : public Parallel {
     for (std::int64_t index = 0; index < count; ++index) piece(body, index, 0);
   }
 };
+
+constexpr double kNeverSmall = std::numeric_limits<double>::infinity();
+
+// Whether the caller's thread does `nanoseconds` of work no later than `threads` would that take
+// `hand_over` to begin.
+inline bool is_small(double nanoseconds, double hand_over, int threads) {
+  return nanoseconds - nanoseconds / threads <= hand_over && nanoseconds <= 2 * hand_over;
+}
 
 // A tunable number of a rung: its legal values; the first is the default.
 struct Parameter {

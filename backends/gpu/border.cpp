@@ -10,7 +10,6 @@ namespace trine::gpu {
 namespace {
 
 using kit::fail;
-using kit::guard;
 
 const Driver* the_driver;
 
@@ -101,7 +100,7 @@ trine_status device_open(int32_t index, const char* options, trine_device** devi
 }
 
 void device_close(trine_device* device) {
-  if (device) release(*device);
+  if (device) guard([&] { release(*device); });
 }
 
 trine_status device_facts(trine_device* device, trine_device_facts* facts) {
@@ -120,7 +119,9 @@ trine_status queue_create(trine_device* device, trine_queue** queue) {
 trine_status queue_adopt(trine_device* device, void* native, trine_queue** queue) {
   return guard([&] { some(queue, "queue") = usable(device).adopt_queue(native); });
 }
-void queue_destroy(trine_queue* queue) { delete queue; }
+void queue_destroy(trine_queue* queue) {
+  guard([&] { delete queue; });
+}
 void* queue_native(trine_queue* queue) { return queue ? queue->native() : nullptr; }
 trine_status queue_flush(trine_queue* queue) {
   return guard([&] { usable(queue).flush(); });
@@ -140,7 +141,9 @@ trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
 trine_status event_create(trine_device* device, int32_t signalled_by_host, trine_event** event) {
   return guard([&] { some(event, "event") = usable(device).create_event(signalled_by_host != 0); });
 }
-void event_destroy(trine_event* event) { delete event; }
+void event_destroy(trine_event* event) {
+  guard([&] { delete event; });
+}
 trine_status event_record(trine_event* event, trine_queue* queue) {
   return guard([&] { usable(event).record(usable(queue)); });
 }
@@ -204,7 +207,9 @@ trine_status buffer_wrap(trine_device* device, void* host, uint64_t bytes, trine
     some(buffer, "buffer") = usable(device).wrap(host, bytes);
   });
 }
-void buffer_free(trine_buffer* buffer) { delete buffer; }
+void buffer_free(trine_buffer* buffer) {
+  guard([&] { delete buffer; });
+}
 trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
   return guard([&] { kit::give(some(buffer, "buffer").facts, &some(facts, "facts")); });
 }

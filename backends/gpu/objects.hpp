@@ -8,6 +8,7 @@
 
 #include "backends/gpu/row.hpp"
 #include "backends/kit/error.hpp"
+#include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
 
 /// One per device that is open, shared by all who opened it. Queues, events and buffers hold a
@@ -116,6 +117,14 @@ trine_device* open(const Driver& driver, int index);
 
 /// Throws unsupported with the device's limit where a buffer would be larger.
 void check_limit(const trine_device& on, uint64_t bytes);
+
+/// kit::guard for an entry that calls the driver, which may run kernels on the caller's thread and
+/// starts threads of its own that inherit its floating-point environment.
+template <class Body>
+trine_status guard(Body&& body) noexcept {
+  const kit::WholeFloatEnvironment environment;
+  return kit::guard(body);
+}
 
 /// References of a device: the open handles and all objects made from it.
 void retain(trine_device& device);

@@ -1,10 +1,10 @@
 // Random calls against the oracle: a minute in all, on every device and on each SIMD target that this
 // processor can be held to. `trine verify --random SECONDS --seed N` goes on for as long as asked.
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <iostream>
 
-#include "cpu/simd_targets.hpp"
 #include "engine/verify.hpp"
 
 namespace trine::conformance {

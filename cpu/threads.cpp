@@ -1,0 +1,101 @@
+// How many threads the pool may have: the process's mask, and a trial of its limits.
+#include "threads.hpp"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+
+#include "backends/kit/host.hpp"
+
+namespace trine::cpu {
+namespace {
+
+struct Mask {
+  cpu_set_t cpus[16];  // Linux refuses a mask that is smaller than its own
+  int count;
+};
+
+Mask process_mask() {
+  Mask mask;
+  const bool known = sched_getaffinity(getpid(), sizeof mask.cpus, mask.cpus) == 0;
+  mask.count = known ? CPU_COUNT_S(sizeof mask.cpus, mask.cpus) : 0;
+  return mask;
+}
+
+struct Trial {
+  pthread_t thread;
+  std::mutex* end;
+  pid_t id;
+};
+
+void* stay(void* trial) {
+  auto& self = *static_cast<Trial*>(trial);
+  self.id = static_cast<pid_t>(syscall(SYS_gettid));
+  const std::lock_guard wait(*self.end);
+  return nullptr;
+}
+
+// The limits count a thread until the kernel has buried it, a little after it was joined.
+void wait_until_buried(pid_t id) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (syscall(SYS_tgkill, getpid(), id, 0) == 0 && std::chrono::steady_clock::now() < end)
+    sched_yield();
+}
+
+// As libgomp reads it: a number, of KiB unless a letter says otherwise. 0: none is given.
+std::size_t stack_bytes() {
+  const char* text = std::getenv("OMP_STACKSIZE");
+  if (!text) return 0;
+  char* end = nullptr;
+  const std::size_t number = std::strtoull(text, &end, 10);
+  while (std::isspace(static_cast<unsigned char>(*end))) ++end;
+  switch (std::tolower(static_cast<unsigned char>(*end))) {
+    case 'b': return number;
+    case 'm': return number << 20;
+    case 'g': return number << 30;
+    default: return number << 10;
+  }
+}
+
+}  // namespace
+
+int process_cpus() { return std::max(1, process_mask().count); }
+
+int wanted_threads() {
+  const Mask mask = process_mask();
+  if (mask.count > 0) pthread_setaffinity_np(pthread_self(), sizeof mask.cpus, mask.cpus);
+  // Without it, OpenMP tells what the thread was pinned to that loaded it.
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  return given && *given ? omp_get_max_threads() : std::max(1, mask.count);
+}
+
+int startable_threads(int wanted) {
+  kit::Vector<Trial> trials(static_cast<std::size_t>(wanted) - 1);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (const std::size_t bytes = stack_bytes()) pthread_attr_setstacksize(&attributes, bytes);
+  std::size_t made = 0;
+  std::mutex end;
+  {
+    const std::lock_guard all_alive(end);
+    for (; made < trials.size(); ++made) {
+      trials[made].end = &end;
+      if (pthread_create(&trials[made].thread, &attributes, stay, &trials[made]) != 0) break;
+    }
+  }
+  pthread_attr_destroy(&attributes);
+  for (std::size_t i = 0; i < made; ++i) pthread_join(trials[i].thread, nullptr);
+  for (std::size_t i = 0; i < made; ++i) wait_until_buried(trials[i].id);
+  // At a limit, one thread less than could be made is left for others.
+  return made == trials.size() ? wanted : std::max(1, static_cast<int>(made));
+}
+
+}  // namespace trine::cpu

@@ -1,0 +1,193 @@
+// What the environment of a process may do to the backends of this build: variables meant for others,
+// pinned threads, limits, traps. Each case is a process of its own, because a backend starts once.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cfenv>
+#include <cstdio>
+#include <functional>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+/// Asked in the parent alone: a fresh process hasn't touched a backend when its case begins.
+bool is_there(std::string_view backend) {
+  if (::testing::internal::InDeathTestChild()) return true;
+  for (const BackendInfo& info : backends()) {
+    if (info.name == backend && !info.devices.empty()) return true;
+  }
+  return false;
+}
+
+/// Runs body() in a fresh process, which must end with what it returns: 0.
+void expect_fine(const std::function<int()>& body) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        alarm(120);
+        _exit(body());
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+/// 0 when each operation gives the right numbers on that device.
+int work_on(const char* device) {
+  const std::vector<float> values(1 << 18, 0.1f);
+  const std::vector<double> matrix(96 * 96, 1.0 / 3);
+  std::vector<double> turned(matrix.size()), product(matrix.size());
+  const HostOptions on{.device = device};
+  if (sum(values, on) == 0) return 2;
+  transpose(96, 96, matrix.data(), turned.data(), on);
+  if (turned != matrix) return 3;
+  gemm(96, 96, 96, matrix.data(), matrix.data(), product.data(), on);
+  return product[0] == product[96 * 96 - 1] && product[0] != 0 ? 0 : 4;
+}
+
+/// 0 when body() works or throws an Error with a sentence.
+template <class Body>
+int works_or_says_why(Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return std::string_view(error.what()).size() > 20 ? 0 : 5;
+  }
+}
+
+TEST(Environment, VariablesOfTheProgramsOwnKokkosAreNotOurs) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  expect_fine([] {
+    for (const char* name :
+         {"NUM_THREADS", "DISABLE_WARNINGS", "RAND_DEVICES", "NUM_DEVICES", "DEVICE_ID", "NUMA",
+          "SKIP_DEVICE", "TUNE_INTERNALS", "PRINT_CONFIGURATION", "TOOLS_LIBS", "PROFILE_LIBRARY",
+          "MAP_DEVICE_ID_BY", "VISIBLE_DEVICES", "TOOLS_ARGS"})
+      setenv((std::string("KOKKOS_") + name).c_str(), "-1 or so", 1);
+    return work_on("cpu");
+  });
+  for (const char* name :
+       {"KOKKOS_NUM_THREADS", "KOKKOS_DISABLE_WARNINGS", "KOKKOS_RAND_DEVICES"}) {
+    for (const char* value : {"", "1", "1000000", "-3", "perhaps"}) {
+      expect_fine([=] {
+        setenv(name, value, 1);
+        return open("cpu").facts().compute_units > 0 ? 0 : 1;
+      });
+    }
+  }
+}
+
+TEST(Environment, ThePoolHasTheProcesssCpusWhateverTheThreadIsPinnedTo) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  expect_fine([] {
+    unsetenv("OMP_NUM_THREADS");
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    int threads = 0;
+    std::thread([&] {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+      }
+      pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+      threads = static_cast<int>(open("cpu").facts().compute_units);
+      cpu_set_t still;
+      pthread_getaffinity_np(pthread_self(), sizeof still, &still);
+      if (!CPU_EQUAL(&one, &still)) threads = -1;
+    }).join();
+    return threads == CPU_COUNT(&all) ? work_on("cpu") : 1;
+  });
+}
+
+TEST(Environment, LimitsOfThreadsGiveASmallerPoolOrAnError) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  for (const rlim_t more : {0, 1, 2, 3, 5, 7, 8, 9}) {
+    SCOPED_TRACE(more);
+    expect_fine([=] {
+      setenv("OMP_NUM_THREADS", "8", 1);
+      // A user of this process's own, so that nothing else counts; root itself is never refused.
+      if (geteuid() == 0 && setresuid(61234, 61234, 61234) != 0) return 0;
+      const rlimit limit{1 + more, 1 + more};
+      setrlimit(RLIMIT_NPROC, &limit);
+      return works_or_says_why([] { return work_on("cpu"); });
+    });
+  }
+}
+
+/// The address space that this process has.
+rlim_t address_space() {
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  unsigned long pages = 0;
+  if (!file || std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+  if (file) std::fclose(file);
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Environment, LimitsOfMemoryGiveASmallerPoolOrAnError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need the address space";
+#endif
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  for (const char* stack : {"", "64m"}) {
+    for (const rlim_t megabytes : {10, 20, 40, 80, 160, 320, 640}) {
+      SCOPED_TRACE(megabytes);
+      expect_fine([=] {
+        setenv("OMP_NUM_THREADS", "16", 1);
+        if (*stack) setenv("OMP_STACKSIZE", stack, 1);
+        backends();  // from here on the libraries are loaded
+        const rlim_t bytes = address_space() + (megabytes << 20);
+        const rlimit limit{bytes, bytes};
+        setrlimit(RLIMIT_AS, &limit);
+        return works_or_says_why([] { return open("cpu").facts().compute_units > 0 ? 0 : 1; });
+      });
+    }
+  }
+}
+
+/// The state of the floating-point unit: flags, traps, rounding.
+struct FloatState {
+  int flags = fetestexcept(FE_ALL_EXCEPT);
+  int traps = fegetexcept();
+#if defined(__SSE2__)
+  unsigned sse = _mm_getcsr();
+#else
+  unsigned sse = 0;
+#endif
+  bool operator==(const FloatState&) const = default;
+};
+
+int work_with_traps(const char* device) {
+  feclearexcept(FE_ALL_EXCEPT);
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT);
+  const FloatState before;
+  const int result = work_on(device);
+  return result != 0 ? result : before == FloatState() ? 0 : 6;
+}
+
+TEST(Environment, TrapsOfTheProgramAreNotRaised) {
+  for (const char* device : {"cpu", "opencl:0", "auto"}) {
+    if (std::string_view(device) != "auto" &&
+        !is_there(std::string_view(device).substr(0, std::string_view(device).find(':'))))
+      continue;
+    expect_fine([=] { return work_with_traps(device); });
+  }
+}
+
+TEST(Environment, KernelsOnTheCallersThreadLeaveItsFlagsAlone) {
+  if (!is_there("opencl")) GTEST_SKIP() << "there is no OpenCL device";
+  expect_fine([] {
+    setenv("POCL_DEVICES", "basic", 1);
+    return work_with_traps("opencl:0");
+  });
+}
+
+}  // namespace
+}  // namespace trine::testing

@@ -2,6 +2,7 @@
 // and whatever state of the floating-point unit it brings; forks and exits with work in flight; every
 // allocation failing once.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +11,11 @@
 #include <cfenv>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -119,6 +123,62 @@ template <class Come>
 void wait_for(Come&& come) {
   for (int i = 0; i < 10000 && !come(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// The backend's threads, held in a signal handler for as long as the object lives.
+class HeldThreads {
+ public:
+  HeldThreads() {
+    held = 0, over = false;
+    std::signal(SIGUSR2, [](int) {
+      ++held;
+      while (!over) usleep(1000);
+      --held;
+    });
+    int sent = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      const int id = std::stoi(task.path().filename());
+      if (id != gettid() && syscall(SYS_tgkill, getpid(), id, SIGUSR2) == 0) ++sent;
+    }
+    wait_for([&] { return held == sent; });
+  }
+  ~HeldThreads() {
+    over = true;
+    wait_for([] { return held == 0; });
+    std::signal(SIGUSR2, SIG_DFL);
+  }
+
+ private:
+  static inline std::atomic<int> held{0};
+  static inline std::atomic<bool> over{false};
+};
+
+TEST(CpuBackend, who_waits_for_work_that_nobody_has_begun_begins_it) {
+  Session s;
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  ASSERT_EQ(cpu().device_facts(s.device, &facts), TRINE_OK);
+  if (facts.compute_units < 2)
+    GTEST_SKIP() << "one thread, the executor's, does all there is to do";
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  std::thread watchdog;
+  std::atomic<bool> done{false}, in_time{true};
+  {
+    auto held = std::make_unique<HeldThreads>();
+    watchdog = std::thread([&] {
+      wait_for([&] { return done.load(); });
+      in_time = done.load();
+      held.reset();
+    });
+    EXPECT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    EXPECT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    done = true;
+    watchdog.join();
+  }
+  EXPECT_TRUE(in_time) << "it waited for threads that don't run";
+  EXPECT_EQ(result, static_cast<float>(kLarge));
 }
 
 TEST(CpuBackend, objects_may_be_destroyed_with_work_in_flight) {

@@ -70,7 +70,37 @@ const char* cpu_build_line() {
   return written ? text : "";
 }
 
+// --- Loops -----------------------------------------------------------------------------------
+
+// The loops of an item: on the executor's thread, with the pool and a caller that waits; or on that
+// caller's, with the pool when it has woken up.
+class Executor::SharedLoops final : public Parallel {
+ public:
+  SharedLoops(int threads, Executor& executor, bool by_waiter)
+      : Parallel(threads), executor_(executor), by_waiter_(by_waiter) {}
+
+ private:
+  void run(std::int64_t count, Piece piece, void* body) override {
+    if (count <= 0) return;
+    Loop loop(count, piece, body);
+    const bool shared = executor_.lends_ && threads() > 1 && count > 1;
+    const int waiter = threads() - 1;
+    const int pool = static_cast<int>(std::min<std::int64_t>(count, shared ? waiter : threads()));
+    Helper& helper = by_waiter_ ? executor_.pool_ : executor_.waiter_;
+    if (shared) executor_.offer(helper, loop, by_waiter_ ? pool : waiter);
+    by_waiter_ ? loop.take_pieces(waiter) : take_in_pool(loop, pool);
+    if (shared) helper.lending.withdraw();
+  }
+
+  Executor& executor_;
+  bool by_waiter_;
+};
+
 // --- Start -----------------------------------------------------------------------------------
+
+Executor::Executor()
+    : waiter_{[](Loop& loop, int thread) { loop.take_pieces(thread); }, finished_, {}, {}},
+      pool_{take_in_pool, work_, {}, {}} {}
 
 bool Executor::lost() { return in_child.load(std::memory_order_relaxed); }
 
@@ -103,22 +133,23 @@ Executor* Executor::start() {
   pthread_detach(thread);
   // A forked child has our memory, but not our threads; the lock may be held by one of them.
   pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
-  fresh->measure_hand_over();
+  fresh->measure_hand_over(fresh->hand_over_asleep_, std::chrono::microseconds(300));
+  fresh->measure_hand_over(fresh->hand_over_awake_, std::chrono::microseconds(0));
   return instance = fresh;
 }
 
-// From the call to the end of an empty loop over the pool, after pauses in which threads fall asleep. The
-// least but one of some: a neighbour's turn on the cores is no property of this machine. What can't be
-// measured is taken for `kMost`; longer, no caller shall be held by work that it didn't wait for.
-void Executor::measure_hand_over() {
+// From the call to the end of an empty loop over the pool. The least but one of some: a neighbour's turn
+// on the cores is no property of this machine. Less than `kLeast` it is never: the other thread's first
+// pieces lie in this one's cache. Longer than `kMost` no caller shall be held by work that it didn't
+// wait for.
+void Executor::measure_hand_over(double& result, std::chrono::microseconds pause) {
   constexpr int kTries = 5;
-  constexpr double kLeast = 5e3, kMost = 100e3;
+  constexpr double kLeast = 8e3, kMost = 50e3;
   double taken[kTries];
   Queue* queue = nullptr;
-  hand_over_ = kMost;
   if (queue_create(threads_, &queue) != TRINE_OK) return;
   for (double& nanoseconds : taken) {
-    std::this_thread::sleep_for(std::chrono::microseconds(300));
+    std::this_thread::sleep_for(pause);
     std::int64_t end = 0;
     std::int64_t* const stamp = &end;
     const std::int64_t begin = now();
@@ -132,7 +163,8 @@ void Executor::measure_hand_over() {
   }
   queue_destroy(queue);
   std::sort(taken, taken + kTries);
-  hand_over_ = std::clamp(taken[1], kLeast, kMost);
+  const std::lock_guard guard(lock_);
+  result = std::clamp(taken[1], kLeast, kMost);
 }
 
 void* Executor::thread_main(void* self) {
@@ -164,17 +196,28 @@ void* Executor::thread_main(void* self) {
 void Executor::loop() {
   std::unique_lock lock(lock_);
   for (;;) {
-    work_.wait(lock, [&] { return ready_first_ != nullptr; });
-    Queue* queue = ready_first_;
-    ready_first_ = queue->next;
-    if (!ready_first_) ready_last_ = nullptr;
-    run_front(queue, lock);
+    if (ready_first_ && !runs_) {
+      run_next(lock, false);
+    } else if (!lends_ || !take_part(pool_, hand_over_asleep_, lock)) {
+      work_.wait(lock);
+      pool_.sleeps = false;
+    }
   }
 }
 
-// Runs the front item of a ready queue, then puts the queue where it belongs: at the end of the
+// Whether a waiter may run what is next: what others gave us to call runs on the executor's thread alone.
+bool Executor::may_begin() const {
+  if (runs_ || !ready_first_) return false;
+  const Item& item = *ready_first_->first;
+  return item.kind == ItemKind::kRecord ? !item.mark->notices : !item.executors_alone;
+}
+
+// Runs the front item of the first ready queue, then puts the queue where it belongs: at the end of the
 // ready list, into a mark's list, or to rest.
-void Executor::run_front(Queue* queue, std::unique_lock<std::mutex>& lock) {
+void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
+  Queue* queue = ready_first_;
+  ready_first_ = queue->next;
+  if (!ready_first_) ready_last_ = nullptr;
   Item* item = queue->first;
   Notice* notices = nullptr;
   if (item->kind == ItemKind::kWait && !item->mark->done) {
@@ -184,13 +227,16 @@ void Executor::run_front(Queue* queue, std::unique_lock<std::mutex>& lock) {
   }
   if (item->kind == ItemKind::kRecord) notices = complete(item->mark);
   if (item->kind == ItemKind::kWork || notices) {
+    runs_ = true;
     lock.unlock();
     if (item->kind == ItemKind::kWork) {
-      KokkosParallel parallel(queue->threads, *this);
-      item->work(item->payload, parallel);
+      SharedLoops loops(queue->threads, *this, by_waiter);
+      item->work(item->payload, loops);
     }
     call_all(notices);
     lock.lock();
+    runs_ = false;
+    if (ready_first_) work_.notify_one();  // it came meanwhile
   }
   if (item->mark) drop(item->mark);
   queue->first = item->next;
@@ -221,6 +267,7 @@ void Executor::make_ready(Queue* queue) {
   queue->next = nullptr;
   (ready_last_ ? ready_last_->next : ready_first_) = queue;
   ready_last_ = queue;
+  changes_.fetch_add(1, std::memory_order_release);
   work_.notify_one();
 }
 
@@ -269,12 +316,12 @@ trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
                                     void (*work)(void*, Parallel&), const void* payload,
                                     std::size_t bytes) {
   std::unique_lock lock(lock_);
-  if (!queue->scheduled && is_small(nanoseconds, hand_over_, queue->threads)) {
+  const double hand_over = pool_.sleeps ? hand_over_asleep_ : hand_over_awake_;
+  if (!queue->scheduled && is_small(nanoseconds, hand_over, queue->threads)) {
     // Core serialises the calls on one queue, so nothing can overtake us here.
     lock.unlock();
     alignas(64) std::byte copy[Item::kPayload];
     std::memcpy(copy, payload, bytes);
-    const kit::FloatEnvironment environment;
     Serial serial;
     work(copy, serial);
     return TRINE_OK;
@@ -283,6 +330,7 @@ trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
   if (!item) return TRINE_OUT_OF_MEMORY;
   item->kind = ItemKind::kWork;
   item->work = work;
+  item->executors_alone = nanoseconds == kNeverSmall;
   std::memcpy(item->payload, payload, bytes);
   append(queue, item);
   return TRINE_OK;

@@ -1,13 +1,15 @@
-// Queues and events of the CPU, and the one thread that does their work.
+// Queues and events of the CPU, and the threads that do their work.
 //
-// A queue is a list of items in order; the executor's thread runs whichever queue is ready, one item
-// at a time, and spreads each over Kokkos's pool. A queue that waits for an event is not ready and
-// holds no thread. Small work runs at once on the caller's thread when its queue is idle; a caller that
-// waits takes part in the loops meanwhile (lending.hpp).
+// A queue is a list of items in order. The executor's thread runs whichever queue is ready, one item
+// at a time, and spreads each over Kokkos's pool; a caller that waits takes part in its loops
+// (lending.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
+// thread with the pool takes part as soon as it is awake. A queue that waits for an event is not ready
+// and holds no thread. Small work runs at once on the caller's thread when its queue is idle.
 // Everything here is guarded by one lock, which is never held while work or a callback runs.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +51,7 @@ struct Item {
   ItemKind kind;
   Mark* mark;
   void (*work)(void* payload, Parallel& parallel);
+  bool executors_alone;  // foreign code, which may have a pool of threads for each that calls it
   alignas(64) std::byte payload[kPayload];
 };
 
@@ -62,6 +65,14 @@ struct Queue {
   Item* spare = nullptr;  // used items, kept
 };
 
+// The side that takes part in the loops of the other.
+struct Helper {
+  void (*take)(Loop& loop, int number);  // what it does with a loop that it was offered
+  std::condition_variable& alarm;        // what it sleeps on
+  Lending lending;
+  std::atomic<bool> sleeps{false};
+};
+
 class Executor {
  public:
   // The process's executor, started by the first call; throws kit::Failure, which says what could not.
@@ -71,7 +82,6 @@ class Executor {
 
   // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
-  bool lends() const { return lends_; }  // whether callers that wait are wanted
 
   trine_status queue_create(int threads, Queue** queue);
   void queue_destroy(Queue* queue);
@@ -98,16 +108,14 @@ class Executor {
   void wait(Mark* mark);
   trine_status notify(Mark* mark, void (*function)(void*), void* argument);
 
-  // For the loops of the executor's thread: a caller that waits may take pieces as `thread`.
-  void offer(Loop& loop, int thread);
-  void withdraw() { lending_.withdraw(); }
-
  private:
-  Executor() = default;
+  Executor();
+  class SharedLoops;
   static void* thread_main(void* self);
-  void measure_hand_over();
+  void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();
-  void run_front(Queue* queue, std::unique_lock<std::mutex>& lock);
+  bool may_begin() const;
+  void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
   trine_status submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
                             const void* payload, std::size_t bytes);
   Item* take_item(Queue* queue);
@@ -119,19 +127,22 @@ class Executor {
   void tell_waiters();
   template <class Done>
   void wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done);
-  void lend_itself(std::uint64_t seen);
+  bool take_part(Helper& helper, double patience, std::unique_lock<std::mutex>& lock);
+  void offer(Helper& helper, Loop& loop, int number);
 
   std::mutex lock_;
   std::condition_variable work_;      // the ready list is no longer empty
   std::condition_variable finished_;  // some queue drained or some mark was passed
   Queue* ready_first_ = nullptr;
   Queue* ready_last_ = nullptr;
+  bool runs_ = false;  // an item does, on the executor's thread or a waiter's
   int waiters_ = 0;
-  bool lent_ = false;  // one of the waiters lends itself
-  Lending lending_;
-  std::atomic<std::uint64_t> changes_{0};  // of what waiters wait for
-  std::atomic<bool> sleeps_{false};        // a waiter that would lend itself
-  double hand_over_ = 0;  // nanoseconds until work begins on all threads, as measured at the start
+  bool lent_ = false;                      // one of the waiters lends itself
+  Helper waiter_;                          // takes part in the loops of the executor's thread
+  Helper pool_;                            // in those of a waiter
+  std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
+  // Nanoseconds until work begins on all threads, as measured at the start.
+  double hand_over_asleep_ = 20e3, hand_over_awake_ = 20e3;
   int threads_ = 0;
   bool lends_ = false;
   bool started_ = false;

@@ -7,10 +7,9 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <cstdint>
 
-#include "executor.hpp"
+#include "lending.hpp"
 
 namespace trine::cpu {
 
@@ -48,27 +47,12 @@ inline Pool start_kokkos(int threads) {
   return {Space().concurrency() + (lends ? 1 : 0), lends};
 }
 
-// Threads of the pool, and one that waits, each of which takes the next piece until none is left:
-// pieces differ in cost, and a core may be busy with something else.
-class KokkosParallel final : public Parallel {
- public:
-  KokkosParallel(int threads, Executor& executor) : Parallel(threads), executor_(executor) {}
-
- private:
-  void run(std::int64_t count, Piece piece, void* body) override {
-    if (count <= 0) return;
-    Loop loop(count, piece, body);
-    const bool shared = executor_.lends() && threads() > 1 && count > 1;
-    const std::int64_t pool = shared ? threads() - 1 : threads();
-    if (shared) executor_.offer(loop, threads() - 1);
-    Kokkos::parallel_for(
-        "trine",
-        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, std::min(count, pool)),
-        [&](const int part) { loop.take_pieces(part); });
-    if (shared) executor_.withdraw();
-  }
-
-  Executor& executor_;
-};
+// The pool's part of a loop. Each thread takes the next piece until none is left: pieces differ in
+// cost, and a core may be busy with something else.
+inline void take_in_pool(Loop& loop, int threads) {
+  Kokkos::parallel_for("trine",
+                       Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, threads),
+                       [&](const int thread) { loop.take_pieces(thread); });
+}
 
 }  // namespace trine::cpu

@@ -1,5 +1,6 @@
 // A thread that waits for a queue lends itself to the work it waits for: it takes pieces of the
-// running loop like a thread of the pool, which therefore has one thread less than the device.
+// running loop like a thread of the pool, which therefore has one thread less than the device. Where it
+// has begun that work itself, the pool lends itself in the same way.
 //
 // Why: OpenMP's idle threads spin, on all cores. A caller that slept meanwhile had to wait until one of
 // them was taken off its core, a scheduler's slice of 3 to 5 ms for calls of 100 us (measured in
@@ -37,12 +38,12 @@ class Loop {
   std::atomic<std::int64_t> next_{0};
 };
 
-// The place for one lent thread. The executor offers its loops one at a time.
+// The place for one who takes part. Loops are offered one at a time.
 class Lending {
  public:
-  // `thread`: the index under which the lent thread runs pieces.
-  void offer(Loop& loop, int thread) {
-    thread_ = thread;
+  // `number` goes to who takes part: the index of its thread, or how many it may have.
+  void offer(Loop& loop, int number) {
+    number_ = number;
     loop_.store(&loop);
   }
   bool offers() const { return loop_.load() != nullptr; }
@@ -57,14 +58,14 @@ class Lending {
     left_.store(false, std::memory_order_relaxed);
   }
 
-  // The lent thread: takes pieces of the loop on offer until there are none; false if there is no loop.
+  // Takes part: take(loop, number) on the loop on offer; false if there is none.
   // `free`: what it waits for may have happened by now, so that a later loop isn't its business.
   template <class Free>
-  bool help(Free free) {
+  bool help(void (*take)(Loop&, int), Free free) {
     if (!loop_.load(std::memory_order_acquire) || free()) return false;
     Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
     if (!loop) return false;
-    if (!free()) loop->take_pieces(thread_);       // another loop meanwhile?
+    if (!free()) take(*loop, number_);             // another loop meanwhile?
     left_.store(true, std::memory_order_release);  // from here on the loop may be gone
     return true;
   }
@@ -72,7 +73,7 @@ class Lending {
  private:
   std::atomic<Loop*> loop_{nullptr};
   std::atomic<bool> left_{false};
-  int thread_ = 0;
+  int number_ = 0;
 };
 
 }  // namespace trine::cpu

@@ -21,13 +21,15 @@ struct Work {
   }
 };
 
+void take(Loop& loop, int thread) { loop.take_pieces(thread); }
+
 TEST(Lending, each_piece_is_done_once_and_seen_by_both) {
   Lending lending;
   std::atomic<bool> over{false};
   std::atomic<long> helped{0};
   std::thread helper([&] {
     while (!over)
-      if (lending.help([] { return false; })) ++helped;
+      if (lending.help(take, [] { return false; })) ++helped;
   });
   Work work;
   // Until the helper has come: on a busy machine the rounds may be over before it has a core.
@@ -51,10 +53,10 @@ TEST(Lending, who_is_free_leaves_the_loop_to_others) {
   Work work;
   Loop loop(64, Work::piece, &work);
   lending.offer(loop, 1);
-  EXPECT_FALSE(lending.help([] { return true; }));
+  EXPECT_FALSE(lending.help(take, [] { return true; }));
   EXPECT_TRUE(lending.offers());
   int asked = 0;  // free between looking and taking
-  EXPECT_TRUE(lending.help([&] { return asked++ == 1; }));
+  EXPECT_TRUE(lending.help(take, [&] { return asked++ == 1; }));
   EXPECT_EQ(work.scratch[1], 0);
   loop.take_pieces(0);
   lending.withdraw();

@@ -16,23 +16,21 @@ void Executor::tell_waiters() {
   if (waiters_ > 0) finished_.notify_all();
 }
 
-// Waits until `done`, which is asked under the lock. One of those who wait for `work` takes part meanwhile;
-// another does when that one sleeps or leaves.
+// Waits until `done`, which is asked under the lock. One of those who wait for `work` begins it or takes
+// part meanwhile; another does when that one sleeps or leaves.
 template <class Done>
 void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done) {
+  constexpr double kPatience = 200e3;
   if (done()) return;
   ++waiters_;
   while (!done()) {
-    const std::uint64_t seen = changes_;
     if (work && lends_ && !lent_) {
       lent_ = true;
-      lock.unlock();
-      lend_itself(seen);
-      lock.lock();
+      const bool begins = may_begin();
+      if (begins) run_next(lock, true);
+      const bool again = begins || take_part(waiter_, kPatience, lock);
       lent_ = false;
-      if (changes_ != seen) continue;
-      sleeps_ = true;
-      if (lending_.offers()) continue;  // since it gave up
+      if (again) continue;
     }
     finished_.wait(lock);
   }
@@ -40,26 +38,34 @@ void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done do
   if (waiters_ > 0 && lends_) finished_.notify_all();  // the place is free
 }
 
-// Takes pieces of loops as they come, until something has changed or none came for a while.
-void Executor::lend_itself(std::uint64_t seen) {
-  constexpr std::chrono::microseconds kPatience{200};
+// Takes part in loops as they come, until something has changed, or none came for `patience` ns: then
+// false, and the caller sleeps without letting go of the lock before.
+bool Executor::take_part(Helper& helper, double patience, std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t seen = changes_;
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
-  Clock::time_point since = Clock::now();
-  while (!changed()) {
-    if (lending_.help(changed)) {
+  lock.unlock();
+  for (Clock::time_point since = Clock::now(); !changed();) {
+    if (helper.lending.help(helper.take, changed)) {
       since = Clock::now();
-    } else if (Clock::now() - since > kPatience) {
-      return;
+    } else if (Clock::now() - since > std::chrono::duration<double, std::nano>(patience)) {
+      break;
     }
     hwy::Pause();
   }
+  // Who made the change has the lock for some instructions more: asleep, this thread would lose 10 us.
+  constexpr int kSpins = 1000;
+  for (int i = 0; i < kSpins && !lock.try_lock(); ++i) hwy::Pause();
+  if (!lock) lock.lock();
+  if (changed()) return true;
+  helper.sleeps = true;
+  return helper.lending.offers();  // since it gave up
 }
 
-void Executor::offer(Loop& loop, int thread) {
-  lending_.offer(loop, thread);
-  if (!sleeps_.exchange(false)) return;
+void Executor::offer(Helper& helper, Loop& loop, int number) {
+  helper.lending.offer(loop, number);
+  if (!helper.sleeps.exchange(false)) return;
   { const std::lock_guard guard(lock_); }  // who is about to sleep, sleeps
-  finished_.notify_all();
+  helper.alarm.notify_all();
 }
 
 void Executor::queue_wait(Queue* queue) {

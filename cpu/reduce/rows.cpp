@@ -4,14 +4,12 @@
 namespace trine::cpu {
 namespace {
 
-// At most 15 to 50 µs of one core's work: below it, waking the pool costs more than it saves (20 µs
-// on idle cores, far more where other programs compete for them).
 // Elements side by side go by in vectors; what walks down columns or over gaps waits for memory.
 double nanoseconds(const trine_reduce& op) {
   const double elements = double(op.input.rows) * double(op.input.cols);
   const bool beside = op.input.col_stride == 1 && op.axis != TRINE_EACH_COLUMN &&
                       op.function != TRINE_PROD && op.input.cols >= 256;
-  return elements * (beside ? 0.08 * trine_dtype_size(op.dtype) : 1.2);
+  return elements * (beside ? 0.05 * trine_dtype_size(op.dtype) : 1.2);
 }
 
 constexpr ReduceRung kRungs[] = {

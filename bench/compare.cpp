@@ -18,6 +18,7 @@
 #include "peers.hpp"
 #include "rounds.hpp"
 #include "runner.hpp"
+#include "shift.hpp"
 #include "side_by_side.hpp"
 #include "turns.hpp"
 
@@ -231,7 +232,7 @@ Command add_compare(CLI::App& app) {
       app.add_option(
              "--rounds", o->rounds,
              "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
-          ->check(CLI::Range(1, 500));  // the gate counts orders of 2 x 500 rounds in a double
+          ->check(CLI::Range(1, kMostRounds));
   CLI::Option* turns =
       app.add_option("--turns", o->company.path,
                      "take turns, case by case, with another run of the same words that names this "

@@ -12,6 +12,9 @@
 
 namespace trine::bench {
 
+/// Rounds of one side: a double counts the orders of 2 x 500.
+constexpr int kMostRounds = 500;
+
 /// P(U >= u) of Mann and Whitney's U when both sets, of n and m, are of one kind.
 double mann_whitney(int n, int m, double u);
 /// P(W >= w) of Wilcoxon's W, the sum of the ranks of the positive ones of n differences, when either sign

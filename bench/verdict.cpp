@@ -151,6 +151,9 @@ Comparison pair_of(const std::string& name, const json* base, const json* next) 
   const auto take = [](const json* result, std::vector<double>& rounds, std::vector<double>& roof) {
     if (result == nullptr || !result->at("verified").get<bool>()) return;
     rounds = numbers(*result, "rounds");
+    if (rounds.size() > kMostRounds)
+      throw Refusal(fmt::format("{}: {} rounds, where `trine compare` takes at most {}",
+                                case_of(*result), rounds.size(), kMostRounds));
     roof = numbers(result->at("roof"), "rounds");
   };
   take(base, pair.base, pair.base_roof);

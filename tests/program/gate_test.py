@@ -204,6 +204,10 @@ class Gate(Program):
             file.write("[" * 300000 + "]" * 300000)
         self.refused("gate", good, self.path("deep.json"), word="deep.json: nested deeper than 64")
         self.refused("gate", good, self.path("odd.json"))
+        many = dict(document, results=[dict(document["results"][0], rounds=[1e-3] * 501)])
+        with open(self.path("many.json"), "w") as file:
+            json.dump(many, file)
+        self.refused("gate", good, self.path("many.json"), word="at most 500")
         self.refused("gate", good)
         self.refused("gate", good, good, "--threshold", "0%", word="0%")
         self.refused("gate", good, good, "--threshold", "5x", word="5x")

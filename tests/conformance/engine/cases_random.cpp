@@ -86,6 +86,9 @@ Case random_case(uint64_t seed) {
                      .fast = gemm && dtype == TRINE_F32 && dice.once_in(8)});
   c.seed = seed;
   c.tight = true;
+  const oracle::Operand first = oracle::operands(c.plan).front();
+  c.beside = trine_dtype_size(first.dtype) > 1 && oracle::extent_bytes(*first.view, first.dtype) > 0 &&
+             dice.once_in(16);
   c.name += " --seed " + std::to_string(seed);
   return c;
 }

@@ -148,9 +148,7 @@ class Delay {
 }  // namespace
 
 RandomBuffer::RandomBuffer(const Device& device, uint64_t bytes, Dice& dice) {
-  // OpenCL's GPUs keep what is pinned mapped for the host, and may keep a copy of what is wrapped.
-  const bool any = device.backend() != "opencl" || device.facts().kind == DeviceKind::cpu;
-  switch (any ? dice.below(4) : 0) {
+  switch (any_kind(device) ? dice.below(4) : 0) {
     case 0: buffer = Buffer(device, bytes); break;
     case 1: buffer = Buffer(device, bytes, Memory::pinned); break;
     default:
@@ -159,6 +157,10 @@ RandomBuffer::RandomBuffer(const Device& device, uint64_t bytes, Dice& dice) {
       buffer = Buffer::wrap(device, pages->data(), bytes);
   }
 }
+
+RandomBuffer::RandomBuffer(const Device& device, uint64_t bytes)
+    : pages(std::make_unique<Guarded>(bytes + 1)),
+      buffer(Buffer::wrap(device, pages->data(), bytes)) {}
 
 Moves::Moves(Device device, std::vector<Device> others)
     : device_(std::move(device)), others_(std::move(others)) {}

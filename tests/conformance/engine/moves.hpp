@@ -19,6 +19,12 @@ struct RandomBuffer {
   Buffer buffer;
 
   RandomBuffer(const Device& device, uint64_t bytes, Dice& dice);
+  /// Wrapped memory that begins a byte before where it should.
+  RandomBuffer(const Device& device, uint64_t bytes);
+  /// OpenCL's GPUs keep what is pinned mapped for the host, and may keep a copy of what is wrapped.
+  static bool any_kind(const Device& device) {
+    return device.backend() != "opencl" || device.facts().kind == DeviceKind::cpu;
+  }
 };
 
 class Moves {

@@ -206,13 +206,21 @@ Runner::Outcome Runner::run_in_arenas(const Case& c, const Arenas& arenas,
     views.push_back(view_of(*o.view, o.dtype, buffers[at.arena], at.offset));
   }
   Outcome outcome;
-  outcome.choice = enqueue(c.plan, views, turn, c.hostile_environment, outcome.wrong);
+  try {
+    outcome.choice = enqueue(c.plan, views, turn, c.hostile_environment, outcome.wrong);
+    if (c.beside) outcome.wrong = "memory that begins beside its elements was taken";
+  } catch (const Error& error) {
+    if (!c.beside || error.status() != Status::invalid_argument) throw;
+  }
   for (size_t a = 0; a < arenas.count(); ++a) {
     std::fill(found[a].begin(), found[a].end(), char(0x5a));
     copy(queue_, row_major(buffers[a], Dtype::b8, 1, int64_t(found[a].size())), bytes_of(found[a]));
   }
   queue_.wait();
-  if (outcome.wrong.empty()) outcome.wrong = arenas.judge(found, uint32_t(outcome.choice.numerics));
+  if (!outcome.wrong.empty()) return outcome;
+  if (!c.beside) outcome.wrong = arenas.judge(found, uint32_t(outcome.choice.numerics));
+  for (size_t a = 0; c.beside && a < arenas.count(); ++a)
+    if (found[a] != arenas.before(a)) outcome.wrong = "a call that was refused has written";
   return outcome;
 }
 
@@ -247,8 +255,12 @@ void Runner::take_turn(const Case& c, const Turn& turn, const std::function<Outc
   try {
     const Outcome outcome = body();
     ++report_.cases;
-    count(c, outcome.choice);
-    if (!outcome.wrong.empty()) fail(c, outcome.choice.rung(), outcome.wrong);
+    if (outcome.choice.device)
+      count(c, outcome.choice);
+    else
+      ++report_.classes["refused"][device_.id() + " memory beside its elements"];
+    if (!outcome.wrong.empty())
+      fail(c, outcome.choice.device ? outcome.choice.rung() : "refused", outcome.wrong);
   } catch (const Error& error) {
     if (error.status() == Status::unsupported) return skip(c, turn, error);
     ++report_.cases;
@@ -266,7 +278,10 @@ std::vector<Buffer> Runner::allocate(const Case& c, const std::vector<uint64_t>&
     Dice dice(~c.seed);
     held_.clear();
     for (const uint64_t size : sizes) {
-      if (c.tight) held_.emplace_back(device_, size, dice);
+      if (c.beside && held_.empty())
+        held_.emplace_back(device_, size);
+      else if (c.tight)
+        held_.emplace_back(device_, size, dice);
       buffers.push_back(c.tight ? held_.back().buffer : Buffer(device_, size));
     }
   } catch (const Error& error) {
@@ -284,7 +299,8 @@ std::vector<Buffer> Runner::allocate(const Case& c, const std::vector<uint64_t>&
   return buffers;
 }
 
-void Runner::run(const Case& c) {
+void Runner::run(Case c) {
+  c.beside = c.beside && RandomBuffer::any_kind(device_);
   const std::vector<Turn> all = turns(c);
   if (all.empty()) return;
   if (c.far) {

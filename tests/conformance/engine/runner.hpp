@@ -20,7 +20,7 @@ class Runner {
 
   /// How many runs a case makes here.
   int64_t runs_of(const Case& c) const;
-  void run(const Case& c);
+  void run(Case c);
 
   /// Fills and copies, the same each time: `kMoves` of either, where nothing was asked for by name.
   static constexpr int64_t kMoves = 100;

@@ -29,7 +29,8 @@ struct Case {
   bool parameters = false;           ///< every rung with every combination of its parameters
   bool far = false;    ///< memory too wide for guard zones: elements are copied one row each
   bool tight = false;  ///< random: each operand in memory of a random kind that just holds it
-  bool beside = false;  ///< the first operand's memory begins at a byte where no element may: refused
+  bool beside =
+      false;  ///< the first operand's memory begins at a byte where no element may: refused
   std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
 };
 

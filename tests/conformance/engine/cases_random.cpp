@@ -87,8 +87,8 @@ Case random_case(uint64_t seed) {
   c.seed = seed;
   c.tight = true;
   const oracle::Operand first = oracle::operands(c.plan).front();
-  c.beside = trine_dtype_size(first.dtype) > 1 && oracle::extent_bytes(*first.view, first.dtype) > 0 &&
-             dice.once_in(16);
+  c.beside = trine_dtype_size(first.dtype) > 1 &&
+             oracle::extent_bytes(*first.view, first.dtype) > 0 && dice.once_in(16);
   c.name += " --seed " + std::to_string(seed);
   return c;
 }

@@ -27,10 +27,9 @@ struct Case {
   bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
   bool fast = false;                 ///< runs once more asking for fast numerics
   bool parameters = false;           ///< every rung with every combination of its parameters
-  bool far = false;    ///< memory too wide for guard zones: elements are copied one row each
-  bool tight = false;  ///< random: each operand in memory of a random kind that just holds it
-  bool beside =
-      false;  ///< the first operand's memory begins at a byte where no element may: refused
+  bool far = false;     ///< memory too wide for guard zones: elements are copied one row each
+  bool tight = false;   ///< random: each operand in memory of a random kind that just holds it
+  bool beside = false;  ///< the first operand's memory begins a byte early: it is refused
   std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
 };
 

@@ -172,7 +172,7 @@ Queue::Kernel& Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan,
 void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
   const Current current(device_);
   // What can fail without the device comes first, so that a plan starts whole or not at all.
-  Function functions[gpu::kMaxLaunches];
+  Function functions[gpu::kMaxLaunches]{};
   for (int l = 0; l < plan.launch_count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
     Kernel& kernel = kernel_of(row, plan, launch);

@@ -265,6 +265,7 @@ TEST_F(Copies, BetweenDevicesOnOneQueueFromManyThreadsDontShareIt) {
   };
   panel.slow_copies(1);  // so that they meet
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) threads.emplace_back(many_times, 1000 * float(t));
   for (std::thread& thread : threads) thread.join();
   panel.slow_copies(0);

@@ -194,6 +194,7 @@ TEST(HostCall, WhatCallsKeepForTheNextIsBoundedAndCanBeLetGo) {
   const auto call = [&] { sum(values, {.device = "fake:1:as=mine", .rung = "naive"}); };
   panel.hold(1);
   std::vector<std::thread> threads;
+  threads.reserve(kCalls);
   for (int i = 0; i < kCalls; ++i) threads.emplace_back(call);
   EXPECT_TRUE(eventually([&] { return panel.count(FAKE_LAUNCHES) == launches + kCalls; }));
   EXPECT_EQ(panel.count(FAKE_BUFFERS), buffers + kCalls * 3) << "input, output and a ring each";

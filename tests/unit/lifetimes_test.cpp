@@ -212,7 +212,7 @@ TEST_F(AdoptedQueues, MayBeDestroyedAfterTheLastWait) {
       run(adopted, sum());
       adopted.wait();
       theirs.is_destroyed = 1;
-      Buffer(std::move(kept));  // goes before the Queue
+      kept = {};  // goes before the Queue
       expect_unused();
     }
     data = {};  // and after it

@@ -219,7 +219,7 @@ struct Worker {
   }
   Buffer prepared(Image& bytes) {
     if (!queue) return {};
-    const Buffer buffer(queue.device(), bytes.size());
+    Buffer buffer(queue.device(), bytes.size());
     trine::copy(queue, all_of(bytes), all_of(buffer));
     queue.wait();
     return buffer;

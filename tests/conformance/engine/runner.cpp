@@ -80,6 +80,7 @@ std::vector<std::string> combinations(const RungInfo& rung) {
 
 std::vector<Device> opened(const std::vector<std::string>& names) {
   std::vector<Device> devices;
+  devices.reserve(names.size());
   for (const std::string& name : names) devices.push_back(open(name));
   return devices;
 }

@@ -301,6 +301,7 @@ Item* Executor::take_item(Queue* queue) {
   }
   item->next = nullptr;
   item->mark = nullptr;
+  item->executors_alone = false;
   return item;
 }
 

@@ -12,8 +12,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/backends/ops.h" "${PROJECT_SOURCE_DIR}/back
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
 
 if(TARGET trine)
-  set_target_properties(trine PROPERTIES
-    VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}" INSTALL_RPATH "$ORIGIN")
+  set_property(TARGET trine PROPERTY INSTALL_RPATH "$ORIGIN")
   install(TARGETS trine trine_headers EXPORT trine_targets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(EXPORT trine_targets NAMESPACE trine:: DESTINATION "${package_dir}")

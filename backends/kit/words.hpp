@@ -8,8 +8,12 @@
 namespace trine::kit {
 
 /// Insertions, deletions, replacements and swaps of neighbours between two words of at most 63
-/// letters; 64 beyond.
+/// letters, capital or small; 64 beyond.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
+  const auto same = [](char x, char y) {
+    const int small = x | 0x20;
+    return x == y || ((x ^ y) == 0x20 && small >= 'a' && small <= 'z');
+  };
   constexpr std::size_t most = 64;
   if (a.size() >= most || b.size() >= most) return most;
   std::size_t rows[3][most] = {};  // two rows back, for the swaps
@@ -20,9 +24,9 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) noexcep
     std::size_t* const row = rows[i % 3];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t replaced = above[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
         row[j] = std::min(row[j], before[j - 2] + 1);
       }
     }

@@ -34,6 +34,12 @@ find "$prefix" -name '*.so*' -o -path '*/bin/*' -type f | while read -r file; do
   ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file looks in the build tree"
 done
 
+# The package promises what a minor version promises, and so must the name that programs load.
+version=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9]*[.][0-9]*\)[.].*/\1/p' \
+  "$(find "$prefix" -name trineConfigVersion.cmake)")
+readelf -d "$(find "$prefix" -name libtrine.so)" | grep -F "[libtrine.so.$version]" > /dev/null ||
+  fail "libtrine.so is not called libtrine.so.$version: programs of other versions would load it"
+
 steps='set -e
 cmake -S project -B build -Dtrine_DIR="$(dirname "$(find "$PWD"/moved -name trineConfig.cmake)")" "$@"
 cmake --build build

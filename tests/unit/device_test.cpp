@@ -45,6 +45,7 @@ TEST(Devices, OpenByNameAndAreTheSameAgain) {
 
 TEST(Devices, AWrongNameSaysWhatThereIs) {
   EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("fale:0"));
+  EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("FAKE:0"));
   EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("gpu"));
   EXPECT_REFUSED(Status::not_found, "fake:0, fake:1, other:0", open("nothing like it"));
   for (const char* name : {"fake:2", "fake:-1", "fake:", "fake:x", "fake:0:", "fake:0:x", "", ":",

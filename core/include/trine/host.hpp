@@ -20,6 +20,7 @@
 #include <trine/place.hpp>
 
 #include <span>
+#include <type_traits>
 
 namespace trine {
 
@@ -123,11 +124,12 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
             options);
 }
 
-/// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major, of float, double or int32_t. alpha
-/// and beta must be exact in T; with beta 0, c is not read, with alpha 0, a and b are not.
+/// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major, of float, double or int32_t. With
+/// beta 0, c is not read, with alpha 0, a and b are not.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
-          const HostOptions& options = {}, double alpha = 1, double beta = 0) {
+          const HostOptions& options = {}, std::type_identity_t<T> alpha = 1,
+          std::type_identity_t<T> beta = 0) {
   gemm(alpha, host_row_major(a, dtype_of<T>, m, k), host_row_major(b, dtype_of<T>, k, n), beta,
        host_row_major(c, dtype_of<T>, m, n), options);
 }

@@ -7,8 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "bench/error.hpp"
-#include "bench/json.hpp"
+#include "bench/timing/json.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "bench/table.hpp"
+#include "bench/ui/table.hpp"
 #include "figures.hpp"
 
 namespace trine::bench::report {

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "bench/overtaking.hpp"
+#include "bench/stats/overtaking.hpp"
 #include "curves.hpp"
 #include "figures.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/table.hpp"
+#include "bench/ui/table.hpp"
 
 namespace trine::bench::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 #include "report_page.h"
 
 namespace trine::bench::report {

@@ -1,12 +1,12 @@
 // The judge of a case's memory: the right answer passes, every kind of wrong one is seen.
-#include "engine/arena.hpp"
+#include "conformance/arena.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "tests/oracle/bits.hpp"
+#include "oracle/bits.hpp"
 
 namespace trine::conformance {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "engine/case.hpp"
-#include "engine/goldens.hpp"
-#include "tests/oracle/bits.hpp"
+#include "conformance/case.hpp"
+#include "conformance/goldens.hpp"
+#include "oracle/bits.hpp"
 
 namespace trine::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "engine/verify.hpp"
+#include "conformance/verify.hpp"
 
 #include <trine/trine.hpp>
 

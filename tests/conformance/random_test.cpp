@@ -5,7 +5,7 @@
 
 #include <iostream>
 
-#include "engine/verify.hpp"
+#include "conformance/verify.hpp"
 
 namespace trine::conformance {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "engine/verify.hpp"
+#include "conformance/verify.hpp"
 
 namespace trine::conformance {
 namespace {

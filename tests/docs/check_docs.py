@@ -12,7 +12,7 @@ import sys
 EXCERPT = re.compile(r"<!-- from: (\S+) -->\n```\w*\n(.*?)```", re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 WORD = re.compile(r"`([^`\n]+)`")
-FOLDERS = ("backends/", "bench/", "cmake/", "core/", "cpu/", "cuda/", "docs/", "examples/", "opencl/",
+FOLDERS = ("backends/", "bench/", "cmake/", "core/", "cpu/", "cuda/", "docs/", "examples/", "opencl/", "oracle/", "conformance/",
            "tests/", ".ci/")
 DEV = re.compile(r"\./dev ([a-z][a-z-]*)")
 NEW = re.compile(r"<!-- new: (.+?) -->")

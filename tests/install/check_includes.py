@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "bench", "tests", "examples")
+FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples")
 SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
 CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -21,12 +21,17 @@ ARROWS = {
     "cuda": {"contract", "backends"},
     "opencl": {"contract", "backends"},
     "cpu": {"contract", "backends"},
-    "bench": {"api", "contract", "tests/oracle", "tests/conformance/engine"},
-    "tests": {"api", "contract"},
-    "tests/oracle": {"api", "contract"},
-    # The cases themselves, which `trine verify` runs too.
-    "tests/conformance/engine": {"api", "contract", "tests/oracle"},
+    "oracle": {"api", "contract"},
+    "conformance": {"api", "contract", "oracle"},
+    "bench": {"api", "contract", "oracle", "conformance"},
+    "tests": {"api", "contract", "oracle"},
     "examples": {"api"},
+}
+# The rooms of a folder: each sees itself and those in the lines above.
+ROOMS = {
+    "core/src": [{"runtime"}, {"call"}, {"auto"}, {"host"}],
+    "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate"},
+              {"placement"}, {"report"}, {"commands"}],
 }
 # What the design names beside the arrows: the part that may look inside, and what it may see.
 EXCEPTIONS = [
@@ -37,19 +42,26 @@ EXCEPTIONS = [
     ("tests/unit/", ("core/", "backends/")),
     ("tests/program/", ("bench/",)),
     ("tests/liars/", ("bench/",)),
-    ("tests/conformance/", ("tests/oracle/", "tests/conformance/engine/")),
-    ("tests/unit/", ("tests/oracle/",)),
-    ("tests/mutants/", ("tests/conformance/engine/",)),
+    ("tests/conformance/", ("conformance/",)),
+    ("tests/mutants/", ("conformance/",)),
+    ("tests/cpu/", ("cpu/", "backends/")),
     ("core/include/", ("core/include/",)),
 ]
 
 
 def owner(path):
     """The folder whose rules a file follows."""
-    for folder in ("tests/oracle", "tests/conformance/engine"):
-        if path.startswith(folder + "/"):
-            return folder
     return path.split("/")[0]
+
+
+def room(path):
+    """The folder of rooms that a file lies in, and the room's place in their order; or None."""
+    for folder, order in ROOMS.items():
+        name = path.removeprefix(folder + "/").split("/")[0]
+        for place, rooms in enumerate(order):
+            if path.startswith(folder + "/") and name in rooms:
+                return folder, place, name
+    return None
 
 
 def resolve(root, file, quoted, target):
@@ -76,6 +88,9 @@ def allowed(file, target):
     if target in ("api", "contract"):
         return target in ARROWS[here]
     there = owner(target)
+    mine, its = room(file), room(target)
+    if mine and its and mine[0] == its[0]:
+        return mine[2] == its[2] or its[1] < mine[1]
     if there == here or there in ARROWS[here]:
         return True
     return any(file.startswith(part) and target.startswith(seen) for part, seen in EXCEPTIONS)
@@ -133,9 +148,12 @@ def self_test():
                ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
                ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),
                ("examples/a.cpp", "backends/abi.h"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
-               ("core/src/a.cpp", "tests/oracle/a.hpp")]
+               ("core/src/a.cpp", "oracle/a.hpp"),
+               ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
+               ("bench/timing/a.hpp", "bench/commands/a.hpp")]
     legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/row.hpp"),
-             ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "tests/oracle/a.hpp")]
+             ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "oracle/a.hpp"),
+             ("core/src/host/a.cpp", "core/src/call/a.hpp"), ("bench/gate/a.cpp", "bench/timing/a.hpp")]
     return [f"accepted: {a} -> {b}" for a, b in refused if allowed(a, b)] + [
         f"refused: {a} -> {b}" for a, b in legal if not allowed(a, b)]
 

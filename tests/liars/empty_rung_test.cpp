@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/runner.hpp"
+#include "bench/timing/runner.hpp"
 
 namespace trine::bench {
 namespace {

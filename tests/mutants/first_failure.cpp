@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "tests/conformance/engine/verify.hpp"
+#include "conformance/verify.hpp"
 
 #include <trine/trine.hpp>
 

@@ -1,5 +1,5 @@
 // The exact sum against MPFR on every value class, and its special cases one by one.
-#include "exact_sum.hpp"
+#include "oracle/exact_sum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpfr_sum.hpp"
-#include "values.hpp"
+#include "oracle/values.hpp"
 
 namespace trine::oracle {
 namespace {

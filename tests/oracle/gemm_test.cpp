@@ -1,14 +1,14 @@
 // The gemm reference against the chain spelled out in MPFR, and the rules of alpha, beta and zero.
-#include "gemm.hpp"
+#include "oracle/gemm.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <limits>
 
-#include "bits.hpp"
 #include "mpfr_sum.hpp"
-#include "operation.hpp"
+#include "oracle/bits.hpp"
+#include "oracle/operation.hpp"
 
 namespace trine::oracle {
 namespace {

@@ -1,5 +1,5 @@
 // Philox against the known answers of Random123, and lanes against single calls.
-#include "philox.hpp"
+#include "oracle/philox.hpp"
 
 #include <gtest/gtest.h>
 

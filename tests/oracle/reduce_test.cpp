@@ -1,5 +1,5 @@
 // The reduce reference on inputs that a reader can check by hand, and strided against dense.
-#include "reduce.hpp"
+#include "oracle/reduce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <ctime>
 #include <limits>
 
-#include "bits.hpp"
-#include "operation.hpp"
+#include "oracle/bits.hpp"
+#include "oracle/operation.hpp"
 
 namespace trine::oracle {
 namespace {

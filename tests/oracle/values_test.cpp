@@ -1,6 +1,6 @@
 // Value classes do what their names say, the same whatever the layout; digests and comparisons see
 // what they must and nothing else.
-#include "values.hpp"
+#include "oracle/values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "bits.hpp"
-#include "operation.hpp"
+#include "oracle/bits.hpp"
+#include "oracle/operation.hpp"
 
 namespace trine::oracle {
 namespace {

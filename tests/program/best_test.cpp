@@ -1,9 +1,9 @@
 // What a sweep tries, and when a gain is one.
-#include "bench/best.hpp"
+#include "bench/timing/best.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -1,13 +1,13 @@
 // How long work ends early, and the exit code that comes of it.
-#include "bench/control.hpp"
+#include "bench/ui/control.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
 
-#include "bench/error.hpp"
-#include "bench/side_by_side.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "bench/error.hpp"
-#include "bench/verdict.hpp"
+#include "bench/gate/verdict.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -102,7 +102,7 @@ class Gate(Program):
             return change
 
         def repeat(*files):
-            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/repeatability.py")
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/tools/repeatability.py")
             return subprocess.run([sys.executable, script, *files], capture_output=True, text=True)
         document["results"] = [{**document["results"][0], "batch": i + 1} for i in range(20)]
         base = self.changed(document, "base.json", lambda result: None)

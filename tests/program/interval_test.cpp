@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "bench/measure.hpp"
-#include "bench/rounds.hpp"
-#include "bench/table.hpp"
+#include "bench/stats/measure.hpp"
+#include "bench/timing/rounds.hpp"
+#include "bench/ui/table.hpp"
 
 namespace trine::bench {
 namespace {

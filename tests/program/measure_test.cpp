@@ -1,5 +1,5 @@
 // Statistics of samples, and that a failing measurement fails.
-#include "bench/measure.hpp"
+#include "bench/stats/measure.hpp"
 
 #include <gtest/gtest.h>
 

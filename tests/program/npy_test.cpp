@@ -1,5 +1,5 @@
 // .npy files: what is written is read back; malformed ones are refused and nothing is left behind.
-#include "bench/npy.hpp"
+#include "bench/cases/npy.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

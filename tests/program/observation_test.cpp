@@ -1,5 +1,5 @@
 // The sentence on transfer costs, from made-up results whose answer is known.
-#include "bench/observation.hpp"
+#include "bench/timing/observation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // From which size on one curve is ahead of another: the words, and the place between two sizes.
-#include "bench/overtaking.hpp"
+#include "bench/stats/overtaking.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // The random cases of `trine calibrate --check` keep to their stated range, and come again from their seed.
-#include "bench/placement.hpp"
+#include "bench/placement/placement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "bench/choices.hpp"
+#include "bench/placement/choices.hpp"
 
 namespace trine::bench {
 namespace {

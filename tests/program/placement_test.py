@@ -34,7 +34,7 @@ class TestPlacement(Program):
         self.assertEqual(len(self.files()), len(both.split(",")), text)
         document = self.load("c.json")
         self.assertEqual(document["command"], "calibrate")
-        # Whether their results are right is asked before: a class more wants a line in bench/choices.cpp.
+        # Whether their results are right is asked before: a class more wants a line in bench/placement/choices.cpp.
         with open(os.path.join(self.data, next(name for name in self.files() if "-cpu-" in name))) as file:
             classes = {line.split(" pageable ")[0] for line in file if " pageable " in line}
         self.assertEqual(len(classes), 56, classes)

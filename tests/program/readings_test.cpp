@@ -1,5 +1,5 @@
 // What the source documents published, and what is read off their tables as measured today.
-#include "bench/readings.hpp"
+#include "bench/published/readings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 
-#include "bench/cpu_roof.hpp"
-#include "bench/gpu_roof.hpp"
-#include "bench/roof.hpp"
-#include "bench/scrutiny.hpp"
+#include "bench/roofs/cpu_roof.hpp"
+#include "bench/roofs/gpu_roof.hpp"
+#include "bench/roofs/roof.hpp"
+#include "bench/timing/scrutiny.hpp"
 
 namespace trine::bench {
 namespace {

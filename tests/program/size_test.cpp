@@ -1,9 +1,9 @@
 // Sizes on the command line: what they mean, and that nonsense and overflow are refused.
-#include "bench/size.hpp"
+#include "bench/cases/size.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

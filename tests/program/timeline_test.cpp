@@ -1,9 +1,9 @@
 // The arithmetic of timelines: cuts that cover everything once, spans that can't be, shares, pictures.
-#include "bench/timeline.hpp"
+#include "bench/transfer/timeline.hpp"
 
 #include <gtest/gtest.h>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "bench/pipeline.hpp"
-#include "bench/roofline.hpp"
-#include "bench/ways.hpp"
+#include "bench/timing/roofline.hpp"
+#include "bench/transfer/pipeline.hpp"
+#include "bench/transfer/ways.hpp"
 
 namespace trine::bench {
 namespace {

@@ -1,5 +1,5 @@
 // Runs that take turns: processes of their own, as in use.
-#include "bench/turns.hpp"
+#include "bench/gate/turns.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include <functional>
 #include <thread>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -1,12 +1,12 @@
 // The gate's verdicts on two documents: what is a case, what is a figure, what is no comparison at all.
-#include "bench/verdict.hpp"
+#include "bench/gate/verdict.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "bench/error.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <new>
 
-#include "core/src/saved.hpp"
+#include "core/src/runtime/saved.hpp"
 #include "fixture.hpp"
 
 namespace {

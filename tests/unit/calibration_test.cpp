@@ -1,6 +1,6 @@
 // Calibrations decide, say so, and are refused whole where anything in them is wrong.
-#include "core/src/calibration.hpp"
-#include "core/src/placement.hpp"
+#include "core/src/auto/calibration.hpp"
+#include "core/src/auto/placement.hpp"
 
 #include <trine/tuning.hpp>
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/oracle/exact_sum.hpp"
+#include "oracle/exact_sum.hpp"
 
 namespace {
 

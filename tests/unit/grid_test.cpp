@@ -1,12 +1,12 @@
 // What a calibration predicts between, beyond and in spite of its samples, and where two of them change
 // places.
-#include "core/src/grid.hpp"
+#include "core/src/auto/grid.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/src/break_even.hpp"
+#include "core/src/auto/break_even.hpp"
 
 namespace trine::testing {
 namespace {

@@ -1,7 +1,8 @@
 // Placement among the fakes: one GPU twice (both fake devices have memory of their own), one CPU.
 #include <algorithm>
 
-#include "core/src/placement.hpp"
+#include "core/src/auto/placement.hpp"
+#include "core/src/runtime/error.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {

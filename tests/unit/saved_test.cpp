@@ -1,6 +1,6 @@
 // The files of saved measurements: what isn't whole, ours and of this very device is refused in words,
 // nowhere to keep one is an ordinary state, and any number of processes may write at once.
-#include "core/src/saved.hpp"
+#include "core/src/runtime/saved.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // The saved tuning table in selection: a row decides the calls it was measured for and no others, never
 // moves what a call promises of its bits, and what can't be used is named while the built-in choice runs.
-#include "core/src/tuning.hpp"
+#include "core/src/call/tuning.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/src/saved.hpp"
+#include "core/src/runtime/saved.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {

@@ -1,0 +1,152 @@
+#include "cases.hpp"
+
+#include <algorithm>
+
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+template <class Parse>
+auto parsed(const std::vector<std::string>& words, const std::vector<std::string>& defaults,
+            Parse parse) {
+  std::vector<decltype(parse(std::string_view()))> values;
+  for (const std::string& word : words.empty() ? defaults : words) values.push_back(parse(word));
+  return values;
+}
+
+std::vector<std::string> default_sizes(Operation operation) {
+  switch (operation) {
+    case Operation::reduce: return {"2^10", "2^16", "2^20", "2^24"};
+    case Operation::transpose: return {"256", "1024", "4096"};
+    default: return {"64", "256", "1024"};
+  }
+}
+
+std::vector<std::string> default_dtypes(Operation operation) {
+  if (operation == Operation::transpose) return {"f32"};
+  return {"f32", "f64"};
+}
+
+std::vector<std::string> or_else(const std::vector<std::string>& words,
+                                 const std::vector<std::string>& defaults) {
+  return words.empty() ? defaults : words;
+}
+
+/// The second parameter of "rung:a=1,b=2", which the comma took apart.
+bool is_parameter(const std::string& word) {
+  return word.find('=') != std::string::npos && word.find(':') == std::string::npos;
+}
+
+}  // namespace
+
+std::string default_size(Operation operation) { return default_sizes(operation).back(); }
+
+void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
+              const char* help) {
+  const auto take = [&target](const std::vector<std::string>& words) {
+    target.clear();
+    for (const std::string& word : words)
+      if (is_parameter(word) && !target.empty() && target.back().find(':') != std::string::npos)
+        target.back() += "," + word;
+      else
+        target.push_back(word);
+  };
+  app.add_option_function<std::vector<std::string>>(option, take, help)
+      ->delimiter(',')
+      ->expected(1, -1);
+}
+
+void add_case_options(CLI::App& app, Cases& c) {
+  add_list(app, "operations", c.operations, "reduce, transpose, gemm (default: all)");
+  add_list(app, "--dtype", c.dtypes, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
+  add_list(app, "--size", c.sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
+  add_list(app, "--function", c.functions, "reduce: sum prod min max argmin argmax");
+  add_list(app, "--map", c.maps, "reduce: identity abs square");
+  add_list(app, "--axis", c.axes, "reduce: all each_row each_column");
+  add_list(app, "--layout", c.layouts,
+           "r or c for each operand, as rr, rcr (default: all row-major)");
+  add_list(app, "--values", c.values,
+           "value class of the random data: uniform, wide, cancel, mixed, …");
+  app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
+}
+
+void add_time_limit(CLI::App& app, double& limit) {
+  app.add_option("--time-limit", limit, "end after so many seconds with what there is")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_measuring_options(CLI::App& app, Measuring& m) {
+  add_list(app, "--device", m.devices,
+           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
+  app.add_option("--seed", m.seed, "seed of the random data");
+  app.add_option("--min-time", m.budget, "least measuring time of a figure in seconds")
+      ->check(CLI::Range(0.001, 60.0));
+  add_time_limit(app, m.limit);
+  app.add_option("--json", m.json, "write the results as JSON too")->type_name("FILE");
+}
+
+std::vector<Operation> operations_of(const std::vector<std::string>& words) {
+  return parsed(words, {"reduce", "transpose", "gemm"}, parse_operation);
+}
+
+std::vector<Problem> variations(const Cases& c, const Problem& base) {
+  const bool reduce = base.operation == Operation::reduce;
+  const auto of_reduce = [&](const std::vector<std::string>& words) {
+    return reduce ? words : std::vector<std::string>{};
+  };
+  std::vector<Problem> all;
+  for (Function function : parsed(of_reduce(c.functions), {"sum"}, parse_function))
+    for (Map map : parsed(of_reduce(c.maps), {"identity"}, parse_map))
+      for (Axis axis : parsed(of_reduce(c.axes), {"all"}, parse_axis))
+        for (const std::string& layout : or_else(c.layouts, {base.layout}))
+          for (const std::string& values : or_else(c.values, {base.values})) {
+            Problem p = base;
+            p.function = function;
+            p.map = map;
+            p.axis = axis;
+            p.layout = layout;
+            p.values = values;
+            p.result = reduce ? result_dtype(function, map, p.dtype) : p.dtype;
+            if (reduce && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
+            check(p);
+            check_memory(p, true);
+            all.push_back(p);
+          }
+  return all;
+}
+
+std::vector<Problem> problems_of(const Cases& c) {
+  std::vector<Problem> all;
+  for (Operation operation : operations_of(c))
+    for (Dtype dtype : parsed(c.dtypes, default_dtypes(operation), parse_dtype))
+      for (const std::string& size : or_else(c.sizes, default_sizes(operation))) {
+        Problem base;
+        base.operation = operation;
+        base.dtype = dtype;
+        base.size = parse_size(operation, size);
+        base.layout = default_layout(operation);
+        for (Problem& p : variations(c, base)) all.push_back(std::move(p));
+      }
+  return all;
+}
+
+std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
+  std::vector<std::vector<Problem>> groups;
+  std::vector<std::string> names;
+  for (Problem& problem : problems) {
+    Problem sizeless = problem;
+    sizeless.size = {};
+    const std::string name = to_string(sizeless);
+    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+    if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
+    groups[size_t(at)].push_back(std::move(problem));
+  }
+  for (std::vector<Problem>& group : groups)
+    std::stable_sort(group.begin(), group.end(), [](const Problem& a, const Problem& b) {
+      return footprint(a) < footprint(b);
+    });
+  return groups;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,74 @@
+// A case of the program in the command line's words, and what becomes of them: the oracle's
+// description (which knows shapes, bytes, flops) and the API's operation over device memory.
+#pragma once
+
+#include <trine/trine.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "oracle/operation.hpp"
+#include "size.hpp"
+
+namespace trine::bench {
+
+struct Problem {
+  Operation operation = Operation::reduce;
+  Function function = Function::sum;
+  Map map = Map::identity;
+  Axis axis = Axis::all;
+  Dtype dtype = Dtype::f32;
+  Dtype result = Dtype::f32;  ///< reduce's result dtype; else dtype
+  Size size;
+  int64_t batch = 1;      ///< transpose and gemm: as many matrices, one after the other
+  bool shared_b = false;  ///< gemm: one B for all of the batch
+  std::string layout;     ///< one letter an operand, r(ow-) or c(olumn-major): "r", "rr", "rrr"
+  /// reduce and transpose of a vector: elements from one to the next, and before the first.
+  int64_t stride_in = 1, stride_out = 1, offset_in = 0, offset_out = 0;
+  double alpha = 1, beta = 0;
+  Numerics numerics = Numerics::reproducible;
+  std::string values = "uniform";  ///< the oracle's value class
+};
+
+using DeviceOperation = std::variant<Reduce, Transpose, Gemm>;
+
+/// The oracle's description: dense views in the problem's layout, without memory.
+oracle::Operation plan(const Problem& problem);
+
+/// Bytes of each operand, the output last.
+std::vector<uint64_t> operand_bytes(const Problem& problem);
+
+/// The description with host memory, one pointer an operand.
+oracle::Operation host_operation(const Problem& problem, const std::vector<void*>& data);
+/// The operation over device memory: one (buffer, byte offset) an operand.
+struct Place {
+  Buffer buffer;
+  uint64_t offset = 0;
+};
+DeviceOperation device_operation(const Problem& problem, const std::vector<Place>& places);
+/// Its shapes alone, without memory.
+DeviceOperation planned(const Problem& problem);
+/// What would run, by the device's own choice or by the rung named; throws Error where it takes no such call.
+Choice choice_of(const Device& device, const Problem& problem, const std::string& rung = {});
+/// What it is in the tuning table's words.
+std::string tuned_call(const Problem& problem);
+/// Enqueues it by the rung named, or by the device's own choice.
+Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung);
+
+/// What the rate is quoted of: flops of a gemm, else the least bytes moved.
+double work(const Problem& problem);
+uint64_t footprint(const Problem& problem);  ///< bytes of all operands
+/// Whether the rate is quoted in flop/s (gemm) or bytes/s.
+bool rated_by_flops(const Problem& problem);
+
+/// "reduce sum f32 2^24", "gemm f64 512x512x512 rcr".
+std::string to_string(const Problem& problem);
+/// Throws Refusal on a layout, function, map or dtype that the operation doesn't have.
+void check(const Problem& problem);
+/// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the
+/// program without a word.
+void check_memory(const Problem& problem, bool verifies);
+std::string default_layout(Operation operation);
+
+}  // namespace trine::bench

@@ -1,0 +1,96 @@
+#include "size.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <vector>
+
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why,
+                         std::string_view forms = "N, RxC (for gemm MxNxK)") {
+  throw Refusal(fmt::format("size '{}': {}; write {}, with k, M, G or 2^k", text, why, forms));
+}
+
+int64_t digits(std::string_view whole, std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) refuse(whole, "too large for 64 bits");
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0)
+    refuse(whole, "not a number");
+  return value;
+}
+
+int64_t factor(std::string_view whole, std::string_view text) {
+  if (text.empty()) refuse(whole, "an empty factor");
+  if (text.starts_with("2^")) {
+    const int64_t power = digits(whole, text.substr(2));
+    if (power > 62) refuse(whole, "too large for 64 bits");
+    return int64_t{1} << power;
+  }
+  int shift = 0;
+  switch (text.back()) {
+    case 'k': shift = 10; break;
+    case 'M': shift = 20; break;
+    case 'G': shift = 30; break;
+    default: break;
+  }
+  const int64_t value = digits(whole, shift != 0 ? text.substr(0, text.size() - 1) : text);
+  if (value > (INT64_MAX >> shift)) refuse(whole, "too large for 64 bits");
+  return value << shift;
+}
+
+void check_product(std::string_view text, int64_t a, int64_t b) {
+  int64_t product = 0;
+  // 16 bytes is the largest element: its byte count must fit as well.
+  if (__builtin_mul_overflow(a, b, &product) ||
+      __builtin_mul_overflow(product, int64_t{16}, &product))
+    refuse(text, "more bytes than 63 bits can count");
+}
+
+std::string short_number(int64_t value) {
+  if (value >= 1024 && std::has_single_bit(static_cast<uint64_t>(value)))
+    return fmt::format("2^{}", std::countr_zero(static_cast<uint64_t>(value)));
+  return fmt::format("{}", value);
+}
+
+}  // namespace
+
+Size parse_size(Operation operation, std::string_view text) {
+  std::vector<int64_t> factors;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('x', begin), text.size());
+    factors.push_back(factor(text, text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  const size_t most = operation == Operation::gemm ? 3 : 2;
+  if (factors.size() > most || (operation == Operation::gemm && factors.size() == 2))
+    refuse(text, fmt::format("{} factors don't fit {}", factors.size(), name(operation)),
+           most == 3 ? "N or MxNxK" : "N or RxC");
+  Size size;
+  size.rows = factors[0];
+  if (operation == Operation::reduce)
+    size.cols = factors.size() == 2 ? factors[1] : 1;
+  else
+    size.cols = factors.size() >= 2 ? factors[1] : factors[0];
+  if (operation == Operation::gemm) size.depth = factors.size() == 3 ? factors[2] : factors[0];
+  check_product(text, size.rows, size.cols);
+  if (operation == Operation::gemm) {
+    check_product(text, size.rows, size.depth);
+    check_product(text, size.depth, size.cols);
+  }
+  return size;
+}
+
+std::string to_string(Operation operation, const Size& size) {
+  if (operation == Operation::reduce && size.cols == 1) return short_number(size.rows);
+  if (operation == Operation::gemm)
+    return fmt::format("{}x{}x{}", size.rows, size.cols, size.depth);
+  return fmt::format("{}x{}", size.rows, size.cols);
+}
+
+}  // namespace trine::bench

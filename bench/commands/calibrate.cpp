@@ -1,0 +1,129 @@
+// `trine calibrate`: measures what placement decides from, once the results are seen to be right, saves it,
+// and prints from which size on which device is faster. With --check, whether it decides well.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/placement/choices.hpp"
+#include "bench/placement/crossing.hpp"
+#include "bench/placement/placement.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> devices;
+  int rounds = 3;
+  double time_limit = 0;
+  bool check = false;
+  PlacementCases cases;
+  std::string json;
+};
+
+/// One GPU or CPU seen twice is two candidates only where both are named.
+Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Control& control) {
+  CalibrateOptions options;
+  options.rounds = o.rounds;
+  options.proceed = [&](std::string_view what, double done) {
+    control.show(fmt::format("{:.0f} %: {}", done * 100, what));
+    return !control.stop();
+  };
+  Calibrated done = calibrate(devices, options);
+  control.show("");
+  return done;
+}
+
+/// The wrong ones, each a line.
+std::vector<Result> print_wrong(std::vector<Result> results) {
+  std::erase_if(results, [](const Result& r) { return r.verified || r.skipped; });
+  for (const Result& r : results)
+    std::printf("WRONG: %s%s%s, %s%s: %s\n", r.device.c_str(), r.rung.empty() ? "" : " by ",
+                r.rung.c_str(), to_string(r.problem).c_str(),
+                r.why.empty() ? "" : fmt::format(" ({})", r.why).c_str(), r.failure.c_str());
+  return results;
+}
+
+int run_calibrate(const Options& o, const std::vector<Device>& devices) {
+  Control control(o.time_limit);
+  Document document{.command = "calibrate"};
+  document.results = print_wrong(check_choices(devices, control));
+  if (!document.results.empty()) {
+    std::printf(
+        "Times of wrong results are worth nothing: nothing was measured or saved, an earlier "
+        "calibration stays. `trine sweep --best` takes a wrong rung out of the tuning table.\n");
+    return finish(document, control, o.json, Outcome::failed);
+  }
+  const Calibrated done = measure_all(o, devices, control);
+  const bool nothing = done.rounds == 0;
+  if (nothing) {
+    std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");
+  } else {
+    for (size_t i = 0; i < done.files.size(); ++i)
+      std::printf("%s: %d round%s, saved in %s\n", devices[i].id().c_str(), done.rounds,
+                  done.rounds == 1 ? "" : "s", done.files[i].c_str());
+    const std::vector<Crossing> crossings = all_crossings(devices);
+    print_crossings(crossings);
+    for (const Crossing& crossing : crossings)
+      document.arrays["crossings"].push_back(to_json(crossing));
+  }
+  return finish(document, control, o.json, nothing ? Outcome::nothing : Outcome::good);
+}
+
+/// Throws Refusal where a device would be predicted from its roofs: that isn't what is checked.
+void check_calibrated(const std::vector<Device>& devices) {
+  const Reduce any{.input = vector({}, Dtype::f32, 1 << 20), .output = vector({}, Dtype::f32, 1)};
+  for (const Candidate& candidate : place(any, Where::host, 1, devices).candidates)
+    if (!candidate.calibrated)
+      throw Refusal(fmt::format("{} is not calibrated ({}): run `trine calibrate` first",
+                                candidate.device.id(), candidate.source));
+}
+
+int run_check(const Options& o, const std::vector<Device>& devices) {
+  if (devices.size() < 2) throw Refusal("--check needs two devices to choose from");
+  if (!o.json.empty()) throw Refusal("--check writes no JSON");
+  check_calibrated(devices);
+  Control control(o.time_limit);
+  const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, control);
+  const bool good = report_placement(outcomes, o.cases);
+  Document document{.command = "calibrate"};
+  return finish(document, control, "",
+                good               ? Outcome::good
+                : outcomes.empty() ? Outcome::nothing
+                                   : Outcome::failed);
+}
+
+}  // namespace
+
+Command add_calibrate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
+      ->delimiter(',')
+      ->expected(1, -1);
+  app.add_option("--rounds", o->rounds, "every figure is the median of so many")
+      ->check(CLI::Range(1, 99));
+  app.add_option("--time-limit", o->time_limit,
+                 "seconds; what there is by then counts once a round is whole")
+      ->check(CLI::NonNegativeNumber);
+  CLI::Option* check = app.add_flag(
+      "--check", o->check,
+      "measure nothing to save: compare what placement says of random cases with what they "
+      "take; exit code 1 below 95 % within 5 %");
+  app.add_option("--cases", o->cases.count, "of --check")->check(CLI::Range(1, 100000));
+  app.add_option("--seed", o->cases.seed, "of --check's random cases");
+  app.add_option("--repeats", o->cases.repeats,
+                 "of --check: of one of so many runs, which share copying in and out")
+      ->check(CLI::Range(1, 1000000000))
+      ->needs(check);
+  app.add_option("--json", o->json, "write the break-evens as JSON too")->type_name("FILE");
+  return [o] {
+    if (!o->json.empty()) check_writable(o->json);
+    const std::vector<Device> devices = chosen_devices(o->devices);
+    return o->check ? run_check(*o, devices) : run_calibrate(*o, devices);
+  };
+}
+
+}  // namespace trine::bench

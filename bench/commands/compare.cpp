@@ -1,0 +1,251 @@
+// `trine compare`: every device side by side on the same verified data, the kernel and the whole
+// program apart, and one sentence on what the transfers cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "bench/cases/cases.hpp"
+#include "bench/cases/npy.hpp"
+#include "bench/gate/shift.hpp"
+#include "bench/gate/turns.hpp"
+#include "bench/timing/expectation.hpp"
+#include "bench/timing/json.hpp"
+#include "bench/timing/observation.hpp"
+#include "bench/timing/rounds.hpp"
+#include "bench/timing/runner.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/control.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/peers.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  Cases cases;
+  Measuring measuring;
+  std::vector<std::string> rungs, inputs;
+  bool peers = false;
+  int rounds = 1;
+  Company company;
+};
+
+std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
+  std::vector<Array> arrays;
+  arrays.reserve(paths.size());
+  for (const std::string& path : paths) arrays.push_back(read_npy(path));
+  return arrays;
+}
+
+/// The problem that arrays on disk pose.
+Problem problem_of(Operation operation, const std::vector<Array>& arrays) {
+  Problem p;
+  p.operation = operation;
+  p.dtype = arrays[0].dtype;
+  const auto extent = [](const Array& array, size_t i) {
+    return i < array.shape.size() ? array.shape[i] : 1;
+  };
+  for (const Array& array : arrays)
+    if (array.shape.size() > 2)
+      throw Refusal("compare takes arrays of up to two dimensions; `trine run` takes batches");
+  p.size = {extent(arrays[0], 0), extent(arrays[0], 1), 0};
+  const auto letter = [](const Array& array) { return array.fortran_order ? 'c' : 'r'; };
+  p.layout = std::string(1, letter(arrays[0]));
+  if (operation == Operation::gemm) {
+    if (arrays[1].dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
+    if (extent(arrays[1], 0) != p.size.cols)
+      throw Refusal(fmt::format("a has {} columns, b {} rows", p.size.cols, extent(arrays[1], 0)));
+    p.size = {p.size.rows, extent(arrays[1], 1), p.size.cols};
+    p.layout += letter(arrays[1]);
+  }
+  if (operation != Operation::reduce) p.layout += 'r';
+  return p;
+}
+
+std::vector<std::vector<std::byte>> data_of(std::vector<Array> arrays) {
+  std::vector<std::vector<std::byte>> data;
+  data.reserve(arrays.size());
+  for (Array& array : arrays) data.push_back(std::move(array.data));
+  return data;
+}
+
+std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays) {
+  if (arrays.empty()) return problems_of(o.cases);
+  const std::vector<Operation> operations = operations_of(o.cases);
+  if (operations.size() != 1 || arrays.size() != (operations[0] == Operation::gemm ? 2U : 1U))
+    throw Refusal("--input takes one operation and its inputs: one array, or two for gemm");
+  return variations(o.cases, problem_of(operations[0], arrays));
+}
+
+/// The rungs to run on a device: those named, else the default; with --peers the vendor's too.
+std::vector<std::string> rungs_for(const Options& o, const Device& device, Operation operation) {
+  std::vector<std::string> rungs = o.rungs.empty() ? std::vector<std::string>{""} : o.rungs;
+  if (o.peers)
+    for (const RungInfo& rung : device.rungs(operation))
+      if (rung.numerics == Numerics::vendor &&
+          std::find(rungs.begin(), rungs.end(), rung.name) == rungs.end())
+        rungs.push_back(rung.name);
+  return rungs;
+}
+
+bool is_named(const Options& o, const std::string& rung) {
+  return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
+}
+
+/// Those of `o` with what each does in its turns.
+Company company_of(const Options& o, const std::vector<Runner>& runners,
+                   const std::vector<Problem>& all) {
+  Company company = o.company;
+  company.work =
+      fmt::format("{} rounds of {} s, seed {}\n", o.rounds, o.measuring.budget, o.measuring.seed);
+  company.steps = 0;
+  for (const Problem& problem : all)
+    for (const Runner& runner : runners)
+      for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
+        company.work +=
+            fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
+        ++company.steps;
+      }
+  return company;
+}
+
+void print_left(const Turns& turns, int rounds) {
+  for (const Turns::Left& run : turns.left())
+    std::printf(
+        "The run at place %d left after %lld of %d rounds: what came after was measured without "
+        "it.\n",
+        run.place, static_cast<long long>(run.rounds), rounds);
+}
+
+/// Every rung on every device, on the same data; each a turn of its own.
+std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, const Problem& problem,
+                            Expectation& expectation, Control& control,
+                            std::optional<Turns>& turns) {
+  std::vector<Result> results;
+  for (Runner& runner : runners)
+    for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
+      if (control.stop()) return results;
+      const std::string who = fmt::format("{} on {}{}{}", to_string(problem), runner.device().id(),
+                                          rung.empty() ? "" : " ", rung);
+      const auto show = [&control, who](const char* what) {
+        control.show(fmt::format("{}: {}", who, what));
+      };
+      show("measuring");
+      expectation.tell(show);
+      for (Result& result : measure_rung(runner, problem, expectation, rung, true)) {
+        // A peer that hasn't the operation is no news.
+        if (!result.skipped || is_named(o, rung)) results.push_back(std::move(result));
+      }
+      if (turns) turns->next();
+    }
+  return results;
+}
+
+/// What is known of one problem: the results of each round.
+struct Measured {
+  std::vector<std::vector<Result>> rounds;
+  bool sampled = false;
+};
+
+/// What its rounds come to; they are taken.
+std::vector<Result> concluded(Measured& of, Report& report) {
+  std::vector<Result> results = combined(std::exchange(of.rounds, {}));
+  set_peer_ratios(results);
+  compare_digests(results);
+  report.add(results, of.sampled);
+  return results;
+}
+
+int compare(const Options& o) {
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
+  std::vector<Array> arrays = arrays_of(o.inputs);
+  const std::vector<Problem> all = problems(o, arrays);
+  const std::string peer_text = o.peers ? load_peers() : std::string();
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
+  check_rungs(o.rungs, devices, operations_of(o.cases));
+  print_heading(devices);
+  std::printf("%s", peer_text.c_str());
+  std::vector<Runner> runners;
+  runners.reserve(devices.size());
+  for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);
+
+  Document document{.command = "compare"};
+  Control control(o.measuring.limit);
+  const std::vector<std::vector<std::byte>> data = data_of(std::move(arrays));
+  std::vector<Measured> measured(all.size());
+  Report report;
+  bool refused = false;  // some problem everywhere
+  std::optional<Turns> turns;
+  if (!o.company.path.empty()) {
+    control.show("waiting for the others that take turns by " + o.company.path);
+    turns.emplace(company_of(o, runners, all), control);
+  }
+  const auto conclude = [&](Measured& of) {
+    const std::vector<Result> results = concluded(of, report);
+    // A default that refuses must not pass for a good run.
+    refused |= outcome_of(results) == Outcome::nothing && !control.partial();
+    document.results.insert(document.results.end(), results.begin(), results.end());
+  };
+  try {
+    for (int round = 1; round <= o.rounds; ++round) {
+      forget_roofs();
+      for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
+        Expectation expectation(all[i], o.measuring.seed, data);
+        measured[i].sampled = expectation.sampled();
+        measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
+        control.show("");
+        if (round == o.rounds) conclude(measured[i]);
+      }
+    }
+  } catch (const Error& error) {  // a device is lost: what was measured before is not
+    control.show("");
+    control.end(error.what());
+    refused = true;
+  }
+  for (Measured& of : measured)  // where the last round ended early
+    if (!of.rounds.empty()) conclude(of);
+  report.finish();
+  if (turns) {
+    print_left(*turns, o.rounds);
+    document.arrays["turns"] = turns->to_json();
+  }
+  return finish(document, control, o.measuring.json,
+                refused ? Outcome::failed : outcome_of(document.results));
+}
+
+}  // namespace
+
+Command add_compare(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_case_options(app, o->cases);
+  add_list(app, "--rung", o->rungs,
+           "name or name:parameter=value (default: each device's own choice)");
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
+  // These are the file's.
+  app.get_option("--input")->excludes("--size", "--dtype", "--layout", "--values");
+  CLI::Option* rounds =
+      app.add_option(
+             "--rounds", o->rounds,
+             "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
+          ->check(CLI::Range(1, kMostRounds));
+  CLI::Option* turns =
+      app.add_option("--turns", o->company.path,
+                     "take turns, case by case, with another run of the same words that names this "
+                     "file: what the machine does meanwhile then happens to both, and `trine gate` "
+                     "compares them in pairs")
+          ->type_name("FILE")
+          ->needs(rounds);
+  app.add_option("--takers", o->company.of, "how many runs take turns")
+      ->check(CLI::Range(2, Turns::kMost))
+      ->needs(turns);
+  app.add_flag("--peers", o->peers,
+               "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
+  return [o] { return compare(*o); };
+}
+
+}  // namespace trine::bench

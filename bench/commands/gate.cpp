@@ -1,0 +1,218 @@
+// `trine gate`: two runs held against each other, for one's own continuous integration: exit 0 where
+// nothing is slower, 1 where something is, 3 where it can't be told.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <trine/trine.hpp>
+
+#include "bench/gate/verdict.hpp"
+#include "bench/stats/measure.hpp"
+#include "bench/timing/json.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/output.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::string base, next, threshold = "5%", json;
+  bool across = false, allow_missing = false;
+};
+
+nlohmann::json run_of(const std::string& path) {
+  nlohmann::json run = read_json(path);
+  if (run.is_object() && run.value("partial", false))
+    std::printf("%s is partial: that run ended early.\n", path.c_str());
+  return run;
+}
+
+std::vector<Comparison> read(const Options& o) {
+  try {
+    return compared(run_of(o.base), run_of(o.next), o.across);
+  } catch (const nlohmann::json::exception& error) {
+    throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
+  }
+}
+
+/// "5%" as a share.
+double share_of(const std::string& text) {
+  size_t end = 0;
+  double percent = 0;
+  try {
+    percent = std::stod(text, &end);
+  } catch (const std::exception&) { end = std::string::npos; }
+  if (end == std::string::npos || (text.substr(end) != "%" && end != text.size()) ||
+      !(percent > 0 && percent <= 100))
+    throw Refusal(fmt::format("threshold '{}': a percentage above 0, as 5%", text));
+  return percent / 100;
+}
+
+/// A logarithm as a change in percent.
+std::string percent(double log) {
+  return std::isfinite(log) ? fmt::format("{:+.1f}%", 100 * std::expm1(log)) : "?";
+}
+
+double median(const std::vector<double>& values) { return Samples{values}.median(); }
+
+size_t count(const std::vector<Comparison>& all, Verdict verdict) {
+  return size_t(std::count_if(all.begin(), all.end(),
+                              [&](const Comparison& c) { return c.verdict == verdict; }));
+}
+
+void print_cases(const std::vector<Comparison>& all) {
+  std::vector<std::vector<std::string>> rows{
+      {"verdict", "case", "", "baseline", "new", "shift", "from", "to"}};
+  for (const Comparison& c : all) {
+    if (c.verdict == Verdict::same) continue;
+    std::vector<std::string> row{
+        std::string(name(c.verdict)), c.name, c.note, "-", "-", "-", "-", "-"};
+    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed)
+      row = {row[0],
+             row[1],
+             row[2],
+             time_text(median(c.base)),
+             time_text(median(c.next)),
+             percent(c.shift.estimate),
+             percent(c.shift.low),
+             percent(c.shift.high)};
+    rows.push_back(row);
+  }
+  print_table(rows);
+}
+
+/// The cases in pairs, or those that aren't: how many, and the fewest rounds of one.
+struct Kind {
+  int cases = 0;
+  size_t least = SIZE_MAX;
+};
+Kind kind_of(const std::vector<Comparison>& all, bool paired) {
+  Kind kind;
+  for (const Comparison& c : all)
+    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed && c.paired == paired) {
+      ++kind.cases;
+      kind.least = std::min({kind.least, c.base.size(), c.next.size()});
+    }
+  return kind;
+}
+
+std::string tests_of(int in_turns, int apart) {
+  if (in_turns == 0) return "Mann and Whitney";
+  if (apart == 0) return "Wilcoxon, as the runs took turns,";
+  return fmt::format("Wilcoxon, {} of them in turns, the others by Mann and Whitney", in_turns);
+}
+
+void print_method(const std::vector<Comparison>& all, const Options& o) {
+  const Kind in_turns = kind_of(all, true), apart = kind_of(all, false);
+  const int cases = in_turns.cases + apart.cases;
+  std::printf(
+      "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
+      "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
+      "faster by "
+      "more than %g %%\nby %s at 5 %%, corrected for %d cases by Holm.\n",
+      int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
+      count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
+      count(all, Verdict::missing), 100 * share_of(o.threshold),
+      tests_of(in_turns.cases, apart.cases).c_str(), cases);
+  if (in_turns.cases > 0)
+    std::printf("In turns the shift is that of the pairs, not of the two medians.\n");
+  for (const bool paired : {true, false}) {
+    const Kind& kind = paired ? in_turns : apart;
+    const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
+    if (kind.cases > 0 && kind.least < size_t(needed))
+      std::printf(
+          "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
+          kind.least, needed);
+  }
+}
+
+/// What would make of the ambiguous cases, if they haven't changed, the same.
+void print_rounds_for_same(const std::vector<Comparison>& all, double margin) {
+  std::vector<double> rounds;
+  for (const Comparison& c : all)
+    if (c.verdict == Verdict::ambiguous && !c.drifted)
+      if (const double needed = rounds_for_same(c, margin); needed > 0) rounds.push_back(needed);
+  if (rounds.empty()) return;
+  std::printf(
+      "Varying as they do, ambiguous cases that haven't changed would be called the same with "
+      "about %.0f "
+      "rounds (half of them)\nto %.0f (all), nine times in ten.\n",
+      std::ceil(median(rounds)), std::ceil(*std::max_element(rounds.begin(), rounds.end())));
+}
+
+void print_drifts(const std::vector<Comparison>& all, double margin) {
+  std::set<std::string> devices;
+  for (const Comparison& c : all) devices.insert(c.device);
+  for (const std::string& device : devices) {
+    const double drift = drift_of(all, device);
+    if (std::abs(drift) < std::min(margin, 0.02)) continue;
+    std::printf("%s itself was %.1f %% %s: so far apart are its roofs, which no build changes.\n",
+                device.c_str(), 100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
+  }
+}
+
+nlohmann::ordered_json to_json(const std::vector<Comparison>& all, const Options& o, int code) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  const auto figure = [](const std::vector<double>& rounds) {
+    return rounds.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(median(rounds));
+  };
+  for (const Comparison& c : all) {
+    const bool judged = c.verdict != Verdict::missing && c.verdict != Verdict::failed;
+    const auto ratio = [&](double log) {
+      return judged && std::isfinite(log) ? nlohmann::ordered_json(std::exp(log))
+                                          : nlohmann::ordered_json();
+    };
+    cases.push_back({{"case", c.name},
+                     {"verdict", name(c.verdict)},
+                     {"baseline", figure(c.base)},
+                     {"new", figure(c.next)},
+                     {"ratio", ratio(c.shift.estimate)},
+                     {"interval", {ratio(c.shift.low), ratio(c.shift.high)}},
+                     {"paired", c.paired},
+                     {"note", c.note}});
+  }
+  return {{"schema", 1},       {"version", version()},
+          {"command", "gate"}, {"threshold", share_of(o.threshold)},
+          {"exit", code},      {"cases", cases}};
+}
+
+int gate(const Options& o) {
+  const double margin = std::log1p(share_of(o.threshold));
+  if (!o.json.empty()) check_writable(o.json);
+  std::vector<Comparison> all = read(o);
+  judge(all, margin);
+  const int code = gate_code(all, margin, o.allow_missing);
+  print_cases(all);
+  print_drifts(all, margin);
+  print_method(all, o);
+  print_rounds_for_same(all, margin);
+  if (!o.json.empty()) write_json(o.json, to_json(all, o, code));
+  return code;
+}
+
+}  // namespace
+
+Command add_gate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option(
+         "baseline", o->base,
+         "what `trine compare --rounds 15 --json FILE` wrote, of the build to compare with; "
+         "on machines that others use, in turns with the new one: --rounds 30 --turns")
+      ->required();
+  app.add_option("new", o->next, "the same of the build in question")->required();
+  app.add_option("--threshold", o->threshold, "changes up to it are none");
+  app.add_flag("--allow-missing", o->allow_missing,
+               "a case of the baseline that the new run lacks is no reason for exit code 3");
+  app.add_flag("--across", o->across, "compare other hosts, devices and drivers too");
+  app.add_option("--json", o->json, "write the verdicts as JSON too")->type_name("FILE");
+  app.footer(
+      "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or "
+      "missing.");
+  return [o] { return gate(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,151 @@
+// `trine ladder`: the steps from the naive kernel to the default, each verified, each beside the roof.
+#include "ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/cases/cases.hpp"
+#include "bench/timing/best.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/peers.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  Cases cases;
+  Measuring measuring;
+  std::vector<std::string> rungs;
+  std::string like;
+  bool peers = false;
+};
+
+std::string ratio_to(const Result* figure, double seconds) {
+  return figure && seconds > 0 ? ratio_text(seconds / *figure->kernel) : "-";
+}
+
+void print_climb(const Runner& runner, const Problem& problem,
+                 const std::vector<std::vector<Result>>& rungs) {
+  const std::string method(common_method_of(rungs));
+  std::printf("\n%s on %s, steps by the %s launch\n", to_string(problem).c_str(),
+              runner.device().id().c_str(), method.c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"rung", "time", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};
+  double before = 0, first = 0;
+  for (const std::vector<Result>& results : rungs) {
+    const Result* stepped = figure_of(results, method);
+    const Result& any = results.front();
+    rows.push_back(line_of({any.rung.empty() ? any.requested : any.rung}, results, method,
+                           {ratio_to(stepped, before), ratio_to(stepped, first)}));
+    if (any.built_in) rows.back().back() += ", built-in choice";
+    if (!stepped) continue;
+    before = *stepped->kernel;
+    if (first == 0) first = before;
+  }
+  print_table(rows, 1);
+  if (std::any_of(rungs.begin(), rungs.end(), is_above_roof)) std::printf("%s\n", kAboveRoofNote);
+  for (const auto& results : rungs) print_reasons(results);
+  std::fflush(stdout);
+}
+
+bool has_tables(const SourceDocument& document, const std::vector<Operation>& operations) {
+  return std::any_of(document.tables.begin(), document.tables.end(),
+                     [&](const Table& table) { return is_one_of(table, operations); });
+}
+
+int ladder(const Options& o) {
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
+  const SourceDocument* like = o.like.empty() ? nullptr : find_document(o.like);
+  if (!o.like.empty() && !like)
+    throw Refusal(fmt::format("--like takes 000, 001, 002, 003 or 004, not '{}'", o.like));
+  Cases cases = o.cases;
+  const bool access = std::erase(cases.operations, "access") > 0;
+  if (access && (like || cases != Cases{} || !o.rungs.empty() || o.peers))
+    throw Refusal(
+        "`ladder access` has its own cases and rungs: it takes devices, and how to measure");
+  if (like && !has_tables(*like, operations_of(cases)))
+    throw Refusal(fmt::format("document {} has no table of {}", like->number,
+                              fmt::join(cases.operations, " or ")));
+  std::vector<Problem> problems;
+  if (!like && !access)
+    for (Operation operation : operations_of(cases)) {
+      Cases of_operation = cases;
+      of_operation.operations = {std::string(name(operation))};
+      if (cases.sizes.empty()) of_operation.sizes = {default_size(operation)};
+      for (Problem& p : problems_of(of_operation)) problems.push_back(std::move(p));
+    }
+  const std::string peer_text = o.peers || o.like == "002" ? load_peers() : std::string();
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
+  check_rungs(o.rungs, devices, operations_of(cases));
+  print_heading(devices);
+  std::printf("%s", peer_text.c_str());
+  use_tuning(false);  // a ladder ends with the backend's own choice
+
+  Control control(o.measuring.limit);
+  LadderRun run(control, o.measuring.budget, o.measuring.seed);
+  if (access) show_access(run, devices);
+  if (like)
+    for (const Device& device : devices) reproduce(run, device, *like, operations_of(cases));
+  for (const Problem& problem : problems)
+    for (const Device& device : devices) {
+      if (control.stop()) break;
+      Runner runner(device, o.measuring.budget);
+      climb(run, runner, problem, o.rungs.empty() ? ladder_of(device, problem, o.peers) : o.rungs);
+    }
+  if (run.sampled) std::printf("%s\n", kSampledNote);
+  return finish(run.document, control, o.measuring.json, outcome_of(run.document.results));
+}
+
+}  // namespace
+
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios) {
+  const Result *single = figure_of(results, "single"), *figure = figure_of(results, method);
+  const Result* sustained = figure_of(results, "sustained");
+  std::vector<std::string> row = std::move(head);
+  if (single && figure) {
+    row.insert(row.end(), {time_text(single->kernel),
+                           sustained ? time_text(sustained->kernel) : "-", rate_text(*figure)});
+    row.insert(row.end(), ratios.begin(), ratios.end());
+    row.push_back(share_text(*figure, 1));
+  } else {
+    row.resize(row.size() + 4 + ratios.size(), "-");
+  }
+  row.emplace_back(verdict_text(results.back()));
+  return row;
+}
+
+void climb(LadderRun& run, Runner& runner, const Problem& problem,
+           const std::vector<std::string>& rungs) {
+  std::vector<std::vector<Result>> measured;
+  for (const std::string& rung : rungs) {
+    if (run.control.stop()) break;
+    measured.push_back(run.measure(runner, problem, rung));
+  }
+  if (!measured.empty()) print_climb(runner, problem, measured);
+}
+
+Command add_ladder(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_case_options(app, o->cases);
+  app.get_option("operations")
+      ->description(
+          "reduce, transpose, gemm (default: all), or access: how patterns of access decide the "
+          "rate");
+  app.add_option("--like", o->like,
+                 "a source document's sizes and parameters, its figures beside today's: 000 … 004")
+      ->excludes("--dtype", "--size", "--function", "--map", "--axis", "--layout", "--values",
+                 "--result-dtype");
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--rung", o->rungs, "these rungs, in this order (default: the whole ladder)");
+  app.add_flag("--peers", o->peers,
+               "the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
+  app.get_option("--like")->excludes("--rung", "--peers");
+  return [o] { return ladder(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,30 @@
+// The ladders: every rung of an operation in its order, and the source documents' tables again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/published/documents.hpp"
+#include "bench/timing/ladder_run.hpp"
+
+namespace trine::bench {
+
+/// A line of a table: `head`, then time, sustained, rate by `method`, `ratios`, share of the roof, verdict;
+/// "-" for every figure where one is wrong or missing.
+std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
+                                 std::string_view method, const std::vector<std::string>& ratios);
+
+/// Measures and prints one ladder: rung, time, rate, step and cumulative speed-up, share of the roof.
+void climb(LadderRun& run, Runner& runner, const Problem& problem,
+           const std::vector<std::string>& rungs);
+
+/// Measures and prints a document's tables of these operations on one device, published figures beside
+/// today's.
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+               const std::vector<Operation>& operations);
+
+/// Measures and prints how the pattern of access decides the bandwidth: strides and offsets, padding of
+/// tiles, reuse by tile width, structures of arrays against arrays of structures.
+void show_access(LadderRun& run, const std::vector<Device>& devices);
+
+}  // namespace trine::bench

@@ -1,0 +1,300 @@
+// The source documents' tables again: every published figure beside today's, on the device at hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "bench/published/readings.hpp"
+#include "bench/ui/table.hpp"
+#include "ladder.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// As the document has it.
+std::string then_text(double value) { return std::isnan(value) ? "-" : fmt::format("{}", value); }
+
+std::string figure_text(double value) {
+  if (std::isnan(value)) return "-";
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string share_of(const Measured& measured) {
+  const Result* r = kernel_of(measured);
+  return r ? share_text(*r, 1) : "-";
+}
+
+bool is_whole(const Table& table) {
+  return std::find(table.figures.begin(), table.figures.end(), Figure::whole_milliseconds) !=
+         table.figures.end();
+}
+
+/// A line each, two columns a figure: what was published, and today's.
+std::vector<std::vector<std::string>> plain(const Table& table,
+                                            const std::vector<Measured>& measured) {
+  std::vector<std::string> head{"", "rung"};
+  for (const Figure figure : table.figures) {
+    head.push_back(fmt::format("{} then", heading(figure)));
+    head.push_back(fmt::format("{} today", heading(figure)));
+  }
+  head.insert(head.end(), {"of roof", "verified"});
+  std::vector<std::vector<std::string>> rows{head};
+  for (const Measured& each : measured) {
+    std::vector<std::string> row{each.line->label, each.line->rung};
+    for (size_t i = 0; i < table.figures.size(); ++i) {
+      row.push_back(then_text(published_of(*each.line, i)));
+      row.push_back(figure_text(each.today[i]));
+    }
+    row.insert(row.end(), {share_of(each), verdict_of(each)});
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// A column more.
+void add_speed_ups(std::vector<std::vector<std::string>>& rows, const Readings& readings) {
+  rows[0].push_back("best " + readings.figures[0]);
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    const double then = readings.rows[i].published[0];
+    const std::string now = figure_text(readings.rows[i].today[0]);
+    rows[i + 1].push_back(std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now));
+  }
+}
+
+/// A row for each label; in each column "published → today", or today's alone.
+std::vector<std::vector<std::string>> crossed(const Table& table,
+                                              const std::vector<Measured>& measured) {
+  const std::vector<std::string> columns = columns_of(table);
+  std::vector<std::string> head{std::string(heading(table.figures.front()))};
+  head.insert(head.end(), columns.begin(), columns.end());
+  std::vector<std::vector<std::string>> rows{head};
+  for (const Measured& each : measured) {
+    if (rows.back().front() != each.line->label || rows.size() == 1) {
+      rows.emplace_back(head.size(), "-");
+      rows.back().front() = each.line->label;
+    }
+    const size_t column =
+        size_t(std::find(columns.begin(), columns.end(), each.line->column) - columns.begin());
+    const double then = published_of(*each.line, 0);
+    const bool wrong = !kernel_of(each) && !each.results.empty();
+    const std::string now = wrong ? verdict_of(each) : figure_text(each.today.front());
+    rows.back()[column + 1] = std::isnan(then) ? now : fmt::format("{} → {}", then_text(then), now);
+  }
+  if (table.over_first) add_speed_ups(rows, speed_ups(table, measured));
+  return rows;
+}
+
+/// What the cells of a crossed table stand on.
+void print_verified(const std::vector<Measured>& measured, const Device& device) {
+  const auto count = [&](auto is) { return std::count_if(measured.begin(), measured.end(), is); };
+  const auto here = count([](const Measured& each) { return !each.results.empty(); });
+  const auto good = count([](const Measured& each) { return kernel_of(each) != nullptr; });
+  if (here == 0)
+    std::printf("%s has none of these rungs.\n", device.id().c_str());
+  else
+    std::printf("%d of %d verified.\n", int(good), int(here));
+}
+
+void print_break_evens(const Table& table, const std::vector<Measured>& measured) {
+  for (const BreakEven& each : break_evens(table, measured))
+    std::printf("Break-even with %s at %s: %s\n", columns_of(table)[0].c_str(), each.column.c_str(),
+                each.text.c_str());
+}
+
+void print_readings(const Readings& readings) {
+  std::vector<std::string> head{"", "rung"};
+  for (const std::string& figure : readings.figures)
+    head.insert(head.end(), {figure + " then", figure + " today"});
+  head.emplace_back("verified");
+  std::vector<std::vector<std::string>> rows{head};
+  for (const Reading& each : readings.rows) {
+    std::vector<std::string> row{each.label, each.rung};
+    for (size_t i = 0; i < each.today.size(); ++i)
+      row.insert(row.end(), {then_text(each.published[i]), figure_text(each.today[i])});
+    row.push_back(each.verdict);
+    rows.push_back(row);
+  }
+  std::printf("\n%s\n", readings.title.c_str());
+  print_table(rows, 2);
+}
+
+/// How a figure can be above its roof, why there is none, and what was refused or wrong.
+void print_remarks(const Table& table, const std::vector<Measured>& measured,
+                   const Device& device) {
+  const auto any = [&](auto is) { return std::any_of(measured.begin(), measured.end(), is); };
+  if (any([](const Measured& each) { return is_above_roof(each.results); }))
+    std::printf("%s\n", kAboveRoofNote);
+  const auto lacks = [&](bool of_device) {
+    return table.lines[0].column.empty() && any([&](const Measured& each) {
+             return each.results.empty() && (each.line->site == Site::device) == of_device;
+           });
+  };
+  if (lacks(true))
+    std::printf("not here: %s has no such rung, or not with these parameters.\n",
+                device.id().c_str());
+  if (lacks(false)) std::printf("not here: there is no cpu backend, or it has no such rung.\n");
+  std::set<std::string> said;
+  for (const Measured& each : measured)
+    for (const Result& r : each.results)
+      if (!r.failure.empty() && said.insert(r.failure).second)
+        std::printf("%s: %s: %s\n", verdict_text(r), each.line->rung.c_str(), r.failure.c_str());
+}
+
+nlohmann::ordered_json number(double value) {
+  return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+}
+
+nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
+                               const Readings& readings) {
+  nlohmann::ordered_json json = {{"document", document.number},
+                                 {"name", document.name},
+                                 {"table", readings.title},
+                                 {"ours", readings.ours},
+                                 {"device", device.id()},
+                                 {"figures", readings.figures},
+                                 {"rows", nlohmann::ordered_json::array()}};
+  for (const Reading& each : readings.rows) {
+    nlohmann::ordered_json row = {{"label", each.label},
+                                  {"column", each.column},
+                                  {"rung", each.rung},
+                                  {"verdict", each.verdict},
+                                  {"published", nlohmann::ordered_json::array()},
+                                  {"today", nlohmann::ordered_json::array()}};
+    for (const double value : each.published) row["published"].push_back(number(value));
+    for (const double value : each.today) row["today"].push_back(number(value));
+    json["rows"].push_back(row);
+  }
+  return json;
+}
+
+/// Where a line is measured: the device, or the CPU, where there is that backend.
+std::optional<Device> site_of(const Line& line, const Device& device) {
+  if (line.site == Site::device) return device;
+  try {
+    return open(line.site == Site::cpu_thread ? "cpu:threads=1" : "cpu");
+  } catch (const Error& error) {
+    if (error.status() != Status::not_found) throw;
+    return std::nullopt;
+  }
+}
+
+/// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a group.
+bool has_rung(const Device& device, const Line& line) {
+  const std::string name = line.rung.substr(0, line.rung.find(':'));
+  for (const RungInfo& rung : device.rungs(line.problem.operation))
+    if (rung.name == name && (rung.name == line.rung || !rung.parameters.empty())) return true;
+  return false;
+}
+
+/// The device's rungs that the document doesn't know, at a table's last case: the newer steps of its
+/// ladder, or all of a CPU's, which is the counterpart of the GPU's.
+void climb_own(LadderRun& run, const Device& device, const SourceDocument& document,
+               const Table& table) {
+  const Problem& problem = table.lines.back().problem;
+  std::set<std::string> named;  // with their parameters, too: the built-in choice may have others
+  for (const Table& each : document.tables)
+    for (const Line& line : each.lines)
+      if (has_rung(device, line))
+        named.insert({line.rung, line.rung.substr(0, line.rung.find(':'))});
+  std::vector<std::string> own;
+  for (const std::string& rung : ladder_of(device, problem, false))
+    if (!named.contains(rung)) own.push_back(rung);
+  if (own.empty() || run.control.stop()) return;
+  Runner runner(device, run.budget);
+  std::printf("\nRungs of %s that the document hasn't:", device.id().c_str());
+  climb(run, runner, problem, own);
+}
+
+/// Measures the lines that their devices have; the others stay without results.
+std::vector<Measured> measure(LadderRun& run, const Device& device, const Table& table) {
+  std::vector<Measured> measured;
+  for (const Line& line : table.lines) {
+    if (run.control.stop()) break;
+    const std::optional<Device> site = site_of(line, device);
+    measured.push_back({&line, {}, {}});
+    if (!site || !has_rung(*site, line)) continue;
+    Runner runner(*site, run.budget);
+    measured.back().results = run.measure(runner, line.problem, line.rung, is_whole(table));
+  }
+  read_today(table, measured);
+  return measured;
+}
+
+/// Tables of one problem that differ in nothing but their lines' rungs are climbed once.
+bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
+  for (const Table& each : document.tables) {
+    if (&each == &table) return true;
+    if (to_string(each.lines.back().problem) == to_string(table.lines.back().problem)) return false;
+  }
+  return true;
+}
+
+/// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of the plain
+/// units. A device on which none of the document's kernels is right stands there with its own choice.
+Readings roofline_today(LadderRun& run, const Device& device, const Table& table,
+                        const std::vector<Measured>& measured) {
+  const std::string& label = table.roofline->label;
+  const Line& line = *std::find_if(table.lines.begin(), table.lines.end(),
+                                   [&](const Line& each) { return each.label == label; });
+  Measured own{&line};
+  const Measured* best = best_of(measured, label);
+  if (!best || !kernel_of(*best)) {
+    Runner runner(device, run.budget);
+    own.results = run.measure(runner, line.problem, "");
+    print_reasons(own.results);
+    best = &own;
+  }
+  std::vector<DeviceRoof> roofs;
+  run.control.show(fmt::format("roofs of {}", device.id()));
+  for (const auto& roof :
+       {device_roof(device, "copy"), device_roof(device, "fma", line.problem.dtype)})
+    if (roof) roofs.push_back(*roof);
+  run.control.show("");
+  return read_roofline(table, best, nominal_ceilings(roofs, line.problem),
+                       measured_ceilings(roofs, line.problem));
+}
+
+/// What the document reads off a table, printed but for the column that the table has of its own.
+std::vector<Readings> read(LadderRun& run, const Device& device, const Table& table,
+                           const std::vector<Measured>& measured) {
+  std::vector<Readings> all;
+  if (table.over_first) all.push_back(speed_ups(table, measured));
+  const size_t printed = all.size();
+  if (table.curves) all.push_back(peaks(table, measured));
+  if (table.bests) all.push_back(bests(table, measured));
+  if (table.roofline && !run.control.stop())
+    all.push_back(roofline_today(run, device, table, measured));
+  for (size_t i = printed; i < all.size(); ++i) print_readings(all[i]);
+  return all;
+}
+
+}  // namespace
+
+void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+               const std::vector<Operation>& operations) {
+  for (const Table& table : document.tables) {
+    if (run.control.stop()) return;
+    if (!is_one_of(table, operations)) continue;
+    const std::vector<Measured> measured = measure(run, device, table);
+    std::printf("\n%s %s: %s, on %s\n", std::string(document.number).c_str(),
+                std::string(document.name).c_str(), table.title.c_str(), device.id().c_str());
+    if (!table.ours.empty()) std::printf("(ours: %s)\n", table.ours.c_str());
+    const bool plainly = table.lines[0].column.empty();
+    print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
+    if (!plainly) print_verified(measured, device);
+    if (table.curves) print_break_evens(table, measured);
+    print_remarks(table, measured, device);
+    run.document.arrays["published"].push_back(
+        to_json(document, device, lines_of(table, measured)));
+    for (const Readings& readings : read(run, device, table, measured))
+      run.document.arrays["published"].push_back(to_json(document, device, readings));
+    std::fflush(stdout);
+    if (is_first_of_its_case(document, table)) climb_own(run, device, document, table);
+  }
+  if (!document.remark.empty()) std::printf("\n%s\n", document.remark.c_str());
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,172 @@
+// `trine roof`: what each device can do at best, measured and beside the data sheet, and where every rung
+// of the three ladders stands under it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "bench/cases/cases.hpp"
+#include "bench/timing/roofline.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  Measuring measuring;
+  std::vector<std::string> dtypes{"f32", "f64"}, operations;
+  std::string size;
+  bool points = true;
+};
+
+std::string value_text(const DeviceRoof& roof, double value) {
+  return roof.unit == "s" ? time_text(value) : rate_text(value, roof.unit);
+}
+
+void print_roofs(const Device& device, const std::vector<DeviceRoof>& roofs) {
+  std::printf("\nRoofs of %s\n", device.id().c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"roof", "dtype", "memory", "measured", "nominal", "share"}};
+  for (const DeviceRoof& roof : roofs)
+    rows.push_back({roof.what, roof.dtype ? std::string(name(*roof.dtype)) : "", roof.memory,
+                    value_text(roof, roof.value),
+                    roof.nominal ? value_text(roof, *roof.nominal) : "-",
+                    percent_text(roof.value, roof.nominal.value_or(0))});
+  print_table(rows);
+}
+
+/// Modest, and beyond a GPU's caches where a rung's share of the memory's roof is to mean something.
+std::string default_size(const Device& device, Operation operation) {
+  const bool gpu = device.facts().kind == DeviceKind::gpu;
+  switch (operation) {
+    case Operation::reduce: return gpu ? "2^26" : "2^22";
+    case Operation::transpose: return gpu ? "8192" : "2048";
+    default: return gpu ? "2048" : "512";
+  }
+}
+
+Problem problem_of(const Options& o, const Device& device, Operation operation, Dtype dtype) {
+  Problem p;
+  p.operation = operation;
+  p.dtype = dtype;
+  p.result = operation == Operation::reduce ? result_dtype(p.function, p.map, dtype) : dtype;
+  p.layout = default_layout(operation);
+  p.size = parse_size(operation, o.size.empty() ? default_size(device, operation) : o.size);
+  check(p);
+  check_memory(p, true);
+  return p;
+}
+
+std::string ridge_text(const char* which, const Ceilings& ceilings, const Problem& problem) {
+  if (ceilings.ridge() == 0) return {};
+  return fmt::format("; {} {:.3g} flop/byte ({:.3g} flop/{})", which, ceilings.ridge(),
+                     ceilings.ridge() * size_of(problem.dtype), name(problem.dtype));
+}
+
+std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
+                                const Ceilings& nominal) {
+  std::vector<std::string> row{r.rung.empty() ? r.requested : r.rung, r.method};
+  if (!r.kernel) {
+    row.resize(8, "-");
+    row.back() = verdict_text(r);
+    return row;
+  }
+  const double seconds = *r.kernel;
+  const double done = flops(r.problem) / seconds;
+  row.insert(row.end(),
+             {time_text(seconds), rate_text(r), done > 0 ? rate_text(done, "flop/s") : "-",
+              percent_text(r.rate, measured.at(r.problem)),
+              percent_text(r.rate, nominal.at(r.problem)), verdict_text(r)});
+  if (r.built_in) row.back() += ", built-in choice";
+  return row;
+}
+
+/// Every rung of one ladder as a point under the device's roofs.
+void print_points(const Problem& problem, const std::vector<Result>& results,
+                  const std::vector<DeviceRoof>& roofs, const Device& device) {
+  const Ceilings measured = measured_ceilings(roofs, problem),
+                 nominal = nominal_ceilings(roofs, problem);
+  std::printf("\n%s on %s: %.3g flop/byte%s%s\n", to_string(problem).c_str(), device.id().c_str(),
+              intensity(problem), ridge_text("ridge at", measured, problem).c_str(),
+              ridge_text("nominal", nominal, problem).c_str());
+  std::vector<std::vector<std::string>> rows{{"rung", "method", "kernel", "rate", "operations",
+                                              "of measured roof", "of nominal", "verified"}};
+  for (const Result& result : results) rows.push_back(row_of(result, measured, nominal));
+  print_table(rows, 2);
+  print_reasons(results);
+  std::fflush(stdout);
+}
+
+std::vector<Result> measure_ladder(const Options& o, const Device& device, const Problem& problem,
+                                   Control& control, Digests& digests, bool& sampled) {
+  std::vector<Result> results;
+  Runner runner(device, o.measuring.budget);
+  Expectation expectation(problem, o.measuring.seed);
+  sampled |= expectation.sampled();
+  for (const std::string& rung : ladder_of(device, problem, true)) {
+    if (control.stop()) break;
+    control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung));
+    for (Result& result : measure_rung(runner, problem, expectation, rung, false))
+      results.push_back(std::move(result));
+  }
+  mark_built_in(results, device);
+  digests.compare(results);
+  control.show("");
+  return results;
+}
+
+int roof(const Options& o) {
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
+  const std::vector<Operation> operations = operations_of(o.operations);
+  std::vector<Dtype> dtypes;
+  for (const std::string& word : o.dtypes) dtypes.push_back(parse_dtype(word));
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
+  std::vector<std::pair<Device, Problem>> ladders;
+  for (const Device& device : devices)
+    for (const Operation operation : operations)
+      for (const Dtype dtype : dtypes)
+        ladders.emplace_back(device, problem_of(o, device, operation, dtype));
+  print_heading(devices);
+  Control control(o.measuring.limit);
+  Document document{.command = "roof"};
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  bool sampled = false;
+  Digests digests;
+  use_tuning(false);  // a ladder ends with the backend's own choice
+  for (const Device& device : devices) {
+    const std::vector<DeviceRoof> roofs = device_roofs(device, control);
+    control.show("");
+    if (!roofs.empty()) print_roofs(device, roofs);
+    for (const DeviceRoof& roof : roofs) all.push_back(to_json(roof));
+    for (const auto& [where, problem] : ladders) {
+      if (!o.points || !(where == device) || control.stop()) continue;
+      const std::vector<Result> results =
+          measure_ladder(o, device, problem, control, digests, sampled);
+      print_points(problem, results, roofs, device);
+      document.results.insert(document.results.end(), results.begin(), results.end());
+    }
+  }
+  if (sampled) std::printf("%s\n", kSampledNote);
+  document.arrays["roofs"] = all;
+  return finish(document, control, o.measuring.json, outcome_of(document.results, !all.empty()));
+}
+
+}  // namespace
+
+Command add_roof(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("operations", o->operations,
+                 "whose rungs: reduce, transpose, gemm (default: all)");
+  o->measuring.budget = 0.02;  // of a point
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--dtype", o->dtypes, "of the rungs (default: f32 f64)");
+  app.add_option("--size", o->size, "of the rungs, for all operations (default: modest ones)");
+  app.add_flag("--points,!--no-points", o->points, "measure every rung as a point (the default)");
+  return [o] { return roof(*o); };
+}
+
+}  // namespace trine::bench

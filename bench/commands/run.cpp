@@ -1,0 +1,255 @@
+// `trine run`: one operation on real data, the phases and the choice printed. The result is written
+// in C order, to a temporary that is renamed, so a failed run leaves nothing.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "bench/cases/npy.hpp"
+#include "bench/cases/problem.hpp"
+#include "bench/timing/json.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string operation, output, device = "auto", rung, function = "sum", map = "identity",
+                                 axis = "all", result_dtype;
+  std::vector<std::string> inputs;
+  double alpha = 1, beta = 0;
+  bool fast = false;
+};
+
+/// rows, cols and batch of an array: a vector is n x 1, a third dimension in front is the batch.
+struct Extents {
+  int64_t batch = 1, rows = 1, cols = 1;
+};
+
+Extents extents(const std::string& path, const Array& array) {
+  Extents e;
+  const std::vector<int64_t>& shape = array.shape;
+  if (shape.size() == 1) e.rows = shape[0];
+  if (shape.size() >= 2) {
+    e.rows = shape[shape.size() - 2];
+    e.cols = shape[shape.size() - 1];
+  }
+  if (shape.size() == 3) {
+    e.batch = shape[0];
+    if (array.fortran_order)
+      throw Refusal(fmt::format("{}: three dimensions in Fortran order; save it in C order", path));
+  }
+  return e;
+}
+
+char letter(const Array& array) { return array.fortran_order ? 'c' : 'r'; }
+
+Problem reduce_problem(const Options& o, const std::vector<Array>& arrays) {
+  Problem p;
+  const Extents e = extents(o.inputs[0], arrays[0]);
+  p.operation = Operation::reduce;
+  p.function = parse_function(o.function);
+  p.map = parse_map(o.map);
+  p.axis = parse_axis(o.axis);
+  p.dtype = arrays[0].dtype;
+  p.size = {e.batch * e.rows, e.cols, 0};  // a batch of rows is more rows
+  p.layout = std::string(1, letter(arrays[0]));
+  p.result = o.result_dtype.empty() ? result_dtype(p.function, p.map, p.dtype)
+                                    : parse_dtype(o.result_dtype);
+  return p;
+}
+
+Problem transpose_problem(const Options& o, const std::vector<Array>& arrays) {
+  Problem p;
+  const Extents e = extents(o.inputs[0], arrays[0]);
+  p.operation = Operation::transpose;
+  p.dtype = p.result = arrays[0].dtype;
+  p.size = {e.rows, e.cols, 0};
+  p.batch = e.batch;
+  p.layout = {letter(arrays[0]), 'r'};
+  return p;
+}
+
+/// The nearest value that the operands have: nobody types 0.100000001490116. Not inline: g++ 12 at -O3
+/// leaves the rounding out where it does this for two factors side by side.
+[[gnu::noinline]] double nearest(double value, Dtype dtype) {
+  return dtype == Dtype::f32 ? double(float(value)) : value;
+}
+
+Problem gemm_problem(const Options& o, std::vector<Array>& arrays) {
+  Problem p;
+  const Extents a = extents(o.inputs[0], arrays[0]), b = extents(o.inputs[1], arrays[1]);
+  p.operation = Operation::gemm;
+  p.dtype = p.result = arrays[0].dtype;
+  for (const Array& array : arrays)
+    if (array.dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
+  if (a.cols != b.rows)
+    throw Refusal(fmt::format("A has {} columns but B has {} rows", a.cols, b.rows));
+  if (b.batch != 1 && b.batch != a.batch)
+    throw Refusal(fmt::format("A has {} matrices, B has {}", a.batch, b.batch));
+  p.size = {a.rows, b.cols, a.cols};
+  p.batch = a.batch;
+  p.shared_b = b.batch == 1 && a.batch != 1;
+  p.layout = {letter(arrays[0]), letter(arrays[1]), 'r'};
+  p.alpha = nearest(o.alpha, p.dtype);
+  p.beta = nearest(o.beta, p.dtype);
+  if (arrays.size() == 3) {
+    const Extents c = extents(o.inputs[2], arrays[2]);
+    if (c.batch != a.batch || c.rows != a.rows || c.cols != b.cols)
+      throw Refusal(fmt::format("C is {} of {}x{}, but A B is {} of {}x{}", c.batch, c.rows, c.cols,
+                                a.batch, a.rows, b.cols));
+    if (arrays[2].fortran_order) p.layout[2] = 'c';
+  } else if (o.beta != 0) {
+    throw Refusal("beta is not 0: give C as the third input");
+  }
+  return p;
+}
+
+Problem problem_of(const Options& o, std::vector<Array>& arrays) {
+  const Operation operation = parse_operation(o.operation);
+  const size_t least = operation == Operation::gemm ? 2 : 1,
+               most = operation == Operation::gemm ? 3 : 1;
+  if (arrays.size() < least || arrays.size() > most)
+    throw Refusal(fmt::format("{} takes {} input{}, {} given", o.operation,
+                              operation == Operation::gemm ? "2 or 3" : "1",
+                              operation == Operation::gemm ? "s" : "", arrays.size()));
+  Problem p = operation == Operation::reduce      ? reduce_problem(o, arrays)
+              : operation == Operation::transpose ? transpose_problem(o, arrays)
+                                                  : gemm_problem(o, arrays);
+  if (o.fast) p.numerics = Numerics::fast;
+  check(p);
+  check_memory(p, false);
+  return p;
+}
+
+/// The device: named, or where `auto` places the operation for data in host memory.
+Device device_for(const Options& o, const Problem& p) {
+  if (o.device != "auto") return open(o.device);
+  const Placement placement =
+      std::visit([](const auto& op) { return place(op, Where::host); }, planned(p));
+  std::printf("auto: %s\n", placement.sentence.c_str());
+  return placement.device;
+}
+
+std::vector<int64_t> result_shape(const Problem& p, const Array& input) {
+  if (p.operation == Operation::reduce) {
+    if (p.axis == Axis::all) return {};
+    return {p.axis == Axis::each_row ? p.size.rows : p.size.cols};
+  }
+  if (p.operation == Operation::transpose && input.shape.size() < 2) return {1, p.size.rows};
+  const int64_t rows = p.operation == Operation::gemm ? p.size.rows : p.size.cols;
+  const int64_t cols = p.operation == Operation::gemm ? p.size.cols : p.size.rows;
+  if (p.batch != 1 || input.shape.size() == 3) return {p.batch, rows, cols};
+  return {rows, cols};
+}
+
+/// A column-major C comes back as its own transpose; the file has C order.
+std::vector<std::byte> in_c_order(const Problem& p, std::vector<std::byte> data) {
+  if (p.layout.back() != 'c' || p.operation != Operation::gemm) return data;
+  std::vector<std::byte> ordered(data.size());
+  const auto rows = size_t(p.size.rows), cols = size_t(p.size.cols),
+             size = size_t(size_of(p.dtype));
+  for (size_t b = 0; b < size_t(p.batch); ++b)
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < cols; ++j)
+        std::memcpy(&ordered[((b * rows + i) * cols + j) * size],
+                    &data[((b * cols + j) * rows + i) * size], size);
+  return ordered;
+}
+
+struct Phases {
+  double alloc, h2d, kernel, d2h;
+};
+
+/// Runs it; `data` holds one byte array an operand, the output last.
+Choice execute(Queue& queue, const Problem& p, const std::string& rung,
+               std::vector<std::vector<std::byte>>& data, Phases& phases) {
+  const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
+  const auto t0 = Clock::now();
+  std::vector<Place> places;
+  places.reserve(data.size());
+  for (const auto& operand : data) places.push_back({Buffer(queue.device(), operand.size()), 0});
+  const auto t1 = Clock::now();
+  const auto view = [&](size_t i) {
+    return vector(places[i].buffer, Dtype::b8, int64_t(data[i].size()));
+  };
+  const auto host = [&](size_t i) {
+    return host_vector(data[i].data(), Dtype::b8, int64_t(data[i].size()));
+  };
+  const size_t output = data.size() - 1;
+  for (size_t i = 0; i < data.size(); ++i)
+    if (!data[i].empty() && (i != output || p.beta != 0)) copy(queue, host(i), view(i));
+  queue.wait();
+  const auto t2 = Clock::now();
+  Choice choice =
+      std::visit([&](const auto& op) { return run(queue, op, rung); }, device_operation(p, places));
+  queue.wait();
+  const auto t3 = Clock::now();
+  if (!data[output].empty()) copy(queue, view(output), host(output));
+  queue.wait();
+  phases = {seconds(t0, t1), seconds(t1, t2), seconds(t2, t3), seconds(t3, Clock::now())};
+  return choice;
+}
+
+int run_one(const Options& o) {
+  std::vector<Array> arrays;
+  for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
+  check_writable(o.output);
+  const Problem p = problem_of(o, arrays);
+  const Device device = device_for(o, p);
+  Queue queue(device);
+
+  Array result;
+  result.dtype = p.result;
+  result.shape = result_shape(p, arrays[0]);
+  if (p.operation == Operation::transpose) result.descr = arrays[0].descr;
+  std::vector<std::vector<std::byte>> data;
+  data.reserve(arrays.size() + 1);  // and the output
+  for (Array& array : arrays) data.push_back(std::move(array.data));
+  if (data.size() < operand_bytes(p).size()) data.emplace_back(operand_bytes(p).back());
+
+  Phases phases{};
+  const Choice choice = execute(queue, p, o.rung, data, phases);
+  result.data = in_c_order(p, std::move(data.back()));
+  write_npy(o.output, result);
+
+  const double total = phases.alloc + phases.h2d + phases.kernel + phases.d2h;
+  std::printf("%s\n%s\n", to_string(p).c_str(), choice.sentence().c_str());
+  std::printf(
+      "alloc %s, host→device %s, kernel %s, device→host %s, total %s (kernel: its first call, "
+      "compilation included)\n",
+      time_text(phases.alloc).c_str(), time_text(phases.h2d).c_str(),
+      time_text(phases.kernel).c_str(), time_text(phases.d2h).c_str(), time_text(total).c_str());
+  const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0 && !o.fast;
+  std::printf("wrote %s, not verified%s\n", o.output.c_str(),
+              is_plain ? ": `trine compare --input` holds such a call against the oracle" : "");
+  return kExitGood;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("operation", o->operation, "reduce, transpose or gemm")->required();
+  app.add_option("--input", o->inputs, "A.npy [B.npy [C.npy]], C or Fortran order")
+      ->required()
+      ->expected(1, 3);
+  app.add_option("--output", o->output, "R.npy, written in C order")->required();
+  app.add_option("--device", o->device, "auto, cpu, opencl:0, cuda:0 …");
+  app.add_option("--rung", o->rung, "name or name:parameter=value,…");
+  app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
+  app.add_option("--map", o->map, "reduce: identity abs square");
+  app.add_option("--axis", o->axis, "reduce: all each_row each_column");
+  app.add_option("--result-dtype", o->result_dtype, "reduce: f64 for the sum of f32");
+  app.add_option("--alpha", o->alpha, "gemm: factor of A B");
+  app.add_option("--beta", o->beta, "gemm: factor of C");
+  app.add_flag("--fast", o->fast, "allow rungs whose bits may differ");
+  return [o] { return run_one(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,350 @@
+// `trine sweep`: sizes, rungs and every combination of their parameters, each verified; with --best the
+// fastest goes into the device's tuning table, where selection finds it.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "bench/cases/cases.hpp"
+#include "bench/timing/best.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/timing/swept.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr int kRounds = 3;
+
+struct Options {
+  Cases cases;
+  Measuring measuring;
+  std::vector<std::string> rungs;
+  bool best = false, forget = false;
+};
+
+std::string saved_rung(const Device& device, const std::string& call) {
+  for (const Tuned& row : tuning(device).rows)
+    if (row.call == call) return row.rung;
+  return {};
+}
+
+/// The configurations of the rungs named, in the order of the ladder; throws where a parameter isn't one.
+std::vector<std::string> named_configurations(const Options& o, const Device& device,
+                                              Operation operation) {
+  std::vector<std::string> all;
+  for (const RungInfo& rung : device.rungs(operation))
+    for (const std::string& word : o.rungs) {
+      const size_t colon = std::min(word.find(':'), word.size());
+      if (word.substr(0, colon) != rung.name) continue;
+      for (const std::string& each :
+           configurations(rung, std::string_view(word).substr(std::min(colon + 1, word.size()))))
+        all.push_back(each);
+    }
+  return all;
+}
+
+/// What is tried: the backend's own choice first, what the table has, then every configuration.
+std::vector<std::string> candidates(const Options& o, const Device& device,
+                                    const Problem& problem) {
+  std::vector<std::string> all{choice_of(device, problem).rung()};
+  const auto add = [&](const std::string& rung) {
+    if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
+  };
+  if (o.best) add(saved_rung(device, tuned_call(problem)));
+  for (const std::string& named : named_configurations(o, device, problem.operation)) add(named);
+  if (!o.rungs.empty()) return all;
+  for (const RungInfo& rung : device.rungs(problem.operation))
+    if (rung.numerics != Numerics::vendor)
+      for (const std::string& each : configurations(rung)) add(each);
+  return all;
+}
+
+class Sweep {
+ public:
+  explicit Sweep(const Options& options) : o_(options), control_(options.measuring.limit) {}
+
+  int run();
+
+ private:
+  void sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners);
+  Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation);
+  void decide(Runner& runner, Expectation& expectation, Swept& swept);
+  std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+                             Trial& standing, Rounds& rounds);
+  /// In words what the rounds of two showed.
+  std::string match(const Trial& challenger, const std::string& standing,
+                    const Rounds& rounds) const;
+  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
+  void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved);
+  void drop(const Device& device, Swept& swept, const std::string& saved, std::string_view why);
+  void drop_wrong(const Device& device, Swept& swept);
+  /// Whether the row went into the device's table.
+  bool save(const Device& device, const Tuned& row);
+
+  const Options& o_;
+  Control control_;
+  Document document_{.command = "sweep"};
+  bool verified_ = true, saved_all_ = true;
+  std::set<std::string> paths_;
+};
+
+std::string date_text() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
+Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expectation) {
+  Swept swept;
+  swept.problem = problem;
+  std::vector<std::string> rungs;
+  try {
+    rungs = candidates(o_, runner.device(), problem);
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) throw;
+    swept.sentence = error.what();
+    return swept;
+  }
+  for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
+    control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
+                              i + 1, rungs.size(), rungs[i]));
+    swept.trials.push_back(
+        {rungs[i], {measure_rung(runner, problem, expectation, rungs[i], false)}});
+  }
+  std::vector<Result> results;
+  for (const Trial& trial : swept.trials)
+    results.insert(results.end(), trial.results.begin(), trial.results.end());
+  compare_digests(results);
+  auto checked = results.begin();
+  for (Trial& trial : swept.trials) {
+    for (Result& result : trial.rounds.front()) result = *checked++;
+    trial.results = trial.rounds.front();
+  }
+  if (control_.partial())
+    swept.sentence = "ended before all was tried";
+  else
+    decide(runner, expectation, swept);
+  for (const Trial& trial : swept.trials) {
+    verified_ &= failure_of(trial.results).empty();
+    document_.results.insert(document_.results.end(), trial.results.begin(), trial.results.end());
+  }
+  if (o_.best) drop_wrong(runner.device(), swept);
+  control_.show("");
+  return swept;
+}
+
+/// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these don't tell
+/// which is faster: a rung may turn wrong as late as here.
+std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+                                  Trial& standing, Rounds& rounds) {
+  const auto once_more = [&](Trial& trial) {
+    if (control_.stop()) return std::string("ended before the fastest was measured again");
+    const Problem& problem = trial.results.front().problem;
+    control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
+                              trial.rung));
+    std::vector<Result> results = measure_rung(runner, problem, expectation, trial.rung, false);
+    if (results.front().skipped)
+      return fmt::format("{} was refused when it was measured again: {}", trial.rung,
+                         results.front().failure);
+    trial.add(std::move(results));
+    return failure_of(trial.results).empty()
+               ? std::string()
+               : fmt::format("{} is WRONG when it is measured again", trial.rung);
+  };
+  for (int round = 0; round < kRounds; ++round)
+    for (Trial* trial : {&challenger, &standing})
+      if (std::string why = once_more(*trial); !why.empty()) return why;
+  const auto mine = std::span(challenger.rounds).last(kRounds),
+             theirs = std::span(standing.rounds).last(kRounds);
+  std::vector<const std::vector<Result>*> all;
+  for (const auto& some : {mine, theirs})
+    for (const std::vector<Result>& round : some) all.push_back(&round);
+  const std::string_view method = common_method(all);
+  for (const std::vector<Result>& round : mine)
+    rounds.challenger.push_back(*figure_of(round, method));
+  for (const std::vector<Result>& round : theirs)
+    rounds.standing.push_back(*figure_of(round, method));
+  return {};
+}
+
+/// The method by which the rungs that may be chosen are compared.
+std::string_view method_of(const Swept& swept) {
+  std::vector<const std::vector<Result>*> all;
+  for (const Trial& trial : swept.trials)
+    if (may_be_chosen(trial.results.front().numerics, swept.problem.numerics))
+      all.push_back(&trial.results);
+  return common_method(all);
+}
+
+/// The fastest that may be chosen, by one measurement each, and the one that the table has.
+std::pair<size_t, std::optional<size_t>> contenders(const Swept& swept, std::string_view method,
+                                                    const std::string& in_table) {
+  size_t fastest = 0;
+  std::optional<size_t> saved;
+  for (size_t i = 1; i < swept.trials.size(); ++i) {
+    const Trial& trial = swept.trials[i];
+    const Result* figure = trial.figure(method);
+    if (!figure || !may_be_chosen(figure->numerics, swept.problem.numerics)) continue;
+    if (*figure->kernel < *swept.trials[fastest].figure(method)->kernel) fastest = i;
+    if (trial.rung == in_table) saved = i;
+  }
+  return {fastest, saved};
+}
+
+std::string Sweep::match(const Trial& challenger, const std::string& standing,
+                         const Rounds& rounds) const {
+  const double seconds = rounds.challenger_seconds(), before = rounds.standing_seconds();
+  const std::string times =
+      fmt::format("{} against {} of {}", time_text(seconds), time_text(before), standing);
+  if (rounds.is_gain())
+    return fmt::format("{}: {}, {}", challenger.rung, times, ratio_text(before / seconds));
+  return fmt::format("no gain: in {} more rounds {} took {}{}", kRounds, challenger.rung, times,
+                     seconds < before ? ", no further apart than they vary" : "");
+}
+
+void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
+  std::vector<Trial>& trials = swept.trials;
+  const std::string_view method = method_of(swept);
+  if (!trials.front().figure(method)) {
+    swept.sentence = "the built-in choice failed: nothing to compare with";
+    return;
+  }
+  const std::string built_in = "the built-in choice " + trials.front().rung;
+  const double seconds = *trials.front().figure(method)->kernel;
+  Tuned row{tuned_call(swept.problem), {}, seconds, seconds, date_text()};
+  const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
+  const auto [fastest, saved] = contenders(swept, method, in_table);
+  std::string undecided;
+  const size_t best = winner(fastest, saved, [&](size_t challenger, size_t standing) {
+    Rounds rounds;
+    if (undecided.empty())
+      undecided = measure_rounds(runner, expectation, trials[challenger], trials[standing], rounds);
+    if (!undecided.empty()) return false;
+    if (!swept.sentence.empty()) swept.sentence += "; ";
+    swept.sentence +=
+        match(trials[challenger], standing == 0 ? built_in : trials[standing].rung, rounds);
+    if (standing == 0) row.default_seconds = rounds.standing_seconds();
+    if (standing == 0 || rounds.is_gain()) row.seconds = rounds.challenger_seconds();
+    return rounds.is_gain();
+  });
+  if (!undecided.empty()) {
+    swept.sentence = undecided;
+    return;
+  }
+  if (swept.sentence.empty())
+    swept.sentence =
+        fmt::format("no gain: {} is the fastest, {}", built_in, time_text(row.seconds));
+  swept.best = trials[best != 0 ? best : fastest].rung;
+  if (best != 0) row.rung = trials[best].rung;
+  keep(runner.device(), swept, row, saved ? in_table : "");
+}
+
+void Sweep::keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
+  // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
+  const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
+  const bool kept = o_.best && settled && save(device, row);
+  if (kept) swept.sentence += "; saved";
+  if (!saved.empty() && !settled) drop(device, swept, saved, "no gain");
+  document_.arrays["sweeps"].push_back({{"device", device.id()},
+                                        {"call", row.call},
+                                        {"default", swept.trials.front().rung},
+                                        {"best", swept.best},
+                                        {"default_seconds", row.default_seconds},
+                                        {"seconds", row.seconds},
+                                        {"gain", gain},
+                                        {"saved", kept}});
+}
+
+bool Sweep::save(const Device& device, const Tuned& row) {
+  try {
+    paths_.insert(fmt::format("{}: {}", device.id(), save_tuning(device, {row})));
+    return true;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "trine: not saved: %s\n", error.what());
+    saved_all_ = false;
+    return false;
+  }
+}
+
+/// Without its row the built-in choice answers.
+void Sweep::drop(const Device& device, Swept& swept, const std::string& saved,
+                 std::string_view why) {
+  try {
+    forget_tuning(device, tuned_call(swept.problem));
+    swept.sentence += fmt::format("; the saved {} is {} and no longer in the table", saved, why);
+  } catch (const Error& error) {
+    fmt::print(stderr, "trine: {} is {} and still saved: {}\n", saved, why, error.what());
+    saved_all_ = false;
+  }
+}
+
+/// No call shall be given a rung that is known to be wrong.
+void Sweep::drop_wrong(const Device& device, Swept& swept) {
+  const std::string saved = saved_rung(device, tuned_call(swept.problem));
+  for (const Trial& trial : swept.trials)
+    if (trial.rung == saved && !failure_of(trial.results).empty())
+      drop(device, swept, saved, "WRONG");
+}
+
+void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners) {
+  std::vector<std::vector<Swept>> of_device(runners.size());
+  for (const Problem& problem : group) {
+    if (control_.stop()) break;
+    Expectation expectation(problem, o_.measuring.seed);
+    for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
+      of_device[i].push_back(sweep_one(runners[i], problem, expectation));
+  }
+  for (size_t i = 0; i < runners.size(); ++i) print_sweep(runners[i].device(), of_device[i]);
+}
+
+int Sweep::run() {
+  if (!o_.measuring.json.empty()) check_writable(o_.measuring.json);
+  const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
+  const std::vector<Device> devices = chosen_devices(o_.measuring.devices);
+  check_rungs(o_.rungs, devices, operations_of(o_.cases));
+  for (const Device& device : devices)
+    for (const auto& group : groups) named_configurations(o_, device, group.front().operation);
+  std::vector<Runner> runners;
+  for (const Device& device : devices) {
+    if (o_.best && tuning(device).path.empty())
+      throw Refusal("--best has no folder to write to: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME");
+    runners.emplace_back(device, o_.measuring.budget);
+  }
+  print_heading(devices);
+  use_tuning(false);  // the backends' own choices are what the others are held against
+  for (const auto& group : groups) sweep_group(group, runners);
+  for (const std::string& path : paths_)
+    std::printf("Saved for %s; selection reads it from now on (TRINE_TUNING=off: not).\n",
+                path.c_str());
+  return finish(document_, control_, o_.measuring.json,
+                verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
+}
+
+int forget() {
+  const std::vector<std::string> paths = forget_tuning();
+  for (const std::string& path : paths) std::printf("removed %s\n", path.c_str());
+  if (paths.empty()) std::printf("there is no tuning table\n");
+  return kExitGood;
+}
+
+}  // namespace
+
+Command add_sweep(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_case_options(app, o->cases);
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--rung", o->rungs,
+           "these rungs; name:parameter=value lets the other parameters vary (default: all)");
+  app.add_flag("--best", o->best,
+               "save the fastest at each size in the device's tuning table, where it is a gain");
+  app.add_flag("--forget", o->forget, "remove the tuning tables of all devices")
+      ->excludes("--best", "--json", "operations");
+  return [o] { return o->forget ? forget() : Sweep(*o).run(); };
+}
+
+}  // namespace trine::bench

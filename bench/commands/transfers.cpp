@@ -1,0 +1,249 @@
+// `trine transfers`: what moving the data costs, and what can be done about it: pageable and pinned
+// memory, a pipeline of chunks over three queues, in place where memory is shared, and the cpu working
+// meanwhile. Every pass is verified.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "bench/cases/cases.hpp"
+#include "bench/roofs/device_roofs.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/transfer/ways.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  Measuring measuring;
+  std::vector<std::string> operations, dtypes, sizes;
+  std::string function = "sum", chunks = "auto";
+  bool overlap_cpu = false, rates = true;
+};
+
+constexpr int kMostChunks = 1024;
+
+/// Of `--chunks`: 0 is auto.
+int parse_chunks(const std::string& text) {
+  if (text == "auto") return 0;
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostChunks)
+    throw Refusal(
+        fmt::format("--chunks takes a number from 1 to {} or auto, not '{}'", kMostChunks, text));
+  return count;
+}
+
+Problem problem_of(const Options& o, Operation operation, const std::string& dtype,
+                   const std::string& size) {
+  Problem p;
+  p.operation = operation;
+  p.dtype = parse_dtype(dtype);
+  p.function = parse_function(o.function);
+  p.size = parse_size(operation, size);
+  p.layout = default_layout(operation);
+  p.result = p.dtype;
+  if (operation == Operation::reduce) {
+    if (p.function != Function::sum && p.function != Function::min && p.function != Function::max)
+      throw Refusal(fmt::format("--function {}: transfers take sum, min or max", o.function));
+    p.size = {p.size.rows * p.size.cols, 1, 0};
+    p.result = result_dtype(p.function, p.map, p.dtype);
+  }
+  check(p);
+  check_memory(p, true);
+  if (o.overlap_cpu) check_overlap(p);
+  const int chunks = std::max(parse_chunks(o.chunks), 2);
+  if (cuttable(p) < chunks)
+    throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), chunks));
+  return p;
+}
+
+std::vector<Problem> problems(const Options& o) {
+  std::vector<Problem> all;
+  for (const Operation operation : operations_of(o.operations)) {
+    const std::vector<std::string> one{"f32"}, size{default_size(operation)};
+    for (const std::string& dtype : o.dtypes.empty() ? one : o.dtypes)
+      for (const std::string& text : o.sizes.empty() ? size : o.sizes)
+        all.push_back(problem_of(o, operation, dtype, text));
+  }
+  return all;
+}
+
+std::string way_text(const MeasuredWay& m) {
+  if (m.way.cpu_rows != 0)
+    return fmt::format("pipelined, cpu {:.2g}%",
+                       100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)));
+  return m.way.memory == "shared" ? "in place" : m.way.memory;
+}
+
+std::vector<std::string> row_of(const MeasuredWay& m, const MeasuredWay* pageable) {
+  const Result& r = m.result;
+  std::vector<std::string> row{r.device, way_text(m), r.rung};
+  if (r.skipped) {
+    row.resize(12, "-");
+    row.back() = "refused";
+    return row;
+  }
+  std::optional<double> sync;  // where phases overlap, they don't add up to the whole
+  if (m.way.memory != "pipelined")
+    sync = std::max(0.0, m.pass.seconds - r.h2d.value_or(0) - *r.kernel - r.d2h.value_or(0));
+  const bool compare = pageable && pageable->result.verified;
+  row.insert(
+      row.end(),
+      {m.way.memory == "pipelined" ? std::to_string(m.way.chunks) : "-", time_text(r.alloc),
+       time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
+       compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
+       verdict_text(r)});
+  return row;
+}
+
+const MeasuredWay* find(const std::vector<MeasuredWay>& all, const std::string& memory) {
+  for (const MeasuredWay& m : all)
+    if (m.way.memory == memory && m.way.cpu_rows == 0 && m.result.verified) return &m;
+  return nullptr;
+}
+
+/// What the slowest of copies in, kernel and copies out takes when nothing overlaps it, and which.
+std::pair<double, Lane> slowest_alone(const MeasuredWay& pinned) {
+  std::pair<double, Lane> slowest{0, Lane::kernel};
+  for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
+    slowest = std::max(slowest, std::pair(busy(pinned.pass.spans, lane), lane));
+  return slowest;
+}
+
+/// The timeline as a picture with its sentence; kept for the JSON.
+void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& timelines) {
+  const MeasuredWay* pinned = find(all, "pinned");
+  for (const MeasuredWay& m : all) {
+    if (m.way.memory != "pipelined" || !m.result.verified || !pinned) continue;
+    const auto [seconds, lane] = slowest_alone(*pinned);
+    const Timeline timeline = timeline_of(m, seconds);
+    timelines.push_back(to_json(timeline));
+    std::printf("\n%s, %s in %d chunks, %s\n", m.result.device.c_str(),
+                to_string(m.result.problem).c_str(), m.way.chunks,
+                time_text(timeline.seconds).c_str());
+    for (const std::string& line : picture(timeline, 72)) std::printf("  %s\n", line.c_str());
+    if (timeline.share) {
+      std::printf(
+          "The slower of link and kernel ('%s') takes %s alone, %.0f %% of the pipelined time; two "
+          "lanes were busy at once for %.0f %% of it.\n",
+          std::string(name(lane)).c_str(), time_text(seconds).c_str(), 100 * *timeline.share,
+          100 * overlapped(timeline.spans) / timeline.seconds);
+    } else {
+      std::printf("With the cpu on %.2g %% of the rows meanwhile it is %s as fast as without%s.\n",
+                  100 * timeline.cpu_rows, ratio_text(timeline.gain).c_str(),
+                  *timeline.gain > 1 ? "" : ": no gain");
+    }
+    if (m.pass.again)
+      std::printf(
+          "The chunks' sums left the rounding open, so the whole was summed again: no gain.\n");
+  }
+}
+
+void print_rates(const Device& device, Control& control, nlohmann::ordered_json& roofs,
+                 double budget) {
+  if (!has_link(device)) {
+    std::printf("\n%s computes in the host's memory: nothing is copied.\n", device.id().c_str());
+    return;
+  }
+  std::printf("\nCopies between the host and %s, by size\n", device.id().c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "to device", "pinned", "to host", "pinned", "both ways, pinned"}};
+  LinkRates last;
+  for (int power = 12; power <= 28 && !control.stop(); power += 4) {
+    const uint64_t most = device.facts().max_buffer_bytes;
+    if (most != 0 && uint64_t{1} << power > most) break;
+    control.show(fmt::format("copies of 2^{} bytes, {}", power, device.id()));
+    last = link_rates(device, uint64_t{1} << power, budget);
+    const auto text = [](double rate) { return rate_text(rate, "B/s"); };
+    rows.push_back({fmt::format("2^{} B", power), text(last.to_device), text(last.to_device_pinned),
+                    text(last.to_host), text(last.to_host_pinned), text(last.both_pinned)});
+  }
+  control.show("");
+  print_table(rows, 1);
+  if (last.bytes != 0)
+    for (const DeviceRoof& roof : link_roofs(device, last)) roofs.push_back(to_json(roof));
+}
+
+/// Every way on every device has the same bits.
+void compare_ways(std::vector<std::vector<MeasuredWay>>& sessions) {
+  std::vector<Result> results;
+  for (const std::vector<MeasuredWay>& session : sessions)
+    for (const MeasuredWay& m : session) results.push_back(m.result);
+  compare_digests(results);
+  auto result = results.begin();
+  for (std::vector<MeasuredWay>& session : sessions)
+    for (MeasuredWay& m : session) m.result = *result++;
+}
+
+void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
+                     Control& control, Document& document, nlohmann::ordered_json& timelines) {
+  const WaySettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.measuring.budget};
+  Expectation expectation(problem, o.measuring.seed);
+  std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
+                                              "kernel", "copy out", "sync", "total", "vs pageable",
+                                              "verified"}};
+  std::vector<std::vector<MeasuredWay>> sessions;
+  sessions.reserve(devices.size());
+  for (const Device& device : devices)
+    sessions.push_back(measure_ways(settings, device, problem, expectation, control));
+  compare_ways(sessions);
+  for (const std::vector<MeasuredWay>& session : sessions)
+    for (const MeasuredWay& m : session) {
+      rows.push_back(row_of(m, find(session, "pageable")));
+      document.results.push_back(m.result);
+    }
+  control.show("");
+  std::printf("\n%s\n", to_string(problem).c_str());
+  print_table(rows);
+  for (const std::vector<MeasuredWay>& session : sessions) {
+    for (const MeasuredWay& m : session)
+      if (!m.result.failure.empty())
+        std::printf("%s: %s on %s: %s\n", verdict_text(m.result), way_text(m).c_str(),
+                    m.result.device.c_str(), m.result.failure.c_str());
+    print_overlap(session, timelines);
+  }
+  std::fflush(stdout);
+}
+
+int transfers(const Options& o) {
+  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
+  const std::vector<Problem> all = problems(o);
+  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
+  print_heading(devices);
+  Control control(o.measuring.limit);
+  Document document{.command = "transfers"};
+  nlohmann::ordered_json roofs = nlohmann::ordered_json::array(), timelines = roofs;
+  for (const Device& device : devices)
+    if (o.rates && !control.stop()) print_rates(device, control, roofs, o.measuring.budget);
+  for (const Problem& problem : all)
+    if (!control.stop()) measure_problem(o, problem, devices, control, document, timelines);
+  document.arrays["roofs"] = roofs;
+  document.arrays["timelines"] = timelines;
+  return finish(document, control, o.measuring.json, outcome_of(document.results, !roofs.empty()));
+}
+
+}  // namespace
+
+Command add_transfers(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("operations", o->operations, "reduce, transpose, gemm (default: all)");
+  add_measuring_options(app, o->measuring);
+  add_list(app, "--dtype", o->dtypes,
+           "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
+  add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
+  app.add_option("--function", o->function, "reduce: sum, min or max");
+  app.add_option("--chunks", o->chunks,
+                 "of the pipeline: a number, or auto, the fastest of 2 … 32");
+  app.add_flag("--overlap-cpu", o->overlap_cpu,
+               "the cpu computes a part of the rows while the device works");
+  app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
+  return [o] { return transfers(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,84 @@
+// `trine verify`: the conformance cases on every device and rung, against the embedded digests that
+// the oracle wrote.
+#include "conformance/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "bench/cases/cases.hpp"
+#include "bench/timing/json.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/control.hpp"
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+nlohmann::ordered_json report_json(const conformance::Report& report) {
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+  for (const conformance::Failure& failure : report.failures)
+    failures.push_back({{"device", failure.device},
+                        {"rung", failure.rung},
+                        {"case", failure.name},
+                        {"what", failure.what}});
+  return {{"schema", 1},
+          {"version", TRINE_VERSION_STRING},
+          {"command", "verify"},
+          {"partial", report.partial},
+          {"host", host_json()},
+          {"devices", devices_json()},
+          {"verify",
+           {{"cases", report.cases},
+            {"failed", report.failed},
+            {"skipped", report.skipped},
+            {"seconds", report.seconds},
+            {"skip_reasons", report.skip_details},
+            {"classes", report.classes},
+            {"failures", failures}}}};
+}
+
+int verify_all(conformance::Options& options, double limit, const std::string& json) {
+  if (!json.empty()) check_writable(json);
+  options.require = conformance::required_by_environment();
+  Control control(limit);
+  options.progress = [&](const conformance::Progress& p) {
+    control.show(
+        fmt::format("{} of {}, {} failed, {} {}", p.done, p.total, p.failed, p.device, p.name));
+  };
+  options.stop = [&] { return control.stop(); };
+  const conformance::Report report = conformance::verify(options);
+  control.show("");
+  if (!json.empty()) write_json(json, report_json(report));
+  conformance::print(report, std::cout);
+  std::cout.flush();
+  return ended(control, report.passed()     ? Outcome::good
+                        : report.failed > 0 ? Outcome::failed
+                                            : Outcome::nothing);
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& app) {
+  auto options = std::make_shared<conformance::Options>();
+  auto limit = std::make_shared<double>(0);
+  auto json = std::make_shared<std::string>();
+  app.add_flag("--quick", options->quick, "a subset that takes half a minute");
+  app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
+      ->delimiter(',');
+  app.add_option("--rung", options->rung, "only this rung");
+  app.add_option("--filter", options->filter,
+                 "only cases whose name contains this; of random calls operation, fill or copy");
+  app.add_option(
+         "--random", options->random_seconds,
+         "made-up calls, copies and fills for so long (0: one on each device), not the cases")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options->seed, "of the first of them; each has the next number");
+  add_time_limit(app, *limit);
+  app.add_option("--json", *json, "write the report as JSON too")->type_name("FILE");
+  return [options, limit, json] { return verify_all(*options, *limit, *json); };
+}
+
+}  // namespace trine::bench

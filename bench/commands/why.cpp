@@ -1,0 +1,126 @@
+// `trine why`: where an operation of some size would run, in one sentence with its numbers, and the
+// size from which on that changes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "bench/cases/problem.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/commands.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+struct Options {
+  std::string operation, size, dtype = "f32", function = "sum", axis = "all", where = "host";
+  std::vector<std::string> devices;
+  int repeats = 1;
+};
+
+Problem problem_of(const Options& o) {
+  Problem p;
+  p.operation = parse_operation(o.operation);
+  p.dtype = parse_dtype(o.dtype);
+  p.size = parse_size(p.operation, o.size);
+  p.layout = default_layout(p.operation);
+  p.function = parse_function(o.function);
+  p.axis = parse_axis(o.axis);
+  p.result = p.operation == Operation::reduce ? result_dtype(p.function, p.map, p.dtype) : p.dtype;
+  check(p);
+  return p;
+}
+
+const std::map<std::string, Where>& where_words() {
+  static const std::map<std::string, Where> words{{"host", Where::host},
+                                                  {"host_pinned", Where::host_pinned},
+                                                  {"host_pipelined", Where::host_pipelined},
+                                                  {"device", Where::device}};
+  return words;
+}
+
+Placement placed(const Problem& problem, Where where, int repeats, const Buffer& buffer,
+                 const std::vector<Device>& among) {
+  std::vector<Place> places(operand_bytes(problem).size());
+  places[0].buffer = buffer;  // the first operand's says where the data lives
+  return std::visit([&](const auto& operation) { return place(operation, where, repeats, among); },
+                    device_operation(problem, places));
+}
+
+/// Resident data runs where it lives: what it would take there, on each device.
+std::vector<Candidate> resident(const Problem& problem, int repeats,
+                                const std::vector<Device>& devices) {
+  std::vector<Candidate> all;
+  for (const Device& device : devices) {
+    try {
+      const Buffer there(device, operand_bytes(problem)[0]);
+      all.push_back(placed(problem, Where::device, repeats, there, {}).candidates.at(0));
+    } catch (const Error& error) {
+      if (devices.size() == 1) throw;
+      std::printf("%s can't: %s\n", device.id().c_str(), error.what());
+    }
+  }
+  if (all.empty()) throw Refusal("none of these devices can run it");
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+std::string resident_sentence(const std::vector<Candidate>& candidates) {
+  std::string text = "Resident data runs where it lives. Predicted per run:";
+  for (const Candidate& c : candidates)
+    text += fmt::format("{} {} {} ({})", &c == &candidates[0] ? "" : ",", c.device.id(),
+                        time_text(c.seconds), c.source);
+  return text + ".";
+}
+
+int why(const Options& o) {
+  const Problem problem = problem_of(o);
+  const Where where = where_words().at(o.where);
+  std::vector<Device> devices;
+  if (!o.devices.empty() || where == Where::device) devices = chosen_devices(o.devices);
+  std::vector<Candidate> candidates;
+  if (where == Where::device) {
+    candidates = resident(problem, o.repeats, devices);
+    std::printf("%s\n", resident_sentence(candidates).c_str());
+  } else {
+    const Placement placement = placed(problem, where, o.repeats, {}, devices);
+    candidates = placement.candidates;
+    std::printf("%s: %s\n", placement.device.id().c_str(), placement.sentence.c_str());
+    std::printf("%s\n", placement.choice.sentence().c_str());
+  }
+  // Break-even sizes are of one run over whole arrays.
+  if (o.repeats != 1 || problem.axis != Axis::all) return kExitGood;
+  for (size_t i = 1; i < candidates.size(); ++i)
+    for (const Crossing& crossing : break_even(problem.operation, problem.function, problem.dtype,
+                                               where, candidates[0].device, candidates[i].device))
+      std::printf("%s\n", crossing.sentence.c_str());
+  return kExitGood;
+}
+
+}  // namespace
+
+Command add_why(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("operation", o->operation, "reduce, transpose or gemm")->required();
+  app.add_option("--size", o->size, "N, RxC or MxNxK; suffixes k, M, G and 2^k")->required();
+  app.add_option("--dtype", o->dtype, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
+  app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
+  app.add_option("--axis", o->axis, "reduce: all each_row each_column");
+  std::vector<std::string> words;
+  for (const auto& [word, where] : where_words()) words.push_back(word);
+  app.add_option("--where", o->where,
+                 "where the data lives: host, host_pinned, host_pipelined or device")
+      ->check(CLI::IsMember(words));
+  app.add_option("--repeats", o->repeats, "runs that share one transfer")
+      ->check(CLI::Range(1, 1000000000));
+  app.add_option("--device", o->devices, "the candidates (default: what `auto` would weigh)")
+      ->delimiter(',')
+      ->expected(1, -1);
+  return [o] { return why(*o); };
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,320 @@
+#include "verdict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kAlpha = 0.05;
+
+std::string word(const json& result, const char* key) {
+  const json& value = result.at(key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+std::string rung_of(const json& result) {
+  std::string text = word(result, "rung");
+  char before = ':';
+  for (const auto& [key, value] : result.at("parameters").items()) {
+    text += fmt::format("{}{}={}", before, key, value.get<std::string>());
+    before = ',';
+  }
+  return text;
+}
+
+/// What makes a case the same case: all but its figures. The device's own choice of a rung is one case,
+/// whatever it chose.
+std::string case_of(const json& result) {
+  std::string text = word(result, "operation");
+  for (const char* key : {"function", "map", "axis", "dtype"}) {
+    const std::string value = word(result, key);
+    if (!value.empty() && value != "identity" && value != "all") text += fmt::format(" {}", value);
+  }
+  if (word(result, "result_dtype") != word(result, "dtype"))
+    text += fmt::format(" to {}", word(result, "result_dtype"));
+  std::vector<int64_t> shape = result.at("shape");
+  text += fmt::format(" {}", fmt::join(shape, "x"));
+  if (result.at("batch") != 1) text += fmt::format(" batch {}", result.at("batch").get<int64_t>());
+  if (word(result, "layout").find('c') != std::string::npos)
+    text += fmt::format(" {}", word(result, "layout"));
+  if (word(result, "values") != "uniform") text += fmt::format(" {}", word(result, "values"));
+  const json none = {{"strides", {1, 1}}, {"offsets", {0, 0}}};
+  for (const auto& [key, usual] : none.items())
+    if (result.value(key, usual) != usual) text += fmt::format(" {} {}", key, result[key].dump());
+  const std::string requested = word(result, "requested");
+  return fmt::format("{} on {}{}, {}, {}", text, word(result, "device"),
+                     requested.empty() ? "" : " by " + requested, word(result, "memory"),
+                     word(result, "method"));
+}
+
+const json* device_in(const json& document, const std::string& id) {
+  const std::string base = id.substr(0, id.find(":threads"));
+  for (const json& backend : document.at("devices"))
+    for (const json& device : backend.at("devices"))
+      if (device.at("id") == base) return &device;
+  return nullptr;
+}
+
+/// Another machine's figures are no baseline.
+void check_same_place(const json& base, const json& next) {
+  for (const char* key : {"cpu", "cores", "os", "gpus"})
+    if (base.at("host").at(key) != next.at("host").at(key))
+      throw Refusal(
+          fmt::format("the runs are of different hosts ({}: {} and {}); --across compares "
+                      "them all the same",
+                      key, base.at("host").at(key).dump(), next.at("host").at(key).dump()));
+  for (const json& result : next.at("results")) {
+    const std::string id = word(result, "device");
+    const json *before = device_in(base, id), *after = device_in(next, id);
+    if (before == nullptr || after == nullptr) continue;
+    for (const char* key : {"name", "driver", "compute_units"})
+      if (before->at(key) != after->at(key))
+        throw Refusal(
+            fmt::format("{} is another device ({}: {} and {}); --across compares them all "
+                        "the same",
+                        id, key, before->at(key).dump(), after->at(key).dump()));
+  }
+}
+
+std::map<std::string, const json*> cases_of(const json& document) {
+  std::map<std::string, const json*> all;
+  for (const json& result : document.at("results"))
+    if (!all.emplace(case_of(result), &result).second)
+      throw Refusal(fmt::format("one file has two results of one case: {}", case_of(result)));
+  return all;
+}
+
+std::vector<double> numbers(const json& object, const char* key) {
+  std::vector<double> all;
+  if (object.contains(key)) all = object.at(key).get<std::vector<double>>();
+  std::erase_if(all, [](double value) { return !(value > 0); });
+  return all;
+}
+
+/// Whether the other run has the single launch of what only one has back to back: about as long as those
+/// that are repeated, it was the longer one.
+bool has_single(const std::map<std::string, const json*>& other, std::string name) {
+  constexpr std::string_view kRepeated = ", sustained";
+  if (!name.ends_with(kRepeated)) return false;
+  name.replace(name.size() - kRepeated.size(), kRepeated.size(), ", single");
+  return other.contains(name);
+}
+
+/// Whether the runs took turns with each other. Refuses those that did with others, of which one file is old.
+bool in_turns(const json& base, const json& next) {
+  if (!base.contains("turns") || !next.contains("turns")) return false;
+  if (base["turns"].at("id") != next["turns"].at("id"))
+    throw Refusal("both runs took turns, but not with each other: one file is of another time");
+  return true;
+}
+
+/// The rounds that a run got through with every case; fewer of one case have gaps, nobody knows where.
+size_t rounds_of(const json& document) {
+  size_t most = 0;
+  for (const json& result : document.at("results"))
+    if (result.contains("rounds")) most = std::max(most, result["rounds"].size());
+  // An early end leaves some cases with one more.
+  return most - (most > 0 && document.value("partial", false) ? 1 : 0);
+}
+
+/// Rounds in pairs: those that both have, from the first one on.
+void set_pairs(std::vector<Comparison>& all, const json& base, const json& next) {
+  const size_t of_base = rounds_of(base), of_next = rounds_of(next);
+  for (Comparison& pair : all) {
+    if (pair.base.size() < of_base || pair.next.size() < of_next) continue;
+    const size_t both = std::min(pair.base.size(), pair.next.size());
+    pair.base.resize(both);
+    pair.next.resize(both);
+    pair.paired = both > 0;
+  }
+}
+
+bool is_wrong(const json& result) {
+  return !result.at("verified").get<bool>() && !result.at("skipped").get<bool>();
+}
+
+Comparison pair_of(const std::string& name, const json* base, const json* next) {
+  Comparison pair;
+  pair.name = name;
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two there is, a case that was found
+  const json& either = base ? *base : *next;
+  pair.device = word(either, "device");
+  const auto take = [](const json* result, std::vector<double>& rounds, std::vector<double>& roof) {
+    if (result == nullptr || !result->at("verified").get<bool>()) return;
+    rounds = numbers(*result, "rounds");
+    if (rounds.size() > kMostRounds)
+      throw Refusal(fmt::format("{}: {} rounds, where `trine compare` takes at most {}",
+                                case_of(*result), rounds.size(), kMostRounds));
+    roof = numbers(result->at("roof"), "rounds");
+  };
+  take(base, pair.base, pair.base_roof);
+  take(next, pair.next, pair.next_roof);
+  if (next != nullptr && is_wrong(*next)) {
+    pair.verdict = Verdict::failed;
+    pair.note = word(*next, "failure");
+  } else if (pair.base.empty() || pair.next.empty()) {
+    const bool of_base = pair.base.empty();
+    const json* lacking = of_base ? base : next;
+    pair.verdict = Verdict::missing;
+    pair.note = fmt::format("no figure in the {}{}", of_base ? "baseline" : "new run",
+                            lacking == nullptr || word(*lacking, "failure").empty()
+                                ? ""
+                                : ": " + word(*lacking, "failure"));
+  } else if (base != nullptr && next != nullptr && rung_of(*base) != rung_of(*next)) {
+    pair.note = fmt::format("{} became {}", rung_of(*base), rung_of(*next));
+  }
+  return pair;
+}
+
+void add_note(Comparison& pair, const std::string& text) {
+  pair.note += fmt::format("{}{}", pair.note.empty() ? "" : "; ", text);
+}
+
+bool has_shift(const Comparison& pair) {
+  return pair.verdict != Verdict::failed && pair.verdict != Verdict::missing;
+}
+
+Shift shift_of(const Comparison& pair, double margin) {
+  return pair.paired ? shift_of_pairs(pair.base, pair.next, margin)
+                     : shift_between(pair.base, pair.next, margin);
+}
+
+/// The corrected probabilities that each case is no slower, and no faster, than by the margins given.
+struct Chances {
+  std::vector<double> slower, faster;
+};
+template <class Margin>
+Chances chances(const std::vector<Comparison*>& pairs, Margin margin) {
+  Chances all;
+  for (const Comparison* pair : pairs) {
+    const auto [up, down] = margin(*pair);
+    all.slower.push_back(shift_of(*pair, up).slower);
+    all.faster.push_back(shift_of(*pair, down).faster);
+  }
+  return {holm(all.slower), holm(all.faster)};
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::same: return "same";
+    case Verdict::faster: return "faster";
+    case Verdict::slower: return "slower";
+    case Verdict::ambiguous: return "ambiguous";
+    case Verdict::failed: return "failed";
+    default: return "missing";
+  }
+}
+
+std::vector<Comparison> compared(const json& base, const json& next, bool across) {
+  for (const json* document : {&base, &next})
+    if (!document->is_object() || document->value("schema", 0) != 1 ||
+        !document->contains("results"))
+      throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
+  if (!across) check_same_place(base, next);
+  const auto before = cases_of(base), after = cases_of(next);
+  std::vector<Comparison> all;
+  for (const auto& [key, result] : before) {
+    const auto found = after.find(key);
+    if (found == after.end() && has_single(after, key)) continue;
+    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
+  }
+  for (const auto& [key, result] : after)
+    if (!before.contains(key) && (!has_single(before, key) || is_wrong(*result)))
+      all.push_back(pair_of(key, nullptr, result));
+  if (in_turns(base, next)) set_pairs(all, base, next);
+  if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
+        return has_shift(c) || c.verdict == Verdict::failed;
+      }))
+    throw Refusal("there is no case with figures in both files");
+  if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
+        return c.verdict == Verdict::failed ||
+               (has_shift(c) && c.base.size() > 1 && c.next.size() > 1);
+      }))
+    throw Refusal(
+        "there is one round of each case: run `trine compare --rounds 15`, in turns 30, for a "
+        "gate");
+  return all;
+}
+
+double drift_of(const std::vector<Comparison>& all, const std::string& device) {
+  std::vector<double> drifts;
+  for (const Comparison& pair : all)
+    if (pair.device == device && !pair.paired && !pair.base_roof.empty() && !pair.next_roof.empty())
+      drifts.push_back(-shift_between(pair.base_roof, pair.next_roof, 0).estimate);
+  if (drifts.empty()) return 0;
+  const auto middle = drifts.begin() + std::ptrdiff_t(drifts.size() / 2);
+  std::nth_element(drifts.begin(), middle, drifts.end());
+  return *middle;
+}
+
+void judge(std::vector<Comparison>& all, double margin) {
+  std::vector<Comparison*> pairs;
+  std::map<std::string, double> drifts;
+  for (Comparison& pair : all) {
+    if (!drifts.contains(pair.device)) drifts[pair.device] = drift_of(all, pair.device);
+    if (!has_shift(pair)) continue;
+    pair.shift = shift_of(pair, margin);
+    pairs.push_back(&pair);
+  }
+  const Chances plain =
+      chances(pairs, [&](const Comparison&) { return std::pair(margin, margin); });
+  const auto drift_beside = [&](const Comparison& pair) {
+    return pair.paired ? 0 : drifts[pair.device];
+  };
+  const Chances beside = chances(pairs, [&](const Comparison& pair) {
+    const double drift = drift_beside(pair);
+    return std::pair(margin + std::max(drift, 0.0), margin + std::max(-drift, 0.0));
+  });
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    Comparison& pair = *pairs[i];
+    const double drift = drift_beside(pair);
+    const bool slower = plain.slower[i] <= kAlpha, faster = plain.faster[i] <= kAlpha;
+    // So far apart, the machine is another, and what it does to each case nobody knows: also equal
+    // times are then no sign of equal builds.
+    pair.drifted = std::abs(drift) > margin;
+    if (!pair.drifted &&
+        ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha))) {
+      pair.verdict = slower ? Verdict::slower : Verdict::faster;
+    } else if (pair.drifted || slower || faster) {
+      pair.verdict = Verdict::ambiguous;
+      add_note(pair,
+               fmt::format("{} itself was {:.1f} % {}", pair.device,
+                           100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster"));
+    } else if (pair.shift.high > margin || pair.shift.low < -margin) {
+      pair.verdict = Verdict::ambiguous;
+    }
+  }
+}
+
+int gate_code(const std::vector<Comparison>& all, double margin, bool allow_missing) {
+  const auto any = [&](auto is) { return std::any_of(all.begin(), all.end(), is); };
+  if (any([](const Comparison& c) {
+        return c.verdict == Verdict::slower || c.verdict == Verdict::failed;
+      }))
+    return kExitFailed;
+  return any([&](const Comparison& c) {
+    return (c.verdict == Verdict::ambiguous && (c.drifted || c.shift.high > margin)) ||
+           (c.verdict == Verdict::missing && !c.base.empty() && !allow_missing);
+  })
+             ? kExitAmbiguous
+             : kExitGood;
+}
+
+double rounds_for_same(const Comparison& pair, double margin) {
+  const double width = pair.shift.high - pair.shift.low;
+  if (!std::isfinite(width)) return 0;
+  return double(std::min(pair.base.size(), pair.next.size())) * std::pow(width / margin, 2);
+}
+
+}  // namespace trine::bench

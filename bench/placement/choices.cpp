@@ -1,0 +1,149 @@
+#include "choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+
+#include "bench/timing/launches.hpp"
+#include "bench/timing/scrutiny.hpp"
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr double kBudget = 10e-3;  ///< seconds of launches, at least
+constexpr int kFewest = 3;         ///< launches, at least
+constexpr uint64_t kSeed = 1;
+
+/// A kind of calls.
+Problem kind(Operation operation, Dtype dtype) {
+  Problem made;
+  made.operation = operation;
+  made.dtype = made.result = dtype;
+  made.layout = default_layout(operation);
+  return made;
+}
+
+void add(std::vector<Problem>& calls, Problem kind, std::initializer_list<Size> sizes) {
+  for (const Size& size : sizes) {
+    kind.size = size;
+    calls.push_back(kind);
+  }
+}
+
+/// "gemm f32 rrr reproducible 512x512x512x1": the words before the size, and the size.
+std::string_view kind_of(std::string_view call) { return call.substr(0, call.rfind(' ')); }
+std::vector<int64_t> extents_of(std::string_view call) {
+  std::vector<int64_t> extents;
+  const char* at = call.data() + call.rfind(' ');
+  const char* const end = call.data() + call.size();
+  while (at < end) at = std::from_chars(at + 1, end, extents.emplace_back()).ptr;
+  return extents;
+}
+
+/// `kind` at the size that a row of the tuning table has.
+Problem at_size(Problem kind, const std::vector<int64_t>& extents) {
+  kind.size = {extents.at(0), extents.at(1), 0};
+  if (kind.operation == Operation::gemm) kind.size.depth = extents.at(2);
+  if (kind.operation != Operation::reduce) kind.batch = extents.back();
+  return kind;
+}
+
+/// Whether memory holds it and what it is checked by.
+bool fits(const Problem& problem) {
+  try {
+    check(problem);
+    return true;
+  } catch (const Refusal&) { return false; }
+}
+
+/// What is wrong with the device's choice for a problem goes into `result`.
+void check_choice(Queue& queue, Expectation& expectation, Result& result) {
+  Launches launches(queue, result.problem, expectation, "");
+  result.take(launches.choice());
+  const Samples samples = measure(fmt::format("{} {}", result.device, to_string(result.problem)),
+                                  kBudget, kFewest, [&] { return launches.once(); });
+  result.failure = launches.failure();
+  result.digest = launches.digest();
+  if (result.failure.empty())
+    result.failure = check_unseen_data(
+        queue, [&](int slot) { launches.launch_slot(slot); }, launches.ring(), expectation,
+        result.numerics, samples.median());
+  result.verified = result.failure.empty();
+}
+
+Result checked(Queue& queue, const Problem& problem, Expectation& expectation) {
+  Result result;
+  result.problem = problem;
+  result.device = queue.device().id();
+  try {
+    check_choice(queue, expectation, result);
+  } catch (const ClockStandsStill& error) {
+    result.failure = error.what();
+  } catch (const Error& error) {
+    // What a device can't do isn't calibrated there; a lost device ends the work.
+    if (error.status() == Status::device_lost) throw;
+    result.skipped =
+        error.status() == Status::unsupported || error.status() == Status::out_of_memory;
+    result.failure = error.what();
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Problem> calibrated_calls() {
+  std::vector<Problem> calls;
+  for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
+      Problem reduce = kind(Operation::reduce, dtype);
+      reduce.function = function;
+      reduce.result = result_dtype(function, reduce.map, dtype);
+      add(calls, reduce, {{1025, 1, 0}, {262145, 1, 0}});
+      for (const Axis axis : {Axis::each_row, Axis::each_column}) {
+        reduce.axis = axis;
+        add(calls, reduce, {{129, 33, 0}, {513, 2049, 0}});
+      }
+    }
+  for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
+    add(calls, kind(Operation::transpose, dtype), {{129, 33, 0}, {513, 2049, 0}});
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
+    add(calls, kind(Operation::gemm, dtype), {{33, 33, 33}, {513, 513, 129}});
+  return calls;
+}
+
+std::vector<Problem> tuned_calls(const Device& device) {
+  std::vector<Problem> tuned;
+  if (!uses_tuning()) return tuned;
+  const std::vector<Problem> kinds = calibrated_calls();
+  for (const Tuned& row : tuning(device).rows) {
+    if (row.rung.empty()) continue;
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Problem& problem) {
+      return kind_of(tuned_call(problem)) == kind_of(row.call);
+    });
+    if (kind == kinds.end()) continue;
+    const Problem problem = at_size(*kind, extents_of(row.call));
+    if (fits(problem)) tuned.push_back(problem);
+  }
+  return tuned;
+}
+
+std::vector<Result> check_choices(const std::vector<Device>& devices, Control& control) {
+  std::vector<Result> results;
+  std::vector<Queue> queues(devices.begin(), devices.end());
+  const auto check_on = [&](std::span<Queue> some, const Problem& problem) {
+    if (control.stop()) return;
+    control.show(fmt::format("checking {}", to_string(problem)));
+    Expectation expectation(problem, kSeed);
+    for (Queue& queue : some) results.push_back(checked(queue, problem, expectation));
+  };
+  for (const Problem& problem : calibrated_calls()) check_on(queues, problem);
+  for (Queue& queue : queues)
+    for (const Problem& problem : tuned_calls(queue.device())) check_on({&queue, 1}, problem);
+  control.show("");
+  return results;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,23 @@
+// Whether what selection chooses gives right results, asked before `trine calibrate` keeps its times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/timing/result.hpp"
+#include "bench/ui/control.hpp"
+
+namespace trine::bench {
+
+/// What a calibration measures: each kind of call, small and large, at sizes as odd as its own.
+std::vector<Problem> calibrated_calls();
+
+/// Those rows of the device's tuning table that decide such calls, as the calls that they were measured by.
+std::vector<Problem> tuned_calls(const Device& device);
+
+/// A launch or more of each on each device, by the device's own choice or its tuning table's, held against
+/// the oracle; and once more on data that no launch has seen, since an answer that is kept has a false time
+/// too. A result each, without a figure: refused, verified or wrong. Ends where `control` says so.
+std::vector<Result> check_choices(const std::vector<Device>& devices, Control& control);
+
+}  // namespace trine::bench

@@ -1,0 +1,361 @@
+#include "placement.hpp"
+
+#include <fmt/format.h>
+#include <trine/abi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "bench/stats/measure.hpp"
+#include "bench/transfer/pipeline.hpp"
+#include "bench/ui/table.hpp"
+#include "oracle/philox.hpp"
+#include "oracle/values.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr double kClose = 0.05, kShare = 0.95;
+constexpr double kTurnsSeconds =
+    0.1;  ///< a device's, at least, within the bounds: longer than most disturbances
+constexpr int kFewestTurns = 11, kMostTurns = 301;
+
+/// Draws of one case.
+class Draw {
+ public:
+  Draw(uint64_t seed, uint64_t index) : seed_(seed), counter_(index << 8) {}
+  double uniform() { return double(oracle::philox_bits(seed_, counter_++) >> 11) * 0x1p-53; }
+  int64_t log_uniform(double low, double high) {
+    return std::llround(low * std::pow(high / low, uniform()));
+  }
+  template <class T>
+  T one_of(std::initializer_list<T> all) {
+    return all.begin()[size_t(uniform() * double(all.size()))];
+  }
+
+ private:
+  uint64_t seed_, counter_;
+};
+
+/// rows x cols of about `count` elements, every shape from a column to a row.
+Size matrix(Draw& draw, int64_t count) {
+  const int64_t rows = draw.log_uniform(1, double(count));
+  return {rows, std::max<int64_t>(1, count / rows), 0};
+}
+
+}  // namespace
+
+std::string random_range(int repeats) {
+  return std::string(
+             "reduce (sum, prod, min, max, argmin, argmax; f32, f64, i32, i64; all, each_row, "
+             "each_column) and transpose (b8 to b128) of 2^4 to 2^24 elements in any shape, gemm "
+             "(f32, "
+             "f64, i32) with m, n and k from 1 to 1500; all drawn log-uniformly; ") +
+         (repeats == 1 ? "pageable, pinned or pipelined"
+                       : "pageable or pinned (what is copied once for several runs isn't pipelined "
+                         "with them)");
+}
+
+PlacementCase random_case(const PlacementCases& of, uint64_t index) {
+  Draw draw(of.seed, index);
+  PlacementCase made;
+  Problem& p = made.problem;
+  made.repeats = of.repeats;
+  made.where = of.repeats == 1
+                   ? draw.one_of({Where::host, Where::host_pinned, Where::host_pipelined})
+                   : draw.one_of({Where::host, Where::host_pinned});
+  p.operation = draw.one_of({Operation::reduce, Operation::transpose, Operation::gemm});
+  p.layout = default_layout(p.operation);
+  if (p.operation == Operation::gemm) {
+    p.dtype = draw.one_of({Dtype::f32, Dtype::f64, Dtype::i32});
+    for (int64_t* extent : {&p.size.rows, &p.size.cols, &p.size.depth})
+      *extent = draw.log_uniform(1, 1500);
+  } else {
+    const int64_t count = draw.log_uniform(0x1p4, 0x1p24);
+    if (p.operation == Operation::transpose) {
+      p.dtype = draw.one_of({Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128});
+      p.size = matrix(draw, count);
+    } else {
+      p.dtype = draw.one_of({Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64});
+      p.function = draw.one_of({Function::sum, Function::prod, Function::min, Function::max,
+                                Function::argmin, Function::argmax});
+      p.axis = draw.one_of({Axis::all, Axis::each_row, Axis::each_column});
+      p.size = p.axis == Axis::all ? Size{count, 1, 0} : matrix(draw, count);
+    }
+  }
+  p.result = p.operation == Operation::reduce ? result_dtype(p.function, p.map, p.dtype) : p.dtype;
+  return made;
+}
+
+std::string to_string(const PlacementCase& which) {
+  const Problem& p = which.problem;
+  return fmt::format("{}, {}", to_string(p),
+                     which.where == Where::host          ? "pageable"
+                     : which.where == Where::host_pinned ? "pinned"
+                                                         : "pipelined");
+}
+
+namespace {
+
+/// A case's operands for one device: in the program's memory, or in memory that the device pinned.
+class Operands {
+ public:
+  Operands(const PlacementCase& which, const Device& device,
+           const std::vector<std::vector<std::byte>>& inputs)
+      : bytes_(operand_bytes(which.problem)) {
+    const bool pinned = which.where != Where::host;
+    for (size_t i = 0; i < bytes_.size(); ++i) {
+      const uint64_t bytes = std::max<uint64_t>(bytes_[i], 1);
+      if (pinned) {
+        pinned_.emplace_back(device, bytes, Memory::pinned);
+        data_.push_back(pinned_.back().host());
+      } else {
+        pageable_.emplace_back(bytes);
+        data_.push_back(pageable_.back().data());
+      }
+      if (i + 1 < bytes_.size())
+        std::memcpy(data_[i], inputs[i].data(), bytes_[i]);
+      else
+        std::memset(data_[i], 0xa5, bytes);
+    }
+  }
+  size_t size() const { return data_.size(); }
+  void* operator[](size_t i) const { return data_[i]; }
+  uint64_t bytes(size_t i) const { return bytes_[i]; }
+  const void* output() const { return data_.back(); }
+  uint64_t output_bytes() const { return bytes_.back(); }
+
+ private:
+  std::vector<uint64_t> bytes_;
+  std::vector<Buffer> pinned_;
+  std::vector<std::vector<std::byte>> pageable_;
+  std::vector<void*> data_;
+};
+
+void call(const PlacementCase& which, const Device& device, const Operands& operands) {
+  const Problem& p = which.problem;
+  const Size& s = p.size;
+  const HostOptions options{.device = device.id(),
+                            .pinned = which.where != Where::host,
+                            .overlap = which.where != Where::host_pinned};
+  const auto matrix = [&](size_t operand, Dtype dtype, int64_t rows, int64_t cols) {
+    return host_row_major(operands[operand], dtype, rows, cols);
+  };
+  switch (p.operation) {
+    case Operation::gemm:
+      return gemm(1, matrix(0, p.dtype, s.rows, s.depth), matrix(1, p.dtype, s.depth, s.cols), 0,
+                  matrix(2, p.dtype, s.rows, s.cols), options);
+    case Operation::transpose:
+      return transpose(matrix(0, p.dtype, s.rows, s.cols), matrix(1, p.dtype, s.cols, s.rows),
+                       options);
+    default: {
+      const int64_t results = p.axis == Axis::all ? 1 : p.axis == Axis::each_row ? s.rows : s.cols;
+      return reduce(p.function, p.map, p.axis, matrix(0, p.dtype, s.rows, s.cols),
+                    matrix(1, p.result, results, 1), options);
+    }
+  }
+}
+
+/// A case on one device, timed as place() predicts it.
+class Contestant {
+ public:
+  Contestant(const PlacementCase& which, const Device& device,
+             const std::vector<std::vector<std::byte>>& inputs)
+      : which_(which), device_(device), operands_(which, device, inputs) {
+    in_one_call_ = which.repeats == 1 || in_place(device);
+    if (in_one_call_) return;
+    queue_ = Queue(device);
+    std::vector<Place> places;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      buffers_.emplace_back(device, std::max<uint64_t>(operands_.bytes(i), 1));
+      places.push_back({buffers_.back()});
+    }
+    operation_ = device_operation(which.problem, places);
+  }
+
+  /// Of one run; the transfers are shared among them.
+  double seconds() {
+    const auto begin = Clock::now();
+    if (in_one_call_) {
+      call(which_, device_, operands_);
+      return seconds_since(begin);
+    }
+    const size_t output = operands_.size() - 1;
+    for (size_t i = 0; i < output; ++i) copy(queue_, on_host(i), on_device(i));
+    queue_.wait();
+    const double in = seconds_since(begin);
+    launch(queue_, operation_, "");
+    queue_.wait();
+    const double run = seconds_since(begin) - in;
+    copy(queue_, on_device(output), on_host(output));
+    queue_.wait();
+    return (seconds_since(begin) - run) / which_.repeats + run;
+  }
+  const Operands& operands() const { return operands_; }
+
+ private:
+  HostView on_host(size_t i) const {
+    return host_vector(operands_[i], Dtype::b8, int64_t(operands_.bytes(i)));
+  }
+  View on_device(size_t i) const {
+    return vector(buffers_[i], Dtype::b8, int64_t(operands_.bytes(i)));
+  }
+
+  const PlacementCase& which_;
+  Device device_;
+  Operands operands_;
+  bool in_one_call_;
+  Queue queue_;  ///< what follows is of several runs alone
+  std::vector<Buffer> buffers_;
+  DeviceOperation operation_;
+};
+
+Placement placement_of(const PlacementCase& which, const std::vector<Device>& devices) {
+  return std::visit(
+      [&](const auto& operation) { return place(operation, which.where, which.repeats, devices); },
+      planned(which.problem));
+}
+
+/// Inputs as the calibration's: floats in (-1, 1), integers of any value.
+std::vector<std::vector<std::byte>> inputs_of(const Problem& problem, uint64_t seed) {
+  std::vector<std::vector<std::byte>> all;
+  const std::vector<uint64_t> bytes = operand_bytes(problem);
+  for (size_t i = 0; i + 1 < bytes.size(); ++i) {
+    all.emplace_back(bytes[i]);
+    oracle::fill_line({.seed = seed + i}, uint32_t(problem.dtype),
+                      int64_t(bytes[i] / size_of(problem.dtype)), all.back().data());
+  }
+  return all;
+}
+
+PlacementOutcome check_one(const PlacementCase& which, const std::vector<Device>& devices,
+                           uint64_t seed) {
+  PlacementOutcome outcome;
+  outcome.which = which;
+  const Placement placement = placement_of(which, devices);
+  outcome.chosen = placement.device.id();
+  for (const Candidate& candidate : placement.candidates)
+    outcome.predicted.emplace_back(candidate.device.id(), candidate.seconds);
+
+  const std::vector<std::vector<std::byte>> inputs = inputs_of(which.problem, seed);
+  std::vector<Contestant> contestants;
+  contestants.reserve(devices.size());
+  std::vector<Samples> samples(devices.size());
+  double slowest = 0;
+  for (const Device& device : devices) {
+    Contestant& own = contestants.emplace_back(which, device, inputs);
+    own.seconds();  // builds kernels, touches memory
+    slowest = std::max(slowest, own.seconds());
+    const Operands& first = contestants[0].operands();
+    outcome.same_bits &=
+        std::memcmp(first.output(), own.operands().output(), first.output_bytes()) == 0;
+  }
+  const int turns =
+      int(std::clamp(kTurnsSeconds / slowest, double(kFewestTurns), double(kMostTurns)));
+  for (int turn = 0; turn < turns; ++turn)
+    for (size_t i = 0; i < devices.size(); ++i)
+      samples[i].seconds.push_back(contestants[i].seconds());
+
+  double best = 0, chosen = 0;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const double median = samples[i].median();
+    outcome.seconds.emplace_back(devices[i].id(), median);
+    if (devices[i] == placement.device) chosen = median;
+    if (best == 0 || median < best) {
+      best = median;
+      outcome.fastest = devices[i].id();
+    }
+  }
+  outcome.loss = chosen / best - 1;
+  return outcome;
+}
+
+std::string times_text(const std::vector<std::pair<std::string, double>>& times) {
+  std::string text;
+  for (const auto& [device, seconds] : times)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", device, time_text(seconds));
+  return text;
+}
+
+}  // namespace
+
+std::vector<PlacementOutcome> check_placement(const std::vector<Device>& devices,
+                                              const PlacementCases& cases, Control& control) {
+  std::vector<PlacementOutcome> outcomes;
+  for (int i = 0; i < cases.count && !control.stop(); ++i) {
+    const PlacementCase which = random_case(cases, uint64_t(i));
+    control.show(fmt::format("{} of {}: {}", i + 1, cases.count, to_string(which)));
+    outcomes.push_back(check_one(which, devices, cases.seed));
+  }
+  control.show("");
+  return outcomes;
+}
+
+std::string always_text(const std::vector<PlacementOutcome>& outcomes) {
+  std::string text;
+  bool as_well = false;
+  const auto placed = std::count_if(outcomes.begin(), outcomes.end(),
+                                    [](const auto& outcome) { return outcome.loss <= kClose; });
+  for (size_t device = 0; !outcomes.empty() && device < outcomes[0].seconds.size(); ++device) {
+    const auto right = std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+      double best = outcome.seconds[0].second;
+      for (const auto& [id, seconds] : outcome.seconds) best = std::min(best, seconds);
+      return outcome.seconds[device].second <= (1 + kClose) * best;
+    });
+    as_well |= right >= placed;
+    text += fmt::format("{}lways {}: {} of {}", text.empty() ? "A" : ", a",
+                        outcomes[0].seconds[device].first, right, outcomes.size());
+  }
+  if (!text.empty()) text += ".";
+  if (as_well) text += " One device for all does as well as place(): these cases don't test it.";
+  return text;
+}
+
+bool report_placement(const std::vector<PlacementOutcome>& outcomes, const PlacementCases& cases) {
+  std::vector<const PlacementOutcome*> worst;
+  size_t within = 0, same_bits = 0;
+  double error = 0;
+  size_t predictions = 0;
+  std::map<std::string, int> fastest;
+  for (const PlacementOutcome& outcome : outcomes) {
+    within += outcome.loss <= kClose ? 1 : 0;
+    same_bits += outcome.same_bits ? 1 : 0;
+    ++fastest[outcome.fastest];
+    if (outcome.loss > kClose) worst.push_back(&outcome);
+    for (const auto& [device, predicted] : outcome.predicted)
+      for (const auto& [other, measured] : outcome.seconds)
+        if (device == other) error += std::abs(std::log(predicted / measured)), ++predictions;
+  }
+  std::printf("Range: %s.\n", random_range(cases.repeats).c_str());
+  if (cases.repeats != 1)
+    std::printf("Of one of %d runs, transfers shared among them.\n", cases.repeats);
+  std::printf(
+      "%zu of %zu random cases (seed %llu) ran within %.0f %% of the fastest device's time "
+      "where place() put them; at least %.0f %% are wanted. Fastest:",
+      within, outcomes.size(), static_cast<unsigned long long>(cases.seed), kClose * 100,
+      kShare * 100);
+  for (const auto& [device, times] : fastest) std::printf(" %s %d", device.c_str(), times);
+  std::printf(".\n");
+  if (predictions != 0)
+    std::printf("Predictions were off by a factor of %.2f in the geometric mean.\n",
+                std::exp(error / double(predictions)));
+  std::sort(worst.begin(), worst.end(), [](auto* a, auto* b) { return a->loss > b->loss; });
+  std::vector<std::vector<std::string>> table{
+      {"worst cases", "chosen", "loss", "took", "predicted"}};
+  for (size_t i = 0; i < std::min<size_t>(worst.size(), 10); ++i)
+    table.push_back({to_string(worst[i]->which), worst[i]->chosen,
+                     fmt::format("{:.0f} %", worst[i]->loss * 100), times_text(worst[i]->seconds),
+                     times_text(worst[i]->predicted)});
+  print_table(table);
+  if (same_bits != outcomes.size())
+    std::printf("%zu cases had other bits on another device.\n", outcomes.size() - same_bits);
+  if (!outcomes.empty()) std::printf("%s\n", always_text(outcomes).c_str());
+  return same_bits == outcomes.size() && double(within) >= kShare * double(outcomes.size()) &&
+         !outcomes.empty();
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,293 @@
+// Plain loops in the widest vectors of this machine (Google Highway picks them when the program
+// runs), on threads that start together and are timed without their own start.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "bench/roofs/cpu_roof.cpp"
+#include "cpu_roof.hpp"
+#include "bench/stats/measure.hpp"
+
+#include "hwy/aligned_allocator.h"
+#include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"  // must precede highway.h
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::bench::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Words = hn::ScalableTag<uint64_t>;
+
+uint64_t read_all(const uint64_t* data, size_t count) {
+  const Words d;
+  const size_t lanes = hn::Lanes(d);
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  for (size_t i = 0; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = hn::Add(s0, hn::LoadU(d, data + i));
+    s1 = hn::Add(s1, hn::LoadU(d, data + i + lanes));
+    s2 = hn::Add(s2, hn::LoadU(d, data + i + 2 * lanes));
+    s3 = hn::Add(s3, hn::LoadU(d, data + i + 3 * lanes));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+}
+
+// Stores past the cache, which spares reading the target first. `target` is aligned.
+void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
+  const Words d;
+  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::Stream(hn::LoadU(d, source + i), d, target + i);
+  hwy::FlushStream();
+}
+
+void write_past_cache(uint64_t* target, size_t count) {
+  const Words d;
+  const auto value = hn::Set(d, 0x3f9d70a43f9d70a4);
+  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) hn::Stream(value, d, target + i);
+  hwy::FlushStream();
+}
+
+/// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit in the
+/// registers. Returns the elements that a step has advanced, through `sum` what they came to.
+constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
+template <class T>
+size_t fma_chains(int64_t steps, T* sum) {
+  const hn::ScalableTag<T> d;
+  const bool is_float = hwy::IsFloat<T>();
+  const auto factor = hn::Set(d, is_float ? T(0.999) : T(1664525));
+  const auto term = hn::Set(d, is_float ? T(0.5) : T(1013904223));
+  hn::Vec<decltype(d)> chain[kChains];
+  // Different ones, or the compiler would compute one for all.
+  for (size_t i = 0; i < kChains; ++i) chain[i] = hn::Iota(d, T(i));
+  for (int64_t s = 0; s < steps; ++s) {
+    for (auto& value : chain) {
+      if constexpr (hwy::IsFloat<T>())
+        value = hn::MulAdd(value, factor, term);
+      else
+        value = hn::Add(hn::Mul(value, factor), term);
+    }
+  }
+  for (size_t i = 1; i < kChains; ++i) chain[0] = hn::Add(chain[0], chain[i]);
+  *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
+  return kChains * hn::Lanes(d);
+}
+size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
+size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
+size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
+
+}  // namespace trine::bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trine::bench {
+namespace {
+
+HWY_EXPORT(read_all);
+HWY_EXPORT(copy_past_cache);
+HWY_EXPORT(write_past_cache);
+HWY_EXPORT(fma_f32);
+HWY_EXPORT(fma_f64);
+HWY_EXPORT(fma_i32);
+
+/// Keeps a result alive without the optimizer knowing.
+template <class T>
+void keep(T value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+/// The logical CPUs that the process may use, one of each core before the second of any: two threads on
+/// one core would halve what is measured.
+std::vector<int> spread_cpus() {
+  cpu_set_t allowed;
+  std::vector<int> first, second;
+  if (sched_getaffinity(getpid(), sizeof allowed, &allowed) != 0) return first;
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    std::string siblings = std::to_string(cpu);  // where the kernel doesn't tell
+    std::ifstream("/sys/devices/system/cpu/cpu" + siblings + "/topology/thread_siblings_list") >>
+        siblings;
+    (cores.insert(siblings).second ? first : second).push_back(cpu);
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Keeps the calling thread on one CPU: the scheduler may take longer than a measurement to part two.
+void stay_on(int cpu) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+/// Threads meet here and leave together, within a cache line's travel.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(int threads) : threads_(threads) {}
+  void meet() {
+    const int round = round_.load();
+    if (arrived_.fetch_add(1) + 1 == threads_) {
+      arrived_.store(0);
+      round_.store(round + 1);
+      return;
+    }
+    while (round_.load() == round) std::this_thread::yield();
+  }
+
+ private:
+  const int threads_;
+  std::atomic<int> arrived_{0}, round_{0};
+};
+
+/// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
+/// `work(thread)` is one thread's part of a pass; all parts together are `amount`. A pass lasts from
+/// the first thread's start to the last one's end, whichever were delayed between.
+template <class Work>
+double best_rate(int threads, double amount, Work work) {
+  struct alignas(128) Pass {
+    Clock::time_point start, end;
+  };
+  std::vector<Pass> times(static_cast<size_t>(threads));
+  std::atomic<bool> again{true};
+  SpinBarrier barrier(threads);
+  const auto pass = [&](int thread) {
+    Pass& mine = times[static_cast<size_t>(thread)];
+    barrier.meet();
+    const bool go = again;  // read between the barriers, where all see the same
+    mine.start = Clock::now();
+    if (go) work(thread);
+    mine.end = Clock::now();
+    barrier.meet();
+    return go;
+  };
+  double best = 0;
+  const std::vector<int> cpus = spread_cpus();
+  std::vector<std::thread> followers;
+  for (int t = 1; t < threads; ++t)
+    followers.emplace_back([&pass, &cpus, t] {
+      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
+      while (pass(t)) continue;
+    });
+  std::thread([&] {  // not the caller's thread, whose cores are its own business
+    if (!cpus.empty()) stay_on(cpus[0]);
+    const auto begin = Clock::now();
+    for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+      pass(0);
+      const auto start = std::ranges::min(times, {}, &Pass::start).start;
+      const auto end = std::ranges::max(times, {}, &Pass::end).end;
+      best = std::max(best, amount / std::chrono::duration<double>(end - start).count());
+    }
+    again = false;
+    pass(0);
+  })
+      .join();
+  for (std::thread& follower : followers) follower.join();
+  return best;
+}
+
+constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
+
+/// The same amount of memory for each thread, touched by that thread first.
+class Parts {
+ public:
+  Parts(int threads, uint64_t bytes)
+      : bytes_(std::max<uint64_t>(bytes / uint64_t(threads) / kPiece * kPiece, kPiece)),
+        words_(hwy::AllocateAligned<uint64_t>(size_t(bytes_) / 8 * size_t(threads))) {
+    if (!words_) throw std::bad_alloc();
+    std::vector<std::thread> owners;
+    owners.reserve(size_t(threads));
+    for (int t = 0; t < threads; ++t)
+      owners.emplace_back([this, t] { std::memset((*this)[t], 1, bytes_); });
+    for (std::thread& owner : owners) owner.join();
+  }
+  uint64_t* operator[](int thread) const { return words_.get() + bytes_ / 8 * size_t(thread); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+  hwy::AlignedFreeUniquePtr<uint64_t[]> words_;
+};
+
+/// How often a pass repeats its part, so that meeting at the barrier doesn't count.
+int repeats(int threads, const Parts& parts) {
+  return int(std::clamp<uint64_t>((64 << 20) / (parts.bytes() * uint64_t(threads)), 1, 4096));
+}
+
+template <class T, class Chains>
+double fma_rate(int threads, Chains chains) {
+  constexpr int64_t kSteps = 200000;  // about a millisecond
+  T sum;
+  const double elements = double(chains(1, &sum)) * double(kSteps) * threads;
+  return best_rate(threads, 2 * elements, [&](int) {
+    T own;
+    chains(kSteps, &own);
+    keep(own);
+  });
+}
+
+}  // namespace
+
+double cpu_read_rate(int threads, uint64_t bytes) {
+  const Parts parts(threads, bytes);
+  const int times = repeats(threads, parts);
+  return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
+    for (int i = 0; i < times; ++i)
+      keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
+  });
+}
+
+double cpu_write_rate(int threads, uint64_t bytes) {
+  const Parts parts(threads, bytes);
+  const int times = repeats(threads, parts);
+  const auto rate = [&](auto write) {
+    return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
+      for (int i = 0; i < times; ++i) write(parts[t], parts.bytes());
+    });
+  };
+  return std::max(rate([](uint64_t* words, size_t size) {
+                    HWY_DYNAMIC_DISPATCH(write_past_cache)(words, size / 8);
+                  }),
+                  rate([](uint64_t* words, size_t size) {
+                    std::memset(words, 1, size);
+                    keep(words);
+                  }));
+}
+
+double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
+  const Parts from(threads, source), to(threads, std::max(source, target));
+  const size_t bytes = from.bytes(), places = to.bytes() / bytes;
+  const int times = repeats(threads, to);
+  const auto rate = [&](auto copy) {
+    return best_rate(threads, 2.0 * double(bytes) * double(places) * threads * times, [&](int t) {
+      for (int i = 0; i < times; ++i)
+        for (size_t place = 0; place < places; ++place)
+          copy(to[t] + place * bytes / 8, from[t], bytes);
+    });
+  };
+  return std::max(rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
+                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(to_words, words, size / 8);
+                  }),
+                  rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
+                    std::memcpy(to_words, words, size);
+                  }));
+}
+
+double cpu_fma_rate(int threads, Dtype dtype) {
+  if (dtype == Dtype::f64) return fma_rate<double>(threads, HWY_DYNAMIC_DISPATCH(fma_f64));
+  if (dtype == Dtype::i32) return fma_rate<int32_t>(threads, HWY_DYNAMIC_DISPATCH(fma_i32));
+  return fma_rate<float>(threads, HWY_DYNAMIC_DISPATCH(fma_f32));
+}
+
+}  // namespace trine::bench
+#endif

@@ -1,0 +1,39 @@
+// Everything that a device can do at best, measured and beside the data sheet's figures.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/ui/control.hpp"
+#include "link.hpp"
+
+namespace trine::bench {
+
+struct DeviceRoof {
+  std::string device, what;  ///< read, write, copy, fma, tensor, to_device, to_host, launch
+  std::optional<Dtype> dtype;
+  std::string memory;  ///< of the link: "pageable", "pinned"; else ""
+  double value = 0;
+  std::string unit;               ///< "B/s", "flop/s", "s"
+  std::optional<double> nominal;  ///< the data sheet's, where the device tells what it takes
+};
+
+nlohmann::ordered_json to_json(const DeviceRoof& roof);
+
+/// The link's four, of copies as large as `rates` has them.
+std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates);
+
+/// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype; none where the device hasn't such.
+std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
+                                      std::optional<Dtype> dtype = std::nullopt);
+
+/// Memory, arithmetic by dtype, link and launch; what `control` ends early is left out.
+std::vector<DeviceRoof> device_roofs(const Device& device, Control& control);
+
+/// The one of that kind and dtype, or null.
+const DeviceRoof* find(const std::vector<DeviceRoof>& roofs, std::string_view what,
+                       std::optional<Dtype> dtype = std::nullopt);
+
+}  // namespace trine::bench

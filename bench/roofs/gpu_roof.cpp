@@ -1,0 +1,294 @@
+// The kernels of roofs/ over the native queues that Trine hands out: no backend knows of them.
+// The drivers' calls are found at run time, as the backends do it.
+#include "gpu_roof.hpp"
+
+#include <dlfcn.h>
+#include <trine/abi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "bench/stats/measure.hpp"
+#include "gpu_programs.h"
+#if TRINE_BENCH_OPENCL
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#endif
+
+namespace trine::bench {
+namespace {
+
+/// A kernel's arguments: how often to turn, values that neither grow nor vanish, and the sink.
+struct Arguments {
+  Arguments(Dtype dtype, const Buffer& buffer) : bytes(size_of(dtype)), sink(buffer.native()) {
+    if (dtype == Dtype::f32) f32[0] = 0.999f, f32[1] = 0.5f;
+    if (dtype == Dtype::f64) f64[0] = 0.999, f64[1] = 0.5;
+    if (dtype == Dtype::i32) i32[0] = 1664525, i32[1] = 1013904223;
+  }
+  void* factor() { return f64; }
+  void* term() { return reinterpret_cast<char*>(f64) + bytes; }
+
+  int turns = 1;
+  union {
+    float f32[2];
+    double f64[2];
+    uint32_t i32[2];
+  };
+  size_t bytes;
+  void* sink;  // CUdeviceptr, cl_mem
+};
+
+/// One of the kernels, on a queue of Trine's.
+struct Kernel {
+  virtual ~Kernel() = default;
+  virtual bool launch(Arguments& arguments, int groups) = 0;
+};
+constexpr int kGroup = 256;
+
+/// A driver's library, where there is one; functions that it lacks are null.
+class Library {
+ public:
+  explicit Library(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
+  template <class Function>
+  void find(Function*& function, const char* name) const {
+    if (handle_) function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    complete_ = complete_ && function;
+  }
+  bool complete() const { return handle_ && complete_; }
+
+ private:
+  void* handle_;  // never closed: the backend uses it too
+  mutable bool complete_ = true;
+};
+
+std::string_view program(std::string_view name) {
+  for (size_t i = 0; i < gpu_programs_count; ++i)
+    if (std::string_view(gpu_programs[i].name).ends_with(name))
+      return {reinterpret_cast<const char*>(gpu_programs[i].data), gpu_programs[i].size};
+  return {};
+}
+
+/// The CUDA driver API's few calls, with its handles as plain pointers.
+struct CudaCalls {
+  int (*push)(void*) = nullptr;
+  int (*pop)(void**) = nullptr;
+  int (*load)(void**, const void*) = nullptr;
+  int (*unload)(void*) = nullptr;
+  int (*find)(void**, void*, const char*) = nullptr;
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                void**, void**) = nullptr;
+  bool complete;
+
+  CudaCalls() {
+    const Library library("libcuda.so.1");
+    library.find(push, "cuCtxPushCurrent_v2");
+    library.find(pop, "cuCtxPopCurrent_v2");
+    library.find(load, "cuModuleLoadData");
+    library.find(unload, "cuModuleUnload");
+    library.find(find, "cuModuleGetFunction");
+    library.find(launch, "cuLaunchKernel");
+    complete = library.complete();
+  }
+};
+
+class CudaKernel final : public Kernel {
+ public:
+  CudaKernel(const Device& device, const Queue& queue, const char* name)
+      : context_(device.native().context), stream_(queue.native()) {
+    const std::string_view image = program(".fatbin");
+    if (image.empty() || !enter()) return;
+    if (calls_.load(&module_, image.data()) == 0) calls_.find(&function_, module_, name);
+    leave();
+  }
+  ~CudaKernel() override {
+    if (!module_ || !enter()) return;
+    calls_.unload(module_);
+    leave();
+  }
+  bool launch(Arguments& arguments, int groups) override {
+    if (!function_ || !enter()) return false;
+    void* list[] = {&arguments.turns, arguments.factor(), arguments.term(), &arguments.sink};
+    const int code =
+        calls_.launch(function_, unsigned(groups), 1, 1, kGroup, 1, 1, 0, stream_, list, nullptr);
+    leave();
+    return code == 0;
+  }
+
+ private:
+  bool enter() { return calls_.complete && calls_.push(context_) == 0; }
+  void leave() {
+    void* ours = nullptr;
+    calls_.pop(&ours);
+  }
+  const CudaCalls calls_;
+  void *context_, *stream_, *module_ = nullptr, *function_ = nullptr;
+};
+
+#if TRINE_BENCH_OPENCL
+class OpenclKernel final : public Kernel {
+ public:
+  OpenclKernel(const Device& device, const Queue& queue, const char* file, const char* name,
+               const char* options)
+      : queue_(static_cast<cl_command_queue>(queue.native())) {
+    library_.find(create_, "clCreateProgramWithSource");
+    library_.find(build_, "clBuildProgram");
+    library_.find(kernel_of_, "clCreateKernel");
+    library_.find(set_, "clSetKernelArg");
+    library_.find(enqueue_, "clEnqueueNDRangeKernel");
+    library_.find(release_program_, "clReleaseProgram");
+    library_.find(release_kernel_, "clReleaseKernel");
+    const std::string_view text = program(file);
+    if (!library_.complete() || text.empty()) return;
+    const char* source = text.data();
+    const size_t length = text.size();
+    const auto [native, context] = device.native();
+    auto* const id = static_cast<cl_device_id>(native);
+    program_ = create_(static_cast<cl_context>(context), 1, &source, &length, nullptr);
+    if (program_ && build_(program_, 1, &id, options, nullptr, nullptr) == CL_SUCCESS)
+      kernel_ = kernel_of_(program_, name, nullptr);
+  }
+  ~OpenclKernel() override {
+    if (kernel_) release_kernel_(kernel_);
+    if (program_) release_program_(program_);
+  }
+  bool launch(Arguments& arguments, int groups) override {
+    if (!kernel_) return false;
+    const size_t local = kGroup, global = local * size_t(groups);
+    return set_(kernel_, 0, sizeof(cl_int), &arguments.turns) == CL_SUCCESS &&
+           set_(kernel_, 1, arguments.bytes, arguments.factor()) == CL_SUCCESS &&
+           set_(kernel_, 2, arguments.bytes, arguments.term()) == CL_SUCCESS &&
+           set_(kernel_, 3, sizeof(cl_mem), &arguments.sink) == CL_SUCCESS &&
+           enqueue_(queue_, kernel_, 1, nullptr, &global, &local, 0, nullptr, nullptr) ==
+               CL_SUCCESS;
+  }
+
+ private:
+  const Library library_{"libOpenCL.so.1"};
+  decltype(&clCreateProgramWithSource) create_ = nullptr;
+  decltype(&clBuildProgram) build_ = nullptr;
+  decltype(&clCreateKernel) kernel_of_ = nullptr;
+  decltype(&clSetKernelArg) set_ = nullptr;
+  decltype(&clEnqueueNDRangeKernel) enqueue_ = nullptr;
+  decltype(&clReleaseProgram) release_program_ = nullptr;
+  decltype(&clReleaseKernel) release_kernel_ = nullptr;
+  cl_command_queue queue_;
+  cl_program program_ = nullptr;
+  cl_kernel kernel_ = nullptr;
+};
+#endif
+
+struct Variant {
+  Dtype dtype;
+  const char *unit, *file, *name, *options;
+  int flops;  // of a work-item in one turn: 2 x chains x steps, as in fma.cl
+};
+constexpr Variant kVariants[] = {
+    {Dtype::f32, "fma", "fma.cl", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
+    {Dtype::f64, "fma", "fma.cl", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
+    {Dtype::f64, "tensor", "fma.cl", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR",
+     2 * 16 * 32},
+    {Dtype::f64, "tensor", "fma.cl", "tensor8_f64",
+     "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8", 2 * 16 * 8},
+    {Dtype::i32, "fma", "fma.cl", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
+};
+constexpr Variant kRead{Dtype::i32, "read", "memory.cl", "read_words", "", 0},
+    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0};
+
+std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
+  if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);
+#if TRINE_BENCH_OPENCL
+  if (device.backend() == "opencl")
+    return std::make_unique<OpenclKernel>(device, queue, variant.file, variant.name,
+                                          variant.options);
+#endif
+  return nullptr;
+}
+
+int groups_of(const Device& device) { return int(device.facts().compute_units) * 8; }
+
+/// Device seconds of one launch, 0 where it can't run.
+double seconds_of(Queue& queue, Kernel& kernel, Arguments& arguments, int groups) {
+  const Event start = queue.record();
+  if (!kernel.launch(arguments, groups)) return 0;
+  const Event stop = queue.record();
+  queue.wait();
+  return elapsed(start, stop);
+}
+
+/// Best of ten launches, each long enough (milliseconds) that starting it doesn't count.
+double rate(const Device& device, const Variant& variant) {
+  Queue queue(device);
+  const Buffer sink(device, 64);
+  const std::unique_ptr<Kernel> kernel = make(device, queue, variant);
+  Arguments arguments(variant.dtype, sink);
+  const int groups = groups_of(device);
+  double best = 0;
+  for (int i = 0; kernel && i < 14; ++i) {
+    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+    if (seconds == 0) return 0;
+    if (i < 4) {  // lengthen them to about 2 ms
+      if (seconds < 1e-3) arguments.turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));
+    } else {
+      best = std::max(best, double(variant.flops) * arguments.turns * kGroup * groups / seconds);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit) {
+  if (unit == "tensor" && !(device.facts().capabilities & TRINE_CAN_INLINE_PTX)) return 0;
+  double best = 0;
+  for (const Variant& variant : kVariants)
+    if (variant.dtype == dtype && variant.unit == unit)
+      best = std::max(best, rate(device, variant));
+  return best;
+}
+
+double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit) {
+  double best = 0;
+  for (const char* candidate : {"fma", "tensor"}) {
+    const double found = gpu_unit_rate(device, dtype, candidate);
+    if (found > best) best = found, unit = candidate;
+  }
+  return best;
+}
+
+double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes) {
+  constexpr int kWord = 16, kAtOnce = 4;
+  Queue queue(device);
+  const std::unique_ptr<Kernel> kernel = make(device, queue, what == "read" ? kRead : kWrite);
+  const int groups = groups_of(device);
+  const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups);
+  bytes = std::max(bytes / round, uint64_t{1}) * round;
+  const Buffer data(device, bytes);
+  Arguments arguments(Dtype::i32, data);
+  arguments.turns = int(bytes / kWord);
+  double best = 0;
+  for (int i = 0; kernel && i < 12; ++i) {
+    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+    if (seconds == 0) return 0;
+    if (i >= 2) best = std::max(best, double(bytes) / seconds);
+  }
+  return best;
+}
+
+std::vector<double> gpu_launch_times(const Device& device, int count) {
+  Queue queue(device);
+  const Buffer sink(device, 64);
+  const std::unique_ptr<Kernel> kernel = make(device, queue, kWrite);
+  Arguments arguments(Dtype::i32, sink);
+  arguments.turns = 0;
+  std::vector<double> seconds;
+  for (int i = -2; kernel && i < count; ++i) {  // the first two don't count
+    const auto begin = Clock::now();
+    if (!kernel->launch(arguments, 1)) return {};
+    queue.wait();
+    if (i >= 0) seconds.push_back(seconds_since(begin));
+  }
+  return seconds;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,206 @@
+#include "observation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// The problem without its size: results of one group share it.
+std::string group_of(const Problem& p) {
+  Problem sizeless = p;
+  sizeless.size = {};
+  return to_string(sizeless) + " " + std::string(name(p.result));
+}
+
+std::string heading(const Problem& p) {
+  std::string text(name(p.operation));
+  if (p.operation == Operation::reduce)
+    text += fmt::format(" {} ({}, {})", name(p.function), name(p.map), name(p.axis));
+  text += fmt::format(" {}", name(p.dtype));
+  if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
+  if (p.layout != default_layout(p.operation)) text += fmt::format(", layout {}", p.layout);
+  if (p.values != "uniform") text += fmt::format(", values {}", p.values);
+  return text;
+}
+
+bool same_case(const Result& a, const Result& b) {
+  return a.problem.size == b.problem.size && a.device == b.device && a.requested == b.requested &&
+         a.rung == b.rung;
+}
+
+const Result* find(const std::vector<Result>& all, const Result& like, const char* memory,
+                   const char* method) {
+  for (const Result& r : all)
+    if (same_case(r, like) && r.memory == memory && r.method == method && r.kernel) return &r;
+  return nullptr;
+}
+
+/// The cpu's own default result at a size.
+const Result* cpu_at(const std::vector<Result>& all, const Size& size, const char* memory) {
+  for (const Result& r : all)
+    if (r.device.starts_with("cpu") && !r.vendor() && r.problem.size == size &&
+        r.memory == memory && r.verified && r.method == "single")
+      return &r;
+  return nullptr;
+}
+
+std::string interval_text(const Result& r) {
+  if (!r.kernel || r.interval.high <= 0) return "-";
+  return arms_text(r.interval.low, *r.kernel, r.interval.high);
+}
+
+std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {
+  std::string rung = r.rung.empty() ? r.requested : r.rung;
+  if (r.vendor()) rung += " (peer)";
+  std::vector<std::string> row{to_string(r.problem.operation, r.problem.size), r.device, rung};
+  if (r.skipped) {
+    row.resize(17, "-");
+    row.back() = "refused";
+    return row;
+  }
+  const Result* sustained = find(all, r, "resident", "sustained");
+  const Result* pageable = find(all, r, "pageable", "single");
+  const Result* pinned = find(all, r, "pinned", "single");
+  const Result* cpu = cpu_at(all, r.problem.size, "resident");
+  const Result* cpu_whole = cpu_at(all, r.problem.size, "pageable");
+  const auto phase = [](const Result* of, auto member) {
+    return time_text(of ? of->*member : std::optional<double>());
+  };
+  const auto ratio = [](std::optional<double> a, std::optional<double> b) {
+    return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
+  };
+  row.insert(
+      row.end(),
+      {time_text(r.kernel), interval_text(r), sustained ? time_text(sustained->kernel) : "-",
+       rate_text(sustained ? *sustained : r), share_text(sustained ? *sustained : r),
+       phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
+       phase(pageable, &Result::d2h), phase(pageable, &Result::total),
+       phase(pinned, &Result::total), ratio_text(cpu ? ratio(cpu->kernel, r.kernel) : std::nullopt),
+       ratio_text(cpu_whole && pageable ? ratio(cpu_whole->total, pageable->total) : std::nullopt),
+       ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio)});
+  row.push_back(verdict_text(r));
+  for (const Result* other : {sustained, pageable, pinned})
+    if (other != nullptr && !other->verified) row.back() = "WRONG";
+  return row;
+}
+
+struct Pair {
+  const Result *cpu, *device, *cpu_whole, *whole;
+};
+
+/// The device's default results beside the cpu's, smallest size first.
+std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& device) {
+  std::vector<Pair> found;
+  for (const Result& r : all) {
+    if (r.device != device || r.vendor() || !r.verified || r.memory != "resident" ||
+        r.method != "single")
+      continue;
+    const Pair pair{cpu_at(all, r.problem.size, "resident"), &r,
+                    cpu_at(all, r.problem.size, "pageable"), find(all, r, "pageable", "single")};
+    if (pair.cpu && pair.cpu_whole && pair.whole && pair.whole->total) found.push_back(pair);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Pair& a, const Pair& b) {
+    return footprint(a.device->problem) < footprint(b.device->problem);
+  });
+  return found;
+}
+
+/// What a result's interval is of: the kernel on resident data, the whole call on the host's.
+Interval bounds_of(const Result& r) {
+  const double median = r.memory == "resident" ? *r.kernel : *r.total;
+  return r.interval.high > 0 ? r.interval : Interval{median, median};
+}
+
+bool surely_faster(const Result& a, const Result& b) {
+  return bounds_of(a).high < bounds_of(b).low;
+}
+
+/// "from 2^20": the smallest size from which on the device's result is surely faster at all larger ones.
+std::string pays_text(const std::vector<Pair>& found, const Result* Pair::*cpu,
+                      const Result* Pair::*device, const char* when) {
+  const auto size = [](const Pair& pair) {
+    return to_string(pair.device->problem.operation, pair.device->problem.size);
+  };
+  const Pair* from = nullptr;
+  for (auto pair = found.rbegin();
+       pair != found.rend() && surely_faster(*((*pair).*device), *((*pair).*cpu)); ++pair)
+    from = &*pair;
+  if (from) return fmt::format("it pays {} from {}", when, size(*from));
+  const Pair& last = found.back();
+  if (surely_faster(*(last.*cpu), *(last.*device)))
+    return fmt::format("up to {} it never pays {}", size(last), when);
+  return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
+}
+
+/// What was refused or wrong, a line each, under the table.
+void print_failures(const std::vector<Result>& all) {
+  for (const Result& r : all)
+    if (!r.failure.empty())
+      std::printf("%s: %s on %s%s: %s\n", verdict_text(r),
+                  r.rung.empty() ? "the default rung" : r.rung.c_str(), r.device.c_str(),
+                  r.memory == "resident" ? "" : fmt::format(" ({})", r.memory).c_str(),
+                  r.failure.c_str());
+}
+
+}  // namespace
+
+std::string observation(const std::vector<Result>& all, const std::string& device) {
+  const std::vector<Pair> found = pairs(all, device);
+  if (found.empty()) return {};
+  const Pair& last = found.back();
+  const double kernel = *last.cpu->kernel / *last.device->kernel;
+  const double whole = *last.cpu_whole->total / *last.whole->total;
+  const double copying =
+      (last.whole->h2d.value_or(0) + last.whole->d2h.value_or(0)) / *last.whole->total;
+  const double allocating = last.whole->alloc.value_or(0) / *last.whole->total;
+  return fmt::format(
+      "At {} on {} the kernel is {} as fast as on cpu, the whole program {}: {:.0f} % of it is "
+      "copying, {:.0f} % "
+      "allocating; {}, and {}.",
+      to_string(last.device->problem.operation, last.device->problem.size), device,
+      ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating,
+      pays_text(found, &Pair::cpu, &Pair::device, "for data that stays on the device"),
+      pays_text(found, &Pair::cpu_whole, &Pair::whole, "for one pass over host data"));
+}
+
+void Report::add(const std::vector<Result>& results, bool sampled) {
+  if (results.empty()) return;
+  const std::string group = group_of(results.front().problem);
+  if (group != group_) finish();
+  group_ = group;
+  sampled_ = sampled_ || sampled;
+  results_.insert(results_.end(), results.begin(), results.end());
+}
+
+void Report::finish() {
+  if (results_.empty()) return;
+  std::printf("\n%s\n", heading(results_.front().problem).c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "device", "rung", "kernel", "±", "sustained", "rate", "of roof", "alloc", "host→dev",
+       "dev→host", "total", "pinned", "vs cpu", "total vs cpu", "vs peer", "verified"}};
+  for (const Result& r : results_)
+    if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
+  print_table(rows);
+  if (is_above_roof(results_)) std::printf("%s\n", kAboveRoofNote);
+  print_failures(results_);
+  if (sampled_) std::printf("%s\n", kSampledNote);
+  std::vector<std::string> devices;
+  for (const Result& r : results_)
+    if (!r.device.starts_with("cpu") &&
+        std::find(devices.begin(), devices.end(), r.device) == devices.end())
+      devices.push_back(r.device);
+  for (const std::string& device : devices) {
+    const std::string sentence = observation(results_, device);
+    if (!sentence.empty()) std::printf("%s\n", sentence.c_str());
+  }
+  std::fflush(stdout);
+  results_.clear();
+  sampled_ = false;
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,46 @@
+#include "result.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/ui/table.hpp"
+
+namespace trine::bench {
+
+void Result::take(const Choice& choice) {
+  rung = choice.rung();
+  rung_index = int(choice.rung_index);
+  why = std::string(choice.why);
+  numerics = choice.numerics;
+}
+
+std::string rate_text(const Result& r) {
+  return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
+}
+
+std::string share_text(const Result& r, int decimals) {
+  return percent_text(r.rate, r.roof.value, decimals);
+}
+
+bool is_above_roof(const std::vector<Result>& results) {
+  return std::any_of(results.begin(), results.end(), [](const Result& r) {
+    return r.verified && r.roof.value > 0 && r.rate > 1.005 * r.roof.value;  // 100 % when rounded
+  });
+}
+
+const char* verdict_text(const Result& r) {
+  if (r.skipped) return "refused";
+  if (!r.verified) return "WRONG";
+  return r.numerics == Numerics::reproducible ? "same bits" : "within bound";
+}
+
+void print_reasons(const std::vector<Result>& results) {
+  for (const Result& r : results) {
+    if (r.failure.empty()) continue;
+    const std::string& rung = r.rung.empty() ? r.requested : r.rung;
+    std::printf("%s: %s: %s\n", verdict_text(r),
+                rung.empty() ? "the device's own choice" : rung.c_str(), r.failure.c_str());
+  }
+}
+
+}  // namespace trine::bench

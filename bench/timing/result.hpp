@@ -1,0 +1,65 @@
+// One line of a measurement, as the table prints it and the JSON file keeps it (docs/json.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cases/problem.hpp"
+#include "bench/roofs/roof.hpp"
+#include "bench/stats/measure.hpp"
+
+namespace trine::bench {
+
+struct Result {
+  Problem problem;
+  std::string device, requested, rung;  ///< requested: the rung asked for, or ""
+  int rung_index = -1;  ///< into Device::rungs(), which go up the ladder; -1: none ran
+  std::string why;      ///< the choice's reason
+  Numerics numerics = Numerics::reproducible;
+  bool built_in = false;            ///< of a ladder: what the backend chooses by itself
+  std::string memory = "resident";  ///< "resident", "pageable", "pinned"
+  std::string method = "single";    ///< "single", "sustained"
+  /// Medians in seconds; none where a phase doesn't exist.
+  std::optional<double> alloc, h2d, kernel, d2h, total, first;
+  int samples = 0;
+  double spread = 0;
+  /// Of the kernel on resident data, of the total else: the median of each round, and where that of a
+  /// further round would fall nine times in ten.
+  std::vector<double> rounds;
+  Interval interval;
+  double rate = 0;  ///< of the kernel: bytes/s or flop/s
+  Roof roof;
+  std::vector<double> roofs;         ///< its value in each round
+  std::optional<double> peer_ratio;  ///< peer's time over ours, in this run
+  bool verified = false;
+  std::string failure;   ///< what the verification found, or why the rung refused
+  bool skipped = false;  ///< refused with a reason: no failure
+  uint64_t digest = 0;
+
+  bool vendor() const { return numerics == Numerics::vendor; }
+  bool wrong() const { return !verified && !skipped; }
+  /// What ran, and why.
+  void take(const Choice& choice);
+};
+
+/// What checks a gemm above 2^30 fused steps, as a sentence.
+inline constexpr const char* kSampledNote =
+    "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all bits with each "
+    "other.";
+
+/// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
+/// "same bits", "within bound", "refused" or "WRONG".
+std::string rate_text(const Result& result);
+std::string share_text(const Result& result, int decimals = 0);
+const char* verdict_text(const Result& result);
+/// Says under a table how a share can exceed 100 %.
+inline constexpr const char* kAboveRoofNote =
+    "Above 100 % of roof: that is the best of a short probe in this run, on a GPU of a copy; a "
+    "rung may beat it within the noise, by reading alone, or by what it finds in a cache "
+    "(docs/measuring.md).";
+bool is_above_roof(const std::vector<Result>& results);
+/// A line for each refusal and each failure, on the standard output.
+void print_reasons(const std::vector<Result>& results);
+
+}  // namespace trine::bench

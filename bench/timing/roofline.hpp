@@ -1,0 +1,27 @@
+// The roofline: what a rung can reach at best, given how much it computes for each byte that it must move.
+// Williams, Waterman, Patterson, Roofline: an insightful visual performance model, CACM 52(4), 2009.
+#pragma once
+
+#include "bench/roofs/device_roofs.hpp"
+#include "result.hpp"
+
+namespace trine::bench {
+
+/// Operations that count, per byte that must move at least: two a multiply-add of a gemm, one an
+/// element of a reduction, none of a transpose.
+double flops(const Problem& problem);
+double intensity(const Problem& problem);
+
+/// Where the memory's slope meets the arithmetic's ceiling; 0 where either is unknown.
+struct Ceilings {
+  double bandwidth = 0, arithmetic = 0;  ///< bytes/s, flop/s
+  double ridge() const { return bandwidth > 0 ? arithmetic / bandwidth : 0; }
+  /// The rate, in the problem's own unit, that is the most at its intensity; 0 when unknown.
+  double at(const Problem& problem) const;
+};
+
+/// For a dtype, as measured (arithmetic of the best units) and as the data sheet says.
+Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
+Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem);
+
+}  // namespace trine::bench

@@ -1,0 +1,210 @@
+#include "side_by_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "bench/ui/error.hpp"
+
+namespace trine::bench {
+namespace {
+
+/// A rung without a figure: refused where `skipped`, else failed.
+Result without_figure(const Problem& problem, const Device& device, const std::string& rung,
+                      const char* reason, bool skipped) {
+  Result result;
+  result.problem = problem;
+  result.device = device.id();
+  result.requested = result.rung = rung;
+  result.numerics = Numerics::reproducible;
+  result.skipped = skipped;
+  result.failure = reason;
+  return result;
+}
+
+std::string bare(const std::string& rung) { return rung.substr(0, rung.find(':')); }
+
+bool is_vendor(const Device& device, Operation operation, const std::string& rung) {
+  for (const RungInfo& info : device.rungs(operation))
+    if (info.name == bare(rung)) return info.numerics == Numerics::vendor;
+  return false;
+}
+
+/// Empty where the backend refuses the call: then every rung that a ladder names says why.
+std::string built_in_choice(const Device& device, const Problem& problem) {
+  try {
+    return choice_of(device, problem).rung();
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported) throw;
+    return {};
+  }
+}
+
+/// Whether a tuning table decides the default rungs; nothing where there is none.
+std::string tuned_words(const Device& device) {
+  if (!uses_tuning()) return {};
+  const Tuning table = tuning(device);
+  if (!table.refusal.empty())
+    return fmt::format("; its tuning table was refused: {}", table.refusal);
+  return table.rows.empty() ? "" : fmt::format("; tuned: {}", table.path);
+}
+
+}  // namespace
+
+const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
+  if (problem.operation != Operation::transpose || problem.dtype == Dtype::f32 ||
+      problem.dtype == Dtype::f64 || !is_vendor(device, problem.operation, rung))
+    return nullptr;
+  return "vendors transpose by multiplying with one, which changes bits that spell a signalling "
+         "NaN; peers take f32 and f64";
+}
+
+std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
+  std::vector<Device> devices;
+  devices.reserve(names.size());
+  for (const std::string& device : names) devices.push_back(open(device));
+  if (!names.empty()) return devices;
+  for (const BackendInfo& backend : backends())
+    for (const Facts& facts : backend.devices) {
+      try {
+        devices.push_back(open(facts.id));
+      } catch (const Error& error) {
+        std::printf("%s is left out: %s\n", facts.id.c_str(), error.what());
+      }
+    }
+  if (devices.empty()) throw Refusal("there is no device; `trine info` says why");
+  // The cpu first: it is what the others are compared with.
+  std::stable_partition(devices.begin(), devices.end(),
+                        [](const Device& d) { return d.backend() == "cpu"; });
+  return devices;
+}
+
+void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
+                 const std::vector<Operation>& operations) {
+  for (const std::string& rung : rungs) {
+    const std::string name_only = bare(rung);
+    std::set<std::string> known;
+    for (const Device& device : devices)
+      for (Operation operation : operations)
+        for (const RungInfo& info : device.rungs(operation)) known.insert(info.name);
+    if (!known.contains(name_only))
+      throw Refusal(fmt::format("no rung '{}' on these devices; there are: {}", name_only,
+                                fmt::join(known, ", ")));
+  }
+}
+
+std::vector<std::string> ladder_of(const Device& device, const Problem& problem, bool peers) {
+  const std::string chosen = built_in_choice(device, problem);
+  std::vector<std::string> rungs, vendors;
+  for (const RungInfo& rung : device.rungs(problem.operation))
+    if (rung.numerics == Numerics::vendor)
+      vendors.push_back(rung.name);
+    else if (rung.name != bare(chosen))
+      rungs.push_back(rung.name);
+  if (!chosen.empty()) rungs.push_back(chosen);
+  if (peers) rungs.insert(rungs.end(), vendors.begin(), vendors.end());
+  return rungs;
+}
+
+void mark_built_in(std::vector<Result>& results, const Device& device) {
+  for (Result& result : results)
+    result.built_in =
+        !result.rung.empty() && result.rung == built_in_choice(device, result.problem);
+}
+
+void print_heading(const std::vector<Device>& devices) {
+  std::printf("trine %s, %s\n", version(), host_sentence().c_str());
+  for (const Device& device : devices)
+    std::printf("%s: %s, %s%s\n", device.id().c_str(), device.facts().name.c_str(),
+                device.facts().driver.c_str(), tuned_words(device).c_str());
+}
+
+std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
+                                 const std::string& rung, bool whole) {
+  if (const char* reason = peer_refuses(runner.device(), problem, rung))
+    return {without_figure(problem, runner.device(), rung, reason, true)};
+  std::vector<Result> results;
+  try {
+    results = runner.resident(problem, expectation, rung);
+    // Peers are there for their kernel; the transfers are the same.
+    if (whole && results.back().verified && !results.back().vendor())
+      for (Result& result : runner.whole(problem, expectation, results.front()))
+        results.push_back(std::move(result));
+  } catch (const Error& error) {
+    const bool refused = error.status() == Status::unsupported ||
+                         error.status() == Status::out_of_memory ||
+                         (error.status() == Status::not_found && !rung.empty());
+    // A rung that can't be launched, one that doesn't compile say, fails alone; a lost device ends the work.
+    if (!refused && error.status() != Status::backend_error) throw;
+    const bool is_resident =
+        results.empty();  // else the whole program was refused, and the kernel stands
+    results.push_back(without_figure(problem, runner.device(), rung, error.what(), refused));
+    if (!is_resident) results.back().memory = "pageable";
+  }
+  return results;
+}
+
+std::string failure_of(const std::vector<Result>& results) {
+  for (const Result& result : results)
+    if (result.wrong()) return result.failure;
+  return {};
+}
+
+void set_peer_ratios(std::vector<Result>& results) {
+  std::map<std::string, DeviceKind> kinds;
+  for (const Result& result : results)
+    if (!kinds.contains(result.device)) kinds[result.device] = open(result.device).facts().kind;
+  for (Result& result : results) {
+    if (result.vendor() || !result.verified || result.memory != "resident") continue;
+    for (const Result& peer : results)
+      if (peer.vendor() && peer.verified && peer.method == result.method &&
+          peer.problem.size == result.problem.size &&
+          kinds.at(peer.device) == kinds.at(result.device)) {
+        const double ratio = *peer.kernel / *result.kernel;
+        result.peer_ratio = std::min(result.peer_ratio.value_or(ratio), ratio);
+      }
+  }
+}
+
+void Digests::compare(std::vector<Result>& results) {
+  for (Result& result : results) {
+    if (!result.verified || result.numerics != Numerics::reproducible) continue;
+    const std::string problem =
+        fmt::format("{} {}", to_string(result.problem), name(result.problem.result));
+    const First& first =
+        first_.try_emplace(problem, First{result.device, result.digest}).first->second;
+    if (result.digest == first.digest) continue;
+    result.verified = false;
+    result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first.device,
+                                 result.digest, first.digest);
+  }
+}
+
+Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
+  const bool wrong =
+      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.wrong(); });
+  if (wrong) return Outcome::failed;
+  const bool right =
+      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
+  return right || (results.empty() && roofs) ? Outcome::good : Outcome::nothing;
+}
+
+int finish(Document& document, const Control& control, const std::string& path, Outcome outcome) {
+  document.partial = control.partial();
+  if (!path.empty()) write_json(path, to_json(document));
+  return ended(control, outcome);
+}
+
+int ended(const Control& control, Outcome outcome, std::FILE* out) {
+  if (control.partial())
+    std::fprintf(
+        out, "Ended early, %s: %s.\n", control.why().c_str(),
+        outcome == Outcome::nothing ? "there is no result" : "what stands above is all there is");
+  if (outcome != Outcome::failed && control.interrupted()) return kExitInterrupted;
+  return outcome == Outcome::good ? kExitGood : kExitFailed;
+}
+
+}  // namespace trine::bench

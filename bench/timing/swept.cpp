@@ -1,0 +1,82 @@
+#include "swept.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "bench/ui/table.hpp"
+#include "side_by_side.hpp"
+
+namespace trine::bench {
+namespace {
+
+std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
+  const Result& first = trial.results.front();
+  std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
+  row.resize(8, "-");
+  const Result *single = trial.figure("single"), *sustained = trial.figure("sustained");
+  row[7] = "WRONG";
+  if (!single) return row;
+  const Result& figure = sustained ? *sustained : *single;
+  row[2] = time_text(single->kernel);
+  if (sustained) row[3] = time_text(sustained->kernel);
+  row[4] = rate_text(figure);
+  row[5] = share_text(figure);
+  const Trial& built_in = swept.trials.front();
+  const std::string_view method = common_method({&trial.results, &built_in.results});
+  if (const Result* standing = built_in.figure(method))
+    row[6] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
+  row[7] = verdict_text(figure);
+  if (&trial == &built_in) row[7] += ", built-in choice";
+  if (trial.rung == swept.best) row[7] += ", best";
+  return row;
+}
+
+}  // namespace
+
+void Trial::add(std::vector<Result> round) {
+  rounds.push_back(std::move(round));
+  results = combined(rounds);
+}
+
+void print_sweep(const Device& device, const std::vector<Swept>& all) {
+  if (all.empty()) return;
+  std::string title = to_string(all.front().problem);
+  const std::string size = to_string(all.front().problem.operation, all.front().problem.size);
+  title.erase(title.find(" " + size), size.size() + 1);
+  std::printf("\n%s on %s\n", title.c_str(), device.id().c_str());
+  std::vector<std::vector<std::string>> rows{
+      {"size", "rung", "kernel", "sustained", "rate", "of roof", "vs built-in", "verified"}};
+  std::set<std::string> notes;
+  for (const Swept& swept : all) {
+    std::vector<const Trial*> order;
+    for (const Trial& trial : swept.trials) {
+      const Result& first = trial.results.front();
+      if (first.skipped) {
+        notes.insert(fmt::format("refused: {}", first.failure));
+        continue;
+      }
+      order.push_back(&trial);
+      const std::string wrong = failure_of(trial.results);
+      if (!wrong.empty())
+        notes.insert(fmt::format("WRONG: {} at {}: {}", trial.rung,
+                                 to_string(first.problem.operation, first.problem.size), wrong));
+    }
+    // The fastest single launch first, those that are wrong last.
+    std::stable_sort(order.begin(), order.end(), [](const Trial* a, const Trial* b) {
+      const Result *left = a->figure("single"), *right = b->figure("single");
+      return left && (!right || *left->kernel < *right->kernel);
+    });
+    for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
+  }
+  print_table(rows, 2);
+  for (const std::string& line : notes) std::printf("%s\n", line.c_str());
+  for (const Swept& swept : all)
+    std::printf("%s: %s.\n", to_string(swept.problem.operation, swept.problem.size).c_str(),
+                swept.sentence.c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace trine::bench

@@ -1,0 +1,64 @@
+// The list of conformance cases: every operation × dtype × axis or layout × value class, with the
+// sizes, strides and offsets where kernels go wrong.
+//
+// A case is one input. It runs on every device, there on one rung or on all of the ladder. Its name
+// says everything about it, seeds its values, and addresses its golden digest.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oracle/operation.hpp"
+
+namespace trine::conformance {
+
+/// Who runs a case. The whole ladder is for what every rung may get wrong by itself; a GPU rung
+/// costs a compilation for each new combination of dtype, function and map.
+enum class Rungs { kDefault, kLadder };
+
+struct Case {
+  std::string name;
+  oracle::Operation plan;  ///< views without memory; offsets count from a 256-byte border
+  oracle::Values values = oracle::Values::kUniform;
+  uint64_t seed = 0;
+  Rungs rungs = Rungs::kDefault;
+  bool quick = false;                ///< part of `--quick`
+  bool hostile_environment = false;  ///< the caller has set FTZ, DAZ and upward rounding
+  bool fast = false;                 ///< runs once more asking for fast numerics
+  bool parameters = false;           ///< every rung with every combination of its parameters
+  bool far = false;     ///< memory too wide for guard zones: elements are copied one row each
+  bool tight = false;   ///< random: each operand in memory of a random kind that just holds it
+  bool beside = false;  ///< the first operand's memory begins a byte early: it is refused
+  std::string dtype, layout;  ///< classes that are counted; layout is the axis for reduce
+};
+
+/// All cases in a fixed order, names unique.
+const std::vector<Case>& all_cases();
+/// A case that the seed makes up. It has no golden digest.
+Case random_case(uint64_t seed);
+
+namespace detail {
+
+/// Collects cases; names them and derives their seeds.
+class List {
+ public:
+  struct Options {
+    Rungs rungs = Rungs::kDefault;
+    bool quick = false, hostile_environment = false, fast = false, parameters = false, far = false;
+    std::string detail = {};  ///< further words of the name
+  };
+  Case& add(const oracle::Operation& plan, const std::string& layout, oracle::Values values,
+            const Options& options);
+  std::vector<Case> take() { return std::move(cases_); }
+
+ private:
+  std::vector<Case> cases_;
+};
+
+void add_reduce_cases(List& list);
+void add_transpose_cases(List& list);
+void add_gemm_cases(List& list);
+
+}  // namespace detail
+}  // namespace trine::conformance

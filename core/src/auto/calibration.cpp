@@ -1,0 +1,290 @@
+#include "calibration.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "core/src/call/tuning.hpp"
+
+namespace trine::detail {
+namespace {
+
+constexpr Function kFunctions[] = {Function::sum, Function::prod, Function::max, Function::argmax};
+constexpr Axis kAxes[] = {Axis::all, Axis::each_row, Axis::each_column};
+constexpr Dtype kReduced[] = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64};
+constexpr Dtype kMoved[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128};
+constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
+
+// Odd sizes a step apart: what a program brings is seldom a multiple of a tile, and powers of two meet
+// in the same cache sets. Beside 1, a case of its own, stands the first of those that resemble each
+// other. How far up the grid is measured is a matter of time and memory.
+const Grid::Extents kVector{
+    {17, 65, 257, 1025, 4097, 16385, 65537, 262145, 1048577, 4194305, 16777217, 67108865}};
+const std::vector<double> kSide{1, 2, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};
+const std::vector<double> kDepth{1, 3, 9, 33, 129, 513, 2049};
+
+template <std::size_t count>
+int position(const Dtype (&all)[count], Dtype dtype) {
+  const auto found = std::find(all, all + count, dtype);
+  return found == all + count ? kNoClass : static_cast<int>(found - all);
+}
+
+Dtype without_sign(Dtype dtype) {
+  return dtype == Dtype::u32 ? Dtype::i32 : dtype == Dtype::u64 ? Dtype::i64 : dtype;
+}
+
+Dtype bits_of(Dtype dtype) {
+  for (const Dtype bits : kMoved)
+    if (size_of(bits) == size_of(dtype)) return bits;
+  return dtype;
+}
+
+int function_class(Function function) {
+  switch (function) {
+    case Function::sum: return 0;
+    case Function::prod: return 1;
+    case Function::min:
+    case Function::max: return 2;
+    default: return 3;
+  }
+}
+
+constexpr int kReduces =
+    static_cast<int>(std::size(kFunctions) * std::size(kAxes) * std::size(kReduced));
+constexpr int kTransposes = static_cast<int>(std::size(kMoved));
+
+std::vector<CallClass> make_classes() {
+  std::vector<CallClass> all;
+  for (const Function function : kFunctions)
+    for (const Axis axis : kAxes)
+      for (const Dtype dtype : kReduced) {
+        all.push_back({Operation::reduce, function, axis, dtype,
+                       cat("reduce ", name(function), " ", name(dtype), " ", name(axis)),
+                       axis == Axis::all ? kVector : Grid::Extents{kSide, kSide}});
+      }
+  for (const Dtype dtype : kMoved)
+    all.push_back(
+        {Operation::transpose, {}, {}, dtype, cat("transpose ", name(dtype)), {kSide, kSide}});
+  for (const Dtype dtype : kMultiplied)
+    all.push_back(
+        {Operation::gemm, {}, {}, dtype, cat("gemm ", name(dtype)), {kDepth, kDepth, kDepth}});
+  return all;
+}
+
+}  // namespace
+
+const std::vector<CallClass>& call_classes() {
+  static auto* const all = new std::vector<CallClass>(make_classes());
+  return *all;
+}
+
+int class_of(Operation operation, Function function, Axis axis, Dtype dtype) {
+  if (operation == Operation::transpose) {
+    const int bits = position(kMoved, bits_of(dtype));
+    return bits == kNoClass ? kNoClass : kReduces + bits;
+  }
+  if (operation == Operation::gemm) {
+    const int type = position(kMultiplied, dtype);
+    return type == kNoClass ? kNoClass : kReduces + kTransposes + type;
+  }
+  const int type = position(kReduced, without_sign(dtype));
+  if (type == kNoClass) return kNoClass;
+  const int axis_index = static_cast<int>(axis) - static_cast<int>(Axis::all);
+  return (function_class(function) * static_cast<int>(std::size(kAxes)) + axis_index) *
+             static_cast<int>(std::size(kReduced)) +
+         type;
+}
+int class_of(const Reduce& op) {
+  return class_of(Operation::reduce, op.function, op.axis, op.input.dtype);
+}
+int class_of(const Transpose& op) { return class_of(Operation::transpose, {}, {}, op.input.dtype); }
+int class_of(const Gemm& op) { return class_of(Operation::gemm, {}, {}, op.a.dtype); }
+
+std::string_view memory_word(Where where) {
+  switch (where) {
+    case Where::host: return "pageable";
+    case Where::host_pinned: return "pinned";
+    case Where::host_pipelined: return "pipelined";
+    default: return "resident";
+  }
+}
+
+const Grid* Calibration::table(int call_class, Where where) const {
+  if (call_class == kNoClass) return nullptr;
+  const Tables& all = tables[static_cast<std::size_t>(call_class)];
+  if (const std::optional<Grid>& wanted = all[index_of(where)]) return &*wanted;
+  if (where == Where::host) return nullptr;
+  return table(call_class, where == Where::host_pipelined ? Where::host_pinned : Where::host);
+}
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 3);
+  return {text, end.ptr};
+}
+
+bool read_number(std::string_view text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) &&
+         value > 0;
+}
+
+/// "33x9x1" of a point.
+std::string size_text(const Grid& grid, std::size_t point) {
+  std::string text;
+  for (const double extent : grid.extents(point))
+    append(text, cat(text.empty() ? "" : "x", static_cast<int64_t>(extent)));
+  return text;
+}
+
+std::vector<std::string_view> words_of(std::string_view row) {
+  std::vector<std::string_view> words;
+  while (!row.empty()) {
+    const auto space = row.find(' ');
+    words.push_back(row.substr(0, space));
+    row = space == std::string_view::npos ? std::string_view{} : row.substr(space + 1);
+  }
+  return words;
+}
+
+/// Where each row belongs, by its words before the figures: "reduce sum f32 all pageable 17".
+using Places = std::map<std::string, std::pair<Grid*, std::size_t>, std::less<>>;
+
+Places places_in(Calibration& calibration) {
+  Places places;
+  for (std::size_t c = 0; c < call_classes().size(); ++c)
+    for (const Where where : kWheres) {
+      const CallClass& kind = call_classes()[c];
+      Grid& grid = calibration.tables[c][index_of(where)].emplace(kind.extents);
+      for (std::size_t point = 0; point < grid.size(); ++point)
+        places[cat(kind.words, " ", memory_word(where), " ", size_text(grid, point))] = {&grid,
+                                                                                         point};
+    }
+  return places;
+}
+
+void take_row(const Places& places, std::string_view row) {
+  const std::vector<std::string_view> words = words_of(row);
+  Estimate measured;
+  if (words.size() < 4 || !read_number(words[words.size() - 3], measured.seconds) ||
+      !read_number(words[words.size() - 2], measured.low) ||
+      !read_number(words[words.size() - 1], measured.high) || measured.low > measured.seconds ||
+      measured.high < measured.seconds)
+    refuse("'", row, "' doesn't end in three times in order");
+  const auto figures = static_cast<std::size_t>(words[words.size() - 3].data() - row.data());
+  const auto place = places.find(row.substr(0, figures - 1));
+  if (place == places.end()) refuse("'", row, "' is no point that this Trine measures");
+  const auto& [grid, point] = place->second;
+  if (grid->has(point)) refuse("'", row, "' is there twice");
+  grid->set(point, measured);
+}
+
+}  // namespace
+
+std::vector<std::string> rows_of(const Calibration& measured) {
+  std::vector<std::string> rows{cat("date ", measured.date)};
+  for (std::size_t c = 0; c < call_classes().size(); ++c)
+    for (const Where where : kWheres) {
+      const std::optional<Grid>& grid = measured.tables[c][index_of(where)];
+      for (std::size_t point = 0; grid && point < grid->size(); ++point) {
+        if (!grid->has(point)) continue;
+        const Estimate time = grid->measured(point);
+        rows.push_back(cat(call_classes()[c].words, " ", memory_word(where), " ",
+                           size_text(*grid, point), " ", number(time.seconds), " ",
+                           number(std::min(time.low, time.seconds)), " ",
+                           number(std::max(time.high, time.seconds))));
+      }
+    }
+  return rows;
+}
+
+Calibration calibration_of(const std::vector<std::string>& rows) {
+  constexpr std::string_view kDate = "date ";
+  Calibration calibration;
+  if (rows.empty() || !rows[0].starts_with(kDate) || rows[0].size() == kDate.size())
+    refuse("it has no date");
+  calibration.date = rows[0].substr(kDate.size());
+  const Places places = places_in(calibration);
+  for (std::size_t i = 1; i < rows.size(); ++i) take_row(places, rows[i]);
+  for (Calibration::Tables& tables : calibration.tables)
+    for (std::optional<Grid>& grid : tables)
+      if (!grid->complete()) grid.reset();
+  return calibration;
+}
+
+namespace {
+
+/// By device id, so that a device opened again isn't read again.
+struct Memory {
+  struct Entry {
+    Known known;
+    std::string tuning;  ///< the mark under which it holds
+  };
+  std::mutex mutex;
+  std::map<std::string, Entry, std::less<>> by_id;
+  static Memory& get() {
+    static auto* const memory = new Memory;
+    return *memory;
+  }
+};
+
+SavedKey key_under(const DeviceState& device, const std::string& tuning) {
+  SavedKey key = saved_key(device);
+  key.add("tuning", tuning, false);
+  return key;
+}
+
+Known read_under(const SavedKey& key) {
+  const Saved saved = read_saved(kCalibrationKind, kCalibrationVersion, key);
+  if (!saved.found) return {};
+  if (!saved.refusal.empty()) return {nullptr, cat(saved.refusal, " (trine calibrate renews it)")};
+  try {
+    return {std::make_shared<const Calibration>(calibration_of(saved.rows)), {}};
+  } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }
+}
+
+}  // namespace
+
+SavedKey calibration_key(const DeviceState& device) {
+  return key_under(device, tuning_mark(device));
+}
+
+Known read_calibration(const Device& device) {
+  return read_under(calibration_key(Access::some(device)));
+}
+
+Known known_of(const Device& device) {
+  check_process();
+  const DeviceState& state = Access::some(device);
+  Memory& memory = Memory::get();
+  const std::lock_guard lock(memory.mutex);
+  std::string tuning = tuning_mark(state);
+  const auto found = memory.by_id.find(state.id);
+  if (found != memory.by_id.end() && found->second.tuning == tuning) return found->second.known;
+  return (memory.by_id[state.id] = {read_under(key_under(state, tuning)), tuning}).known;
+}
+
+std::string words_of(const Known& known) {
+  if (known.calibration) return cat("calibrated on ", known.calibration->date.substr(0, 10));
+  return cat("not calibrated", known.refusal.empty() ? "" : ", because of ", known.refusal);
+}
+
+void learn(const Device& device, std::shared_ptr<const Calibration> calibration) {
+  Memory& memory = Memory::get();
+  const std::lock_guard lock(memory.mutex);
+  const DeviceState& state = Access::some(device);
+  memory.by_id[state.id] = {{std::move(calibration), {}}, tuning_mark(state)};
+}
+
+}  // namespace trine::detail
+
+namespace trine {
+
+std::string calibration(const Device& device) {
+  return detail::entry([&] { return detail::words_of(detail::known_of(device)); });
+}
+
+}  // namespace trine

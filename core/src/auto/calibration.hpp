@@ -1,0 +1,78 @@
+// What `trine calibrate` measured on a device: for each class of calls and each kind of memory a grid
+// of times. Read from the user's folder when it is first asked for, and checked whole.
+#pragma once
+
+#include <trine/place.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/src/runtime/saved.hpp"
+#include "grid.hpp"
+
+namespace trine::detail {
+
+/// Calls that share a grid: one operation, dtype, function and axis, up to what makes no difference
+/// in time worth another measurement (signs, maps, layouts).
+struct CallClass {
+  Operation operation = Operation::reduce;
+  Function function = Function::sum;
+  Axis axis = Axis::all;
+  Dtype dtype = Dtype::f32;
+  std::string words;      ///< "reduce sum f32 all", "transpose b32", "gemm f64"
+  Grid::Extents extents;  ///< the sizes that are measured
+};
+const std::vector<CallClass>& call_classes();
+
+constexpr int kNoClass = -1;
+/// Indices into call_classes(), or kNoClass.
+int class_of(const Reduce& operation);
+int class_of(const Transpose& operation);
+int class_of(const Gemm& operation);
+int class_of(Operation operation, Function function, Axis axis, Dtype dtype);
+
+/// As they are written in a file. A CPU that computes in the host's memory has host alone.
+constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};
+constexpr std::size_t kMemories = std::size(kWheres);
+constexpr std::size_t index_of(Where where) { return static_cast<std::size_t>(where) - 1; }
+std::string_view memory_word(Where where);  ///< "pageable", "pinned", "resident", "pipelined"
+
+struct Calibration {
+  using Tables = std::array<std::optional<Grid>, kMemories>;
+
+  std::string date;  ///< ISO 8601, UTC
+  std::vector<Tables> tables = std::vector<Tables>(call_classes().size());
+
+  /// nullptr where that wasn't measured. Pipelined calls fall back on pinned ones, these on pageable ones,
+  /// and a device without a resident table computes in place.
+  const Grid* table(int call_class, Where where) const;
+};
+
+/// Rows of a saved file and back. Before complete(), a table has only what was measured.
+std::vector<std::string> rows_of(const Calibration& measured);
+/// Throws Error (invalid_argument) with the first thing that is wrong. The tables come complete.
+Calibration calibration_of(const std::vector<std::string>& rows);
+
+constexpr std::string_view kCalibrationKind = "calibration";
+constexpr int kCalibrationVersion = 2;
+
+/// saved_key(), and the tuning under which it was measured: another table chooses other rungs, which
+/// take other times.
+SavedKey calibration_key(const DeviceState& device);
+
+/// What is known of a device, kept for the process until its tuning changes.
+struct Known {
+  std::shared_ptr<const Calibration> calibration;  ///< or nullptr
+  std::string refusal;                             ///< why the file that is there isn't used
+};
+Known read_calibration(const Device& device);  ///< from its file, now
+Known known_of(const Device& device);
+/// "calibrated on 2026-11-21", or "not calibrated" and why the file that is there isn't used.
+std::string words_of(const Known& known);
+/// Replaces what this process knows.
+void learn(const Device& device, std::shared_ptr<const Calibration> calibration);
+
+}  // namespace trine::detail

@@ -1,0 +1,227 @@
+// Where to run: the candidates, and the one of them that is predicted to take the least time.
+#include <trine/place.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+#include "calibration.hpp"
+#include "core/src/call/check.hpp"
+#include "core/src/runtime/state.hpp"
+#include "placement.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+bool same_hardware(const Facts& a, const Facts& b) {
+  const bool has_uuid = a.uuid != decltype(a.uuid){};
+  return (has_uuid && a.uuid == b.uuid) || (!a.pci.empty() && a.pci == b.pci);
+}
+
+/// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
+/// shows it. A CPU seen through OpenCL is the cpu again.
+std::vector<Device> find_candidates() {
+  std::vector<std::string> ids;
+  std::vector<Facts> taken;
+  const std::vector<BackendInfo> all = backends();
+  const auto consider = [&](auto&& wanted) {
+    for (const BackendInfo& info : all) {
+      if (!wanted(info.name)) continue;
+      for (const Facts& facts : info.devices) {
+        const bool again = std::any_of(taken.begin(), taken.end(), [&](const Facts& other) {
+          return same_hardware(facts, other) ||
+                 (facts.kind == DeviceKind::cpu && other.kind == DeviceKind::cpu);
+        });
+        if (again) continue;
+        taken.push_back(facts);
+        ids.push_back(facts.id);
+      }
+    }
+  };
+  consider([](const std::string& name) { return name == "cpu"; });
+  consider([](const std::string& name) { return name == "cuda"; });
+  consider([](const std::string& name) { return name != "cpu" && name != "cuda"; });
+  std::vector<Device> devices;
+  for (const std::string& id : ids) {
+    try {
+      devices.push_back(open(id));
+    } catch (const Error&) {
+      // It is there but can't be opened: no candidate.
+    }
+  }
+  return devices;
+}
+
+std::atomic<bool> candidates_are_open{false};
+
+/// Kept open for the process, as the figures measured on them are.
+const std::vector<Device>& candidates() {
+  static auto* const found = new std::vector<Device>(find_candidates());
+  candidates_are_open = true;
+  return *found;
+}
+
+/// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
+bool predicts_at_once() {
+  return candidates_are_open &&
+         std::all_of(candidates().begin(), candidates().end(),
+                     [](const Device& device) { return known_of(device).calibration != nullptr; });
+}
+
+Refused refusal_of(const Device& device, const Work& work,
+                   const std::function<void(const Device&)>& ask) {
+  Refused refusal = memory_refusal(device, work);
+  if (refusal.status != Status::ok) return refusal;
+  try {
+    ask(device);
+  } catch (const Error& error) {
+    refusal = {error.status(), error.what()};
+    if (refusal.sentence.ends_with('.')) refusal.sentence.pop_back();
+  }
+  return refusal;
+}
+
+/// The candidates that can do the work; `refused` says why the others can't.
+std::vector<Device> able(std::span<const Device> among, const Work& work,
+                         const std::function<void(const Device&)>& ask, std::string& refused) {
+  std::vector<Device> found;
+  Status status = Status::ok;
+  for (const Device& device : among) {
+    const Refused refusal = refusal_of(device, work, ask);
+    if (refusal.status == Status::ok) {
+      found.push_back(device);
+      continue;
+    }
+    const bool first = refused.empty();
+    status = first || status == refusal.status ? refusal.status : Status::unsupported;
+    append(refused, cat(first ? "" : "; ", refusal.sentence));
+  }
+  if (!found.empty()) return found;
+  if (refused.empty())
+    fail(Status::not_found, "There is no device to run on; `trine info` says why.");
+  fail(status, "No device can run this ", name(work.operation), ". ", refused, ".");
+}
+
+std::string in_words(const Candidate& candidate) {
+  std::string text = cat(candidate.device.id(), " ", time_text(candidate.seconds));
+  if (candidate.transfers > 0)
+    append(text, cat(" (", time_text(candidate.transfers), " of it copying)"));
+  return text;
+}
+
+/// "cpu and cuda:0 calibrated on …; opencl:0 roofs measured now, because of …"
+std::string sources(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> told;
+  std::string text;
+  for (const Candidate& candidate : candidates) {
+    if (std::find(told.begin(), told.end(), candidate.source) != told.end()) continue;
+    told.push_back(candidate.source);
+    std::string ids;
+    for (const Candidate& other : candidates) {
+      if (other.source != candidate.source) continue;
+      append(ids, cat(ids.empty() ? "" : ", ", other.device.id()));
+    }
+    append(text, cat(text.empty() ? "" : "; ", ids, " ", candidate.source));
+  }
+  return text;
+}
+
+std::vector<Candidate> weigh(const std::vector<Device>& devices, const Work& work, Where where,
+                             int repeats) {
+  std::vector<Candidate> all;
+  for (const Device& device : devices) {
+    const Prediction time = predict(device, work, where, repeats);
+    all.push_back({device, time.seconds, time.transfers, time.low, time.high, time.calibrated,
+                   source_of(device, work)});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return all;
+}
+
+/// The cpu, where that needs no thought.
+Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& ask) {
+  if (!work.is_tiny() || predicts_at_once()) return {};
+  try {
+    Device cpu = open("cpu");
+    if (refusal_of(cpu, work, ask).status == Status::ok) return cpu;
+  } catch (const Error& error) {
+    if (error.status() != Status::not_found) throw;
+  }
+  return {};
+}
+
+template <class Struct>
+Placement place_it(const Struct& operation, const View& first, Where where, int repeats,
+                   std::span<const Device> among) {
+  plan_of(operation);
+  if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
+  const Work work = work_of(operation);
+  Placement placement;
+  if (where == Where::device) {
+    const auto& buffer = Access::state(first.buffer);
+    if (!buffer) refuse("place(): data on a device is data in a buffer; the first view has none.");
+    placement.device = Access::device(buffer->device);
+    placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
+    placement.candidates = weigh({placement.device}, work, where, repeats);
+  } else {
+    const auto ask = [&](const Device& device) { choose(device, operation); };
+    Verdict verdict = best_device(work, where, repeats, ask, among);
+    placement.device = std::move(verdict.device);
+    placement.sentence = std::move(verdict.sentence);
+    placement.candidates = std::move(verdict.candidates);
+  }
+  if (!placement.candidates.empty()) placement.seconds = placement.candidates[0].seconds;
+  placement.choice = choose(placement.device, operation);
+  return placement;
+}
+
+}  // namespace
+
+Verdict best_device(const Work& work, Where where, int repeats,
+                    const std::function<void(const Device&)>& ask, std::span<const Device> among) {
+  if (among.empty()) {
+    if (Device cpu = cpu_for_tiny(work, ask))
+      return {std::move(cpu),
+              "Little data, already in the cpu's memory: any transfer would cost more.",
+              {}};
+    among = candidates();
+  }
+  std::string refused;
+  const std::vector<Device> all = able(among, work, ask, refused);
+  if (all.size() == 1) {
+    return {all[0],
+            refused.empty()
+                ? cat(all[0].id(),
+                      " is the only candidate; a processor that several backends see is one.")
+                : cat(all[0].id(), " is the only device that can: ", refused, "."),
+            {}};
+  }
+  Verdict best;
+  best.candidates = weigh(all, work, where, repeats);
+  best.device = best.candidates[0].device;
+  best.sentence = cat("Predicted per run: ", in_words(best.candidates[0]), "; ");
+  for (std::size_t i = 1; i < best.candidates.size(); ++i)
+    append(best.sentence, cat(i > 1 ? ", " : "", in_words(best.candidates[i])));
+  append(best.sentence, cat(" (", sources(best.candidates), ")."));
+  if (!refused.empty()) append(best.sentence, cat(" Not able to: ", refused, "."));
+  return best;
+}
+
+}  // namespace detail
+
+Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
+  return detail::entry(
+      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
+}
+Placement place(const Transpose& operation, Where where, int repeats,
+                std::span<const Device> among) {
+  return detail::entry(
+      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
+}
+Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
+  return detail::entry(
+      [&] { return detail::place_it(operation, operation.a, where, repeats, among); });
+}
+
+}  // namespace trine

@@ -1,0 +1,85 @@
+// Everything that can be wrong with a call, checked once, before anything is enqueued. What passes
+// becomes the contract's descriptor, with its views' strides made canonical.
+#pragma once
+
+#include <type_traits>
+
+#include "core/src/runtime/state.hpp"
+
+namespace trine::detail {
+
+/// The bytes of a buffer that a view touches: [first, last), empty when there are none.
+struct Extent {
+  uint64_t first = 0, last = 0;
+  bool empty() const { return first == last; }
+};
+
+/// Who a view is, for the sentences: "reduce: output".
+struct Role {
+  const char* operation;
+  const char* name;
+  bool is_output;
+};
+
+/// How strict a check is about what is only planned.
+enum class Mode { run, plan };
+
+/// What the address of an operand's first element is a multiple of. Bits are moved in words of 4 bytes.
+template <class Operation>
+constexpr uint32_t alignment_of(const Operation&, uint32_t element) {
+  return std::is_same_v<Operation, Transpose> && element > 4 ? 4 : element;
+}
+
+/// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
+/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
+Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
+                  const DeviceState* device, Mode mode, trine_view& out);
+
+/// Bytes of one element; refuses a dtype that there isn't.
+uint32_t element_of(Dtype dtype, const Role& role);
+
+/// Extents and strides alone: bytes from the view's first element to the end of its last.
+uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
+                     int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role);
+
+/// No element lies twice in memory: from the narrowest dimension outwards, each stride steps over
+/// all before it.
+bool elements_apart(const trine_view& view, uint32_t element);
+
+/// The strides along extents of 0 and 1 mean nothing: gives them values that make a unit stride.
+void make_canonical(trine_view& view);
+
+inline bool is_empty(const trine_view& view) {
+  return view.rows == 0 || view.cols == 0 || view.batch == 0;
+}
+
+/// A view and where its bytes lie: in a buffer, or at an address in host memory.
+struct Placed {
+  const trine_view& view;
+  uint64_t first, last;  ///< addresses, or offsets in one and the same buffer
+  uint32_t element;
+};
+
+/// Do two views share a byte?
+bool overlap(const Placed& a, const Placed& b);
+
+/// Refuses an output that shares bytes with `other`.
+void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
+                 const Placed& in, const Role& in_role);
+
+void check(const Reduce& operation, const DeviceState* device, Mode mode, trine_reduce& out);
+void check(const Transpose& operation, const DeviceState* device, Mode mode, trine_transpose& out);
+void check(const Gemm& operation, const DeviceState* device, Mode mode, trine_gemm& out);
+
+/// The call as it may be planned, on any device and without buffers.
+template <class Descriptor, class Operation>
+Descriptor planned_as(const Operation& operation) {
+  Descriptor out;
+  check(operation, nullptr, Mode::plan, out);
+  return out;
+}
+inline auto plan_of(const Reduce& operation) { return planned_as<trine_reduce>(operation); }
+inline auto plan_of(const Transpose& operation) { return planned_as<trine_transpose>(operation); }
+inline auto plan_of(const Gemm& operation) { return planned_as<trine_gemm>(operation); }
+
+}  // namespace trine::detail

@@ -1,0 +1,143 @@
+// Copies of views: checked, taken apart into rectangles, enqueued. Copies between devices
+// continue in staging.cpp.
+#include <trine/buffer.hpp>
+
+#include "check.hpp"
+#include "core/src/runtime/handles.hpp"
+#include "core/src/runtime/staging.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+constexpr Role kSource{"copy", "source", false}, kTarget{"copy", "target", true};
+
+template <class From, class To>
+uint32_t check_shapes(const From& source, const To& target) {
+  const uint32_t element = element_of(source.dtype, kSource);
+  if (element_of(target.dtype, kTarget) != element) {
+    refuse("copy: elements of ", name(source.dtype), " and ", name(target.dtype),
+           " differ in size.");
+  }
+  if (source.rows != target.rows || source.cols != target.cols || source.batch != target.batch) {
+    refuse("copy: the source is ", source.rows, " x ", source.cols, ", batch ", source.batch,
+           ", the target ", target.rows, " x ", target.cols, ", batch ", target.batch, ".");
+  }
+  return element;
+}
+
+/// Checks a host view and converts it: memory is the host pointer.
+trine_view check_host(const HostView& view, uint32_t element, const Role& role) {
+  const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
+                                     view.col_stride, view.batch_stride, element, role);
+  trine_view out{
+      view.data,        0, view.rows, view.cols, view.batch, view.row_stride, view.col_stride,
+      view.batch_stride};
+  make_canonical(out);
+  if (bytes != 0 && !view.data) refuse("copy: ", role.name, ": its host memory is null.");
+  if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
+    refuse("copy: ", role.name, ": its elements may not overlap or repeat.");
+  }
+  return out;
+}
+
+Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t element) {
+  if (is_empty(target)) return {};
+  const Pieces pieces = take_apart(source, target, element);
+  if (!pieces.whole) {
+    refuse(
+        "copy: source and target need a unit stride in the same direction; a copy that turns rows "
+        "into columns is a Transpose.");
+  }
+  return pieces;
+}
+
+/// Enqueues all rectangles of a copy within one device or between it and the host.
+void enqueue(QueueState& queue, trine_direction direction, const trine_view& source,
+             const trine_view& target, const Pieces& pieces) {
+  const std::lock_guard lock(queue.line->mutex);
+  Logged entry;
+  entry.what = "copy";
+  queue.log(entry);
+  for_each_rectangle(pieces, [&](uint64_t from, uint64_t to, uint64_t width, uint64_t height) {
+    const trine_copy copy{sizeof(trine_copy),
+                          static_cast<uint32_t>(direction),
+                          source.memory,
+                          target.memory,
+                          source.offset + from,
+                          target.offset + to,
+                          pieces.pitch.source,
+                          pieces.pitch.target,
+                          width,
+                          height};
+    queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
+  });
+}
+
+/// The device of a view's buffer; that of the queue where it has none, being empty.
+DeviceState& device_of(const View& view, QueueState& queue) {
+  const BufferState* buffer = Access::state(view.buffer).get();
+  return buffer ? *buffer->device : queue.device();
+}
+
+}  // namespace
+}  // namespace detail
+
+using namespace detail;
+
+void copy(Queue& handle, const HostView& source, const View& target) {
+  entry([&] {
+    QueueState& queue = Access::use(handle);
+    const uint32_t element = check_shapes(source, target);
+    trine_view to;
+    check_view(target, element, 1, kTarget, &queue.device(), Mode::run, to);
+    const trine_view from = check_host(source, element, kSource);
+    const Pieces pieces = pieces_of(from, to, element);
+    if (pieces.empty()) return;
+    Access::use(target.buffer).used_on(queue.line);
+    enqueue(queue, TRINE_HOST_TO_DEVICE, from, to, pieces);
+  });
+}
+
+void copy(Queue& handle, const View& source, const HostView& target) {
+  entry([&] {
+    QueueState& queue = Access::use(handle);
+    const uint32_t element = check_shapes(source, target);
+    trine_view from;
+    check_view(source, element, 1, kSource, &queue.device(), Mode::run, from);
+    const trine_view to = check_host(target, element, kTarget);
+    const Pieces pieces = pieces_of(from, to, element);
+    if (pieces.empty()) return;
+    Access::use(source.buffer).used_on(queue.line);
+    enqueue(queue, TRINE_DEVICE_TO_HOST, from, to, pieces);
+  });
+}
+
+void copy(Queue& handle, const View& source, const View& target) {
+  entry([&] {
+    QueueState& queue = Access::use(handle);
+    const uint32_t element = check_shapes(source, target);
+    const DeviceState &near = device_of(source, queue), &far = device_of(target, queue);
+    if (&near != &queue.device() && &far != &queue.device()) {
+      refuse("copy: from ", near.id, " to ", far.id, " on a queue of ", queue.device().id,
+             "; the queue must belong to either end.");
+    }
+    trine_view from, to;
+    const Extent read = check_view(source, element, 1, kSource, &near, Mode::run, from);
+    const Extent written = check_view(target, element, 1, kTarget, &far, Mode::run, to);
+    check_apart(target, {to, written.first, written.last, element}, kTarget, source,
+                {from, read.first, read.last, element}, kSource);
+    const Pieces pieces = pieces_of(from, to, element);
+    if (pieces.empty()) return;
+    if (&near == &far) {
+      Access::use(source.buffer).used_on(queue.line);
+      Access::use(target.buffer).used_on(queue.line);
+      return enqueue(queue, TRINE_DEVICE_TO_DEVICE, from, to, pieces);
+    }
+    near.check();
+    far.check();
+    copy_between(queue, Access::use(source.buffer), from, Access::use(target.buffer), to, pieces);
+  });
+}
+
+}  // namespace trine

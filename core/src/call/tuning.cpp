@@ -1,0 +1,290 @@
+// Reading, resolving and writing the tuning tables. The file's format is saved.hpp's, of kind
+// "tuning"; a row is a call, a rung ("default": none beat it), both times in seconds and the date.
+#include "tuning.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "check.hpp"
+#include "core/src/runtime/saved.hpp"
+
+namespace trine {
+namespace detail {
+
+std::atomic<bool> tuning_is_on{[] {
+  const char* word = std::getenv("TRINE_TUNING");
+  return !(word && std::string_view(word) == "off");
+}()};
+
+namespace {
+
+constexpr std::string_view kKind = "tuning", kDefault = "default";
+constexpr int kVersion = 1;
+
+std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+bool read_number(std::string_view word, double& value) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc{} && end == word.data() + word.size() && value > 0 && value < 1e9;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \n") == std::string_view::npos;
+}
+
+std::string line_of(const Tuned& row) {
+  return cat(row.call, " ", row.rung.empty() ? kDefault : row.rung, " ", number_text(row.seconds),
+             " ", number_text(row.default_seconds), " ", row.date);
+}
+
+/// Takes the last word off `text`.
+std::string_view take_last(std::string_view& text) {
+  const auto space = text.rfind(' ');
+  if (space == std::string_view::npos) return {};
+  const std::string_view word = text.substr(space + 1);
+  text = text.substr(0, space);
+  return word;
+}
+
+bool read_row(std::string_view line, Tuned& row) {
+  row.date = take_last(line);
+  const std::string_view otherwise = take_last(line), seconds = take_last(line);
+  row.rung = take_last(line);
+  row.call = line;
+  if (!read_number(seconds, row.seconds) || !read_number(otherwise, row.default_seconds) ||
+      !is_word(row.rung) || !is_word(row.date))
+    return false;
+  if (row.rung == kDefault) row.rung.clear();
+  return true;
+}
+
+/// Whether a call that asks for `asked` may get the rung without having named it.
+bool fits(uint32_t asked, uint32_t rung) {
+  return rung == TRINE_REPRODUCIBLE || (rung == TRINE_FAST && asked == TRINE_FAST);
+}
+
+/// Settles what the row's rung is on this device, or throws why it can't be.
+Selected resolve(const DeviceState& device, const TunedCall& call, const std::string& rung) {
+  const Selected found = find_rung(device, call.operation(), rung);
+  if (!fits(call.numerics(), found.rung->row.numerics)) {
+    refuse("rung ", found.rung->row.name, " is ",
+           name(static_cast<Numerics>(found.rung->row.numerics)), ", the call asks for ",
+           name(static_cast<Numerics>(call.numerics())), " bits.");
+  }
+  return found;
+}
+
+TunedRow prepared(const DeviceState& device, const TunedCall& call, const Tuned& row) {
+  TunedRow made;
+  made.call = call;
+  made.row = row;
+  for (int i = 0; i < 4; ++i) made.logs[i] = std::log2(static_cast<float>(call.extents[i]));
+  if (row.rung.empty()) return made;
+  made.why = cat("tuned: ", time_text(row.seconds), " against ", time_text(row.default_seconds),
+                 " of the default at ", size_text(call), " (trine sweep, ", row.date, ")");
+  std::string reason = "it refuses this call";
+  try {
+    made.choice = resolve(device, call, row.rung);
+  } catch (const Error& error) { reason = error.what(); }
+  made.refused =
+      cat("the saved tuning table's ", row.rung, " was refused: ", reason, "; the built-in choice");
+  return made;
+}
+
+/// Of the calls and their rungs: a table measured again that chooses the same has the same mark.
+std::string mark_of(const std::vector<Tuned>& rows) {
+  uint64_t hash = kit::checksum("", 0);
+  bool moves = false;
+  for (const Tuned& row : rows) {
+    const std::string text = cat(row.call, " ", row.rung, "\n");
+    hash = kit::checksum(text.data(), text.size(), hash);
+    moves |= !row.rung.empty();
+  }
+  return moves ? hex(hash) : "none";
+}
+
+std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
+  auto table = std::make_unique<TuningTable>();
+  const Saved saved = read_saved(kKind, kVersion, saved_key(device));
+  Tuning& found = table->found;
+  found.path = saved.path;
+  found.found = saved.found;
+  found.refusal = saved.refusal;
+  for (const std::string& line : saved.rows) {
+    Tuned row;
+    TunedCall call;
+    if (!read_row(line, row) || !read_call(row.call, call)) {
+      found.refusal = cat(saved.path, ": this is no row: ", line);
+      break;
+    }
+    table->rows.push_back(prepared(device, call, row));
+    found.rows.push_back(std::move(row));
+  }
+  if (!found.refusal.empty()) {
+    table->rows.clear();
+    found.rows.clear();
+    table->refused = cat("the saved tuning table for this device was refused: ", found.refusal,
+                         "; the built-in choice");
+  }
+  table->mark = mark_of(found.rows);
+  std::stable_sort(table->rows.begin(), table->rows.end(),
+                   [](const TunedRow& a, const TunedRow& b) { return a.call.kind < b.call.kind; });
+  return table;
+}
+
+/// Every table of the process, and the newest of each device.
+struct Tables {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<const TuningTable>> kept;
+  std::map<std::string, const TuningTable*> by_id;
+
+  static Tables& get() {
+    static auto* const tables = new Tables;
+    return *tables;
+  }
+};
+
+template <class Struct>
+std::string call_text(Operation kind, const Struct& operation) {
+  return entry([&] {
+    const auto descriptor = plan_of(operation);
+    return text_of(tuned_call_of({sizeof(trine_call), static_cast<uint32_t>(kind), &descriptor}));
+  });
+}
+
+/// The row as it will stand in the file; throws why it can't.
+Tuned checked(const DeviceState& device, Tuned row) {
+  TunedCall call;
+  double ignored = 0;
+  if (!read_call(row.call, call) || !is_word(row.date) ||
+      !read_number(number_text(row.seconds), ignored) ||
+      !read_number(number_text(row.default_seconds), ignored))
+    refuse("tuning: '", line_of(row), "' is no row.");
+  if (!row.rung.empty()) {
+    const Selected found = resolve(device, call, row.rung);
+    row.rung = rung_text(*found.rung, found.selection.values);
+  }
+  return row;
+}
+
+using Lines = std::map<std::string, std::string>;  ///< of the table, by call
+
+/// Replaces the table where `change` says that it changed its lines. Returns the file's path, or "".
+template <class Change>
+std::string rewrite(const DeviceState& device, Change change) {
+  const SavedKey key = saved_key(device);
+  const SavedLock lock;  // another sweep may be adding its rows
+  Lines lines;
+  for (const std::string& line : read_saved(kKind, kVersion, key).rows) {
+    Tuned old;
+    if (read_row(line, old)) lines[old.call] = line;
+  }
+  if (!change(lines)) return {};
+  std::vector<std::string> all;
+  all.reserve(lines.size());
+  for (auto& [call, line] : lines) all.push_back(std::move(line));
+  std::string path = write_saved(kKind, kVersion, key, all);
+  ++tuning_generation;
+  return path;
+}
+
+}  // namespace
+
+const TuningTable& load_tuning(const DeviceState& device) {
+  Tables& tables = Tables::get();
+  const std::lock_guard lock(tables.mutex);
+  const unsigned generation = tuning_generation.load(std::memory_order_acquire);
+  const TuningTable*& newest = tables.by_id[device.id];
+  if (!newest || newest->generation != generation) {
+    std::unique_ptr<TuningTable> table = read_table(device);
+    table->generation = generation;
+    tables.kept.push_back(std::move(table));
+    newest = tables.kept.back().get();
+  }
+  device.tuning.store(newest, std::memory_order_release);
+  return *newest;
+}
+
+const TunedRow* TuningTable::find(const trine_call& call) const {
+  if (rows.empty()) return nullptr;
+  const TunedCall asked = tuned_call_of(call);
+  auto row = std::lower_bound(
+      rows.begin(), rows.end(), asked.kind,
+      [](const TunedRow& candidate, uint64_t kind) { return candidate.call.kind < kind; });
+  if (row == rows.end() || row->call.kind != asked.kind) return nullptr;
+  float logs[4];
+  for (int i = 0; i < 4; ++i) logs[i] = std::log2(static_cast<float>(asked.extents[i]));
+  const TunedRow* nearest = nullptr;
+  float least = 0;
+  for (; row != rows.end() && row->call.kind == asked.kind; ++row) {
+    float sum = 0, farthest = 0;
+    for (int i = 0; i < 4; ++i) {
+      const float distance = std::fabs(logs[i] - row->logs[i]);
+      sum += distance;
+      farthest = std::max(farthest, distance);
+    }
+    // A factor of two in any extent; an extent of 0 is infinitely far from every other.
+    if (!(farthest <= 1) || (nearest && sum >= least)) continue;
+    nearest = &*row;
+    least = sum;
+  }
+  return nearest;
+}
+
+}  // namespace detail
+
+Tuning tuning(const Device& device) {
+  return detail::entry([&] { return detail::load_tuning(detail::Access::use(device)).found; });
+}
+
+std::string tuned_call(const Reduce& operation) {
+  return detail::call_text(Operation::reduce, operation);
+}
+std::string tuned_call(const Transpose& operation) {
+  return detail::call_text(Operation::transpose, operation);
+}
+std::string tuned_call(const Gemm& operation) {
+  return detail::call_text(Operation::gemm, operation);
+}
+
+std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {
+  return detail::entry([&] {
+    const detail::DeviceState& state = detail::Access::use(device);
+    std::vector<Tuned> checked;
+    checked.reserve(rows.size());
+    for (const Tuned& row : rows) checked.push_back(detail::checked(state, row));
+    detail::make_saved_folder();
+    return detail::rewrite(state, [&](detail::Lines& lines) {
+      for (const Tuned& row : checked) lines[row.call] = detail::line_of(row);
+      return true;
+    });
+  });
+}
+
+bool forget_tuning(const Device& device, const std::string& call) {
+  return detail::entry([&] {
+    const auto erase = [&](detail::Lines& lines) { return lines.erase(call) != 0; };
+    return !detail::rewrite(detail::Access::use(device), erase).empty();
+  });
+}
+
+std::vector<std::string> forget_tuning() {
+  return detail::entry([] {
+    const detail::SavedLock lock;  // a sweep that is adding its rows would write the others back
+    std::vector<std::string> paths = detail::forget_saved(detail::kKind);
+    ++detail::tuning_generation;
+    return paths;
+  });
+}
+
+void use_tuning(bool on) { detail::tuning_is_on.store(on); }
+bool uses_tuning() { return detail::tuning_is_on.load(); }
+
+}  // namespace trine

@@ -1,0 +1,387 @@
+// Measures what a calibration holds: every class of calls at every size of its grid, up to where one
+// takes long or memory ends; in rounds apart in time, the devices in turns at each size, so that what
+// disturbs the machine for a while disturbs all of them, and not the median.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "core/src/auto/calibration.hpp"
+#include "core/src/auto/placement.hpp"
+#include "trine/host.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kEach = 1.5e-3;                ///< seconds for one figure of one round, on average
+constexpr std::size_t kFewest = 3, kMost = 30;  ///< calls
+constexpr double kLong = 10e-3;  ///< beyond a call that takes so long, the slope says the rest
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr uint64_t kOperandBytes = uint64_t{257} << 20;  ///< 2^26 floats, and one
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A call of some class and size, as shapes.
+struct Shapes {
+  const CallClass& kind;
+  int64_t input[2] = {}, second[2] = {}, output[2] = {};  ///< rows, columns
+  Dtype result;
+
+  Shapes(const CallClass& of, const std::vector<double>& extents) : kind(of), result(of.dtype) {
+    const auto n = [&](std::size_t d) { return static_cast<int64_t>(extents[d]); };
+    const auto set = [](int64_t(&shape)[2], int64_t rows, int64_t cols) {
+      shape[0] = rows, shape[1] = cols;
+    };
+    switch (kind.operation) {
+      case Operation::gemm:
+        set(input, n(0), n(2)), set(second, n(2), n(1)), set(output, n(0), n(1));
+        break;
+      case Operation::transpose: set(input, n(0), n(1)), set(output, n(1), n(0)); break;
+      default:
+        result = result_dtype(kind.function, Map::identity, kind.dtype);
+        if (kind.axis == Axis::all) set(input, n(0), 1), set(output, 1, 1);
+        if (kind.axis == Axis::each_row) set(input, n(0), n(1)), set(output, n(0), 1);
+        if (kind.axis == Axis::each_column) set(input, n(1), n(0)), set(output, n(0), 1);
+    }
+  }
+  static double bytes(const int64_t (&shape)[2], Dtype dtype) {
+    return double(shape[0]) * double(shape[1]) * size_of(dtype);
+  }
+  bool fits(double most) const {
+    return bytes(input, kind.dtype) <= most && bytes(second, kind.dtype) <= most &&
+           bytes(output, result) <= most;
+  }
+};
+
+void run_on_host(const Shapes& s, char* input, char* output, const HostOptions& options) {
+  const auto view = [](char* data, Dtype dtype, const int64_t(&shape)[2]) {
+    return host_row_major(data, dtype, shape[0], shape[1]);
+  };
+  const HostView from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
+  switch (s.kind.operation) {
+    case Operation::gemm: return gemm(1, from, view(input, s.kind.dtype, s.second), 0, to, options);
+    case Operation::transpose: return transpose(from, to, options);
+    default: return reduce(s.kind.function, Map::identity, s.kind.axis, from, to, options);
+  }
+}
+
+void run_resident(Queue& queue, const Shapes& s, const Buffer& input, const Buffer& output) {
+  const auto view = [](const Buffer& buffer, Dtype dtype, const int64_t(&shape)[2]) {
+    return row_major(buffer, dtype, shape[0], shape[1]);
+  };
+  const View from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
+  switch (s.kind.operation) {
+    case Operation::gemm:
+      run(queue, Gemm{.a = from, .b = view(input, s.kind.dtype, s.second), .c = to});
+      break;
+    case Operation::transpose: run(queue, Transpose{from, to}); break;
+    default: run(queue, Reduce{s.kind.function, Map::identity, s.kind.axis, from, to});
+  }
+  queue.wait();
+}
+
+/// Values in (-1, 1), or small integers, as the dtype has them.
+void fill_with(Dtype dtype, std::vector<char>& data) {
+  uint32_t state = 1;
+  const auto each = [&]<class T>(T) {
+    for (std::size_t at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
+      state = state * 1664525u + 1013904223u;
+      const auto small = static_cast<int32_t>(state) >> 8;
+      const T value =
+          std::is_floating_point_v<T> ? static_cast<T>(small * 0x1p-23) : static_cast<T>(small);
+      std::copy_n(reinterpret_cast<const char*>(&value), sizeof(T), data.data() + at);
+    }
+  };
+  switch (dtype) {
+    case Dtype::f32: return each(0.0f);
+    case Dtype::f64: return each(0.0);
+    case Dtype::i32: return each(int32_t{0});
+    case Dtype::i64: return each(int64_t{0});
+    default: break;  // bits, whatever they are
+  }
+}
+
+/// A device with its memory and what has been measured on it.
+class Subject {
+ public:
+  Subject(const Device& device, uint64_t most) : device_(device), queue_(device) {
+    const Facts& facts = device.facts();
+    most_ = most;
+    if (facts.max_buffer_bytes != 0) most_ = std::min(most_, facts.max_buffer_bytes);
+    in_place_ = Access::use(device).in_place;
+    if (in_place_) return;
+    if (facts.memory_bytes != 0) most_ = std::min(most_, facts.memory_bytes / 4);
+    resident_[0] = Buffer(device, most_);
+    resident_[1] = Buffer(device, most_);
+    try {
+      pinned_[0] = Buffer(device, most_, Memory::pinned);
+      pinned_[1] = Buffer(device, most_, Memory::pinned);
+    } catch (const Error&) { pinned_[0] = pinned_[1] = {}; }
+  }
+
+  const Device& device() const { return device_; }
+  bool in_place() const { return in_place_; }
+  uint64_t most() const { return most_; }  ///< bytes of an operand
+
+  /// Reductions aren't pipelined.
+  std::vector<Where> memories(Operation operation) const {
+    if (in_place_) return {Where::host};
+    if (!pinned_[0].host()) return {Where::device, Where::host};
+    if (operation == Operation::reduce) return {Where::device, Where::host, Where::host_pinned};
+    return {std::begin(kWheres), std::end(kWheres)};
+  }
+
+  void load(const std::vector<char>& data) {
+    if (in_place_) return;
+    const auto bytes = static_cast<int64_t>(most_);
+    copy(queue_, host_vector(data.data(), Dtype::b8, bytes),
+         vector(resident_[0], Dtype::b8, bytes));
+    queue_.wait();
+    if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
+  }
+
+  /// One call, to be repeated; none where an operand is too large. Refers to `shapes`.
+  std::function<void()> call(const Shapes& shapes, Where where, char* input, char* output) {
+    if (!shapes.fits(double(most_))) return {};
+    if (where == Where::device)
+      return [this, &shapes] { run_resident(queue_, shapes, resident_[0], resident_[1]); };
+    HostOptions options{.device = device_.id()};
+    if (where != Where::host) {
+      options.pinned = true;
+      options.overlap = where == Where::host_pipelined;
+      input = static_cast<char*>(pinned_[0].host());
+      output = static_cast<char*>(pinned_[1].host());
+    }
+    return [=, &shapes] { run_on_host(shapes, input, output, options); };
+  }
+
+  /// Of one table, by point.
+  struct Samples {
+    std::vector<std::vector<double>> medians;  ///< by round
+    std::vector<double> least;                 ///< of all rounds
+  };
+  Samples& samples(std::size_t kind, Where where) {
+    return samples_[kind * kMemories + index_of(where)];
+  }
+
+  Calibration settle(const std::string& date) const;
+
+ private:
+  Device device_;
+  Queue queue_;
+  uint64_t most_;
+  bool in_place_;
+  Buffer resident_[2], pinned_[2];
+  std::vector<Samples> samples_ = std::vector<Samples>(call_classes().size() * kMemories);
+};
+
+Calibration Subject::settle(const std::string& date) const {
+  Calibration calibration;
+  calibration.date = date;
+  for (std::size_t c = 0; c < call_classes().size(); ++c)
+    for (const Where where : memories(call_classes()[c].operation)) {
+      const std::vector<std::vector<double>>& all =
+          samples_[c * kMemories + index_of(where)].medians;
+      if (all.empty() || all[0].empty()) continue;
+      Grid& grid = calibration.tables[c][index_of(where)].emplace(call_classes()[c].extents);
+      for (std::size_t point = 0; point < all.size(); ++point) {
+        const std::vector<double>& medians = all[point];
+        if (medians.empty()) continue;
+        const auto [low, high] = std::minmax_element(medians.begin(), medians.end());
+        grid.set(point, {median(medians), *low, *high});
+      }
+    }
+  return calibration;
+}
+
+class Session {
+ public:
+  Session(std::span<const Device> devices, const CalibrateOptions& options) : options_(options) {
+    uint64_t most = 0;
+    for (const Device& device : devices)
+      most = std::max(most, subjects_.emplace_back(device, kOperandBytes).most());
+    for (std::vector<char>& operand : host_) operand.resize(most);
+    steps_ = call_classes().size() * static_cast<std::size_t>(options.rounds);
+  }
+
+  /// The rounds that came to their end.
+  int run() {
+    for (int round = 0; round < options_.rounds; ++round) {
+      // By dtype, because each has values of its own.
+      for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::b8})
+        for (std::size_t c = 0; c < call_classes().size(); ++c)
+          if (values_of(call_classes()[c]) == dtype && !run_class(round, c)) return round;
+    }
+    return options_.rounds;
+  }
+
+  std::vector<Subject>& subjects() { return subjects_; }
+
+ private:
+  static Dtype values_of(const CallClass& kind) {
+    return kind.operation == Operation::transpose ? Dtype::b8 : kind.dtype;
+  }
+
+  /// Not before the program has been asked whether to go on: it takes seconds.
+  void bring(Dtype dtype) {
+    if (brought_ == dtype) return;
+    fill_with(dtype, host_[0]);
+    for (Subject& subject : subjects_) subject.load(host_[0]);
+    brought_ = dtype;
+  }
+
+  bool run_class(int round, std::size_t kind) {
+    const Grid grid(call_classes()[kind].extents);
+    for (std::size_t point = 0; point < grid.size(); ++point)
+      if (!run_point(round, kind, grid, point)) return false;
+    ++done_;
+    return true;
+  }
+
+  /// A device's calls among those of the others.
+  struct Turn {
+    std::function<void()> call;
+    Subject::Samples* samples;  ///< null: it is there for the others' sake
+    std::vector<double> seconds = {};
+  };
+
+  /// All devices with the data in that memory, one call each in turns: as they meet in a program that uses
+  /// them all, with caches, clocks and threads as the others leave them. What works in the host's memory
+  /// takes part in each kind of memory.
+  std::vector<Turn> turns_of(std::size_t kind, const Shapes& shapes, Where where, const Grid& grid,
+                             std::size_t point) {
+    std::vector<Turn> turns;
+    bool any = false;
+    for (Subject& subject : subjects_) {
+      const std::vector<Where> own = subject.memories(shapes.kind.operation);
+      const bool has = std::find(own.begin(), own.end(), where) != own.end();
+      if (!has && !subject.in_place()) continue;
+      const Where memory = has ? where : Where::host;
+      Subject::Samples& samples = subject.samples(kind, memory);
+      samples.medians.resize(grid.size());
+      samples.least.resize(grid.size(), kNever);
+      if (!worth(grid, samples, point)) continue;
+      auto call = subject.call(shapes, memory, host_[0].data(), host_[1].data());
+      if (!call) continue;
+      turns.push_back({std::move(call), has ? &samples : nullptr});
+      any |= has;
+    }
+    if (!any) turns.clear();
+    return turns;
+  }
+
+  /// After a first call of each that may have to build a kernel. What a device can't do, or fails at, is
+  /// left out: `trine verify` says what fails.
+  static void take(std::vector<Turn>& turns) {
+    const auto fails = [](Turn& turn) {
+      try {
+        turn.call();
+        return false;
+      } catch (const Error& error) {
+        if (error.status() == Status::device_lost) throw;
+        return true;
+      }
+    };
+    std::erase_if(turns, fails);
+    double spent = 0;
+    for (std::size_t i = 0; i < kMost && (i < kFewest || spent < kEach * double(turns.size())); ++i)
+      std::erase_if(turns, [&](Turn& turn) {
+        const Clock::time_point start = Clock::now();
+        if (fails(turn)) return true;
+        turn.seconds.push_back(since(start));
+        spent += turn.seconds.back();
+        return false;
+      });
+  }
+
+  bool run_point(int round, std::size_t kind, const Grid& grid, std::size_t point) {
+    const CallClass& which = call_classes()[kind];
+    const Shapes shapes(which, grid.extents(point));
+    for (const Where where : kWheres) {
+      std::vector<Turn> turns = turns_of(kind, shapes, where, grid, point);
+      if (turns.empty()) continue;
+      const std::string what = cat(which.words, ", round ", round + 1, " of ", options_.rounds);
+      if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_))) return false;
+      bring(values_of(which));
+      take(turns);
+      for (const Turn& turn : turns) {
+        if (!turn.samples) continue;
+        const double least = *std::min_element(turn.seconds.begin(), turn.seconds.end());
+        turn.samples->medians[point].push_back(median(turn.seconds));
+        turn.samples->least[point] = std::min(turn.samples->least[point], least);
+      }
+    }
+    return true;
+  }
+
+  /// Whether all calls just below are known, and none takes long. Asked again in each round, since a
+  /// busy machine may have made a short one long.
+  static bool worth(const Grid& grid, const Subject::Samples& samples, std::size_t point) {
+    for (std::size_t d = 0; d < call_dimensions(grid); ++d) {
+      const std::size_t below = grid.below(point, d);
+      if (below != grid.size() && (samples.medians[below].empty() || samples.least[below] > kLong))
+        return false;
+    }
+    return true;
+  }
+  static std::size_t call_dimensions(const Grid& grid) { return grid.extents(0).size(); }
+
+  const CalibrateOptions& options_;
+  std::vector<char> host_[2];
+  std::vector<Subject> subjects_;
+  std::optional<Dtype> brought_;
+  std::size_t steps_ = 0, done_ = 0;
+};
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions& options) {
+  if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
+  // Before minutes of work: whether it can be kept, and what it is measured under.
+  if (options.save) check_writable();
+  std::vector<SavedKey> keys;
+  for (const Device& device : devices) keys.push_back(calibration_key(Access::use(device)));
+  Session session(devices, options);
+  Calibrated result;
+  result.rounds = session.run();
+  if (result.rounds == 0) return result;
+  std::vector<std::vector<std::string>> rows;
+  for (Subject& subject : session.subjects()) {
+    rows.push_back(rows_of(subject.settle(now())));
+    // What later processes will read is what this one goes on with.
+    learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows.back())));
+  }
+  for (std::size_t i = 0; options.save && i < rows.size(); ++i)
+    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, keys[i], rows[i]));
+  return result;
+}
+
+}  // namespace
+}  // namespace detail
+
+Calibrated calibrate(std::span<const Device> devices, const CalibrateOptions& options) {
+  return detail::entry([&] { return detail::calibrate_all(devices, options); });
+}
+
+}  // namespace trine

@@ -1,0 +1,280 @@
+// One-line calls on host data: pick a device, bring the operands there (or use them in place where
+// the device is a CPU), run, bring the results back; large ones in strips, so that
+// copies and kernels overlap.
+#include <trine/host.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "backends/kit/bits.hpp"
+#include "core/src/auto/placement.hpp"
+#include "core/src/auto/strips.hpp"
+#include "core/src/call/check.hpp"
+#include "core/src/call/overlap.hpp"
+#include "operand.hpp"
+
+namespace trine {
+namespace detail {
+namespace {
+
+/// Idle lanes by device, kept with their queues and pinned memory for the next call. They keep it open.
+struct Lanes {
+  /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
+  static constexpr std::ptrdiff_t kRings = 8;
+
+  std::mutex mutex;
+  std::map<const DeviceState*, std::vector<std::unique_ptr<Lane>>> idle;
+  static Lanes& get() {
+    static auto* const lanes = new Lanes;  // outlives every thread that may still be calling
+    return *lanes;
+  }
+};
+
+/// A lane for the length of a call. One that failed is dropped, not handed on.
+class Lease {
+ public:
+  explicit Lease(const Device& device) : key_(&Access::use(device)) {
+    Lanes& lanes = Lanes::get();
+    {
+      const std::lock_guard lock(lanes.mutex);
+      auto& idle = lanes.idle[key_];
+      if (!idle.empty()) {
+        lane_ = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    if (!lane_) lane_ = std::make_unique<Lane>(device);
+  }
+  ~Lease() {
+    if (!lane_) return;
+    try {
+      lane_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
+    } catch (...) {}
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  void give_back() {
+    Lanes& lanes = Lanes::get();
+    Buffer spare;  // freed when the lock is off
+    const std::lock_guard lock(lanes.mutex);
+    auto& idle = lanes.idle[key_];
+    const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
+    if (std::count_if(idle.begin(), idle.end(), has_ring) >= Lanes::kRings)
+      std::swap(spare, lane_->ring);
+    idle.push_back(std::move(lane_));
+  }
+  Lane& operator*() { return *lane_; }
+  Lane* operator->() { return lane_.get(); }
+
+ private:
+  const DeviceState* key_;
+  std::unique_ptr<Lane> lane_;
+};
+
+template <class Struct>
+Device device_for(const Struct& planned, const HostOptions& options) {
+  if (options.device != "auto") return open(options.device);
+  const auto ask = [&](const Device& device) { choose(device, planned, options.rung); };
+  const Where pinned =
+      options.overlap && options.rung.empty() ? Where::host_pipelined : Where::host_pinned;
+  Verdict verdict = best_device(work_of(planned), options.pinned ? pinned : Where::host, 1, ask);
+  if (options.placement) *options.placement = std::move(verdict.sentence);
+  return std::move(verdict.device);
+}
+
+/// A call on host data: its operands, the output last, and make(views), its operation on them.
+template <class Make>
+class HostCall {
+ public:
+  HostCall(std::vector<Operand> operands, bool read_output, Make make, const HostOptions& options)
+      : operands_(std::move(operands)), read_output_(read_output), make_(make), options_(options) {}
+
+  void run() {
+    const auto planned = make_(views_of(operands_));
+    plan_of(planned);
+    for (const Operand& operand : operands_)
+      operand.check(alignment_of(planned, size_of(operand.view().dtype)));
+    for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
+    device_ = device_for(planned, options_);
+    if (Access::use(device_).in_place) return run_in_place();
+    if (!run_in_strips(cutting_of(planned, options_.pinned))) run_whole();
+  }
+
+ private:
+  using Operands = std::vector<Operand>;
+
+  static std::vector<View> views_of(const Operands& operands) {
+    std::vector<View> views;
+    for (const Operand& operand : operands) views.push_back(operand.view());
+    return views;
+  }
+  Operand& output() { return operands_.back(); }
+  bool is_read(std::size_t index) const { return read_output_ || index + 1 < operands_.size(); }
+  void tell(const Choice& choice) const {
+    if (options_.choice) *options_.choice = choice;
+  }
+
+  void run_in_place() {
+    Lease lane(device_);
+    for (Operand& operand : operands_) operand.wrap(device_);
+    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    lane->queue.wait();
+    tell(choice);
+    lane.give_back();
+  }
+
+  void run_whole() {
+    Lease lane(device_);
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      const uint64_t bytes = operands_[i].lay_out();
+      if (bytes == 0) continue;
+      operands_[i].place(Buffer(device_, bytes), 0);
+      if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
+    }
+    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    output().fetch(*lane, options_.pinned);
+    lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
+    tell(choice);
+    lane.give_back();
+  }
+
+  /// The operands of each strip.
+  std::vector<Operands> strips_of(const Cutting& cutting) const {
+    std::vector<Operands> all;
+    for (const Strip& strip : cutting.strips) {
+      Operands& operands = all.emplace_back();
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        operands.push_back(operands_[i].strip(cutting.cuts[i], strip));
+    }
+    return all;
+  }
+
+  /// Asked before anything moves, since a refused call writes nothing. The strips but the last are alike.
+  bool takes(const std::vector<Operands>& strips) const {
+    try {
+      for (const Operands* operands : {&strips.front(), &strips.back()})
+        if (choose(device_, make_(views_of(*operands))).numerics != Numerics::reproducible)
+          return false;
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) throw;
+      return false;
+    }
+    return true;
+  }
+
+  /// Where the strips of an operand lie in its buffer on the device.
+  struct Room {
+    uint64_t bytes = 0;
+    std::vector<uint64_t> offsets;
+  };
+
+  /// Operand `i` of all strips, one after the other: with the gaps it may take more than the whole.
+  static Room lay_out(std::vector<Operands>& strips, std::size_t i, Cut cut) {
+    constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
+    Room room;
+    for (Operands& operands : strips) {
+      const uint64_t size = operands[i].lay_out();
+      room.offsets.push_back(cut == Cut::none ? 0 : room.bytes);
+      room.bytes = room.offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    return room;
+  }
+
+  /// Memory on the device for all strips; false where its largest buffer, or what is free, doesn't hold them.
+  bool place(std::vector<Operands>& strips, const std::vector<Cut>& cuts) const {
+    const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
+    std::vector<Room> rooms;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      rooms.push_back(lay_out(strips, i, cuts[i]));
+      if (most != 0 && rooms[i].bytes > most) return false;
+    }
+    try {
+      for (std::size_t i = 0; i < operands_.size(); ++i) {
+        if (rooms[i].bytes == 0) continue;
+        const Buffer buffer(device_, rooms[i].bytes);
+        for (std::size_t s = 0; s < strips.size(); ++s)
+          strips[s][i].place(buffer, rooms[i].offsets[s]);
+      }
+    } catch (const Error& error) {
+      if (error.status() != Status::out_of_memory) throw;
+      return false;
+    }
+    return true;
+  }
+
+  /// False, with nothing done and nothing kept, where the call isn't cut or its strips find no room.
+  bool run_in_strips(const Cutting& cutting) {
+    if (!options_.overlap || !options_.rung.empty() || cutting.strips.size() < 2) return false;
+    std::vector<Operands> strips = strips_of(cutting);
+    if (!takes(strips) || !place(strips, cutting.cuts)) return false;
+    Lease in(device_), kernel(device_), out(device_);
+    Choice choice;
+    const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };
+    const auto bring = [&](Lane& lane, int s) {
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
+          strip(s)[i].bring(lane, options_.pinned);
+    };
+    const auto compute = [&](Queue& queue, int s) {
+      const Choice chosen = trine::run(queue, make_(views_of(strip(s))));
+      if (s == 0) choice = chosen;
+    };
+    const auto take = [&](Lane& lane, int s) { strip(s).back().fetch(lane, options_.pinned); };
+    const Stages stages{static_cast<int>(strips.size()), bring, compute, take};
+    if (!run_overlapped(*in, *kernel, *out, stages)) return false;
+    tell(choice);
+    for (Lease* lane : {&in, &kernel, &out}) lane->give_back();
+    return true;
+  }
+
+  Operands operands_;
+  bool read_output_;
+  Make make_;
+  const HostOptions& options_;
+  Device device_;
+};
+
+template <class Make>
+void run_on_host(const HostOptions& options, std::vector<Operand> operands, bool read_output,
+                 Make&& make) {
+  entry([&] { HostCall<Make>(std::move(operands), read_output, make, options).run(); });
+}
+
+}  // namespace
+}  // namespace detail
+
+void release_idle() {
+  detail::check_process();
+  detail::Lanes& lanes = detail::Lanes::get();
+  decltype(lanes.idle) gone;  // when the lock is off
+  const std::lock_guard lock(lanes.mutex);
+  gone.swap(lanes.idle);
+}
+
+using Views = std::vector<View>;
+
+void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
+            const HostOptions& options) {
+  detail::run_on_host(
+      options, {{input, {"reduce", "input", false}}, {output, {"reduce", "output", true}}}, false,
+      [&](const Views& v) { return Reduce{function, map, axis, v[0], v[1], options.numerics}; });
+}
+
+void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
+  detail::run_on_host(
+      options, {{input, {"transpose", "input", false}}, {output, {"transpose", "output", true}}},
+      false, [&](const Views& v) {
+        return Transpose{v[0], v[1]};
+      });
+}
+
+void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
+          const HostOptions& options) {
+  detail::run_on_host(
+      options, {{a, {"gemm", "a", false}}, {b, {"gemm", "b", false}}, {c, {"gemm", "c", true}}},
+      !kit::is_zero(beta),
+      [&](const Views& v) { return Gemm{alpha, beta, v[0], v[1], v[2], options.numerics}; });
+}
+
+}  // namespace trine

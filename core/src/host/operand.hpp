@@ -1,0 +1,48 @@
+// An operand of a call on host data on its way to a device and back: the host's view, how its bytes lie
+// on the device, and the device's view of them.
+#pragma once
+
+#include "core/src/auto/strips.hpp"
+#include "core/src/runtime/transfer.hpp"
+
+namespace trine::detail {
+
+class Operand {
+ public:
+  Operand(const HostView& host, const Role& role);
+
+  /// Has no memory behind it yet, until it is wrapped or placed: what checks and placement look at.
+  const View& view() const { return view_; }
+
+  /// Refuses memory that is null or no multiple of `alignment`, before anything moves.
+  void check(uint32_t alignment) const;
+  /// Refuses memory shared with `output`.
+  void check_apart(const Operand& output) const;
+
+  /// In place, where the device is a CPU.
+  void wrap(const Device& device);
+
+  /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one piece;
+  /// else its rows are packed, narrowest dimension first. Returns how many bytes it takes there.
+  uint64_t lay_out();
+  /// The buffer may hold all strips of an operand.
+  void place(const Buffer& buffer, uint64_t offset);
+  void bring(Lane& lane, bool pinned);
+  void fetch(Lane& lane, bool pinned);
+
+  /// Lies packed on the device: what is between its rows may be the other strips.
+  Operand strip(Cut cut, const Strip& strip) const;
+
+ private:
+  /// Bytes from the first element to the end of the last.
+  uint64_t span() const;
+  void pack(const trine_view& source, uint32_t element);
+
+  HostView host_;
+  Role role_;
+  View view_;
+  HostRows rows_;
+  bool is_strip_ = false;
+};
+
+}  // namespace trine::detail

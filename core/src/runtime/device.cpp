@@ -1,0 +1,228 @@
+// Devices by name: what there is, what is absent and why, opening one.
+#include <trine/device.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "backends/kit/words.hpp"
+#include "backends/services.hpp"
+#include "facts.hpp"
+#include "state.hpp"
+
+namespace trine {
+namespace {
+
+using detail::cat;
+using detail::DeviceState;
+using registry::Registry;
+
+/// "cpu" where a backend's name alone says which, else "cuda:0".
+std::string id_of(const registry::Backend& backend, int32_t index) {
+  return backend.name == "cpu" ? backend.name : cat(backend.name, ":", index);
+}
+
+std::vector<Facts> describe(const registry::Backend& backend, std::string& reason) {
+  std::vector<Facts> all;
+  const int32_t count = backend.devices(&reason);
+  for (int32_t i = 0; i < count; ++i) {
+    trine_device_facts raw{};
+    raw.size = sizeof raw;
+    if (backend.api.device_describe(i, &raw) == TRINE_OK) {
+      all.push_back(detail::to_facts(raw, id_of(backend, i)));
+    } else {
+      reason += cat(reason.empty() ? "" : "; ", id_of(backend, i), ": ", backend.api.last_error());
+    }
+  }
+  return all;
+}
+
+BackendInfo info_of(const registry::Pack& pack) {
+  return {pack.name, pack.path, pack.build, {}, pack.extends, {}};
+}
+BackendInfo info_of(const registry::Absent& absent) {
+  return {absent.name, absent.path, {}, absent.reason, absent.extends, {}};
+}
+
+/// "cuda:0:key=value" taken apart: backend, index, options.
+struct Address {
+  std::string backend, options;
+  int32_t index = 0;
+  bool valid = true;
+};
+
+Address parse(std::string_view name) {
+  Address address;
+  const auto first = name.find(':');
+  address.backend = name.substr(0, first);
+  if (first == std::string_view::npos) return address;
+  std::string_view rest = name.substr(first + 1);
+  const auto second = rest.find(':');
+  std::string_view part = rest.substr(0, second);
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), address.index);
+  if (error == std::errc{} && end == part.data() + part.size()) {
+    rest = second == std::string_view::npos ? std::string_view{} : rest.substr(second + 1);
+    address.valid = address.index >= 0 && (second == std::string_view::npos || !rest.empty());
+  }
+  address.options = rest;
+  if (!rest.empty() && rest.find('=') == std::string_view::npos) address.valid = false;
+  if (part.empty()) address.valid = false;
+  return address;
+}
+
+[[noreturn]] void throw_unknown(std::string_view name) {
+  std::vector<std::string> ids{"auto"};
+  std::string there, gone, gpu;
+  for (const BackendInfo& info : backends()) {
+    for (const Facts& facts : info.devices) {
+      ids.push_back(facts.id);
+      there += (there.empty() ? "" : ", ") + facts.id;
+      if (gpu.empty() && facts.kind == DeviceKind::gpu) gpu = facts.id;
+    }
+    if (info.devices.empty() && info.extends.empty()) {
+      gone += cat(gone.empty() ? "" : "; ", info.name.empty() ? info.path : info.name, " (",
+                  info.reason, ")");
+    }
+  }
+  // By its letters "gpu" is closest to "cpu".
+  const std::string_view near = name == "gpu" ? gpu : kit::closest(name, ids.begin(), ids.end());
+  detail::fail(Status::not_found, "No device is called '", name, "'.",
+               near.empty() ? "" : cat(" Did you mean '", near, "'?"),
+               " There are: ", there.empty() ? "none" : there, ".",
+               gone.empty() ? "" : cat(" Absent: ", gone, "."));
+}
+
+/// Open devices by id, so that opening the same name again gives the same device.
+struct OpenDevices {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<DeviceState>, std::less<>> by_name;
+  static OpenDevices& get() {
+    static auto* const open = new OpenDevices;  // outlives every handle
+    return *open;
+  }
+};
+
+RungInfo info_of(const registry::Rung& rung) {
+  RungInfo info;
+  info.name = rung.row.name;
+  info.summary = rung.row.summary ? rung.row.summary : "";
+  info.requirement = rung.row.requirement ? rung.row.requirement : "";
+  info.numerics = static_cast<Numerics>(rung.row.numerics);
+  if (rung.pack) info.pack = rung.pack->name;
+  for (const trine_parameter& parameter : rung.parameters) {
+    info.parameters.push_back({parameter.name,
+                               {parameter.values, parameter.values + parameter.value_count},
+                               parameter.values[parameter.default_value]});
+  }
+  return info;
+}
+
+Device open_device(std::string_view name) {
+  detail::check_process();
+  registry::InUse in_use;
+  if (name == "auto") {
+    detail::refuse(
+        "'auto' needs to know the operation, its size and where its data lives: use "
+        "trine::place(), or "
+        "the calls on host data of trine/host.hpp.");
+  }
+  OpenDevices& open = OpenDevices::get();
+  const std::lock_guard lock(open.mutex);
+  if (const auto found = open.by_name.find(name); found != open.by_name.end()) {
+    if (auto state = found->second.lock()) return detail::Access::device(std::move(state));
+  }
+  const Address address = parse(name);
+  const registry::Backend* backend = Registry::get().find(address.backend);
+  if (!address.valid || !backend || address.index >= backend->devices()) throw_unknown(name);
+  std::string id = id_of(*backend, address.index);
+  if (!address.options.empty()) id += ":" + address.options;
+  std::weak_ptr<DeviceState>& known = open.by_name[id];
+  std::shared_ptr<DeviceState> state = known.lock();
+  if (!state) {
+    state =
+        std::shared_ptr<DeviceState>(new DeviceState(*backend, address.index, id, address.options));
+    known = state;
+    in_use.for_good();
+  }
+  if (id != name) open.by_name[std::string(name)] = state;
+  return detail::Access::device(std::move(state));
+}
+
+}  // namespace
+
+std::vector<BackendInfo> backends() {
+  return detail::entry([] {
+    detail::check_process();
+    const registry::InUse in_use;
+    std::vector<BackendInfo> all;
+    for (const registry::Backend* backend : Registry::get().backends()) {
+      BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
+      info.devices = describe(*backend, info.reason);
+      all.push_back(std::move(info));
+    }
+    const std::vector<registry::Absent> absent = Registry::get().absent();
+    for (const registry::Absent& entry : absent) {
+      if (entry.extends.empty()) all.push_back(info_of(entry));
+    }
+    for (const registry::Pack* pack : Registry::get().packs()) all.push_back(info_of(*pack));
+    for (const registry::Absent& entry : absent) {
+      if (!entry.extends.empty()) all.push_back(info_of(entry));
+    }
+    return all;
+  });
+}
+
+std::vector<std::string> search_path() {
+  return detail::entry([] {
+    detail::check_process();
+    return Registry::get().folders();
+  });
+}
+
+std::vector<BackendInfo> load_packs(const std::string& path) {
+  return detail::entry([&] {
+    detail::check_process();
+    const registry::InUse in_use;
+    const std::vector<std::string> paths = Registry::get().load_packs(path);
+    ++detail::tuning_generation;  // a table may name what was not there before
+    const auto asked = [&](const std::string& file) {
+      return std::find(paths.begin(), paths.end(), file) != paths.end();
+    };
+    std::vector<BackendInfo> all;
+    for (const registry::Pack* pack : Registry::get().packs()) {
+      if (asked(pack->path)) all.push_back(info_of(*pack));
+    }
+    for (const registry::Absent& entry : Registry::get().absent()) {
+      if (asked(entry.path)) all.push_back(info_of(entry));
+    }
+    return all;
+  });
+}
+
+Device open(std::string_view name) {
+  return detail::entry([&] { return open_device(name); });
+}
+
+// What a device is can still be asked when it is lost.
+const Facts& Device::facts() const { return detail::Access::some(*this).facts; }
+const std::string& Device::id() const { return detail::Access::some(*this).id; }
+const std::string& Device::backend() const { return detail::Access::some(*this).backend.name; }
+
+Device::Native Device::native() const {
+  const DeviceState& state = detail::Access::use(*this);
+  return {state.native_device, state.native_context};
+}
+
+std::vector<RungInfo> Device::rungs(Operation operation) const {
+  return detail::entry([&] {
+    const registry::Backend& backend = detail::Access::some(*this).backend;
+    const auto number = static_cast<uint32_t>(operation);
+    if (number < 1 || number > registry::kOperations)
+      detail::refuse("Device::rungs(): there is no operation ", number, ".");
+    std::vector<RungInfo> all;
+    for (const registry::Rung* rung : backend.ladder(number)) { all.push_back(info_of(*rung)); }
+    return all;
+  });
+}
+
+}  // namespace trine

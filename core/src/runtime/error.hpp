@@ -1,0 +1,64 @@
+// How core fails: one exception type, sentences put together from pieces.
+#pragma once
+
+#include <pthread.h>
+#include <trine/types.hpp>
+
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace trine::detail {
+
+inline void append(std::string& text, std::string_view piece) { text += piece; }
+inline void append(std::string& text, const char* piece) { text += piece; }
+template <class Number>
+requires std::is_arithmetic_v<Number>
+void append(std::string& text, Number piece) { text += std::to_string(piece); }
+
+/// "rows is " + 3 + "…": one string of all pieces.
+template <class... Pieces>
+std::string cat(const Pieces&... pieces) {
+  std::string text;
+  (append(text, pieces), ...);
+  return text;
+}
+
+/// "123 us", "4.5 ms", "6.7 s".
+std::string time_text(double seconds);
+
+template <class... Pieces>
+[[noreturn]] void fail(Status status, const Pieces&... pieces) {
+  throw Error(status, cat(pieces...));
+}
+
+template <class... Pieces>
+[[noreturn]] void refuse(const Pieces&... pieces) {
+  throw Error(Status::invalid_argument, cat(pieces...));
+}
+
+/// A thread that is cancelled inside a driver would be unwound through code that expects nothing of the kind
+/// and leaves its locks held. So it is cancelled at the program's next cancellation point.
+class Uncancelled {
+ public:
+  Uncancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+/// Runs a public function's body: Error is the one exception that leaves it.
+template <class Body>
+decltype(auto) entry(Body&& body) {
+  const Uncancelled uncancelled;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    throw Error(Status::out_of_memory, "Host memory is exhausted.");
+  }
+}
+
+}  // namespace trine::detail

@@ -1,13 +1,14 @@
 // Build-time program: prints the kernel files as the compilers get them, from the rows.
 //
-//   trine_gpu_generate cuda   SOURCE OUTPUT DEPFILE "80,90a-real" reduce/naive …
-//   trine_gpu_generate opencl SOURCE OUTPUT DEPFILE ""            reduce/naive …
+//   trine_gpu_generate cuda   SOURCE OUTPUT "80,90a-real" reduce/naive …
+//   trine_gpu_generate opencl SOURCE OUTPUT ""            reduce/naive …
 //
 // cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per instance, in a namespace of
 // its own; naive.options the -gencode words for nvcc; naive.names the entries, one a line.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its instances are made at run time.
-// Quoted includes are pasted, each file once per instance (#pragma once or not), so both languages
-// share headers in the same way. A file whose text is the same as before isn't touched.
+// A kernel file or a header is looked for in the language's folder, cuda/reduce/, then among what
+// both languages share, backends/gpu/kernels/reduce/. Quoted includes are pasted, each file once per
+// instance (#pragma once or not). A file whose text is the same as before isn't touched.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -34,24 +35,28 @@ namespace {
 
 struct Job {
   Backends backend;
-  fs::path source, output, depfile;
+  fs::path source, output;
   std::string architectures;
-  std::set<std::string> read;  // all files the output depends on
-  std::vector<std::string> written;
 
   const char* name() const { return backend == kCuda ? "cuda" : "opencl"; }
   const char* extension() const { return backend == kCuda ? ".cu" : ".cl"; }
+  fs::path own() const { return source / name(); }
+  fs::path shared() const { return source / "backends/gpu/kernels"; }
+
+  // A language's own text of a kernel file goes before the one that both share.
+  fs::path kernel(const std::string& file) const {
+    const fs::path here = own() / (file + extension());
+    return fs::exists(here) ? here : shared() / (file + ".cl");
+  }
 };
 
-std::string read_file(Job& job, const fs::path& path) {
+std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) fail("can't read " + path.string());
-  job.read.insert(fs::weakly_canonical(path).string());
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_if_changed(Job& job, const fs::path& path, const std::string& text) {
-  job.written.push_back(path.string());
+void write_if_changed(const fs::path& path, const std::string& text) {
   if (std::ifstream in(path, std::ios::binary); in) {
     if (std::string(std::istreambuf_iterator<char>(in), {}) == text) return;
   }
@@ -87,18 +92,16 @@ bool starts_with_directive(const std::string& line, const char* word, std::strin
 
 fs::path find_include(const Job& job, const fs::path& from, const std::string& operation,
                       const std::string& name) {
-  const fs::path own = job.source / job.name();
-  for (const fs::path& folder : {from.parent_path(), own / operation, own,
-                                 job.source / "backends/gpu", job.source / "backends"}) {
+  for (const fs::path& folder : {job.own() / operation, job.shared() / operation}) {
     if (fs::exists(folder / name)) return folder / name;
   }
-  fail(from.string() + " includes \"" + name + "\", which is neither beside it nor in " +
-       job.name() + "/" + operation + ", " + job.name() + " or backends/gpu");
+  fail(from.string() + " includes \"" + name + "\", which is neither in " + job.name() + "/" +
+       operation + " or backends/gpu/kernels/" + operation);
 }
 
-void paste(Job& job, const fs::path& path, const std::string& operation, Pasted& into) {
+void paste(const Job& job, const fs::path& path, const std::string& operation, Pasted& into) {
   if (!into.files.insert(fs::weakly_canonical(path).string()).second) return;
-  const std::string text = read_file(job, path);
+  const std::string text = read_file(path);
   const std::string shown = fs::relative(path, job.source).generic_string();
   into.text += "#line 1 \"" + shown + "\"\n";
   int number = 0;
@@ -195,8 +198,8 @@ std::string gencode_words(const Job& job, const std::string& file) {
   return words;
 }
 
-void print_cuda(Job& job, const std::string& file) {
-  const fs::path kernel = job.source / "cuda" / (file + ".cu");
+void print_cuda(const Job& job, const std::string& file) {
+  const fs::path kernel = job.kernel(file);
   const std::string operation = file.substr(0, file.find('/'));
   std::string body, names;
   std::set<std::string> system;
@@ -209,57 +212,42 @@ void print_cuda(Job& job, const std::string& file) {
     for (const auto& name : pasted.defines) body += "#undef " + name + "\n";
     for (const auto& entry : one.entries) names += entry + one.suffix + "\n";
   }
-  if (body.empty()) fail("cuda/" + file + ".cu has no row; take it off backends/gpu/kernels.cmake");
+  if (body.empty()) fail("cuda has no row of " + file + "; take it off backends/gpu/kernels.cmake");
   std::string text;
   for (const auto& header : system) text += "#include " + header + "\n";
   Pasted prelude;
-  paste(job, job.source / "cuda/prelude.cuh", operation, prelude);
+  paste(job, job.own() / "prelude.cuh", operation, prelude);
   text += prelude.text + body;
-  write_if_changed(job, job.output / (file + ".cu"), text);
-  write_if_changed(job, job.output / (file + ".options"), gencode_words(job, file));
-  write_if_changed(job, job.output / (file + ".names"), names);
+  write_if_changed(job.output / (file + ".cu"), text);
+  write_if_changed(job.output / (file + ".options"), gencode_words(job, file));
+  write_if_changed(job.output / (file + ".names"), names);
 }
 
 // --- OpenCL -------------------------------------------------------------------------------------
 
-void print_opencl(Job& job, const std::string& file) {
+void print_opencl(const Job& job, const std::string& file) {
   if (instances_of(job, file).empty()) {
-    fail("opencl/" + file + ".cl has no row; take it off backends/gpu/kernels.cmake");
+    fail("opencl has no row of " + file + "; take it off backends/gpu/kernels.cmake");
   }
   Pasted pasted;
   const std::string operation = file.substr(0, file.find('/'));
-  paste(job, job.source / "opencl/prelude.cl", operation, pasted);
-  paste(job, job.source / "opencl" / (file + ".cl"), operation, pasted);
-  write_if_changed(job, job.output / (file + ".cl"), pasted.text);
-}
-
-void write_depfile(const Job& job) {
-  std::ofstream out(job.depfile);
-  out << job.written.front() << ":";
-  for (const auto& file : job.read) out << " \\\n  " << file;
-  out << "\n";
-  if (!out.flush()) fail("can't write " + job.depfile.string());
+  paste(job, job.own() / "prelude.cl", operation, pasted);
+  paste(job, job.kernel(file), operation, pasted);
+  write_if_changed(job.output / (file + ".cl"), pasted.text);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  if (count < 7) fail("cuda|opencl SOURCE OUTPUT DEPFILE ARCHITECTURES FILE…");
-  Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl,
-          words[2],
-          words[3],
-          words[4],
-          words[5],
-          {},
-          {}};
-  const std::vector<std::string> files(words + 6, words + count);
+  if (count < 6) fail("cuda|opencl SOURCE OUTPUT ARCHITECTURES FILE…");
+  const Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4]};
+  const std::vector<std::string> files(words + 5, words + count);
   for (int r = 0; const Row* row = row_at(r); ++r) {
     if ((row->backends & job.backend) && std::ranges::find(files, row->file) == files.end()) {
-      fail(std::string("row ") + row->name + " wants " + job.name() + "/" + row->file +
-           job.extension() + ": write it and add a line to backends/gpu/kernels.cmake");
+      fail(std::string("row ") + row->name + " wants " + job.kernel(row->file).string() +
+           ": write it and add a line to backends/gpu/kernels.cmake");
     }
   }
   for (const auto& file : files)
     job.backend == kCuda ? print_cuda(job, file) : print_opencl(job, file);
-  write_depfile(job);
 }

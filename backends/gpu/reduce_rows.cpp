@@ -1,5 +1,5 @@
 // The upper end of reduce's ladder on GPU backends, for any function, view and axis: how a call lies
-// over groups of work-items, and which rung takes it. opencl/reduce/tile.h has the picture that this
+// over groups of work-items, and which rung takes it. kernels/reduce/tile.h has the picture that this
 // geometry fills; the historic sums are in reduce_sum_rows.cpp.
 #include <array>
 #include <string_view>
@@ -9,11 +9,11 @@
 namespace trine::gpu {
 namespace {
 
-// The words of opencl/reduce/tile.h.
+// The words of kernels/reduce/tile.h.
 enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
 enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
 
-/// How groups lie over it: opencl/reduce/tile.h.
+/// How groups lie over it: kernels/reduce/tile.h.
 struct Tiling {
   int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;  // lanes: powers of two
   int64_t tiles = 1;

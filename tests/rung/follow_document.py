@@ -167,7 +167,7 @@ def generate_cuda(options, tree):
     generate = next((tree / "build").rglob("trine_gpu_generate"))
     listed = re.findall(r"^ *(\w+/\w+)", (tree / "backends/gpu/kernels.cmake").read_text(), re.M)
     kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()]
-    must(generate, "cuda", tree, out, out / "kernels.d", "80", *kernels)
+    must(generate, "cuda", tree, out, "80", *kernels)
     entries = (out / "transpose/column_strip.names").read_text().split()
     if len(entries) != 15:  # 5 element sizes x 3 strips
         fail(f"the row makes {len(entries)} CUDA instances, not 15")

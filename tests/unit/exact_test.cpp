@@ -1,5 +1,5 @@
-// The arithmetic of exact sums that GPU kernels share (backends/gpu/exact.h), compiled as host C++ and
-// held against the oracle's integer sum, bit by bit.
+// The arithmetic of exact sums that GPU kernels share (backends/gpu/kernels/reduce/exact.h), compiled
+// as host C++ and held against the oracle's integer sum, bit by bit.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,7 +23,7 @@ uint as_uint(float value) { return std::bit_cast<uint>(value); }
 int clz(uint bits) { return std::countl_zero(bits); }
 uint atomic_add(uint* word, uint value) { return std::exchange(*word, *word + value); }
 using std::fma;
-#include "backends/gpu/exact.h"
+#include "backends/gpu/kernels/reduce/exact.h"
 
 using trine::oracle::ExactSum;
 

@@ -1,7 +1,8 @@
-// The words that let a CUDA kernel read like its OpenCL C sister (opencl/prelude.cl holds the same
-// words for that language). The generator prints this file in front of every kernel file and then
-// the kernel file once per instance: in a namespace of its own, with the row's macros defined and
-// every KERNEL's symbol suffixed by their values. docs/writing-a-rung.md lists the words.
+// The words of the kernels that both languages share (backends/gpu/kernels/), in CUDA C++;
+// opencl/prelude.cl has them in OpenCL C, docs/writing-a-backend.md the list. The
+// generator prints this file in front of every kernel file and then the kernel file once per
+// instance: in a namespace of its own, with the row's macros defined and the entries' names suffixed
+// by their values.
 #pragma once
 
 typedef unsigned char uchar;
@@ -32,38 +33,23 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) {
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)  // of what the macros a and b stand for
 
-// KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
-// of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: and registers
-// such that a multiprocessor holds at least so many groups.
-#define KERNEL(name) extern "C" __global__ void PASTE(name, TRINE_SUFFIX)
-#define KERNEL_OF(name, x, y) \
-  extern "C" __global__ void __launch_bounds__((x) * (y)) PASTE(name, TRINE_SUFFIX)
+// KERNEL_OF(name, x, y)(arguments) { … }: groups of exactly x * y work-items.
+// KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: and registers such that a multiprocessor
+// holds at least so many groups.
+#define KERNEL_OF(name, x, y) extern "C" __global__ void __launch_bounds__((x) * (y)) name
 #define KERNEL_BOUNDED(name, x, y, groups) \
-  extern "C" __global__ void __launch_bounds__((x) * (y), groups) PASTE(name, TRINE_SUFFIX)
+  extern "C" __global__ void __launch_bounds__((x) * (y), groups) name
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return threadIdx.x; }
-DEVICE int local_y() { return threadIdx.y; }
 DEVICE int group_x() { return blockIdx.x; }
 DEVICE int groups_x() { return gridDim.x; }
-DEVICE int size_x() { return blockDim.x; }  // work-items of the group along x
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
 
-// The same for a warp alone. Where there are none (OpenCL but NVIDIA's) it is sync(), so the whole group
-// must come: `if (in_first_warp())` lets in what sync_warp() brings together.
-DEVICE void sync_warp() { __syncwarp(); }
-DEVICE bool in_first_warp() { return threadIdx.x < 32; }
-
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
-DEVICE float atomic_add(float* p, float v) { return atomicAdd(p, v); }
-DEVICE double atomic_add(double* p, double v) { return atomicAdd(p, v); }
-DEVICE int atomic_cmpxchg(volatile int* p, int seen, int v) { return atomicCAS((int*)p, seen, v); }
-DEVICE ulong atom_add(ulong* p, ulong v) {
-  return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
-}
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
 // whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
@@ -78,17 +64,11 @@ DEVICE uint take_ticket(uint* counter) {
 #define HAVE_WARPS 1
 #define HAVE_PTX 1
 #define HAVE_F64 1
-#define HAVE_ATOMIC_64 1
-#define HAVE_ATOMIC_FLOATS 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
-DEVICE uint shuffle_down(uint v, int delta) { return __shfl_down_sync(~0u, v, delta); }
 
 // --- Bits -----------------------------------------------------------------------------------
 DEVICE uint as_uint(float x) { return __float_as_uint(x); }
-DEVICE int as_int(float x) { return __float_as_int(x); }
-DEVICE float as_float(uint x) { return __uint_as_float(x); }
 DEVICE ulong as_ulong(double x) { return static_cast<ulong>(__double_as_longlong(x)); }
-DEVICE long as_long(double x) { return __double_as_longlong(x); }
 DEVICE double as_double(ulong x) { return __longlong_as_double(static_cast<long long>(x)); }
 DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }  // clz(0) is 32
 DEVICE int clz(ulong x) { return __clzll(static_cast<long long>(x)); }  // 64

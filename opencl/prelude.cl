@@ -1,6 +1,6 @@
-// The words that let an OpenCL C kernel read like its CUDA sister (cuda/prelude.cuh holds the same
-// words for that language). Printed in front of every kernel file when it is embedded; the row's
-// macros come as -D options. The host defines HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of
+// The words of the kernels that both languages share (backends/gpu/kernels/), in OpenCL C;
+// cuda/prelude.cuh has them in CUDA C++, docs/writing-a-backend.md the list. Printed in front of
+// every kernel file when it is embedded; the row's macros come as -D options. The host defines HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of
 // 32), HAVE_F64 and HAVE_ATOMIC_64 to 1 or 0 as the device has them.
 #pragma OPENCL FP_CONTRACT OFF
 #if HAVE_F64
@@ -36,35 +36,20 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)  // of what the macros a and b stand for
 
-// KERNEL(name)(arguments) { … }: groups of any size. KERNEL_OF(name, x, y)(arguments) { … }: groups
-// of exactly x * y work-items. KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here;
-// what follows y is CUDA's alone.
-#define KERNEL(name) __kernel void name
+// KERNEL_OF(name, x, y)(arguments) { … }: groups of exactly x * y work-items.
+// KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here; the last word is CUDA's alone.
 #define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 #define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return get_local_id(0); }
-DEVICE int local_y() { return get_local_id(1); }
 DEVICE int group_x() { return get_group_id(0); }
 DEVICE int groups_x() { return get_num_groups(0); }
-DEVICE int size_x() { return get_local_size(0); }  // work-items of the group along x
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date
 
-// The same for a warp alone. Where there are none (OpenCL but NVIDIA's) it is sync(), so the whole group
-// must come: `if (in_first_warp())` lets in what sync_warp() brings together.
-#if HAVE_WARPS
-#define sync_warp() __asm__ volatile("bar.warp.sync 0xffffffff;" ::: "memory")
-#define in_first_warp() (local_x() < 32)
-#else
-#define sync_warp() sync()
-#define in_first_warp() true
-#endif
-
-// atomic_add, atomic_or, atomic_cmpxchg on 32 bits and atom_add on 64 are OpenCL's own, of integers alone.
-#define HAVE_ATOMIC_FLOATS 0
+// atomic_add and atomic_or on uint are OpenCL's own.
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
 // whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
@@ -92,11 +77,6 @@ DEVICE uint take_ticket(volatile __global uint* counter) {
 DEVICE uint shuffle_xor(uint v, int mask) {
   uint r;
   __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(mask));
-  return r;
-}
-DEVICE uint shuffle_down(uint v, int delta) {
-  uint r;
-  __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(delta));
   return r;
 }
 #endif

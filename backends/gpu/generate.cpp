@@ -4,7 +4,8 @@
 //   trine_gpu_generate opencl SOURCE OUTPUT ""            reduce/naive …
 //
 // cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per instance, in a namespace of
-// its own; naive.options the -gencode words for nvcc; naive.names the entries, one a line.
+// its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
+// for nvcc; naive.names the entries, one a line.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its instances are made at run time.
 // A kernel file or a header is looked for in the language's folder, cuda/reduce/, then among what
 // both languages share, backends/gpu/kernels/reduce/. Quoted includes are pasted, each file once per
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -96,7 +98,7 @@ fs::path find_include(const Job& job, const fs::path& from, const std::string& o
     if (fs::exists(folder / name)) return folder / name;
   }
   fail(from.string() + " includes \"" + name + "\", which is neither in " + job.name() + "/" +
-       operation + " or backends/gpu/kernels/" + operation);
+       operation + " nor in backends/gpu/kernels/" + operation);
 }
 
 void paste(const Job& job, const fs::path& path, const std::string& operation, Pasted& into) {
@@ -198,6 +200,15 @@ std::string gencode_words(const Job& job, const std::string& file) {
   return words;
 }
 
+// Each instance's entry has a name of its own. (No macro: `#define shared …` would be seen by CUDA's
+// own __shared__, which is one.)
+void name_entry(std::string& text, const std::string& entry, const std::string& suffix,
+                const std::string& file) {
+  const std::regex head("(KERNEL\\w*\\(|__global__ void [^;{]*?\\b)" + entry + "(?=[,()])");
+  if (!std::regex_search(text, head)) fail(file + " has no kernel called " + entry);
+  text = std::regex_replace(text, head, "$1" + entry + suffix);
+}
+
 void print_cuda(const Job& job, const std::string& file) {
   const fs::path kernel = job.kernel(file);
   const std::string operation = file.substr(0, file.find('/'));
@@ -207,8 +218,9 @@ void print_cuda(const Job& job, const std::string& file) {
     Pasted pasted;
     paste(job, kernel, operation, pasted);
     system.merge(pasted.system);
-    body += one.defines + "#define TRINE_SUFFIX " + one.suffix + "\nnamespace instance" +
-            one.suffix + " {\n" + pasted.text + "}\n#undef TRINE_SUFFIX\n" + one.undefines;
+    for (const auto& entry : one.entries) name_entry(pasted.text, entry, one.suffix, file);
+    body += one.defines + "namespace instance" + one.suffix + " {\n" + pasted.text + "}\n" +
+            one.undefines;
     for (const auto& name : pasted.defines) body += "#undef " + name + "\n";
     for (const auto& entry : one.entries) names += entry + one.suffix + "\n";
   }
@@ -243,6 +255,9 @@ int main(int count, char** words) {
   const Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4]};
   const std::vector<std::string> files(words + 5, words + count);
   for (int r = 0; const Row* row = row_at(r); ++r) {
+    if (!std::string(row->file).ends_with(std::string("/") + row->name)) {
+      fail(std::string("row ") + row->name + " must have a file of its name, not " + row->file);
+    }
     if ((row->backends & job.backend) && std::ranges::find(files, row->file) == files.end()) {
       fail(std::string("row ") + row->name + " wants " + job.kernel(row->file).string() +
            ": write it and add a line to backends/gpu/kernels.cmake");

@@ -1,6 +1,6 @@
 // The foot of reduce's ladder on GPU backends: historic sums of one sequence, from M. Harris,
 // "Optimizing parallel reduction in CUDA" (2007), and what came after it. They differ in how many
-// elements a work-item takes and in how a group adds; opencl/reduce/group_kernel.h is common to all.
+// elements a work-item takes and in how a group adds; opencl/reduce/sum.h is common to all.
 #include "reduce_problem.hpp"
 
 namespace trine::gpu {

@@ -1,10 +1,10 @@
-// Idea: 32 x 8 work-items compute a tile of 32 x 32, each four elements of a column.
-// It beats `read_only` because a value of B read from local memory is used four times (5 reads for 4
-// multiply-adds, not 8), and four independent chains keep a work-item busy while one waits.
-// Requires: 32 x 8 work-items a group.
+// Idea: 32 x 8 threads compute a tile of 32 x 32, each four elements of a column.
+// It beats `read_only` because a value of B read from shared memory is used four times (5 reads for 4
+// multiply-adds, not 8), and four independent chains keep a thread busy while one waits.
+// Requires: 32 x 8 threads a block.
 //
 //         x ->  32
-//   y  |xxxxxxxx|     work-item (x, y) holds c(y, x), c(y + 8, x), c(y + 16, x) and c(y + 24, x) of
+//   y  |xxxxxxxx|     thread (x, y) holds c(y, x), c(y + 8, x), c(y + 16, x) and c(y + 24, x) of
 //   8  |--------|     the tile; a column of padding keeps turned stores free of bank conflicts
 //      |xxxxxxxx|
 #include "load_tile.h"
@@ -15,14 +15,14 @@
 #define HEIGHT 8
 #define OUTPUTS (TILE / HEIGHT)
 
-KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
-  LOCAL T a_tile[TILE * PITCH];
-  LOCAL T b_tile[TILE * PITCH];
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const int x = local_x(), y = local_y(), t = y * TILE + x;
+extern "C" __global__ void __launch_bounds__(TILE * HEIGHT) ilp4(GEMM_ARGUMENTS) {
+  __shared__ T a_tile[TILE * PITCH];
+  __shared__ T b_tile[TILE * PITCH];
+  const Tile tile = tile_of(blockIdx.x, tiles_m, tiles_n);
+  const int x = threadIdx.x, y = threadIdx.y, t = y * TILE + x;
   const long i0 = (long)tile.row * TILE, j0 = (long)tile.col * TILE;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  const T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
+  const T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
   const long depth = flags & MULTIPLY ? k : 0;
   T acc[OUTPUTS] = {0};
   for (long l0 = 0; l0 < depth; l0 += TILE) {
@@ -30,7 +30,7 @@ KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
               TILE * HEIGHT);
     load_tile(b_tile, TILE, TILE, PITCH, b_from + l0 * b_row, b_row, b_col, k - l0, n - j0, t,
               TILE * HEIGHT);
-    sync();
+    __syncthreads();
 #pragma unroll
     for (int l = 0; l < TILE; ++l) {
       const T right = b_tile[l * PITCH + x];
@@ -38,7 +38,7 @@ KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
       for (int r = 0; r < OUTPUTS; ++r)
         acc[r] = multiply_add(a_tile[(y + r * HEIGHT) * PITCH + l], right, acc[r]);
     }
-    sync();
+    __syncthreads();
   }
   c += c_offset + tile.batch * c_batch + (i0 + y) * c_row + (j0 + x) * c_col;
 #pragma unroll

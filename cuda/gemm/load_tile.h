@@ -1,4 +1,4 @@
-// A tile of A or B on its way into local memory, by all `threads` work-items of a group, of which
+// A tile of A or B on its way into shared memory, by all `threads` threads of a block, of which
 // this is `t`: element (i, j) goes to tile[i * pitch + j]. Neighbours run along whichever index has
 // unit stride. Zeros stand for what lies beyond the matrix, of which `rows` and `cols` are left from
 // here on. A kernel that never gets there defines INSIDE.
@@ -6,9 +6,9 @@
 #define INSIDE(condition) (condition)
 #endif
 
-DEVICE void load_tile(LOCAL_POINTER T* tile, const int height, const int width, const int pitch,
-                      const GLOBAL T* from, long row, long col, long rows, long cols, int t,
-                      const int threads) {
+static __device__ void load_tile(T* tile, const int height, const int width, const int pitch,
+                                 const T* from, long row, long col, long rows, long cols, int t,
+                                 const int threads) {
   const bool down = row == 1;
 #pragma unroll 4
   for (int s = 0; s < height * width / threads; ++s) {

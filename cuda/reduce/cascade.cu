@@ -1,25 +1,23 @@
-// Idea: algorithm cascading (Brent): only as many groups as the device holds at once; a work-item first
-// adds many elements by itself, a grid apart, and the tree runs once a group.
-// It beats `unroll_all` because the tree's idle work-items and barriers are paid once for a long stretch
-// of memory, so the tree need not be compiled for each size of group: it is unroll_last_warp's.
-// Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
+// Idea: algorithm cascading (Brent): only as many blocks as the device holds at once; a thread first
+// adds many elements by itself, a grid apart, and the tree runs once a block.
+// It beats `unroll_all` because the tree's idle threads and barriers are paid once for a long stretch
+// of memory, so the tree need not be compiled for each size of block: it is unroll_last_warp's.
+// Requires: sum of one evenly spaced sequence; blocks of a power of two, 64 or more.
 //
-//   group:  0 0 1 1 2 2 | 0 0 1 1 2 2 | 0 0 1 …      (two elements a work-item and turn)
-#include "group_sum.h"
-#include "last_warp.h"
+//   block:  0 0 1 1 2 2 | 0 0 1 1 2 2 | 0 0 1 …      (two elements a thread and turn)
+#include "sum.h"
 #include "tree.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  fold_halves(values, mine, 32);
-  return last_warp_sum(values);
-}
-
-DEVICE ACC share_of(const Sequence* s) {
-  const long step = (long)groups_x() * (2 * size_x());
+static __device__ ACC share_of(const Sequence* s) {
+  const int me = threadIdx.x, size = blockDim.x, group = blockIdx.x, groups = gridDim.x;
+  const long step = (long)groups * (2 * size);
   ACC mine = (ACC)0;
-  for (long i = (long)group_x() * (2 * size_x()) + local_x(); i < s->count; i += step)
-    mine += element(s, i) + element(s, i + size_x());
+  for (long i = (long)group * (2 * size) + me; i < s->count; i += step)
+    mine += element(s, i) + element(s, i + size);
   return mine;
 }
 
-#include "group_kernel.h"
+static __device__ ACC group_sum(ACC* values, ACC mine) {
+  fold_halves(values, mine, 32);
+  return last_warp_sum(values);
+}

@@ -1,25 +1,24 @@
-// Idea: the pairs of interleaved_divergent, but neighbouring work-items do the adding.
-// It beats `interleaved_divergent` because the work-items that add fill whole warps, and there is no
+// Idea: the pairs of interleaved_divergent, but neighbouring threads do the adding.
+// It beats `interleaved_divergent` because the threads that add fill whole warps, and there is no
 // modulo; but their values lie 2 s apart, so that up to 32 of a warp wait for the same bank.
-// Requires: sum of one evenly spaced sequence; groups of a power of two.
+// Requires: sum of one evenly spaced sequence; blocks of a power of two.
 //
 //   s = 1:  0 1 2 3 4 5 6 7      s = 2:  0 . 2 . 4 . 6 .      s = 4:  0 . . . 4 . . .
 //   by:     0   1   2   3                0       1                    0
-#include "group_sum.h"
+#include "sum.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  const int me = local_x(), size = size_x();
+static __device__ ACC share_of(const Sequence* s) {
+  const int me = threadIdx.x, size = blockDim.x, group = blockIdx.x;
+  return element(s, (long)group * size + me);
+}
+
+static __device__ ACC group_sum(ACC* values, ACC mine) {
+  const int me = threadIdx.x, size = blockDim.x;
   values[me] = mine;
   for (int s = 1; s < size; s *= 2) {
-    sync();
+    __syncthreads();
     const int left = 2 * s * me;
     if (left < size) values[left] += values[left + s];
   }
   return values[me];
 }
-
-DEVICE ACC share_of(const Sequence* s) {
-  return element(s, (long)group_x() * size_x() + local_x());
-}
-
-#include "group_kernel.h"

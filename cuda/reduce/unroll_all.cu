@@ -1,24 +1,23 @@
-// Idea: the group's size is known to the compiler, which writes out every step of the tree.
+// Idea: the block's size is known to the compiler, which writes out every step of the tree.
 // It beats `unroll_last_warp` because there is no loop, and no comparison with a size that was loaded.
-// Requires: sum of one evenly spaced sequence. THREADS, the work-items of a group: a power of two, 64
+// Requires: sum of one evenly spaced sequence. THREADS, the threads of a block: a power of two, 64
 // or more; one program for each.
-#include "group_sum.h"
-#include "last_warp.h"
+#include "sum.h"
+#include "tree.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  const int me = local_x();
+static __device__ ACC share_of(const Sequence* s) {
+  const int me = threadIdx.x, group = blockIdx.x;
+  const long i = (long)group * (2 * THREADS) + me;
+  return element(s, i) + element(s, i + THREADS);
+}
+
+static __device__ ACC group_sum(ACC* values, ACC mine) {
+  const int me = threadIdx.x;
   values[me] = mine;
 #pragma unroll
   for (int s = THREADS / 2; s > 32; s /= 2) {
-    sync();
+    __syncthreads();
     if (me < s) values[me] += values[me + s];
   }
   return last_warp_sum(values);
 }
-
-DEVICE ACC share_of(const Sequence* s) {
-  const long i = (long)group_x() * (2 * THREADS) + local_x();
-  return element(s, i) + element(s, i + THREADS);
-}
-
-#include "group_kernel.h"

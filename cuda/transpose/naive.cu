@@ -1,14 +1,15 @@
-// Idea: one work-item per element; neighbours read neighbours and write a stride apart.
+// Idea: one thread per element; neighbours read neighbours and write a stride apart.
 // It is the first rung: a warp's writes touch BLOCK lines of memory for 32 elements.
-// Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
+// Requires: BLOCK x BLOCK threads a block (BLOCK 8, 16 or 32).
 #include "problem.h"
 
-KERNEL_OF(naive, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {
-  const Tile tile = tile_of(group_x(), tiles_rows, tiles_cols);
-  const long i = (long)tile.row * BLOCK + local_y(), j = (long)tile.col * BLOCK + local_x();
+extern "C" __global__ void __launch_bounds__(BLOCK * BLOCK) naive(TRANSPOSE_ARGUMENTS) {
+  const Tile tile = tile_of(blockIdx.x, tiles_rows, tiles_cols);
+  const int x = threadIdx.x, y = threadIdx.y;
+  const long i = (long)tile.row * BLOCK + y, j = (long)tile.col * BLOCK + x;
   if (i >= rows || j >= cols) return;
-  const GLOBAL uchar* from = in + in_offset;
-  GLOBAL uchar* to = out + out_offset;
+  const uchar* from = in + in_offset;
+  uchar* to = out + out_offset;
   const bool whole = is_aligned(from, BYTES), to_whole = is_aligned(to, BYTES);
   from += (tile.batch * in_batch + i * in_row + j * in_col) * BYTES;
   to += (tile.batch * out_batch + i * out_row + j * out_col) * BYTES;

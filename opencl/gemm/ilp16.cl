@@ -28,8 +28,7 @@
 #define A_PITCH (TW + 1)
 #define B_PITCH (BLOCK + 1)
 
-DEVICE void multiply_step(T acc[HEIGHT][BREADTH], const LOCAL_POINTER T* a,
-                          const LOCAL_POINTER T* b) {
+static void multiply_step(T acc[HEIGHT][BREADTH], __local const T* a, __local const T* b) {
   T left[HEIGHT], right[BREADTH];
 #pragma unroll
   for (int r = 0; r < HEIGHT; ++r) left[r] = a[r * THREADS_Y * A_PITCH];
@@ -41,14 +40,14 @@ DEVICE void multiply_step(T acc[HEIGHT][BREADTH], const LOCAL_POINTER T* a,
     for (int s = 0; s < BREADTH; ++s) acc[r][s] = multiply_add(left[r], right[s], acc[r][s]);
 }
 
-KERNEL_OF(ilp16, THREADS_X, THREADS_Y)(GEMM_ARGUMENTS) {
-  LOCAL T a_tile[BLOCK * A_PITCH];
-  LOCAL T b_tile[TW * B_PITCH];
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const int x = local_x(), y = local_y(), t = y * THREADS_X + x;
+__kernel __attribute__((reqd_work_group_size(THREADS_X, THREADS_Y, 1))) void ilp16(GEMM_ARGUMENTS) {
+  __local T a_tile[BLOCK * A_PITCH];
+  __local T b_tile[TW * B_PITCH];
+  const Tile tile = tile_of(get_group_id(0), tiles_m, tiles_n);
+  const int x = get_local_id(0), y = get_local_id(1), t = y * THREADS_X + x;
   const long i0 = (long)tile.row * BLOCK, j0 = (long)tile.col * BLOCK;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  __global const T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
+  __global const T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
   const long depth = flags & MULTIPLY ? k : 0;
   T acc[HEIGHT][BREADTH];
 #pragma unroll
@@ -60,14 +59,14 @@ KERNEL_OF(ilp16, THREADS_X, THREADS_Y)(GEMM_ARGUMENTS) {
               THREADS_X * THREADS_Y);
     load_tile(b_tile, TW, BLOCK, B_PITCH, b_from + l0 * b_row, b_row, b_col, k - l0, n - j0, t,
               THREADS_X * THREADS_Y);
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 1
     for (int first = 0; first < TW; first += STEPS) {
 #pragma unroll
       for (int l = 0; l < STEPS; ++l)
         multiply_step(acc, a_tile + y * A_PITCH + first + l, b_tile + (first + l) * B_PITCH + x);
     }
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   const int rows = m - i0 < BLOCK ? (int)(m - i0) - y : BLOCK - y;
   const int cols = n - j0 < BLOCK ? (int)(n - j0) - x : BLOCK - x;

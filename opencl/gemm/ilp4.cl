@@ -15,14 +15,14 @@
 #define HEIGHT 8
 #define OUTPUTS (TILE / HEIGHT)
 
-KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
-  LOCAL T a_tile[TILE * PITCH];
-  LOCAL T b_tile[TILE * PITCH];
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const int x = local_x(), y = local_y(), t = y * TILE + x;
+__kernel __attribute__((reqd_work_group_size(TILE, HEIGHT, 1))) void ilp4(GEMM_ARGUMENTS) {
+  __local T a_tile[TILE * PITCH];
+  __local T b_tile[TILE * PITCH];
+  const Tile tile = tile_of(get_group_id(0), tiles_m, tiles_n);
+  const int x = get_local_id(0), y = get_local_id(1), t = y * TILE + x;
   const long i0 = (long)tile.row * TILE, j0 = (long)tile.col * TILE;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  __global const T* a_from = a + a_offset + tile.batch * a_batch + i0 * a_row;
+  __global const T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
   const long depth = flags & MULTIPLY ? k : 0;
   T acc[OUTPUTS] = {0};
   for (long l0 = 0; l0 < depth; l0 += TILE) {
@@ -30,7 +30,7 @@ KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
               TILE * HEIGHT);
     load_tile(b_tile, TILE, TILE, PITCH, b_from + l0 * b_row, b_row, b_col, k - l0, n - j0, t,
               TILE * HEIGHT);
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int l = 0; l < TILE; ++l) {
       const T right = b_tile[l * PITCH + x];
@@ -38,7 +38,7 @@ KERNEL_OF(ilp4, TILE, HEIGHT)(GEMM_ARGUMENTS) {
       for (int r = 0; r < OUTPUTS; ++r)
         acc[r] = multiply_add(a_tile[(y + r * HEIGHT) * PITCH + l], right, acc[r]);
     }
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   c += c_offset + tile.batch * c_batch + (i0 + y) * c_row + (j0 + x) * c_col;
 #pragma unroll

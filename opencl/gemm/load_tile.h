@@ -6,8 +6,8 @@
 #define INSIDE(condition) (condition)
 #endif
 
-DEVICE void load_tile(LOCAL_POINTER T* tile, const int height, const int width, const int pitch,
-                      const GLOBAL T* from, long row, long col, long rows, long cols, int t,
+static void load_tile(__local T* tile, const int height, const int width, const int pitch,
+                      __global const T* from, long row, long col, long rows, long cols, int t,
                       const int threads) {
   const bool down = row == 1;
 #pragma unroll 4

@@ -4,12 +4,13 @@
 #define PLAIN_READS
 #include "problem.h"
 
-KERNEL_OF(naive, 16, 16)(GEMM_ARGUMENTS) {
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const long i = (long)tile.row * 16 + local_y(), j = (long)tile.col * 16 + local_x();
+__kernel __attribute__((reqd_work_group_size(16, 16, 1))) void naive(GEMM_ARGUMENTS) {
+  const Tile tile = tile_of(get_group_id(0), tiles_m, tiles_n);
+  const int x = get_local_id(0), y = get_local_id(1);
+  const long i = (long)tile.row * 16 + y, j = (long)tile.col * 16 + x;
   if (i >= m || j >= n) return;
-  const GLOBAL T* row = a + a_offset + tile.batch * a_batch + i * a_row;
-  const GLOBAL T* col = b + b_offset + tile.batch * b_batch + j * b_col;
+  __global const T* row = a + a_offset + tile.batch * a_batch + i * a_row;
+  __global const T* col = b + b_offset + tile.batch * b_batch + j * b_col;
   T acc = 0;
   if (flags & MULTIPLY)
     for (long l = 0; l < k; ++l) acc = multiply_add(row[l * a_col], col[l * b_row], acc);

@@ -4,27 +4,40 @@
 // C, hence the kernel's longer name.)
 // Requires: TILE x TILE work-items a group (TILE 16 or 32).
 #include "problem.h"
-#include "read_only.h"
 
-KERNEL_OF(read_only_path, TILE, TILE)(GEMM_ARGUMENTS) {
-  LOCAL T a_tile[TILE][TILE + 1];
-  LOCAL T b_tile[TILE][TILE + 1];
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const int x = local_x(), y = local_y();
+// A value of A or B: memory that nobody writes while the kernel runs.
+#if HAVE_PTX
+#define LOAD_float "ld.global.nc.f32 %0, [%1];" : "=f"(value)
+#define LOAD_double "ld.global.nc.f64 %0, [%1];" : "=d"(value)
+#define LOAD_int "ld.global.nc.s32 %0, [%1];" : "=r"(value)
+static T load_read_only(__global const T* from) {
+  T value;
+  __asm__(PASTE(LOAD_, T) : "l"(from));
+  return value;
+}
+#else
+#define load_read_only(from) (*(from))
+#endif
+
+__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void read_only_path(GEMM_ARGUMENTS) {
+  __local T a_tile[TILE][TILE + 1];
+  __local T b_tile[TILE][TILE + 1];
+  const Tile tile = tile_of(get_group_id(0), tiles_m, tiles_n);
+  const int x = get_local_id(0), y = get_local_id(1);
   const long i0 = (long)tile.row * TILE, j0 = (long)tile.col * TILE;
   const int a_y = a_row == 1 ? x : y, a_x = a_row == 1 ? y : x;
   const int b_y = b_row == 1 ? x : y, b_x = b_row == 1 ? y : x;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + (i0 + a_y) * a_row + a_x * a_col;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + b_y * b_row + (j0 + b_x) * b_col;
+  __global const T* a_from = a + a_offset + tile.batch * a_batch + (i0 + a_y) * a_row + a_x * a_col;
+  __global const T* b_from = b + b_offset + tile.batch * b_batch + b_y * b_row + (j0 + b_x) * b_col;
   const long depth = flags & MULTIPLY ? k : 0;
   T acc = 0;
   for (long l0 = 0; l0 < depth; l0 += TILE) {
     a_tile[a_y][a_x] = i0 + a_y < m && l0 + a_x < k ? load_read_only(a_from + l0 * a_col) : (T)0;
     b_tile[b_y][b_x] = l0 + b_y < k && j0 + b_x < n ? load_read_only(b_from + l0 * b_row) : (T)0;
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int l = 0; l < TILE; ++l) acc = multiply_add(a_tile[y][l], b_tile[l][x], acc);
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (i0 + y < m && j0 + x < n)
     finish(c + c_offset + tile.batch * c_batch + (i0 + y) * c_row + (j0 + x) * c_col, acc, alpha,

@@ -18,13 +18,13 @@
 #define DEPTH 16
 #define PITCH (BREADTH + WIDTH) /* whole vectors; turned stores fall on 8 banks, not on 2 */
 
-KERNEL_OF(volkov2008, THREADS, 1)(GEMM_ARGUMENTS) {
-  LOCAL ALIGNED(16) T b_tile[DEPTH * PITCH];
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
-  const int t = local_x();
+__kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void volkov2008(GEMM_ARGUMENTS) {
+  __local __attribute__((aligned(16))) T b_tile[DEPTH * PITCH];
+  const Tile tile = tile_of(get_group_id(0), tiles_m, tiles_n);
+  const int t = get_local_id(0);
   const long i = (long)tile.row * THREADS + t, j0 = (long)tile.col * BREADTH;
-  const GLOBAL T* a_from = a + a_offset + tile.batch * a_batch + i * a_row;
-  const GLOBAL T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
+  __global const T* a_from = a + a_offset + tile.batch * a_batch + i * a_row;
+  __global const T* b_from = b + b_offset + tile.batch * b_batch + j0 * b_col;
   const long depth = flags & MULTIPLY ? k : 0;
   T acc[BREADTH] = {0};
   for (long l0 = 0; l0 < depth; l0 += DEPTH) {
@@ -33,13 +33,13 @@ KERNEL_OF(volkov2008, THREADS, 1)(GEMM_ARGUMENTS) {
     for (int l = 0; l < DEPTH; ++l) left[l] = i < m && l0 + l < k ? a_from[(l0 + l) * a_col] : (T)0;
     load_tile(b_tile, DEPTH, BREADTH, PITCH, b_from + l0 * b_row, b_row, b_col, k - l0, n - j0, t,
               THREADS);
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (int l = 0; l < DEPTH; ++l)
 #pragma unroll
       for (int s = 0; s < BREADTH; ++s)
         acc[s] = multiply_add(left[l], b_tile[l * PITCH + s], acc[s]);
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
   c += c_offset + tile.batch * c_batch + i * c_row + j0 * c_col;
 #pragma unroll

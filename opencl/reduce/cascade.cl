@@ -5,21 +5,20 @@
 // Requires: sum of one evenly spaced sequence; groups of a power of two, 64 or more.
 //
 //   group:  0 0 1 1 2 2 | 0 0 1 1 2 2 | 0 0 1 …      (two elements a work-item and turn)
-#include "group_sum.h"
-#include "last_warp.h"
+#include "sum.h"
 #include "tree.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  fold_halves(values, mine, 32);
-  return last_warp_sum(values);
-}
-
-DEVICE ACC share_of(const Sequence* s) {
-  const long step = (long)groups_x() * (2 * size_x());
+static ACC share_of(const Sequence* s) {
+  const int me = get_local_id(0), size = get_local_size(0), group = get_group_id(0),
+            groups = get_num_groups(0);
+  const long step = (long)groups * (2 * size);
   ACC mine = (ACC)0;
-  for (long i = (long)group_x() * (2 * size_x()) + local_x(); i < s->count; i += step)
-    mine += element(s, i) + element(s, i + size_x());
+  for (long i = (long)group * (2 * size) + me; i < s->count; i += step)
+    mine += element(s, i) + element(s, i + size);
   return mine;
 }
 
-#include "group_kernel.h"
+static ACC group_sum(__local ACC* values, ACC mine) {
+  fold_halves(values, mine, 32);
+  return last_warp_sum(values);
+}

@@ -4,17 +4,16 @@
 // Requires: sum of one evenly spaced sequence; groups of a power of two.
 //
 //   group 0: [ me ........ | me + size .... ]  group 1: [ me ........ | me + size .... ]
-#include "group_sum.h"
+#include "sum.h"
 #include "tree.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
+static ACC share_of(const Sequence* s) {
+  const int me = get_local_id(0), size = get_local_size(0), group = get_group_id(0);
+  const long i = (long)group * (2 * size) + me;
+  return element(s, i) + element(s, i + size);
+}
+
+static ACC group_sum(__local ACC* values, ACC mine) {
   fold_halves(values, mine, 0);
-  return values[local_x()];
+  return values[get_local_id(0)];
 }
-
-DEVICE ACC share_of(const Sequence* s) {
-  const long i = (long)group_x() * (2 * size_x()) + local_x();
-  return element(s, i) + element(s, i + size_x());
-}
-
-#include "group_kernel.h"

@@ -4,20 +4,19 @@
 //
 //   s = 1:  0 1 2 3 4 5 6 7      s = 2:  0   2   4   6      s = 4:  0       4
 //           |/  |/  |/  |/               | /     | /                | /
-#include "group_sum.h"
+#include "sum.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
-  const int me = local_x(), size = size_x();
+static ACC share_of(const Sequence* s) {
+  const int me = get_local_id(0), size = get_local_size(0), group = get_group_id(0);
+  return element(s, (long)group * size + me);
+}
+
+static ACC group_sum(__local ACC* values, ACC mine) {
+  const int me = get_local_id(0), size = get_local_size(0);
   values[me] = mine;
   for (int s = 1; s < size; s *= 2) {
-    sync();
+    barrier(CLK_LOCAL_MEM_FENCE);
     if (me % (2 * s) == 0) values[me] += values[me + s];
   }
   return values[me];
 }
-
-DEVICE ACC share_of(const Sequence* s) {
-  return element(s, (long)group_x() * size_x() + local_x());
-}
-
-#include "group_kernel.h"

@@ -5,16 +5,15 @@
 //
 //   s = 4:  0 1 2 3 4 5 6 7      s = 2:  0 1 2 3      s = 1:  0 1
 //           |<------|                    |<--|                |<|
-#include "group_sum.h"
+#include "sum.h"
 #include "tree.h"
 
-DEVICE ACC group_sum(LOCAL_POINTER ACC* values, ACC mine) {
+static ACC share_of(const Sequence* s) {
+  const int me = get_local_id(0), size = get_local_size(0), group = get_group_id(0);
+  return element(s, (long)group * size + me);
+}
+
+static ACC group_sum(__local ACC* values, ACC mine) {
   fold_halves(values, mine, 0);
-  return values[local_x()];
+  return values[get_local_id(0)];
 }
-
-DEVICE ACC share_of(const Sequence* s) {
-  return element(s, (long)group_x() * size_x() + local_x());
-}
-
-#include "group_kernel.h"

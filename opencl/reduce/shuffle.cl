@@ -4,16 +4,16 @@
 // Requires: sum of one evenly spaced sequence; warps or sub-groups whose registers can be shuffled.
 //
 //   warp 0: 0 … 31 -> values[0] \
-//   warp 1: 0 … 31 -> values[1] -> sync() -> warp 0: values[0 … warps - 1] -> sum
-#include "group_sum.h"
+//   warp 1: 0 … 31 -> values[1] -> barrier -> warp 0: values[0 … warps - 1] -> sum
+#include "sum.h"
 #include "warps.h"
 
-DEVICE ACC share_of(const Sequence* s) {
-  const long step = (long)groups_x() * (2 * size_x());
+static ACC share_of(const Sequence* s) {
+  const int me = get_local_id(0), size = get_local_size(0), group = get_group_id(0),
+            groups = get_num_groups(0);
+  const long step = (long)groups * (2 * size);
   ACC mine = (ACC)0;
-  for (long i = (long)group_x() * (2 * size_x()) + local_x(); i < s->count; i += step)
-    mine += element(s, i) + element(s, i + size_x());
+  for (long i = (long)group * (2 * size) + me; i < s->count; i += step)
+    mine += element(s, i) + element(s, i + size);
   return mine;
 }
-
-#include "group_kernel.h"

@@ -6,33 +6,32 @@
 // one by one.
 //
 //   | 0 .. head | vector 0 | vector 1 | … | tail |
-#include "group_sum.h"
+#include "sum.h"
 #include "warps.h"
 
 #if T_double || T_long
 #define WIDTH 2
 typedef PASTE(T, 2) Vector;
-DEVICE ACC vector_sum(Vector v) { return (ACC)v.x + (ACC)v.y; }
+static ACC vector_sum(Vector v) { return (ACC)v.x + (ACC)v.y; }
 #else
 #define WIDTH 4
 typedef PASTE(T, 4) Vector;
-DEVICE ACC vector_sum(Vector v) { return ((ACC)v.x + (ACC)v.y) + ((ACC)v.z + (ACC)v.w); }
+static ACC vector_sum(Vector v) { return ((ACC)v.x + (ACC)v.y) + ((ACC)v.z + (ACC)v.w); }
 #endif
 
-DEVICE ACC share_of(const Sequence* s) {
-  const long me = (long)group_x() * size_x() + local_x(), step = (long)groups_x() * size_x();
+static ACC share_of(const Sequence* s) {
+  const int size = get_local_size(0), group = get_group_id(0), groups = get_num_groups(0);
+  const long me = (long)group * size + (int)get_local_id(0), step = (long)groups * size;
   long head = 0, vectors = 0;
   if (s->level == 0 && s->stride == 1) {
     head = (long)(-(ulong)s->input % 16 / sizeof(T));
     vectors = s->count > head ? (s->count - head) / WIDTH : 0;
   }
   ACC mine = (ACC)0;
-  const GLOBAL Vector* from = (const GLOBAL Vector*)(s->input + head);
+  __global const Vector* from = (__global const Vector*)(s->input + head);
   for (long v = me; v < vectors; v += step) mine += vector_sum(from[v]);
   const long in_vectors = vectors * WIDTH;
   for (long i = me; i < s->count - in_vectors; i += step)
     mine += element(s, i < head ? i : i + in_vectors);
   return mine;
 }
-
-#include "group_kernel.h"

@@ -3,12 +3,13 @@
 // Requires: BLOCK x BLOCK work-items a group (BLOCK 8, 16 or 32).
 #include "problem.h"
 
-KERNEL_OF(naive, BLOCK, BLOCK)(TRANSPOSE_ARGUMENTS) {
-  const Tile tile = tile_of(group_x(), tiles_rows, tiles_cols);
-  const long i = (long)tile.row * BLOCK + local_y(), j = (long)tile.col * BLOCK + local_x();
+__kernel __attribute__((reqd_work_group_size(BLOCK, BLOCK, 1))) void naive(TRANSPOSE_ARGUMENTS) {
+  const Tile tile = tile_of(get_group_id(0), tiles_rows, tiles_cols);
+  const int x = get_local_id(0), y = get_local_id(1);
+  const long i = (long)tile.row * BLOCK + y, j = (long)tile.col * BLOCK + x;
   if (i >= rows || j >= cols) return;
-  const GLOBAL uchar* from = in + in_offset;
-  GLOBAL uchar* to = out + out_offset;
+  __global const uchar* from = in + in_offset;
+  __global uchar* to = out + out_offset;
   const bool whole = is_aligned(from, BYTES), to_whole = is_aligned(to, BYTES);
   from += (tile.batch * in_batch + i * in_row + j * in_col) * BYTES;
   to += (tile.batch * out_batch + i * out_row + j * out_col) * BYTES;

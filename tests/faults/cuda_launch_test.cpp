@@ -137,7 +137,7 @@ TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
 }
 
 TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {
-  // 100,003 floats by 256 threads: the arguments are group_kernel.h's.
+  // 100,003 floats by 256 threads: the arguments are sum.h's.
   const faults::Device gpu(*backend);
   const auto queue = gpu.queue();
   const auto in = gpu.buffer(100003 * 4), out = gpu.buffer(8), workspace = gpu.buffer(1 << 20);

@@ -22,7 +22,7 @@ PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the
 
 # What each part of the document may touch: new files, and files that it edits.
 ALLOWED = {
-    "gpu": ({"cuda/transpose/column_strip.cu", "opencl/transpose/column_strip.cl"},
+    "gpu": ({"backends/gpu/kernels/transpose/column_strip.cl"},
             {"backends/gpu/transpose_rows.cpp", "backends/gpu/kernels.cmake"}),
     "cpu": ({"cpu/transpose/recursive.cpp"},
             {"cpu/transpose/rows.hpp", "cpu/transpose/rows.cpp", "cpu/CMakeLists.txt"}),
@@ -31,7 +31,7 @@ ALLOWED = {
 RUNG = {"gpu": "column_strip", "cpu": "recursive", "pack": "column_walk"}
 DEVICE = {"gpu": "opencl:0", "cpu": "cpu", "pack": "cpu"}
 # A line of the new code and what it becomes when the bug is planted.
-BUG = {"gpu": ("opencl/transpose/column_strip.cl", "i < rows; ++i)", "i < rows - 1; ++i)"),
+BUG = {"gpu": ("backends/gpu/kernels/transpose/column_strip.cl", "i < rows; ++i)", "i < rows - 1; ++i)"),
        "cpu": ("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)"),
        "pack": ("column_walk.c", "j < op->input.cols;", "j < op->input.cols - 1;")}
 
@@ -162,11 +162,12 @@ def build(options, tree):
 
 
 def generate_cuda(options, tree):
-    """The CUDA file can't run here, but its instances can be printed and, with an nvcc, compiled."""
+    """For CUDA the file can't run here, but its instances can be printed and, with an nvcc, compiled."""
     out = options.work / "cuda"
     generate = next((tree / "build").rglob("trine_gpu_generate"))
     listed = re.findall(r"^ *(\w+/\w+)", (tree / "backends/gpu/kernels.cmake").read_text(), re.M)
-    kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()]
+    kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()
+               or (tree / "backends/gpu/kernels" / f"{name}.cl").is_file()]
     must(generate, "cuda", tree, out, "80", *kernels)
     entries = (out / "transpose/column_strip.names").read_text().split()
     if len(entries) != 15:  # 5 element sizes x 3 strips

@@ -143,7 +143,7 @@ const Row& row_called(std::string_view name) {
   throw std::invalid_argument("no such rung");
 }
 
-/// A launch of group_kernel.h as its arguments say it.
+/// A launch of sum.h as its arguments say it.
 struct Level {
   explicit Level(const Launch& l)
       : groups(l.grid[0]),

@@ -47,12 +47,14 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
+DEVICE void sync_memory() { __syncthreads(); }  // and what the group wrote in global memory, too
 
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
 DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
-// whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
+// whoever takes a later number; a group calls sync_memory() around it to speak for all of its
+// work-items.
 DEVICE uint take_ticket(uint* counter) {
   __threadfence();
   const uint ticket = atomicAdd(counter, 1u);

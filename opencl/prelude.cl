@@ -48,11 +48,14 @@ DEVICE int groups_x() { return get_num_groups(0); }
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date
+// And what the group wrote in global memory, too.
+#define sync_memory() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 // atomic_add and atomic_or on uint are OpenCL's own.
 
 // Takes the next number from a counter in global memory. What the caller wrote before is seen by
-// whoever takes a later number; a group calls sync() around it to speak for all of its work-items.
+// whoever takes a later number; a group calls sync_memory() around it to speak for all of its
+// work-items.
 // mem_fence orders nothing between groups on NVIDIA (it is membar.cta there), hence the PTX.
 DEVICE uint take_ticket(volatile __global uint* counter) {
 #if HAVE_PTX

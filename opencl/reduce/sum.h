@@ -79,13 +79,13 @@ __kernel void sum(__global const T* restrict input, long input_offset, long stri
     if (me == 0) sums[to + group] = total;
 #if HAVE_PTX  // elsewhere no group sees what another of its launch wrote, and the rows refuse
     if (finish == LAST_BLOCK) {
-      barrier(CLK_LOCAL_MEM_FENCE);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (me == 0) {
         __global uint* counter = (__global uint*)(workspace + workspace_offset);
         is_last[0] = take_ticket(counter) == (uint)groups - 1u;
         if (is_last[0]) *counter = 0u;
       }
-      barrier(CLK_LOCAL_MEM_FENCE);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (is_last[0]) {
         ACC mine = (ACC)0;
         for (int g = me; g < groups; g += (int)get_local_size(0)) mine += sums[to + g];

@@ -71,9 +71,9 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
     }
     done = true;
     if (!finishing && splits > 1 && phase == WHOLE) {
-      sync();
+      sync_memory();
       if (me == 0) is_last[0] = tile_finished(&t, workspace + workspace_offset);
-      sync();
+      sync_memory();
       finishing = is_last[0] != 0u;
       done = !finishing;
     }

@@ -185,12 +185,12 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
     }
     done = true;
     if (!sink.final && phase == WHOLE) {
-      sync();
+      sync_memory();
       if (me == 0) {
         const bool last = tile_finished(&t, workspace + workspace_offset);
         flag[0] = last ? 1u : 0u;
       }
-      sync();
+      sync_memory();
       finishing = flag[0] != 0u;
       done = !finishing;
       sync();

@@ -8,8 +8,8 @@
 #   extern const struct trine_embedded_file opencl_sources[];     in the order of FILES
 #   extern const size_t opencl_sources_count;
 #
-# A file's name is its path below the current binary or source folder, or its last part where it
-# lies elsewhere. A NUL follows the data and isn't counted. A changed file is embedded again, and
+# A file's name is its path below the current binary or source folder, else below the project's, or
+# its last part where it lies elsewhere. A NUL follows the data and isn't counted. A changed file is embedded again, and
 # FILES may be outputs of custom commands of the same folder.
 
 function(trine_embed_files target)
@@ -79,7 +79,7 @@ extern __attribute__((visibility(\"hidden\"))) const size_t @arg_NAME@_count;
 endfunction()
 
 function(trine_embedded_name file result)
-  foreach(base "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  foreach(base "${CMAKE_CURRENT_BINARY_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}")
     cmake_path(IS_PREFIX base "${file}" NORMALIZE inside)
     if(inside)
       cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${base}")

@@ -20,7 +20,7 @@ struct Options {
   Cases cases;
   Measuring measuring;
   std::vector<std::string> rungs;
-  std::string like;
+  std::string like, source;
   bool peers = false;
 };
 
@@ -58,6 +58,7 @@ bool has_tables(const SourceDocument& document, const std::vector<Operation>& op
 }
 
 int ladder(const Options& o) {
+  if (!o.source.empty()) return show_source(o.source, operations_of(o.cases));
   if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const SourceDocument* like = o.like.empty() ? nullptr : find_document(o.like);
   if (!o.like.empty() && !like)
@@ -145,6 +146,10 @@ Command add_ladder(CLI::App& app) {
   app.add_flag("--peers", o->peers,
                "the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
   app.get_option("--like")->excludes("--rung", "--peers");
+  app.add_option(
+         "--source", o->source,
+         "the text of a rung's kernel, or of a header that it includes, in CUDA and in OpenCL")
+      ->excludes("--like", "--rung", "--peers", "--json", "--device", "--size", "--dtype");
   return [o] { return ladder(*o); };
 }
 

@@ -27,4 +27,8 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
 /// tiles, reuse by tile width, structures of arrays against arrays of structures.
 void show_access(LadderRun& run, const std::vector<Device>& devices);
 
+/// Prints the kernel texts of a rung or a header, CUDA's and OpenCL's side by side where the terminal
+/// is wide enough. Refuses a name that there isn't.
+int show_source(const std::string& rung, const std::vector<Operation>& operations);
+
 }  // namespace trine::bench

@@ -74,8 +74,8 @@ class Program(unittest.TestCase):
         np.save(self.path(name), array)
         return self.path(name)
 
-    def run_good(self, *words):
-        done = trine(*words)
+    def run_good(self, *words, env=None):
+        done = trine(*words, env=env)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return done.stdout
 

@@ -26,6 +26,40 @@ class TestLadder(Program):
                 for result in document["results"]:
                     self.assertTrue(result["verified"] or result["skipped"], result)
 
+    def test_shows_a_pair_of_sources(self):
+        # Each line beside the one that says the same, though one text is longer.
+        pairs = [("cuda/reduce/sum.h", "opencl/reduce/sum.h"), ("threadIdx.x", "get_local_id(0)"),
+                 ("atomicCAS", "atomic_cmpxchg"), ("void clear(", "void clear("), ("__syncthreads", "barrier(")]
+        lines = self.run_good("ladder", "--source", "sum.h", env={"COLUMNS": "240"}).splitlines()
+        for cuda, opencl in pairs:
+            beside = [line.partition("│")[2] for line in lines if cuda in line.partition("│")[0]]
+            self.assertTrue(beside, cuda)
+            for right in beside:
+                self.assertIn(opencl, right)
+        text = self.run_good("ladder", "--source", "sequential:threads=64", env={"COLUMNS": "80"})
+        self.assertNotIn("│", text)
+        self.assertLess(text.index("cuda/reduce/sequential.cu:"), text.index("threadIdx.x"))
+        self.assertLess(text.index("threadIdx.x"), text.index("opencl/reduce/sequential.cl:"))
+        self.assertLess(text.index("opencl/reduce/sequential.cl:"), text.index("get_local_id(0)"))
+
+    def test_shows_a_source_without_a_pair_once(self):
+        for rung, head in (("exact", "backends/gpu/kernels/reduce/exact.cl: one text for both languages"),
+                           ("warp_specialized", "cuda/gemm/warp_specialized.cu: CUDA alone"),
+                           ("exact_vector", "opencl/reduce/exact_vector.cl: OpenCL alone")):
+            text = self.run_good("ladder", "--source", rung)
+            self.assertEqual(text.splitlines()[0], head)
+            self.assertEqual(text.count("// Idea:"), 1)
+
+    def test_shows_the_sources_of_the_operations_named(self):
+        text = self.run_good("ladder", "--source", "naive")
+        self.assertEqual([text.count(f"cuda/{o}/naive.cu") for o in ("transpose", "gemm")], [1, 1])
+        text = self.run_good("ladder", "gemm", "--source", "naive")
+        self.assertEqual([text.count(f"cuda/{o}/naive.cu") for o in ("transpose", "gemm")], [0, 1])
+
+    def test_refuses_a_source_that_there_is_not(self):
+        self.refused("ladder", "--source", "sequental", word="Did you mean 'sequential'?")
+        self.refused("ladder", "gemm", "--source", "sequential", word="there are: barrier.h, copy.h, ilp16")
+
     def test_cumulative_is_first_over_this(self):
         self.run_good("ladder", "gemm", "--size", "96", "--dtype", "f32", "--device", "cpu", *QUICK)
         text = self.run_good("ladder", "gemm", "--size", "128", "--dtype", "f64", "--device", "cpu", *QUICK)

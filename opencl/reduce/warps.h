@@ -2,6 +2,11 @@
 // A warp's sum counts in lane 0 alone: each lane adds the value of the one `delta` lanes up.
 // Off NVIDIA a sub-group, of the size that the device likes, takes a warp's place.
 #if HAVE_WARPS
+static int lane() { return (int)get_local_id(0) % 32; }
+static int lanes() { return 32; }
+static int warp() { return (int)get_local_id(0) / 32; }
+static int warps() { return (int)get_local_size(0) / 32; }
+
 static uint shuffle_down(uint v, int delta) {
   uint r;
   __asm__ volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(delta));
@@ -25,24 +30,19 @@ static ACC warp_sum(ACC x) {
   return x;
 }
 #else
-#define warp_sum(x) sub_group_reduce_add(x)
+static int lane() { return get_sub_group_local_id(); }
+static int lanes() { return get_max_sub_group_size(); }
+static int warp() { return get_sub_group_id(); }
+static int warps() { return get_num_sub_groups(); }
+static ACC warp_sum(ACC x) { return sub_group_reduce_add(x); }
 #endif
 
 static ACC group_sum(__local ACC* values, ACC mine) {
-#if HAVE_WARPS
-  const int me = get_local_id(0), lane = me % 32, warp = me / 32;
-#else
-  const int lane = get_sub_group_local_id(), warp = get_sub_group_id();
-#endif
   ACC sum = warp_sum(mine);
-  if (lane == 0) values[warp] = sum;
+  if (lane() == 0) values[warp()] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (warp > 0) return sum;
+  if (warp() > 0) return sum;
   sum = (ACC)0;
-#if HAVE_WARPS
-  for (int w = lane; w < (int)get_local_size(0) / 32; w += 32) sum += values[w];
-#else
-  for (int w = lane; w < get_num_sub_groups(); w += get_max_sub_group_size()) sum += values[w];
-#endif
+  for (int w = lane(); w < warps(); w += lanes()) sum += values[w];
   return warp_sum(sum);
 }

@@ -37,7 +37,7 @@ done | sort -u | while read -r name path; do
   strip --strip-unneeded "$package/$folder/$name"
 done
 
-cp "$(dirname "$0")"/../bench/{floors,ladders,counters,gate-proof}.sh "$package"/
+cp "$(dirname "$0")"/../bench/tools/{floors,ladders,counters,gate-proof}.sh "$package"/
 
 cat > "$package"/README <<'TEXT'
 ./trine.sh ARGS…           the trine program, on the libraries carried here

@@ -24,8 +24,8 @@ struct Options {
   bool across = false, allow_missing = false;
 };
 
-nlohmann::json run_of(const std::string& path) {
-  nlohmann::json run = read_json(path);
+nlohmann::ordered_json run_of(const std::string& path) {
+  nlohmann::ordered_json run = read_json(path);
   if (run.is_object() && run.value("partial", false))
     std::printf("%s is partial: that run ended early.\n", path.c_str());
   return run;
@@ -34,7 +34,9 @@ nlohmann::json run_of(const std::string& path) {
 std::vector<Comparison> read(const Options& o) {
   try {
     return compared(run_of(o.base), run_of(o.next), o.across);
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Refusal&) {
+    throw;
+  } catch (const std::exception& error) {  // JSON's, and words that are no dtype, no function
     throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
   }
 }

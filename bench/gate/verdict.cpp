@@ -1,59 +1,28 @@
 #include "verdict.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "bench/timing/json.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr double kAlpha = 0.05;
 
-std::string word(const json& result, const char* key) {
-  const json& value = result.at(key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-std::string rung_of(const json& result) {
-  std::string text = word(result, "rung");
-  char before = ':';
-  for (const auto& [key, value] : result.at("parameters").items()) {
-    text += fmt::format("{}{}={}", before, key, value.get<std::string>());
-    before = ',';
-  }
-  return text;
-}
-
 /// What makes a case the same case: all but its figures. The device's own choice of a rung is one case,
 /// whatever it chose.
-std::string case_of(const json& result) {
-  std::string text = word(result, "operation");
-  for (const char* key : {"function", "map", "axis", "dtype"}) {
-    const std::string value = word(result, key);
-    if (!value.empty() && value != "identity" && value != "all") text += fmt::format(" {}", value);
-  }
-  if (word(result, "result_dtype") != word(result, "dtype"))
-    text += fmt::format(" to {}", word(result, "result_dtype"));
-  std::vector<int64_t> shape = result.at("shape");
-  text += fmt::format(" {}", fmt::join(shape, "x"));
-  if (result.at("batch") != 1) text += fmt::format(" batch {}", result.at("batch").get<int64_t>());
-  if (word(result, "layout").find('c') != std::string::npos)
-    text += fmt::format(" {}", word(result, "layout"));
-  if (word(result, "values") != "uniform") text += fmt::format(" {}", word(result, "values"));
-  const json none = {{"strides", {1, 1}}, {"offsets", {0, 0}}};
-  for (const auto& [key, usual] : none.items())
-    if (result.value(key, usual) != usual) text += fmt::format(" {} {}", key, result[key].dump());
-  const std::string requested = word(result, "requested");
-  return fmt::format("{} on {}{}, {}, {}", text, word(result, "device"),
-                     requested.empty() ? "" : " by " + requested, word(result, "memory"),
-                     word(result, "method"));
+std::string case_of(const Result& r) {
+  const Problem& p = r.problem;
+  return fmt::format("{}{} on {}{}, {}, {}", to_string(p),
+                     p.result == p.dtype ? "" : fmt::format(" to {}", name(p.result)), r.device,
+                     r.requested.empty() ? "" : " by " + r.requested, r.memory, r.method);
 }
 
 const json* device_in(const json& document, const std::string& id) {
@@ -73,7 +42,7 @@ void check_same_place(const json& base, const json& next) {
                       "them all the same",
                       key, base.at("host").at(key).dump(), next.at("host").at(key).dump()));
   for (const json& result : next.at("results")) {
-    const std::string id = word(result, "device");
+    const auto id = result.at("device").get<std::string>();
     const json *before = device_in(base, id), *after = device_in(next, id);
     if (before == nullptr || after == nullptr) continue;
     for (const char* key : {"name", "driver", "compute_units"})
@@ -85,24 +54,27 @@ void check_same_place(const json& base, const json& next) {
   }
 }
 
-std::map<std::string, const json*> cases_of(const json& document) {
-  std::map<std::string, const json*> all;
-  for (const json& result : document.at("results"))
-    if (!all.emplace(case_of(result), &result).second)
-      throw Refusal(fmt::format("one file has two results of one case: {}", case_of(result)));
-  return all;
-}
+using Run = std::map<std::string, Result>;
 
-std::vector<double> numbers(const json& object, const char* key) {
-  std::vector<double> all;
-  if (object.contains(key)) all = object.at(key).get<std::vector<double>>();
-  std::erase_if(all, [](double value) { return !(value > 0); });
+Run cases_of(const json& document) {
+  Run all;
+  for (const json& object : document.at("results")) {
+    Result result = result_of(object);
+    for (std::vector<double>* rounds : {&result.rounds, &result.roofs})
+      std::erase_if(*rounds, [](double value) { return !(value > 0); });
+    const std::string name = case_of(result);
+    if (result.rounds.size() > kMostRounds)
+      throw Refusal(fmt::format("{}: {} rounds, where `trine compare` takes at most {}", name,
+                                result.rounds.size(), kMostRounds));
+    if (!all.emplace(name, std::move(result)).second)
+      throw Refusal(fmt::format("one file has two results of one case: {}", name));
+  }
   return all;
 }
 
 /// Whether the other run has the single launch of what only one has back to back: about as long as those
 /// that are repeated, it was the longer one.
-bool has_single(const std::map<std::string, const json*>& other, std::string name) {
+bool has_single(const Run& other, std::string name) {
   constexpr std::string_view kRepeated = ", sustained";
   if (!name.ends_with(kRepeated)) return false;
   name.replace(name.size() - kRepeated.size(), kRepeated.size(), ", single");
@@ -138,39 +110,31 @@ void set_pairs(std::vector<Comparison>& all, const json& base, const json& next)
   }
 }
 
-bool is_wrong(const json& result) {
-  return !result.at("verified").get<bool>() && !result.at("skipped").get<bool>();
-}
-
-Comparison pair_of(const std::string& name, const json* base, const json* next) {
+Comparison pair_of(const std::string& name, const Result* base, const Result* next) {
   Comparison pair;
   pair.name = name;
-  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two there is, a case that was found
-  const json& either = base ? *base : *next;
-  pair.device = word(either, "device");
-  const auto take = [](const json* result, std::vector<double>& rounds, std::vector<double>& roof) {
-    if (result == nullptr || !result->at("verified").get<bool>()) return;
-    rounds = numbers(*result, "rounds");
-    if (rounds.size() > kMostRounds)
-      throw Refusal(fmt::format("{}: {} rounds, where `trine compare` takes at most {}",
-                                case_of(*result), rounds.size(), kMostRounds));
-    roof = numbers(result->at("roof"), "rounds");
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): one of the two there is, a case that was found
+  pair.device = base ? base->device : next->device;
+  const auto take = [](const Result* result, std::vector<double>& rounds,
+                       std::vector<double>& roof) {
+    if (result == nullptr || !result->verified) return;
+    rounds = result->rounds;
+    roof = result->roofs;
   };
   take(base, pair.base, pair.base_roof);
   take(next, pair.next, pair.next_roof);
-  if (next != nullptr && is_wrong(*next)) {
+  if (next != nullptr && next->wrong()) {
     pair.verdict = Verdict::failed;
-    pair.note = word(*next, "failure");
+    pair.note = next->failure;
   } else if (pair.base.empty() || pair.next.empty()) {
     const bool of_base = pair.base.empty();
-    const json* lacking = of_base ? base : next;
+    const Result* lacking = of_base ? base : next;
     pair.verdict = Verdict::missing;
-    pair.note = fmt::format("no figure in the {}{}", of_base ? "baseline" : "new run",
-                            lacking == nullptr || word(*lacking, "failure").empty()
-                                ? ""
-                                : ": " + word(*lacking, "failure"));
-  } else if (base != nullptr && next != nullptr && rung_of(*base) != rung_of(*next)) {
-    pair.note = fmt::format("{} became {}", rung_of(*base), rung_of(*next));
+    pair.note =
+        fmt::format("no figure in the {}{}", of_base ? "baseline" : "new run",
+                    lacking == nullptr || lacking->failure.empty() ? "" : ": " + lacking->failure);
+  } else if (base != nullptr && next != nullptr && base->rung != next->rung) {
+    pair.note = fmt::format("{} became {}", base->rung, next->rung);
   }
   return pair;
 }
@@ -222,16 +186,16 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
         !document->contains("results"))
       throw Refusal("the gate takes files that `trine compare --rounds N --json FILE` wrote");
   if (!across) check_same_place(base, next);
-  const auto before = cases_of(base), after = cases_of(next);
+  const Run before = cases_of(base), after = cases_of(next);
   std::vector<Comparison> all;
   for (const auto& [key, result] : before) {
     const auto found = after.find(key);
     if (found == after.end() && has_single(after, key)) continue;
-    all.push_back(pair_of(key, result, found == after.end() ? nullptr : found->second));
+    all.push_back(pair_of(key, &result, found == after.end() ? nullptr : &found->second));
   }
   for (const auto& [key, result] : after)
-    if (!before.contains(key) && (!has_single(before, key) || is_wrong(*result)))
-      all.push_back(pair_of(key, nullptr, result));
+    if (!before.contains(key) && (!has_single(before, key) || result.wrong()))
+      all.push_back(pair_of(key, nullptr, &result));
   if (in_turns(base, next)) set_pairs(all, base, next);
   if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
         return has_shift(c) || c.verdict == Verdict::failed;

@@ -27,8 +27,8 @@ struct Comparison {
 
 /// The cases of two documents of `trine … --json`. Throws Refusal where they can't be compared: not such
 /// documents, no rounds, no case in both, or another host, device or driver unless `across`.
-std::vector<Comparison> compared(const nlohmann::json& base, const nlohmann::json& next,
-                                 bool across);
+std::vector<Comparison> compared(const nlohmann::ordered_json& base,
+                                 const nlohmann::ordered_json& next, bool across);
 
 /// By how much a device itself was slower, on a logarithmic scale: the median over all its roofs. In turns
 /// both runs had the same device, whatever it did: cases in pairs don't count.

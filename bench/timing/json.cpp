@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <tuple>
 
 #include "bench/ui/error.hpp"
 
@@ -16,6 +18,75 @@ namespace trine::bench {
 namespace {
 
 using nlohmann::ordered_json;
+
+/// What a result holds and its JSON too, for the one who writes and the one who reads.
+template <class R, class Do>
+void each_field(R& r, Do field) {
+  field("/batch", r.problem.batch);
+  field("/layout", r.problem.layout);
+  field("/values", r.problem.values);
+  field("/device", r.device);
+  field("/requested", r.requested);
+  field("/why", r.why);
+  field("/peer_ratio", r.peer_ratio);
+  field("/verified", r.verified);
+  field("/failure", r.failure);
+  field("/skipped", r.skipped);
+  field("/method", r.method);
+  field("/memory", r.memory);
+  field("/samples", r.samples);
+  field("/seconds/alloc", r.alloc);
+  field("/seconds/h2d", r.h2d);
+  field("/seconds/kernel", r.kernel);
+  field("/seconds/d2h", r.d2h);
+  field("/seconds/total", r.total);
+  field("/seconds/first", r.first);
+  field("/spread", r.spread);
+  field("/rounds", r.rounds);
+  field("/rate/value", r.rate);
+  field("/roof/value", r.roof.value);
+  field("/roof/unit", r.roof.unit);
+  field("/roof/what", r.roof.what);
+  field("/roof/rounds", r.roofs);
+}
+
+/// Leaves `value` as it is where there is none, or null.
+template <class T>
+void read(const ordered_json& json, const char* path, T& value) {
+  const ordered_json::json_pointer place(path);
+  if (!json.contains(place) || json.at(place).is_null()) return;
+  if constexpr (std::is_same_v<T, std::optional<double>>)
+    value = json.at(place).get<double>();
+  else
+    json.at(place).get_to(value);
+}
+
+Numerics parse_numerics(const std::string& text) {
+  for (const Numerics numerics :
+       {Numerics::reproducible, Numerics::fast, Numerics::study, Numerics::vendor})
+    if (text == name(numerics)) return numerics;
+  throw Refusal(fmt::format("no numerics '{}'", text));
+}
+
+Problem problem_of(const ordered_json& json) {
+  const auto word = [&](const char* key) { return json.at(key).get<std::string>(); };
+  Problem p;
+  p.operation = parse_operation(word("operation"));
+  p.dtype = p.result = parse_dtype(word("dtype"));
+  if (p.operation == Operation::reduce) {
+    p.function = parse_function(word("function"));
+    p.map = parse_map(word("map"));
+    p.axis = parse_axis(word("axis"));
+    p.result = parse_dtype(word("result_dtype"));
+  }
+  std::pair<int64_t, int64_t> strides{1, 1}, offsets{0, 0};
+  read(json, "/strides", strides);
+  read(json, "/offsets", offsets);
+  std::tie(p.stride_in, p.stride_out) = strides;
+  std::tie(p.offset_in, p.offset_out) = offsets;
+  p.size = size_of_shape(p.operation, json.at("shape"));
+  return p;
+}
 
 /// The value of `key` in a file of "key<separator>value" lines.
 std::string line_value(const char* path, const std::string& key, char separator) {
@@ -30,10 +101,6 @@ std::string line_value(const char* path, const std::string& key, char separator)
     return value;
   }
   return "unknown";
-}
-
-ordered_json seconds_json(std::optional<double> seconds) {
-  return seconds ? ordered_json(*seconds) : ordered_json();
 }
 
 ordered_json facts_json(const Facts& facts) {
@@ -98,6 +165,13 @@ ordered_json shape_json(const Problem& p) {
   return {p.size.rows, p.size.cols};
 }
 
+Size size_of_shape(Operation operation, const ordered_json& shape) {
+  const auto extents = shape.get<std::vector<int64_t>>();
+  if (extents.size() != (operation == Operation::gemm ? 3U : 2U))
+    throw Refusal("'shape' isn't that of the operation");
+  return {extents[0], extents[1], extents.size() > 2 ? extents[2] : 0};
+}
+
 ordered_json devices_json() {
   ordered_json all = ordered_json::array();
   for (const BackendInfo& backend : backends()) {
@@ -121,38 +195,54 @@ ordered_json to_json(const Result& r) {
   json["dtype"] = name(p.dtype);
   json["result_dtype"] = name(p.result);
   json["shape"] = shape_json(p);
-  json["batch"] = p.batch;
-  json["layout"] = p.layout;
   json["strides"] = {p.stride_in, p.stride_out};
   json["offsets"] = {p.offset_in, p.offset_out};
-  json["values"] = p.values;
   json["parameters"] = parameters_json(r.rung);
-  json["device"] = r.device;
-  json["requested"] = r.requested.empty() ? ordered_json() : ordered_json(r.requested);
   json["rung"] = r.rung.substr(0, r.rung.find(':'));
   if (r.rung_index >= 0) json["rung_index"] = r.rung_index;
-  json["why"] = r.why;
   if (r.built_in) json["built_in"] = true;
   json["numerics"] = name(r.numerics);
   json["vendor"] = r.vendor();
-  json["peer_ratio"] = r.peer_ratio ? ordered_json(*r.peer_ratio) : ordered_json();
-  json["verified"] = r.verified;
-  json["failure"] = r.failure.empty() ? ordered_json() : ordered_json(r.failure);
-  json["skipped"] = r.skipped;
   json["digest"] = fmt::format("{:016x}", r.digest);
-  json["method"] = r.method;
-  json["samples"] = r.samples;
-  json["seconds"] = {{"alloc", seconds_json(r.alloc)},   {"h2d", seconds_json(r.h2d)},
-                     {"kernel", seconds_json(r.kernel)}, {"d2h", seconds_json(r.d2h)},
-                     {"total", seconds_json(r.total)},   {"first", seconds_json(r.first)}};
-  json["spread"] = r.spread;
-  json["rounds"] = r.rounds;
   json["interval"] = {r.interval.low, r.interval.high};
-  json["rate"] = {{"value", r.rate}, {"unit", rated_by_flops(p) ? "flop/s" : "B/s"}};
-  json["roof"] = {
-      {"value", r.roof.value}, {"unit", r.roof.unit}, {"what", r.roof.what}, {"rounds", r.roofs}};
-  json["memory"] = r.memory;
+  each_field(r, [&json](const char* path, const auto& value) {
+    ordered_json& field = json[ordered_json::json_pointer(path)];
+    if constexpr (std::is_same_v<decltype(value), const std::optional<double>&>)
+      field = value ? ordered_json(*value) : ordered_json();
+    else
+      field = value;
+  });
+  json["rate"]["unit"] = rated_by_flops(p) ? "flop/s" : "B/s";
+  for (const char* word : {"requested", "failure"})
+    if (json[word] == "") json[word] = nullptr;
   return json;
+}
+
+Result result_of(const ordered_json& json) {
+  for (const char* key : {"device", "memory", "verified", "skipped", "rate", "roof", "seconds"})
+    json.at(key);
+  Result r;
+  r.problem = problem_of(json);
+  each_field(r, [&json](const char* path, auto& value) { read(json, path, value); });
+  read(json, "/rung", r.rung);
+  const ordered_json parameters = json.value("parameters", ordered_json::object());
+  char before = ':';
+  for (const auto& [key, value] : parameters.items()) {
+    r.rung += fmt::format("{}{}={}", before, key,
+                          value.is_string() ? value.get<std::string>() : value.dump());
+    before = ',';
+  }
+  read(json, "/rung_index", r.rung_index);
+  read(json, "/built_in", r.built_in);
+  std::string numerics(name(r.numerics)), digest = "0";
+  read(json, "/numerics", numerics);
+  r.numerics = parse_numerics(numerics);
+  read(json, "/digest", digest);
+  std::from_chars(digest.data(), digest.data() + digest.size(), r.digest, 16);
+  std::pair<double, double> interval;
+  read(json, "/interval", interval);
+  r.interval = {interval.first, interval.second};
+  return r;
 }
 
 ordered_json to_json(const Document& document) {

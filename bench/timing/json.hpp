@@ -13,7 +13,11 @@ namespace trine::bench {
 nlohmann::ordered_json host_json();
 nlohmann::ordered_json devices_json();
 nlohmann::ordered_json shape_json(const Problem& problem);
+/// The reverse; throws Refusal where it isn't the operation's.
+Size size_of_shape(Operation operation, const nlohmann::ordered_json& shape);
 nlohmann::ordered_json to_json(const Result& result);
+/// The reverse, for those who read a file: throws where the object is no result.
+Result result_of(const nlohmann::ordered_json& json);
 /// What a command leaves behind: its results and, under their names, the arrays that only some commands
 /// have (roofs, crossings, timelines, published).
 struct Document {

@@ -11,7 +11,7 @@
 namespace trine::bench {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
 const double kMargin = std::log1p(0.05);
@@ -36,6 +36,8 @@ json result(const std::string& device, double seconds, const std::string& rung =
           {"verified", true},
           {"failure", nullptr},
           {"skipped", false},
+          {"seconds", json::object()},
+          {"rate", {{"value", 1e9}}},
           {"rounds", std::vector<double>(10, seconds)},
           {"roof", {{"rounds", std::vector<double>(10, 1e9)}}}};
 }

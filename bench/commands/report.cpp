@@ -6,10 +6,10 @@
 #include <iostream>
 #include <sstream>
 
+#include "bench/report/writers.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
-#include "bench/report/writers.hpp"
 
 namespace trine::bench {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> files;
   std::string html, csv, markdown;
+  bool apart = false;
 };
 
 /// To the file of that name; "-" is the standard output.
@@ -35,10 +36,10 @@ int write_report(const ReportOptions& o) {
   for (const std::string& path : {o.html, o.csv, o.markdown})
     if (!path.empty() && path != "-") check_writable(path);
 
-  const report::Document document = report::read(o.files);
-  const report::Model model = report::model_of(document);
+  const report::Runs runs = report::read(o.files, o.apart);
+  const report::Model model = report::model_of(runs);
   std::ostringstream csv, markdown;
-  if (!o.csv.empty()) report::write_csv(csv, document);
+  if (!o.csv.empty()) report::write_csv(csv, runs);
   if (!o.markdown.empty()) report::write_markdown(markdown, model);
   const std::string html = o.html.empty() ? std::string() : report::page(model);
   put(o.html, html);
@@ -61,6 +62,8 @@ Command add_report(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--csv", o->csv, "one row a result; - prints it")->type_name("FILE");
   app.add_option("--markdown", o->markdown, "the tables; - prints them")->type_name("FILE");
+  app.add_flag("--apart", o->apart,
+               "each file is a host of its own: a before and an after of one machine");
   return [o] { return write_report(*o); };
 }
 

@@ -8,14 +8,24 @@ namespace trine::bench::report {
 namespace {
 
 bool same_case(const Entry& a, const Entry& b) {
-  return a.host == b.host && a.device == b.device && a.shape == b.shape &&
-         a.requested == b.requested && a.rung == b.rung && a.parameters == b.parameters;
+  return a.host == b.host && a.device == b.device && a.problem.size == b.problem.size &&
+         a.variant() == b.variant();
 }
 
 Row& row_of(Group& group, const Entry& e) {
   for (Row& row : group.rows)
     if (same_case(row.any(), e)) return row;
   return group.rows.emplace_back();
+}
+
+/// A later one takes an earlier one's place: of one machine several files may have measured the case.
+void set_latest(Row& row, const Entry& e) {
+  if (e.memory == "resident") {
+    (e.method == "sustained" ? row.sustained : row.single) = &e;
+    return;
+  }
+  std::erase_if(row.end_to_end, [&](const Entry* other) { return other->memory == e.memory; });
+  row.end_to_end.push_back(&e);
 }
 
 /// Each row against the fastest of the rung before it at the same size, in whatever parameters.
@@ -28,27 +38,27 @@ void set_steps(std::span<Row> rows) {
   const Row *first = nullptr, *before = nullptr, *here = nullptr;
   for (Row& row : rows) {
     row.method = method;
-    if (!row.good() || row.any().vendor) continue;
-    if (here != nullptr && here->any().rung != row.any().rung) {
+    if (!row.good() || row.any().vendor()) continue;
+    if (here != nullptr && here->any().rung_name != row.any().rung_name) {
       if (first == nullptr) first = here;
       before = here;
       here = nullptr;
     }
     if (before != nullptr) row.step = over(row, *before);
     if (first != nullptr) row.cumulative = over(row, *first);
-    if (here == nullptr || row.rated().rate.value > here->rated().rate.value) here = &row;
+    if (here == nullptr || row.rated().rate > here->rated().rate) here = &row;
   }
 }
 
 /// By host and device in order of appearance, by size, and up the ladder; vendors' last.
 void sort_rows(Group& group) {
-  using Key = std::tuple<size_t, double, bool, int64_t>;
+  using Key = std::tuple<size_t, double, bool, int>;
   std::map<std::pair<size_t, std::string>, size_t> places;
   std::map<const Entry*, Key> keys;
   for (const Row& row : group.rows) {
     const Entry& e = row.any();
     const size_t place = places.try_emplace({e.host, e.device}, places.size()).first->second;
-    keys[&e] = {place, group.x(e), e.vendor, e.rung_index};
+    keys[&e] = {place, group.x(e), e.vendor(), e.rung_index};
   }
   std::stable_sort(group.rows.begin(), group.rows.end(), [&](const Row& a, const Row& b) {
     return keys.at(&a.any()) < keys.at(&b.any());
@@ -57,7 +67,8 @@ void sort_rows(Group& group) {
     size_t end = begin + 1;
     const Entry& e = group.rows[begin].any();
     const auto same = [&](const Entry& other) {
-      return other.host == e.host && other.device == e.device && other.shape == e.shape;
+      return other.host == e.host && other.device == e.device &&
+             other.problem.size == e.problem.size;
     };
     while (end < group.rows.size() && same(group.rows[end].any())) ++end;
     set_steps(std::span(group.rows).subspan(begin, end - begin));
@@ -66,7 +77,8 @@ void sort_rows(Group& group) {
 }
 
 bool is_cube(const Entry& e) {
-  return std::all_of(e.shape.begin(), e.shape.end(), [&](int64_t n) { return n == e.shape[0]; });
+  const Size& s = e.problem.size;
+  return s.rows == s.cols && (e.problem.operation != Operation::gemm || s.cols == s.depth);
 }
 
 bool all_cubes(const Group& group) {
@@ -80,10 +92,10 @@ bool Row::good() const {
   for (const Entry* e : {single, sustained})
     if (e != nullptr && (!e->verified || e->skipped || !e->kernel || !(*e->kernel > 0)))
       return false;
-  return (single || sustained) && rated().rate.value > 0;
+  return (single || sustained) && rated().rate > 0;
 }
 
-Method common_method(std::span<const Row> rows, const Wanted& wanted) {
+Method common_method(std::span<const Row> rows, const Filter& wanted) {
   const bool sustained = std::all_of(rows.begin(), rows.end(), [&](const Row& r) {
     return !r.good() || !wanted(r) || r.sustained != nullptr;
   });
@@ -95,49 +107,68 @@ const char* name(Method method) {
 }
 
 double Group::x(const Entry& e) const {
-  if (operation == "reduce") return e.elements();
-  return std::round(std::pow(e.elements() / double(e.batch), 1.0 / double(e.shape.size())) * 1e6) /
-         1e6;
+  if (operation == Operation::reduce) return e.elements();
+  const double root = operation == Operation::gemm ? 1.0 / 3 : 1.0 / 2;
+  return std::round(std::pow(e.elements() / double(e.problem.batch), root) * 1e6) / 1e6;
 }
 
 std::string Group::axis_title() const {
-  if (operation == "reduce") return "elements";
-  if (all_cubes(*this)) return operation == "gemm" ? "N (N × N × N)" : "N (N × N)";
-  return operation == "gemm" ? "(m n k)^⅓" : "(rows × columns)^½";
+  if (operation == Operation::reduce) return "elements";
+  if (all_cubes(*this)) return operation == Operation::gemm ? "N (N × N × N)" : "N (N × N)";
+  return operation == Operation::gemm ? "(m n k)^⅓" : "(rows × columns)^½";
 }
 
-std::vector<Group> groups(const Document& document) {
+bool Group::plain() const {
+  const Entry& e = rows.front().any();
+  const Problem& p = e.problem;
+  return p.axis == Axis::all && p.map == Map::identity && p.result == p.dtype &&
+         p.layout.find('c') == std::string::npos && p.batch == 1 && !e.access;
+}
+
+std::vector<Group> groups(const Runs& runs) {
   std::vector<Group> all;
-  for (const Entry& e : document.results) {
+  for (const Entry& e : runs.results) {
     const std::string title = e.group();
     auto found =
         std::find_if(all.begin(), all.end(), [&](const Group& g) { return g.title == title; });
     if (found == all.end())
       found = all.insert(all.end(), Group{.title = title,
-                                          .operation = e.operation,
-                                          .dtype = e.dtype,
-                                          .unit = e.operation == "gemm" ? "flop/s" : "B/s",
+                                          .operation = e.problem.operation,
+                                          .dtype = std::string(name(e.problem.dtype)),
+                                          .unit = e.unit(),
                                           .rows = {}});
     Row& row = row_of(*found, e);
-    if (e.memory != "resident")
-      row.whole.push_back(&e);
-    else
-      (e.method == "sustained" ? row.sustained : row.single) = &e;
+    set_latest(row, e);
   }
   for (Group& group : all) sort_rows(group);
   return all;
 }
 
-std::vector<std::string> devices(const Document& document, const Group& group) {
+std::vector<const Extra*> break_evens(const Runs& runs, const Group& group,
+                                      const std::string& memory) {
+  std::vector<const Extra*> found;
+  const Problem& p = group.rows.front().any().problem;
+  for (const Extra& extra : runs.crossings) {
+    const auto is = [&](const char* key, std::string_view value) {
+      return text_of(extra.value, key) == value;
+    };
+    if (group.plain() && is("operation", name(p.operation)) && is("dtype", group.dtype) &&
+        is("memory", memory) && (is("function", "") || is("function", name(p.function))))
+      found.push_back(&extra);
+  }
+  return found;
+}
+
+std::vector<std::string> devices(const Runs& runs, const Group& group) {
   std::vector<std::string> names;
   for (const Row& row : group.rows) {
-    const std::string name = document.device(row.any().host, row.any().device);
+    const std::string name = runs.device(row.any().host, row.any().device);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
 }
 
-std::vector<double> sizes(const Group& group, const Wanted& wanted) {
+std::vector<double> sizes(const Group& group, const Filter& wanted) {
   std::vector<double> found;
   for (const Row& row : group.rows)
     if (wanted(row)) found.push_back(group.x(row.any()));
@@ -146,12 +177,12 @@ std::vector<double> sizes(const Group& group, const Wanted& wanted) {
   return found;
 }
 
-const Entry* best(const Group& group, Method method, const Wanted& wanted) {
+const Entry* best(const Group& group, Method method, const Filter& wanted) {
   const Entry* found = nullptr;
   for (const Row& row : group.rows) {
     const Entry* entry = row.*method;
     if (!entry || !row.good() || !wanted(row)) continue;
-    if (found == nullptr || entry->rate.value > found->rate.value) found = entry;
+    if (found == nullptr || entry->rate > found->rate) found = entry;
   }
   return found;
 }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "curves.hpp"
-
 namespace trine::bench::report {
 namespace {
 
@@ -15,41 +13,24 @@ bool worth_drawing(const Figure& figure) {
                      [](const Series& s) { return s.data.size() > 1; });
 }
 
-/// Marks the crossings of resident data between devices whose curves the picture has, and says so.
-void mark_crossings(const Document& document, const Group& group, Figure& figure) {
-  const Entry& e = group.rows.front().any();
-  // What crossings are of: whole arrays as they lie.
-  const bool plain = (e.operation != "reduce" || (e.axis == "all" && e.map == "identity")) &&
-                     e.result_dtype == e.dtype && e.layout.find('c') == std::string::npos &&
-                     !e.access;
-  if (!plain) return;
+/// Marks the break-even points of resident data between devices whose curves the picture has, and says so.
+void mark_break_evens(const Runs& runs, const Group& group, Figure& figure) {
   const auto drawn = [&](const std::string& device) {
     return std::any_of(figure.series.begin(), figure.series.end(),
                        [&](const Series& series) { return series.label == device; });
   };
-  for (const Extra& extra : document.crossings) {
-    const ordered_json& c = extra.value;
-    const auto text = [&](const char* key) {
-      const ordered_json value = c.value(key, ordered_json());
-      return value.is_string() ? value.get<std::string>() : std::string();
-    };
-    const auto number = [&](const char* key) {
-      const ordered_json value = c.value(key, ordered_json());
-      return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-    };
-    if (text("operation") != group.operation || text("dtype") != group.dtype ||
-        text("memory") != "resident" || !number("size") ||
-        c.value("never", ordered_json()) == true ||
-        (!text("function").empty() && text("function") != e.function))
-      continue;
-    const std::string from = document.device(extra.host, text("from"));
-    const std::string to = document.device(extra.host, text("to"));
-    if (!drawn(from) || !drawn(to)) continue;
-    const Mark mark{.at = *number("size"), .low = number("low"), .high = number("high")};
-    figure.note += fmt::format("{} {} overtakes {} at {:.0f}",
-                               figure.marks.empty() ? " As calibrated," : "", to, from, mark.at);
+  for (const Extra* extra : break_evens(runs, group, "resident")) {
+    const ordered_json& c = extra->value;
+    const std::optional<double> at = number_of(c, "size");
+    const std::string from = runs.device(extra->host, text_of(c, "from"));
+    const std::string to = runs.device(extra->host, text_of(c, "to"));
+    if (!at || !drawn(from) || !drawn(to)) continue;
+    const Mark mark{.at = *at, .low = number_of(c, "low"), .high = number_of(c, "high")};
+    figure.note += fmt::format("{} {} overtakes {} at {}",
+                               figure.marks.empty() ? " Submit to wait, as calibrated:" : "", to,
+                               from, count_text(mark.at));
     figure.note += mark.low && mark.high
-                       ? fmt::format(" (between {:.0f} and {:.0f}).", *mark.low, *mark.high)
+                       ? fmt::format(" ({} to {}).", count_text(*mark.low), count_text(*mark.high))
                        : ".";
     figure.marks.push_back(mark);
   }
@@ -57,7 +38,7 @@ void mark_crossings(const Document& document, const Group& group, Figure& figure
 
 /// Bars down the ladder, from a common zero, at the size that most rungs have.
 Figure ladder_bars(Figure figure, const Group& group, const std::string& device, int slot,
-                   const Wanted& here) {
+                   const Filter& here) {
   std::map<double, size_t> rungs;
   for (const Series& series : figure.series)
     for (const Point& p : series.data) ++rungs[p.x];
@@ -71,9 +52,9 @@ Figure ladder_bars(Figure figure, const Group& group, const std::string& device,
   figure.x = {"rung", "", Scale::names, {}};
   for (const Series& series : figure.series)
     if (const Entry* e = best(group, method, [&](const Row& r) {
-          return of_size(r) && r.any().rung == series.label;
+          return of_size(r) && r.any().rung_name == series.label;
         })) {
-      bars.data.push_back({double(figure.x.names.size()), e->rate.value, e->variant()});
+      bars.data.push_back({double(figure.x.names.size()), e->rate, e->variant()});
       figure.x.names.push_back(series.label);
     }
   figure.kind = Figure::Kind::bars;
@@ -84,33 +65,90 @@ Figure ladder_bars(Figure figure, const Group& group, const std::string& device,
 
 }  // namespace
 
-std::vector<Figure> overview(const Document& document, const Group& group, Palette& palette) {
+std::string device_of(const Runs& runs, const Row& row) {
+  return runs.device(row.any().host, row.any().device);
+}
+
+Axis size_axis(const Group& group) { return {group.axis_title(), "", Scale::log2}; }
+
+Axis rate_axis(const Group& group, Method method, Scale scale) {
+  const char* what = group.unit == "B/s" ? "effective bandwidth" : "performance";
+  return {fmt::format("{}, {}", what, name(method)), group.unit, scale};
+}
+
+Series envelope(const Group& group, Method method, const std::string& label, int slot,
+                const Filter& wanted) {
+  Series series{.label = label, .slot = slot};
+  for (double size : sizes(group, wanted))
+    if (const Entry* e = best(group, method,
+                              [&](const Row& r) { return group.x(r.any()) == size && wanted(r); }))
+      series.data.push_back({size, e->rate, e->variant()});
+  return series;
+}
+
+void add_if_any(Figure& figure, Series series) {
+  if (!series.data.empty()) figure.series.push_back(std::move(series));
+}
+
+std::vector<std::string> rungs_of(const Runs& runs, const Group& group, const std::string& device) {
+  std::vector<const Entry*> all;
+  for (const Row& row : group.rows)
+    if (row.good() && device_of(runs, row) == device) all.push_back(&row.any());
+  std::stable_sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) {
+    return std::pair(a->vendor(), a->rung_index) < std::pair(b->vendor(), b->rung_index);
+  });
+  std::vector<std::string> names;
+  for (const Entry* e : all)
+    if (std::find(names.begin(), names.end(), e->rung_name) == names.end())
+      names.push_back(e->rung_name);
+  return names;
+}
+
+std::string size_text(const Group& group, double size) {
+  for (const Row& row : group.rows)
+    if (group.x(row.any()) == size) return row.any().size();
+  return fmt::format("{:g}", size);
+}
+
+std::vector<Figure> overview(const Runs& runs, const Group& group, Palette& palette) {
   const Method method = common_method(group.rows, [](const Row&) { return true; });
   Figure figure{.title = group.title + ", the devices",
                 .note = "The fastest rung of each device at each size; peers dashed.",
                 .x = size_axis(group),
                 .y = rate_axis(group, method)};
-  for (const std::string& name : devices(document, group)) {
+  for (const std::string& name : devices(runs, group)) {
     const int slot = palette.devices.of(name);
-    const auto own = [&](const Row& r) {
-      return device_of(document, r) == name && !r.any().vendor;
-    };
+    const auto own = [&](const Row& r) { return device_of(runs, r) == name && !r.any().vendor(); };
     add_if_any(figure, envelope(group, method, name, slot, own));
-    for (const std::string& rung : rungs_of(document, group, name)) {
+    for (const std::string& rung : rungs_of(runs, group, name)) {
       Series peer =
           envelope(group, method, fmt::format("{} on {}", rung, name), slot, [&](const Row& r) {
-            return device_of(document, r) == name && r.any().vendor && r.any().rung == rung;
+            return device_of(runs, r) == name && r.any().vendor() && r.any().rung_name == rung;
           });
       peer.dashed = true;
       add_if_any(figure, std::move(peer));
     }
   }
-  if (!worth_drawing(figure)) return {};
-  mark_crossings(document, group, figure);
+  if (figure.series.empty()) return {};
+  if (!worth_drawing(figure)) {
+    // One size: a bar for each.
+    Series bars{.label = group.title};
+    for (const Series& series : figure.series) {
+      bars.data.push_back({double(figure.x.names.size()), series.data[0].y, series.data[0].label});
+      figure.x.names.push_back(series.label);
+    }
+    figure.title += ", " + size_text(group, figure.series[0].data[0].x);
+    figure.kind = Figure::Kind::bars;
+    figure.x.scale = Scale::names;
+    figure.y.scale = Scale::linear;
+    figure.series = {bars};
+    return {figure};
+  }
+  mark_break_evens(runs, group, figure);
   return {figure};
 }
 
-std::vector<Figure> speedups(const Document& document, const Group& group, Palette& palette) {
+std::vector<Figure> speedups(const Runs& runs, const Group& group, Palette& palette) {
   const Method method = common_method(group.rows, [](const Row&) { return true; });
   Figure figure{.title = group.title + ", speed-up over the peers",
                 .note =
@@ -118,20 +156,20 @@ std::vector<Figure> speedups(const Document& document, const Group& group, Palet
                     "faster.",
                 .x = size_axis(group),
                 .y = {fmt::format("speed-up, {}", name(method)), "×", Scale::log}};
-  const std::vector<std::string> names = devices(document, group);
+  const std::vector<std::string> names = devices(runs, group);
   const auto is_cpu = [](const std::string& name) { return name.find("cpu") != std::string::npos; };
   for (const std::string& ours : names)
     for (const std::string& theirs : names) {
       if (theirs != ours && (!is_cpu(theirs) || is_cpu(ours))) continue;
-      for (const std::string& rung : rungs_of(document, group, theirs)) {
+      for (const std::string& rung : rungs_of(runs, group, theirs)) {
         Series series{
             .label = fmt::format("{} over {}{}", ours, rung, ours == theirs ? "" : " on " + theirs),
             .slot = palette.devices.of(ours),
             .dashed = ours != theirs};
         const auto at = [&](const std::string& device, double size, bool vendor) {
           return best(group, method, [&, size, vendor](const Row& r) {
-            return device_of(document, r) == device && group.x(r.any()) == size &&
-                   r.any().vendor == vendor && (!vendor || r.any().rung == rung);
+            return device_of(runs, r) == device && group.x(r.any()) == size &&
+                   r.any().vendor() == vendor && (!vendor || r.any().rung_name == rung);
           });
         };
         for (double size : sizes(group, [](const Row& r) { return r.good(); })) {
@@ -146,17 +184,17 @@ std::vector<Figure> speedups(const Document& document, const Group& group, Palet
   return {figure};
 }
 
-std::vector<Figure> ladder(const Document& document, const Group& group, const std::string& device,
+std::vector<Figure> ladder(const Runs& runs, const Group& group, const std::string& device,
                            Palette& palette) {
-  const auto here = [&](const Row& r) { return r.good() && device_of(document, r) == device; };
+  const auto here = [&](const Row& r) { return r.good() && device_of(runs, r) == device; };
   const Method method = common_method(group.rows, here);
-  const std::vector<std::string> rungs = rungs_of(document, group, device);
+  const std::vector<std::string> rungs = rungs_of(runs, group, device);
   const auto fastest = [&](const std::string& rung) {
-    return best(group, method, [&](const Row& r) { return here(r) && r.any().rung == rung; });
+    return best(group, method, [&](const Row& r) { return here(r) && r.any().rung_name == rung; });
   };
   // One own rung and its peers are in the overview.
   if (std::count_if(rungs.begin(), rungs.end(), [&](const std::string& rung) {
-        return fastest(rung) && !fastest(rung)->vendor;
+        return fastest(rung) && !fastest(rung)->vendor();
       }) < 2)
     return {};
   Figure figure{.title = fmt::format("{}, the ladder on {}", group.title, device),
@@ -165,8 +203,8 @@ std::vector<Figure> ladder(const Document& document, const Group& group, const s
                 .y = rate_axis(group, method)};
   for (const std::string& rung : rungs) {
     Series series = envelope(group, method, rung, palette.rungs.of(rung),
-                             [&](const Row& r) { return here(r) && r.any().rung == rung; });
-    series.dashed = fastest(rung) && fastest(rung)->vendor;
+                             [&](const Row& r) { return here(r) && r.any().rung_name == rung; });
+    series.dashed = fastest(rung) && fastest(rung)->vendor();
     add_if_any(figure, std::move(series));
   }
   const auto swept = std::count_if(figure.series.begin(), figure.series.end(),

@@ -53,7 +53,6 @@ ordered_json to_json(const Figure& figure) {
   ordered_json json = {{"kind", kKinds[int(figure.kind)]},
                        {"title", figure.title},
                        {"note", figure.note},
-                       {"folded", figure.folded},
                        {"x", to_json(figure.x)},
                        {"y", to_json(figure.y)},
                        {"series", ordered_json::array()},
@@ -119,6 +118,7 @@ ordered_json to_json(const Model& model) {
     for (const Table& table : section.tables) tables.push_back(to_json(table));
     sections.push_back({{"title", section.title},
                         {"level", section.level},
+                        {"folded", section.folded},
                         {"text", section.text},
                         {"alarm", section.alarm},
                         {"figures", figures},

@@ -74,12 +74,12 @@ struct Figure {
   std::vector<Series> series = {};
   std::vector<Mark> marks = {};
   std::vector<Span> spans = {};
-  bool folded = false;  ///< one of many: drawn when it is opened
 };
 
 struct Section {
   std::string title, text;
-  int level = 2;
+  int level = 2;        ///< a section is part of the last one before it with a smaller level
+  bool folded = false;  ///< a detail, to be opened; its figures are drawn then
   std::vector<Figure> figures = {};
   std::vector<Table> tables = {};
   bool alarm = false;

@@ -12,18 +12,12 @@
 namespace trine::bench::report {
 namespace {
 
-std::string text(const ordered_json& object, const char* key) {
-  const ordered_json value = object.value(key, ordered_json());
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-}
-
 double number(const ordered_json& object, const char* key) {
-  const ordered_json value = object.value(key, ordered_json());
-  return value.is_number() ? value.get<double>() : 0;
+  return number_of(object, key).value_or(0);
 }
 
 /// Phases and lanes have one colour each: copies in, kernels, copies out.
-constexpr int kInSlot = 4, kKernelSlot = 1, kOutSlot = 2, kWholeSlot = 5, kOtherSlot = 7;
+constexpr int kInSlot = 4, kKernelSlot = 1, kOutSlot = 2, kTotalSlot = 5, kOtherSlot = 7;
 
 int lane_slot(const std::string& lane) {
   if (lane == "copy in") return kInSlot;
@@ -37,13 +31,13 @@ struct Bounds {
 };
 
 /// Measured in the run: the roofs of `trine roof`, else those that stand beside the results.
-Bounds measured(const Document& document, size_t host, const std::string& device,
+Bounds measured(const Runs& runs, size_t host, const std::string& device,
                 const std::string& dtype) {
   Bounds bounds;
-  for (const Extra& extra : document.roofs) {
+  for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
-    if (extra.host != host || text(r, "device") != device) continue;
-    const std::string what = text(r, "what"), of = text(r, "dtype");
+    if (extra.host != host || text_of(r, "device") != device) continue;
+    const std::string what = text_of(r, "what"), of = text_of(r, "dtype");
     if (what == "read" || what == "copy" || what == "write")
       bounds.bandwidth = std::max(bounds.bandwidth, number(r, "value"));
     if ((what == "fma" || what == "tensor") && of == dtype)
@@ -52,29 +46,28 @@ Bounds measured(const Document& document, size_t host, const std::string& device
   // Of memory, the roof beside the largest case: smaller ones lie in caches.
   const bool known = bounds.bandwidth > 0;
   double largest = 0;
-  for (const Entry& e : document.results) {
+  for (const Entry& e : runs.results) {
     if (e.host != host || e.device != device || !e.verified) continue;
     if (e.roof.unit == "B/s" && !known && e.bytes() > largest) {
       largest = e.bytes();
       bounds.bandwidth = e.roof.value;
     }
-    if (e.roof.unit == "flop/s" && e.dtype == dtype)
+    if (e.roof.unit == "flop/s" && name(e.problem.dtype) == dtype)
       bounds.flops = std::max(bounds.flops, e.roof.value);
   }
   return bounds;
 }
 
 /// The data sheet's.
-Bounds nominal(const Document& document, size_t host, const std::string& device,
-               const std::string& dtype) {
-  const ordered_json& devices = document.hosts[host].devices;
+Bounds nominal(const Runs& runs, size_t host, const std::string& device, const std::string& dtype) {
+  const ordered_json& devices = runs.hosts[host].devices;
   Bounds bounds{nominal_bandwidth(devices, device), nominal_flops(devices, device, dtype)};
-  for (const Extra& extra : document.roofs) {
+  for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
-    if (extra.host != host || text(r, "device") != device) continue;
-    const bool flops = text(r, "unit") == "flop/s";
-    if (flops && text(r, "dtype") != dtype) continue;
-    if (!flops && text(r, "what") != "read" && text(r, "what") != "copy") continue;
+    if (extra.host != host || text_of(r, "device") != device) continue;
+    const bool flops = text_of(r, "unit") == "flop/s";
+    if (flops && text_of(r, "dtype") != dtype) continue;
+    if (!flops && text_of(r, "what") != "read" && text_of(r, "what") != "copy") continue;
     double& bound = flops ? bounds.flops : bounds.bandwidth;
     bound = std::max(bound, number(r, "nominal"));
   }
@@ -99,25 +92,25 @@ Series roof_line(const std::string& label, int slot, const Bounds& bounds, doubl
 }
 
 /// The rungs of a device with their arithmetic intensity, each at its largest size and fastest there.
-Series rung_points(const Document& document, const std::vector<Group>& groups, size_t host,
+Series rung_points(const Runs& runs, const std::vector<Group>& groups, size_t host,
                    const std::string& device, const std::string& dtype, int slot) {
-  Series series{.label = document.device(host, device), .slot = slot, .line = false};
+  Series series{.label = runs.device(host, device), .slot = slot, .line = false};
   std::map<std::string, const Entry*> fastest;
   for (const Group& group : groups)
     for (const Row& row : group.rows) {
       const Entry* e = row.single;
-      if (!e || !row.good() || e->host != host || e->device != device || e->dtype != dtype ||
-          e->flops() <= 0)
+      if (!e || !row.good() || e->host != host || e->device != device ||
+          name(e->problem.dtype) != dtype || e->flops() <= 0)
         continue;
-      const Entry*& best = fastest[group.title + " " + e->rung];
-      const auto key = [](const Entry& of) { return std::pair(of.bytes(), of.rate.value); };
+      const Entry*& best = fastest[group.title + " " + e->rung_name];
+      const auto key = [](const Entry& of) { return std::pair(of.bytes(), of.rate); };
       if (best == nullptr || key(*e) > key(*best)) best = e;
     }
   for (const auto& [name, found] : fastest) {
     const Entry& e = *found;
     const double intensity = e.flops() / e.bytes();
     series.data.push_back({intensity,
-                           e.rate.unit == "B/s" ? e.rate.value * intensity : e.rate.value,
+                           e.problem.operation != Operation::gemm ? e.rate * intensity : e.rate,
                            e.variant(), fmt::format("{}, {}", e.group(), e.size())});
   }
   return series;
@@ -136,9 +129,9 @@ std::string overlap_note(const ordered_json& timeline) {
                      ratio_text(number(timeline, "gain")));
 }
 
-std::vector<std::string> devices_of(const Document& document, size_t host) {
+std::vector<std::string> devices_of(const Runs& runs, size_t host) {
   std::vector<std::string> names;
-  for (const Entry& e : document.results)
+  for (const Entry& e : runs.results)
     if (e.host == host && std::find(names.begin(), names.end(), e.device) == names.end())
       names.push_back(e.device);
   return names;
@@ -148,9 +141,9 @@ void add_roof(Figure& figure, Series series) {
   if (!series.data.empty()) figure.series.push_back(std::move(series));
 }
 
-Figure roofline(const Document& document, const std::vector<Group>& groups, size_t host,
+Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
                 const std::string& dtype, Palette& palette) {
-  const std::string& label = document.hosts[host].label;
+  const std::string& label = runs.hosts[host].label;
   Figure figure{
       .title = fmt::format("Roofline, {}{}", dtype, label.empty() ? "" : ", host " + label),
       .note =
@@ -160,9 +153,9 @@ Figure roofline(const Document& document, const std::vector<Group>& groups, size
       .y = {"performance", "flop/s", Scale::log}};
   double left = 0.1, right = 10;
   std::vector<Series> points;
-  for (const std::string& device : devices_of(document, host)) {
-    points.push_back(rung_points(document, groups, host, device, dtype,
-                                 palette.devices.of(document.device(host, device))));
+  for (const std::string& device : devices_of(runs, host)) {
+    points.push_back(rung_points(runs, groups, host, device, dtype,
+                                 palette.devices.of(runs.device(host, device))));
     for (const Point& p : points.back().data) {
       left = std::min(left, p.x / 2);
       right = std::max(right, p.x * 2);
@@ -172,9 +165,9 @@ Figure roofline(const Document& document, const std::vector<Group>& groups, size
     if (of.data.empty()) continue;
     const std::string device = label.empty() ? of.label : of.label.substr(label.size() + 1);
     add_roof(figure, roof_line(of.label + ", measured", of.slot,
-                               measured(document, host, device, dtype), left, right));
-    Series sheet = roof_line(of.label + ", nominal", of.slot,
-                             nominal(document, host, device, dtype), left, right);
+                               measured(runs, host, device, dtype), left, right));
+    Series sheet =
+        roof_line(of.label + ", nominal", of.slot, nominal(runs, host, device, dtype), left, right);
     sheet.dashed = true;
     add_roof(figure, std::move(sheet));
     figure.series.push_back(of);
@@ -184,21 +177,21 @@ Figure roofline(const Document& document, const std::vector<Group>& groups, size
 
 }  // namespace
 
-std::vector<Figure> rooflines(const Document& document, const std::vector<Group>& groups,
+std::vector<Figure> rooflines(const Runs& runs, const std::vector<Group>& groups,
                               Palette& palette) {
   std::vector<Figure> figures;
-  for (size_t host = 0; host < document.hosts.size(); ++host)
+  for (size_t host = 0; host < runs.hosts.size(); ++host)
     for (const char* dtype : {"f32", "f64", "i32"}) {
-      Figure figure = roofline(document, groups, host, dtype, palette);
+      Figure figure = roofline(runs, groups, host, dtype, palette);
       if (!figure.series.empty()) figures.push_back(std::move(figure));
     }
   return figures;
 }
 
-std::vector<Figure> phases(const Document& document, const Group& group) {
+std::vector<Figure> phases(const Runs& runs, const Group& group) {
   std::map<double, std::vector<const Entry*>> by_size;
   for (const Row& row : group.rows)
-    for (const Entry* e : row.whole)
+    for (const Entry* e : row.end_to_end)
       if (e->verified && e->total && *e->total > 0) by_size[group.x(*e)].push_back(e);
   if (by_size.empty()) return {};
   // The largest of the sizes with the most bars.
@@ -209,9 +202,9 @@ std::vector<Figure> phases(const Document& document, const Group& group) {
   const std::vector<const Entry*>& bars = most->second;
   Figure figure{
       .kind = Figure::Kind::stack,
-      .title = fmt::format("{}, the whole program at {}", group.title, bars.front()->size()),
+      .title = fmt::format("{}, end to end at {}", group.title, bars.front()->size()),
       .note =
-          "Medians of the phases, each measured for itself. “Whole” is a pass whose phases "
+          "Medians of the phases, each measured for itself. “Total” is a pass whose phases "
           "overlap or don't exist apart.",
       .x = {"device and host memory", "", Scale::names, {}},
       .y = {"time", "s", Scale::linear}};
@@ -227,31 +220,31 @@ std::vector<Figure> phases(const Document& document, const Group& group) {
         series.data.push_back({double(i), *seconds});
     figure.series.push_back(std::move(series));
   }
-  Series whole{.label = "whole", .slot = kWholeSlot};
+  Series total{.label = "total", .slot = kTotalSlot};
   for (size_t i = 0; i < bars.size(); ++i) {
     const Entry& e = *bars[i];
-    figure.x.names.push_back(document.device(e.host, e.device) + " " + e.memory);
-    if (!e.in_phases()) whole.data.push_back({double(i), *e.total});
+    figure.x.names.push_back(runs.device(e.host, e.device) + " " + e.memory);
+    if (!e.in_phases()) total.data.push_back({double(i), *e.total});
   }
-  figure.series.push_back(std::move(whole));
+  figure.series.push_back(std::move(total));
   std::erase_if(figure.series, [](const Series& s) { return s.data.empty(); });
   return {figure};
 }
 
-std::vector<Figure> timelines(const Document& document) {
+std::vector<Figure> timelines(const Runs& runs) {
   std::vector<Figure> figures;
-  for (const Extra& extra : document.timelines) {
+  for (const Extra& extra : runs.timelines) {
     const ordered_json& t = extra.value;
     Figure figure{
         .kind = Figure::Kind::spans,
-        .title = fmt::format("{} {} {} on {}, {}", text(t, "operation"), text(t, "dtype"),
-                             size_text(text(t, "operation"), shape_of(t)),
-                             document.device(extra.host, text(t, "device")), text(t, "memory")),
+        .title = fmt::format("{} {} {} on {}, {}", text_of(t, "operation"), text_of(t, "dtype"),
+                             timeline_size(t), runs.device(extra.host, text_of(t, "device")),
+                             text_of(t, "memory")),
         .note = overlap_note(t),
         .x = {"time", "s", Scale::linear},
         .y = {"lane", "", Scale::names, {}}};
     for (const ordered_json& span : t.value("spans", ordered_json::array())) {
-      const std::string lane = text(span, "lane");
+      const std::string lane = text_of(span, "lane");
       auto& names = figure.y.names;
       auto found = std::find(names.begin(), names.end(), lane);
       if (found == names.end()) {

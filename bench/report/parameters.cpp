@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "bench/stats/overtaking.hpp"
-#include "curves.hpp"
 #include "figures.hpp"
 
 namespace trine::bench::report {
@@ -33,7 +32,7 @@ bool parameter_less(const std::string& a, const std::string& b) {
 }
 
 std::vector<std::string> values_of(const Group& group, const std::string& key,
-                                   const Wanted& wanted) {
+                                   const Filter& wanted) {
   std::vector<std::string> values;
   for (const Row& row : group.rows) {
     const std::string value = row.any().parameter(key);
@@ -67,7 +66,7 @@ std::string others(const Entry& e, const std::string& key) {
 /// The other parameters with which most values of `key` were measured, at most sizes; of several such
 /// those that are the fastest.
 std::string most_measured(const Group& group, Method method, const std::string& key,
-                          const Wanted& wanted) {
+                          const Filter& wanted) {
   struct Measured {
     std::set<std::string> values = {};
     std::set<std::pair<std::string, double>> places = {};
@@ -81,7 +80,7 @@ std::string most_measured(const Group& group, Method method, const std::string& 
     Measured& measured = all[others(*e, key)];
     measured.values.insert(e->parameter(key));
     measured.places.emplace(e->parameter(key), group.x(*e));
-    measured.fastest = std::max(measured.fastest, e->rate.value);
+    measured.fastest = std::max(measured.fastest, e->rate);
   }
   const auto most = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return a.second.key() < b.second.key();
@@ -90,15 +89,15 @@ std::string most_measured(const Group& group, Method method, const std::string& 
 }
 
 /// What a picture against a parameter is of: one rung on one device, its other parameters held.
-struct Held {
+struct Fixed {
   std::string title, key, others;
   std::vector<std::string> values;
   Method method;
-  Wanted wanted;
+  Filter wanted;
   std::string note() const { return others.empty() ? "" : fmt::format("With {}.", others); }
 };
 
-Figure against_parameter(const Group& group, const Held& held) {
+Figure against_parameter(const Group& group, const Fixed& held) {
   Figure figure{.kind = Figure::Kind::bars,
                 .title = fmt::format("{}, by {}", held.title, held.key),
                 .note = held.note(),
@@ -128,7 +127,7 @@ Figure against_parameter(const Group& group, const Held& held) {
     Series series{.label = size_text(group, shown[i]), .ramp = ramp(i, shown.size())};
     for (size_t v = 0; v < held.values.size(); ++v)
       if (const Entry* e = at(shown[i], held.values[v]))
-        series.data.push_back({double(v), e->rate.value, e->variant()});
+        series.data.push_back({double(v), e->rate, e->variant()});
     add_if_any(figure, std::move(series));
   }
   return figure;
@@ -145,17 +144,17 @@ Overtaking overtaking(const Series& curve, const Series& other) {
 
 /// The CPU's curve to compare a GPU's with: one thread's where it was measured, on the CPU device with
 /// the most sizes.
-Series cpu_curve(const Document& document, const Group& group, Method method, size_t host,
+Series cpu_curve(const Runs& runs, const Group& group, Method method, size_t host,
                  Palette& palette) {
   Series curve;
   for (const bool sequential : {true, false}) {
-    for (const std::string& device : devices(document, group)) {
+    for (const std::string& device : devices(runs, group)) {
       Series series = envelope(group, method, device + (sequential ? " sequential" : ""),
                                palette.devices.of(device), [&](const Row& r) {
                                  const Entry& e = r.any();
                                  return e.host == host && e.device.starts_with("cpu") &&
-                                        !e.vendor && device_of(document, r) == device &&
-                                        (!sequential || e.rung == "sequential");
+                                        !e.vendor() && device_of(runs, r) == device &&
+                                        (!sequential || e.rung_name == "sequential");
                                });
       if (series.data.size() > curve.data.size()) curve = std::move(series);
     }
@@ -166,14 +165,14 @@ Series cpu_curve(const Document& document, const Group& group, Method method, si
 }
 
 /// 004's picture, by single launches as its table.
-Figure against_size(const Document& document, const Group& group, const Held& held,
-                    const Entry& any, Palette& palette) {
+Figure against_size(const Runs& runs, const Group& group, const Fixed& held, const Entry& any,
+                    Palette& palette) {
   Figure figure{.title = held.title + ", by threads a group",
                 .note = held.note(),
                 .x = size_axis(group),
                 .y = rate_axis(group, held.method)};
   const bool on_cpu = any.device.starts_with("cpu");
-  Series cpu = on_cpu ? Series() : cpu_curve(document, group, held.method, any.host, palette);
+  Series cpu = on_cpu ? Series() : cpu_curve(runs, group, held.method, any.host, palette);
   std::map<std::string, std::vector<std::string>> threads;
   for (size_t i = 0; i < held.values.size(); ++i) {
     Series series = envelope(group, held.method, held.values[i] + " threads", 0, [&](const Row& r) {
@@ -200,30 +199,30 @@ Figure against_size(const Document& document, const Group& group, const Held& he
 
 }  // namespace
 
-std::vector<Figure> parameters(const Document& document, const Group& group,
-                               const std::string& device, Palette& palette) {
+std::vector<Figure> parameters(const Runs& runs, const Group& group, const std::string& device,
+                               Palette& palette) {
   std::vector<Figure> figures;
-  for (const std::string& rung : rungs_of(document, group, device)) {
+  for (const std::string& rung : rungs_of(runs, group, device)) {
     const auto here = [&](const Row& r) {
-      return r.good() && device_of(document, r) == device && r.any().rung == rung;
+      return r.good() && device_of(runs, r) == device && r.any().rung_name == rung;
     };
     const Entry& any = std::find_if(group.rows.begin(), group.rows.end(), here)->any();
     for (const auto& [key, value] : any.parameters) {
-      const bool threads = key == "threads" && group.operation == "reduce";
+      const bool threads = key == "threads" && group.operation == Operation::reduce;
       const Method method = threads ? &Row::single : common_method(group.rows, here);
-      Held held{.title = fmt::format("{}, {} on {}", group.title, rung, device),
-                .key = key,
-                .others = most_measured(group, method, key, here),
-                .values = {},
-                .method = method,
-                .wanted = {}};
+      Fixed held{.title = fmt::format("{}, {} on {}", group.title, rung, device),
+                 .key = key,
+                 .others = most_measured(group, method, key, here),
+                 .values = {},
+                 .method = method,
+                 .wanted = {}};
       held.wanted = [&](const Row& r) {
         return here(r) && others(r.any(), held.key) == held.others;
       };
       held.values = values_of(group, key, held.wanted);
       if (held.values.size() < 2) continue;
       Figure figure = threads && sizes(group, held.wanted).size() > 1
-                          ? against_size(document, group, held, any, palette)
+                          ? against_size(runs, group, held, any, palette)
                           : against_parameter(group, held);
       if (!figure.series.empty()) figures.push_back(std::move(figure));
     }

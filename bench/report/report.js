@@ -2,10 +2,11 @@
 // decided by the program that wrote the page; strings only ever become text.
 "use strict";
 (() => {
+  const { words, ticksOf } = Axes;
   const data = JSON.parse(document.getElementById("data").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const print = matchMedia("print");
-  const charts = [];
+  const figures = [];  // {figure, canvas, legend, chart}
 
   // Eight hues that stay apart for the colour-blind (after Okabe and Ito), darkened for paper or
   // lightened for a dark screen, and a scale for curves that have an order (after viridis).
@@ -21,7 +22,8 @@
       ramp: ["#8a6fd1", "#5f8fd0", "#2fb0b0", "#5fce7a", "#f0e442"],
     },
   };
-  const theme = () => (dark.matches && !print.matches ? themes.dark : themes.light);
+  let saving = false;  // what is saved is for paper and slides
+  const theme = () => (dark.matches && !print.matches && !saving ? themes.dark : themes.light);
   const shapes = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded", "cross"];
 
   const hex = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
@@ -48,27 +50,6 @@
     }
     element.append(...children);
     return element;
-  }
-
-  const three = (value) => {
-    const magnitude = Math.abs(value);
-    return magnitude >= 99.95 ? value.toFixed(0) : magnitude >= 9.995 ? value.toFixed(1) : value.toFixed(2);
-  };
-  const superscript = (number) => String(number).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
-  const prefixes = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
-  /** "59.2 GB/s", "1.2 µs", "2^20". `short` leaves away zeros after the point. */
-  function words(value, axis, short = false) {
-    const tidy = (number) => (short ? String(parseFloat(three(number))) : three(number));
-    if (axis.scale === "names") return axis.names[value];
-    if (axis.unit === "×") return `${parseFloat(value.toPrecision(3))}×`;
-    if (axis.unit === "flop/B") return String(parseFloat(value.toPrecision(3)));
-    if (axis.unit === "") {
-      const power = Math.log2(value);
-      return Number.isInteger(power) && power > 12 ? `2${superscript(power)}` : String(parseFloat(value.toPrecision(6)));
-    }
-    if (value === 0) return "0";
-    const [scale, prefix] = prefixes.find(([least]) => Math.abs(value) >= least * 0.9995) ?? prefixes.at(-1);
-    return `${tidy(value / scale)} ${prefix}${axis.unit.replace("flop", "FLOP")}`;
   }
 
   // --- Tables
@@ -98,16 +79,13 @@
     table.rows.forEach((row, index) => body.append(
       make("tr", { className: grouped && index > 0 && sizes[index] !== sizes[index - 1] ? "first" : "" },
         ...row.map((cell, column) => cellOf(cell, figures[column])))));
-    return make("table", {}, make("caption", {}, table.caption), make("thead", {}, head), body);
+    return make("table", {}, make("caption", {}, make("span", {}, table.caption)), make("thead", {}, head), body);
   }
 
-  /** A table that may scroll sideways, by keyboard too; a long one opens on demand. */
+  /** A table that scrolls sideways in its own box, by keyboard too. */
   function showTable(table) {
-    const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": table.caption },
-      tableOf(table), table.note ? make("p", {}, table.note) : "");
-    if (table.rows.length <= 40) return scroll;
-    return make("details", { className: "table" },
-      make("summary", {}, `${table.caption}: ${table.rows.length} rows`), scroll);
+    return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": table.caption }, tableOf(table),
+      table.note ? make("p", {}, table.note) : "");
   }
 
   /** The figures of a picture as a table: places down, curves across. */
@@ -132,52 +110,24 @@
 
   // --- Pictures
 
-  const narrow = () => document.documentElement.clientWidth < 640;
-
-  /** Ticks at powers of two, thinned to what fits. */
-  function powersOfTwo(scale) {
-    const first = Math.ceil(Math.log2(scale.min) - 1e-9), last = Math.floor(Math.log2(scale.max) + 1e-9);
-    const step = Math.max(1, Math.ceil((last - first + 1) / (narrow() ? 6 : 13)));
-    scale.ticks = [];
-    for (let power = first; power <= last; power += step) scale.ticks.push({ value: 2 ** power });
-    if (scale.ticks.length < 2) scale.ticks = [{ value: scale.min }, { value: scale.max }];
-  }
-  /** Even steps, where a scale spans little. */
-  function evenly(scale) {
-    const rough = (scale.max - scale.min) / 5, power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((times) => times * power >= rough);
-    scale.ticks = [];
-    for (let at = Math.ceil(scale.min / step); at * step <= scale.max; ++at)
-      scale.ticks.push({ value: parseFloat((at * step).toPrecision(12)) });
-  }
-  /** 1, 10, 100 …, with 2 and 5 between where there is room. */
-  function decades(scale) {
-    const room = scale.axis === "x" ? scale.chart.width / 75 : (scale.chart.height - 60) / 21;
-    const steps = 3 * Math.log10(scale.max / scale.min) > room ? [1] : [1, 2, 5];
-    scale.ticks = [];
-    for (let power = Math.floor(Math.log10(scale.min)); power <= Math.log10(scale.max); ++power)
-      for (const step of steps) {
-        const value = step * 10 ** power;
-        if (value >= scale.min * 0.999 && value <= scale.max * 1.001) scale.ticks.push({ value });
-      }
-    if (scale.ticks.length < 3) evenly(scale);
-  }
-
   function scaleOf(axis, values, extra = {}) {
-    const colours = theme();
+    const colours = theme(), { title, label, place } = ticksOf(axis, values);
     const scale = {
-      title: { display: true, text: axis.title + (axis.unit === "flop/B" ? " (flop/byte)" : ""), color: colours.muted },
-      grid: { color: ({ tick }) => (axis.unit === "×" && tick && tick.value === 1 ? colours.muted : colours.grid), borderColor: colours.muted, tickColor: colours.grid },
+      title: { display: true, text: title, color: colours.muted },
+      grid: { color: ({ tick }) => (axis.unit === "×" && tick && tick.value === 1 ? colours.muted : colours.grid),
+        borderColor: colours.muted, tickColor: colours.grid },
       ticks: { color: colours.ink, maxRotation: 0, autoSkipPadding: 12 },
       ...extra,
     };
-    if (axis.scale === "names") return { ...scale, type: "category", labels: axis.names };
-    scale.ticks.callback = (value) => words(value, axis, true);
+    if (axis.scale === "names") {
+      Object.assign(scale.ticks, { autoSkip: false, maxRotation: 60 });
+      return { ...scale, type: "category", labels: axis.names };
+    }
+    scale.ticks.callback = label;
     if (axis.scale === "linear") return { ...scale, type: "linear", beginAtZero: true };
     const low = Math.min(...values), high = Math.max(...values);
     const room = axis.scale === "log2" ? 2 ** 0.25 : Math.max(1.15, (high / low) ** 0.04);
-    return { ...scale, type: "logarithmic", min: low / room, max: high * room,
-      afterBuildTicks: axis.scale === "log2" ? powersOfTwo : decades };
+    return { ...scale, type: "logarithmic", min: low / room, max: high * room, afterBuildTicks: place };
   }
 
   /** Break-even points: a dashed line each, its interval as a band behind the curves. */
@@ -210,21 +160,22 @@
     id: "pointNames",
     afterDatasetsDraw(chart) {
       const { ctx, chartArea: area } = chart, taken = [];
+      const named = chart.data.datasets.flatMap((dataset, index) => (dataset.showLine !== false || !chart.isDatasetVisible(index)
+        ? [] : chart.getDatasetMeta(index).data.map(({ x, y }, at) => ({ x, y, colour: dataset.borderColor, text: dataset.data[at].name.split(":")[0] }))));
+      for (const { x, y } of named) taken.push({ y, left: x - 5, right: x + 5 });
       ctx.save();
       ctx.font = `12px ${Chart.defaults.font.family}`;
       ctx.textBaseline = "middle";
-      chart.data.datasets.forEach((dataset, index) => {
-        if (dataset.showLine !== false || !chart.isDatasetVisible(index)) return;
-        ctx.fillStyle = dataset.borderColor;
-        chart.getDatasetMeta(index).data.forEach(({ x, y }, at) => {
-          const text = dataset.data[at].name, width = ctx.measureText(text).width;
-          const left = x + 9 + width < area.right ? x + 9 : x - 9 - width;
-          const free = taken.every((other) => Math.abs(other.y - y) > 13 || other.left > left + width || other.right < left);
-          if (!free) return;
-          taken.push({ y, left, right: left + width });
-          ctx.fillText(text, left, y);
-        });
-      });
+      for (const { x, y, colour, text } of named) {
+        const width = ctx.measureText(text).width;
+        const place = [x + 9, x - 9 - width].map((left) => ({ y, left, right: left + width })).find(({ left, right }) =>
+          left > area.left && right < area.right
+          && taken.every((other) => Math.abs(other.y - y) > 13 || other.left > right || other.right < left));
+        if (!place) continue;
+        taken.push(place);
+        ctx.fillStyle = colour;
+        ctx.fillText(text, place.left, y);
+      }
       ctx.restore();
     },
   };
@@ -238,7 +189,8 @@
       return { ...shared, data: values, borderWidth: 0, maxBarThickness: 34, categoryPercentage: 0.75 };
     }
     return { ...shared, data: series.data.map(([x, y, name, detail]) => ({ x, y, name, detail })), showLine: series.line,
-      borderDash: series.dashed ? [6, 4] : [], borderWidth: 2, pointStyle: shapeOf(series, index),
+      borderDash: series.dashed ? [6, 4] : [], borderWidth: 2, segment: {},  // else lines are Path2Ds, which SVG can't be made of
+      pointStyle: shapeOf(series, index),
       pointRadius: series.points ? 4 : 0, pointHoverRadius: series.points ? 6 : 0, tension: 0 };
   }
 
@@ -259,10 +211,12 @@
     const names = figure.kind === "spans" ? figure.y : figure.x, values = figure.kind === "spans" ? figure.x : figure.y;
     const reach = figure.kind === "spans" ? { max: Math.max(...figure.spans.map((span) => span[3])) } : {};
     const scales = across
-      ? { x: scaleOf(values, all.map(([, y]) => y), { stacked, ...reach }),
-        y: { ...scaleOf(names, [], { stacked }), title: { display: false } } }
+      ? { x: scaleOf(values, figure.kind === "spans" ? figure.spans.map((span) => span[3]) : all.map(([, y]) => y), { stacked, ...reach }),
+        y: scaleOf(names, [], { stacked }) }
       : { x: scaleOf(figure.x, [...all.map(([x]) => x), ...marked]), y: scaleOf(figure.y, all.map(([, y]) => y)) };
     if (across) Object.assign(scales.y.grid, { display: false });
+    const above = across ? "" : scales.y.title.text;  // level, where a phone has room for it
+    scales.y.title.display = false;
     return {
       type: figure.kind === "lines" ? "line" : "bar",
       data: { labels: figure.x.names,
@@ -272,7 +226,8 @@
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: across ? "y" : "x",
         interaction: { mode: "nearest", intersect: true }, scales,
         plugins: {
-          legend: { display: false }, markers: { marks: figure.marks },
+          legend: { display: false }, subtitle: { display: above !== "", text: above, align: "start", color: theme().muted, padding: { bottom: 8 } },
+          markers: { marks: figure.marks },
           tooltip: { callbacks: { title: () => "", label: (item) => tooltip(figure, values, across, item) } },
         },
       },
@@ -331,55 +286,91 @@
     return "";
   }
 
+  /** The figure for a slide or a paper, its title and legend in it: a chart of its own, on paper's colours. */
+  function save(figure, format) {
+    const canvas = make("canvas", { width: 960, height: parseFloat(heightOf(figure)) * 16 || 540 });
+    const [context, svg] = recordingContext(canvas.getContext("2d"));
+    if (format === "svg") canvas.getContext = () => context;
+    saving = true;
+    const config = configOf(figure);
+    Object.assign(config.options, { responsive: false, devicePixelRatio: format === "svg" ? 1 : 2, layout: { padding: 12 } });
+    config.options.plugins.title = { display: true, text: figure.title, color: theme().ink, align: "start", padding: 0 };
+    config.options.plugins.legend = { display: legendOf(figure) !== "", align: "start",
+      labels: { usePointStyle: figure.kind === "lines", color: theme().ink, generateLabels: (of) =>
+        Chart.defaults.plugins.legend.labels.generateLabels(of).map((label, i) => (figure.kind !== "lines" || !figure.series[i].line
+          ? label : { ...label, pointStyle: "line", lineWidth: 2, lineDash: figure.series[i].dashed ? [6, 4] : [] })) } };
+    config.plugins.push({ id: "paper", beforeDraw({ ctx, width, height }) {
+      Object.assign(ctx, { fillStyle: "#ffffff" }).fillRect(0, 0, width, height);
+    } });
+    const chart = new Chart(canvas, config);
+    chart.draw();
+    const url = format === "svg" ? URL.createObjectURL(new Blob([svg(() => chart.draw())], { type: "image/svg+xml" }))
+      : chart.toBase64Image();
+    saving = false;
+    chart.destroy();
+    make("a", { href: url, download: `${figure.title.replace(/[^\p{L}\p{N}]+/gu, "-")}.${format}` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+  }
+
   function showFigure(figure) {
     const canvas = make("canvas", { role: "img",
       "aria-label": `${figure.title}. ${figure.note} The numbers are in the table below the picture.` });
     const box = make("div", { className: "canvas" }, canvas);
     box.style.height = heightOf(figure);
-    let chart;
-    const entry = { figure, legend: null };
-    const show = () => {
-      if (chart) return;
-      chart = new Chart(canvas, configOf(figure));
-      charts.push(Object.assign(entry, { chart }));
-    };
-    const legend = make("div", {}, legendOf(figure, () => chart));
-    entry.legend = legend;
-    const body = make("figure", {},
-      make("figcaption", {}, make("h4", {}, figure.title), figure.note ? make("p", {}, figure.note) : ""),
-      legend, box,
-      make("details", {}, make("summary", {}, "The numbers"),
-        make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `${figure.title}: the numbers` },
-          tableOf(numbersOf(figure)))));
-    if (!figure.folded) return [body, show];
-    const details = make("details", { className: "figure" }, make("summary", {}, figure.title), body);
-    details.addEventListener("toggle", () => details.open && show());
-    return [details, () => {}];
+    const entry = { figure, canvas, chart: null };
+    entry.legend = make("div", {}, legendOf(figure, () => entry.chart));
+    figures.push(entry);
+    const button = (format) => make("button", { type: "button", "aria-label": `${figure.title}: save as ${format}`,
+      onclick: () => save(figure, format.toLowerCase()) }, format);
+    return make("figure", {},
+      make("figcaption", {}, make("h4", {}, figure.title), make("span", { className: "save" }, button("PNG"), button("SVG")),
+        figure.note ? make("p", {}, figure.note) : ""),
+      entry.legend, box,
+      make("details", {}, make("summary", {}, "The numbers"), showTable(numbersOf(figure))));
   }
 
   // --- The page
 
+  /** Numbers stay beside their units. */
+  const together = (text) => text.replace(/(?<=\d) (?=[×%kMGTBF])|(?<=[×=]) (?=\d)/g, "\u00a0");
+
+  /** Those that nobody opened have no size to be drawn at. */
+  function drawOpen() {
+    for (const entry of figures)
+      if (!entry.chart && !entry.canvas.closest("details:not([open])")) entry.chart = new Chart(entry.canvas, configOf(entry.figure));
+  }
+
   function build() {
     const summary = document.getElementById("summary"), main = document.getElementById("report");
+    const contents = document.getElementById("contents"), all = document.getElementById("all");
     summary.textContent = data.summary;
     if (data.alarm) summary.className = "alarm";
-    const later = [];
-    data.sections.forEach((section, index) => {
-      const id = `section-${index + 1}`;
-      if (section.level === 2)
-        document.getElementById("contents").append(make("li", {}, make("a", { href: `#${id}` }, section.title)));
-      const figures = section.figures.map(showFigure);
-      later.push(...figures.map(([, show]) => show));
-      main.append(make("section", { id, className: section.alarm ? "alarm" : "" }, make(`h${section.level}`, {}, section.title),
-        section.text ? make("p", {}, section.text) : "", ...figures.map(([element]) => element),
-        ...section.tables.map(showTable)));
+    const within = { 1: main };  // the last section of each level
+    data.sections.forEach(({ title, text, level, folded, alarm, figures: pictures, tables }, index) => {
+      const heading = make(`h${level}`, {}, title);
+      const section = make(folded ? "details" : "section", { id: `section-${index + 1}`, className: alarm ? "alarm" : "" },
+        folded ? make("summary", {}, heading) : heading, text ? make("p", { className: level === 2 ? "answer" : "" }, together(text)) : "",
+        ...pictures.map(showFigure), ...tables.map(showTable));
+      within[level - 1].append(section);
+      within[level] = section;
+      if (level > 2) return;
+      const link = make("a", { href: `#${section.id}`, onclick: () => { section.open = true; } }, title);
+      contents.append(make("li", {}, link));
     });
-    for (const show of later) show();
+    drawOpen();
+    main.addEventListener("toggle", drawOpen, true);
+    all.addEventListener("click", () => {
+      const open = all.getAttribute("aria-pressed") !== "true";
+      all.setAttribute("aria-pressed", String(open));
+      for (const details of main.querySelectorAll("details")) details.open = open;
+      drawOpen();
+    });
   }
 
   /** In today's colours: the screen's or the paper's. */
   function recolour() {
-    for (const { figure, chart, legend } of charts) {
+    for (const { figure, chart, legend } of figures) {
+      if (!chart) continue;
       const { data: fresh, options } = configOf(figure);
       fresh.datasets.forEach((dataset, index) => Object.assign(chart.data.datasets[index], dataset));
       chart.options = options;
@@ -395,5 +386,5 @@
   build();
   dark.addEventListener("change", recolour);
   print.addEventListener("change", recolour);
-  document.documentElement.dataset.drawn = String(charts.length);
+  document.documentElement.dataset.drawn = String(figures.filter(({ chart }) => chart).length);
 })();

@@ -1,8 +1,11 @@
 // Which tables and pictures a report has, and in which order.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "answers.hpp"
 #include "figures.hpp"
 #include "tables.hpp"
 #include "writers.hpp"
@@ -23,84 +26,108 @@ void add(Model& model, Section section) {
     model.sections.push_back(std::move(section));
 }
 
-/// Rungs by the dozen: more pictures than anyone looks at are there to be opened.
-constexpr size_t kOpenPictures = 4;
-
-void add_device(Model& model, const Document& document, const Group& group,
-                const std::string& device, Palette& palette, size_t& pictures) {
-  Section section{.title = group.title + " on " + device, .text = {}, .level = 3};
-  add(section, ladder(document, group, device, palette));
-  for (Figure& figure : parameters(document, group, device, palette)) {
-    figure.folded = ++pictures > kOpenPictures;
-    section.figures.push_back(std::move(figure));
-  }
-  add(section, ladder_table(document, group, device));
+void add_device(Model& model, const Runs& runs, const Group& group, const std::string& device,
+                Palette& palette) {
+  Section section{.title = group.title + " on " + device, .text = {}, .level = 4, .folded = true};
+  add(section, ladder(runs, group, device, palette));
+  add(section, parameters(runs, group, device, palette));
+  add(section, ladder_table(runs, group, device));
   add(model, std::move(section));
 }
 
-void add_group(Model& model, const Document& document, const Group& group, Palette& palette) {
-  Section section{.title = group.title, .text = {}};
-  const std::vector<std::string> names = devices(document, group);
-  add(section, overview(document, group, palette));
-  add(section, speedups(document, group, palette));
-  add(section, phases(document, group));
-  add(section, side_by_side_table(document, group));
-  add(section, phases_table(document, group));
+/// The details of a group; of one that leads, the answer stands above them already.
+void add_group(Model& model, const Runs& runs, const Group& group, Palette& palette, bool leads) {
+  Section section{.title = group.title + (leads ? ", in detail" : ""),
+                  .text = leads ? "" : answer(runs, group),
+                  .level = 3,
+                  .folded = true};
+  if (!leads) add(section, overview(runs, group, palette));
+  add(section, speedups(runs, group, palette));
+  add(section, phases(runs, group));
+  add(section, side_by_side_table(runs, group));
+  add(section, phases_table(runs, group));
   model.sections.push_back(std::move(section));
-  size_t pictures = 0;
-  for (const std::string& name : names) add_device(model, document, group, name, palette, pictures);
+  for (const std::string& name : devices(runs, group))
+    add_device(model, runs, group, name, palette);
 }
 
-std::string summary(const Document& document) {
+void add_operation(Model& model, const Runs& runs, const std::vector<Group>& groups,
+                   const Group& leader, Palette& palette) {
+  Section section{.title = leader.title, .text = answer(runs, leader)};
+  add(section, overview(runs, leader, palette));
+  model.sections.push_back(std::move(section));
+  add_group(model, runs, leader, palette, true);
+  for (const Group& group : groups)
+    if (group.operation == leader.operation && &group != &leader)
+      add_group(model, runs, group, palette, false);
+}
+
+std::string summary(const Runs& runs) {
   size_t verified = 0, wrong = 0, skipped = 0;
-  for (const Entry& e : document.results) ++(e.skipped ? skipped : e.verified ? verified : wrong);
-  std::string text = fmt::format("{} results: {} verified", document.results.size(), verified);
+  for (const Entry& e : runs.results) ++(e.skipped ? skipped : e.verified ? verified : wrong);
+  std::string text;
+  for (const Host& host : runs.hosts) {
+    text += fmt::format("{}{}{}, {} cores", host.label, host.label.empty() ? "" : ": ",
+                        text_of(host.host, "cpu"), text_of(host.host, "cores"));
+    std::set<std::string> gpus;
+    for (const ordered_json& gpu : host.host.value("gpus", ordered_json::array()))
+      gpus.insert(text_of(gpu, "gpu"));
+    text += fmt::format("{}{}. ", gpus.empty() ? "" : ", ", fmt::join(gpus, ", "));
+  }
+  text += fmt::format("{} results: {} verified", runs.results.size(), verified);
   if (wrong > 0) text += fmt::format(", {} WRONG", wrong);
   if (skipped > 0) text += fmt::format(", {} refused", skipped);
-  const bool partial = std::any_of(document.hosts.begin(), document.hosts.end(),
-                                   [](const Host& h) { return h.partial; });
+  const bool partial =
+      std::any_of(runs.hosts.begin(), runs.hosts.end(), [](const Host& h) { return h.partial; });
   return text + (partial ? ". A run ended early: the results are partial." : ".");
 }
 
 /// Devices keep their colours whatever is drawn of them first.
-Palette palette_of(const Document& document) {
+Palette palette_of(const Runs& runs) {
   Palette palette;
-  for (const Entry& e : document.results) palette.devices.of(document.device(e.host, e.device));
+  for (const Entry& e : runs.results) palette.devices.of(runs.device(e.host, e.device));
   return palette;
 }
 
 }  // namespace
 
-Model model_of(const Document& document) {
-  Model model{.title = "Trine report", .summary = summary(document), .sections = {}};
-  Palette palette = palette_of(document);
+Model model_of(const Runs& runs) {
+  Model model{.title = "Trine report", .summary = summary(runs), .sections = {}};
+  Palette palette = palette_of(runs);
   Section wrong{.title = "Wrong results", .text = "They count for nothing below.", .alarm = true};
-  add(wrong, failures_table(document));
+  add(wrong, failures_table(runs));
   model.alarm = !wrong.tables.empty();
-  Section hosts{.title = "Hosts and devices", .text = {}};
-  add(hosts, hosts_table(document));
-  add(hosts, devices_table(document));
   add(model, std::move(wrong));
-  add(model, std::move(hosts));
 
-  const std::vector<Group> all = groups(document);
-  for (const Group& group : all) add_group(model, document, group, palette);
+  const std::vector<Group> all = groups(runs);
+  for (const Group* leader : leading(runs, all)) add_operation(model, runs, all, *leader, palette);
 
-  Section roofs{.title = "Rooflines", .text = {}};
-  add(roofs, rooflines(document, all, palette));
-  add(roofs, roofs_table(document));
-  Section crossings{.title = "Where one device overtakes another", .text = {}};
-  add(crossings, crossings_table(document));
-  Section overlap{.title = "Overlap of copies and kernels", .text = {}};
-  add(overlap, timelines(document));
-  add(overlap, timelines_table(document));
-  Section swept{.title = "Sweeps", .text = {}};
-  add(swept, sweeps_table(document));
-  Section published{.title = "Published figures", .text = {}};
-  for (Table& table : published_tables(document)) add(published, std::move(table));
-  Section refused{.title = "Refused", .text = {}};
-  add(refused, refusals_table(document));
-  for (Section* section : {&roofs, &crossings, &overlap, &swept, &published, &refused})
+  const auto detail = [](const char* title) {
+    return Section{.title = title, .text = {}, .folded = true};
+  };
+  Section roofs = detail("Rooflines");
+  add(roofs, rooflines(runs, all, palette));
+  add(roofs, roofs_table(runs));
+  Section break_even = detail("Break-even");
+  add(break_even, crossings_table(runs));
+  Section overlap = detail("Overlap of copies and kernels");
+  add(overlap, timelines(runs));
+  add(overlap, timelines_table(runs));
+  Section swept = detail("Sweeps");
+  add(swept, sweeps_table(runs));
+  Section published = detail("Published figures");
+  for (Table& table : published_tables(runs)) add(published, std::move(table));
+  Section refused = detail("Refused");
+  add(refused, refusals_table(runs));
+  Section hosts{.title = "Hosts and devices", .text = {}};
+  if (std::any_of(runs.hosts.begin(), runs.hosts.end(),
+                  [](const Host& host) { return host.files.size() > 1; }))
+    hosts.text =
+        "Of a case that several files of one host have, the latest counts; --apart tells them "
+        "apart.";
+  add(hosts, hosts_table(runs));
+  add(hosts, devices_table(runs));
+  for (Section* section : {&roofs, &break_even, &overlap, &swept, &published, &refused, &hosts})
     add(model, std::move(*section));
   return model;
 }

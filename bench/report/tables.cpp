@@ -21,11 +21,6 @@ Cell field(const ordered_json& object, const char* key) {
   return value_cell(object.value(key, ordered_json()));
 }
 
-std::optional<double> number(const ordered_json& object, const char* key) {
-  const ordered_json value = object.value(key, ordered_json());
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::vector<std::string> once;
   for (const std::string& w : words)
@@ -34,14 +29,13 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 Cell verified_cell(const Entry& e) {
-  if (e.skipped) return word("refused");
-  if (!e.verified) return {.text = "WRONG", .value = {}, .wrong = true};
-  return word(e.numerics == "reproducible" ? "same bits" : "within bound");
+  return {.text = verdict_text(e), .value = {}, .wrong = e.wrong()};
 }
 
 std::string range_text(const std::vector<double>& of) {
+  if (of.empty()) return "-";
   const auto [low, high] = std::minmax_element(of.begin(), of.end());
-  return of.empty() ? "-" : fmt::format("{} – {}", time_text(*low), time_text(*high));
+  return *high <= 0 ? "-" : fmt::format("{} – {}", time_text(*low), time_text(*high));
 }
 
 std::optional<double> share(double value, double of) {
@@ -50,8 +44,8 @@ std::optional<double> share(double value, double of) {
 
 std::vector<Cell> ladder_row(const Group& group, const Row& row) {
   const Entry &e = row.any(), &rated = row.rated();
-  std::vector<Cell> cells{word(e.size()), word(e.rung.empty() ? e.requested : e.rung),
-                          word(e.vendor ? e.parameter_text() + " (peer)" : e.parameter_text())};
+  std::vector<Cell> cells{word(e.size()), word(e.rung_name.empty() ? e.requested : e.rung_name),
+                          word(e.vendor() ? e.parameter_text() + " (peer)" : e.parameter_text())};
   const Entry* wrong = nullptr;
   for (const Entry* one : {row.single, row.sustained})
     if (one && !one->verified) wrong = one;
@@ -68,26 +62,25 @@ std::vector<Cell> ladder_row(const Group& group, const Row& row) {
       cells.end(),
       {time_cell(row.single ? row.single->kernel : std::nullopt),
        time_cell(row.sustained ? row.sustained->kernel : std::nullopt), percent_cell(rated.spread),
-       word(range_text(rated.rounds)), word(range_text(rated.interval)),
-       rate_cell(rated.rate.value, group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
-       percent_cell(share(rated.rate.value, rated.roof.value)),
-       rate_cell(rated.roof.value, group.unit),
-       percent_cell(share(rated.rate.value, rated.peak.value_or(0))), ratio_cell(peer),
+       word(range_text(rated.rounds)), word(range_text({rated.interval.low, rated.interval.high})),
+       rate_cell(rated.rate, group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
+       percent_cell(share(rated.rate, rated.roof.value)), rate_cell(rated.roof.value, group.unit),
+       percent_cell(share(rated.rate, rated.peak.value_or(0))), ratio_cell(peer),
        time_cell(e.first), verified_cell(rated)});
   return cells;
 }
 
 }  // namespace
 
-Table hosts_table(const Document& document) {
+Table hosts_table(const Runs& runs) {
   Table table{"Hosts", {"host"}, {}};
   const auto fact = [&](const char* name, auto cell) {
     std::vector<Cell> cells{word(name)};
-    for (const Host& host : document.hosts) cells.push_back(cell(host));
+    for (const Host& host : runs.hosts) cells.push_back(cell(host));
     if (std::any_of(cells.begin() + 1, cells.end(), [](const Cell& c) { return !c.text.empty(); }))
       table.rows.push_back(std::move(cells));
   };
-  for (const Host& host : document.hosts)
+  for (const Host& host : runs.hosts)
     table.head.push_back(host.label.empty() ? "measured on" : host.label);
   fact("cpu", [](const Host& h) { return field(h.host, "cpu"); });
   fact("cores", [](const Host& h) { return word(field(h.host, "cores").text); });
@@ -106,25 +99,25 @@ Table hosts_table(const Document& document) {
   return table;
 }
 
-Table devices_table(const Document& document) {
+Table devices_table(const Runs& runs) {
   Table table{"Devices",
               {"device", "name", "driver", "units", "memory", "nominal bandwidth", "nominal f32",
                "nominal f64"},
               {}};
-  for (size_t h = 0; h < document.hosts.size(); ++h)
-    for (const ordered_json& backend : document.hosts[h].devices) {
+  for (size_t h = 0; h < runs.hosts.size(); ++h)
+    for (const ordered_json& backend : runs.hosts[h].devices) {
       const std::string reason = field(backend, "reason").text;
       const bool absent = !reason.empty() && reason != "-";
       if (absent)
-        table.rows.push_back({word(document.device(h, field(backend, "backend").text)),
+        table.rows.push_back({word(runs.device(h, field(backend, "backend").text)),
                               word("absent: " + reason), word("-"), word("-"), word("-"), word("-"),
                               word("-"), word("-")});
       for (const ordered_json& d : backend.value("devices", ordered_json::array())) {
         const auto nominal = [&](const char* key, const char* unit) {
-          return rate_cell(number(d, key).value_or(0), unit);
+          return rate_cell(number_of(d, key).value_or(0), unit);
         };
-        const double memory = number(d, "memory_bytes").value_or(0);
-        table.rows.push_back({word(document.device(h, field(d, "id").text)),
+        const double memory = number_of(d, "memory_bytes").value_or(0);
+        table.rows.push_back({word(runs.device(h, field(d, "id").text)),
                               field(d, "name"),
                               field(d, "driver"),
                               field(d, "compute_units"),
@@ -139,13 +132,12 @@ Table devices_table(const Document& document) {
 
 namespace {
 
-Table unverified(const Document& document, bool skipped, const char* caption) {
+Table unverified(const Runs& runs, bool skipped, const char* caption) {
   Table table{caption, {"problem", "size", "device", "rung", "memory", "reason"}, {}};
-  for (const Entry& e : document.results) {
+  for (const Entry& e : runs.results) {
     if (e.verified || e.skipped != skipped) continue;
-    std::vector<Cell> row{
-        word(e.group()),   word(e.size()), word(document.device(e.host, e.device)),
-        word(e.variant()), word(e.memory), word(e.failure)};
+    std::vector<Cell> row{word(e.group()),   word(e.size()), word(runs.device(e.host, e.device)),
+                          word(e.variant()), word(e.memory), word(e.failure)};
     for (Cell& cell : row) cell.wrong = !skipped;
     table.rows.push_back(row);
   }
@@ -154,33 +146,31 @@ Table unverified(const Document& document, bool skipped, const char* caption) {
 
 }  // namespace
 
-Table failures_table(const Document& document) {
-  return unverified(document, false, "Results that failed their verification");
+Table failures_table(const Runs& runs) {
+  return unverified(runs, false, "Results that failed their verification");
 }
 
-Table refusals_table(const Document& document) {
-  return unverified(document, true, "Rungs that refused");
-}
+Table refusals_table(const Runs& runs) { return unverified(runs, true, "Rungs that refused"); }
 
-Table side_by_side_table(const Document& document, const Group& group) {
+Table side_by_side_table(const Runs& runs, const Group& group) {
   Table table{group.title + ", the fastest rung of each device", {"size"}, {}};
-  const std::vector<std::string> names = devices(document, group);
+  const std::vector<std::string> names = devices(runs, group);
   for (const std::string& name : names) table.head.push_back(name);
   table.head.emplace_back("by");
-  const auto own = [](const Row& r) { return r.good() && !r.any().vendor; };
+  const auto own = [](const Row& r) { return r.good() && !r.any().vendor(); };
   for (double size : sizes(group, own)) {
     const auto here = [&](const Row& r) { return own(r) && group.x(r.any()) == size; };
     const Method method = common_method(group.rows, here);
     std::vector<Cell> cells(1);
     for (const std::string& name : names) {
       const Entry* entry = best(group, method, [&](const Row& r) {
-        return here(r) && document.device(r.any().host, r.any().device) == name;
+        return here(r) && runs.device(r.any().host, r.any().device) == name;
       });
       cells.push_back(word("-"));
       if (entry == nullptr) continue;
       cells[0] = word(entry->size());
-      cells.back() = rate_cell(entry->rate.value, group.unit);
-      cells.back().text.insert(0, entry->rung + "  ");
+      cells.back() = rate_cell(entry->rate, group.unit);
+      cells.back().text.insert(0, entry->rung_name + "  ");
     }
     cells.push_back(word(name(method)));
     table.rows.push_back(cells);
@@ -188,27 +178,26 @@ Table side_by_side_table(const Document& document, const Group& group) {
   return dense(table);
 }
 
-Table ladder_table(const Document& document, const Group& group, const std::string& device) {
+Table ladder_table(const Runs& runs, const Group& group, const std::string& device) {
   Table table{
       fmt::format("{} on {}, every rung", group.title, device),
       {"size", "rung", "parameters", "kernel", "sustained", "spread", "rounds", "interval", "rate",
        "step", "cumulative", "of roof", "roof", "of nominal", "of peer", "first call", "verified"},
       {}};
   for (const Row& row : group.rows)
-    if ((row.single || row.sustained) &&
-        document.device(row.any().host, row.any().device) == device)
+    if ((row.single || row.sustained) && runs.device(row.any().host, row.any().device) == device)
       table.rows.push_back(ladder_row(group, row));
   return dense(table);
 }
 
-Table phases_table(const Document& document, const Group& group) {
-  Table table{fmt::format("{}, the whole program from and to host memory", group.title),
+Table phases_table(const Runs& runs, const Group& group) {
+  Table table{fmt::format("{}, end to end from and to host memory", group.title),
               {"size", "device", "rung", "memory", "alloc", "host→dev", "kernel", "dev→host",
                "total", "copying", "first call", "spread", "verified"},
               {}};
   for (const Row& row : group.rows)
-    for (const Entry* e : row.whole) {
-      std::vector<Cell> cells{word(e->size()), word(document.device(e->host, e->device)),
+    for (const Entry* e : row.end_to_end) {
+      std::vector<Cell> cells{word(e->size()), word(runs.device(e->host, e->device)),
                               word(e->variant()), word(e->memory)};
       if (!e->verified) {
         cells.resize(13, word("-"));
@@ -230,37 +219,38 @@ Table phases_table(const Document& document, const Group& group) {
   return dense(table);
 }
 
-Table roofs_table(const Document& document) {
+Table roofs_table(const Runs& runs) {
   Table table{
       "Roofs", {"device", "what", "dtype", "memory", "measured", "nominal", "of nominal"}, {}};
-  for (const Extra& extra : document.roofs) {
+  for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
-    const std::string unit = field(r, "unit").text;
-    const double value = number(r, "value").value_or(0), nominal = number(r, "nominal").value_or(0);
+    const std::string unit = text_of(r, "unit");
+    const double value = number_of(r, "value").value_or(0),
+                 nominal = number_of(r, "nominal").value_or(0);
     const bool rate = unit != "s";
-    table.rows.push_back({word(document.device(extra.host, field(r, "device").text)),
-                          field(r, "what"), field(r, "dtype"), field(r, "memory"),
-                          rate_cell(value, unit), rate_cell(nominal, unit),
+    table.rows.push_back({word(runs.device(extra.host, field(r, "device").text)), field(r, "what"),
+                          field(r, "dtype"), field(r, "memory"), rate_cell(value, unit),
+                          rate_cell(nominal, unit),
                           percent_cell(rate ? share(value, nominal) : std::nullopt)});
   }
   return dense(table);
 }
 
-Table crossings_table(const Document& document) {
+Table crossings_table(const Runs& runs) {
   Table table{"Break-even",
               {"host", "operation", "dtype", "data", "faster below", "faster above", "size",
                "interval", "in words"},
               {}};
-  for (const Extra& extra : document.crossings) {
+  for (const Extra& extra : runs.crossings) {
     const ordered_json& c = extra.value;
-    const std::optional<double> low = number(c, "low"), high = number(c, "high");
+    const std::optional<double> low = number_of(c, "low"), high = number_of(c, "high");
     std::string operation = field(c, "operation").text;
     if (const std::string function = field(c, "function").text; function != "-")
       operation += " " + function;
     const bool never = c.value("never", ordered_json(false)) == true;
     table.rows.push_back(
-        {word(document.hosts[extra.host].label), word(operation), field(c, "dtype"),
-         field(c, "memory"), field(c, "from"), field(c, "to"),
+        {word(runs.hosts[extra.host].label), word(operation), field(c, "dtype"), field(c, "memory"),
+         field(c, "from"), field(c, "to"),
          c.value("sure", ordered_json(true)) == false ? word("no difference")
          : never                                      ? word("never")
                                                       : field(c, "size"),
@@ -270,48 +260,48 @@ Table crossings_table(const Document& document) {
   return dense(table);
 }
 
-Table timelines_table(const Document& document) {
+Table timelines_table(const Runs& runs) {
   Table table{"Overlap",
               {"operation", "dtype", "size", "device", "memory", "time", "slower lane alone",
                "cpu's rows", "against without", "spans"},
               {}};
-  for (const Extra& extra : document.timelines) {
+  for (const Extra& extra : runs.timelines) {
     const ordered_json& t = extra.value;
-    table.rows.push_back({field(t, "operation"), field(t, "dtype"),
-                          word(size_text(field(t, "operation").text, shape_of(t))),
-                          word(document.device(extra.host, field(t, "device").text)),
-                          field(t, "memory"), time_cell(number(t, "seconds")),
-                          percent_cell(number(t, "share")), percent_cell(number(t, "cpu_rows")),
-                          ratio_cell(number(t, "gain")),
+    table.rows.push_back({field(t, "operation"), field(t, "dtype"), word(timeline_size(t)),
+                          word(runs.device(extra.host, field(t, "device").text)),
+                          field(t, "memory"), time_cell(number_of(t, "seconds")),
+                          percent_cell(number_of(t, "share")),
+                          percent_cell(number_of(t, "cpu_rows")), ratio_cell(number_of(t, "gain")),
                           plain_cell(double(t.value("spans", ordered_json::array()).size()))});
   }
   return dense(table);
 }
 
-Table sweeps_table(const Document& document) {
+Table sweeps_table(const Runs& runs) {
   Table table{"The fastest rung of each call, against the default",
               {"device", "call", "default", "best", "default's time", "time", "speed-up",
                "beyond doubt", "saved"},
               {}};
-  for (const Extra& extra : document.sweeps) {
+  for (const Extra& extra : runs.sweeps) {
     const ordered_json& s = extra.value;
-    const std::optional<double> before = number(s, "default_seconds"), after = number(s, "seconds");
-    table.rows.push_back({word(document.device(extra.host, field(s, "device").text)),
-                          field(s, "call"), field(s, "default"), field(s, "best"),
-                          time_cell(before), time_cell(after),
+    const std::optional<double> before = number_of(s, "default_seconds"),
+                                after = number_of(s, "seconds");
+    table.rows.push_back({word(runs.device(extra.host, field(s, "device").text)), field(s, "call"),
+                          field(s, "default"), field(s, "best"), time_cell(before),
+                          time_cell(after),
                           ratio_cell(before && after ? share(*before, *after) : std::nullopt),
                           field(s, "gain"), field(s, "saved")});
   }
   return table;
 }
 
-std::vector<Table> published_tables(const Document& document) {
+std::vector<Table> published_tables(const Runs& runs) {
   std::vector<Table> tables;
-  for (const Extra& extra : document.published) {
+  for (const Extra& extra : runs.published) {
     const ordered_json& p = extra.value;
     Table table{fmt::format("Document {}, {}: {}, and today on {}", field(p, "document").text,
                             field(p, "name").text, field(p, "table").text,
-                            document.device(extra.host, field(p, "device").text)),
+                            runs.device(extra.host, field(p, "device").text)),
                 {"case", "column", "rung"},
                 {}};
     const ordered_json figures = p.value("figures", ordered_json::array());

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <string_view>
+#include <utility>
 
+#include "bench/timing/json.hpp"
 #include "bench/ui/error.hpp"
 #include "report_page.h"
 
@@ -20,78 +21,54 @@ std::string csv_text(std::string text) {
   return '"' + text + '"';
 }
 
-std::string csv_number(std::optional<double> value) {
-  return value ? fmt::format("{}", *value) : "";
+/// Numbers with all their digits, arrays joined, nothing for null.
+std::string csv_value(const ordered_json& value) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return csv_text(value.get<std::string>());
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const ordered_json& each : value) text += (text.empty() ? "" : " ") + csv_value(each);
+  return text;
 }
 
-struct Column {
-  const char* name;
-  std::function<std::string(const Document&, const Entry&)> text;
-  bool figure = false;  ///< empty where the result isn't verified
-};
+constexpr const char* kColumns[] = {
+    "host",    "cpu",          "version",   "operation", "function",   "map",      "axis",
+    "dtype",   "result_dtype", "shape",     "batch",     "layout",     "values",   "strides",
+    "offsets", "device",       "requested", "rung",      "parameters", "numerics", "memory",
+    "method",  "samples",      "alloc",     "h2d",       "kernel",     "d2h",      "total",
+    "first",   "spread",       "interval",  "rate",      "rate_unit",  "roof",     "roof_what",
+    "peak",    "peer_ratio",   "status",    "failure",   "digest"};
+/// Empty where the result isn't verified.
+constexpr const char* kFigures[] = {"samples", "alloc", "h2d",       "kernel",   "d2h",
+                                    "total",   "first", "spread",    "interval", "rate",
+                                    "roof",    "peak",  "peer_ratio"};
 
-Column phase(const char* name, std::optional<double> Entry::*member) {
-  return {name, [member](const Document&, const Entry& e) { return csv_number(e.*member); }, true};
-}
-
-Column text(const char* name, std::string Entry::*member) {
-  return {name, [member](const Document&, const Entry& e) { return e.*member; }};
-}
-
-const std::vector<Column>& columns() {
-  static const std::vector<Column> all = {
-      {"host", [](const Document& d, const Entry& e) { return d.hosts[e.host].label; }},
-      {"cpu", [](const Document& d,
-                 const Entry& e) { return d.hosts[e.host].host.value("cpu", std::string()); }},
-      {"version", [](const Document& d, const Entry& e) { return d.hosts[e.host].version; }},
-      text("operation", &Entry::operation),
-      text("function", &Entry::function),
-      text("map", &Entry::map),
-      text("axis", &Entry::axis),
-      text("dtype", &Entry::dtype),
-      text("result_dtype", &Entry::result_dtype),
-      {"shape",
-       [](const Document&, const Entry& e) { return fmt::format("{}", fmt::join(e.shape, "x")); }},
-      {"batch", [](const Document&, const Entry& e) { return std::to_string(e.batch); }},
-      text("layout", &Entry::layout),
-      text("values", &Entry::values),
-      {"strides", [](const Document&,
-                     const Entry& e) { return fmt::format("{}", fmt::join(e.strides, " ")); }},
-      {"offsets", [](const Document&,
-                     const Entry& e) { return fmt::format("{}", fmt::join(e.offsets, " ")); }},
-      text("device", &Entry::device),
-      text("requested", &Entry::requested),
-      text("rung", &Entry::rung),
-      {"parameters", [](const Document&, const Entry& e) { return e.parameter_text(); }},
-      text("numerics", &Entry::numerics),
-      text("memory", &Entry::memory),
-      text("method", &Entry::method),
-      {"samples", [](const Document&, const Entry& e) { return std::to_string(e.samples); }, true},
-      phase("alloc", &Entry::alloc),
-      phase("h2d", &Entry::h2d),
-      phase("kernel", &Entry::kernel),
-      phase("d2h", &Entry::d2h),
-      phase("total", &Entry::total),
-      phase("first", &Entry::first),
-      {"spread", [](const Document&, const Entry& e) { return csv_number(e.spread); }, true},
-      {"interval",
-       [](const Document&, const Entry& e) {
-         return fmt::format("{}", fmt::join(e.interval, " "));
-       },
-       true},
-      {"rate", [](const Document&, const Entry& e) { return csv_number(e.rate.value); }, true},
-      {"rate_unit", [](const Document&, const Entry& e) { return e.rate.unit; }},
-      {"roof", [](const Document&, const Entry& e) { return csv_number(e.roof.value); }, true},
-      {"roof_what", [](const Document&, const Entry& e) { return e.roof.what; }},
-      phase("peak", &Entry::peak),
-      phase("peer_ratio", &Entry::peer_ratio),
-      {"status",
-       [](const Document&, const Entry& e) {
-         return std::string(e.skipped ? "refused" : e.verified ? "verified" : "wrong");
-       }},
-      text("failure", &Entry::failure),
-      text("digest", &Entry::digest)};
-  return all;
+/// The result as its JSON has it, without levels.
+ordered_json record_of(const Runs& runs, const Entry& e) {
+  ordered_json record = to_json(e);
+  record.update(ordered_json(record["seconds"]));
+  for (const std::string name : {"rate", "roof"}) {
+    const ordered_json of = record[name];
+    record[name] = of["value"];
+    record[name + "_unit"] = of["unit"];
+    record[name + "_what"] = of.value("what", "");
+  }
+  const Host& host = runs.hosts[e.host];
+  record.update(
+      {{"host", host.label},
+       {"cpu", text_of(host.host, "cpu")},
+       {"version", host.version},
+       {"parameters", e.parameter_text()},
+       {"shape", fmt::format("{}", fmt::join(record["shape"].get<std::vector<int64_t>>(), "x"))},
+       {"peak", e.peak ? ordered_json(*e.peak) : ordered_json()},
+       {"status", e.skipped    ? "refused"
+                  : e.verified ? "verified"
+                               : "wrong"}});
+  if (e.interval.high <= 0) record["interval"] = nullptr;
+  for (const char* figure : kFigures)
+    if (!e.verified) record[figure] = nullptr;
+  return record;
 }
 
 /// A cell of a Markdown table: one line, and nothing in it is markup.
@@ -148,17 +125,14 @@ std::string script_json(const ordered_json& json) {
 
 }  // namespace
 
-void write_csv(std::ostream& out, const Document& document) {
-  std::string line;
-  for (const Column& column : columns()) line.append(column.name).push_back(',');
-  line.back() = '\n';
-  out << line;
-  for (const Entry& e : document.results) {
-    line.clear();
-    for (const Column& column : columns())
-      line += csv_text(column.figure && !e.verified ? "" : column.text(document, e)) + ',';
-    line.back() = '\n';
-    out << line;
+void write_csv(std::ostream& out, const Runs& runs) {
+  out << fmt::format("{}\n", fmt::join(kColumns, ","));
+  for (const Entry& e : runs.results) {
+    const ordered_json record = record_of(runs, e);
+    const char* before = "";
+    for (const char* column : kColumns)
+      out << std::exchange(before, ",") << csv_value(record.at(column));
+    out << '\n';
   }
 }
 
@@ -184,6 +158,8 @@ std::string page(const Model& model) {
       {"@report.css@", embedded("report.css")},
       {"@data@", data},
       {"@chart.js@", chart},
+      {"@axes.js@", embedded("axes.js")},
+      {"@svg.js@", embedded("svg.js")},
       {"@report.js@", embedded("report.js")}};
   std::string page;
   std::string_view rest = embedded("report.html");

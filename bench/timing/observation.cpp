@@ -149,6 +149,15 @@ void print_failures(const std::vector<Result>& all) {
 
 }  // namespace
 
+std::string pays(const std::vector<Result>& all, const std::string& device) {
+  const std::vector<Pair> found = pairs(all, device);
+  if (found.empty()) return {};
+  return fmt::format(
+      "{}, and {}",
+      pays_text(found, &Pair::cpu, &Pair::device, "for data that stays on the device"),
+      pays_text(found, &Pair::cpu_whole, &Pair::whole, "for one pass over host data"));
+}
+
 std::string observation(const std::vector<Result>& all, const std::string& device) {
   const std::vector<Pair> found = pairs(all, device);
   if (found.empty()) return {};
@@ -161,11 +170,9 @@ std::string observation(const std::vector<Result>& all, const std::string& devic
   return fmt::format(
       "At {} on {} the kernel is {} as fast as on cpu, the whole program {}: {:.0f} % of it is "
       "copying, {:.0f} % "
-      "allocating; {}, and {}.",
+      "allocating; {}.",
       to_string(last.device->problem.operation, last.device->problem.size), device,
-      ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating,
-      pays_text(found, &Pair::cpu, &Pair::device, "for data that stays on the device"),
-      pays_text(found, &Pair::cpu_whole, &Pair::whole, "for one pass over host data"));
+      ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating, pays(all, device));
 }
 
 void Report::add(const std::vector<Result>& results, bool sampled) {

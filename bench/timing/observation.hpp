@@ -22,6 +22,10 @@ class Report {
   bool sampled_ = false;
 };
 
+/// From which sizes on a device is faster than the cpu, surely: "it pays for data that stays on the device from 2^20,
+/// and up to 2^24 it never pays for one pass over host data"; empty when there is nothing to compare.
+std::string pays(const std::vector<Result>& results, const std::string& device);
+
 /// The transfer-cost observation of a device against the cpu, from the results of one group; empty
 /// when there is nothing to compare.
 std::string observation(const std::vector<Result>& results, const std::string& device);

@@ -2,11 +2,12 @@
 opens a page as a screen, a phone or paper would, and keeps what it complains about and asks the network
 for.
 
-    browser.py PAGE PICTURE [SELECTOR]   a picture of the whole page, or from there on, 1100 pixels high
+    browser.py PAGE PICTURE [SELECTOR]   a picture of the whole page, or from there on, opened, 1100 pixels high
 """
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,10 +108,31 @@ class Browser:
                 if event.get("method") == "Network.requestWillBeSent"]
         return [url for url in urls[1:] if not url.startswith("data:")]
 
+    def save(self, selector, folder, timeout=60):
+        """The path of the file that a click there saves."""
+        self.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        before = set(os.listdir(folder))
+        self.value(f"document.querySelector({json.dumps(selector)}).click()")
+        deadline = time.monotonic() + timeout
+        while not (new := {name for name in os.listdir(folder) if not name.endswith((".crdownload", ".tmp"))} - before):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"a click on {selector} saves nothing")
+            self.value("new Promise((done) => setTimeout(done, 50))", wait=True)
+        return os.path.join(folder, new.pop())
+
+    def pages(self):
+        """How many sheets of A4 the page takes."""
+        pdf = base64.b64decode(self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
+        return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
     def html(self):
         return self.value("document.documentElement.outerHTML")
 
     def screenshot(self, path, selector=None):
+        if selector:
+            self.value(f"for (let at = document.querySelector({json.dumps(selector)}); at; at = at.parentElement)"
+                       " if (at.open === false) at.open = true")
+            self.value("new Promise((done) => setTimeout(done, 200))", wait=True)  # drawn
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         if selector:

@@ -6,8 +6,10 @@ usage: page_test.py [unittest options] TRINE FIXTURE CHART   CHART: the Chart.js
 import copy
 import html.parser
 import json
+import math
 import os
 import unittest
+import xml.etree.ElementTree
 
 import browser
 from report_harness import CHART, DOCUMENT, FIXTURE, LIAR, Folder, main
@@ -92,19 +94,73 @@ class Page(Folder):
         page = self.page(FIXTURE)
         self.assertIn(DOCUMENT["devices"][1]["devices"][0]["name"], page.texts)
         self.assertNotIn("b", page.tags)
-        self.assertEqual(self.browser.value("document.scripts.length"), 3)
+        self.assertEqual(self.browser.value("document.scripts.length"), 4)
 
     def test_each_picture_has_its_words_and_numbers(self):
         self.page(FIXTURE)
-        self.assertGreaterEqual(int(self.browser.value("document.documentElement.dataset.drawn")), 15)
+        self.assertGreaterEqual(int(self.browser.value("document.documentElement.dataset.drawn")), 3)
         self.assertTrue(self.browser.value(
             "[...document.querySelectorAll('canvas')].every((canvas) => canvas.getAttribute('role') === 'img' "
             "&& canvas.getAttribute('aria-label').length > 20 "
             "&& canvas.closest('figure').querySelector('details table tbody tr'))"))
 
+    def test_it_opens_with_an_answer_and_a_picture_for_each_operation(self):
+        self.page(FIXTURE)
+        open_now = ("[...document.querySelectorAll('main > section')].filter((section) => section.querySelector('canvas'))"
+                    ".map((section) => [section.querySelector('h2').textContent, section.querySelector('p').textContent,"
+                    " [...section.querySelectorAll('canvas')].filter((canvas) => canvas.checkVisibility()).length])")
+        shown = {title: (answer, pictures) for title, answer, pictures in self.browser.value(open_now)}
+        self.assertEqual(set(shown), {"reduce sum f32", "gemm f64", "transpose f32"})
+        self.assertEqual({pictures for _, pictures in shown.values()}, {1})
+        self.assertIn("cuda:0 from 7350 elements. Data in host memory, copies included: cpu at every size. ",
+                      shown["reduce sum f32"][0])
+
+    def test_paper_has_what_is_open(self):
+        self.page(FIXTURE)
+        pages = self.browser.pages()
+        self.assertLessEqual(pages, 15)
+        self.browser.value("document.getElementById('all').click()")
+        self.assertGreater(self.browser.pages(), pages)
+
+    def test_labels_stand_beside_each_other(self):
+        for width in (390, 1280):
+            self.page(FIXTURE, width=width)
+            self.browser.value("document.getElementById('all').click()")
+            over = self.browser.value("""Object.values(Chart.instances).flatMap((chart) => Object.values(chart.scales)
+              .flatMap((scale) => scale.ticks.map(({ label }, i) => {
+                const across = scale.isHorizontal(), at = scale.getPixelForTick(i), { rotation } = scale._labelItems[i];
+                chart.ctx.font = `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
+                const half = across && !rotation ? chart.ctx.measureText(label).width / 2 : Chart.defaults.font.size / 2;
+                return { title: chart.canvas.getAttribute("aria-label"), label, low: at - half, high: at + half };
+              }).sort((a, b) => a.low - b.low).filter((one, i, all) => i > 0 && one.low < all[i - 1].high)))""")
+            self.assertEqual(over, [])
+
+    def test_ticks_have_one_unit_and_three_digits(self):
+        self.page(FIXTURE)
+        self.browser.value("document.getElementById('all').click()")
+        labels = self.browser.value("Object.values(Chart.instances).flatMap((chart) => Object.values(chart.scales)"
+                                    ".filter(({ type }) => type !== 'category').flatMap(({ ticks }) => ticks.map(({ label }) => label)))")
+        self.assertGreater(len(labels), 100)
+        for label in labels:
+            if not label.startswith("2") or label.isascii():  # 2²⁰
+                number = float(label.removesuffix("×"))  # a unit would be no number
+                self.assertTrue(float(f"{number:.3g}") == number or number.is_integer() and math.log2(number).is_integer(), label)
+
+    def test_a_click_saves_a_picture(self):
+        self.page(FIXTURE)
+        with open(self.browser.save(".save button:nth-child(1)", self.folder), "rb") as file:
+            self.assertTrue(file.read().startswith(b"\x89PNG\r\n"))
+        svg = xml.etree.ElementTree.parse(self.browser.save(".save button:nth-child(2)", self.folder)).getroot()
+        texts = ["".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+        for text in ("reduce sum f32, the devices", "cuda:0", "cub on cuda:0", "2²⁰", "1000"):
+            self.assertIn(text, texts)
+        curves = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-width") == "2"]
+        self.assertGreaterEqual(len(curves), 3)
+        self.assertEqual(self.browser.complaints(), [])
+
     def test_folded_pictures_are_drawn_when_opened(self):
         self.page(FIXTURE)
-        self.assertGreater(self.browser.value("document.querySelectorAll('details.figure').length"), 0)
+        self.assertGreater(self.browser.value("document.querySelectorAll('main > section > details').length"), 0)
         self.browser.value("for (const one of document.querySelectorAll('details')) one.open = true")
         self.assertTrue(self.becomes(
             "Object.values(Chart.instances).length === document.querySelectorAll('canvas').length"))

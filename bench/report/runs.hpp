@@ -1,19 +1,19 @@
-// What `trine report` reads: the JSON files of one or several runs, checked, with the hosts they come
+// What `trine report` reads: the JSON files of one or several runs, checked, with the machines they come
 // from told apart (docs/json.md).
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/timing/result.hpp"
+
 namespace trine::bench::report {
 
 using nlohmann::ordered_json;
 
-/// A machine with one version of Trine. Files of the same one are one host, unless both measured the
-/// same case: then they are a before and an after.
+/// A machine with one version of Trine, however many files are of it.
 struct Host {
   std::string label;  ///< "A", "B", …; empty where there is one host
   ordered_json host, devices;
@@ -28,31 +28,16 @@ struct Extra {
   ordered_json value;
 };
 
-struct Rate {
-  double value = 0;
-  std::string unit, what;
-};
+/// A field in words, "" where there is none; as a number, where it is one.
+std::string text_of(const ordered_json& object, const char* key);
+std::optional<double> number_of(const ordered_json& object, const char* key);
 
-/// "2²⁴", "1000 × 7", "512 × 512 × 256".
-std::string size_text(const std::string& operation, const std::vector<int64_t>& shape);
-/// Of a result or a timeline. Throws Refusal where it isn't its operation's.
-std::vector<int64_t> shape_of(const ordered_json& object);
-
-struct Entry {
+struct Entry : Result {
   size_t host = 0;
-  std::string operation, function, map, axis, dtype, result_dtype, layout, values;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides = {1, 1}, offsets = {0, 0};  ///< of a vector's input and output
-  bool access = false;  ///< one of a series over strides and offsets, which are parameters then
-  int64_t batch = 1;
-  std::string device, requested, rung, numerics, memory, method, failure, digest;
+  std::string rung_name;  ///< without its parameters
   std::vector<std::pair<std::string, std::string>> parameters;
-  std::optional<double> alloc, h2d, kernel, d2h, total, first, peer_ratio, peak;
-  std::vector<double> rounds, interval;
-  int64_t samples = 0, rung_index = 0;
-  double spread = 0;
-  Rate rate, roof;
-  bool vendor = false, verified = false, skipped = false;
+  bool access = false;  ///< one of a series over strides and offsets, which are parameters then
+  std::optional<double> peak;  ///< the data sheet's rate
 
   /// "threads=128,finish=atomic", or "".
   std::string parameter_text() const;
@@ -62,15 +47,24 @@ struct Entry {
   std::string parameter(const std::string& key) const;
   /// Everything that a table of one kind of problem has in common: "reduce sum f32".
   std::string group() const;
-  std::string size() const { return size_text(operation, shape); }
-  /// Whether its phases add up to the whole: they were measured, and don't overlap.
+  std::string size() const;
+  /// Whether its phases add up to the total: they were measured, and don't overlap.
   bool in_phases() const { return memory != "pipelined" && (h2d || kernel || d2h); }
+  bool on_cpu() const { return device.starts_with("cpu"); }
   double elements() const;  ///< of the input; of a gemm m n k
   double bytes() const;     ///< the least that has to be moved
   double flops() const;     ///< 0 for a transpose
+  const char* unit() const { return rated_by_flops(problem) ? "flop/s" : "B/s"; }
 };
 
-struct Document {
+/// "7350", "2.43 million": a size that was estimated.
+std::string count_text(double count);
+/// "2²⁴", "1000 × 7", "512" for 512x512x512: a size or a text with sizes of the other commands, as a page has it.
+std::string typeset(const std::string& text);
+std::string size_text(Operation operation, const Size& size);
+std::string timeline_size(const ordered_json& timeline);
+
+struct Runs {
   std::vector<Host> hosts;
   std::vector<Entry> results;
   std::vector<Extra> roofs, crossings, timelines, published, sweeps;
@@ -84,7 +78,9 @@ double nominal_bandwidth(const ordered_json& devices, const std::string& device)
 double nominal_flops(const ordered_json& devices, const std::string& device,
                      const std::string& dtype);
 
+/// In the order of their dates. Files of one machine are one host, and of a case in several of them the latest counts;
+/// unless `apart`: then each file is a host, as a before and an after.
 /// Throws Refusal, with the file and what is wrong with it.
-Document read(const std::vector<std::string>& paths);
+Runs read(const std::vector<std::string>& paths, bool apart);
 
 }  // namespace trine::bench::report

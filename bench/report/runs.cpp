@@ -1,0 +1,344 @@
+#include "runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "bench/timing/json.hpp"
+#include "bench/ui/error.hpp"
+
+namespace trine::bench::report {
+namespace {
+
+Entry entry_of(const ordered_json& json) {
+  Entry e;
+  static_cast<Result&>(e) = result_of(json);
+  e.rung_name = e.rung.substr(0, e.rung.find(':'));
+  for (size_t at = e.rung_name.size(); at < e.rung.size();) {
+    const size_t end = std::min(e.rung.find(',', at + 1), e.rung.size());
+    const size_t equal = std::min(e.rung.find('=', at), end);
+    e.parameters.emplace_back(e.rung.substr(at + 1, equal - at - 1),
+                              equal < end ? e.rung.substr(equal + 1, end - equal - 1) : "");
+    at = end;
+  }
+  return e;
+}
+
+/// Where strides or offsets of a problem vary on a device, they are parameters, its dense case included.
+void mark_access(std::vector<Entry>& results) {
+  const auto key = [](const Entry& e) {
+    return std::tuple(e.problem.operation, e.device, e.problem.size.rows, e.problem.size.cols);
+  };
+  std::set<decltype(key(results[0]))> series;
+  for (const Entry& e : results) {
+    const Problem& p = e.problem;
+    if (p.stride_in != 1 || p.stride_out != 1 || p.offset_in != 0 || p.offset_out != 0)
+      series.insert(key(e));
+  }
+  for (Entry& e : results) {
+    const Problem& p = e.problem;
+    e.access = series.contains(key(e));
+    if (!e.access) continue;
+    e.parameters.emplace_back("stride", std::to_string(std::max(p.stride_in, p.stride_out)));
+    e.parameters.emplace_back("offset", std::to_string(std::max(p.offset_in, p.offset_out)));
+  }
+}
+
+/// Calls `with` for each device of each backend.
+template <class With>
+void each_device(const ordered_json& devices, With with) {
+  for (const ordered_json& backend : devices)
+    for (const ordered_json& device : backend.value("devices", ordered_json::array())) with(device);
+}
+
+double fact_of(const ordered_json& devices, const std::string& id, const char* key) {
+  double fact = 0;
+  each_device(devices, [&](const ordered_json& device) {
+    if (text_of(device, "id") == id) fact = number_of(device, key).value_or(0);
+  });
+  return fact;
+}
+
+/// The data sheet's rate for the result, as far as its device tells.
+std::optional<double> peak_of(const ordered_json& devices, const Entry& e) {
+  const double peak = rated_by_flops(e.problem)
+                          ? nominal_flops(devices, e.device, std::string(name(e.problem.dtype)))
+                          : nominal_bandwidth(devices, e.device);
+  return peak > 0 ? std::optional(peak) : std::nullopt;
+}
+
+/// What the file is instead, where that can be told.
+std::string stranger(const ordered_json& json) {
+  if (json.contains("verify")) return "it is what `trine verify` wrote";
+  if (json.contains("context") && json.contains("benchmarks"))
+    return "it is Google Benchmark's format";
+  if (json.contains("schema")) return "it is what `trine info` wrote, or another tool";
+  return "it isn't one of Trine's files";
+}
+
+ordered_json parse(const std::string& path) {
+  ordered_json json = read_json(path);
+  if (!json.is_object() || !json.contains("results") || !json.contains("schema"))
+    throw Refusal(fmt::format("{}: no results of `trine compare --json` or its like: {}", path,
+                              json.is_object() ? stranger(json) : "it holds no object"));
+  if (json.at("schema") != 1)
+    throw Refusal(fmt::format("{}: schema {}, and this trine reads schema 1", path,
+                              json.at("schema").dump()));
+  return json;
+}
+
+Host host_of(const ordered_json& json) {
+  Host host{.label = {},
+            .host = json.at("host"),
+            .devices = json.value("devices", ordered_json::array()),
+            .version = text_of(json, "version"),
+            .files = {},
+            .commands = {},
+            .dates = {}};
+  if (!host.host.is_object()) throw Refusal("'host' is no object");
+  return host;
+}
+
+/// The same processor, memory, system and version; a device that both files have is the same one.
+bool same_machine(const Host& a, const Host& b) {
+  bool same = a.version == b.version;
+  for (const char* key : {"cpu", "cores", "os"})
+    same = same && text_of(a.host, key) == text_of(b.host, key);
+  each_device(a.devices, [&](const ordered_json& mine) {
+    each_device(b.devices, [&](const ordered_json& theirs) {
+      if (text_of(mine, "id") != text_of(theirs, "id")) return;
+      for (const char* key : {"name", "driver", "uuid"})
+        same = same && text_of(mine, key) == text_of(theirs, key);
+      const auto memory = [](const ordered_json& device) {
+        return std::round(number_of(device, "memory_bytes").value_or(0) / 0x1p30);
+      };
+      // A driver on the host's own memory says how much of it is free.
+      if (text_of(mine, "id") == "cpu") same = same && memory(mine) == memory(theirs);
+    });
+  });
+  return same;
+}
+
+/// The host that the file is of; what it knows of the devices is added there.
+size_t place_of(Runs& all, Host found, bool apart) {
+  const auto same = std::find_if(all.hosts.begin(), all.hosts.end(), [&](const Host& host) {
+    return !apart && same_machine(host, found);
+  });
+  if (same == all.hosts.end()) {
+    all.hosts.push_back(std::move(found));
+    return all.hosts.size() - 1;
+  }
+  const auto count = [](const Host& host) {
+    size_t devices = 0;
+    each_device(host.devices, [&](const ordered_json&) { ++devices; });
+    return devices;
+  };
+  if (count(found) > count(*same))
+    std::tie(same->host, same->devices) = std::tie(found.host, found.devices);
+  return size_t(same - all.hosts.begin());
+}
+
+/// The objects of an array, in place of those of the same host whose `names` say the same; devices that a break-even is
+/// of say it in either order.
+void add_extras(std::vector<Extra>& all, const ordered_json& array, size_t host,
+                const std::vector<const char*>& names) {
+  const auto key = [&names](const Extra& extra) {
+    std::vector<std::string> texts{std::to_string(extra.host)};
+    for (const char* name : names) texts.push_back(text_of(extra.value, name));
+    std::sort(texts.end() - 2, texts.end());
+    return texts;
+  };
+  std::set<std::vector<std::string>> found;
+  std::vector<Extra> added;
+  for (const ordered_json& value : array) {
+    if (!value.is_object())
+      throw Refusal("roofs, crossings, timelines, published, sweeps hold objects");
+    added.push_back({host, value});
+    found.insert(key(added.back()));
+  }
+  std::erase_if(all, [&](const Extra& extra) { return found.contains(key(extra)); });
+  all.insert(all.end(), added.begin(), added.end());
+}
+
+void add(Runs& all, const std::string& path, const ordered_json& json, size_t place) {
+  std::vector<Entry> results;
+  for (const ordered_json& result : json.at("results")) {
+    try {
+      results.push_back(entry_of(result));
+    } catch (const std::exception& error) {
+      throw Refusal(fmt::format("result {}: {}", results.size() + 1, error.what()));
+    }
+  }
+  mark_access(results);
+  Host& host = all.hosts[place];
+  for (Entry& e : results) {
+    e.host = place;
+    e.peak = peak_of(host.devices, e);
+    all.results.push_back(std::move(e));
+  }
+  host.files.push_back(path.substr(path.rfind('/') + 1));
+  host.commands.push_back(text_of(json, "command"));
+  host.dates.push_back(text_of(json, "date").substr(0, 10));
+  host.partial |= json.value("partial", false);
+  const auto extras = [&](const char* key, std::vector<Extra>& target,
+                          const std::vector<const char*>& names) {
+    add_extras(target, json.value(key, ordered_json::array()), place, names);
+  };
+  extras("roofs", all.roofs, {"device", "what", "dtype", "memory"});
+  extras("crossings", all.crossings, {"operation", "function", "dtype", "memory", "from", "to"});
+  extras("timelines", all.timelines, {"operation", "dtype", "shape", "device", "memory"});
+  extras("published", all.published, {"document", "name", "table", "device"});
+  extras("sweeps", all.sweeps, {"device", "call"});
+  for (Extra& timeline : all.timelines) {
+    timeline_size(timeline.value);  // which it must have
+    // Files of before tell a share of all rows where the cpu took some of them.
+    if (text_of(timeline.value, "device").ends_with("+cpu")) timeline.value.erase("share");
+  }
+}
+
+}  // namespace
+
+std::string text_of(const ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::optional<double> number_of(const ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string Entry::parameter_text() const {
+  std::string text;
+  for (const auto& [key, value] : parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+  return text;
+}
+
+std::string Entry::variant() const {
+  const std::string& shown = rung_name.empty() ? requested : rung_name;
+  return parameters.empty() ? shown : fmt::format("{}:{}", shown, parameter_text());
+}
+
+std::string Entry::parameter(const std::string& key) const {
+  for (const auto& [name, value] : parameters)
+    if (name == key) return value;
+  return {};
+}
+
+std::string Entry::group() const {
+  const Problem& p = problem;
+  const bool reduce = p.operation == Operation::reduce;
+  std::string text(name(p.operation));
+  if (reduce) text += fmt::format(" {}", name(p.function));
+  text += fmt::format(" {}", name(p.dtype));
+  if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
+  if (p.map != Map::identity) text += fmt::format(", map {}", name(p.map));
+  if (p.axis != Axis::all) text += fmt::format(", {}", name(p.axis));
+  if (p.layout.find('c') != std::string::npos) text += ", layout " + p.layout;
+  if (p.values != "uniform") text += ", values " + p.values;
+  if (access) text += ", access patterns";
+  if (p.batch != 1) text += fmt::format(", batch {}", p.batch);
+  return text;
+}
+
+std::string count_text(double count) {
+  if (count < 1e5) return fmt::format("{:.0f}", count);
+  if (count < 1e9) return fmt::format("{:.3g} million", count / 1e6);
+  return fmt::format("{:.3g} billion", count / 1e9);
+}
+
+std::string typeset(const std::string& text) {
+  constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const auto digit = [&](size_t i) {
+    return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+  };
+  std::string shown;
+  bool raised = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    raised = digit(i) && (raised || (i > 0 && text[i - 1] == '^'));
+    if (raised)
+      shown += kDigits[text[i] - '0'];
+    else if (text[i] == 'x' && i > 0 && digit(i - 1) && digit(i + 1))
+      shown += " × ";
+    else if (text[i] != '^' || !digit(i + 1))
+      shown += text[i];
+  }
+  return shown;
+}
+
+std::string size_text(Operation operation, const Size& size) {
+  const bool cube =
+      operation == Operation::gemm && size.rows == size.cols && size.cols == size.depth;
+  return cube ? std::to_string(size.rows) : typeset(to_string(operation, size));
+}
+
+std::string timeline_size(const ordered_json& timeline) {
+  const Operation operation = parse_operation(text_of(timeline, "operation"));
+  return size_text(operation, size_of_shape(operation, timeline.at("shape")));
+}
+
+std::string Entry::size() const { return size_text(problem.operation, problem.size); }
+
+double Entry::elements() const {
+  const Size& s = problem.size;
+  const double depth = problem.operation == Operation::gemm ? double(s.depth) : 1;
+  return double(problem.batch) * double(s.rows) * double(s.cols) * depth;
+}
+
+double Entry::bytes() const {
+  const double size = size_of(problem.dtype), n = double(problem.batch);
+  if (problem.operation == Operation::gemm) {
+    const auto m = double(problem.size.rows), cols = double(problem.size.cols),
+               k = double(problem.size.depth);
+    return n * size * (m * k + k * cols + m * cols);
+  }
+  return (problem.operation == Operation::transpose ? 2 : 1) * size * elements();
+}
+
+double Entry::flops() const {
+  if (problem.operation == Operation::gemm) return 2 * elements();
+  return problem.operation == Operation::reduce ? elements() : 0;
+}
+
+std::string Runs::device(size_t host, const std::string& id) const {
+  const std::string& label = hosts[host].label;
+  return label.empty() ? id : label + " " + id;
+}
+
+double nominal_bandwidth(const ordered_json& devices, const std::string& device) {
+  return fact_of(devices, device, "peak_bandwidth");
+}
+
+double nominal_flops(const ordered_json& devices, const std::string& device,
+                     const std::string& dtype) {
+  if (dtype != "f32" && dtype != "f64") return 0;
+  return fact_of(devices, device, dtype == "f64" ? "peak_f64" : "peak_f32");
+}
+
+Runs read(const std::vector<std::string>& paths, bool apart) {
+  std::vector<std::pair<std::string, ordered_json>> files;
+  for (const std::string& path : paths) files.emplace_back(path, parse(path));
+  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return text_of(a.second, "date") < text_of(b.second, "date");
+  });
+  Runs all;
+  for (const auto& [path, json] : files) {
+    try {
+      add(all, path, json, place_of(all, host_of(json), apart));
+    } catch (const std::exception& error) {
+      throw Refusal(fmt::format("{}: {}", path, error.what()));
+    }
+  }
+  if (all.hosts.size() > 1)
+    for (size_t i = 0; i < all.hosts.size(); ++i)
+      all.hosts[i].label = i < 26 ? std::string(1, char('A' + i)) : std::to_string(i + 1);
+  return all;
+}
+
+}  // namespace trine::bench::report

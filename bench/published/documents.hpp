@@ -1,5 +1,9 @@
-// What the five source documents published, as data: each figure with the case and the rung that
-// measures it again. `trine ladder --like 003` reads it.
+// What the five source documents published, each figure with the case and the rung that measures it again:
+// documents.json. `trine ladder --like 003` reads it.
+//
+// A table there has rows and, where it is printed with them, columns. Each pair is a line: the column's words, else
+// the row's, with a row's "size" in place of "{size}"; `published` has an entry for each column that the row has, of
+// several figures a list, null where the document doesn't state it. Without it no figure is stated.
 #pragma once
 
 #include <optional>
@@ -66,7 +70,7 @@ struct Table {
 
 /// A document: its tables, and what it says beside them.
 struct SourceDocument {
-  std::string_view number, name;
+  std::string number, name;
   std::vector<Table> tables;
   std::string remark;
 };

@@ -10,11 +10,6 @@
 namespace trine::bench::report {
 namespace {
 
-/// What a program gets that names no rung.
-bool is_default(const Row& row) {
-  return row.good() && row.any().numerics == Numerics::reproducible;
-}
-
 /// The fastest such rung of a host's devices at the largest size that `wanted` has.
 const Entry* fastest(const Group& group, const Filter& wanted) {
   const std::vector<double> all = sizes(group, wanted);
@@ -77,7 +72,7 @@ std::string where(const Runs& runs, const Group& group, size_t host, const std::
   const std::string pays =
       bench::pays(end_to_end(group,
                              [&](const Row& r) {
-                               return is_default(r) && r.any().host == host &&
+                               return r.is_default() && r.any().host == host &&
                                       (r.any().device == device || r.any().device == "cpu");
                              }),
                   device);
@@ -108,7 +103,7 @@ std::string how_fast(const Group& group, const Entry& e) {
 std::string answer(const Runs& runs, const Group& group) {
   std::string text;
   for (size_t host = 0; host < runs.hosts.size(); ++host) {
-    const auto here = [&](const Row& r) { return is_default(r) && r.any().host == host; };
+    const auto here = [&](const Row& r) { return r.is_default() && r.any().host == host; };
     const Entry* first = fastest(group, here);
     if (first == nullptr) continue;
     // The device to weigh against the cpu: where the cpu is the fastest, the best of the others.
@@ -124,7 +119,7 @@ std::string answer(const Runs& runs, const Group& group) {
 std::vector<const Group*> leading(const Runs& runs, const std::vector<Group>& groups) {
   std::vector<const Group*> found;
   const auto extent = [&](const Group& group) {
-    return devices(runs, group).size() * sizes(group, is_default).size();
+    return devices(runs, group).size() * sizes(group, &Row::is_default).size();
   };
   for (const Group& group : groups) {
     const auto same = std::find_if(found.begin(), found.end(), [&](const Group* other) {

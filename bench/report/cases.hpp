@@ -29,6 +29,8 @@ struct Row {
   const Entry& rated() const { return this->*method ? *(this->*method) : any(); }
   /// The kernel's figures count: measured, verified, positive.
   bool good() const;
+  /// And a program that names no rung may get it.
+  bool is_default() const { return good() && any().numerics == Numerics::reproducible; }
 };
 
 /// &Row::single or &Row::sustained: a picture or a comparison is of one of them.

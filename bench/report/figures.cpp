@@ -113,12 +113,18 @@ std::string size_text(const Group& group, double size) {
 std::vector<Figure> overview(const Runs& runs, const Group& group, Palette& palette) {
   const Method method = common_method(group.rows, [](const Row&) { return true; });
   Figure figure{.title = group.title + ", the devices",
-                .note = "The fastest rung of each device at each size; peers dashed.",
+                .note =
+                    "The fastest rung of each device at each size, as a program gets it that "
+                    "names none; peers dashed.",
                 .x = size_axis(group),
                 .y = rate_axis(group, method)};
+  const bool any = std::any_of(group.rows.begin(), group.rows.end(), std::mem_fn(&Row::is_default));
+  if (!any) figure.note = "The fastest rung of each device at each size; peers dashed.";
   for (const std::string& name : devices(runs, group)) {
     const int slot = palette.devices.of(name);
-    const auto own = [&](const Row& r) { return device_of(runs, r) == name && !r.any().vendor(); };
+    const auto own = [&](const Row& r) {
+      return device_of(runs, r) == name && (any ? r.is_default() : !r.any().vendor());
+    };
     add_if_any(figure, envelope(group, method, name, slot, own));
     for (const std::string& rung : rungs_of(runs, group, name)) {
       Series peer =

@@ -312,11 +312,20 @@ class Pictures(Folder):
         curves = {series["label"]: series["data"] for series in figure["series"]}
         self.assertEqual(figure["y"]["title"], "effective bandwidth, single launches")
         for device in ("cpu", "cuda:0"):
-            self.assertEqual({x: y for x, y, *_ in curves[device]}, sums(device, None))
+            self.assertEqual({x: y for x, y, *_ in curves[device]}, sums(device, "exact"))
         figure = self.figures(sustained())[title]
         curves = {series["label"]: series["data"] for series in figure["series"]}
         self.assertEqual(figure["y"]["title"], "effective bandwidth, launches back to back")
-        self.assertEqual({x: y for x, y, *_ in curves["cpu"]}, {x: 2 * y for x, y in sums("cpu", None).items()})
+        self.assertEqual({x: y for x, y, *_ in curves["cpu"]}, {x: 2 * y for x, y in sums("cpu", "exact").items()})
+
+    def test_the_devices_are_shown_by_what_a_program_gets(self):
+        document = copy.deepcopy(DOCUMENT)
+        for result in document["results"]:
+            if result["rung"] == "exact":
+                result["numerics"] = "study"  # no rung is reproducible then: the fastest of all
+        figure = self.figures(document)["reduce sum f32, the devices"]
+        curves = {series["label"]: series["data"] for series in figure["series"]}
+        self.assertEqual({x: y for x, y, *_ in curves["cpu"]}, sums("cpu", None))
 
     def test_a_speed_up_is_by_one_method(self):
         figure = self.figures(DOCUMENT)["reduce sum f32, speed-up over the peers"]

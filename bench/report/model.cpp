@@ -7,68 +7,72 @@
 #include "bench/ui/table.hpp"
 
 namespace trine::bench::report {
-namespace {
-
-ordered_json to_json(const Cell& cell) {
-  if (!cell.value && !cell.wrong) return cell.text;
-  ordered_json json = {{"text", cell.text}};
+static void to_json(ordered_json& json, const Cell& cell) {
+  json = cell.text;
+  if (!cell.value && !cell.wrong) return;
+  json = {{"text", cell.text}};
   if (cell.value) json["value"] = *cell.value;
   if (cell.wrong) json["wrong"] = true;
-  return json;
 }
 
-ordered_json to_json(const Table& table) {
-  ordered_json rows = ordered_json::array();
-  for (const auto& row : table.rows) {
-    ordered_json cells = ordered_json::array();
-    for (const Cell& cell : row) cells.push_back(to_json(cell));
-    rows.push_back(std::move(cells));
-  }
-  return {{"caption", table.caption}, {"head", table.head}, {"rows", rows}, {"note", table.note}};
+static void to_json(ordered_json& json, const Table& table) {
+  json = {
+      {"caption", table.caption}, {"head", table.head}, {"rows", table.rows}, {"note", table.note}};
 }
 
-ordered_json to_json(const Axis& axis) {
+static void to_json(ordered_json& json, const Axis& axis) {
   constexpr const char* kScales[] = {"linear", "log", "log2", "names"};
-  return {{"title", axis.title},
+  json = {{"title", axis.title},
           {"unit", axis.unit},
           {"scale", kScales[int(axis.scale)]},
           {"names", axis.names}};
 }
 
-ordered_json to_json(const Series& series) {
-  ordered_json json = {{"label", series.label},   {"slot", series.slot},
-                       {"dashed", series.dashed}, {"line", series.line},
-                       {"points", series.points}, {"data", ordered_json::array()}};
+static void to_json(ordered_json& json, const Point& p) {
+  json = {p.x, p.y};
+  if (!p.label.empty()) json.push_back(p.label);
+  if (!p.detail.empty()) json.push_back(p.detail);
+}
+
+static void to_json(ordered_json& json, const Series& series) {
+  json = {{"label", series.label}, {"slot", series.slot},     {"dashed", series.dashed},
+          {"line", series.line},   {"points", series.points}, {"data", series.data}};
   if (series.ramp) json["ramp"] = *series.ramp;
-  for (const Point& p : series.data) {
-    json["data"].push_back({p.x, p.y});
-    if (!p.label.empty()) json["data"].back().push_back(p.label);
-    if (!p.detail.empty()) json["data"].back().push_back(p.detail);
-  }
-  return json;
 }
 
-ordered_json to_json(const Figure& figure) {
+static void to_json(ordered_json& json, const Mark& mark) {
+  json = {{"at", mark.at}};
+  if (mark.low && mark.high) json["band"] = {*mark.low, *mark.high};
+}
+
+static void to_json(ordered_json& json, const Span& span) {
+  json = {span.lane, span.index, span.begin, span.end};
+}
+
+static void to_json(ordered_json& json, const Figure& figure) {
   constexpr const char* kKinds[] = {"lines", "bars", "stack", "spans"};
-  ordered_json json = {{"kind", kKinds[int(figure.kind)]},
-                       {"title", figure.title},
-                       {"note", figure.note},
-                       {"x", to_json(figure.x)},
-                       {"y", to_json(figure.y)},
-                       {"series", ordered_json::array()},
-                       {"marks", ordered_json::array()},
-                       {"spans", ordered_json::array()}};
-  for (const Series& series : figure.series) json["series"].push_back(to_json(series));
-  for (const Mark& mark : figure.marks) {
-    json["marks"].push_back({{"at", mark.at}});
-    if (mark.low && mark.high) json["marks"].back()["band"] = {*mark.low, *mark.high};
-  }
-  for (const Span& span : figure.spans)
-    json["spans"].push_back({span.lane, span.index, span.begin, span.end});
-  return json;
+  json = {{"kind", kKinds[int(figure.kind)]},
+          {"title", figure.title},
+          {"note", figure.note},
+          {"x", figure.x},
+          {"y", figure.y},
+          {"series", figure.series},
+          {"marks", figure.marks},
+          {"spans", figure.spans}};
 }
 
-}  // namespace
+static void to_json(ordered_json& json, const Section& section) {
+  json = {{"title", section.title},  {"level", section.level}, {"folded", section.folded},
+          {"text", section.text},    {"alarm", section.alarm}, {"figures", section.figures},
+          {"tables", section.tables}};
+}
+
+void to_json(ordered_json& json, const Model& model) {
+  json = {{"title", model.title},
+          {"summary", model.summary},
+          {"alarm", model.alarm},
+          {"sections", model.sections}};
+}
 
 Cell word(const std::string& text) { return {.text = text}; }
 
@@ -108,26 +112,6 @@ Table dense(Table table) {
   table.head = pick(table.head);
   for (auto& row : table.rows) row = pick(row);
   return table;
-}
-
-ordered_json to_json(const Model& model) {
-  ordered_json sections = ordered_json::array();
-  for (const Section& section : model.sections) {
-    ordered_json figures = ordered_json::array(), tables = ordered_json::array();
-    for (const Figure& figure : section.figures) figures.push_back(to_json(figure));
-    for (const Table& table : section.tables) tables.push_back(to_json(table));
-    sections.push_back({{"title", section.title},
-                        {"level", section.level},
-                        {"folded", section.folded},
-                        {"text", section.text},
-                        {"alarm", section.alarm},
-                        {"figures", figures},
-                        {"tables", tables}});
-  }
-  return {{"title", model.title},
-          {"summary", model.summary},
-          {"alarm", model.alarm},
-          {"sections", sections}};
 }
 
 int Slots::of(const std::string& name) {

@@ -91,7 +91,7 @@ struct Model {
   std::vector<Section> sections;
 };
 
-ordered_json to_json(const Model& model);
+void to_json(ordered_json& json, const Model& model);
 
 /// One slot for each name, in the order in which they are asked for.
 class Slots {

@@ -137,10 +137,6 @@ std::vector<std::string> devices_of(const Runs& runs, size_t host) {
   return names;
 }
 
-void add_roof(Figure& figure, Series series) {
-  if (!series.data.empty()) figure.series.push_back(std::move(series));
-}
-
 Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
                 const std::string& dtype, Palette& palette) {
   const std::string& label = runs.hosts[host].label;
@@ -164,12 +160,12 @@ Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
   for (const Series& of : points) {
     if (of.data.empty()) continue;
     const std::string device = label.empty() ? of.label : of.label.substr(label.size() + 1);
-    add_roof(figure, roof_line(of.label + ", measured", of.slot,
-                               measured(runs, host, device, dtype), left, right));
+    add_if_any(figure, roof_line(of.label + ", measured", of.slot,
+                                 measured(runs, host, device, dtype), left, right));
     Series sheet =
         roof_line(of.label + ", nominal", of.slot, nominal(runs, host, device, dtype), left, right);
     sheet.dashed = true;
-    add_roof(figure, std::move(sheet));
+    add_if_any(figure, std::move(sheet));
     figure.series.push_back(of);
   }
   return figure;

@@ -17,13 +17,9 @@ Entry entry_of(const ordered_json& json) {
   Entry e;
   static_cast<Result&>(e) = result_of(json);
   e.rung_name = e.rung.substr(0, e.rung.find(':'));
-  for (size_t at = e.rung_name.size(); at < e.rung.size();) {
-    const size_t end = std::min(e.rung.find(',', at + 1), e.rung.size());
-    const size_t equal = std::min(e.rung.find('=', at), end);
-    e.parameters.emplace_back(e.rung.substr(at + 1, equal - at - 1),
-                              equal < end ? e.rung.substr(equal + 1, end - equal - 1) : "");
-    at = end;
-  }
+  const ordered_json parameters = parameters_json(e.rung);
+  for (const auto& [key, value] : parameters.items())
+    e.parameters.emplace_back(key, value.get<std::string>());
   return e;
 }
 
@@ -323,6 +319,7 @@ double nominal_flops(const ordered_json& devices, const std::string& device,
 
 Runs read(const std::vector<std::string>& paths, bool apart) {
   std::vector<std::pair<std::string, ordered_json>> files;
+  files.reserve(paths.size());
   for (const std::string& path : paths) files.emplace_back(path, parse(path));
   std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
     return text_of(a.second, "date") < text_of(b.second, "date");

@@ -95,30 +95,25 @@ Model model_of(const Runs& runs) {
   Model model{.title = "Trine report", .summary = summary(runs), .sections = {}};
   Palette palette = palette_of(runs);
   Section wrong{.title = "Wrong results", .text = "They count for nothing below.", .alarm = true};
-  add(wrong, failures_table(runs));
+  add(wrong, unverified_table(runs, false));
   model.alarm = !wrong.tables.empty();
   add(model, std::move(wrong));
 
   const std::vector<Group> all = groups(runs);
   for (const Group* leader : leading(runs, all)) add_operation(model, runs, all, *leader, palette);
 
-  const auto detail = [](const char* title) {
-    return Section{.title = title, .text = {}, .folded = true};
+  const auto detail = [&](const char* title, std::vector<Figure> figures,
+                          std::vector<Table> tables) {
+    Section section{.title = title, .text = {}, .folded = true, .figures = std::move(figures)};
+    for (Table& table : tables) add(section, std::move(table));
+    add(model, std::move(section));
   };
-  Section roofs = detail("Rooflines");
-  add(roofs, rooflines(runs, all, palette));
-  add(roofs, roofs_table(runs));
-  Section break_even = detail("Break-even");
-  add(break_even, crossings_table(runs));
-  Section overlap = detail("Overlap of copies and kernels");
-  add(overlap, timelines(runs));
-  add(overlap, timelines_table(runs));
-  Section swept = detail("Sweeps");
-  add(swept, sweeps_table(runs));
-  Section published = detail("Published figures");
-  for (Table& table : published_tables(runs)) add(published, std::move(table));
-  Section refused = detail("Refused");
-  add(refused, refusals_table(runs));
+  detail("Rooflines", rooflines(runs, all, palette), {roofs_table(runs)});
+  detail("Break-even", {}, {crossings_table(runs)});
+  detail("Overlap of copies and kernels", timelines(runs), {timelines_table(runs)});
+  detail("Sweeps", {}, {sweeps_table(runs)});
+  detail("Published figures", {}, published_tables(runs));
+  detail("Refused", {}, {unverified_table(runs, true)});
   Section hosts{.title = "Hosts and devices", .text = {}};
   if (std::any_of(runs.hosts.begin(), runs.hosts.end(),
                   [](const Host& host) { return host.files.size() > 1; }))
@@ -127,8 +122,7 @@ Model model_of(const Runs& runs) {
         "apart.";
   add(hosts, hosts_table(runs));
   add(hosts, devices_table(runs));
-  for (Section* section : {&roofs, &break_even, &overlap, &swept, &published, &refused, &hosts})
-    add(model, std::move(*section));
+  add(model, std::move(hosts));
   return model;
 }
 

@@ -130,10 +130,10 @@ Table devices_table(const Runs& runs) {
   return dense(table);
 }
 
-namespace {
-
-Table unverified(const Runs& runs, bool skipped, const char* caption) {
-  Table table{caption, {"problem", "size", "device", "rung", "memory", "reason"}, {}};
+Table unverified_table(const Runs& runs, bool skipped) {
+  Table table{skipped ? "Rungs that refused" : "Results that failed their verification",
+              {"problem", "size", "device", "rung", "memory", "reason"},
+              {}};
   for (const Entry& e : runs.results) {
     if (e.verified || e.skipped != skipped) continue;
     std::vector<Cell> row{word(e.group()),   word(e.size()), word(runs.device(e.host, e.device)),
@@ -143,14 +143,6 @@ Table unverified(const Runs& runs, bool skipped, const char* caption) {
   }
   return dense(table);
 }
-
-}  // namespace
-
-Table failures_table(const Runs& runs) {
-  return unverified(runs, false, "Results that failed their verification");
-}
-
-Table refusals_table(const Runs& runs) { return unverified(runs, true, "Rungs that refused"); }
 
 Table side_by_side_table(const Runs& runs, const Group& group) {
   Table table{group.title + ", the fastest rung of each device", {"size"}, {}};

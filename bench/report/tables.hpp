@@ -8,9 +8,8 @@ namespace trine::bench::report {
 
 Table hosts_table(const Runs& runs);
 Table devices_table(const Runs& runs);
-/// What failed its verification: named, and nowhere else a figure.
-Table failures_table(const Runs& runs);
-Table refusals_table(const Runs& runs);
+/// What failed its verification, named, and nowhere else a figure; or what refused.
+Table unverified_table(const Runs& runs, bool skipped);
 
 /// Sizes down, devices of all hosts across: the rate of the fastest own rung.
 Table side_by_side_table(const Runs& runs, const Group& group);

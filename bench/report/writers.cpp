@@ -152,7 +152,7 @@ std::string page(const Model& model) {
     throw Refusal(
         "this trine was built without Chart.js, which --html needs: install it (Debian: "
         "libjs-chart.js) and build again; --csv and --markdown work without it");
-  const std::string data = script_json(to_json(model));
+  const std::string data = script_json(model);
   // In the order of the page.
   const std::pair<std::string_view, std::string_view> parts[] = {
       {"@report.css@", embedded("report.css")},

@@ -126,6 +126,8 @@ ordered_json facts_json(const Facts& facts) {
           {"peak_f64", facts.peak_f64}};
 }
 
+}  // namespace
+
 ordered_json parameters_json(const std::string& rung) {
   ordered_json parameters = ordered_json::object();
   size_t begin = rung.find(':');
@@ -138,8 +140,6 @@ ordered_json parameters_json(const std::string& rung) {
   }
   return parameters;
 }
-
-}  // namespace
 
 ordered_json host_json() {
   ordered_json drivers = ordered_json::array();

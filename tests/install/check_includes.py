@@ -29,7 +29,7 @@ ARROWS = {
 }
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
-    "core/src": [{"runtime"}, {"call"}, {"auto"}, {"host"}],
+    "core/src": [{"runtime"}, {"operations"}, {"call"}, {"auto"}, {"host"}],
     "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate"},
               {"placement"}, {"report"}, {"commands"}],
 }

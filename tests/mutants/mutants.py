@@ -123,7 +123,7 @@ MUTANTS = [
     ("random_fill_runs_past_the_end", "cpu", "random", "cpu/memory.cpp",
      "const std::uint64_t end = std::min(total, begin + piece_elements);",
      "const std::uint64_t end = begin + piece_elements;"),
-    ("random_base_beside_its_elements_taken", "opencl:0", "random", "core/src/call/check_view.cpp",
+    ("random_base_beside_its_elements_taken", "opencl:0", "random", "core/src/operations/check_view.cpp",
      "if (bytes != 0 && buffer->facts.address % alignment != 0) {", "if (false) {"),
     ("random_far_copy_does_not_wait", "opencl:0", "random", "core/src/runtime/staging.cpp",
      "    order(queue, *made_);\n", ""),

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "core/src/call/check.hpp"
+#include "core/src/operations/check.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {

@@ -1,6 +1,6 @@
 // Host calls in strips: what is cut and where, the same answers as in one piece, and failures on the
 // way, after which nothing is in flight and the next call is right.
-#include "core/src/auto/strips.hpp"
+#include "core/src/operations/operations.hpp"
 
 #include <algorithm>
 #include <complex>

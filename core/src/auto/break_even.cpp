@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/src/call/check.hpp"
 #include "core/src/runtime/state.hpp"
 #include "placement.hpp"
 
@@ -47,32 +46,13 @@ Swaps find_swaps(const std::function<Estimate(double)>& first,
 
 namespace {
 
-/// take(the call of size `n`): n elements, n x n, n x n x n.
-template <class Take>
-auto with_call(const Crossing& kind, double n, Take&& take) {
-  const auto side = static_cast<int64_t>(n);
-  const auto square = [&] { return row_major({}, kind.dtype, side, side); };
-  switch (kind.operation) {
-    case Operation::reduce: {
-      const Dtype result = result_dtype(kind.function, Map::identity, kind.dtype);
-      return take(Reduce{.function = kind.function,
-                         .input = vector({}, kind.dtype, side),
-                         .output = vector({}, result, 1)});
-    }
-    case Operation::transpose: return take(Transpose{square(), square()});
-    case Operation::gemm: return take(Gemm{.a = square(), .b = square(), .c = square()});
-  }
-  refuse("break_even(): there is no operation ", static_cast<uint32_t>(kind.operation), ".");
+/// The call of size `n`: n elements, n x n, n x n x n.
+AnyValue call_of(const Crossing& kind, double n) {
+  const CallClass shape{kind.operation, kind.function, Axis::all, kind.dtype, {}, {}};
+  return description_of(kind.operation).sample(shape, {n, n, n});
 }
 
-Work work_of_size(const Crossing& kind, double n) {
-  return with_call(kind, n, [](const auto& operation) { return work_of(operation); });
-}
-
-/// Refuses what place() would.
-void check_kind(const Crossing& kind) {
-  with_call(kind, 1, [](const auto& operation) { plan_of(operation); });
-}
+Work work_of_size(const Crossing& kind, double n) { return work_of(call_of(kind, n)); }
 
 /// The largest size, to a hundredth, that the memory of both takes.
 double largest(const Crossing& kind) {
@@ -82,16 +62,11 @@ double largest(const Crossing& kind) {
            memory_refusal(kind.above, work).status == Status::ok;
   };
   double size = 1;
-  const double most = kind.operation == Operation::reduce ? 0x1p40 : 0x1p20;
+  const double most = description_of(kind.operation).largest_side;
   while (size < most && fits(2 * size)) size *= 2;
   for (double step = size / 2; step >= 1 && step > size / 128; step /= 2)
     if (fits(size + step)) size += step;
   return size;
-}
-
-std::string call_words(const Crossing& c) {
-  return c.operation == Operation::reduce ? cat(name(c.function), " of ", name(c.dtype))
-                                          : cat(name(c.operation), " of ", name(c.dtype));
 }
 
 std::string data_words(Where where) {
@@ -103,17 +78,11 @@ std::string data_words(Where where) {
   }
 }
 
-std::string_view size_words(Operation operation) {
-  switch (operation) {
-    case Operation::reduce: return " elements";
-    case Operation::transpose: return " of n x n";
-    default: return " of n x n x n";
-  }
-}
-
 std::string sentence_of(const Crossing& c) {
-  const std::string head = cat(call_words(c), ", ", data_words(c.where), ": ");
-  const std::string_view words = size_words(c.operation);
+  const Description& is = description_of(c.operation);
+  const std::string head =
+      cat(is.noun(c.function), " of ", name(c.dtype), ", ", data_words(c.where), ": ");
+  const std::string_view words = is.size_words;
   if (!c.never) {
     return cat(head, c.below.id(), " is faster below n = ", c.size, words, " (between ", c.low,
                " and ", c.high, "), ", c.above.id(), " above.");
@@ -126,7 +95,7 @@ std::string sentence_of(const Crossing& c) {
 }
 
 std::vector<Crossing> crossings(const Crossing& kind) {
-  check_kind(kind);
+  plan_of(call_of(kind, 1));  // refuses what place() would
   const auto times = [&](const Device& device) {
     return [&kind, &device](double n) -> Estimate {
       return predict(device, work_of_size(kind, n), kind.where, 1);

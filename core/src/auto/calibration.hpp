@@ -10,29 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/src/operations/operations.hpp"
 #include "core/src/runtime/saved.hpp"
 #include "grid.hpp"
 
 namespace trine::detail {
-
-/// Calls that share a grid: one operation, dtype, function and axis, up to what makes no difference
-/// in time worth another measurement (signs, maps, layouts).
-struct CallClass {
-  Operation operation = Operation::reduce;
-  Function function = Function::sum;
-  Axis axis = Axis::all;
-  Dtype dtype = Dtype::f32;
-  std::string words;      ///< "reduce sum f32 all", "transpose b32", "gemm f64"
-  Grid::Extents extents;  ///< the sizes that are measured
-};
-const std::vector<CallClass>& call_classes();
-
-constexpr int kNoClass = -1;
-/// Indices into call_classes(), or kNoClass.
-int class_of(const Reduce& operation);
-int class_of(const Transpose& operation);
-int class_of(const Gemm& operation);
-int class_of(Operation operation, Function function, Axis axis, Dtype dtype);
 
 /// As they are written in a file. A CPU that computes in the host's memory has host alone.
 constexpr Where kWheres[] = {Where::device, Where::host, Where::host_pinned, Where::host_pipelined};

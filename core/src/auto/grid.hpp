@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/src/operations/work.hpp"
+
 namespace trine::detail {
 
 /// A measured or predicted time with the interval in which its samples lay.
@@ -15,9 +17,7 @@ struct Estimate {
 /// The logarithm of time is multilinear in the logarithms of the extents.
 class Grid {
  public:
-  using Extents = std::vector<std::vector<double>>;  ///< by dimension, ascending
-
-  explicit Grid(const Extents& extents);
+  explicit Grid(const Extents& extents);  ///< by dimension, ascending
 
   std::size_t size() const { return points_.size(); }
   /// The extents of a point; the last dimension runs fastest.

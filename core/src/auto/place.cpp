@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "calibration.hpp"
-#include "core/src/call/check.hpp"
+#include "core/src/call/run.hpp"
 #include "core/src/runtime/state.hpp"
 #include "placement.hpp"
 
@@ -151,31 +151,6 @@ Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& 
   return {};
 }
 
-template <class Struct>
-Placement place_it(const Struct& operation, const View& first, Where where, int repeats,
-                   std::span<const Device> among) {
-  plan_of(operation);
-  if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
-  const Work work = work_of(operation);
-  Placement placement;
-  if (where == Where::device) {
-    const auto& buffer = Access::state(first.buffer);
-    if (!buffer) refuse("place(): data on a device is data in a buffer; the first view has none.");
-    placement.device = Access::device(buffer->device);
-    placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
-    placement.candidates = weigh({placement.device}, work, where, repeats);
-  } else {
-    const auto ask = [&](const Device& device) { choose(device, operation); };
-    Verdict verdict = best_device(work, where, repeats, ask, among);
-    placement.device = std::move(verdict.device);
-    placement.sentence = std::move(verdict.sentence);
-    placement.candidates = std::move(verdict.candidates);
-  }
-  if (!placement.candidates.empty()) placement.seconds = placement.candidates[0].seconds;
-  placement.choice = choose(placement.device, operation);
-  return placement;
-}
-
 }  // namespace
 
 Verdict best_device(const Work& work, Where where, int repeats,
@@ -208,20 +183,32 @@ Verdict best_device(const Work& work, Where where, int repeats,
   return best;
 }
 
-}  // namespace detail
-
-Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
-  return detail::entry(
-      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
-}
-Placement place(const Transpose& operation, Where where, int repeats,
+Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among) {
-  return detail::entry(
-      [&] { return detail::place_it(operation, operation.input, where, repeats, among); });
-}
-Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
-  return detail::entry(
-      [&] { return detail::place_it(operation, operation.a, where, repeats, among); });
+  return entry([&] {
+    plan_of(operation);
+    if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
+    const Work work = work_of(operation);
+    Placement placement;
+    if (where == Where::device) {
+      const auto& buffer = Access::state(operation.views()[0].buffer);
+      if (!buffer)
+        refuse("place(): data on a device is data in a buffer; the first view has none.");
+      placement.device = Access::device(buffer->device);
+      placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
+      placement.candidates = weigh({placement.device}, work, where, repeats);
+    } else {
+      const auto ask = [&](const Device& device) { choose(device, operation); };
+      Verdict verdict = best_device(work, where, repeats, ask, among);
+      placement.device = std::move(verdict.device);
+      placement.sentence = std::move(verdict.sentence);
+      placement.candidates = std::move(verdict.candidates);
+    }
+    if (!placement.candidates.empty()) placement.seconds = placement.candidates[0].seconds;
+    placement.choice = choose(placement.device, operation);
+    return placement;
+  });
 }
 
+}  // namespace detail
 }  // namespace trine

@@ -2,7 +2,7 @@
 // continue in staging.cpp.
 #include <trine/buffer.hpp>
 
-#include "check.hpp"
+#include "core/src/operations/check.hpp"
 #include "core/src/runtime/handles.hpp"
 #include "core/src/runtime/staging.hpp"
 

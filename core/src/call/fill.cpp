@@ -2,7 +2,7 @@
 
 #include <trine/buffer.hpp>
 
-#include "check.hpp"
+#include "core/src/operations/check.hpp"
 #include "core/src/runtime/pieces.hpp"
 
 namespace trine {

@@ -1,26 +1,21 @@
-// run() and choose(): check, select, hand over.
+#include "run.hpp"
+
 #include <algorithm>
 #include <cstring>
 
-#include "check.hpp"
 #include "core/src/runtime/handles.hpp"
-#include "empty.hpp"
+#include "fill.hpp"
 #include "select.hpp"
 
 namespace trine {
 namespace detail {
 namespace {
 
-template <class Descriptor>
-trine_call call_of(Operation operation, const Descriptor& descriptor) {
-  return {sizeof(trine_call), static_cast<uint32_t>(operation), &descriptor};
-}
-
-Choice choice_of(std::shared_ptr<DeviceState> device, const trine_call& call,
+Choice choice_of(std::shared_ptr<DeviceState> device, Operation operation,
                  const Selected& selected) {
   Choice choice;
   choice.device = Access::device(std::move(device));
-  choice.operation = static_cast<Operation>(call.operation);
+  choice.operation = operation;
   choice.numerics = static_cast<Numerics>(selected.rung->row.numerics);
   choice.why = selected.why;
   choice.rung_index = selected.index;
@@ -56,35 +51,26 @@ struct PackCall : kit::Allocated {
   trine_selection selection;
   trine_workspace space;
   uint32_t operation;
-  union {
-    trine_reduce reduce;
-    trine_transpose transpose;
-    trine_gemm gemm;
-  };
+  Descriptor descriptor;
 
   static void run(void* self) {
     const std::unique_ptr<PackCall> made(static_cast<PackCall*>(self));
-    const trine_call call{sizeof(trine_call), made->operation, &made->reduce};
+    const trine_call call{sizeof(trine_call), made->operation, &made->descriptor};
     const trine_status status =
         made->pack->launch(&made->native, made->state, &made->selection, &call, &made->space);
     if (status != TRINE_OK) made->queue->note_failure(status, made->pack->last_error());
   }
 };
 
-std::size_t descriptor_bytes(uint32_t operation) {
-  return operation == TRINE_REDUCE      ? sizeof(trine_reduce)
-         : operation == TRINE_TRANSPOSE ? sizeof(trine_transpose)
-                                        : sizeof(trine_gemm);
-}
-
-void launch_pack(QueueState& queue, const Selected& selected, const trine_call& call,
+void launch_pack(QueueState& queue, const Selected& selected, const Checked& checked,
                  const trine_workspace& space) {
   const trine_backend& api = queue.device().api;
   const registry::Pack& pack = *selected.rung->pack;
   const trine_native native = native_of(queue.device(), api.queue_native(queue.line->queue));
   void* const state = queue.pack_state(pack, native);
   if (!api.queue_call) {
-    const trine_status status = pack.api.launch(&native, state, &selected.selection, &call, &space);
+    const trine_status status =
+        pack.api.launch(&native, state, &selected.selection, &checked.call, &space);
     if (status != TRINE_OK) {
       queue.scratch_is_clean = false;
       fail(static_cast<Status>(status), queue.device().id, ": launching ", selected.rung->row.name,
@@ -99,83 +85,35 @@ void launch_pack(QueueState& queue, const Selected& selected, const trine_call& 
   made->state = state;
   made->selection = selected.selection;
   made->space = space;
-  made->operation = call.operation;
-  std::memcpy(&made->reduce, call.descriptor, descriptor_bytes(call.operation));
+  made->operation = checked.call.operation;
+  std::memcpy(&made->descriptor, &checked.descriptor, checked.is.descriptor_bytes);
   queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()),
                "handing over a pack's rung");
   static_cast<void>(made.release());
 }
 
-Logged logged(const trine_call& call, const Selected& selected) {
-  Logged entry;
-  entry.operation = call.operation;
-  entry.rung = selected.rung->row.name;
-  const auto shape = [&](const trine_view& view) {
-    entry.extents[0] = view.rows;
-    entry.extents[1] = view.cols;
-  };
-  if (call.operation == TRINE_REDUCE) {
-    const auto& reduce = *static_cast<const trine_reduce*>(call.descriptor);
-    entry.what = "reduce";
-    entry.function = name(static_cast<Function>(reduce.function)).data();
-    entry.dtype = name(static_cast<Dtype>(reduce.dtype)).data();
-    shape(reduce.input);
-  } else if (call.operation == TRINE_TRANSPOSE) {
-    const auto& transpose = *static_cast<const trine_transpose*>(call.descriptor);
-    entry.what = "transpose";
-    shape(transpose.input);
-  } else {
-    const auto& gemm = *static_cast<const trine_gemm*>(call.descriptor);
-    entry.what = "gemm";
-    entry.dtype = name(static_cast<Dtype>(gemm.dtype)).data();
-    shape(gemm.c);
-    entry.extents[2] = gemm.a.cols;
-  }
-  return entry;
+/// Without elements no rung is asked: there is nothing to do, or identities to fill in.
+bool run_empty(QueueState& queue, const Checked& checked) {
+  const Empty empty = checked.is.empty(checked.descriptor);
+  if (empty.fill)
+    fill_elements(queue, *empty.fill, &empty.bits, empty.element,
+                  "filling in the result of an empty reduction");
+  return empty.is_empty;
 }
 
 /// Hands a checked call over; the queue is locked by `lock`.
-void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const trine_call& call,
+void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const Checked& checked,
                const Selected& selected) {
-  queue.log(logged(call, selected));
-  if (run_empty(queue, call)) return;
+  Logged entry{.operation = checked.call.operation, .rung = selected.rung->row.name};
+  checked.is.log(checked.descriptor, entry);
+  queue.log(entry);
+  if (run_empty(queue, checked)) return;
+  const trine_call& call = checked.call;
   const trine_workspace space =
       queue.workspace(workspace_bytes(queue.device(), selected, call), lock);
-  if (selected.rung->pack) return launch_pack(queue, selected, call, space);
+  if (selected.rung->pack) return launch_pack(queue, selected, checked, space);
   queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
                "launching");
-}
-
-template <class Descriptor, class Struct, class... Views>
-Choice run(Queue& handle, Operation kind, const Struct& operation, std::string_view rung,
-           const Views&... views) {
-  return entry([&] {
-    QueueState& queue = Access::use(handle);
-    Descriptor descriptor;
-    check(operation, &queue.device(), Mode::run, descriptor);
-    const trine_call call = call_of(kind, descriptor);
-    const Selected selected = select(queue.device(), call, rung);
-    const auto use = [&](const View& view) {
-      if (BufferState* buffer = Access::state(view.buffer).get()) buffer->used_on(queue.line);
-    };
-    (use(views), ...);
-    {
-      std::unique_lock lock(queue.line->mutex);
-      hand_over(queue, lock, call, selected);
-    }
-    return choice_of(queue.line->device, call, selected);
-  });
-}
-
-template <class Descriptor, class Struct>
-Choice plan(const Device& device, Operation kind, const Struct& operation, std::string_view rung) {
-  return entry([&] {
-    const DeviceState& state = Access::use(device);
-    Descriptor descriptor;
-    check(operation, &state, Mode::plan, descriptor);
-    const trine_call call = call_of(kind, descriptor);
-    return choice_of(Access::state(device), call, select(state, call, rung));
-  });
 }
 
 const registry::Rung& rung_of(const Choice& choice) {
@@ -186,30 +124,35 @@ const registry::Rung& rung_of(const Choice& choice) {
 }
 
 }  // namespace
+
+Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) {
+  return entry([&] {
+    QueueState& queue = Access::use(handle);
+    const Checked call(operation, &queue.device(), Mode::run);
+    const Selected selected = select(queue.device(), call, rung);
+    for (View* view : operation.views())
+      if (BufferState* buffer = Access::state(view->buffer).get()) buffer->used_on(queue.line);
+    {
+      std::unique_lock lock(queue.line->mutex);
+      hand_over(queue, lock, call, selected);
+    }
+    return choice_of(queue.line->device, call.is.operation, selected);
+  });
+}
+
+Choice choose(const Device& device, const AnyOperation& operation, std::string_view rung) {
+  return entry([&] {
+    const DeviceState& state = Access::use(device);
+    const Checked call(operation, &state, Mode::plan);
+    return choice_of(Access::state(device), call.is.operation, select(state, call, rung));
+  });
+}
+
+std::string tuned_call(const AnyOperation& operation) {
+  return entry([&] { return text_of(tuned_call_of(plan_of(operation))); });
+}
+
 }  // namespace detail
-
-Choice run(Queue& queue, const Reduce& operation, std::string_view rung) {
-  return detail::run<trine_reduce>(queue, Operation::reduce, operation, rung, operation.input,
-                                   operation.output);
-}
-Choice run(Queue& queue, const Transpose& operation, std::string_view rung) {
-  return detail::run<trine_transpose>(queue, Operation::transpose, operation, rung, operation.input,
-                                      operation.output);
-}
-Choice run(Queue& queue, const Gemm& operation, std::string_view rung) {
-  return detail::run<trine_gemm>(queue, Operation::gemm, operation, rung, operation.a, operation.b,
-                                 operation.c);
-}
-
-Choice choose(const Device& device, const Reduce& operation, std::string_view rung) {
-  return detail::plan<trine_reduce>(device, Operation::reduce, operation, rung);
-}
-Choice choose(const Device& device, const Transpose& operation, std::string_view rung) {
-  return detail::plan<trine_transpose>(device, Operation::transpose, operation, rung);
-}
-Choice choose(const Device& device, const Gemm& operation, std::string_view rung) {
-  return detail::plan<trine_gemm>(device, Operation::gemm, operation, rung);
-}
 
 std::string_view Choice::rung_name() const { return detail::rung_of(*this).row.name; }
 std::string Choice::rung() const {

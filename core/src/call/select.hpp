@@ -1,29 +1,14 @@
 // Which rung runs a call: the one place where that is decided.
 #pragma once
 
-#include "core/src/runtime/state.hpp"
+#include "core/src/operations/operations.hpp"
+#include "rungs.hpp"
 
 namespace trine::detail {
-
-struct Selected {
-  const registry::Rung* rung = nullptr;
-  trine_selection selection{};
-  uint32_t index = 0;  ///< in the device's ladder
-  std::string_view why;
-};
 
 /// In order: the rung that `named` says ("name" or "name:parameter=value,…"); the saved tuning table's,
 /// where it fits and doesn't refuse; the backend's choice. Throws when what was named isn't there or
 /// refuses the call, and when nothing takes it.
-Selected select(const DeviceState& device, const trine_call& call, std::string_view named);
-
-/// The rung that `named` says, its parameters settled; throws when it isn't there.
-Selected find_rung(const DeviceState& device, uint32_t operation, std::string_view named);
-
-/// Where a pack's rung runs; `queue` may be nullptr (refuses, workspace_bytes).
-trine_native native_of(const DeviceState& device, void* queue);
-
-/// "name:parameter=value,…"
-std::string rung_text(const registry::Rung& rung, const int32_t* values);
+Selected select(const DeviceState& device, const Checked& call, std::string_view named);
 
 }  // namespace trine::detail

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <map>
 
-#include "check.hpp"
 #include "core/src/runtime/saved.hpp"
 
 namespace trine {
@@ -72,11 +71,11 @@ bool fits(uint32_t asked, uint32_t rung) {
 
 /// Settles what the row's rung is on this device, or throws why it can't be.
 Selected resolve(const DeviceState& device, const TunedCall& call, const std::string& rung) {
-  const Selected found = find_rung(device, call.operation(), rung);
-  if (!fits(call.numerics(), found.rung->row.numerics)) {
+  const Selected found = find_rung(device, call.get(kOperation), rung);
+  if (!fits(call.get(kNumerics), found.rung->row.numerics)) {
     refuse("rung ", found.rung->row.name, " is ",
            name(static_cast<Numerics>(found.rung->row.numerics)), ", the call asks for ",
-           name(static_cast<Numerics>(call.numerics())), " bits.");
+           name(static_cast<Numerics>(call.get(kNumerics))), " bits.");
   }
   return found;
 }
@@ -151,14 +150,6 @@ struct Tables {
   }
 };
 
-template <class Struct>
-std::string call_text(Operation kind, const Struct& operation) {
-  return entry([&] {
-    const auto descriptor = plan_of(operation);
-    return text_of(tuned_call_of({sizeof(trine_call), static_cast<uint32_t>(kind), &descriptor}));
-  });
-}
-
 /// The row as it will stand in the file; throws why it can't.
 Tuned checked(const DeviceState& device, Tuned row) {
   TunedCall call;
@@ -212,9 +203,7 @@ const TuningTable& load_tuning(const DeviceState& device) {
   return *newest;
 }
 
-const TunedRow* TuningTable::find(const trine_call& call) const {
-  if (rows.empty()) return nullptr;
-  const TunedCall asked = tuned_call_of(call);
+const TunedRow* TuningTable::find(const TunedCall& asked) const {
   auto row = std::lower_bound(
       rows.begin(), rows.end(), asked.kind,
       [](const TunedRow& candidate, uint64_t kind) { return candidate.call.kind < kind; });
@@ -242,16 +231,6 @@ const TunedRow* TuningTable::find(const trine_call& call) const {
 
 Tuning tuning(const Device& device) {
   return detail::entry([&] { return detail::load_tuning(detail::Access::use(device)).found; });
-}
-
-std::string tuned_call(const Reduce& operation) {
-  return detail::call_text(Operation::reduce, operation);
-}
-std::string tuned_call(const Transpose& operation) {
-  return detail::call_text(Operation::transpose, operation);
-}
-std::string tuned_call(const Gemm& operation) {
-  return detail::call_text(Operation::gemm, operation);
 }
 
 std::string save_tuning(const Device& device, const std::vector<Tuned>& rows) {

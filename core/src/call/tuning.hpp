@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "select.hpp"
-#include "tuned_call.hpp"
+#include "core/src/operations/tuned_call.hpp"
+#include "rungs.hpp"
 
 namespace trine::detail {
 
@@ -28,7 +28,7 @@ struct TuningTable {
   Tuning found;
 
   /// The row that decides the call, or nullptr.
-  const TunedRow* find(const trine_call& call) const;
+  const TunedRow* find(const TunedCall& asked) const;
 };
 
 extern std::atomic<bool> tuning_is_on;

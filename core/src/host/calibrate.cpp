@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "core/src/auto/calibration.hpp"
-#include "core/src/auto/placement.hpp"
-#include "trine/host.hpp"
+#include "core/src/call/run.hpp"
+#include "host_call.hpp"
 
 namespace trine {
 namespace detail {
@@ -35,63 +35,31 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// A call of some class and size, as shapes.
-struct Shapes {
-  const CallClass& kind;
-  int64_t input[2] = {}, second[2] = {}, output[2] = {};  ///< rows, columns
-  Dtype result;
-
-  Shapes(const CallClass& of, const std::vector<double>& extents) : kind(of), result(of.dtype) {
-    const auto n = [&](std::size_t d) { return static_cast<int64_t>(extents[d]); };
-    const auto set = [](int64_t(&shape)[2], int64_t rows, int64_t cols) {
-      shape[0] = rows, shape[1] = cols;
-    };
-    switch (kind.operation) {
-      case Operation::gemm:
-        set(input, n(0), n(2)), set(second, n(2), n(1)), set(output, n(0), n(1));
-        break;
-      case Operation::transpose: set(input, n(0), n(1)), set(output, n(1), n(0)); break;
-      default:
-        result = result_dtype(kind.function, Map::identity, kind.dtype);
-        if (kind.axis == Axis::all) set(input, n(0), 1), set(output, 1, 1);
-        if (kind.axis == Axis::each_row) set(input, n(0), n(1)), set(output, n(0), 1);
-        if (kind.axis == Axis::each_column) set(input, n(1), n(0)), set(output, n(0), 1);
-    }
-  }
-  static double bytes(const int64_t (&shape)[2], Dtype dtype) {
-    return double(shape[0]) * double(shape[1]) * size_of(dtype);
-  }
-  bool fits(double most) const {
-    return bytes(input, kind.dtype) <= most && bytes(second, kind.dtype) <= most &&
-           bytes(output, result) <= most;
-  }
-};
-
-void run_on_host(const Shapes& s, char* input, char* output, const HostOptions& options) {
-  const auto view = [](char* data, Dtype dtype, const int64_t(&shape)[2]) {
-    return host_row_major(data, dtype, shape[0], shape[1]);
-  };
-  const HostView from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
-  switch (s.kind.operation) {
-    case Operation::gemm: return gemm(1, from, view(input, s.kind.dtype, s.second), 0, to, options);
-    case Operation::transpose: return transpose(from, to, options);
-    default: return reduce(s.kind.function, Map::identity, s.kind.axis, from, to, options);
-  }
+/// Whether no operand takes more than `most` bytes.
+bool fits(AnyValue& sample, double most) {
+  for (const View* view : views_of(sample))
+    if (double(view->rows) * double(view->cols) * size_of(view->dtype) > most) return false;
+  return true;
 }
 
-void run_resident(Queue& queue, const Shapes& s, const Buffer& input, const Buffer& output) {
-  const auto view = [](const Buffer& buffer, Dtype dtype, const int64_t(&shape)[2]) {
-    return row_major(buffer, dtype, shape[0], shape[1]);
+/// What is measured: the call on host data, or on resident data until it is done.
+std::function<void()> host_call(AnyValue sample, char* input, char* output,
+                                const HostOptions& options) {
+  std::vector<HostView> data;
+  for (const View* view : views_of(sample))
+    data.push_back(host_row_major(input, view->dtype, view->rows, view->cols));
+  data.back().data = output;
+  return [=] { run_on_host(sample, data, options); };
+}
+std::function<void()> resident_call(Queue& queue, AnyValue sample, const Buffer& input,
+                                    const Buffer& output) {
+  Views views = views_of(sample);
+  for (View* view : views) view->buffer = input;
+  views[views.count - 1].buffer = output;
+  return [&queue, sample] {
+    run(queue, sample);
+    queue.wait();
   };
-  const View from = view(input, s.kind.dtype, s.input), to = view(output, s.result, s.output);
-  switch (s.kind.operation) {
-    case Operation::gemm:
-      run(queue, Gemm{.a = from, .b = view(input, s.kind.dtype, s.second), .c = to});
-      break;
-    case Operation::transpose: run(queue, Transpose{from, to}); break;
-    default: run(queue, Reduce{s.kind.function, Map::identity, s.kind.axis, from, to});
-  }
-  queue.wait();
 }
 
 /// Values in (-1, 1), or small integers, as the dtype has them.
@@ -137,11 +105,10 @@ class Subject {
   bool in_place() const { return in_place_; }
   uint64_t most() const { return most_; }  ///< bytes of an operand
 
-  /// Reductions aren't pipelined.
   std::vector<Where> memories(Operation operation) const {
     if (in_place_) return {Where::host};
     if (!pinned_[0].host()) return {Where::device, Where::host};
-    if (operation == Operation::reduce) return {Where::device, Where::host, Where::host_pinned};
+    if (!description_of(operation).is_cut) return {Where::device, Where::host, Where::host_pinned};
     return {std::begin(kWheres), std::end(kWheres)};
   }
 
@@ -154,11 +121,11 @@ class Subject {
     if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
   }
 
-  /// One call, to be repeated; none where an operand is too large. Refers to `shapes`.
-  std::function<void()> call(const Shapes& shapes, Where where, char* input, char* output) {
-    if (!shapes.fits(double(most_))) return {};
+  /// One call, to be repeated; none where an operand is too large.
+  std::function<void()> call(AnyValue sample, Where where, char* input, char* output) {
+    if (!fits(sample, double(most_))) return {};
     if (where == Where::device)
-      return [this, &shapes] { run_resident(queue_, shapes, resident_[0], resident_[1]); };
+      return resident_call(queue_, std::move(sample), resident_[0], resident_[1]);
     HostOptions options{.device = device_.id()};
     if (where != Where::host) {
       options.pinned = true;
@@ -166,7 +133,7 @@ class Subject {
       input = static_cast<char*>(pinned_[0].host());
       output = static_cast<char*>(pinned_[1].host());
     }
-    return [=, &shapes] { run_on_host(shapes, input, output, options); };
+    return host_call(std::move(sample), input, output, options);
   }
 
   /// Of one table, by point.
@@ -233,7 +200,7 @@ class Session {
 
  private:
   static Dtype values_of(const CallClass& kind) {
-    return kind.operation == Operation::transpose ? Dtype::b8 : kind.dtype;
+    return kind.dtype >= Dtype::b8 ? Dtype::b8 : kind.dtype;
   }
 
   /// Not before the program has been asked whether to go on: it takes seconds.
@@ -262,12 +229,13 @@ class Session {
   /// All devices with the data in that memory, one call each in turns: as they meet in a program that uses
   /// them all, with caches, clocks and threads as the others leave them. What works in the host's memory
   /// takes part in each kind of memory.
-  std::vector<Turn> turns_of(std::size_t kind, const Shapes& shapes, Where where, const Grid& grid,
-                             std::size_t point) {
+  std::vector<Turn> turns_of(std::size_t kind, Where where, const Grid& grid, std::size_t point) {
+    const CallClass& which = call_classes()[kind];
+    const AnyValue sample = description_of(which.operation).sample(which, grid.extents(point));
     std::vector<Turn> turns;
     bool any = false;
     for (Subject& subject : subjects_) {
-      const std::vector<Where> own = subject.memories(shapes.kind.operation);
+      const std::vector<Where> own = subject.memories(which.operation);
       const bool has = std::find(own.begin(), own.end(), where) != own.end();
       if (!has && !subject.in_place()) continue;
       const Where memory = has ? where : Where::host;
@@ -275,7 +243,7 @@ class Session {
       samples.medians.resize(grid.size());
       samples.least.resize(grid.size(), kNever);
       if (!worth(grid, samples, point)) continue;
-      auto call = subject.call(shapes, memory, host_[0].data(), host_[1].data());
+      auto call = subject.call(sample, memory, host_[0].data(), host_[1].data());
       if (!call) continue;
       turns.push_back({std::move(call), has ? &samples : nullptr});
       any |= has;
@@ -310,9 +278,8 @@ class Session {
 
   bool run_point(int round, std::size_t kind, const Grid& grid, std::size_t point) {
     const CallClass& which = call_classes()[kind];
-    const Shapes shapes(which, grid.extents(point));
     for (const Where where : kWheres) {
-      std::vector<Turn> turns = turns_of(kind, shapes, where, grid, point);
+      std::vector<Turn> turns = turns_of(kind, where, grid, point);
       if (turns.empty()) continue;
       const std::string what = cat(which.words, ", round ", round + 1, " of ", options_.rounds);
       if (options_.proceed && !options_.proceed(what, double(done_) / double(steps_))) return false;

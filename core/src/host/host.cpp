@@ -1,16 +1,13 @@
 // One-line calls on host data: pick a device, bring the operands there (or use them in place where
 // the device is a CPU), run, bring the results back; large ones in strips, so that
 // copies and kernels overlap.
-#include <trine/host.hpp>
-
 #include <algorithm>
 #include <map>
 
-#include "backends/kit/bits.hpp"
 #include "core/src/auto/placement.hpp"
-#include "core/src/auto/strips.hpp"
-#include "core/src/call/check.hpp"
 #include "core/src/call/overlap.hpp"
+#include "core/src/call/run.hpp"
+#include "host_call.hpp"
 #include "operand.hpp"
 
 namespace trine {
@@ -72,8 +69,7 @@ class Lease {
   std::unique_ptr<Lane> lane_;
 };
 
-template <class Struct>
-Device device_for(const Struct& planned, const HostOptions& options) {
+Device device_for(const AnyOperation& planned, const HostOptions& options) {
   if (options.device != "auto") return open(options.device);
   const auto ask = [&](const Device& device) { choose(device, planned, options.rung); };
   const Where pinned =
@@ -83,19 +79,21 @@ Device device_for(const Struct& planned, const HostOptions& options) {
   return std::move(verdict.device);
 }
 
-/// A call on host data: its operands, the output last, and make(views), its operation on them.
-template <class Make>
+/// A call on host data: its operation, and its operands, the output last.
 class HostCall {
  public:
-  HostCall(std::vector<Operand> operands, bool read_output, Make make, const HostOptions& options)
-      : operands_(std::move(operands)), read_output_(read_output), make_(make), options_(options) {}
+  HostCall(const AnyValue& operation, const std::vector<HostView>& data, const HostOptions& options)
+      : operation_(operation), is_(AnyOperation(operation).is), options_(options) {
+    for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], is_.operands[i]);
+  }
 
   void run() {
-    const auto planned = make_(views_of(operands_));
+    const AnyValue planned = over(operands_);
     plan_of(planned);
     for (const Operand& operand : operands_)
-      operand.check(alignment_of(planned, size_of(operand.view().dtype)));
+      operand.check(is_.alignment(size_of(operand.view().dtype)));
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
+    reads_output_ = is_.reads_output(AnyOperation(planned).get());
     device_ = device_for(planned, options_);
     if (Access::use(device_).in_place) return run_in_place();
     if (!run_in_strips(cutting_of(planned, options_.pinned))) run_whole();
@@ -104,13 +102,15 @@ class HostCall {
  private:
   using Operands = std::vector<Operand>;
 
-  static std::vector<View> views_of(const Operands& operands) {
-    std::vector<View> views;
-    for (const Operand& operand : operands) views.push_back(operand.view());
-    return views;
+  /// The operation on these operands.
+  AnyValue over(const Operands& operands) const {
+    AnyValue made = operation_;
+    const Views views = views_of(made);
+    for (std::size_t i = 0; i < operands.size(); ++i) views[i] = operands[i].view();
+    return made;
   }
   Operand& output() { return operands_.back(); }
-  bool is_read(std::size_t index) const { return read_output_ || index + 1 < operands_.size(); }
+  bool is_read(std::size_t index) const { return reads_output_ || index + 1 < operands_.size(); }
   void tell(const Choice& choice) const {
     if (options_.choice) *options_.choice = choice;
   }
@@ -118,7 +118,7 @@ class HostCall {
   void run_in_place() {
     Lease lane(device_);
     for (Operand& operand : operands_) operand.wrap(device_);
-    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    const Choice choice = detail::run(lane->queue, over(operands_), options_.rung);
     lane->queue.wait();
     tell(choice);
     lane.give_back();
@@ -132,7 +132,7 @@ class HostCall {
       operands_[i].place(Buffer(device_, bytes), 0);
       if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
     }
-    const Choice choice = trine::run(lane->queue, make_(views_of(operands_)), options_.rung);
+    const Choice choice = detail::run(lane->queue, over(operands_), options_.rung);
     output().fetch(*lane, options_.pinned);
     lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
     tell(choice);
@@ -154,8 +154,7 @@ class HostCall {
   bool takes(const std::vector<Operands>& strips) const {
     try {
       for (const Operands* operands : {&strips.front(), &strips.back()})
-        if (choose(device_, make_(views_of(*operands))).numerics != Numerics::reproducible)
-          return false;
+        if (choose(device_, over(*operands)).numerics != Numerics::reproducible) return false;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) throw;
       return false;
@@ -217,7 +216,7 @@ class HostCall {
           strip(s)[i].bring(lane, options_.pinned);
     };
     const auto compute = [&](Queue& queue, int s) {
-      const Choice chosen = trine::run(queue, make_(views_of(strip(s))));
+      const Choice chosen = detail::run(queue, over(strip(s)));
       if (s == 0) choice = chosen;
     };
     const auto take = [&](Lane& lane, int s) { strip(s).back().fetch(lane, options_.pinned); };
@@ -228,20 +227,21 @@ class HostCall {
     return true;
   }
 
+  const AnyValue& operation_;
+  const Description& is_;
   Operands operands_;
-  bool read_output_;
-  Make make_;
+  bool reads_output_ = false;
   const HostOptions& options_;
   Device device_;
 };
 
-template <class Make>
-void run_on_host(const HostOptions& options, std::vector<Operand> operands, bool read_output,
-                 Make&& make) {
-  entry([&] { HostCall<Make>(std::move(operands), read_output, make, options).run(); });
+}  // namespace
+
+void run_on_host(const AnyValue& operation, const std::vector<HostView>& data,
+                 const HostOptions& options) {
+  entry([&] { HostCall(operation, data, options).run(); });
 }
 
-}  // namespace
 }  // namespace detail
 
 void release_idle() {
@@ -250,31 +250,6 @@ void release_idle() {
   decltype(lanes.idle) gone;  // when the lock is off
   const std::lock_guard lock(lanes.mutex);
   gone.swap(lanes.idle);
-}
-
-using Views = std::vector<View>;
-
-void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
-            const HostOptions& options) {
-  detail::run_on_host(
-      options, {{input, {"reduce", "input", false}}, {output, {"reduce", "output", true}}}, false,
-      [&](const Views& v) { return Reduce{function, map, axis, v[0], v[1], options.numerics}; });
-}
-
-void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
-  detail::run_on_host(
-      options, {{input, {"transpose", "input", false}}, {output, {"transpose", "output", true}}},
-      false, [&](const Views& v) {
-        return Transpose{v[0], v[1]};
-      });
-}
-
-void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
-          const HostOptions& options) {
-  detail::run_on_host(
-      options, {{a, {"gemm", "a", false}}, {b, {"gemm", "b", false}}, {c, {"gemm", "c", true}}},
-      !kit::is_zero(beta),
-      [&](const Views& v) { return Gemm{alpha, beta, v[0], v[1], v[2], options.numerics}; });
 }
 
 }  // namespace trine

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/src/auto/placement.hpp"
-
 namespace trine::detail {
 
 Operand::Operand(const HostView& host, const Role& role) : host_(host), role_(role) {

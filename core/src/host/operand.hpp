@@ -2,7 +2,7 @@
 // on the device, and the device's view of them.
 #pragma once
 
-#include "core/src/auto/strips.hpp"
+#include "core/src/operations/operations.hpp"
 #include "core/src/runtime/transfer.hpp"
 
 namespace trine::detail {

@@ -76,7 +76,7 @@ std::string QueueState::history() const {
     if (entry.function) append(text, cat(" ", entry.function));
     if (entry.dtype) append(text, cat(" ", entry.dtype));
     if (entry.operation) append(text, cat(" ", entry.extents[0], "x", entry.extents[1]));
-    if (entry.operation == TRINE_GEMM) append(text, cat("x", entry.extents[2]));
+    if (entry.extents[2] >= 0) append(text, cat("x", entry.extents[2]));
     if (entry.rung) append(text, cat(" by ", entry.rung));
   }
   return text;

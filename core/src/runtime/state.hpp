@@ -93,7 +93,7 @@ struct Logged {
   const char* function = nullptr;
   const char* dtype = nullptr;
   const char* rung = nullptr;
-  int64_t extents[3] = {};
+  int64_t extents[3] = {0, 0, -1};  ///< -1: there are two
 };
 
 struct BufferState;

@@ -1,9 +1,11 @@
 // How a call on host data is cut, so that one part of it is copied while another is computed: into
 // strips, each a call of its own on parts of the operands. Their results lie apart and each is computed
-// as in the whole call, so its bits are the same.
+// as in the whole call, so its bits are the same. docs/decisions/calls-in-strips.md says why these.
 #pragma once
 
-#include "core/src/call/check.hpp"
+#include <trine/operations.hpp>
+
+#include <vector>
 
 namespace trine::detail {
 
@@ -20,16 +22,17 @@ struct Cutting {
   std::vector<Cut> cuts;      ///< by operand, the output last
 };
 
-/// What is cut: gemms by rows of a and c or by columns of b and c, the other input in front;
-/// transposes by the wider stride of the input; both by the batch where there is one; where at least
-/// twice 16 MiB move. docs/decisions/calls-in-strips.md says why these, and why the rest goes whole:
-/// reductions, gemms that may be `fast`, and single transposes of pageable memory.
-Cutting cutting_of(const Reduce& operation, bool pinned);
-Cutting cutting_of(const Transpose& operation, bool pinned);
-Cutting cutting_of(const Gemm& operation, bool pinned);
-
 /// How many strips at most a call that moves so much is cut into; 1: it goes whole.
 int64_t strips_of(double bytes);
+
+/// Strips of about the same size, all but the last a multiple of `granule` long, none larger than the
+/// first; none where the call goes whole.
+std::vector<Strip> cut(int64_t total, double bytes, int64_t granule);
+/// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
+constexpr int64_t kGranule = 128;
+
+/// Of operands of a batch: one for all of it is needed whole.
+inline Cut by_batch(const View& view) { return view.batch_stride == 0 ? Cut::none : Cut::batch; }
 
 HostView part_of(HostView view, Cut cut, const Strip& strip);
 

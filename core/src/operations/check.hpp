@@ -1,8 +1,8 @@
-// Everything that can be wrong with a call, checked once, before anything is enqueued. What passes
-// becomes the contract's descriptor, with its views' strides made canonical.
+// What the operations' checks are made of: whatever can be wrong with views, dtypes and numerics. What
+// passes becomes the contract's descriptor, with its views' strides made canonical.
 #pragma once
 
-#include <type_traits>
+#include <initializer_list>
 
 #include "core/src/runtime/state.hpp"
 
@@ -23,12 +23,6 @@ struct Role {
 
 /// How strict a check is about what is only planned.
 enum class Mode { run, plan };
-
-/// What the address of an operand's first element is a multiple of. Bits are moved in words of 4 bytes.
-template <class Operation>
-constexpr uint32_t alignment_of(const Operation&, uint32_t element) {
-  return std::is_same_v<Operation, Transpose> && element > 4 ? 4 : element;
-}
 
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
 /// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
@@ -67,19 +61,10 @@ bool overlap(const Placed& a, const Placed& b);
 void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
                  const Placed& in, const Role& in_role);
 
-void check(const Reduce& operation, const DeviceState* device, Mode mode, trine_reduce& out);
-void check(const Transpose& operation, const DeviceState* device, Mode mode, trine_transpose& out);
-void check(const Gemm& operation, const DeviceState* device, Mode mode, trine_gemm& out);
-
-/// The call as it may be planned, on any device and without buffers.
-template <class Descriptor, class Operation>
-Descriptor planned_as(const Operation& operation) {
-  Descriptor out;
-  check(operation, nullptr, Mode::plan, out);
-  return out;
-}
-inline auto plan_of(const Reduce& operation) { return planned_as<trine_reduce>(operation); }
-inline auto plan_of(const Transpose& operation) { return planned_as<trine_transpose>(operation); }
-inline auto plan_of(const Gemm& operation) { return planned_as<trine_gemm>(operation); }
+/// Refuses what only a rung's name may ask for.
+void check_numerics(Numerics numerics, const Role& role);
+/// One of the two directions is walked in steps of 1; what may repeat, in steps of 0.
+void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat = false);
+bool one_of(Dtype dtype, std::initializer_list<Dtype> legal);
 
 }  // namespace trine::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -10,17 +11,22 @@
 
 namespace trine::detail {
 
+/// The fields of a kind, a byte each; the first and the last are every operation's.
+enum Field { kOperation, kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics };
+
 struct TunedCall {
-  /// From the lowest byte: operation, function, map, axis, dtype, result dtype, layout, numerics asked.
   uint64_t kind = 0;
   /// reduce: rows, cols (axis all: elements, 1); transpose: rows, cols, batch; gemm: m, n, k, batch.
   int64_t extents[4] = {1, 1, 1, 1};
 
-  uint32_t operation() const { return kind & 0xff; }
-  uint32_t numerics() const { return kind >> 56; }
+  uint32_t get(Field field) const { return kind >> (8 * field) & 0xff; }
+  TunedCall& set(Field field, uint64_t value) {
+    kind |= value << (8 * field);
+    return *this;
+  }
+  /// The layouts of the operands, a letter each.
+  TunedCall& set_layout(std::initializer_list<const trine_view*> views);
 };
-
-TunedCall tuned_call_of(const trine_call& call);
 
 /// "reduce sum identity all f32 f32 r reproducible 1048576x1", "transpose b32 rr reproducible
 /// 1024x1024x1", "gemm f32 rrr reproducible 512x512x512x1"; a letter an operand: r(ow-major),

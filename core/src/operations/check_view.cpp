@@ -214,4 +214,22 @@ void check_apart(const View& output, const Placed& out, const Role& out_role, co
          "; an output may share no memory with an input.");
 }
 
+void check_numerics(Numerics numerics, const Role& role) {
+  if (numerics == Numerics::reproducible || numerics == Numerics::fast) return;
+  refuse(role.operation,
+         ": numerics can be asked for as 'reproducible' or 'fast'; study and vendor "
+         "rungs are run by naming them.");
+}
+
+void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat) {
+  if (is_empty(view) || view.row_stride == 1 || view.col_stride == 1) return;
+  if (may_repeat && (view.row_stride == 0 || view.col_stride == 0)) return;
+  refuse(role.operation, ": ", role.name, " has strides ", view.row_stride, " and ",
+         view.col_stride, "; one of them must be 1.");
+}
+
+bool one_of(Dtype dtype, std::initializer_list<Dtype> legal) {
+  return std::find(legal.begin(), legal.end(), dtype) != legal.end();
+}
+
 }  // namespace trine::detail

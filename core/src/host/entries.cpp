@@ -1,0 +1,59 @@
+// The public functions that take an operation: one line each, and what they do is the same for all.
+#include <trine/host.hpp>
+#include <trine/tuning.hpp>
+
+#include "core/src/auto/placement.hpp"
+#include "core/src/call/run.hpp"
+#include "host_call.hpp"
+
+namespace trine {
+
+Choice run(Queue& queue, const Reduce& operation, std::string_view rung) {
+  return detail::run(queue, operation, rung);
+}
+Choice run(Queue& queue, const Transpose& operation, std::string_view rung) {
+  return detail::run(queue, operation, rung);
+}
+Choice run(Queue& queue, const Gemm& operation, std::string_view rung) {
+  return detail::run(queue, operation, rung);
+}
+
+Choice choose(const Device& device, const Reduce& operation, std::string_view rung) {
+  return detail::choose(device, operation, rung);
+}
+Choice choose(const Device& device, const Transpose& operation, std::string_view rung) {
+  return detail::choose(device, operation, rung);
+}
+Choice choose(const Device& device, const Gemm& operation, std::string_view rung) {
+  return detail::choose(device, operation, rung);
+}
+
+Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
+  return detail::place(operation, where, repeats, among);
+}
+Placement place(const Transpose& operation, Where where, int repeats,
+                std::span<const Device> among) {
+  return detail::place(operation, where, repeats, among);
+}
+Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
+  return detail::place(operation, where, repeats, among);
+}
+
+std::string tuned_call(const Reduce& operation) { return detail::tuned_call(operation); }
+std::string tuned_call(const Transpose& operation) { return detail::tuned_call(operation); }
+std::string tuned_call(const Gemm& operation) { return detail::tuned_call(operation); }
+
+void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
+            const HostOptions& options) {
+  detail::run_on_host(Reduce{function, map, axis, {}, {}, options.numerics}, {input, output},
+                      options);
+}
+void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
+  detail::run_on_host(Transpose{}, {input, output}, options);
+}
+void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
+          const HostOptions& options) {
+  detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics}, {a, b, c}, options);
+}
+
+}  // namespace trine

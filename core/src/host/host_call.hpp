@@ -1,0 +1,14 @@
+// A call on host data, of any operation.
+#pragma once
+
+#include <trine/host.hpp>
+
+#include "core/src/operations/operations.hpp"
+
+namespace trine::detail {
+
+/// `operation` says all but its views, which `data` gives: the output last.
+void run_on_host(const AnyValue& operation, const std::vector<HostView>& data,
+                 const HostOptions& options);
+
+}  // namespace trine::detail

@@ -1,0 +1,193 @@
+// gemm: c = alpha a b + beta c, batched.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "backends/kit/bits.hpp"
+#include "operations.hpp"
+
+namespace trine::detail {
+namespace {
+
+constexpr Role kOperands[] = {{"gemm", "a", false}, {"gemm", "b", false}, {"gemm", "c", true}};
+constexpr Field kKey[] = {kDtype, kLayout, kNumerics};
+constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
+const std::vector<double> kSides{1,   3,   9,   33,
+                                 129, 513, 2049};  ///< of a calibration; see reduce.cpp
+
+/// The f32 of that value, if there is one: by its bits, since the caller's thread may round or flush otherwise.
+std::optional<float> exact_f32(double value) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const uint32_t sign = static_cast<uint32_t>(bits >> 63) << 31;
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+  const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+  if (kit::is_zero(value)) return std::bit_cast<float>(sign);
+  if (exponent == 1024) return static_cast<float>(value);  // an infinity or a NaN
+  if (exponent > 127 || exponent < -149) return std::nullopt;
+  const bool normal = exponent >= -126;
+  const int shift = normal ? 29 : 29 - 126 - exponent;
+  const uint64_t significand = normal ? fraction : fraction | uint64_t{1} << 52;
+  if (significand & ((uint64_t{1} << shift) - 1)) return std::nullopt;
+  const uint32_t biased = normal ? static_cast<uint32_t>(exponent + 127) << 23 : 0;
+  return std::bit_cast<float>(sign | biased | static_cast<uint32_t>(significand >> shift));
+}
+
+/// `value` as the operand dtype, or a refusal: alpha and beta are never rounded.
+trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
+  trine_scalar scalar{};
+  bool exact = true;
+  if (dtype == Dtype::f64) {
+    scalar.f64 = value;
+  } else if (dtype == Dtype::f32) {
+    const std::optional<float> narrow = exact_f32(value);
+    exact = narrow.has_value();
+    scalar.f32 = narrow.value_or(0);
+  } else {
+    exact = value >= INT32_MIN && value <= INT32_MAX && value == std::trunc(value);
+    scalar.i32 = exact ? static_cast<int32_t>(value) : 0;
+  }
+  if (!exact) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "%.17g", value);
+    refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype),
+           " value; round it where you mean to (0.1f).");
+  }
+  return scalar;
+}
+
+class GemmDescription final : public Description {
+ public:
+  constexpr GemmDescription()
+      : Description({.operation = Operation::gemm,
+                     .descriptor_bytes = sizeof(trine_gemm),
+                     .operands = kOperands,
+                     .key_fields = kKey,
+                     .key_extents = 4,
+                     .most_alignment = 8,
+                     .is_cut = true,
+                     .reads_only = false,
+                     .largest_side = 0x1p20,
+                     .size_words = " of n x n x n"}) {}
+
+  Views views(void* any) const override {
+    auto& op = *static_cast<Gemm*>(any);
+    return {{&op.a, &op.b, &op.c}, 3};
+  }
+
+  void check(const void* any, const DeviceState* device, Mode mode,
+             Descriptor& all) const override {
+    const auto& op = *static_cast<const Gemm*>(any);
+    trine_gemm& out = all.gemm;
+    const Role &a = kOperands[0], &b = kOperands[1], &c = kOperands[2];
+    check_numerics(op.numerics, c);
+    const Dtype dtype = op.a.dtype;
+    if (!one_of(dtype, {Dtype::f32, Dtype::f64, Dtype::i32})) {
+      refuse("gemm: a: ", name(dtype), " can't be multiplied; f32, f64 and i32 can.");
+    }
+    if (op.b.dtype != dtype || op.c.dtype != dtype) {
+      refuse("gemm: a, b and c have one dtype; here they are ", name(dtype), ", ", name(op.b.dtype),
+             " and ", name(op.c.dtype), ".");
+    }
+    if (op.a.rows != op.c.rows || op.b.cols != op.c.cols || op.a.cols != op.b.rows) {
+      refuse("gemm: a ", op.a.rows, " x ", op.a.cols, " times b ", op.b.rows, " x ", op.b.cols,
+             " doesn't give c ", op.c.rows, " x ", op.c.cols, ".");
+    }
+    if (op.a.batch != op.c.batch || op.b.batch != op.c.batch) {
+      refuse("gemm: batches of a, b and c differ: ", op.a.batch, ", ", op.b.batch, ", ", op.c.batch,
+             "; repeat an input with a batch stride of 0.");
+    }
+    out.alpha = check_scalar(op.alpha, dtype, "alpha");
+    out.beta = check_scalar(op.beta, dtype, "beta");
+    const uint32_t bytes = size_of(dtype);
+    const Extent from_a = check_view(op.a, bytes, bytes, a, device, mode, out.a);
+    const Extent from_b = check_view(op.b, bytes, bytes, b, device, mode, out.b);
+    const Extent to = check_view(op.c, bytes, bytes, c, device, mode, out.c);
+    check_unit_stride(out.a, a);
+    check_unit_stride(out.b, b);
+    check_unit_stride(out.c, c);
+    const Placed written{out.c, to.first, to.last, bytes};
+    check_apart(op.c, written, c, op.a, {out.a, from_a.first, from_a.last, bytes}, a);
+    check_apart(op.c, written, c, op.b, {out.b, from_b.first, from_b.last, bytes}, b);
+    out.size = sizeof out;
+    out.numerics = static_cast<uint32_t>(op.numerics);
+    out.dtype = static_cast<uint32_t>(dtype);
+    out.reserved = 0;
+  }
+
+  bool reads_output(const void* any) const override {
+    return !kit::is_zero(static_cast<const Gemm*>(any)->beta);
+  }
+
+  Work work(const void* any) const override {
+    const auto& op = *static_cast<const Gemm*>(any);
+    const double c = bytes(op.c);
+    return {operation,
+            op.a.dtype,
+            bytes(op.a) + bytes(op.b) + (reads_output(any) ? c : 0),
+            c,
+            2.0 * double(op.a.cols) * elements(op.c),
+            {memory_of(op.a, false), memory_of(op.b, false), memory_of(op.c, true)},
+            class_of(operation, {}, {}, op.a.dtype),
+            {double(op.c.rows) * double(op.c.batch), double(op.c.cols), double(op.a.cols)}};
+  }
+
+  /// By the batch where there is one, else by rows of a and c or columns of b and c, the other input in
+  /// front.
+  Cutting cutting(const void* any, bool) const override {
+    const auto& op = *static_cast<const Gemm*>(any);
+    if (op.numerics != Numerics::reproducible) return {};
+    const Work all = work(any);
+    const double moved = all.bytes_in + all.bytes_out;
+    if (op.c.batch > 1)
+      return {cut(op.c.batch, moved, 1), {by_batch(op.a), by_batch(op.b), Cut::batch}};
+    const int64_t m = op.c.rows, n = op.c.cols;
+    const bool row_major = op.c.row_stride >= op.c.col_stride;
+    // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
+    // ones the one that lies as c does.
+    if (row_major ? m >= n / 2 : m / 2 > n)
+      return {cut(m, moved, kGranule), {Cut::rows, Cut::none, Cut::rows}};
+    return {cut(n, moved, kGranule), {Cut::none, Cut::cols, Cut::cols}};
+  }
+
+  void log(const Descriptor& call, Logged& entry) const override {
+    const trine_gemm& op = call.gemm;
+    entry.what = "gemm";
+    entry.dtype = name(static_cast<Dtype>(op.dtype)).data();
+    entry.extents[0] = op.c.rows;
+    entry.extents[1] = op.c.cols;
+    entry.extents[2] = op.a.cols;
+  }
+
+  TunedCall key(const Descriptor& call) const override {
+    const trine_gemm& op = call.gemm;
+    TunedCall key{.extents = {op.c.rows, op.c.cols, op.a.cols, op.c.batch}};
+    return key.set(kDtype, op.dtype).set_layout({&op.a, &op.b, &op.c});
+  }
+
+  Empty empty(const Descriptor& call) const override { return {is_empty(call.gemm.c)}; }
+
+  std::vector<CallClass> classes() const override {
+    std::vector<CallClass> all;
+    for (const Dtype dtype : kMultiplied)
+      all.push_back(
+          {operation, {}, {}, dtype, cat("gemm ", name(dtype)), {kSides, kSides, kSides}});
+    return all;
+  }
+
+  AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const override {
+    const auto view = [&](std::size_t rows, std::size_t cols) {
+      return row_major({}, kind.dtype, static_cast<int64_t>(extents[rows]),
+                       static_cast<int64_t>(extents[cols]));
+    };
+    return Gemm{.a = view(0, 2), .b = view(2, 1), .c = view(0, 1)};
+  }
+};
+
+constexpr GemmDescription kGemm;
+
+}  // namespace
+
+const Description& describe(const Gemm&) { return kGemm; }
+
+}  // namespace trine::detail

@@ -1,0 +1,65 @@
+#include "operations.hpp"
+
+#include <algorithm>
+
+namespace trine::detail {
+
+std::span<const Description* const> descriptions() {
+  static const Description* const all[] = {&describe(Reduce{}), &describe(Transpose{}),
+                                           &describe(Gemm{})};
+  return all;
+}
+
+const Description& description_of(Operation operation) {
+  for (const Description* description : descriptions())
+    if (description->operation == operation) return *description;
+  refuse("There is no operation ", static_cast<uint32_t>(operation), ".");
+}
+
+Views views_of(AnyValue& value) {
+  return std::visit([](auto& op) { return describe(op).views(&op); }, value);
+}
+
+const std::vector<double>& calibrated_sides() {
+  static const auto* const sides =
+      new std::vector<double>{1, 2, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};
+  return *sides;
+}
+
+const std::vector<CallClass>& call_classes() {
+  static const auto* const all = [] {
+    auto* const made = new std::vector<CallClass>;
+    for (const Description* description : descriptions())
+      for (CallClass& kind : description->classes()) made->push_back(std::move(kind));
+    return made;
+  }();
+  return *all;
+}
+
+int class_of(Operation operation, Function function, Axis axis, Dtype dtype) {
+  description_of(operation).standard(function, axis, dtype);
+  const std::vector<CallClass>& all = call_classes();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const CallClass& kind) {
+    return kind.operation == operation && kind.function == function && kind.axis == axis &&
+           kind.dtype == dtype;
+  });
+  return found == all.end() ? kNoClass : static_cast<int>(found - all.begin());
+}
+
+double elements(const View& view) {
+  const auto extent = [](int64_t n, int64_t stride) {
+    return n > 1 && stride == 0 ? 1.0 : double(n);
+  };
+  return extent(view.rows, view.row_stride) * extent(view.cols, view.col_stride) *
+         extent(view.batch, view.batch_stride);
+}
+
+Work::Memory memory_of(const View& view, bool is_output) {
+  static constexpr Role role{"place", "operand", false};
+  const uint64_t span = check_shape(view.rows, view.cols, view.batch, view.row_stride,
+                                    view.col_stride, view.batch_stride, size_of(view.dtype), role);
+  const auto payload = static_cast<uint64_t>(std::min(bytes(view), 0x1p63));  // views may overlap
+  return {span, goes_whole(span, payload, is_output) ? span : payload};
+}
+
+}  // namespace trine::detail

@@ -1,0 +1,150 @@
+// What core knows of each operation, in one place. Its steps (check, select, log, launch, predict, cut,
+// calibrate, tune) ask the description and know no operation by name. One file an operation describes
+// it; operations.cpp lists them.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "check.hpp"
+#include "strips.hpp"
+#include "tuned_call.hpp"
+#include "work.hpp"
+
+namespace trine::detail {
+
+/// An operation of the API, and the contract's descriptor of one.
+using AnyValue = std::variant<Reduce, Transpose, Gemm>;
+union Descriptor {
+  trine_reduce reduce;
+  trine_transpose transpose;
+  trine_gemm gemm;
+};
+
+/// The operands' views, the output last.
+struct Views {
+  std::array<View*, 3> all{};
+  std::size_t count;
+  View** begin() { return all.data(); }
+  View** end() { return all.data() + count; }
+  View& operator[](std::size_t i) const { return *all[i]; }
+};
+
+/// What becomes of a call without a rung: nothing, or `bits` written all over a view.
+struct Empty {
+  bool is_empty = false;
+  const trine_view* fill = nullptr;
+  uint64_t bits = 0;
+  uint32_t element = 0;
+};
+
+/// What is the same for all calls of an operation.
+struct Traits {
+  Operation operation;
+  std::size_t descriptor_bytes;
+  std::span<const Role> operands;     ///< the output last
+  std::span<const Field> key_fields;  ///< of the tuning table, after the operation
+  int key_extents;
+  uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
+  bool is_cut;                  ///< large calls on host data go in strips
+  bool reads_only;              ///< moves memory at the rate of reading: the output is small
+  double largest_side;          ///< of the sizes at which devices are compared
+  std::string_view size_words;  ///< of those sizes, after n
+};
+
+/// `op` points to the API's struct of the operation.
+class Description : public Traits {
+ public:
+  constexpr explicit Description(const Traits& traits) : Traits(traits) {}
+  Description(const Description&) = delete;
+
+  uint32_t alignment(uint32_t element) const { return std::min(element, most_alignment); }
+
+  virtual Views views(void* op) const = 0;
+  virtual void check(const void* op, const DeviceState* device, Mode mode,
+                     Descriptor& out) const = 0;
+  virtual bool reads_output(const void*) const { return false; }
+  virtual Work work(const void* op) const = 0;
+  virtual Cutting cutting(const void*, bool) const { return {}; }
+
+  /// Of a checked call: what a queue's history and the tuning table know of it.
+  virtual void log(const Descriptor& call, Logged& entry) const = 0;
+  virtual TunedCall key(const Descriptor& call) const = 0;
+  virtual Empty empty(const Descriptor& call) const = 0;
+
+  /// What a calibration measures of it, and the one of these that stands for a call.
+  virtual std::vector<CallClass> classes() const = 0;
+  virtual void standard(Function&, Axis&, Dtype&) const {}
+  /// A call of such a class and size on dense memory, without buffers.
+  virtual AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const = 0;
+  virtual std::string_view noun(Function) const { return name(operation); }
+
+ protected:
+  ~Description() = default;
+};
+
+/// All operations.
+std::span<const Description* const> descriptions();
+/// Throws Error (invalid_argument) where there is none.
+const Description& description_of(Operation operation);
+const Description& describe(const Reduce&);
+const Description& describe(const Transpose&);
+const Description& describe(const Gemm&);
+
+/// A reference to any operation.
+class AnyOperation {
+ public:
+  template <class Struct>
+  requires requires(const Struct& op) { describe(op); }
+  AnyOperation(const Struct& op)  // NOLINT(google-explicit-constructor): any of them is one
+      : is(describe(op)), op_(&op) {}
+  AnyOperation(const AnyValue& value)  // NOLINT(google-explicit-constructor)
+      : AnyOperation(std::visit([](const auto& op) { return AnyOperation(op); }, value)) {}
+
+  const Description& is;
+  void check(const DeviceState* device, Mode mode, Descriptor& out) const {
+    is.check(op_, device, mode, out);
+  }
+  Views views() const { return is.views(const_cast<void*>(op_)); }
+  const void* get() const { return op_; }
+
+ private:
+  const void* op_;
+};
+
+/// A call that passed the checks, in the contract's words.
+struct Checked {
+  Checked(const AnyOperation& op, const DeviceState* device, Mode mode) : is(op.is) {
+    op.check(device, mode, descriptor);
+  }
+  Checked(const Checked&) = delete;
+
+  const Description& is;
+  Descriptor descriptor;
+  const trine_call call{sizeof(trine_call), static_cast<uint32_t>(is.operation), &descriptor};
+
+  uint32_t numerics() const { return descriptor.reduce.numerics; }  // each begins alike
+};
+
+/// The call as it may be planned, on any device and without buffers.
+inline Checked plan_of(const AnyOperation& op) { return {op, nullptr, Mode::plan}; }
+inline Work work_of(const AnyOperation& op) { return op.is.work(op.get()); }
+inline Cutting cutting_of(const AnyOperation& op, bool pinned) {
+  return op.is.cutting(op.get(), pinned);
+}
+inline TunedCall tuned_call_of(const Checked& call) {
+  TunedCall key = call.is.key(call.descriptor);
+  return key.set(kOperation, call.call.operation).set(kNumerics, call.numerics());
+}
+/// The operands' views of a value that is to be changed.
+Views views_of(AnyValue& value);
+
+/// Rows and columns at which reductions and transposes are measured.
+const std::vector<double>& calibrated_sides();
+/// The grids that a calibration has, and the place of one there, or kNoClass.
+const std::vector<CallClass>& call_classes();
+int class_of(Operation operation, Function function, Axis axis, Dtype dtype);
+
+}  // namespace trine::detail

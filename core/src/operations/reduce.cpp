@@ -1,0 +1,222 @@
+// reduce: sums, products and extrema of a view's elements, its rows or its columns.
+#include <cstring>
+#include <limits>
+
+#include "operations.hpp"
+
+namespace trine::detail {
+namespace {
+
+constexpr Role kOperands[] = {{"reduce", "input", false}, {"reduce", "output", true}};
+constexpr Field kKey[] = {kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics};
+
+// The classes of a calibration. Odd sizes a step apart: what a program brings is seldom a multiple of a
+// tile, and powers of two meet in the same cache sets. Beside 1, a case of its own, stands the first of
+// those that resemble each other. How far up the grid is measured is a matter of time and memory.
+constexpr Function kFunctions[] = {Function::sum, Function::prod, Function::max, Function::argmax};
+constexpr Axis kAxes[] = {Axis::all, Axis::each_row, Axis::each_column};
+constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64};
+const std::vector<double> kElements{17,    65,     257,     1025,    4097,     16385,
+                                    65537, 262145, 1048577, 4194305, 16777217, 67108865};
+
+void check_dtypes(const Reduce& op) {
+  if (op.function < Function::sum || op.function > Function::argmax) {
+    refuse("reduce: there is no function ", static_cast<uint32_t>(op.function), ".");
+  }
+  if (op.map < Map::identity || op.map > Map::square) {
+    refuse("reduce: there is no map ", static_cast<uint32_t>(op.map), ".");
+  }
+  if (op.axis < Axis::all || op.axis > Axis::each_column) {
+    refuse("reduce: there is no axis ", static_cast<uint32_t>(op.axis), ".");
+  }
+  if (op.map == Map::square && op.function != Function::sum) {
+    refuse("reduce: square goes with sum alone, not with ", name(op.function), ".");
+  }
+  if (!one_of(op.input.dtype,
+              {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64})) {
+    refuse("reduce: input: ", name(op.input.dtype),
+           " can't be reduced; f32, f64, i32, i64, u32 and u64 can.");
+  }
+  const Dtype natural = result_dtype(op.function, op.map, op.input.dtype);
+  const bool wide =
+      op.function == Function::sum && op.input.dtype == Dtype::f32 && op.output.dtype == Dtype::f64;
+  if (op.output.dtype != natural && !wide) {
+    refuse("reduce: output: ", name(op.function), " with map ", name(op.map), " of ",
+           name(op.input.dtype), " gives ", name(natural), ", the output is ",
+           name(op.output.dtype), ".");
+  }
+}
+
+template <class T>
+uint64_t bits_of(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+template <class T>
+uint64_t extreme(bool largest) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (Limits::has_infinity)
+    return bits_of(largest ? Limits::infinity() : -Limits::infinity());
+  return bits_of(largest ? Limits::max() : Limits::lowest());
+}
+
+template <class T>
+uint64_t identity(uint32_t function) {
+  switch (function) {
+    case TRINE_SUM: return 0;
+    case TRINE_PROD: return bits_of(T{1});
+    case TRINE_MIN: return extreme<T>(true);
+    case TRINE_MAX: return extreme<T>(false);
+    default: return bits_of(int64_t{-1});
+  }
+}
+
+uint64_t identity(const trine_reduce& reduce) {
+  switch (reduce.result_dtype) {
+    case TRINE_F32: return identity<float>(reduce.function);
+    case TRINE_F64: return identity<double>(reduce.function);
+    case TRINE_I32: return identity<int32_t>(reduce.function);
+    case TRINE_I64: return identity<int64_t>(reduce.function);
+    case TRINE_U32: return identity<uint32_t>(reduce.function);
+    default: return identity<uint64_t>(reduce.function);
+  }
+}
+
+class ReduceDescription final : public Description {
+ public:
+  constexpr ReduceDescription()
+      : Description({.operation = Operation::reduce,
+                     .descriptor_bytes = sizeof(trine_reduce),
+                     .operands = kOperands,
+                     .key_fields = kKey,
+                     .key_extents = 2,
+                     .most_alignment = 8,
+                     .is_cut = false,
+                     .reads_only = true,
+                     .largest_side = 0x1p40,
+                     .size_words = " elements"}) {}
+
+  Views views(void* any) const override {
+    auto& op = *static_cast<Reduce*>(any);
+    return {{&op.input, &op.output}, 2};
+  }
+
+  void check(const void* any, const DeviceState* device, Mode mode,
+             Descriptor& all) const override {
+    const auto& op = *static_cast<const Reduce*>(any);
+    trine_reduce& out = all.reduce;
+    const Role &in = kOperands[0], &result = kOperands[1];
+    check_numerics(op.numerics, in);
+    check_dtypes(op);
+    const uint32_t in_bytes = size_of(op.input.dtype), out_bytes = size_of(op.output.dtype);
+    if (op.input.batch != 1 || op.output.batch != 1) refuse("reduce: views have a batch of 1.");
+    const Extent from = check_view(op.input, in_bytes, in_bytes, in, device, mode, out.input);
+    const Extent to = check_view(op.output, out_bytes, out_bytes, result, device, mode, out.output);
+    const int64_t results = op.axis == Axis::all        ? 1
+                            : op.axis == Axis::each_row ? op.input.rows
+                                                        : op.input.cols;
+    if (op.output.rows != results || op.output.cols != 1) {
+      refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis),
+             " of ", op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
+    }
+    check_apart(op.output, {out.output, to.first, to.last, out_bytes}, result, op.input,
+                {out.input, from.first, from.last, in_bytes}, in);
+    out.size = sizeof out;
+    out.numerics = static_cast<uint32_t>(op.numerics);
+    out.function = static_cast<uint32_t>(op.function);
+    out.map = static_cast<uint32_t>(op.map);
+    out.axis = static_cast<uint32_t>(op.axis);
+    out.dtype = static_cast<uint32_t>(op.input.dtype);
+    out.result_dtype = static_cast<uint32_t>(op.output.dtype);
+    out.reserved = 0;
+  }
+
+  Work work(const void* any) const override {
+    const auto& op = *static_cast<const Reduce*>(any);
+    const double rows = double(op.input.rows), cols = double(op.input.cols);
+    double counts[2] = {rows * cols, 1};
+    if (op.axis == Axis::each_row) counts[0] = rows, counts[1] = cols;
+    if (op.axis == Axis::each_column) counts[0] = cols, counts[1] = rows;
+    return {operation,
+            op.input.dtype,
+            bytes(op.input),
+            bytes(op.output),
+            0,
+            {memory_of(op.input, false), memory_of(op.output, true)},
+            class_of(operation, op.function, op.axis, op.input.dtype),
+            {counts[0], counts[1]}};
+  }
+
+  void log(const Descriptor& call, Logged& entry) const override {
+    const trine_reduce& op = call.reduce;
+    entry.what = "reduce";
+    entry.function = name(static_cast<Function>(op.function)).data();
+    entry.dtype = name(static_cast<Dtype>(op.dtype)).data();
+    entry.extents[0] = op.input.rows;
+    entry.extents[1] = op.input.cols;
+  }
+
+  TunedCall key(const Descriptor& call) const override {
+    const trine_reduce& op = call.reduce;
+    const bool all = op.axis == TRINE_ALL;
+    TunedCall key{.extents = {all ? op.input.rows * op.input.cols : op.input.rows,
+                              all ? 1 : op.input.cols, 1, 1}};
+    key.set(kFunction, op.function).set(kMap, op.map).set(kAxis, op.axis).set(kDtype, op.dtype);
+    return key.set(kResult, op.result_dtype).set_layout({&op.input});
+  }
+
+  Empty empty(const Descriptor& call) const override {
+    const trine_reduce& op = call.reduce;
+    if (is_empty(op.output)) return {true};
+    if (!is_empty(op.input)) return {};
+    return {true, &op.output, identity(op), trine_dtype_size(op.result_dtype)};
+  }
+
+  std::vector<CallClass> classes() const override {
+    const std::vector<double>& side = calibrated_sides();
+    std::vector<CallClass> all;
+    for (const Function function : kFunctions)
+      for (const Axis axis : kAxes)
+        for (const Dtype dtype : kDtypes) {
+          all.push_back({operation, function, axis, dtype,
+                         cat("reduce ", name(function), " ", name(dtype), " ", name(axis)),
+                         axis == Axis::all ? Extents{kElements} : Extents{side, side}});
+        }
+    return all;
+  }
+
+  void standard(Function& function, Axis&, Dtype& dtype) const override {
+    if (function == Function::min) function = Function::max;
+    if (function == Function::argmin) function = Function::argmax;
+    if (dtype == Dtype::u32) dtype = Dtype::i32;
+    if (dtype == Dtype::u64) dtype = Dtype::i64;
+  }
+
+  AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const override {
+    const auto n = [&](std::size_t d) { return static_cast<int64_t>(extents[d]); };
+    const auto view = [&](Dtype dtype, int64_t rows, int64_t cols) {
+      return row_major({}, dtype, rows, cols);
+    };
+    Reduce op;
+    op.function = kind.function;
+    op.axis = kind.axis;
+    op.input = kind.axis == Axis::all        ? view(kind.dtype, n(0), 1)
+               : kind.axis == Axis::each_row ? view(kind.dtype, n(0), n(1))
+                                             : view(kind.dtype, n(1), n(0));
+    op.output = view(result_dtype(kind.function, Map::identity, kind.dtype),
+                     kind.axis == Axis::all ? 1 : n(0), 1);
+    return op;
+  }
+
+  std::string_view noun(Function function) const override { return name(function); }
+};
+
+constexpr ReduceDescription kReduce;
+
+}  // namespace
+
+const Description& describe(const Reduce&) { return kReduce; }
+
+}  // namespace trine::detail

@@ -1,0 +1,131 @@
+// transpose: bits moved from rows to columns.
+#include "operations.hpp"
+
+namespace trine::detail {
+namespace {
+
+constexpr Role kOperands[] = {{"transpose", "input", false}, {"transpose", "output", true}};
+constexpr Field kKey[] = {kDtype, kLayout, kNumerics};
+constexpr Dtype kMoved[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128};
+
+Dtype bits_of(std::size_t element) {
+  for (const Dtype bits : kMoved)
+    if (size_of(bits) == element) return bits;
+  return Dtype::b128;
+}
+
+class TransposeDescription final : public Description {
+ public:
+  constexpr TransposeDescription()
+      : Description({.operation = Operation::transpose,
+                     .descriptor_bytes = sizeof(trine_transpose),
+                     .operands = kOperands,
+                     .key_fields = kKey,
+                     .key_extents = 3,
+                     .most_alignment = 4,  // bits are moved in words of 4 bytes
+                     .is_cut = true,
+                     .reads_only = false,
+                     .largest_side = 0x1p20,
+                     .size_words = " of n x n"}) {}
+
+  Views views(void* any) const override {
+    auto& op = *static_cast<Transpose*>(any);
+    return {{&op.input, &op.output}, 2};
+  }
+
+  void check(const void* any, const DeviceState* device, Mode mode,
+             Descriptor& all) const override {
+    const auto& op = *static_cast<const Transpose*>(any);
+    trine_transpose& out = all.transpose;
+    const Role &in = kOperands[0], &result = kOperands[1];
+    const uint32_t bytes = size_of(op.input.dtype);
+    if (bytes == 0)
+      refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
+    if (size_of(op.output.dtype) != bytes) {
+      refuse("transpose: elements of ", name(op.input.dtype), " and ", name(op.output.dtype),
+             " differ in size.");
+    }
+    if (op.output.rows != op.input.cols || op.output.cols != op.input.rows ||
+        op.output.batch != op.input.batch) {
+      refuse("transpose: output: ", op.output.rows, " x ", op.output.cols, ", batch ",
+             op.output.batch, ", but the input's transpose is ", op.input.cols, " x ",
+             op.input.rows, ", batch ", op.input.batch, ".");
+    }
+    const uint32_t alignment = this->alignment(bytes);
+    const Extent from = check_view(op.input, bytes, alignment, in, device, mode, out.input);
+    const Extent to = check_view(op.output, bytes, alignment, result, device, mode, out.output);
+    check_unit_stride(out.input, in, true);
+    check_unit_stride(out.output, result);
+    check_apart(op.output, {out.output, to.first, to.last, bytes}, result, op.input,
+                {out.input, from.first, from.last, bytes}, in);
+    out.size = sizeof out;
+    out.numerics = TRINE_REPRODUCIBLE;
+    out.element_size = bytes;
+    out.reserved = 0;
+  }
+
+  Work work(const void* any) const override {
+    const auto& op = *static_cast<const Transpose*>(any);
+    return {operation,
+            op.input.dtype,
+            bytes(op.input),
+            bytes(op.output),
+            0,
+            {memory_of(op.input, false), memory_of(op.output, true)},
+            class_of(operation, {}, {}, op.input.dtype),
+            {double(op.input.rows) * double(op.input.batch), double(op.input.cols)}};
+  }
+
+  /// By the batch where there is one, else by the wider stride of the input.
+  Cutting cutting(const void* any, bool pinned) const override {
+    const auto& op = *static_cast<const Transpose*>(any);
+    const double moved = bytes(op.input) + bytes(op.output);
+    if (op.input.batch > 1)
+      return {cut(op.input.batch, moved, 1), {by_batch(op.input), Cut::batch}};
+    if (!pinned)
+      return {};  // on one side the strips are narrow, which costs what overlapping saves
+    if (op.input.row_stride >= op.input.col_stride)
+      return {cut(op.input.rows, moved, kGranule), {Cut::rows, Cut::cols}};
+    return {cut(op.input.cols, moved, kGranule), {Cut::cols, Cut::rows}};
+  }
+
+  void log(const Descriptor& call, Logged& entry) const override {
+    entry.what = "transpose";
+    entry.extents[0] = call.transpose.input.rows;
+    entry.extents[1] = call.transpose.input.cols;
+  }
+
+  TunedCall key(const Descriptor& call) const override {
+    const trine_transpose& op = call.transpose;
+    TunedCall key{.extents = {op.input.rows, op.input.cols, op.input.batch, 1}};
+    key.set(kDtype, static_cast<uint32_t>(bits_of(op.element_size)));
+    return key.set_layout({&op.input, &op.output});
+  }
+
+  Empty empty(const Descriptor& call) const override { return {is_empty(call.transpose.output)}; }
+
+  std::vector<CallClass> classes() const override {
+    const std::vector<double>& side = calibrated_sides();
+    std::vector<CallClass> all;
+    for (const Dtype dtype : kMoved)
+      all.push_back({operation, {}, {}, dtype, cat("transpose ", name(dtype)), {side, side}});
+    return all;
+  }
+
+  void standard(Function&, Axis&, Dtype& dtype) const override {
+    if (size_of(dtype) != 0) dtype = bits_of(size_of(dtype));
+  }
+
+  AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const override {
+    const auto rows = static_cast<int64_t>(extents[0]), cols = static_cast<int64_t>(extents[1]);
+    return Transpose{row_major({}, kind.dtype, rows, cols), row_major({}, kind.dtype, cols, rows)};
+  }
+};
+
+constexpr TransposeDescription kTranspose;
+
+}  // namespace
+
+const Description& describe(const Transpose&) { return kTranspose; }
+
+}  // namespace trine::detail

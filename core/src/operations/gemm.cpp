@@ -1,6 +1,7 @@
 // gemm: c = alpha a b + beta c, batched.
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -61,6 +62,7 @@ class GemmDescription final : public Description {
   constexpr GemmDescription()
       : Description({.operation = Operation::gemm,
                      .descriptor_bytes = sizeof(trine_gemm),
+                     .first_view = offsetof(trine_gemm, a),
                      .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 4,
@@ -79,8 +81,7 @@ class GemmDescription final : public Description {
              Descriptor& all) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     trine_gemm& out = all.gemm;
-    const Role &a = kOperands[0], &b = kOperands[1], &c = kOperands[2];
-    check_numerics(op.numerics, c);
+    check_numerics(op.numerics, kOperands[0]);
     const Dtype dtype = op.a.dtype;
     if (!one_of(dtype, {Dtype::f32, Dtype::f64, Dtype::i32})) {
       refuse("gemm: a: ", name(dtype), " can't be multiplied; f32, f64 and i32 can.");
@@ -99,16 +100,8 @@ class GemmDescription final : public Description {
     }
     out.alpha = check_scalar(op.alpha, dtype, "alpha");
     out.beta = check_scalar(op.beta, dtype, "beta");
-    const uint32_t bytes = size_of(dtype);
-    const Extent from_a = check_view(op.a, bytes, bytes, a, device, mode, out.a);
-    const Extent from_b = check_view(op.b, bytes, bytes, b, device, mode, out.b);
-    const Extent to = check_view(op.c, bytes, bytes, c, device, mode, out.c);
-    check_unit_stride(out.a, a);
-    check_unit_stride(out.b, b);
-    check_unit_stride(out.c, c);
-    const Placed written{out.c, to.first, to.last, bytes};
-    check_apart(op.c, written, c, op.a, {out.a, from_a.first, from_a.last, bytes}, a);
-    check_apart(op.c, written, c, op.b, {out.b, from_b.first, from_b.last, bytes}, b);
+    check_views(any, device, mode, all);
+    for (std::size_t i = 0; i < operands.size(); ++i) check_unit_stride(view(all, i), operands[i]);
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(op.numerics);
     out.dtype = static_cast<uint32_t>(dtype);
@@ -119,17 +112,13 @@ class GemmDescription final : public Description {
     return !kit::is_zero(static_cast<const Gemm*>(any)->beta);
   }
 
-  Work work(const void* any) const override {
+  void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Gemm*>(any);
-    const double c = bytes(op.c);
-    return {operation,
-            op.a.dtype,
-            bytes(op.a) + bytes(op.b) + (reads_output(any) ? c : 0),
-            c,
-            2.0 * double(op.a.cols) * elements(op.c),
-            {memory_of(op.a, false), memory_of(op.b, false), memory_of(op.c, true)},
-            class_of(operation, {}, {}, op.a.dtype),
-            {double(op.c.rows) * double(op.c.batch), double(op.c.cols), double(op.a.cols)}};
+    work.flops = 2.0 * double(op.a.cols) * elements(op.c);
+    work.call_class = class_of(operation, {}, {}, op.a.dtype);
+    work.extents[0] = double(op.c.rows) * double(op.c.batch);
+    work.extents[1] = double(op.c.cols);
+    work.extents[2] = double(op.a.cols);
   }
 
   /// By the batch where there is one, else by rows of a and c or columns of b and c, the other input in
@@ -137,7 +126,7 @@ class GemmDescription final : public Description {
   Cutting cutting(const void* any, bool) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics != Numerics::reproducible) return {};
-    const Work all = work(any);
+    const Work all = work_of(op);
     const double moved = all.bytes_in + all.bytes_out;
     if (op.c.batch > 1)
       return {cut(op.c.batch, moved, 1), {by_batch(op.a), by_batch(op.b), Cut::batch}};
@@ -164,8 +153,6 @@ class GemmDescription final : public Description {
     TunedCall key{.extents = {op.c.rows, op.c.cols, op.a.cols, op.c.batch}};
     return key.set(kDtype, op.dtype).set_layout({&op.a, &op.b, &op.c});
   }
-
-  Empty empty(const Descriptor& call) const override { return {is_empty(call.gemm.c)}; }
 
   std::vector<CallClass> classes() const override {
     std::vector<CallClass> all;

@@ -20,6 +20,36 @@ Views views_of(AnyValue& value) {
   return std::visit([](auto& op) { return describe(op).views(&op); }, value);
 }
 
+void Description::check_views(const void* op, const DeviceState* device, Mode mode,
+                              Descriptor& out) const {
+  const Views views = views_of(op);
+  Extent extents[3];
+  const auto placed = [&](std::size_t i) {
+    return Placed{view(out, i), extents[i].first, extents[i].last, size_of(views[i].dtype)};
+  };
+  for (std::size_t i = 0; i < views.count; ++i) {
+    const uint32_t element = size_of(views[i].dtype);
+    extents[i] = check_view(views[i], element, alignment(element), operands[i], device, mode,
+                            const_cast<trine_view&>(view(out, i)));
+  }
+  const std::size_t last = views.count - 1;
+  for (std::size_t i = 0; i < last; ++i)
+    check_apart(views[last], placed(last), operands[last], views[i], placed(i), operands[i]);
+}
+
+Work work_of(const AnyOperation& op) {
+  const Views views = op.views();
+  const std::size_t last = views.count - 1;
+  Work work{.operation = op.is.operation, .dtype = views[0].dtype, .bytes_out = bytes(views[last])};
+  for (std::size_t i = 0; i < views.count; ++i) {
+    if (i < last) work.bytes_in += bytes(views[i]);
+    work.operands[i] = memory_of(views[i], i == last);
+  }
+  if (op.is.reads_output(op.get())) work.bytes_in += work.bytes_out;
+  op.is.size(op.get(), work);
+  return work;
+}
+
 const std::vector<double>& calibrated_sides() {
   static const auto* const sides =
       new std::vector<double>{1, 2, 9, 33, 129, 513, 2049, 16385, 131073, 2097153};

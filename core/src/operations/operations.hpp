@@ -43,9 +43,9 @@ struct Empty {
 /// What is the same for all calls of an operation.
 struct Traits {
   Operation operation;
-  std::size_t descriptor_bytes;
-  std::span<const Role> operands;     ///< the output last
-  std::span<const Field> key_fields;  ///< of the tuning table, after the operation
+  std::size_t descriptor_bytes, first_view;  ///< its views follow each other
+  std::span<const Role> operands;            ///< the output last
+  std::span<const Field> key_fields;         ///< of the tuning table, after the operation
   int key_extents;
   uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
   bool is_cut;                  ///< large calls on host data go in strips
@@ -63,16 +63,20 @@ class Description : public Traits {
   uint32_t alignment(uint32_t element) const { return std::min(element, most_alignment); }
 
   virtual Views views(void* op) const = 0;
+  Views views_of(const void* op) const { return views(const_cast<void*>(op)); }
   virtual void check(const void* op, const DeviceState* device, Mode mode,
                      Descriptor& out) const = 0;
   virtual bool reads_output(const void*) const { return false; }
-  virtual Work work(const void* op) const = 0;
+  /// What isn't the same for all operations: class, extents, flops.
+  virtual void size(const void* op, Work& work) const = 0;
   virtual Cutting cutting(const void*, bool) const { return {}; }
 
   /// Of a checked call: what a queue's history and the tuning table know of it.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
   virtual TunedCall key(const Descriptor& call) const = 0;
-  virtual Empty empty(const Descriptor& call) const = 0;
+  virtual Empty empty(const Descriptor& call) const {
+    return {is_empty(view(call, operands.size() - 1))};
+  }
 
   /// What a calibration measures of it, and the one of these that stands for a call.
   virtual std::vector<CallClass> classes() const = 0;
@@ -81,8 +85,15 @@ class Description : public Traits {
   virtual AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const = 0;
   virtual std::string_view noun(Function) const { return name(operation); }
 
+  const trine_view& view(const Descriptor& call, std::size_t operand) const {
+    return reinterpret_cast<const trine_view*>(reinterpret_cast<const char*>(&call) +
+                                               first_view)[operand];
+  }
+
  protected:
   ~Description() = default;
+  /// Checks each view on its own, and that the output lies apart from the inputs.
+  void check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
 };
 
 /// All operations.
@@ -107,7 +118,7 @@ class AnyOperation {
   void check(const DeviceState* device, Mode mode, Descriptor& out) const {
     is.check(op_, device, mode, out);
   }
-  Views views() const { return is.views(const_cast<void*>(op_)); }
+  Views views() const { return is.views_of(op_); }
   const void* get() const { return op_; }
 
  private:
@@ -130,7 +141,7 @@ struct Checked {
 
 /// The call as it may be planned, on any device and without buffers.
 inline Checked plan_of(const AnyOperation& op) { return {op, nullptr, Mode::plan}; }
-inline Work work_of(const AnyOperation& op) { return op.is.work(op.get()); }
+Work work_of(const AnyOperation& op);
 inline Cutting cutting_of(const AnyOperation& op, bool pinned) {
   return op.is.cutting(op.get(), pinned);
 }

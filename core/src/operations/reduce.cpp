@@ -1,4 +1,5 @@
 // reduce: sums, products and extrema of a view's elements, its rows or its columns.
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -89,6 +90,7 @@ class ReduceDescription final : public Description {
   constexpr ReduceDescription()
       : Description({.operation = Operation::reduce,
                      .descriptor_bytes = sizeof(trine_reduce),
+                     .first_view = offsetof(trine_reduce, input),
                      .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 2,
@@ -107,13 +109,10 @@ class ReduceDescription final : public Description {
              Descriptor& all) const override {
     const auto& op = *static_cast<const Reduce*>(any);
     trine_reduce& out = all.reduce;
-    const Role &in = kOperands[0], &result = kOperands[1];
-    check_numerics(op.numerics, in);
+    check_numerics(op.numerics, kOperands[0]);
     check_dtypes(op);
-    const uint32_t in_bytes = size_of(op.input.dtype), out_bytes = size_of(op.output.dtype);
     if (op.input.batch != 1 || op.output.batch != 1) refuse("reduce: views have a batch of 1.");
-    const Extent from = check_view(op.input, in_bytes, in_bytes, in, device, mode, out.input);
-    const Extent to = check_view(op.output, out_bytes, out_bytes, result, device, mode, out.output);
+    check_views(any, device, mode, all);
     const int64_t results = op.axis == Axis::all        ? 1
                             : op.axis == Axis::each_row ? op.input.rows
                                                         : op.input.cols;
@@ -121,8 +120,6 @@ class ReduceDescription final : public Description {
       refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis),
              " of ", op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
     }
-    check_apart(op.output, {out.output, to.first, to.last, out_bytes}, result, op.input,
-                {out.input, from.first, from.last, in_bytes}, in);
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(op.numerics);
     out.function = static_cast<uint32_t>(op.function);
@@ -133,20 +130,13 @@ class ReduceDescription final : public Description {
     out.reserved = 0;
   }
 
-  Work work(const void* any) const override {
+  void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Reduce*>(any);
     const double rows = double(op.input.rows), cols = double(op.input.cols);
-    double counts[2] = {rows * cols, 1};
-    if (op.axis == Axis::each_row) counts[0] = rows, counts[1] = cols;
-    if (op.axis == Axis::each_column) counts[0] = cols, counts[1] = rows;
-    return {operation,
-            op.input.dtype,
-            bytes(op.input),
-            bytes(op.output),
-            0,
-            {memory_of(op.input, false), memory_of(op.output, true)},
-            class_of(operation, op.function, op.axis, op.input.dtype),
-            {counts[0], counts[1]}};
+    const bool columns = op.axis == Axis::each_column, all = op.axis == Axis::all;
+    work.call_class = class_of(operation, op.function, op.axis, op.input.dtype);
+    work.extents[0] = all ? rows * cols : columns ? cols : rows;
+    work.extents[1] = all ? 1 : columns ? rows : cols;
   }
 
   void log(const Descriptor& call, Logged& entry) const override {

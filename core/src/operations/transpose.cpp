@@ -1,4 +1,5 @@
 // transpose: bits moved from rows to columns.
+#include <cstddef>
 #include "operations.hpp"
 
 namespace trine::detail {
@@ -19,6 +20,7 @@ class TransposeDescription final : public Description {
   constexpr TransposeDescription()
       : Description({.operation = Operation::transpose,
                      .descriptor_bytes = sizeof(trine_transpose),
+                     .first_view = offsetof(trine_transpose, input),
                      .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 3,
@@ -37,7 +39,6 @@ class TransposeDescription final : public Description {
              Descriptor& all) const override {
     const auto& op = *static_cast<const Transpose*>(any);
     trine_transpose& out = all.transpose;
-    const Role &in = kOperands[0], &result = kOperands[1];
     const uint32_t bytes = size_of(op.input.dtype);
     if (bytes == 0)
       refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
@@ -51,29 +52,20 @@ class TransposeDescription final : public Description {
              op.output.batch, ", but the input's transpose is ", op.input.cols, " x ",
              op.input.rows, ", batch ", op.input.batch, ".");
     }
-    const uint32_t alignment = this->alignment(bytes);
-    const Extent from = check_view(op.input, bytes, alignment, in, device, mode, out.input);
-    const Extent to = check_view(op.output, bytes, alignment, result, device, mode, out.output);
-    check_unit_stride(out.input, in, true);
-    check_unit_stride(out.output, result);
-    check_apart(op.output, {out.output, to.first, to.last, bytes}, result, op.input,
-                {out.input, from.first, from.last, bytes}, in);
+    check_views(any, device, mode, all);
+    check_unit_stride(out.input, kOperands[0], true);
+    check_unit_stride(out.output, kOperands[1]);
     out.size = sizeof out;
     out.numerics = TRINE_REPRODUCIBLE;
     out.element_size = bytes;
     out.reserved = 0;
   }
 
-  Work work(const void* any) const override {
+  void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Transpose*>(any);
-    return {operation,
-            op.input.dtype,
-            bytes(op.input),
-            bytes(op.output),
-            0,
-            {memory_of(op.input, false), memory_of(op.output, true)},
-            class_of(operation, {}, {}, op.input.dtype),
-            {double(op.input.rows) * double(op.input.batch), double(op.input.cols)}};
+    work.call_class = class_of(operation, {}, {}, op.input.dtype);
+    work.extents[0] = double(op.input.rows) * double(op.input.batch);
+    work.extents[1] = double(op.input.cols);
   }
 
   /// By the batch where there is one, else by the wider stride of the input.
@@ -101,8 +93,6 @@ class TransposeDescription final : public Description {
     key.set(kDtype, static_cast<uint32_t>(bits_of(op.element_size)));
     return key.set_layout({&op.input, &op.output});
   }
-
-  Empty empty(const Descriptor& call) const override { return {is_empty(call.transpose.output)}; }
 
   std::vector<CallClass> classes() const override {
     const std::vector<double>& side = calibrated_sides();

@@ -1,5 +1,7 @@
 // The default rung of any operation on a GPU backend: what its own choose_… prefers, else the best of the
 // others that take the call.
+#include <algorithm>
+
 #include "backends/gpu/row.hpp"
 
 namespace trine::gpu {
@@ -13,12 +15,13 @@ std::span<const Row> rows_of(uint32_t operation) {
   }
 }
 
-const Row* preferred(const Target& target, const trine_call& call, trine_selection& selection) {
-  const Request request{target, selection, call, nullptr};
+Preferred preferred(const Target& target, const trine_call& call) {
+  const trine_selection none{};
+  const Request request{target, none, call, nullptr};
   switch (call.operation) {
-    case TRINE_REDUCE: return choose_reduce(target, request.as<trine_reduce>(), selection);
-    case TRINE_TRANSPOSE: return choose_transpose(target, request.as<trine_transpose>(), selection);
-    default: return choose_gemm(target, request.as<trine_gemm>(), selection);
+    case TRINE_REDUCE: return prefer_reduce(target, request.as<trine_reduce>());
+    case TRINE_TRANSPOSE: return prefer_transpose(target, request.as<trine_transpose>());
+    default: return prefer_gemm(target, request.as<trine_gemm>());
   }
 }
 
@@ -30,8 +33,13 @@ bool takes(const Row& row, const Request& request) {
 }
 
 const Row* choose_row(const Target& target, const trine_call& call, trine_selection& selection) {
-  const Row* first = preferred(target, call, selection);
-  if (takes(*first, {target, selection, call, nullptr})) return first;
+  const Preferred wishes = preferred(target, call);
+  for (size_t i = 0; i < wishes.count; ++i) {
+    std::ranges::fill(selection.values, 0);
+    selection.values[0] = wishes.all[i].value;
+    selection.why = wishes.all[i].why;
+    if (takes(*wishes.all[i].row, {target, selection, call, nullptr})) return wishes.all[i].row;
+  }
   const std::span<const Row> rows = rows_of(call.operation);
   for (size_t r = rows.size(); r-- > 0;) {
     const Row& row = rows[r];
@@ -44,7 +52,7 @@ const Row* choose_row(const Target& target, const trine_call& call, trine_select
     selection.why = "the last reproducible rung that takes the call: the default refuses it";
     return &row;
   }
-  return first;
+  return wishes.all[wishes.count - 1].row;
 }
 
 }  // namespace trine::gpu

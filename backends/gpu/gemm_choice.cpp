@@ -19,7 +19,7 @@ bool has_wide_vectors(const trine_device_facts& facts) {
                      [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
 }
 
-/// A rung with its parameter as choose_gemm weighs it. `full` is its speed on a multiprocessor that
+/// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
 /// the dtype, measured on an H200 at 4096 (full; f32 49.0, f64 47.7 TFLOP/s) and at 512 and 1024
 /// (alone).
@@ -44,13 +44,6 @@ const Row* row_named(std::string_view name) {
   return &*std::ranges::find_if(gemm_rows(), [&](const Row& row) { return row.name == name; });
 }
 
-bool takes(const Target& target, const char* rung, int value, const trine_gemm& op) {
-  trine_selection selection{};
-  selection.values[0] = value;
-  const trine_call call{sizeof call, TRINE_GEMM, &op};
-  return takes(*row_named(rung), {target, selection, call, nullptr});
-}
-
 /// The time of the busiest of `units` multiprocessors, in elements of C at full speed.
 double busiest(const Candidate& one, const Problem& p, int64_t units) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
@@ -63,39 +56,39 @@ double busiest(const Candidate& one, const Problem& p, int64_t units) {
 }
 
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
-const Row* choose_on_cpu(const Target& target, const trine_gemm& op, trine_selection& selection) {
-  selection.why = "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
-  for (int wide = has_wide_vectors(*target.facts) ? 1 : 0; wide >= 0; --wide) {
-    selection.values[0] = wide;
-    if (takes(target, "private_tile", wide, op)) return row_named("private_tile");
-  }
-  selection.values[0] = 0;
+Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
+  constexpr const char* kTile =
+      "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
+  constexpr const char* kPlain = "private_tile refuses the call, so a rung that packs nothing";
+  Preferred wishes;
+  if (has_wide_vectors(*target.facts)) wishes.add(row_named("private_tile"), 1, kTile);
+  wishes.add(row_named("private_tile"), 0, kTile);
   // On two cores under PoCL 3: 34 GFLOP/s against naive's 1 at 512, and a thin C leaves its tiles empty.
-  const bool fills_tiles = op.c.rows >= 16 && op.c.cols >= 64;
-  selection.why = "private_tile refuses the call, so a rung that packs nothing";
-  return row_named(fills_tiles && takes(target, "volkov2008", 0, op) ? "volkov2008" : "naive");
+  if (op.c.rows >= 16 && op.c.cols >= 64) wishes.add(row_named("volkov2008"), 0, kPlain);
+  wishes.add(row_named("naive"), 0, kPlain);
+  return wishes;
 }
 
 }  // namespace
 
-const Row* choose_gemm(const Target& target, const trine_gemm& op, trine_selection& selection) {
-  for (int32_t& value : selection.values) value = 0;
-  if (target.backend == kOpencl && target.is_cpu()) return choose_on_cpu(target, op, selection);
+Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
+  if (target.backend == kOpencl && target.is_cpu()) return prefer_on_cpu(target, op);
   const Problem problem(op);
-  const Candidate* best = nullptr;
+  std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
+  size_t count = 0;
   for (const Candidate& one : kCandidates) {
-    if (one.f64 != (op.dtype == TRINE_F64) || !takes(target, one.rung, one.value, op)) continue;
-    if (!best || busiest(one, problem, target.facts->compute_units) <
-                     busiest(*best, problem, target.facts->compute_units))
-      best = &one;
+    if (one.f64 != (op.dtype == TRINE_F64)) continue;
+    const double time = busiest(one, problem, target.facts->compute_units);
+    size_t at = count++;
+    for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];
+    by_time[at] = {time, &one};
   }
-  if (!best) {
-    selection.why = "naive: the device is too small for tiles";
-    return row_named("naive");
-  }
-  selection.values[0] = best->value;
-  selection.why = "of this device's rungs, the one whose tiles load its multiprocessors best";
-  return row_named(best->rung);
+  Preferred wishes;
+  for (size_t i = 0; i < count; ++i)
+    wishes.add(row_named(by_time[i].second->rung), by_time[i].second->value,
+               "of this device's rungs, the one whose tiles load its multiprocessors best");
+  wishes.add(row_named("naive"), 0, "naive: the device is too small for tiles");
+  return wishes;
 }
 
 }  // namespace trine::gpu

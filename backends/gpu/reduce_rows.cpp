@@ -292,12 +292,15 @@ std::span<const Row> reduce_rows() {
   return ladder;
 }
 
-const Row* choose_reduce(const Target& target, const trine_reduce&, trine_selection& selection) {
+Preferred prefer_reduce(const Target& target, const trine_reduce&) {
   const bool vectors = target.is_cpu();
-  selection.why = vectors ? "a CPU device reduces in wide vectors, one work-item a group"
-                          : "the default: the same bits on every device";
   const std::string_view name = vectors ? "exact_vector" : "exact";
-  return &*std::ranges::find_if(reduce_rows(), [&](const Row& row) { return row.name == name; });
+  Preferred wishes;
+  wishes.add(
+      &*std::ranges::find_if(reduce_rows(), [&](const Row& row) { return row.name == name; }), 0,
+      vectors ? "a CPU device reduces in wide vectors, one work-item a group"
+              : "the default: the same bits on every device");
+  return wishes;
 }
 
 }  // namespace trine::gpu

@@ -3,6 +3,7 @@
 // instance is compiled (CUDA ahead of time, OpenCL on first use) and launched differs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -161,13 +162,27 @@ std::span<const Row> gemm_rows();
 /// Whether `row` is the backend's, doesn't refuse the request and runs on its device.
 bool takes(const Row& row, const Request& request);
 
+/// The rungs that an operation prefers for a call, the best first, each with its first parameter's value.
+/// Nobody has asked them yet whether they take it.
+struct Preferred {
+  struct One {
+    const Row* row;
+    int32_t value;
+    const char* why;
+  };
+  std::array<One, 8> all;
+  size_t count = 0;
+
+  void add(const Row* row, int32_t value, const char* why) { all[count++] = {row, value, why}; }
+};
+Preferred prefer_reduce(const Target&, const trine_reduce&);
+Preferred prefer_transpose(const Target&, const trine_transpose&);
+Preferred prefer_gemm(const Target&, const trine_gemm&);
+
 /// The default rung and parameters for a call: the one place of selection on a GPU backend. Sets
-/// `selection.values` and `selection.why`; core has named none. What choose_… prefers; where that refuses
-/// the call, the last reproducible rung that takes it, with its parameters' defaults; where all refuse,
-/// what was preferred, whose reason is then the call's.
+/// `selection.values` and `selection.why`; core has named none. The first of the preferred that takes the
+/// call, else the last reproducible rung that does, with its parameters' defaults; where all refuse, the
+/// last of the preferred, whose reason is then the call's.
 const Row* choose_row(const Target&, const trine_call&, trine_selection& selection);
-const Row* choose_reduce(const Target&, const trine_reduce&, trine_selection& selection);
-const Row* choose_transpose(const Target&, const trine_transpose&, trine_selection& selection);
-const Row* choose_gemm(const Target&, const trine_gemm&, trine_selection& selection);
 
 }  // namespace trine::gpu

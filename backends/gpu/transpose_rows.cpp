@@ -360,19 +360,17 @@ constexpr Row kRows[] = {
 
 std::span<const Row> transpose_rows() { return kRows; }
 
-const Row* choose_transpose(const Target& target, const trine_transpose&,
-                            trine_selection& selection) {
-  for (int32_t& value : selection.values) value = 0;
+Preferred prefer_transpose(const Target& target, const trine_transpose&) {
+  Preferred wishes;
   if (target.backend == kOpencl && target.is_cpu()) {
-    selection.why = "work_item_tile: on a CPU a work-item is a loop, vectors do the turning";
-    return &kRows[kWorkItem];
+    wishes.add(&kRows[kWorkItem], 0,
+               "work_item_tile: on a CPU a work-item is a loop, vectors do the turning");
+  } else if (target.facts->max_group_threads < kVectorThreads) {
+    wishes.add(&kRows[kNaive], 0, "naive: the device's groups are too small for vector");
+  } else {
+    wishes.add(&kRows[kVector], 0, "vector: the fastest transpose of this backend");
   }
-  if (target.facts->max_group_threads < kVectorThreads) {
-    selection.why = "naive: the device's groups are too small for vector";
-    return &kRows[kNaive];
-  }
-  selection.why = "vector: the fastest transpose of this backend";
-  return &kRows[kVector];
+  return wishes;
 }
 
 }  // namespace trine::gpu

@@ -38,10 +38,9 @@ trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t
 
 std::string_view chosen(const Device& device, const trine_reduce& op) {
   const Target target{kOpencl, &device.facts};
-  trine_selection selection{};
-  const Row* row = choose_reduce(target, op, selection);
-  EXPECT_NE(selection.why, nullptr);
-  return row->name;
+  const Preferred wishes = prefer_reduce(target, op);
+  EXPECT_NE(wishes.all[0].why, nullptr);
+  return wishes.all[0].row->name;
 }
 
 /// What `row` says to the call, "" when it takes it.

@@ -30,10 +30,12 @@ const Ladder<trine_gemm>& ladder() {
 template <class Body>
 trine_status with(const trine_call* call, Body&& body) {
   const auto typed = [&]<class Operation>(const Operation*) -> trine_status {
-    Operation ours;
-    if (!kit::take(static_cast<const Operation*>(call->descriptor), ours, sizeof ours))
+    Operation storage;
+    const auto* known =
+        kit::read(static_cast<const Operation*>(call->descriptor), storage, sizeof storage);
+    if (!known)
       kit::fail(TRINE_UNSUPPORTED, "cpu: the operation's descriptor has fields unknown here");
-    return body(ladder<Operation>(), ours);
+    return body(ladder<Operation>(), *known);
   };
   switch (call->operation) {
     case TRINE_REDUCE: return typed(static_cast<const trine_reduce*>(nullptr));

@@ -52,7 +52,7 @@ const Row& row_of(trine_device& device, const trine_selection& selection, const 
   return row;
 }
 
-/// The call with a descriptor of the size that we know.
+/// The call with a descriptor of the size that we know; the storage is used where the caller's differs.
 struct Known {
   trine_call call;
   union {
@@ -60,36 +60,26 @@ struct Known {
     trine_transpose transpose;
     trine_gemm gemm;
   };
-  explicit Known(const trine_call& foreign) : call(foreign), reduce{} {
-    bool taken = false;
+  explicit Known(const trine_call& foreign) : call(foreign) {
+    const auto know = [&]<class T>(T& storage) {
+      call.descriptor = kit::read(static_cast<const T*>(foreign.descriptor), storage);
+    };
     switch (call.operation) {
-      case TRINE_REDUCE:
-        taken = kit::take(static_cast<const trine_reduce*>(foreign.descriptor), reduce);
-        call.descriptor = &reduce;
-        break;
-      case TRINE_TRANSPOSE:
-        taken = kit::take(static_cast<const trine_transpose*>(foreign.descriptor), transpose);
-        call.descriptor = &transpose;
-        break;
-      case TRINE_GEMM:
-        taken = kit::take(static_cast<const trine_gemm*>(foreign.descriptor), gemm);
-        call.descriptor = &gemm;
-        break;
+      case TRINE_REDUCE: know(reduce); break;
+      case TRINE_TRANSPOSE: know(transpose); break;
+      case TRINE_GEMM: know(gemm); break;
       default: kit::fail(TRINE_INVALID_ARGUMENT, "no operation %u", call.operation);
     }
-    if (!taken) kit::fail(TRINE_UNSUPPORTED, "the operation asks for what this backend can't know");
+    if (!call.descriptor)
+      kit::fail(TRINE_UNSUPPORTED, "the operation asks for what this backend can't know");
   }
   Known(const Known&) = delete;
 
-  bool wants_f64() const {
-    if (call.operation == TRINE_REDUCE) {
-      return reduce.dtype == TRINE_F64 || reduce.result_dtype == TRINE_F64;
-    }
-    return call.operation == TRINE_GEMM && gemm.dtype == TRINE_F64;
-  }
-  bool wants_integers() const {
-    const uint32_t dtype = call.operation == TRINE_GEMM ? gemm.dtype : reduce.dtype;
-    return call.operation == TRINE_TRANSPOSE || (dtype != TRINE_F32 && dtype != TRINE_F64);
+  bool computes_in(uint32_t dtype) const {
+    if (call.operation == TRINE_GEMM)
+      return static_cast<const trine_gemm*>(call.descriptor)->dtype == dtype;
+    const auto* sums = static_cast<const trine_reduce*>(call.descriptor);
+    return call.operation == TRINE_REDUCE && (sums->dtype == dtype || sums->result_dtype == dtype);
   }
 };
 
@@ -97,10 +87,11 @@ struct Known {
 const char* reason_against(trine_device& device, const Row& row, const Request& request,
                            const Known& known) {
   if (const char* reason = device.lacks(row)) return reason;
-  if (known.wants_f64() && !device.target.has(TRINE_CAN_F64)) {
+  if (known.computes_in(TRINE_F64) && !device.target.has(TRINE_CAN_F64)) {
     return "the device has no double precision";
   }
-  if (row.numerics == TRINE_REPRODUCIBLE && !known.wants_integers() &&
+  if (row.numerics == TRINE_REPRODUCIBLE &&
+      (known.computes_in(TRINE_F32) || known.computes_in(TRINE_F64)) &&
       !device.target.has(TRINE_CAN_REPRODUCE)) {
     return "the device's arithmetic failed the probe, so its bits would differ";
   }

@@ -24,6 +24,14 @@ bool take(const T* foreign, T& ours, std::size_t minimum = sizeof(uint32_t)) noe
   return true;
 }
 
+/// A foreign struct to read: itself where it is as large as ours, else what take() makes of it, in
+/// `storage`; nullptr where that is refused.
+template <class T>
+const T* read(const T* foreign, T& storage, std::size_t minimum = sizeof(uint32_t)) noexcept {
+  if (foreign && foreign->size == sizeof(T)) return foreign;
+  return take(foreign, storage, minimum) ? &storage : nullptr;
+}
+
 /// Answers into a foreign struct whose `size` its owner has set: writes the fields both know,
 /// leaves `size` and any tail alone.
 template <class T>

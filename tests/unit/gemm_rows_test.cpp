@@ -247,6 +247,17 @@ std::string chosen(const trine_device_facts& facts, const trine_gemm& op) {
   return chosen(facts, TRINE_GEMM, &op);
 }
 
+TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
+  const trine_device_facts facts = gpu();
+  const trine_gemm op = gemm_of(TRINE_F32, 4096, 4096, 4096);
+  const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < wishes.count; ++i)
+    names.push_back(wishes.all[i].row->name + std::to_string(wishes.all[i].value));
+  EXPECT_EQ(names, (std::vector<std::string>{"warp_specialized1", "warp_specialized0",
+                                             "register_tile1", "register_tile0", "naive0"}));
+}
+
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   trine_device_facts facts = gpu();
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "register_tile");

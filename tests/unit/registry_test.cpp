@@ -271,6 +271,23 @@ TEST(Border, TakeRefusesTooLittle) {
   EXPECT_FALSE(kit::take(&from, to));
 }
 
+TEST(Border, ReadCopiesOnlyWhatIsOfAnotherSize) {
+  struct Grown {
+    trine_workspace known;
+    uint64_t more;
+  } from{};
+  trine_workspace storage;
+  from.known.offset = 7;
+  from.known.size = sizeof from.known;
+  EXPECT_EQ(kit::read(&from.known, storage), &from.known);
+  from.known.size = sizeof from;
+  ASSERT_EQ(kit::read(&from.known, storage), &storage);
+  EXPECT_EQ(storage.offset, 7u);
+  EXPECT_EQ(storage.size, sizeof storage);
+  from.more = 1;
+  EXPECT_EQ(kit::read(&from.known, storage), nullptr);
+}
+
 trine_status read(const char* text, int64_t& threads) {
   return kit::guard([&] {
     kit::Options options(text);

@@ -8,50 +8,47 @@
 namespace trine::cpu {
 namespace {
 
+std::span<const ReduceRung> rungs_of(const trine_reduce*) { return reduce_rungs(); }
+std::span<const TransposeRung> rungs_of(const trine_transpose*) { return transpose_rungs(); }
+std::span<const GemmRung> rungs_of(const trine_gemm*) { return gemm_rungs(); }
+
 template <class Operation>
-const Ladder<Operation>& ladder();
-template <>
-const Ladder<trine_reduce>& ladder() {
-  static const Ladder<trine_reduce> rows(reduce_rungs());
+const Ladder<Operation>& ladder() {
+  static const Ladder<Operation> rows(rungs_of(static_cast<const Operation*>(nullptr)));
   return rows;
 }
-template <>
-const Ladder<trine_transpose>& ladder() {
-  static const Ladder<trine_transpose> rows(transpose_rungs());
-  return rows;
-}
-template <>
-const Ladder<trine_gemm>& ladder() {
-  static const Ladder<trine_gemm> rows(gemm_rungs());
-  return rows;
+
+// body(descriptor), of the operation's type; `descriptor` may be null.
+template <class Body>
+auto typed(std::uint32_t operation, const void* descriptor, Body&& body) {
+  switch (operation) {
+    case TRINE_REDUCE: return body(static_cast<const trine_reduce*>(descriptor));
+    case TRINE_TRANSPOSE: return body(static_cast<const trine_transpose*>(descriptor));
+    case TRINE_GEMM: return body(static_cast<const trine_gemm*>(descriptor));
+    default: kit::fail(TRINE_UNSUPPORTED, "cpu: operation %u is unknown here", operation);
+  }
 }
 
 // Runs body(ladder, descriptor) for the call's operation, the descriptor as we know its form.
 template <class Body>
 trine_status with(const trine_call* call, Body&& body) {
-  const auto typed = [&]<class Operation>(const Operation*) -> trine_status {
-    Operation storage;
-    const auto* known =
-        kit::read(static_cast<const Operation*>(call->descriptor), storage, sizeof storage);
-    if (!known)
-      kit::fail(TRINE_UNSUPPORTED, "cpu: the operation's descriptor has fields unknown here");
-    return body(ladder<Operation>(), *known);
-  };
-  switch (call->operation) {
-    case TRINE_REDUCE: return typed(static_cast<const trine_reduce*>(nullptr));
-    case TRINE_TRANSPOSE: return typed(static_cast<const trine_transpose*>(nullptr));
-    case TRINE_GEMM: return typed(static_cast<const trine_gemm*>(nullptr));
-    default: kit::fail(TRINE_UNSUPPORTED, "cpu: operation %u is unknown here", call->operation);
-  }
+  return typed(call->operation, call->descriptor,
+               [&]<class Operation>(const Operation* descriptor) -> trine_status {
+                 Operation storage;
+                 const auto* known = kit::read(descriptor, storage, sizeof storage);
+                 if (!known)
+                   kit::fail(TRINE_UNSUPPORTED,
+                             "cpu: the operation's descriptor has fields unknown here");
+                 return body(ladder<Operation>(), *known);
+               });
 }
 
 const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint32_t* stride) {
-  switch (operation) {
-    case TRINE_REDUCE: return ladder<trine_reduce>().rows(count, stride);
-    case TRINE_TRANSPOSE: return ladder<trine_transpose>().rows(count, stride);
-    case TRINE_GEMM: return ladder<trine_gemm>().rows(count, stride);
-    default: *count = 0; return nullptr;
-  }
+  *count = 0;
+  if (operation < TRINE_REDUCE || operation > TRINE_GEMM) return nullptr;
+  return typed(operation, nullptr, [&]<class Operation>(const Operation*) {
+    return ladder<Operation>().rows(count, stride);
+  });
 }
 
 trine_status refuses(trine_device*, const trine_selection* selection, const trine_call* call,

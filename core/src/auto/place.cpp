@@ -116,12 +116,10 @@ std::string sources(const std::vector<Candidate>& candidates) {
   for (const Candidate& candidate : candidates) {
     if (std::find(told.begin(), told.end(), candidate.source) != told.end()) continue;
     told.push_back(candidate.source);
-    std::string ids;
-    for (const Candidate& other : candidates) {
-      if (other.source != candidate.source) continue;
-      append(ids, cat(ids.empty() ? "" : ", ", other.device.id()));
-    }
-    append(text, cat(text.empty() ? "" : "; ", ids, " ", candidate.source));
+    std::vector<std::string> ids;
+    for (const Candidate& other : candidates)
+      if (other.source == candidate.source) ids.push_back(other.device.id());
+    append(text, cat(text.empty() ? "" : "; ", join(ids), " ", candidate.source));
   }
   return text;
 }

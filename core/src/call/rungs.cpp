@@ -1,26 +1,17 @@
 #include "rungs.hpp"
 
-#include "backends/kit/words.hpp"
+#include <span>
 
 namespace trine::detail {
 namespace {
 
-std::vector<std::string_view> names_of(const registry::Ladder& ladder) {
-  std::vector<std::string_view> names;
-  for (const registry::Rung* rung : ladder) names.push_back(rung->row.name);
-  return names;
-}
-
 [[noreturn]] void throw_no_rung(const DeviceState& device, uint32_t operation,
                                 std::string_view name, const registry::Ladder& ladder) {
-  const std::vector<std::string_view> names = names_of(ladder);
-  const std::string_view near = kit::closest(name, names.begin(), names.end());
-  std::string all;
-  for (const std::string_view each : names) append(all, cat(all.empty() ? "" : ", ", each));
+  std::vector<std::string_view> names;
+  for (const registry::Rung* rung : ladder) names.push_back(rung->row.name);
   fail(Status::not_found, device.id, ": no rung of ",
        trine::name(static_cast<Operation>(operation)), " is called '", name, "'.",
-       near.empty() ? "" : cat(" Did you mean '", near, "'?"),
-       " There are: ", all.empty() ? "none" : all, ".");
+       suggest(name, names), " There are: ", join(names), ".");
 }
 
 /// Index of a word among a parameter's values, or -1.
@@ -33,27 +24,18 @@ int32_t value_index(const trine_parameter& parameter, std::string_view word) {
 
 [[noreturn]] void throw_no_value(const registry::Rung& rung, const trine_parameter& parameter,
                                  std::string_view word) {
-  std::string all;
-  for (int32_t i = 0; i < parameter.value_count; ++i) {
-    append(all, cat(i ? ", " : "", parameter.values[i]));
-  }
   fail(Status::not_found, "rung ", rung.row.name, ": ", parameter.name, "=", word,
-       " doesn't exist; it can be ", all, ".");
+       " doesn't exist; it can be ",
+       join(std::span(parameter.values, static_cast<std::size_t>(parameter.value_count))), ".");
 }
 
 [[noreturn]] void throw_no_parameter(const registry::Rung& rung, std::string_view pair) {
   const auto equals = pair.find('=');
   std::vector<std::string_view> names;
-  std::string all;
-  for (const trine_parameter& parameter : rung.parameters) {
-    append(all, cat(all.empty() ? "" : ", ", parameter.name));
-    names.push_back(parameter.name);
-  }
-  const std::string_view near = kit::closest(pair.substr(0, equals), names.begin(), names.end());
+  for (const trine_parameter& parameter : rung.parameters) names.push_back(parameter.name);
   fail(Status::not_found, "rung ", rung.row.name, ": '", pair, "' names no parameter",
        equals == std::string_view::npos ? " (parameter=value is needed)" : "", ".",
-       near.empty() ? "" : cat(" Did you mean '", near, "'?"),
-       " It has: ", all.empty() ? "none" : all, ".");
+       suggest(pair.substr(0, equals), names), " It has: ", join(names), ".");
 }
 
 /// Settles one "parameter=value".

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <map>
 
-#include "backends/kit/words.hpp"
 #include "backends/services.hpp"
 #include "facts.hpp"
 #include "state.hpp"
@@ -71,12 +70,11 @@ Address parse(std::string_view name) {
 }
 
 [[noreturn]] void throw_unknown(std::string_view name) {
-  std::vector<std::string> ids{"auto"};
-  std::string there, gone, gpu;
+  std::vector<std::string> ids;
+  std::string gone, gpu;
   for (const BackendInfo& info : backends()) {
     for (const Facts& facts : info.devices) {
       ids.push_back(facts.id);
-      there += (there.empty() ? "" : ", ") + facts.id;
       if (gpu.empty() && facts.kind == DeviceKind::gpu) gpu = facts.id;
     }
     if (info.devices.empty() && info.extends.empty()) {
@@ -84,12 +82,12 @@ Address parse(std::string_view name) {
                   info.reason, ")");
     }
   }
+  const std::string there = detail::join(ids);
+  ids.emplace_back("auto");
   // By its letters "gpu" is closest to "cpu".
-  const std::string_view near = name == "gpu" ? gpu : kit::closest(name, ids.begin(), ids.end());
   detail::fail(Status::not_found, "No device is called '", name, "'.",
-               near.empty() ? "" : cat(" Did you mean '", near, "'?"),
-               " There are: ", there.empty() ? "none" : there, ".",
-               gone.empty() ? "" : cat(" Absent: ", gone, "."));
+               detail::suggest(name == "gpu" ? std::string_view(gpu) : name, ids),
+               " There are: ", there, ".", gone.empty() ? "" : cat(" Absent: ", gone, "."));
 }
 
 /// Open devices by id, so that opening the same name again gives the same device.

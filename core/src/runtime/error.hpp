@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "backends/kit/words.hpp"
+
 namespace trine::detail {
 
 inline void append(std::string& text, std::string_view piece) { text += piece; }
@@ -22,6 +24,21 @@ std::string cat(const Pieces&... pieces) {
   std::string text;
   (append(text, pieces), ...);
   return text;
+}
+
+/// "a, b, c" of words; "none" of none.
+template <class Words>
+std::string join(const Words& words) {
+  std::string text;
+  for (const std::string_view word : words) append(text, cat(text.empty() ? "" : ", ", word));
+  return text.empty() ? "none" : text;
+}
+
+/// " Did you mean 'sequential'?", or nothing where none of the words resembles it.
+template <class Words>
+std::string suggest(std::string_view word, const Words& words) {
+  const std::string_view near = kit::closest(word, std::begin(words), std::end(words));
+  return near.empty() ? "" : cat(" Did you mean '", near, "'?");
 }
 
 /// "123 us", "4.5 ms", "6.7 s".

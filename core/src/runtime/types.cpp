@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <span>
 
-#include "backends/kit/words.hpp"
 #include "error.hpp"
 
 namespace trine {
@@ -56,16 +55,12 @@ std::string_view word_of(const Word<Enum> (&words)[count], Enum value) noexcept 
 template <class Enum, std::size_t count>
 Enum value_of(const Word<Enum> (&words)[count], const char* what, std::string_view text) {
   std::array<std::string_view, count> texts;
-  std::string all;
   for (std::size_t i = 0; i < count; ++i) {
     if (words[i].text == text) return words[i].value;
     texts[i] = words[i].text;
-    all += (i ? ", " : "") + std::string(words[i].text);
   }
-  const std::string_view near = kit::closest(text, texts.begin(), texts.end());
-  const std::string hint = near.empty() ? "" : detail::cat(" Did you mean '", near, "'?");
-  detail::fail(Status::not_found, "No ", what, " is called '", text, "'.", hint,
-               " There are: ", all, ".");
+  detail::fail(Status::not_found, "No ", what, " is called '", text, "'.",
+               detail::suggest(text, texts), " There are: ", detail::join(texts), ".");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ int found_count = 0;
 
 // Codes of vendor extensions that Khronos' headers may lack.
 constexpr cl_device_info kUuid = 0x106A, kPciKhr = 0x410F;
+constexpr cl_device_info kCapabilityMajorNv = 0x4000, kCapabilityMinorNv = 0x4001;
 constexpr cl_device_info kPciBusNv = 0x4008, kPciSlotNv = 0x4009, kPciDomainNv = 0x400A;
 
 template <class T>
@@ -117,9 +118,7 @@ uint64_t capabilities_of(cl_device_id device, cl_device_type type, const char* e
     can |= TRINE_CAN_SUBGROUPS;
   }
   // The kernels' inline PTX (cp.async, fence.acq_rel) is that of compute capability 8.0 and later.
-  constexpr cl_device_info kComputeCapabilityMajor = 0x4000;  // of cl_nv_device_attribute_query
-  if (has_extension(extensions, "cl_nv_compiler_options") &&
-      ask<cl_uint>(device, kComputeCapabilityMajor) >= 8) {
+  if (has_extension(extensions, "cl_nv_compiler_options") && compute_capability_of(device) >= 80) {
     can |= TRINE_CAN_INLINE_PTX | TRINE_CAN_SUBGROUPS;  // warps of 32, by inline PTX
   }
   // Unified memory is not enough: a GPU's caches need not see what the host writes without a map.
@@ -142,6 +141,11 @@ int count_devices() {
   if (found_count == 0) found_count = find_all(*table, &reason);
   if (found_count == 0) kit::report(TRINE_NOT_FOUND, "%s", reason);
   return found_count;
+}
+
+int compute_capability_of(cl_device_id device) {
+  return static_cast<int>(ask<cl_uint>(device, kCapabilityMajorNv) * 10 +
+                          ask<cl_uint>(device, kCapabilityMinorNv));
 }
 
 const Found& found_device(int index) { return found[index]; }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "backends/gpu/architecture.hpp"
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
@@ -11,6 +12,7 @@ Device::Device(int device_index)
     : trine_device(gpu::kOpencl, device_index), where(found_device(device_index)) {
   describe_device(device_index, facts);
   is_nvidia = target.has(TRINE_CAN_INLINE_PTX);
+  if (is_nvidia) compute_capability = compute_capability_of(where.device);
   keeps_programs = std::string_view(facts.driver).starts_with("Portable Computing Language,");
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(where.platform), 0};
@@ -101,6 +103,13 @@ void Device::check(cl_int code, const char* call) {
 void Device::native(void** native_device, void** native_context) {
   if (native_device) *native_device = where.device;
   if (native_context) *native_context = context->native();
+}
+
+const char* Device::lacks(const gpu::Row& row) {
+  if (!row.architectures || !is_nvidia ||
+      compute_capability >= gpu::parse_architecture(row.architectures).number)
+    return nullptr;
+  return "this device's compute capability is too low for its instructions (see its requirement)";
 }
 
 trine_event* Device::create_event(bool signalled_by_host) {

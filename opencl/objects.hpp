@@ -22,6 +22,8 @@ struct Found {
 int count_devices();
 const Found& found_device(int index);
 void describe_device(int index, trine_device_facts& facts);
+/// NVIDIA's, 90 for 9.0; of a device with cl_nv_device_attribute_query.
+int compute_capability_of(cl_device_id device);
 
 struct Device final : trine_device {
   explicit Device(int device_index);
@@ -34,7 +36,7 @@ struct Device final : trine_device {
   trine_buffer* allocate(uint64_t bytes, uint32_t kind) override;
   trine_buffer* adopt(void* native, uint64_t bytes) override;
   trine_buffer* wrap(void* host, uint64_t bytes) override;
-  const char* lacks(const gpu::Row&) override { return nullptr; }
+  const char* lacks(const gpu::Row& row) override;
   trine_buffer* allocate_in(Context& home, uint64_t bytes, uint32_t kind);
 
   /// Throws unless `code` is CL_SUCCESS; a code that may mean the end of the device is looked into.
@@ -43,7 +45,8 @@ struct Device final : trine_device {
   bool uses_host_memory_in_place();
 
   const Found where;
-  bool is_nvidia = false;  // the driver's own stamps cost 11 us a launch there
+  bool is_nvidia = false;      // the driver's own stamps cost 11 us a launch there
+  int compute_capability = 0;  // NVIDIA's: 90 is 9.0
   // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once more, for
   // work-groups of any size: half of what a first run took.
   bool keeps_programs = false;

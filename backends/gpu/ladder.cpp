@@ -98,8 +98,19 @@ const char* reason_against(trine_device& device, const Row& row, const Request& 
   if (row.refuses) {
     if (const char* reason = row.refuses(request)) return reason;
   }
-  if (!passes_self_check(device, row)) {
-    return "the rung's self-check failed: this device's arithmetic isn't what it relies on";
+  const Checked checked = check_itself(device, row);
+  // Whoever names a rung that doesn't build hears of a defect, not of a refusal.
+  if (checked.verdict == Checked::kBroken) kit::fail(TRINE_BACKEND_ERROR, "%s", checked.why);
+  return checked.why;
+}
+
+/// Of the rungs that would take the call, one whose self-check has failed here: what is wrong with it.
+const char* left_out(const trine_device& device, const Ladder& ladder, const trine_call& call) {
+  for (int r = 0; r < ladder.count; ++r) {
+    const Row& row = *ladder.rows[r];
+    const char* why = known_check(device, row).why;
+    const trine_selection first{};
+    if (why && !(row.refuses && row.refuses({device.target, first, call, nullptr}))) return why;
   }
   return nullptr;
 }
@@ -136,6 +147,7 @@ void choose(trine_device& device, const trine_call& call, trine_selection& selec
   if (const char* against = reason_against(device, *row, request, known)) {
     kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row->name, against);
   }
+  if (const char* why = left_out(device, *ladder, known.call)) selection.why = why;
 }
 
 uint64_t workspace_bytes(trine_device& device, const trine_selection& selection,

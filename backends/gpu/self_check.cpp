@@ -1,6 +1,7 @@
 // Runs checks of arithmetic on a device, and keeps their verdicts for the process.
 #include "backends/gpu/self_check.hpp"
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstdio>
@@ -15,10 +16,10 @@ namespace trine::gpu {
 namespace {
 
 constexpr int kMaxRows = 256;
-enum Verdict : uint8_t { kUnknown, kPassed, kFailed };
 
 std::mutex check_mutex;  // one check at a time, and none twice
-std::atomic<uint8_t> verdicts[kMaxDevices][kMaxRows];
+std::atomic<Checked::Verdict> verdicts[kMaxDevices][kMaxRows];
+char why_not[kMaxDevices][300];  // of the one row with a self-check that a device has
 struct Probed {
   bool known = false;
   bool f32, f64;
@@ -187,23 +188,34 @@ bool run_check(trine_device& device, const Row& row, const SelfCheck& check) {
   return check.passes(input.data(), output.data());
 }
 
-bool passes_self_check(trine_device& device, const Row& row) {
-  if (!row.self_check) return true;
+Checked known_check(const trine_device& device, const Row& row) {
+  if (!row.self_check) return {Checked::kPassed, nullptr};
   const int index = index_of(row);
   if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "row %s is in no ladder", row.name);
-  auto& verdict = verdicts[device.index][index];
-  if (const uint8_t known = verdict.load(std::memory_order_acquire)) return known == kPassed;
+  const auto verdict = verdicts[device.index][index].load(std::memory_order_acquire);
+  return {verdict, verdict > Checked::kPassed ? why_not[device.index] : nullptr};
+}
+
+Checked check_itself(trine_device& device, const Row& row) {
+  if (const Checked known = known_check(device, row); known.verdict) return known;
   std::lock_guard lock(check_mutex);
-  if (const uint8_t known = verdict.load(std::memory_order_acquire)) return known == kPassed;
-  bool passed = false;
+  if (const Checked known = known_check(device, row); known.verdict) return known;
+  char(&why)[sizeof why_not[0]] = why_not[device.index];
+  Checked::Verdict verdict = Checked::kWrong;
   try {
-    passed = run_check(device, row, *row.self_check);
+    if (run_check(device, row, *row.self_check)) verdict = Checked::kPassed;
+    std::snprintf(why, sizeof why,
+                  "%s's self-check failed: this device's arithmetic isn't what it relies on",
+                  row.name);
   } catch (const kit::Failure& failure) {
-    // A kernel that this device's compiler can't take doesn't pass; other failures may go away.
-    if (failure.status != TRINE_UNSUPPORTED) throw;
+    // A kernel that this device or its compiler can't take; other failures may go away.
+    if (failure.status != TRINE_UNSUPPORTED && failure.status != TRINE_BACKEND_ERROR) throw;
+    verdict = Checked::kBroken;
+    std::snprintf(why, sizeof why, "%s's self-check can't run here: %s", row.name, failure.what());
+    std::replace(why, why + std::strlen(why), '\n', ' ');
   }
-  verdict.store(passed ? kPassed : kFailed, std::memory_order_release);
-  return passed;
+  verdicts[device.index][index_of(row)].store(verdict, std::memory_order_release);
+  return known_check(device, row);
 }
 
 void probe_arithmetic(trine_device& device) {
@@ -220,13 +232,13 @@ void probe_arithmetic(trine_device& device) {
 }
 
 bool runs_here(trine_device& device, const Row& row) {
-  return !device.lacks(row) && passes_self_check(device, row);
+  return !device.lacks(row) && check_itself(device, row).verdict == Checked::kPassed;
 }
 
 void forget_checks() {
   std::lock_guard lock(check_mutex);
   for (auto& device : verdicts) {
-    for (auto& verdict : device) verdict = kUnknown;
+    for (auto& verdict : device) verdict = Checked::kUnknown;
   }
   for (Probed& result : probed) result.known = false;
 }

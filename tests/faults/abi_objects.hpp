@@ -100,6 +100,18 @@ class Device {
                             from_pitch,    to_pitch,  width, height};
     check(abi.copy(queue.get(), &wanted));
   }
+  /// The default rung of a call by its name, and why.
+  std::string choice(const trine_call& call, std::string* why = nullptr) const {
+    trine_selection selection{};
+    selection.size = sizeof selection;
+    check(abi.choose(device, &call, &selection));
+    if (why) *why = selection.why ? selection.why : "";
+    int count = 0;
+    uint32_t stride = 0;
+    const auto* rungs = reinterpret_cast<const char*>(abi.rungs(call.operation, &count, &stride));
+    return reinterpret_cast<const trine_rung*>(rungs + static_cast<size_t>(selection.rung) * stride)
+        ->name;
+  }
   void wait(const Handle<trine_queue>& queue) const { check(abi.queue_wait(queue.get())); }
 
   /// The selection of a rung by its name, parameters by default.
@@ -138,6 +150,17 @@ inline trine_transpose transpose_of(void* input, void* output, int64_t rows, int
   op.element_size = element_size;
   op.input = dense(input, rows, cols);
   op.output = dense(output, cols, rows);
+  return op;
+}
+
+/// 512 x 512 of f64 without memory: for what is asked and not launched.
+inline trine_gemm f64_gemm() {
+  trine_gemm op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.dtype = TRINE_F64;
+  op.alpha.f64 = 1;
+  op.a = op.b = op.c = dense(nullptr, 512, 512);
   return op;
 }
 

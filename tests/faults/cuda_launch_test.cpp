@@ -218,6 +218,41 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
   EXPECT_EQ(fake_cuda::launches().back().dynamic_bytes, 200u * 1024);
 }
 
+TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next) {
+  const trine_gemm op = faults::f64_gemm();
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  for (const int shared : {232448, 101376, 49152}) {  // of 9.0 and 12.0, and too little
+    fake_cuda::reset();
+    fake_cuda::set_shared_memory(shared);
+    trine::gpu::forget_checks();
+    const faults::Device gpu(*backend);
+    const auto before = fake_cuda::launches().size();
+    EXPECT_EQ(gpu.choice(call), "register_tile") << "the fake's tensor cores compute nothing";
+    std::string tried;
+    for (size_t l = before; l < fake_cuda::launches().size(); ++l)
+      if (fake_cuda::launches()[l].name.starts_with("tensor"))
+        tried = fake_cuda::launches()[l].name;
+    EXPECT_EQ(tried, shared > 163840  ? "tensor__double_128_nt"
+                     : shared > 81920 ? "tensor__double_64_nt"
+                                      : "");
+  }
+  fake_cuda::reset();
+  trine::gpu::forget_checks();
+  planted = fake_cuda::table();
+  planted.cuFuncSetAttribute = [](trine::cuda::Function, int, int) { return 1; };
+  trine::cuda::replace_driver(&planted);
+  const faults::Device gpu(*backend);
+  std::string why;
+  EXPECT_EQ(gpu.choice(call, &why), "register_tile");
+  EXPECT_NE(why.find("tensor's self-check can't run here: cuda:0: cuFuncSetAttribute"), why.npos)
+      << why;
+  const trine_selection tensor = gpu.select(TRINE_GEMM, "tensor");
+  char reason[200];
+  EXPECT_EQ(backend->refuses(gpu.device, &tensor, &call, reason, sizeof reason),
+            TRINE_BACKEND_ERROR);
+  trine::gpu::forget_checks();
+}
+
 TEST_F(CudaLaunch, a_device_that_contracts_is_refused_what_must_reproduce) {
   fake_cuda::set_probe_fuses(true);
   trine::gpu::forget_checks();

@@ -87,11 +87,11 @@ Result attribute(int* value, int which, DeviceId) {
                                             {kPciDevice, 0},
                                             {kMemoryClockRate, 3'201'000},
                                             {kMemoryBusWidth, 6144},
-                                            {kPciDomain, 0},
-                                            {kMaxSharedOptin, 232448}};
+                                            {kPciDomain, 0}};
   const Lock lock(state.mutex);
   if (which == kMemoryPools) return *value = state.has_pools, state.broken;
   if (which == kComputeMajor) return *value = state.major, state.broken;
+  if (which == kMaxSharedOptin) return *value = state.shared, state.broken;
   if (which == kComputeMinor) return *value = state.minor, state.broken;
   if (!values.contains(which)) return kInvalidValue;
   return *value = values.at(which), state.broken;
@@ -330,6 +330,7 @@ void reset() {
   state.contracts = false;
   state.major = 9;
   state.minor = 0;
+  state.shared = 232448;
   current.clear();
 }
 
@@ -338,6 +339,7 @@ void set_captured(Stream stream, bool captured) { stream->captured = captured; }
 bool is_capture_intact(Stream stream) { return stream->captured == 1; }
 void set_has_pools(bool has) { state.has_pools = has; }
 void set_compute_capability(int major, int minor) { state.major = major, state.minor = minor; }
+void set_shared_memory(int bytes) { state.shared = bytes; }
 void set_probe_fuses(bool contracts) { state.contracts = contracts; }
 const std::vector<Launch>& launches() { return state.launches; }
 

@@ -32,6 +32,7 @@ void set_captured(trine::cuda::Stream stream, bool captured);
 bool is_capture_intact(trine::cuda::Stream stream);
 void set_has_pools(bool has);
 void set_compute_capability(int major, int minor);
+void set_shared_memory(int bytes);
 
 const std::vector<Launch>& launches();
 /// Contexts retained, streams, events, blocks of memory, registered ranges and modules alive, in

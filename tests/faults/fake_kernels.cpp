@@ -30,7 +30,7 @@ Result get_function(Function* function, Module module, const char* wanted) {
   return *function = entry.get(), kSuccess;
 }
 Result set_attribute(Function function, int which, int value) {
-  if (which != kMaxDynamicShared || value > 232448) return kInvalidValue;
+  if (which != kMaxDynamicShared || value > state.shared) return kInvalidValue;
   return function->dynamic_limit = value, ready();
 }
 

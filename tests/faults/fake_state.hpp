@@ -45,7 +45,7 @@ struct State {
   CUctx_st context;
   int retained = 0;
   bool has_pools = true, contracts = false;
-  int major = 9, minor = 0, broken = 0;
+  int major = 9, minor = 0, shared = 232448, broken = 0;
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::map<char*, std::size_t> memory;  // device and pinned

@@ -2,11 +2,13 @@
 // that goes through all rungs counts refusals as no failure. And one that does is compiled once.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
+#include "backends/gpu/self_check.hpp"
 #include "opencl_fixture.hpp"
 
 namespace {
@@ -41,6 +43,77 @@ TEST_F(OpenclBuild, a_kernel_that_does_not_compile_is_an_error_with_the_compiler
 
   trine::opencl::replace_driver(&real);
   EXPECT_EQ(launch(device), TRINE_OK) << "the next one that does is right";
+}
+
+cl_uint compute_major = 0;
+
+/// The machine's device as if it were NVIDIA's, whose compiler refuses the tensor cores' kernel.
+struct Nvidia : faults::OpenclDriver {
+  void SetUp() override {
+    OpenclDriver::SetUp();
+    if (IsSkipped()) return;
+    played.clGetDeviceInfo = [](cl_device_id device, cl_device_info what, size_t bytes,
+                                void* answer, size_t* needed) {
+      const cl_uint numbers[] = {compute_major, 0, 1, 0, 0};  // compute capability, place
+      constexpr char kExtensions[] =
+          "cl_khr_fp64 cl_khr_int64_base_atomics cl_nv_device_attribute_query "
+          "cl_nv_compiler_options";
+      const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+      const auto give = [&](const void* from, size_t size) {
+        return std::memcpy(answer, from, std::min(size, bytes)), cl_int{CL_SUCCESS};
+      };
+      if (what == 0x4000 || what == 0x4001) return give(&numbers[what - 0x4000], sizeof(cl_uint));
+      if (what >= 0x4008 && what <= 0x400A) return give(&numbers[what - 0x4006], sizeof(cl_uint));
+      if (what == CL_DEVICE_EXTENSIONS) return give(kExtensions, sizeof kExtensions);
+      if (what == CL_DEVICE_TYPE) return give(&gpu, sizeof gpu);
+      return real.clGetDeviceInfo(device, what, bytes, answer, needed);
+    };
+    played.clCreateProgramWithSource = [](cl_context context, cl_uint count, const char** texts,
+                                          const size_t* lengths, cl_int* code) {
+      const bool is_tensor =
+          std::string(texts[1], lengths[1]).find("mma.sync") != std::string::npos;
+      const char* refused = "__kernel void tensor() { mma_is_for_sm_90; }";
+      return is_tensor ? real.clCreateProgramWithSource(context, 1, &refused, nullptr, code)
+                       : real.clCreateProgramWithSource(context, count, texts, lengths, code);
+    };
+    trine::gpu::forget_checks();
+    trine::opencl::replace_driver(&played);
+  }
+  void TearDown() override {
+    OpenclDriver::TearDown();
+    trine::gpu::forget_checks();
+  }
+  const trine_gemm op = faults::f64_gemm();
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+};
+
+TEST_F(Nvidia, below_90_has_no_f64_tensor_cores) {
+  compute_major = 8;
+  const faults::Device device(*backend);
+  std::string why;
+  EXPECT_EQ(device.choice(call, &why), "register_tile");
+  EXPECT_EQ(why.find("self-check"), why.npos) << why;
+  const trine_selection tensor = device.select(TRINE_GEMM, "tensor");
+  char reason[200];
+  EXPECT_EQ(backend->refuses(device.device, &tensor, &call, reason, sizeof reason),
+            TRINE_UNSUPPORTED);
+  EXPECT_NE(std::string(reason).find("compute capability"), std::string::npos) << reason;
+}
+
+TEST_F(Nvidia, whose_compiler_refuses_the_default_takes_the_next_and_says_so) {
+  compute_major = 12;
+  const faults::Device device(*backend);
+  std::string why;
+  EXPECT_EQ(device.choice(call, &why), "register_tile");
+  EXPECT_NE(why.find("tensor's self-check can't run here: opencl:0: gemm/tensor.cl doesn't build"),
+            why.npos)
+      << why;
+  EXPECT_EQ(device.choice(call, &why), "register_tile");
+  const trine_selection tensor = device.select(TRINE_GEMM, "tensor");
+  char reason[200];
+  EXPECT_EQ(backend->refuses(device.device, &tensor, &call, reason, sizeof reason),
+            TRINE_BACKEND_ERROR)
+      << "named, it is a defect and no refusal";
 }
 
 int from_source, from_binary, asked_for_binaries;

@@ -67,7 +67,8 @@ Program* Context::find(const char* file, const String& defines, const String& op
 
 Program& Context::program(const gpu::Row& row, const int* macro) {
   const String defines = defines_of(device_, row, macro);
-  String options("-cl-std=CL1.2");
+  // Without -w PoCL prints how many warnings there are on the program's stderr.
+  String options("-cl-std=CL1.2 -w");
   if (row.options) options.append(" ").append(row.options);
   std::lock_guard lock(mutex_);
   if (Program* known = find(row.file, defines, options)) return *known;

@@ -21,8 +21,7 @@ namespace {
 /// Every device, and the cpu with one thread alone.
 std::vector<std::string> devices_there_are() {
   std::vector<std::string> ids;
-  for (const BackendInfo& backend : backends())
-    for (const Facts& facts : backend.devices) ids.push_back(facts.id);
+  for (const Facts& facts : devices()) ids.push_back(facts.id);
   // The same bits for another number of threads; GPUs have no such option.
   if (std::find(ids.begin(), ids.end(), "cpu") != ids.end()) ids.push_back("cpu:threads=1");
   return ids;

@@ -34,7 +34,7 @@ LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
   const auto count = int64_t(bytes);
   const View view = vector(Buffer(device, bytes), Dtype::b8, count);
   const View second = vector(Buffer(device, bytes), Dtype::b8, count);
-  const std::vector<char> pageable(bytes, 1);
+  std::vector<char> pageable(bytes, 1);
   const Buffer pinned(device, bytes, Memory::pinned), back(device, bytes, Memory::pinned);
   std::memset(pinned.host(), 1, bytes);
   std::memset(back.host(), 1, bytes);

@@ -143,10 +143,9 @@ ordered_json parameters_json(const std::string& rung) {
 
 ordered_json host_json() {
   ordered_json drivers = ordered_json::array();
-  for (const BackendInfo& backend : backends())
-    for (const Facts& facts : backend.devices)
-      if (facts.kind == DeviceKind::gpu)
-        drivers.push_back({{"gpu", facts.name}, {"driver", facts.driver}});
+  for (const Facts& facts : devices())
+    if (facts.kind == DeviceKind::gpu)
+      drivers.push_back({{"gpu", facts.name}, {"driver", facts.driver}});
   return {{"cpu", line_value("/proc/cpuinfo", "model name", ':')},
           {"cores", std::thread::hardware_concurrency()},
           {"os", line_value("/etc/os-release", "PRETTY_NAME", '=')},

@@ -21,9 +21,6 @@ View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes) {
   view.offset = offset;
   return view;
 }
-HostView host_bytes(const void* data, uint64_t bytes) {
-  return host_vector(data, Dtype::b8, int64_t(bytes));
-}
 
 Ring::Ring(Queue& queue, const Problem& problem, const Expectation& expectation)
     : queue_(queue),

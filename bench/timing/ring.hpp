@@ -12,7 +12,10 @@
 namespace trine::bench {
 
 View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes);
-HostView host_bytes(const void* data, uint64_t bytes);
+template <class Pointer>
+HostViewOf<Pointer> host_bytes(Pointer data, uint64_t bytes) {
+  return host_vector(data, Dtype::b8, int64_t(bytes));
+}
 
 class Ring {
  public:

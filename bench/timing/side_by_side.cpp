@@ -67,14 +67,13 @@ std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
   devices.reserve(names.size());
   for (const std::string& device : names) devices.push_back(open(device));
   if (!names.empty()) return devices;
-  for (const BackendInfo& backend : backends())
-    for (const Facts& facts : backend.devices) {
-      try {
-        devices.push_back(open(facts.id));
-      } catch (const Error& error) {
-        std::printf("%s is left out: %s\n", facts.id.c_str(), error.what());
-      }
+  for (const Facts& facts : trine::devices()) {
+    try {
+      devices.push_back(open(facts.id));
+    } catch (const Error& error) {
+      std::printf("%s is left out: %s\n", facts.id.c_str(), error.what());
     }
+  }
   if (devices.empty()) throw Refusal("there is no device; `trine info` says why");
   // The cpu first: it is what the others are compared with.
   std::stable_partition(devices.begin(), devices.end(),

@@ -12,10 +12,9 @@
 namespace trine::bench {
 namespace {
 
-std::vector<Device> devices() {
+std::vector<Device> all_devices() {
   std::vector<Device> all;
-  for (const BackendInfo& backend : backends())
-    for (const Facts& facts : backend.devices) all.push_back(open(facts.id));
+  for (const Facts& facts : devices()) all.push_back(open(facts.id));
   return all;
 }
 
@@ -64,7 +63,7 @@ TEST(Chunks, GiveTheSameBits) {
       problem_of(Operation::reduce, Dtype::u64, {10007, 1, 0}, Function::max),
       problem_of(Operation::reduce, Dtype::f32, {10007, 1, 0}, Function::min, "nan"),
   };
-  for (const Device& device : devices())
+  for (const Device& device : all_devices())
     for (const Problem& problem : problems)
       for (const Way& way : {Way{"pageable"}, Way{"pinned"}, Way{"pipelined", 1},
                              Way{"pipelined", 2}, Way{"pipelined", 7}})
@@ -72,7 +71,7 @@ TEST(Chunks, GiveTheSameBits) {
 }
 
 TEST(Chunks, SumFloatsToTheSameBitsWhateverTheirValues) {
-  for (const Device& device : devices())
+  for (const Device& device : all_devices())
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
       if (!(device.facts().capabilities & TRINE_CAN_F64)) continue;
       for (const oracle::Values values : oracle::all_values())
@@ -85,7 +84,7 @@ TEST(Chunks, SumFloatsToTheSameBitsWhateverTheirValues) {
 }
 
 TEST(Chunks, SumAgainOnlyWhatTheyMust) {
-  for (const Device& device : devices()) {
+  for (const Device& device : all_devices()) {
     if (!(device.facts().capabilities & TRINE_CAN_F64)) continue;
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
       EXPECT_EQ(
@@ -99,7 +98,7 @@ TEST(Chunks, SumAgainOnlyWhatTheyMust) {
 }
 
 TEST(Chunks, InPlaceWhereMemoryIsShared) {
-  for (const Device& device : devices()) {
+  for (const Device& device : all_devices()) {
     if (!in_place(device)) continue;
     pass(device, problem_of(Operation::transpose, Dtype::f64, {131, 67, 0}), {"shared"});
     pass(device, problem_of(Operation::reduce, Dtype::f32, {10007, 1, 0}), {"shared"});
@@ -108,7 +107,7 @@ TEST(Chunks, InPlaceWhereMemoryIsShared) {
 }
 
 TEST(Chunks, TheCpuTakesItsPart) {
-  for (const Device& device : devices()) {
+  for (const Device& device : all_devices()) {
     pass(device, problem_of(Operation::transpose, Dtype::f32, {131, 67, 0}), {"pipelined", 3, 32});
     pass(device, problem_of(Operation::gemm, Dtype::f32, {131, 40, 30}), {"pipelined", 3, 64});
     for (const Dtype dtype : {Dtype::i32, Dtype::u32, Dtype::i64})

@@ -10,11 +10,8 @@ namespace {
 
 /// The first device of that kind, of any backend, or none.
 std::string first_device(DeviceKind kind) {
-  for (const BackendInfo& info : backends()) {
-    for (const Facts& facts : info.devices) {
-      if (facts.kind == kind) return facts.id;
-    }
-  }
+  for (const Facts& facts : devices())
+    if (facts.kind == kind) return facts.id;
   return {};
 }
 

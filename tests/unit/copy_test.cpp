@@ -17,7 +17,7 @@ struct Copies : FakeDevice {};
 TEST_F(Copies, ASubMatrixTravelsBothWays) {
   const std::vector<float> source = counting(5 * 8);
   const Buffer buffer = upload(std::vector<float>(6 * 10));
-  HostView part = host_row_major(source.data() + 8 + 2, Dtype::f32, 3, 4);
+  ConstHostView part = host_row_major(source.data() + 8 + 2, Dtype::f32, 3, 4);
   part.row_stride = 8;
   View there = row_major(buffer, Dtype::f32, 3, 4, 4 * 11);
   there.row_stride = 10;

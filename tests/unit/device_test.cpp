@@ -29,6 +29,11 @@ TEST(Devices, AreListedWithTheirFacts) {
   ASSERT_NE(pack, nullptr);
   EXPECT_EQ(pack->extends, "fake");
   EXPECT_EQ(search_path().front(), TRINE_TEST_FAKES);
+  std::vector<std::string> ids, listed;
+  for (const Facts& facts : devices()) ids.push_back(facts.id);
+  for (const BackendInfo& info : all)
+    for (const Facts& facts : info.devices) listed.push_back(facts.id);
+  EXPECT_EQ(ids, listed);
 }
 
 TEST(Devices, OpenByNameAndAreTheSameAgain) {

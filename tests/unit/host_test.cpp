@@ -13,6 +13,28 @@ std::vector<T> counting(size_t count) {
   return values;
 }
 
+/// What is no operand is refused where the program is compiled.
+template <class Range>
+concept Summable = requires(Range range) {
+  sum(range), argmax(range);
+};
+template <class T>
+concept Multipliable = requires(const T* in, T* out) {
+  gemm(1, 1, 1, in, in, out);
+};
+template <class In, class Out>
+concept Transposable = requires(In in, Out out) {
+  transpose(in, out);
+};
+static_assert(Summable<std::vector<long long>> && Summable<std::array<double, 3>>);
+static_assert(!Summable<std::vector<short>> && !Summable<std::vector<bool>> && !Summable<int>);
+static_assert(Multipliable<int32_t> && !Multipliable<long long> && !Multipliable<uint32_t>);
+static_assert(Transposable<HostView, HostView> && Transposable<ConstHostView, HostView>);
+static_assert(!Transposable<HostView, ConstHostView>, "the output would be const memory");
+static_assert(std::same_as<decltype(host_vector(std::declval<const float*>(), Dtype::f32, 1)),
+                           ConstHostView>);
+static_assert(std::same_as<decltype(host_vector(nullptr, Dtype::f32, 0)), HostView>);
+
 class HostCalls : public ::testing::TestWithParam<const char*> {
  protected:
   Device device = open(GetParam());
@@ -91,8 +113,8 @@ TEST_P(HostCalls, GemmOfColumnMajorSubMatricesWithBeta) {
   const std::vector<float> a{1, 2, 9, 3, 4, 9};  // column-major 2 x 2, leading dimension 3
   const std::vector<float> b{1, 0, 0, 1};
   std::vector<float> c{10, 20, -7, 30, 40, -7};
-  HostView left = host_col_major(a.data(), Dtype::f32, 2, 2),
-           result = host_col_major(c.data(), Dtype::f32, 2, 2);
+  ConstHostView left = host_col_major(a.data(), Dtype::f32, 2, 2);
+  HostView result = host_col_major(c.data(), Dtype::f32, 2, 2);
   left.col_stride = result.col_stride = 3;
   gemm(2, left, host_row_major(b.data(), Dtype::f32, 2, 2), 1, result, options);
   EXPECT_EQ(c, (std::vector<float>{12, 24, -7, 36, 48, -7}));
@@ -106,7 +128,7 @@ TEST_P(HostCalls, GemmOfColumnMajorSubMatricesWithBeta) {
 TEST_P(HostCalls, BroadcastAndStridedInputs) {
   const std::vector<float> values = counting(64);
   float total = 0;
-  HostView view = host_row_major(values.data(), Dtype::f32, 1000, 4);
+  ConstHostView view = host_row_major(values.data(), Dtype::f32, 1000, 4);
   view.row_stride = 0;
   reduce(Function::sum, Map::identity, Axis::all, view, host_vector(&total, Dtype::f32, 1),
          options);

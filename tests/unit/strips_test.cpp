@@ -106,15 +106,15 @@ TEST_F(CallsInStrips, PinnedTransposesOfEitherLayout) {
   const auto input = counting<Wide>(size_t(rows * pitch));
   options.pinned = true;
   for (const bool col_major : {false, true}) {
-    HostView from = host_row_major(input.data() + 1, Dtype::b128, rows, cols);
+    ConstHostView from = host_row_major(input.data() + 1, Dtype::b128, rows, cols);
     from.row_stride = pitch;
     std::vector<Wide> output(size_t(cols * (rows + 5)), -1.0);
     HostView to = host_row_major(output.data() + 2, Dtype::b128, cols, rows);
     to.row_stride = rows + 5;
-    if (col_major) {  // the same memory, seen the other way
-      for (HostView* view : {&from, &to})
-        std::swap(view->rows, view->cols), std::swap(view->row_stride, view->col_stride);
-    }
+    const auto turn = [](auto& view) {  // the same memory, seen the other way
+      std::swap(view.rows, view.cols), std::swap(view.row_stride, view.col_stride);
+    };
+    if (col_major) turn(from), turn(to);
     EXPECT_EQ(launches([&] { transpose(from, to, options); }), 2);
     size_t wrong = 0;
     for (size_t at = 0; at < output.size(); ++at) {
@@ -147,10 +147,10 @@ TEST_F(CallsInStrips, BatchesThatShareAnInput) {
   constexpr int64_t kSide = 512, kBatch = 32;
   const auto a = counting<double>(kSide * kBatch), b = counting<double>(kSide);
   std::vector<double> c(kSide * kSide * kBatch);
-  HostView from = host_row_major(a.data(), Dtype::f64, kSide, 1),
-           shared = host_row_major(b.data(), Dtype::f64, 1, kSide),
-           to = host_row_major(c.data(), Dtype::f64, kSide, kSide);
-  for (HostView* view : {&from, &shared, &to}) view->batch = kBatch;
+  ConstHostView from = host_row_major(a.data(), Dtype::f64, kSide, 1),
+                shared = host_row_major(b.data(), Dtype::f64, 1, kSide);
+  HostView to = host_row_major(c.data(), Dtype::f64, kSide, kSide);
+  from.batch = shared.batch = to.batch = kBatch;
   from.batch_stride = kSide, shared.batch_stride = 0, to.batch_stride = kSide * kSide;
   EXPECT_EQ(launches([&] { gemm(1, from, shared, 0, to, options); }), 4);
   size_t wrong = 0;
@@ -206,8 +206,8 @@ TEST_F(CallsInStrips, GoWholeWhereTheLargestBufferHoldsTheWholeAlone) {
   constexpr int64_t kRows = 513, kCols = 1023, kCount = 3;
   const auto input = counting<Wide>(kRows * kCols * kCount);
   std::vector<Wide> output(input.size());
-  HostView from = host_row_major(input.data(), Dtype::b128, kRows, kCols),
-           to = host_row_major(output.data(), Dtype::b128, kCols, kRows);
+  ConstHostView from = host_row_major(input.data(), Dtype::b128, kRows, kCols);
+  HostView to = host_row_major(output.data(), Dtype::b128, kCols, kRows);
   from.batch = to.batch = kCount;
   from.batch_stride = to.batch_stride = kRows * kCols;
   EXPECT_EQ(launches([&] { transpose(from, to, options); }), 3);

@@ -70,16 +70,41 @@ TRINE_API View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, 
                        uint64_t offset = 0);
 
 /// The same, of host memory: element (b, i, j) lies at `data` plus that many bytes.
-struct HostView {
-  void* data = nullptr;  ///< element (0, 0, 0)
+template <class Data>
+struct BasicHostView {
+  Data* data = nullptr;  ///< element (0, 0, 0)
   Dtype dtype = Dtype::f32;
   int64_t rows = 0, cols = 0, batch = 1;
   int64_t row_stride = 0, col_stride = 1, batch_stride = 0;  ///< elements
+
+  operator BasicHostView<const void>() const requires(!std::is_const_v<Data>) {
+    return {data, dtype, rows, cols, batch, row_stride, col_stride, batch_stride};
+  }
 };
-/// Dense views of host memory. It may be const: trine writes to a HostView only where it is an output.
-TRINE_API HostView host_row_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
-TRINE_API HostView host_col_major(const void* data, Dtype dtype, int64_t rows, int64_t cols);
-TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
+using HostView = BasicHostView<void>;             ///< of outputs, and of inputs as well
+using ConstHostView = BasicHostView<const void>;  ///< of inputs alone
+
+/// Dense views of host memory: a ConstHostView where `data` points to const.
+///   trine::copy(queue, trine::host_row_major(a.data(), trine::Dtype::f64, 600, 400), view);
+template <std::convertible_to<const void*> Pointer>
+using HostViewOf = std::conditional_t<std::convertible_to<Pointer, void*>, HostView, ConstHostView>;
+template <class Pointer>
+HostViewOf<Pointer> host_row_major(Pointer data, Dtype dtype, int64_t rows, int64_t cols) {
+  return {.data = data, .dtype = dtype, .rows = rows, .cols = cols, .row_stride = cols};
+}
+template <class Pointer>
+HostViewOf<Pointer> host_col_major(Pointer data, Dtype dtype, int64_t rows, int64_t cols) {
+  return {.data = data,
+          .dtype = dtype,
+          .rows = rows,
+          .cols = cols,
+          .row_stride = 1,
+          .col_stride = rows};
+}
+template <class Pointer>
+HostViewOf<Pointer> host_vector(Pointer data, Dtype dtype, int64_t size) {
+  return {.data = data, .dtype = dtype, .rows = size, .cols = 1, .row_stride = 1};
+}
 
 /// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
 /// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
@@ -92,7 +117,7 @@ TRINE_API HostView host_vector(const void* data, Dtype dtype, int64_t size);
 /// reports. The caller is not blocked, but where pinned memory is short, as in Buffer(): the bytes go
 /// through pinned host memory, of which the queue keeps what it needed, at most 24 MiB, for its next
 /// copy; and straight between the cpu's buffers and an OpenCL device.
-TRINE_API void copy(Queue& queue, const HostView& source, const View& target);
+TRINE_API void copy(Queue& queue, const ConstHostView& source, const View& target);
 TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
 TRINE_API void copy(Queue& queue, const View& source, const View& target);
 

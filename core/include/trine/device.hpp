@@ -47,6 +47,10 @@ struct BackendInfo {
 /// the rung packs. Loads the backends on first use.
 TRINE_API std::vector<BackendInfo> backends();
 
+/// The devices that there are, of all backends: what open() takes is each one's `id`.
+///   for (const trine::Facts& device : trine::devices()) std::cout << device.id << " " << device.name << "\n";
+TRINE_API std::vector<Facts> devices();
+
 /// The folders that were searched, in order.
 TRINE_API std::vector<std::string> search_path();
 

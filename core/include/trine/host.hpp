@@ -37,11 +37,11 @@ struct HostOptions {
 /// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the
 /// operations of the same names (trine/operations.hpp), alignment included, on every device; alpha
 /// and beta must be exact in the dtype.
-TRINE_API void reduce(Function function, Map map, Axis axis, const HostView& input,
+TRINE_API void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
                       const HostView& output, const HostOptions& options = {});
-TRINE_API void transpose(const HostView& input, const HostView& output,
+TRINE_API void transpose(const ConstHostView& input, const HostView& output,
                          const HostOptions& options = {});
-TRINE_API void gemm(double alpha, const HostView& a, const HostView& b, double beta,
+TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
 
 /// Lets go of what the calls above keep for the next, on all devices; calls under way aren't disturbed.
@@ -63,12 +63,18 @@ Result reduce_span(Function function, Map map, std::span<const T> values,
 }
 }  // namespace detail
 
-/// Reductions of a contiguous range (std::vector, std::array, std::span, C array) of float, double or
-/// integers of 32 or 64 bits. sum() applies `map` to each element first: sum(values, {}, Map::abs).
+/// A contiguous range (std::vector, std::array, std::span, C array) of float, double or integers of 32 or
+/// 64 bits.
 template <class Range>
 concept HostRange = requires(const Range& range) {
   std::span(std::data(range), std::size(range));
+  DtypeOf<std::remove_cvref_t<decltype(*std::data(range))>>::value;
 };
+/// What gemm() computes with: float, double or int32_t.
+template <class T>
+concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
+
+/// Reductions of a range. sum() applies `map` to each element first: sum(values, {}, Map::abs).
 
 template <HostRange Range>
 auto sum(const Range& range, const HostOptions& options = {}, Map map = Map::identity) {
@@ -126,7 +132,7 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
 
 /// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major, of float, double or int32_t. With
 /// beta 0, c is not read, with alpha 0, a and b are not.
-template <class T>
+template <GemmElement T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
           const HostOptions& options = {}, std::type_identity_t<T> alpha = 1,
           std::type_identity_t<T> beta = 0) {

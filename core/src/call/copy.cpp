@@ -27,12 +27,17 @@ uint32_t check_shapes(const From& source, const To& target) {
 }
 
 /// Checks a host view and converts it: memory is the host pointer.
-trine_view check_host(const HostView& view, uint32_t element, const Role& role) {
+trine_view check_host(const ConstHostView& view, uint32_t element, const Role& role) {
   const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
                                      view.col_stride, view.batch_stride, element, role);
-  trine_view out{
-      view.data,        0, view.rows, view.cols, view.batch, view.row_stride, view.col_stride,
-      view.batch_stride};
+  trine_view out{const_cast<void*>(view.data),
+                 0,
+                 view.rows,
+                 view.cols,
+                 view.batch,
+                 view.row_stride,
+                 view.col_stride,
+                 view.batch_stride};
   make_canonical(out);
   if (bytes != 0 && !view.data) refuse("copy: ", role.name, ": its host memory is null.");
   if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
@@ -85,7 +90,7 @@ DeviceState& device_of(const View& view, QueueState& queue) {
 
 using namespace detail;
 
-void copy(Queue& handle, const HostView& source, const View& target) {
+void copy(Queue& handle, const ConstHostView& source, const View& target) {
   entry([&] {
     QueueState& queue = Access::use(handle);
     const uint32_t element = check_shapes(source, target);

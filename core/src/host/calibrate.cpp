@@ -45,7 +45,7 @@ bool fits(AnyValue& sample, double most) {
 /// What is measured: the call on host data, or on resident data until it is done.
 std::function<void()> host_call(AnyValue sample, char* input, char* output,
                                 const HostOptions& options) {
-  std::vector<HostView> data;
+  std::vector<ConstHostView> data;
   for (const View* view : views_of(sample))
     data.push_back(host_row_major(input, view->dtype, view->rows, view->cols));
   data.back().data = output;

@@ -43,16 +43,16 @@ std::string tuned_call(const Reduce& operation) { return detail::tuned_call(oper
 std::string tuned_call(const Transpose& operation) { return detail::tuned_call(operation); }
 std::string tuned_call(const Gemm& operation) { return detail::tuned_call(operation); }
 
-void reduce(Function function, Map map, Axis axis, const HostView& input, const HostView& output,
-            const HostOptions& options) {
+void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
+            const HostView& output, const HostOptions& options) {
   detail::run_on_host(Reduce{function, map, axis, {}, {}, options.numerics}, {input, output},
                       options);
 }
-void transpose(const HostView& input, const HostView& output, const HostOptions& options) {
+void transpose(const ConstHostView& input, const HostView& output, const HostOptions& options) {
   detail::run_on_host(Transpose{}, {input, output}, options);
 }
-void gemm(double alpha, const HostView& a, const HostView& b, double beta, const HostView& c,
-          const HostOptions& options) {
+void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
+          const HostView& c, const HostOptions& options) {
   detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics}, {a, b, c}, options);
 }
 

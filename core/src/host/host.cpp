@@ -82,7 +82,8 @@ Device device_for(const AnyOperation& planned, const HostOptions& options) {
 /// A call on host data: its operation, and its operands, the output last.
 class HostCall {
  public:
-  HostCall(const AnyValue& operation, const std::vector<HostView>& data, const HostOptions& options)
+  HostCall(const AnyValue& operation, const std::vector<ConstHostView>& data,
+           const HostOptions& options)
       : operation_(operation), is_(AnyOperation(operation).is), options_(options) {
     for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], is_.operands[i]);
   }
@@ -237,7 +238,7 @@ class HostCall {
 
 }  // namespace
 
-void run_on_host(const AnyValue& operation, const std::vector<HostView>& data,
+void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& data,
                  const HostOptions& options) {
   entry([&] { HostCall(operation, data, options).run(); });
 }

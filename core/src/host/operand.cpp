@@ -4,7 +4,16 @@
 
 namespace trine::detail {
 
-Operand::Operand(const HostView& host, const Role& role) : host_(host), role_(role) {
+Operand::Operand(const ConstHostView& host, const Role& role)
+    : host_{const_cast<void*>(host.data),
+            host.dtype,
+            host.rows,
+            host.cols,
+            host.batch,
+            host.row_stride,
+            host.col_stride,
+            host.batch_stride},
+      role_(role) {
   view_.dtype = host.dtype;
   view_.rows = host.rows;
   view_.cols = host.cols;

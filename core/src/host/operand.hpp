@@ -9,7 +9,8 @@ namespace trine::detail {
 
 class Operand {
  public:
-  Operand(const HostView& host, const Role& role);
+  /// `host` is written where the role is an output's, whose view is a HostView.
+  Operand(const ConstHostView& host, const Role& role);
 
   /// Has no memory behind it yet, until it is wrapped or placed: what checks and placement look at.
   const View& view() const { return view_; }

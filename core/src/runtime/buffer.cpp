@@ -142,15 +142,6 @@ View dense(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offs
   return view;
 }
 
-HostView host_dense(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
-  HostView view;
-  view.data = const_cast<void*>(data);
-  view.dtype = dtype;
-  view.rows = rows;
-  view.cols = cols;
-  return view;
-}
-
 }  // namespace
 }  // namespace detail
 
@@ -221,25 +212,6 @@ View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t co
   view.batch = count;
   // An overflow here is met again, and refused, where the view is checked.
   if (__builtin_mul_overflow(rows, cols, &view.batch_stride)) view.batch_stride = INT64_MAX;
-  return view;
-}
-
-HostView host_row_major(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
-  HostView view = detail::host_dense(data, dtype, rows, cols);
-  view.row_stride = cols;
-  return view;
-}
-
-HostView host_col_major(const void* data, Dtype dtype, int64_t rows, int64_t cols) {
-  HostView view = detail::host_dense(data, dtype, rows, cols);
-  view.row_stride = 1;
-  view.col_stride = rows;
-  return view;
-}
-
-HostView host_vector(const void* data, Dtype dtype, int64_t size) {
-  HostView view = detail::host_dense(data, dtype, size, 1);
-  view.row_stride = 1;
   return view;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 #include "backends/services.hpp"
@@ -168,6 +169,13 @@ std::vector<BackendInfo> backends() {
     }
     return all;
   });
+}
+
+std::vector<Facts> devices() {
+  std::vector<Facts> all;
+  for (BackendInfo& info : backends())
+    std::move(info.devices.begin(), info.devices.end(), std::back_inserter(all));
+  return all;
 }
 
 std::vector<std::string> search_path() {

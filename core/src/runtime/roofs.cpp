@@ -71,7 +71,7 @@ class Meter {
 
   void measure_transfers() {
     const int64_t bytes = int64_t{4} << 20;
-    const std::vector<unsigned char> pageable(static_cast<std::size_t>(bytes), 1);
+    std::vector<unsigned char> pageable(static_cast<std::size_t>(bytes), 1);
     try {
       const View view = vector(Buffer(device_, static_cast<uint64_t>(bytes)), Dtype::b8, bytes);
       const HostView host = host_vector(pageable.data(), Dtype::b8, bytes);

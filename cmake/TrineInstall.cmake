@@ -42,3 +42,42 @@ if(TARGET trine_program)
 endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# What is inside these binaries, linked statically or compiled in, comes with its licence: NAME, then
+# where its text may lie, in the library's own tree or as Debian keeps it; the first that there is.
+function(trine_install_license name)
+  foreach(place IN LISTS ARGN)
+    file(GLOB texts "${place}")
+    if(texts)
+      list(GET texts 0 text)
+      install(FILES "${text}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/licenses" RENAME "${name}.txt")
+      return()
+    endif()
+  endforeach()
+  message(STATUS "trine: no licence text of ${name} found: whoever passes this build on must add it")
+endfunction()
+
+function(trine_install_package_license name folder package)
+  trine_install_license(${name} "${folder}/../../../share/licenses/${name}*/*"
+    "${folder}/../../../share/doc/${name}/LICENSE*" "/usr/share/doc/${package}/copyright")
+endfunction()
+
+if(TARGET trine_backend_cpu)
+  trine_install_license(Kokkos "${Kokkos_SOURCE_DIR}/LICENSE*" "${Kokkos_DIR}/../../../../kokkos-source/LICENSE*"
+    "${Kokkos_DIR}/../../../share/doc/?okkos/LICENSE*")
+  trine_install_package_license(Highway "${hwy_DIR}" libhwy-dev)
+endif()
+if(TARGET trine_program)
+  trine_install_package_license(CLI11 "${CLI11_DIR}" libcli11-dev)
+  trine_install_package_license(fmt "${fmt_DIR}" libfmt-dev)
+  trine_install_package_license(nlohmann_json "${nlohmann_json_DIR}" nlohmann-json3-dev)
+  if(TRINE_CHART_JS)
+    cmake_path(GET TRINE_CHART_JS PARENT_PATH folder)
+    trine_install_license(Chart.js "${folder}/LICENSE*" "${folder}/../LICENSE*"
+      /usr/share/doc/libjs-chart.js/copyright)
+  endif()
+endif()
+if(TARGET trine_pack_cub OR TARGET trine_pack_cublas)
+  trine_install_license(CUDA "${TRINE_CUDA_INCLUDE}/../EULA*" "${TRINE_CUDA_INCLUDE}/../LICENSE*"
+    "${TRINE_CUDA_INCLUDE}/../dist-info/nvidia_cuda_runtime-*/licenses/*")
+endif()

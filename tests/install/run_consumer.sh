@@ -34,6 +34,21 @@ find "$prefix" -name '*.so*' -o -path '*/bin/*' -type f | while read -r file; do
   ! readelf -d "$file" | grep -E 'R(UN)?PATH' | grep -F "$build" || fail "$file looks in the build tree"
 done
 
+# What is inside a binary comes with its licence.
+licenses=$(dirname "$(find "$prefix" -path '*/doc/*' -name LICENSE)")/licenses
+grep -qs 'Permission is hereby granted\|Redistribution' "$licenses"/* || fail "no licences in $licenses"
+comes_with() {  # NAME, a word in its code, FILE
+  file=$(find "$prefix" -name "$3" -type f)
+  [ -z "$file" ] || ! grep -qa "$2" "$file" || [ -s "$licenses/$1.txt" ] ||
+    fail "$3 contains $1, and $licenses lacks its licence"
+}
+comes_with Kokkos N6Kokkos trine_cpu.so
+comes_with Highway hwy trine_cpu.so
+comes_with CLI11 N3CLI trine
+comes_with fmt N3fmt trine
+comes_with nlohmann_json nlohmann trine
+comes_with Chart.js Chart.js trine
+
 # The package promises what a minor version promises, and so must the name that programs load.
 version=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9]*[.][0-9]*\)[.].*/\1/p' \
   "$(find "$prefix" -name trineConfigVersion.cmake)")

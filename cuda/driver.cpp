@@ -57,6 +57,7 @@ trine_status status_of(Result code) {
   if (code == kSuccess) return TRINE_OK;
   if (code == kOutOfMemory) return TRINE_OUT_OF_MEMORY;
   if (code == kNotReady) return TRINE_NOT_READY;
+  if (code >= 900 && code <= 908) return TRINE_INVALID_ARGUMENT;  // not during a stream's capture
   return is_sticky(code) ? TRINE_DEVICE_LOST : TRINE_BACKEND_ERROR;
 }
 

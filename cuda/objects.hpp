@@ -83,6 +83,7 @@ struct Queue final : trine_queue {
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
   void launch(const gpu::Row& row, const gpu::Plan& plan) override;
+  trine_buffer* allocate(uint64_t bytes) override;
 
   Device& device_;
   const Stream stream;
@@ -96,6 +97,8 @@ struct Queue final : trine_queue {
     uint32_t dynamic_bytes;  // what the function is allowed by now
   };
   Kernel& kernel_of(const gpu::Row& row, const gpu::Plan& plan, const gpu::Launch& launch);
+  /// Throws where the program captures the stream into a graph: `what` can't be then, `instead` what to do.
+  void refuse_capture(const char* what, const char* instead);
   void await_turn(const trine_copy& copy);
   Result copy_line(const trine_copy& copy);
   Result copy_box(const trine_copy& copy);

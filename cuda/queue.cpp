@@ -41,6 +41,23 @@ void Queue::wait_for(trine_event& event) {
   static_cast<Event&>(event).hold_back(*this);
 }
 
+void Queue::refuse_capture(const char* what, const char* instead) {
+  int capture = 0;
+  device_.check(driver().cuStreamIsCapturing(stream, &capture), "cuStreamIsCapturing");
+  if (!capture) return;
+  kit::fail(TRINE_UNSUPPORTED,
+            "cuda:%d: %s, which can't be while the stream is captured into a graph; %s",
+            device_.index, what, instead);
+}
+
+constexpr const char* kRunOnce = "run the call once on this queue before the capture";
+
+trine_buffer* Queue::allocate(uint64_t bytes) {
+  const Current current(device_);
+  refuse_capture("the queue's workspace must grow", kRunOnce);
+  return trine_queue::allocate(bytes);
+}
+
 // --- Copies -------------------------------------------------------------------------------------
 
 void Queue::copy(const trine_copy& copy) {
@@ -60,15 +77,8 @@ void Queue::copy(const trine_copy& copy) {
 void Queue::await_turn(const trine_copy& copy) {
   const auto* begin = static_cast<const char*>(copy.source) + copy.source_offset;
   if (is_pinned(begin, (copy.height - 1) * copy.source_pitch + copy.width)) return;
-  int capture = 0;
-  device_.check(driver().cuStreamIsCapturing(stream, &capture), "cuStreamIsCapturing");
-  if (capture) {
-    kit::fail(TRINE_UNSUPPORTED,
-              "cuda:%d: a copy from host memory that isn't pinned must wait for its stream, which "
-              "can't be while the stream is captured into a graph; pin the memory, wrap it in a "
-              "buffer, or copy outside of the capture",
-              device_.index);
-  }
+  refuse_capture("a copy from host memory that isn't pinned must wait for its stream",
+                 "pin the memory, wrap it in a buffer, or copy outside of the capture");
   device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 
@@ -163,6 +173,7 @@ Queue::Kernel& Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan,
   for (Kernel& k : kernels_) {
     if (k.row == &row && k.instance == instance && k.entry == launch.entry) return k;
   }
+  refuse_capture("the kernel must be loaded", kRunOnce);
   kernels_.reserve(kernels_.size() + 1);
   const Function function = device_.modules.function(row, plan.macro, launch.entry);
   kernels_.push_back({&row, instance, launch.entry, function, 0});

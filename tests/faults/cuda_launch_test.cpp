@@ -239,6 +239,21 @@ TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next)
   fake_cuda::reset();
   trine::gpu::forget_checks();
   planted = fake_cuda::table();
+  {  // what fails during a capture is no verdict
+    planted.cuMemsetD8Async = [](trine::cuda::Pointer, unsigned char, size_t, trine::cuda::Stream) {
+      return 900;
+    };
+    const faults::Device gpu(*backend);
+    trine::cuda::replace_driver(&planted);
+    EXPECT_THROW(gpu.choice(call), faults::Refused);
+    trine::cuda::replace_driver(&fake_cuda::table());
+    std::string why;
+    EXPECT_EQ(gpu.choice(call, &why), "register_tile");
+    EXPECT_NE(why.find("tensor's self-check failed"), why.npos) << why;
+  }
+  fake_cuda::reset();
+  trine::gpu::forget_checks();
+  planted = fake_cuda::table();
   planted.cuFuncSetAttribute = [](trine::cuda::Function, int, int) { return 1; };
   trine::cuda::replace_driver(&planted);
   const faults::Device gpu(*backend);

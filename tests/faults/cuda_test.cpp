@@ -355,6 +355,31 @@ TEST_F(Cuda, a_capture_takes_copies_from_pinned_memory_and_survives_the_others) 
   fake_cuda::set_captured(stream, false);
 }
 
+TEST_F(Cuda, a_capture_takes_calls_that_have_run_before_on_the_queue) {
+  const faults::Device gpu(*backend);
+  const auto queue = gpu.queue();
+  const auto in = gpu.buffer(256), out = gpu.buffer(256);
+  auto* const stream = static_cast<trine::cuda::Stream>(backend->queue_native(queue.get()));
+  const trine_transpose op = faults::transpose_of(gpu.native(in), gpu.native(out), 8, 8);
+  const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+  const trine_selection naive = gpu.select(TRINE_TRANSPOSE, "naive");
+  const auto launch = [&] { return backend->launch(queue.get(), &naive, &call, nullptr); };
+  fake_cuda::set_captured(stream, true);
+  EXPECT_EQ(launch(), TRINE_UNSUPPORTED);
+  EXPECT_THAT(backend->last_error(), testing::HasSubstr("run the call once on this queue before"));
+  trine_buffer* workspace = nullptr;
+  EXPECT_EQ(backend->queue_allocate(queue.get(), 64, &workspace), TRINE_UNSUPPORTED);
+  EXPECT_THAT(backend->last_error(),
+              testing::HasSubstr("workspace must grow, which can't be while"));
+  EXPECT_TRUE(fake_cuda::is_capture_intact(stream));
+  fake_cuda::set_captured(stream, false);
+  EXPECT_EQ(launch(), TRINE_OK);
+  fake_cuda::set_captured(stream, true);
+  EXPECT_EQ(launch(), TRINE_OK);
+  EXPECT_TRUE(fake_cuda::is_capture_intact(stream));
+  fake_cuda::set_captured(stream, false);
+}
+
 TEST_F(Cuda, objects_outlive_a_device_closed_early) {
   auto gpu = std::make_unique<faults::Device>(*backend);
   auto queue = gpu->queue();

@@ -1,6 +1,4 @@
 // Loads fatbins and finds entries by the names that the generator gave them.
-#include "cuda/modules.hpp"
-
 #include <cstdio>
 #include <cstring>
 

@@ -7,7 +7,6 @@
 
 #include "backends/gpu/objects.hpp"
 #include "cuda/driver.hpp"
-#include "cuda/modules.hpp"
 
 namespace trine::cuda {
 
@@ -22,6 +21,28 @@ struct Flag {
   uint32_t* host = nullptr;
   Pointer device = 0;
   uint32_t value = 0;
+};
+
+struct Device;
+
+/// The embedded fatbins of one device: a module a kernel file, loaded when its first kernel is wanted.
+class Modules {
+ public:
+  explicit Modules(Device& device) : device_(device) {}
+  void unload();
+  /// The entry of the row's instance with these macro values.
+  Function function(const gpu::Row& row, const int* macro, int entry);
+
+ private:
+  Module module_of(const char* file);
+
+  struct Loaded {
+    const char* file;
+    Module module;
+  };
+  Device& device_;
+  std::mutex mutex_;
+  kit::Vector<Loaded> loaded_;
 };
 
 struct Device final : trine_device {

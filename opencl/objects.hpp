@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "backends/gpu/objects.hpp"
-#include "opencl/program.hpp"
-#include "opencl/stamps.hpp"
+#include "opencl/cache.hpp"
+#include "opencl/driver.hpp"
 
 namespace trine::opencl {
 
@@ -24,6 +24,73 @@ const Found& found_device(int index);
 void describe_device(int index, trine_device_facts& facts);
 /// NVIDIA's, 90 for 9.0; of a device with cl_nv_device_attribute_query.
 int compute_capability_of(cl_device_id device);
+
+struct Device;
+
+struct Program : kit::Allocated {
+  const char* file;
+  String defines, options;
+  cl_program program = nullptr;
+};
+
+/// Programs of one cl_context: built from the embedded sources at first use, or from the binaries that the
+/// cache kept, and held until the context goes.
+class Context : public kit::Allocated {
+ public:
+  /// Takes over one reference of `native`.
+  Context(Device& device, cl_context native) : device_(device), native_(native) {}
+  ~Context();
+
+  cl_context native() const { return native_; }
+  /// The instance of the row's file with these macro values.
+  Program& program(const gpu::Row& row, const int* macro);
+
+ private:
+  Program* find(const char* file, const String& defines, const String& options);
+  bool build_from_binary(Program& program, const CacheKey& key);
+  void build_from_source(Program& program, const char* source, std::size_t bytes);
+  void store(const Program& program, const CacheKey& key);
+  cl_int build(Program& program);
+  [[noreturn]] void fail_build(Program& program, cl_int code);
+
+  Device& device_;
+  const cl_context native_;
+  std::mutex mutex_;
+  kit::Vector<Program*> programs_;
+};
+
+struct Stamp {
+  cl_mem memory = nullptr;  // null: none
+  int slot = 0;
+};
+
+/// Places in device memory where stamp kernels write the time, for events on queues whose driver should not
+/// do it (service/stamp.cl).
+class Stamps {
+ public:
+  explicit Stamps(Device& device) : device_(device) {}
+  void release();
+
+  Stamp take();
+  /// `marker` stands behind the stamp's kernel: the place is used again when it has passed.
+  void give_back(const Stamp& stamp, cl_event marker);
+  /// Nanoseconds of the device's clock; the stamp's event has passed.
+  uint64_t read(const Stamp& stamp);
+
+ private:
+  struct Retired {
+    Stamp stamp;
+    cl_event marker;
+  };
+  void grow();
+  void recycle();
+
+  Device& device_;
+  std::mutex mutex_;
+  kit::Vector<cl_mem> blocks_;
+  kit::Vector<Stamp> free_;
+  kit::Vector<Retired> retired_;
+};
 
 struct Device final : trine_device {
   explicit Device(int device_index);

@@ -1,6 +1,4 @@
 // Builds programs: macros in front of the embedded text, so that nothing needs quoting as an option.
-#include "opencl/program.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>

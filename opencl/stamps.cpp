@@ -1,6 +1,4 @@
 // Hands out places for time stamps and takes them back when nothing writes there any more.
-#include "opencl/stamps.hpp"
-
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 #include "backends/kit/border.hpp"
 
 namespace trine::gpu {

@@ -8,8 +8,6 @@
 #include <memory>
 #include <mutex>
 
-#include "backends/gpu/self_check.hpp"
-
 namespace trine::gpu {
 namespace {
 

@@ -1,5 +1,5 @@
 // Runs checks of arithmetic on a device, and keeps their verdicts for the process.
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 
 #include <algorithm>
 #include <cfenv>

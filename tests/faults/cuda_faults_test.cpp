@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "abi_objects.hpp"
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 #include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"

@@ -7,7 +7,7 @@
 #include "abi_objects.hpp"
 #include "backends/gpu/architecture.hpp"
 #include "backends/gpu/instance.hpp"
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 #include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 #include "opencl_fixture.hpp"
 
 namespace {

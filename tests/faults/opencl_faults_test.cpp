@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "abi_objects.hpp"
-#include "backends/gpu/self_check.hpp"
+#include "backends/gpu/objects.hpp"
 #include "injector.hpp"
 #include "opencl/backend.hpp"
 #include "opencl_table.hpp"

@@ -1,7 +1,7 @@
 """Includes point one way: core -> backends -> nothing of ours; cuda, opencl, cpu -> backends only;
 tests, bench, examples -> the public API. Reads the include lines of every tracked source file and
-fails on an arrow that docs/architecture.md does not draw; and on two types of one name, which the linker
-would merge. `--self-test` shows that it can fail.
+fails on an arrow that docs/architecture.md does not draw, on files that include each other, and on two
+types of one name, which the linker would merge. `--self-test` shows that it can fail.
 """
 import collections
 import pathlib
@@ -97,8 +97,22 @@ def allowed(file, target):
     return any(file.startswith(part) and target.startswith(seen) for part, seen in EXCEPTIONS)
 
 
+# Where no two files include each other, by whatever way; a header and the source of its name are one.
+WITHOUT_CYCLES = {"backends", "cuda", "opencl", "cpu", "oracle", "bench"}
+
+
+def cycles(edges):
+    """What is left of the files when those that see no other are taken away again and again."""
+    left = {stem: {other for other in seen if other != stem} for stem, seen in edges.items()}
+    while ends := [stem for stem, seen in left.items() if not seen & left.keys()]:
+        for stem in ends:
+            del left[stem]
+    return sorted(left)
+
+
 def check(root, files):
     wrong = []
+    edges = collections.defaultdict(set)
     lines = 0
     for file in files:
         if file.split("/")[0] not in FOLDERS or pathlib.Path(file).suffix not in SUFFIXES:
@@ -109,8 +123,12 @@ def check(root, files):
                 continue
             lines += 1
             target = resolve(root, file, match[1] == '"', match[2])
+            if target and owner(file) in WITHOUT_CYCLES and "/kernels/" not in file:
+                edges[file.rsplit(".", 1)[0]].add(target.rsplit(".", 1)[0])
             if target and not allowed(file, target):
                 wrong.append(f"{file}:{number}: {match[2]} ({owner(file)} must not see {target})")
+    if left := cycles(edges):
+        wrong.append(f"files that include each other, or lead to such: {', '.join(left)}")
     return lines, wrong
 
 
@@ -145,6 +163,8 @@ def self_test():
     hidden = "namespace a {\nnamespace {\nstruct X {\n};\n"
     if not twice({"one.hpp": one, "other.hpp": other}) or twice({"one.hpp": one, "hidden.cpp": hidden}):
         return ["two types of one name"]
+    if cycles({"a": {"a", "b"}, "b": {"c"}}) or cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != ["a", "b", "c"]:
+        return ["a cycle of files"]
     refused = [("cuda/a.cpp", "opencl/driver.hpp"), ("core/src/a.cpp", "cuda/driver.hpp"),
                ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
                ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),

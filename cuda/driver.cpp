@@ -1,57 +1,28 @@
 // Finds CUDA's driver, and gives its errors their words.
 #include "cuda/driver.hpp"
 
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cstdio>
-#include <mutex>
+#include <iterator>
 
+#include "backends/kit/driver_table.hpp"
 #include "backends/kit/error.hpp"
 
 namespace trine::cuda {
 namespace {
 
-std::mutex load_mutex;
-Driver loaded;
-std::atomic<const Driver*> in_use{nullptr};
-char load_reason[256];
-
-bool load() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    std::snprintf(load_reason, sizeof load_reason, "there is no CUDA driver: %s", dlerror());
-    return false;
-  }
-#define TRINE_LOOK_UP(name, symbol, parameters)                                      \
-  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #symbol));    \
-  if (!loaded.name) {                                                                \
-    std::snprintf(load_reason, sizeof load_reason,                                   \
-                  "the CUDA driver has no " #symbol ": it is older than CUDA 11.7"); \
-    dlclose(library);                                                                \
-    return false;                                                                    \
-  }
-  TRINE_CUDA_FUNCTIONS(TRINE_LOOK_UP)
-#undef TRINE_LOOK_UP
-  return true;
-}
+constexpr const char* kSymbols[] = {
+#define TRINE_SYMBOL(name, symbol, parameters) #symbol,
+    TRINE_CUDA_FUNCTIONS(TRINE_SYMBOL)
+#undef TRINE_SYMBOL
+};
+constinit kit::DriverTable<Driver, std::size(kSymbols)> table(
+    {"libcuda.so.1", "there is no CUDA driver", "", "CUDA 11.7"}, kSymbols);
 
 }  // namespace
 
-const Driver* find_driver(const char** reason) {
-  if (const Driver* table = in_use.load(std::memory_order_acquire)) return table;
-  std::lock_guard lock(load_mutex);
-  if (!in_use && load()) in_use.store(&loaded, std::memory_order_release);
-  *reason = load_reason;
-  return in_use;
-}
-
-const Driver& driver() { return *in_use.load(std::memory_order_acquire); }
-
-void replace_driver(const Driver* table) {
-  std::lock_guard lock(load_mutex);
-  in_use = table;
-}
+const Driver* find_driver(const char** reason) { return table.find(reason); }
+const Driver& driver() { return table.get(); }
+void replace_driver(const Driver* other) { table.replace(other); }
 
 trine_status status_of(Result code) {
   if (code == kSuccess) return TRINE_OK;

@@ -1,5 +1,4 @@
-// CUDA's driver as a table of function pointers, filled at run time from libcuda.so.1. A machine
-// without a driver is an ordinary state with a reason. Tests put a table of their own in its place.
+// CUDA's driver as a table of function pointers (backends/kit/driver_table.hpp).
 //
 // The few declarations of the driver's ABI that Trine needs stand here, so that the host code is
 // built and tested where there is no CUDA toolkit; tests/faults compares them with cuda.h where

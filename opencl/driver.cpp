@@ -1,58 +1,28 @@
 // Finds the OpenCL loader, and gives its errors their names.
 #include "driver.hpp"
 
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cstdio>
-#include <mutex>
+#include <iterator>
+
+#include "backends/kit/driver_table.hpp"
 
 namespace trine::opencl {
 namespace {
 
-std::mutex load_mutex;
-Driver loaded;
-std::atomic<const Driver*> in_use{nullptr};
-char load_reason[256];
-
-bool load() {
-  void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    std::snprintf(load_reason, sizeof load_reason,
-                  "there is no OpenCL loader: %s (Debian: ocl-icd-libopencl1)", dlerror());
-    return false;
-  }
-#define TRINE_LOOK_UP(name)                                                     \
-  loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name)); \
-  if (!loaded.name) {                                                           \
-    std::snprintf(load_reason, sizeof load_reason,                              \
-                  "libOpenCL.so.1 has no %s: it is older "                      \
-                  "than OpenCL 1.2",                                            \
-                  #name);                                                       \
-    dlclose(library);                                                           \
-    return false;                                                               \
-  }
-  TRINE_OPENCL_FUNCTIONS(TRINE_LOOK_UP)
-#undef TRINE_LOOK_UP
-  return true;
-}
+constexpr const char* kSymbols[] = {
+#define TRINE_SYMBOL(symbol) #symbol,
+    TRINE_OPENCL_FUNCTIONS(TRINE_SYMBOL)
+#undef TRINE_SYMBOL
+};
+constinit kit::DriverTable<Driver, std::size(kSymbols)> table(
+    {"libOpenCL.so.1", "there is no OpenCL loader", " (Debian: ocl-icd-libopencl1)", "OpenCL 1.2"},
+    kSymbols);
 
 }  // namespace
 
-const Driver* find_driver(const char** reason) {
-  if (const Driver* table = in_use.load(std::memory_order_acquire)) return table;
-  std::lock_guard lock(load_mutex);
-  if (!in_use && load()) in_use.store(&loaded, std::memory_order_release);
-  *reason = load_reason;
-  return in_use;
-}
-
-const Driver& driver() { return *in_use.load(std::memory_order_acquire); }
-
-void replace_driver(const Driver* table) {
-  std::lock_guard lock(load_mutex);
-  in_use = table;
-}
+const Driver* find_driver(const char** reason) { return table.find(reason); }
+const Driver& driver() { return table.get(); }
+void replace_driver(const Driver* other) { table.replace(other); }
 
 const char* error_name(cl_int code) {
   switch (code) {

@@ -1,6 +1,4 @@
-// The OpenCL loader as a table of function pointers, filled at run time from libOpenCL.so.1. A
-// machine without a loader or platform is an ordinary state with a reason. Tests put a table of
-// their own in its place.
+// The OpenCL loader as a table of function pointers (backends/kit/driver_table.hpp).
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bench/ui/error.hpp"
+#include "operations.hpp"
 
 namespace trine::bench {
 namespace {
@@ -13,19 +14,6 @@ auto parsed(const std::vector<std::string>& words, const std::vector<std::string
   std::vector<decltype(parse(std::string_view()))> values;
   for (const std::string& word : words.empty() ? defaults : words) values.push_back(parse(word));
   return values;
-}
-
-std::vector<std::string> default_sizes(Operation operation) {
-  switch (operation) {
-    case Operation::reduce: return {"2^10", "2^16", "2^20", "2^24"};
-    case Operation::transpose: return {"256", "1024", "4096"};
-    default: return {"64", "256", "1024"};
-  }
-}
-
-std::vector<std::string> default_dtypes(Operation operation) {
-  if (operation == Operation::transpose) return {"f32"};
-  return {"f32", "f64"};
 }
 
 std::vector<std::string> or_else(const std::vector<std::string>& words,
@@ -39,8 +27,6 @@ bool is_parameter(const std::string& word) {
 }
 
 }  // namespace
-
-std::string default_size(Operation operation) { return default_sizes(operation).back(); }
 
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help) {
@@ -119,15 +105,10 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
 std::vector<Problem> problems_of(const Cases& c) {
   std::vector<Problem> all;
   for (Operation operation : operations_of(c))
-    for (Dtype dtype : parsed(c.dtypes, default_dtypes(operation), parse_dtype))
-      for (const std::string& size : or_else(c.sizes, default_sizes(operation))) {
-        Problem base;
-        base.operation = operation;
-        base.dtype = dtype;
-        base.size = parse_size(operation, size);
-        base.layout = default_layout(operation);
-        for (Problem& p : variations(c, base)) all.push_back(std::move(p));
-      }
+    for (Dtype dtype : parsed(c.dtypes, describe(operation).default_dtypes, parse_dtype))
+      for (const std::string& size : or_else(c.sizes, describe(operation).default_sizes))
+        for (Problem& p : variations(c, problem_of(operation, dtype, parse_size(operation, size))))
+          all.push_back(std::move(p));
   return all;
 }
 

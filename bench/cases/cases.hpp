@@ -35,9 +35,6 @@ void add_time_limit(CLI::App& app, double& limit);
 /// --device, --seed, --min-time, --time-limit, --json.
 void add_measuring_options(CLI::App& app, Measuring& measuring);
 
-/// The largest of those that stand in for none: where a command shows one alone.
-std::string default_size(Operation operation);
-
 /// All of them where no word names any.
 std::vector<Operation> operations_of(const std::vector<std::string>& words);
 inline std::vector<Operation> operations_of(const Cases& cases) {

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "bench/ui/error.hpp"
+#include "operations.hpp"
 
 namespace trine::bench {
 namespace {
 
 void check_reduce(const Problem& p) {
-  if (size_of(p.dtype) < 4 || p.dtype > Dtype::u64)
-    throw Refusal(
-        fmt::format("reduce has no dtype {}; it takes f32 f64 i32 i64 u32 u64", name(p.dtype)));
   if (p.map == Map::square && p.function != Function::sum)
     throw Refusal("map square goes with function sum alone");
   if (p.batch != 1) throw Refusal("reduce takes one matrix; reduce a batch with axis each_row");
@@ -30,39 +30,25 @@ void space_out(trine_view& view, int64_t stride, int64_t offset) {
   view.offset = uint64_t(offset);
 }
 
-oracle::Operation dense_plan(const Problem& p) {
-  const auto dtype = uint32_t(p.dtype);
-  switch (p.operation) {
-    case Operation::reduce:
-      return oracle::plan_reduce(uint32_t(p.function), uint32_t(p.map), uint32_t(p.axis), dtype,
-                                 p.size.rows, p.size.cols);
-    case Operation::transpose:
-      return oracle::plan_transpose(size_of(p.dtype), p.size.rows, p.size.cols, p.batch);
-    default:
-      return oracle::plan_gemm(dtype, p.size.rows, p.size.cols, p.size.depth, p.alpha, p.beta,
-                               p.batch);
-  }
-}
-
 }  // namespace
 
-std::string default_layout(Operation operation) {
-  switch (operation) {
-    case Operation::reduce: return "r";
-    case Operation::transpose: return "rr";
-    default: return "rrr";
-  }
+Problem problem_of(Operation operation, Dtype dtype, const Size& size, Function function,
+                   Axis axis) {
+  Problem p;
+  p.operation = operation;
+  p.function = function;
+  p.axis = axis;
+  p.dtype = dtype;
+  p.result = operation == Operation::reduce ? result_dtype(function, p.map, dtype) : dtype;
+  p.size = size;
+  p.layout = describe(operation).layout;
+  return p;
 }
 
 void check_memory(const Problem& p, bool verifies) {
-  const auto rows = double(p.size.rows), cols = double(p.size.cols), depth = double(p.size.depth);
-  const double elements = p.operation == Operation::gemm ? rows * depth + depth * cols + rows * cols
-                          : p.operation == Operation::transpose ? 2 * rows * cols
-                                                                : rows * cols;
-  const double bytes = elements * double(p.batch) * size_of(p.dtype);
-  // The most of it that is alive at once: a transpose on a device in the host's memory has the data, its
-  // outputs, those that are expected, and those of data that the rung hasn't seen.
-  const double copies = !verifies ? 2 : p.operation == Operation::reduce ? 3 : 4.5;
+  double bytes = 0;
+  for (const uint64_t operand : operand_bytes(p)) bytes += double(operand);
+  const double copies = verifies ? describe(p.operation).copies : 2;
   const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   if (copies * bytes > 0.9 * memory)
     throw Refusal(fmt::format(
@@ -75,21 +61,25 @@ void check(const Problem& p) {
   try {
     oracle::values_named(p.values);
   } catch (const std::invalid_argument& error) { throw Refusal(error.what()); }
-  const std::string model = default_layout(p.operation);
-  if (p.layout.size() != model.size() || p.layout.find_first_not_of("rc") != std::string::npos)
+  const Description& description = describe(p.operation);
+  if (p.layout.size() != description.layout.size() ||
+      p.layout.find_first_not_of("rc") != std::string::npos)
     throw Refusal(fmt::format(
         "layout '{}': {} takes {} of r (row-major) and c (column-major), one an operand", p.layout,
-        name(p.operation), model.size()));
+        name(p.operation), description.layout.size()));
+  const std::vector<Dtype>& dtypes = description.dtypes;
+  if (!dtypes.empty() && std::ranges::find(dtypes, p.dtype) == dtypes.end()) {
+    std::string names;
+    for (const Dtype dtype : dtypes) names += fmt::format(" {}", name(dtype));
+    throw Refusal(
+        fmt::format("{} has no dtype {}; it takes{}", name(p.operation), name(p.dtype), names));
+  }
   if (p.operation == Operation::reduce) check_reduce(p);
-  if (p.operation == Operation::gemm && p.dtype != Dtype::f32 && p.dtype != Dtype::f64 &&
-      p.dtype != Dtype::i32)
-    throw Refusal(fmt::format("gemm has no dtype {}; it takes f32 f64 i32", name(p.dtype)));
 }
 
 oracle::Operation plan(const Problem& p) {
-  oracle::Operation op = dense_plan(p);
+  oracle::Operation op = describe(p.operation).plan(p);
   std::visit([&](auto& descriptor) { descriptor.numerics = uint32_t(p.numerics); }, op);
-  if (auto* reduce = std::get_if<trine_reduce>(&op)) reduce->result_dtype = uint32_t(p.result);
   const std::vector<oracle::Operand> operands = oracle::operands(op);
   for (size_t i = 0; i < p.layout.size(); ++i)
     *operands[i].view = in_layout(*operands[i].view, p.layout[i]);
@@ -132,11 +122,7 @@ DeviceOperation device_operation(const Problem& p, const std::vector<Place>& pla
                 v.col_stride,
                 v.batch_stride};
   };
-  switch (p.operation) {
-    case Operation::reduce: return Reduce{p.function, p.map, p.axis, view(0), view(1), p.numerics};
-    case Operation::transpose: return Transpose{view(0), view(1)};
-    default: return Gemm{p.alpha, p.beta, view(0), view(1), view(2), p.numerics};
-  }
+  return describe(p.operation).call(p, view);
 }
 
 DeviceOperation planned(const Problem& p) {
@@ -165,7 +151,7 @@ uint64_t footprint(const Problem& p) {
   return bytes;
 }
 
-bool rated_by_flops(const Problem& p) { return p.operation == Operation::gemm; }
+bool rated_by_flops(const Problem& p) { return describe(p.operation).by_flops; }
 
 std::string to_string(const Problem& p) {
   std::string text(name(p.operation));
@@ -176,7 +162,7 @@ std::string to_string(const Problem& p) {
   }
   text += fmt::format(" {} {}", name(p.dtype), to_string(p.operation, p.size));
   if (p.batch != 1) text += fmt::format(" batch {}", p.batch);
-  if (p.layout != default_layout(p.operation)) text += " " + p.layout;
+  if (p.layout != describe(p.operation).layout) text += " " + p.layout;
   if (p.stride_in != 1 || p.stride_out != 1)
     text += fmt::format(" stride {} to {}", p.stride_in, p.stride_out);
   if (p.offset_in != 0 || p.offset_out != 0)

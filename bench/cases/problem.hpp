@@ -31,6 +31,10 @@ struct Problem {
   std::string values = "uniform";  ///< the oracle's value class
 };
 
+/// A problem of dense row-major operands.
+Problem problem_of(Operation operation, Dtype dtype, const Size& size = {},
+                   Function function = Function::sum, Axis axis = Axis::all);
+
 using DeviceOperation = std::variant<Reduce, Transpose, Gemm>;
 
 /// The oracle's description: dense views in the problem's layout, without memory.
@@ -69,6 +73,5 @@ void check(const Problem& problem);
 /// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the
 /// program without a word.
 void check_memory(const Problem& problem, bool verifies);
-std::string default_layout(Operation operation);
 
 }  // namespace trine::bench

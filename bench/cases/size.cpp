@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/ui/error.hpp"
+#include "operations.hpp"
 
 namespace trine::bench {
 namespace {
@@ -67,30 +68,25 @@ Size parse_size(Operation operation, std::string_view text) {
     factors.push_back(factor(text, text.substr(begin, end - begin)));
     begin = end + 1;
   }
-  const size_t most = operation == Operation::gemm ? 3 : 2;
-  if (factors.size() > most || (operation == Operation::gemm && factors.size() == 2))
+  const Description& description = describe(operation);
+  const size_t most = description.factors;
+  if (factors.size() != 1 && factors.size() != most)
     refuse(text, fmt::format("{} factors don't fit {}", factors.size(), name(operation)),
            most == 3 ? "N or MxNxK" : "N or RxC");
-  Size size;
-  size.rows = factors[0];
-  if (operation == Operation::reduce)
-    size.cols = factors.size() == 2 ? factors[1] : 1;
-  else
-    size.cols = factors.size() >= 2 ? factors[1] : factors[0];
-  if (operation == Operation::gemm) size.depth = factors.size() == 3 ? factors[2] : factors[0];
+  factors.resize(3, description.is_vector ? 1 : factors[0]);
+  const Size size{factors[0], factors[1], most == 3 ? factors[2] : 0};
   check_product(text, size.rows, size.cols);
-  if (operation == Operation::gemm) {
-    check_product(text, size.rows, size.depth);
-    check_product(text, size.depth, size.cols);
-  }
+  check_product(text, size.rows, size.depth);
+  check_product(text, size.depth, size.cols);
   return size;
 }
 
 std::string to_string(Operation operation, const Size& size) {
-  if (operation == Operation::reduce && size.cols == 1) return short_number(size.rows);
-  if (operation == Operation::gemm)
-    return fmt::format("{}x{}x{}", size.rows, size.cols, size.depth);
-  return fmt::format("{}x{}", size.rows, size.cols);
+  const Description& description = describe(operation);
+  if (description.is_vector && size.cols == 1) return short_number(size.rows);
+  std::string text = fmt::format("{}x{}", size.rows, size.cols);
+  if (description.factors == 3) text += fmt::format("x{}", size.depth);
+  return text;
 }
 
 }  // namespace trine::bench

@@ -24,16 +24,9 @@ struct Pattern {
   std::vector<Shown> lines;
 };
 
-Problem problem_of(Operation operation, Size size) {
-  Problem p;
-  p.operation = operation;
-  p.size = size;
-  p.layout = default_layout(operation);
-  if (operation == Operation::reduce) {
-    p.dtype = Dtype::i32;  // whose reference costs least
-    p.result = result_dtype(p.function, p.map, p.dtype);
-  }
-  return p;
+/// Sums of i32, whose reference costs least; transposes and products of f32.
+Problem dense(Operation operation, const Size& size) {
+  return problem_of(operation, operation == Operation::reduce ? Dtype::i32 : Dtype::f32, size);
 }
 
 /// What the tables measure on a device.
@@ -55,7 +48,7 @@ int64_t spread_out(const Sizes& sizes, int64_t stride) {
 }
 
 Problem sum(const Sizes& sizes, int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::reduce, {spread_out(sizes, stride), 1, 0});
+  Problem p = dense(Operation::reduce, {spread_out(sizes, stride), 1, 0});
   p.stride_in = stride;
   p.offset_in = offset;
   return p;
@@ -63,7 +56,7 @@ Problem sum(const Sizes& sizes, int64_t stride, int64_t offset) {
 
 /// A vector copied by transpose: n x 1 becomes 1 x n.
 Problem scatter(const Sizes& sizes, int64_t stride, int64_t offset) {
-  Problem p = problem_of(Operation::transpose, {spread_out(sizes, stride), 1, 0});
+  Problem p = dense(Operation::transpose, {spread_out(sizes, stride), 1, 0});
   p.stride_out = stride;
   p.offset_out = offset;
   return p;
@@ -80,7 +73,7 @@ std::vector<Shown> strides(Case of, const Sizes& sizes) {
 }
 
 std::vector<Shown> paddings() {
-  const Problem p = problem_of(Operation::transpose, {4096, 4096, 0});
+  const Problem p = dense(Operation::transpose, {4096, 4096, 0});
   return {{"no padding", p, "shared:block=32"},
           {"1 column of padding", p, "shared_padded:block=32,padding=1"},
           {"2 columns of padding", p, "shared_padded:block=32,padding=2"},
@@ -89,7 +82,7 @@ std::vector<Shown> paddings() {
 
 /// Each value read from memory is used as often as the tile is wide.
 std::vector<Shown> widths(int64_t n) {
-  const Problem p = problem_of(Operation::gemm, {n, n, n});
+  const Problem p = dense(Operation::gemm, {n, n, n});
   return {{"1 (no tile)", p, "naive"},
           {"16", p, "shared:tile=16"},
           {"32", p, "shared:tile=32"},
@@ -99,19 +92,19 @@ std::vector<Shown> widths(int64_t n) {
 
 /// Points of three values, as an array of structures (n x 3) and as a structure of arrays (3 x n).
 std::vector<Shown> structures(int64_t points) {
-  Problem field = problem_of(Operation::reduce, {points, 1, 0});
+  Problem field = dense(Operation::reduce, {points, 1, 0});
   Problem strided = field;
   strided.stride_in = 3;
-  Problem together = problem_of(Operation::reduce, {points, 3, 0});
+  Problem together = dense(Operation::reduce, {points, 3, 0});
   together.axis = Axis::each_column;
-  Problem apart = problem_of(Operation::reduce, {3, points, 0});
+  Problem apart = dense(Operation::reduce, {3, points, 0});
   apart.axis = Axis::each_row;
   return {{"one field, array of structures", strided},
           {"one field, structure of arrays", field},
           {"three fields, array of structures", together},
           {"three fields, structure of arrays", apart},
-          {"conversion to structure of arrays", problem_of(Operation::transpose, {points, 3, 0})},
-          {"conversion to array of structures", problem_of(Operation::transpose, {3, points, 0})}};
+          {"conversion to structure of arrays", dense(Operation::transpose, {points, 3, 0})},
+          {"conversion to array of structures", dense(Operation::transpose, {3, points, 0})}};
 }
 
 std::vector<Pattern> patterns(const Sizes& sizes) {

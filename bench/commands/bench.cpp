@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "bench/cases/cases.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
 #include "bench/timing/scrutiny.hpp"
 #include "bench/timing/side_by_side.hpp"
@@ -117,7 +118,7 @@ std::string name_of(const Problem& p, const Choice& choice, const std::string& r
   add(name(p.dtype));
   if (p.result == Dtype::f64 && p.dtype == Dtype::f32) add("to_f64");
   add(to_string(p.operation, p.size));
-  if (p.layout != default_layout(p.operation)) add(p.layout);
+  if (p.layout != describe(p.operation).layout) add(p.layout);
   if (p.values != "uniform") add(p.values);
   add(choice.device.id());
   add(rung.empty() ? choice.rung_name() : std::string_view(rung));

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "bench/cases/cases.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/timing/best.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
@@ -76,7 +77,7 @@ int ladder(const Options& o) {
     for (Operation operation : operations_of(cases)) {
       Cases of_operation = cases;
       of_operation.operations = {std::string(name(operation))};
-      if (cases.sizes.empty()) of_operation.sizes = {default_size(operation)};
+      if (cases.sizes.empty()) of_operation.sizes = {describe(operation).default_sizes.back()};
       for (Problem& p : problems_of(of_operation)) problems.push_back(std::move(p));
     }
   const std::string peer_text = o.peers || o.like == "002" ? load_peers() : std::string();

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "bench/cases/cases.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/timing/roofline.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
@@ -39,23 +40,12 @@ void print_roofs(const Device& device, const std::vector<DeviceRoof>& roofs) {
   print_table(rows);
 }
 
-/// Modest, and beyond a GPU's caches where a rung's share of the memory's roof is to mean something.
-std::string default_size(const Device& device, Operation operation) {
-  const bool gpu = device.facts().kind == DeviceKind::gpu;
-  switch (operation) {
-    case Operation::reduce: return gpu ? "2^26" : "2^22";
-    case Operation::transpose: return gpu ? "8192" : "2048";
-    default: return gpu ? "2048" : "512";
-  }
-}
-
 Problem problem_of(const Options& o, const Device& device, Operation operation, Dtype dtype) {
-  Problem p;
-  p.operation = operation;
-  p.dtype = dtype;
-  p.result = operation == Operation::reduce ? result_dtype(p.function, p.map, dtype) : dtype;
-  p.layout = default_layout(operation);
-  p.size = parse_size(operation, o.size.empty() ? default_size(device, operation) : o.size);
+  const Description& description = describe(operation);
+  const std::string& size = !o.size.empty()                          ? o.size
+                            : device.facts().kind == DeviceKind::gpu ? description.gpu_roof_size
+                                                                     : description.cpu_roof_size;
+  const Problem p = bench::problem_of(operation, dtype, parse_size(operation, size));
   check(p);
   check_memory(p, true);
   return p;

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/cases/cases.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/roofs/device_roofs.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/transfer/ways.hpp"
@@ -46,7 +47,7 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
   p.dtype = parse_dtype(dtype);
   p.function = parse_function(o.function);
   p.size = parse_size(operation, size);
-  p.layout = default_layout(operation);
+  p.layout = describe(operation).layout;
   p.result = p.dtype;
   if (operation == Operation::reduce) {
     if (p.function != Function::sum && p.function != Function::min && p.function != Function::max)
@@ -66,7 +67,7 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
 std::vector<Problem> problems(const Options& o) {
   std::vector<Problem> all;
   for (const Operation operation : operations_of(o.operations)) {
-    const std::vector<std::string> one{"f32"}, size{default_size(operation)};
+    const std::vector<std::string> one{"f32"}, size{describe(operation).default_sizes.back()};
     for (const std::string& dtype : o.dtypes.empty() ? one : o.dtypes)
       for (const std::string& text : o.sizes.empty() ? size : o.sizes)
         all.push_back(problem_of(o, operation, dtype, text));

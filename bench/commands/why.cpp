@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "bench/cases/operations.hpp"
 #include "bench/cases/problem.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
@@ -26,7 +27,7 @@ Problem problem_of(const Options& o) {
   p.operation = parse_operation(o.operation);
   p.dtype = parse_dtype(o.dtype);
   p.size = parse_size(p.operation, o.size);
-  p.layout = default_layout(p.operation);
+  p.layout = describe(p.operation).layout;
   p.function = parse_function(o.function);
   p.axis = parse_axis(o.axis);
   p.result = p.operation == Operation::reduce ? result_dtype(p.function, p.map, p.dtype) : p.dtype;

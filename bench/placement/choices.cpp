@@ -17,15 +17,6 @@ constexpr double kBudget = 10e-3;  ///< seconds of launches, at least
 constexpr int kFewest = 3;         ///< launches, at least
 constexpr uint64_t kSeed = 1;
 
-/// A kind of calls.
-Problem kind(Operation operation, Dtype dtype) {
-  Problem made;
-  made.operation = operation;
-  made.dtype = made.result = dtype;
-  made.layout = default_layout(operation);
-  return made;
-}
-
 void add(std::vector<Problem>& calls, Problem kind, std::initializer_list<Size> sizes) {
   for (const Size& size : sizes) {
     kind.size = size;
@@ -98,19 +89,16 @@ std::vector<Problem> calibrated_calls() {
   std::vector<Problem> calls;
   for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
     for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
-      Problem reduce = kind(Operation::reduce, dtype);
-      reduce.function = function;
-      reduce.result = result_dtype(function, reduce.map, dtype);
-      add(calls, reduce, {{1025, 1, 0}, {262145, 1, 0}});
-      for (const Axis axis : {Axis::each_row, Axis::each_column}) {
-        reduce.axis = axis;
-        add(calls, reduce, {{129, 33, 0}, {513, 2049, 0}});
-      }
+      add(calls, problem_of(Operation::reduce, dtype, {}, function),
+          {{1025, 1, 0}, {262145, 1, 0}});
+      for (const Axis axis : {Axis::each_row, Axis::each_column})
+        add(calls, problem_of(Operation::reduce, dtype, {}, function, axis),
+            {{129, 33, 0}, {513, 2049, 0}});
     }
   for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
-    add(calls, kind(Operation::transpose, dtype), {{129, 33, 0}, {513, 2049, 0}});
+    add(calls, problem_of(Operation::transpose, dtype), {{129, 33, 0}, {513, 2049, 0}});
   for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
-    add(calls, kind(Operation::gemm, dtype), {{33, 33, 33}, {513, 513, 129}});
+    add(calls, problem_of(Operation::gemm, dtype), {{33, 33, 33}, {513, 513, 129}});
   return calls;
 }
 

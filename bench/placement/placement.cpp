@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 
+#include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/transfer/pipeline.hpp"
 #include "bench/ui/table.hpp"
@@ -69,7 +70,7 @@ PlacementCase random_case(const PlacementCases& of, uint64_t index) {
                    ? draw.one_of({Where::host, Where::host_pinned, Where::host_pipelined})
                    : draw.one_of({Where::host, Where::host_pinned});
   p.operation = draw.one_of({Operation::reduce, Operation::transpose, Operation::gemm});
-  p.layout = default_layout(p.operation);
+  p.layout = describe(p.operation).layout;
   if (p.operation == Operation::gemm) {
     p.dtype = draw.one_of({Dtype::f32, Dtype::f64, Dtype::i32});
     for (int64_t* extent : {&p.size.rows, &p.size.cols, &p.size.depth})

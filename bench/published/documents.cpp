@@ -34,14 +34,10 @@ Figure figure_of(const std::string& words) {
 }
 
 Problem problem_of(const json& table, const json& row) {
-  Problem p;
-  p.operation = parse_operation(table.at("operation").get<std::string>());
-  p.dtype = p.result = parse_dtype(table.at("dtype").get<std::string>());
-  if (p.operation == Operation::reduce) p.result = result_dtype(p.function, p.map, p.dtype);
-  p.size =
-      parse_size(p.operation, (row.contains("size") ? row : table).at("size").get<std::string>());
-  p.layout = default_layout(p.operation);
-  return p;
+  const Operation operation = parse_operation(table.at("operation").get<std::string>());
+  return problem_of(
+      operation, parse_dtype(table.at("dtype").get<std::string>()),
+      parse_size(operation, (row.contains("size") ? row : table).at("size").get<std::string>()));
 }
 
 Line line_of(const json& table, const json& row, json cell, const json& published) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/cases/operations.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -23,7 +24,7 @@ std::string heading(const Problem& p) {
     text += fmt::format(" {} ({}, {})", name(p.function), name(p.map), name(p.axis));
   text += fmt::format(" {}", name(p.dtype));
   if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
-  if (p.layout != default_layout(p.operation)) text += fmt::format(", layout {}", p.layout);
+  if (p.layout != describe(p.operation).layout) text += fmt::format(", layout {}", p.layout);
   if (p.values != "uniform") text += fmt::format(", values {}", p.values);
   return text;
 }

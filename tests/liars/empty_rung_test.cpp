@@ -31,10 +31,7 @@ double quantile(Samples samples, double q) {
 
 TEST(EmptyRung, TakesAsLongAsALaunchMeasuredApart) {
   const Device device = open("cpu");
-  Problem problem;
-  problem.operation = Operation::transpose;
-  problem.layout = default_layout(problem.operation);
-  problem.size = {8, 8, 0};
+  const Problem problem = problem_of(Operation::transpose, Dtype::f32, {8, 8, 0});
   Expectation expectation(problem, 1);
   Runner runner(device, 0.02);
   const Buffer input(device, 256), output(device, 256);

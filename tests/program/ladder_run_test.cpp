@@ -8,8 +8,7 @@ namespace {
 
 Result right(const char* device, int64_t n, uint64_t digest) {
   Result result;
-  result.problem.size = {n, 1, 0};
-  result.problem.layout = default_layout(Operation::reduce);
+  result.problem = problem_of(Operation::reduce, Dtype::f32, {n, 1, 0});
   result.device = device;
   result.verified = true;
   result.digest = digest;

@@ -8,8 +8,7 @@ namespace {
 
 Result result(const char* device, int64_t n, const char* memory, double kernel, double copying) {
   Result r;
-  r.problem.size = {n, 1, 0};
-  r.problem.layout = default_layout(Operation::reduce);
+  r.problem = problem_of(Operation::reduce, Dtype::f32, {n, 1, 0});
   r.device = device;
   r.rung = "exact";
   r.memory = memory;

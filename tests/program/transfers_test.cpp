@@ -18,15 +18,9 @@ std::vector<Device> all_devices() {
   return all;
 }
 
-Problem problem_of(Operation operation, Dtype dtype, Size size, Function function = Function::sum,
-                   const std::string& values = "uniform") {
-  Problem p;
-  p.operation = operation;
-  p.dtype = dtype;
-  p.size = size;
-  p.function = function;
-  p.layout = default_layout(operation);
-  p.result = operation == Operation::reduce ? result_dtype(function, p.map, dtype) : dtype;
+Problem a_problem(Operation operation, Dtype dtype, Size size, Function function = Function::sum,
+                  const std::string& values = "uniform") {
+  Problem p = bench::problem_of(operation, dtype, size, function);
   p.values = values;
   return p;
 }
@@ -55,13 +49,13 @@ int pass(const Device& device, const Problem& problem, const Way& way) {
 
 TEST(Chunks, GiveTheSameBits) {
   const Problem problems[] = {
-      problem_of(Operation::transpose, Dtype::f32, {131, 67, 0}),
-      problem_of(Operation::transpose, Dtype::b8, {7, 301, 0}),
-      problem_of(Operation::gemm, Dtype::f64, {67, 45, 33}),
-      problem_of(Operation::gemm, Dtype::i32, {130, 31, 17}),
-      problem_of(Operation::reduce, Dtype::i32, {10007, 1, 0}),
-      problem_of(Operation::reduce, Dtype::u64, {10007, 1, 0}, Function::max),
-      problem_of(Operation::reduce, Dtype::f32, {10007, 1, 0}, Function::min, "nan"),
+      a_problem(Operation::transpose, Dtype::f32, {131, 67, 0}),
+      a_problem(Operation::transpose, Dtype::b8, {7, 301, 0}),
+      a_problem(Operation::gemm, Dtype::f64, {67, 45, 33}),
+      a_problem(Operation::gemm, Dtype::i32, {130, 31, 17}),
+      a_problem(Operation::reduce, Dtype::i32, {10007, 1, 0}),
+      a_problem(Operation::reduce, Dtype::u64, {10007, 1, 0}, Function::max),
+      a_problem(Operation::reduce, Dtype::f32, {10007, 1, 0}, Function::min, "nan"),
   };
   for (const Device& device : all_devices())
     for (const Problem& problem : problems)
@@ -77,8 +71,8 @@ TEST(Chunks, SumFloatsToTheSameBitsWhateverTheirValues) {
       for (const oracle::Values values : oracle::all_values())
         for (const int chunks : {1, 2, 7})
           pass(device,
-               problem_of(Operation::reduce, dtype, {5003, 1, 0}, Function::sum,
-                          oracle::name_of(values)),
+               a_problem(Operation::reduce, dtype, {5003, 1, 0}, Function::sum,
+                         oracle::name_of(values)),
                {"pipelined", chunks});
     }
 }
@@ -88,9 +82,9 @@ TEST(Chunks, SumAgainOnlyWhatTheyMust) {
     if (!(device.facts().capabilities & TRINE_CAN_F64)) continue;
     for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
       EXPECT_EQ(
-          pass(device, problem_of(Operation::reduce, dtype, {1 << 20, 1, 0}), {"pipelined", 5}), 0);
+          pass(device, a_problem(Operation::reduce, dtype, {1 << 20, 1, 0}), {"pipelined", 5}), 0);
       EXPECT_GT(
-          pass(device, problem_of(Operation::reduce, dtype, {5003, 1, 0}, Function::sum, "cancel"),
+          pass(device, a_problem(Operation::reduce, dtype, {5003, 1, 0}, Function::sum, "cancel"),
                {"pipelined", 5}),
           0);
     }
@@ -100,26 +94,26 @@ TEST(Chunks, SumAgainOnlyWhatTheyMust) {
 TEST(Chunks, InPlaceWhereMemoryIsShared) {
   for (const Device& device : all_devices()) {
     if (!in_place(device)) continue;
-    pass(device, problem_of(Operation::transpose, Dtype::f64, {131, 67, 0}), {"shared"});
-    pass(device, problem_of(Operation::reduce, Dtype::f32, {10007, 1, 0}), {"shared"});
+    pass(device, a_problem(Operation::transpose, Dtype::f64, {131, 67, 0}), {"shared"});
+    pass(device, a_problem(Operation::reduce, Dtype::f32, {10007, 1, 0}), {"shared"});
     EXPECT_EQ(ways_of(device).back().memory, "shared");
   }
 }
 
 TEST(Chunks, TheCpuTakesItsPart) {
   for (const Device& device : all_devices()) {
-    pass(device, problem_of(Operation::transpose, Dtype::f32, {131, 67, 0}), {"pipelined", 3, 32});
-    pass(device, problem_of(Operation::gemm, Dtype::f32, {131, 40, 30}), {"pipelined", 3, 64});
+    pass(device, a_problem(Operation::transpose, Dtype::f32, {131, 67, 0}), {"pipelined", 3, 32});
+    pass(device, a_problem(Operation::gemm, Dtype::f32, {131, 40, 30}), {"pipelined", 3, 64});
     for (const Dtype dtype : {Dtype::i32, Dtype::u32, Dtype::i64})
-      pass(device, problem_of(Operation::reduce, dtype, {10007, 1, 0}), {"pipelined", 3, 1024});
-    pass(device, problem_of(Operation::reduce, Dtype::i32, {10007, 1, 0}, Function::min),
+      pass(device, a_problem(Operation::reduce, dtype, {10007, 1, 0}), {"pipelined", 3, 1024});
+    pass(device, a_problem(Operation::reduce, Dtype::i32, {10007, 1, 0}, Function::min),
          {"pipelined", 3, 9000});
     if (!(device.facts().capabilities & TRINE_CAN_F64)) continue;
     for (const char* values : {"uniform", "cancel", "nan"})
-      pass(device, problem_of(Operation::reduce, Dtype::f32, {10007, 1, 0}, Function::sum, values),
+      pass(device, a_problem(Operation::reduce, Dtype::f32, {10007, 1, 0}, Function::sum, values),
            {"pipelined", 3, 4096});
-    Expectation expectation(problem_of(Operation::reduce, Dtype::f64, {10007, 1, 0}), 1);
-    EXPECT_THROW(Pipeline(device, problem_of(Operation::reduce, Dtype::f64, {10007, 1, 0}),
+    Expectation expectation(a_problem(Operation::reduce, Dtype::f64, {10007, 1, 0}), 1);
+    EXPECT_THROW(Pipeline(device, a_problem(Operation::reduce, Dtype::f64, {10007, 1, 0}),
                           expectation, {"pipelined", 3, 1024}),
                  std::runtime_error);
   }
@@ -147,19 +141,19 @@ TEST(CertainSum, SaysNothingRatherThanSomethingWrong) {
 }
 
 TEST(Balance, EndsBothAtOnce) {
-  const Problem p = problem_of(Operation::transpose, Dtype::f32, {4096, 64, 0});
+  const Problem p = a_problem(Operation::transpose, Dtype::f32, {4096, 64, 0});
   EXPECT_EQ(balanced_rows(p, 4, 1, 1), 2048);
   EXPECT_EQ(balanced_rows(p, 4, 1, 3), 1024);  // three times as slow: a quarter of the rows
   EXPECT_EQ(balanced_rows(p, 4, 1e-9, 1), 0);
   EXPECT_EQ(balanced_rows(p, 4, 1, 1e-9), 4096 - 32);  // the device keeps a part
-  EXPECT_EQ(balanced_rows(problem_of(Operation::transpose, Dtype::f32, {3, 64, 0}), 4, 1, 1), 0);
+  EXPECT_EQ(balanced_rows(a_problem(Operation::transpose, Dtype::f32, {3, 64, 0}), 4, 1, 1), 0);
 }
 
 TEST(Roofline, CountsAsTheDocumentsDo) {
-  const Problem sum = problem_of(Operation::reduce, Dtype::f32, {1 << 20, 1, 0});
+  const Problem sum = a_problem(Operation::reduce, Dtype::f32, {1 << 20, 1, 0});
   EXPECT_NEAR(intensity(sum), 0.25, 1e-5);  // one addition an element
-  EXPECT_EQ(intensity(problem_of(Operation::transpose, Dtype::f32, {64, 64, 0})), 0);
-  const Problem gemm = problem_of(Operation::gemm, Dtype::f64, {1024, 1024, 1024});
+  EXPECT_EQ(intensity(a_problem(Operation::transpose, Dtype::f32, {64, 64, 0})), 0);
+  const Problem gemm = a_problem(Operation::gemm, Dtype::f64, {1024, 1024, 1024});
   EXPECT_NEAR(intensity(gemm), 2 * 1024.0 / (3 * 8), 1e-9);
   // 002's K80: 1370 GFLOP/s, 240 GB/s, a ridge of 45.6 flop a double.
   const std::vector<DeviceRoof> roofs = {
@@ -169,10 +163,10 @@ TEST(Roofline, CountsAsTheDocumentsDo) {
   EXPECT_NEAR(nominal_ceilings(roofs, gemm).ridge() * 8, 45.67, 0.01);
   EXPECT_DOUBLE_EQ(measured_ceilings(roofs, gemm).arithmetic, 1300e9);
   EXPECT_DOUBLE_EQ(measured_ceilings(roofs, gemm).at(gemm), 1300e9);
-  const Problem thin = problem_of(Operation::gemm, Dtype::f64, {1024, 1024, 1});
+  const Problem thin = a_problem(Operation::gemm, Dtype::f64, {1024, 1024, 1});
   EXPECT_NEAR(nominal_ceilings(roofs, thin).at(thin), 240e9 * intensity(thin), 1);
-  EXPECT_DOUBLE_EQ(measured_ceilings(roofs, problem_of(Operation::transpose, Dtype::f64, {8, 8, 0}))
-                       .at(problem_of(Operation::transpose, Dtype::f64, {8, 8, 0})),
+  EXPECT_DOUBLE_EQ(measured_ceilings(roofs, a_problem(Operation::transpose, Dtype::f64, {8, 8, 0}))
+                       .at(a_problem(Operation::transpose, Dtype::f64, {8, 8, 0})),
                    154e9);
   EXPECT_EQ(measured_ceilings({}, gemm).at(gemm), 0);
 }

@@ -1,0 +1,80 @@
+#include "operations.hpp"
+
+#include <algorithm>
+
+namespace trine::bench {
+namespace {
+
+using Views = std::function<View(size_t)>;
+
+const std::vector<Description>& descriptions() {
+  static const std::vector<Description> all{
+      {.operation = Operation::reduce,
+       .layout = "r",
+       .factors = 2,
+       .is_vector = true,
+       .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64},
+       .default_dtypes = {"f32", "f64"},
+       .default_sizes = {"2^10", "2^16", "2^20", "2^24"},
+       .gpu_roof_size = "2^26",
+       .cpu_roof_size = "2^22",
+       .by_flops = false,
+       .copies = 3,
+       .plan =
+           [](const Problem& p) {
+             auto op = oracle::plan_reduce(uint32_t(p.function), uint32_t(p.map), uint32_t(p.axis),
+                                           uint32_t(p.dtype), p.size.rows, p.size.cols);
+             std::get<trine_reduce>(op).result_dtype = uint32_t(p.result);
+             return op;
+           },
+       .call = [](const Problem& p, const Views& view) -> DeviceOperation {
+         return Reduce{p.function, p.map, p.axis, view(0), view(1), p.numerics};
+       }},
+      {.operation = Operation::transpose,
+       .layout = "rr",
+       .factors = 2,
+       .is_vector = false,
+       .dtypes = {},
+       .default_dtypes = {"f32"},
+       .default_sizes = {"256", "1024", "4096"},
+       .gpu_roof_size = "8192",
+       .cpu_roof_size = "2048",
+       .by_flops = false,
+       .copies = 4.5,
+       .plan =
+           [](const Problem& p) {
+             return oracle::plan_transpose(size_of(p.dtype), p.size.rows, p.size.cols, p.batch);
+           },
+       .call = [](const Problem&, const Views& view) -> DeviceOperation {
+         return Transpose{view(0), view(1)};
+       }},
+      {.operation = Operation::gemm,
+       .layout = "rrr",
+       .factors = 3,
+       .is_vector = false,
+       .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
+       .default_dtypes = {"f32", "f64"},
+       .default_sizes = {"64", "256", "1024"},
+       .gpu_roof_size = "2048",
+       .cpu_roof_size = "512",
+       .by_flops = true,
+       .copies = 4.5,
+       .plan =
+           [](const Problem& p) {
+             return oracle::plan_gemm(uint32_t(p.dtype), p.size.rows, p.size.cols, p.size.depth,
+                                      p.alpha, p.beta, p.batch);
+           },
+       .call = [](const Problem& p, const Views& view) -> DeviceOperation {
+         return Gemm{p.alpha, p.beta, view(0), view(1), view(2), p.numerics};
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+const Description& describe(Operation operation) {
+  return *std::ranges::find(descriptions(), operation, &Description::operation);
+}
+
+}  // namespace trine::bench

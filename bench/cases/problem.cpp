@@ -107,6 +107,26 @@ oracle::Operation host_operation(const Problem& p, const std::vector<void*>& dat
   return op;
 }
 
+std::vector<HostView> host_views(const Problem& p, const std::vector<void*>& data) {
+  oracle::Operation op = host_operation(p, data);
+  std::vector<HostView> views;
+  for (const oracle::Operand& operand : oracle::operands(op)) {
+    const trine_view& v = *operand.view;
+    views.push_back({static_cast<char*>(v.memory) + v.offset, Dtype(operand.dtype), v.rows, v.cols,
+                     v.batch, v.row_stride, v.col_stride, v.batch_stride});
+  }
+  return views;
+}
+
+void call_on_host(const Problem& p, const std::vector<HostView>& views,
+                  const HostOptions& options) {
+  switch (p.operation) {
+    case Operation::reduce: return reduce(p.function, p.map, p.axis, views[0], views[1], options);
+    case Operation::transpose: return transpose(views[0], views[1], options);
+    default: return gemm(p.alpha, views[0], views[1], p.beta, views[2], options);
+  }
+}
+
 DeviceOperation device_operation(const Problem& p, const std::vector<Place>& places) {
   oracle::Operation op = plan(p);
   const std::vector<oracle::Operand> operands = oracle::operands(op);

@@ -45,6 +45,10 @@ std::vector<uint64_t> operand_bytes(const Problem& problem);
 
 /// The description with host memory, one pointer an operand.
 oracle::Operation host_operation(const Problem& problem, const std::vector<void*>& data);
+/// The same as views for the one-line calls, and such a call, by the problem's function, map, axis and scalars.
+std::vector<HostView> host_views(const Problem& problem, const std::vector<void*>& data);
+void call_on_host(const Problem& problem, const std::vector<HostView>& views,
+                  const HostOptions& options);
 /// The operation over device memory: one (buffer, byte offset) an operand.
 struct Place {
   Buffer buffer;

@@ -57,9 +57,8 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
   }
   check(p);
   check_memory(p, true);
-  if (o.overlap_cpu) check_overlap(p);
-  const int chunks = std::max(parse_chunks(o.chunks), 2);
-  if (cuttable(p) < chunks)
+  const int chunks = parse_chunks(o.chunks);
+  if (operation != Operation::reduce && p.size.rows < chunks)
     throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), chunks));
   return p;
 }
@@ -78,7 +77,7 @@ std::vector<Problem> problems(const Options& o) {
 std::string way_text(const MeasuredWay& m) {
   if (m.way.cpu_rows != 0)
     return fmt::format("pipelined, cpu {:.2g}%",
-                       100 * double(m.way.cpu_rows) / double(cuttable(m.result.problem)));
+                       100 * double(m.way.cpu_rows) / double(m.result.problem.size.rows));
   return m.way.memory == "shared" ? "in place" : m.way.memory;
 }
 
@@ -96,7 +95,7 @@ std::vector<std::string> row_of(const MeasuredWay& m, const MeasuredWay* pageabl
   const bool compare = pageable && pageable->result.verified;
   row.insert(
       row.end(),
-      {m.way.memory == "pipelined" ? std::to_string(m.way.chunks) : "-", time_text(r.alloc),
+      {m.way.memory == "pipelined" ? std::to_string(strips_of(m.pass)) : "-", time_text(r.alloc),
        time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
        compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
        verdict_text(r)});
@@ -125,9 +124,9 @@ void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& 
     const auto [seconds, lane] = slowest_alone(*pinned);
     const Timeline timeline = timeline_of(m, seconds);
     timelines.push_back(to_json(timeline));
-    std::printf("\n%s, %s in %d chunks, %s\n", m.result.device.c_str(),
-                to_string(m.result.problem).c_str(), m.way.chunks,
-                time_text(timeline.seconds).c_str());
+    std::printf("\n%s, %s in %d chunk%s, %s\n", m.result.device.c_str(),
+                to_string(m.result.problem).c_str(), strips_of(m.pass),
+                strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds).c_str());
     for (const std::string& line : picture(timeline, 72)) std::printf("  %s\n", line.c_str());
     if (timeline.share) {
       std::printf(
@@ -140,9 +139,6 @@ void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& 
                   100 * timeline.cpu_rows, ratio_text(timeline.gain).c_str(),
                   *timeline.gain > 1 ? "" : ": no gain");
     }
-    if (m.pass.again)
-      std::printf(
-          "The chunks' sums left the rounding open, so the whole was summed again: no gain.\n");
   }
 }
 
@@ -240,9 +236,9 @@ Command add_transfers(CLI::App& app) {
   add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
   app.add_option("--function", o->function, "reduce: sum, min or max");
   app.add_option("--chunks", o->chunks,
-                 "of the pipeline: a number, or auto, the fastest of 2 … 32");
+                 "of the pipeline: a number, or auto, as the library cuts a call");
   app.add_flag("--overlap-cpu", o->overlap_cpu,
-               "the cpu computes a part of the rows while the device works");
+               "the cpu computes a part of a transpose's or gemm's rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
   return [o] { return transfers(*o); };
 }

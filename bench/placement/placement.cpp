@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <map>
 
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
-#include "bench/transfer/pipeline.hpp"
+#include "bench/timing/host_run.hpp"
+#include "bench/transfer/ways.hpp"
 #include "bench/ui/table.hpp"
 #include "oracle/philox.hpp"
 #include "oracle/values.hpp"
@@ -102,78 +104,20 @@ std::string to_string(const PlacementCase& which) {
 
 namespace {
 
-/// A case's operands for one device: in the program's memory, or in memory that the device pinned.
-class Operands {
- public:
-  Operands(const PlacementCase& which, const Device& device,
-           const std::vector<std::vector<std::byte>>& inputs)
-      : bytes_(operand_bytes(which.problem)) {
-    const bool pinned = which.where != Where::host;
-    for (size_t i = 0; i < bytes_.size(); ++i) {
-      const uint64_t bytes = std::max<uint64_t>(bytes_[i], 1);
-      if (pinned) {
-        pinned_.emplace_back(device, bytes, Memory::pinned);
-        data_.push_back(pinned_.back().host());
-      } else {
-        pageable_.emplace_back(bytes);
-        data_.push_back(pageable_.back().data());
-      }
-      if (i + 1 < bytes_.size())
-        std::memcpy(data_[i], inputs[i].data(), bytes_[i]);
-      else
-        std::memset(data_[i], 0xa5, bytes);
-    }
-  }
-  size_t size() const { return data_.size(); }
-  void* operator[](size_t i) const { return data_[i]; }
-  uint64_t bytes(size_t i) const { return bytes_[i]; }
-  const void* output() const { return data_.back(); }
-  uint64_t output_bytes() const { return bytes_.back(); }
-
- private:
-  std::vector<uint64_t> bytes_;
-  std::vector<Buffer> pinned_;
-  std::vector<std::vector<std::byte>> pageable_;
-  std::vector<void*> data_;
-};
-
-void call(const PlacementCase& which, const Device& device, const Operands& operands) {
-  const Problem& p = which.problem;
-  const Size& s = p.size;
-  const HostOptions options{.device = device.id(),
-                            .pinned = which.where != Where::host,
-                            .overlap = which.where != Where::host_pinned};
-  const auto matrix = [&](size_t operand, Dtype dtype, int64_t rows, int64_t cols) {
-    return host_row_major(operands[operand], dtype, rows, cols);
-  };
-  switch (p.operation) {
-    case Operation::gemm:
-      return gemm(1, matrix(0, p.dtype, s.rows, s.depth), matrix(1, p.dtype, s.depth, s.cols), 0,
-                  matrix(2, p.dtype, s.rows, s.cols), options);
-    case Operation::transpose:
-      return transpose(matrix(0, p.dtype, s.rows, s.cols), matrix(1, p.dtype, s.cols, s.rows),
-                       options);
-    default: {
-      const int64_t results = p.axis == Axis::all ? 1 : p.axis == Axis::each_row ? s.rows : s.cols;
-      return reduce(p.function, p.map, p.axis, matrix(0, p.dtype, s.rows, s.cols),
-                    matrix(1, p.result, results, 1), options);
-    }
-  }
-}
-
 /// A case on one device, timed as place() predicts it.
 class Contestant {
  public:
-  Contestant(const PlacementCase& which, const Device& device,
-             const std::vector<std::vector<std::byte>>& inputs)
-      : which_(which), device_(device), operands_(which, device, inputs) {
+  Contestant(const PlacementCase& which, const Device& device, const HostRun::Inputs& inputs)
+      : which_(which), on_host_(device, which.problem, inputs, which.where != Where::host) {
+    on_host_.options.overlap = which.where != Where::host_pinned;
     in_one_call_ = which.repeats == 1 || in_place(device);
     if (in_one_call_) return;
     queue_ = Queue(device);
     std::vector<Place> places;
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      buffers_.emplace_back(device, std::max<uint64_t>(operands_.bytes(i), 1));
-      places.push_back({buffers_.back()});
+    for (size_t i = 0; i < on_host_.operands(); ++i) {
+      const int64_t bytes = on_host_.bytes(i).rows;
+      places.push_back({Buffer(device, uint64_t(std::max<int64_t>(bytes, 1)))});
+      on_device_.push_back(vector(places[i].buffer, Dtype::b8, bytes));
     }
     operation_ = device_operation(which.problem, places);
   }
@@ -182,36 +126,31 @@ class Contestant {
   double seconds() {
     const auto begin = Clock::now();
     if (in_one_call_) {
-      call(which_, device_, operands_);
+      on_host_.call();
       return seconds_since(begin);
     }
-    const size_t output = operands_.size() - 1;
-    for (size_t i = 0; i < output; ++i) copy(queue_, on_host(i), on_device(i));
+    const size_t output = on_device_.size() - 1;
+    for (size_t i = 0; i < output; ++i) copy(queue_, on_host_.bytes(i), on_device_[i]);
     queue_.wait();
     const double in = seconds_since(begin);
     launch(queue_, operation_, "");
     queue_.wait();
     const double run = seconds_since(begin) - in;
-    copy(queue_, on_device(output), on_host(output));
+    copy(queue_, on_device_[output], on_host_.bytes(output));
     queue_.wait();
     return (seconds_since(begin) - run) / which_.repeats + run;
   }
-  const Operands& operands() const { return operands_; }
+  bool same_output(const Contestant& other) const {
+    const size_t bytes = size_t(on_host_.bytes(on_host_.operands() - 1).rows);
+    return std::memcmp(on_host_.output(), other.on_host_.output(), bytes) == 0;
+  }
 
  private:
-  HostView on_host(size_t i) const {
-    return host_vector(operands_[i], Dtype::b8, int64_t(operands_.bytes(i)));
-  }
-  View on_device(size_t i) const {
-    return vector(buffers_[i], Dtype::b8, int64_t(operands_.bytes(i)));
-  }
-
   const PlacementCase& which_;
-  Device device_;
-  Operands operands_;
+  HostRun on_host_;
   bool in_one_call_;
   Queue queue_;  ///< what follows is of several runs alone
-  std::vector<Buffer> buffers_;
+  std::vector<View> on_device_;
   DeviceOperation operation_;
 };
 
@@ -243,17 +182,15 @@ PlacementOutcome check_one(const PlacementCase& which, const std::vector<Device>
     outcome.predicted.emplace_back(candidate.device.id(), candidate.seconds);
 
   const std::vector<std::vector<std::byte>> inputs = inputs_of(which.problem, seed);
-  std::vector<Contestant> contestants;
-  contestants.reserve(devices.size());
+  std::deque<Contestant> contestants;
   std::vector<Samples> samples(devices.size());
   double slowest = 0;
   for (const Device& device : devices) {
-    Contestant& own = contestants.emplace_back(which, device, inputs);
+    Contestant& own =
+        contestants.emplace_back(which, device, HostRun::Inputs(inputs.begin(), inputs.end()));
     own.seconds();  // builds kernels, touches memory
     slowest = std::max(slowest, own.seconds());
-    const Operands& first = contestants[0].operands();
-    outcome.same_bits &=
-        std::memcmp(first.output(), own.operands().output(), first.output_bytes()) == 0;
+    outcome.same_bits &= own.same_output(contestants[0]);
   }
   const int turns =
       int(std::clamp(kTurnsSeconds / slowest, double(kFewestTurns), double(kMostTurns)));

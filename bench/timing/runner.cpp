@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/stats/measure.hpp"
+#include "host_run.hpp"
 #include "launches.hpp"
 #include "scrutiny.hpp"
 
@@ -112,6 +113,20 @@ void set_figure(Result& result, const Samples& samples, double seconds) {
 std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
                                      const std::string& rung) {
   return Resident(queue_, budget_, problem, expectation, rung).results();
+}
+
+std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectation,
+                                  const Result& kernel) {
+  std::vector<Result> results;
+  for (const bool pinned : {false, true}) {
+    Result result = kernel;
+    result.memory = pinned ? "pinned" : "pageable";
+    HostRun call(device_, problem, expectation, pinned);
+    call.options.rung = result.rung;
+    measure_passes(call, expectation, budget_, result);
+    results.push_back(result);
+  }
+  return results;
 }
 
 }  // namespace trine::bench

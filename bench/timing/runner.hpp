@@ -1,5 +1,5 @@
-// Measures one problem on one device: the kernel on resident data, and the whole program from and to
-// host memory with its phases apart. Every timed launch writes its own slot of a poisoned ring and
+// Measures one problem on one device: the kernel on resident data, and the one-line call
+// on host memory with its phases apart. Every timed launch writes its own slot of a poisoned ring and
 // reads its own window of the input; whole rings are checked, the first, some by chance, and the last.
 #pragma once
 
@@ -23,7 +23,8 @@ class Runner {
   /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 20 µs.
   std::vector<Result> resident(const Problem& problem, Expectation& expectation,
                                const std::string& rung);
-  /// The whole program, for pageable and for pinned host memory. `kernel` is the resident result.
+  /// The one-line call on host data, in pageable and in pinned memory, by the rung of `kernel`, the resident
+  /// result.
   std::vector<Result> whole(const Problem& problem, Expectation& expectation, const Result& kernel);
 
   const Device& device() const { return device_; }

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "bench/timing/json.hpp"
-#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {
@@ -31,17 +30,6 @@ std::string_view name(Lane lane) {
     case Lane::copy_out: return "copy out";
     default: return "cpu";
   }
-}
-
-double busy(const std::vector<Span>& spans, Lane lane) {
-  double seconds = 0;
-  for (const Span& span : spans)
-    if (span.lane == lane) seconds += span.end - span.begin;
-  return seconds;
-}
-
-bool uses(const std::vector<Span>& spans, Lane lane) {
-  return std::ranges::any_of(spans, [lane](const Span& span) { return span.lane == lane; });
 }
 
 double overlapped(const std::vector<Span>& spans) {
@@ -112,23 +100,6 @@ nlohmann::ordered_json to_json(const Timeline& timeline) {
   if (timeline.share) json["share"] = *timeline.share;
   if (timeline.gain) json["gain"] = *timeline.gain, json["cpu_rows"] = timeline.cpu_rows;
   return json;
-}
-
-std::vector<Strip> cut(int64_t total, int chunks, int64_t granule) {
-  if (total < chunks || chunks < 1)
-    throw Refusal(
-        fmt::format("{} rows or elements are too few to be cut into {} chunks", total, chunks));
-  if (total / chunks < granule) granule = 1;
-  const auto edge = [&](int i) {
-    if (i == chunks) return total;
-    // As total * i / chunks, which may not fit.
-    const int64_t at = total / chunks * i + total % chunks * i / chunks;
-    return at / granule * granule;
-  };
-  std::vector<Strip> strips;
-  strips.reserve(size_t(chunks));
-  for (int i = 0; i < chunks; ++i) strips.push_back({edge(i), edge(i + 1) - edge(i)});
-  return strips;
 }
 
 }  // namespace trine::bench

@@ -1,4 +1,4 @@
-// What overlapped with what: one span for each chunk in each lane of a pipeline, and what follows from
+// What overlapped with what: one span for each strip in each lane of a call, and what follows from
 // them: a picture in characters, the share of the slower of link and kernel, the JSON.
 #pragma once
 
@@ -8,20 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/cases/problem.hpp"
+#include "bench/timing/host_run.hpp"
 
 namespace trine::bench {
 
-enum class Lane { copy_in, kernel, copy_out, cpu };
-constexpr Lane kLanes[] = {Lane::copy_in, Lane::kernel, Lane::copy_out, Lane::cpu};
 std::string_view name(Lane lane);  ///< "copy in", "kernel", "copy out", "cpu"
-
-/// Seconds from the start of the pass.
-struct Span {
-  Lane lane = Lane::copy_in;
-  int index = 0;  ///< the chunk
-  double begin = 0, end = 0;
-};
 
 struct Timeline {
   Problem problem;
@@ -35,9 +26,6 @@ struct Timeline {
   std::vector<Span> spans;
 };
 
-/// Seconds that a lane was busy.
-double busy(const std::vector<Span>& spans, Lane lane);
-bool uses(const std::vector<Span>& spans, Lane lane);
 /// Seconds in which at least two lanes were busy at once.
 double overlapped(const std::vector<Span>& spans);
 /// Empty, or in words what no timeline can show: a span that ends before it begins, lies outside of
@@ -48,13 +36,5 @@ std::string impossible(const Timeline& timeline);
 std::vector<std::string> picture(const Timeline& timeline, int width);
 
 nlohmann::ordered_json to_json(const Timeline& timeline);
-
-/// A range of rows, or of whatever is cut.
-struct Strip {
-  int64_t begin = 0, count = 0;
-};
-/// `total` cut into `chunks` strips of about the same size, at multiples of `granule` where the strips
-/// are long enough. Throws Refusal where there is less than one for each.
-std::vector<Strip> cut(int64_t total, int chunks, int64_t granule);
 
 }  // namespace trine::bench

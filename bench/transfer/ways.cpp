@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <trine/abi.h>
+
 #include "bench/stats/measure.hpp"
 #include "bench/timing/side_by_side.hpp"
 
 namespace trine::bench {
 namespace {
+
+constexpr int64_t kGranule = 64;  ///< rows: the cpu's part is a multiple of so many
 
 Result described(const Device& device, const Problem& problem, const Way& way) {
   Result result;
@@ -20,48 +24,15 @@ Result described(const Device& device, const Problem& problem, const Way& way) {
   return result;
 }
 
-void settle(MeasuredWay& m, std::vector<Pass>& passes, const Samples& samples) {
-  const auto middle = passes.begin() + std::ptrdiff_t(passes.size() / 2);
-  std::ranges::nth_element(passes, middle, {}, &Pass::total);
-  m.pass = *middle;
-  const auto phase = [&](Lane lane) {
-    return uses(m.pass.spans, lane) ? std::optional(busy(m.pass.spans, lane)) : std::nullopt;
-  };
-  m.result.alloc = m.pass.alloc;
-  m.result.h2d = phase(Lane::copy_in);
-  m.result.kernel = phase(Lane::kernel);
-  m.result.d2h = phase(Lane::copy_out);
-  m.result.total = m.pass.total();
-  m.result.samples = int(samples.seconds.size());
-  m.result.spread = samples.spread();
-  m.result.rounds = {samples.median()};
-  m.result.interval = samples.interval();
-  m.result.roofs = {m.result.roof.value};
-  m.result.rate = work(m.result.problem) / std::max(*m.result.kernel, 1e-12);
-}
-
 MeasuredWay measure_way(const WaySettings& o, const Device& device, const Problem& problem,
                         Expectation& expectation, const Way& way) {
   MeasuredWay m{way, {}, described(device, problem, way)};
   try {
     m.result.take(choice_of(device, problem));
-    Pipeline pipeline(device, problem, expectation, way);
-    int turn = 0;
-    std::vector<Pass> passes;
-    const auto once = [&] {
-      const int w = turn++ % expectation.windows();
-      passes.push_back(pipeline.once(w));
-      const std::string wrong = expectation.check(w, pipeline.output(), m.result.numerics);
-      if (w == 0) m.result.digest = expectation.digest(pipeline.output());
-      if (m.result.failure.empty()) m.result.failure = wrong;
-      return passes.back().total();
-    };
-    m.result.first = once();
-    passes.clear();  // the first one compiles
-    const Samples samples = measure(
-        fmt::format("{} {} {}", device.id(), to_string(problem), way.memory), o.budget, 3, once);
-    settle(m, passes, samples);
-    if (m.result.failure.empty()) m.result.failure = impossible(timeline_of(m, 0));
+    HostRun run(device, problem, expectation, way.memory == "pinned" || way.memory == "pipelined");
+    set_way(run, way);
+    m.pass = measure_passes(run, expectation, o.budget, m.result);
+    if (m.result.verified) m.result.failure = impossible(timeline_of(m, 0));
     m.result.verified = m.result.failure.empty();
   } catch (const Error& error) {
     if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
@@ -69,23 +40,6 @@ MeasuredWay measure_way(const WaySettings& o, const Device& device, const Proble
     m.result.failure = error.what();
   }
   return m;
-}
-
-/// The number of chunks of which one pass is the fastest.
-int best_chunks(const Device& device, const Problem& problem, Expectation& expectation) {
-  constexpr uint64_t kLeast =
-      128 << 10;  // bytes a chunk: below, starting the copies is what counts
-  int best = 2;
-  double seconds = 0;
-  for (const int chunks : {2, 4, 8, 16, 32}) {
-    const bool small = footprint(problem) / uint64_t(chunks) < kLeast;
-    if (chunks > 2 && (small || cuttable(problem) < chunks)) break;
-    Pipeline pipeline(device, problem, expectation, {"pipelined", chunks});
-    pipeline.once(0);
-    const double once = std::min(pipeline.once(0).seconds, pipeline.once(0).seconds);
-    if (seconds == 0 || once < seconds) best = chunks, seconds = once;
-  }
-  return best;
 }
 
 /// One problem on one device, all ways.
@@ -97,15 +51,10 @@ class Session {
 
   std::vector<MeasuredWay> measure() {
     const std::string wrong = scrutinize(device_);
-    for (Way& way : ways_of(device_)) {
+    for (Way& way : ways_of(device_, problem_.operation)) {
       if (control_.stop()) break;
       show(way.memory);
-      if (way.memory == "pipelined") {
-        try {
-          way.chunks = o_.chunks;
-          if (way.chunks == 0) way.chunks = best_chunks(device_, problem_, expectation_);
-        } catch (const Error&) { way.chunks = 2; }  // measuring it says why
-      }
+      way.chunks = o_.chunks;
       measured_.push_back(measured(device_, way, wrong));
     }
     if (o_.overlap_cpu && !control_.stop()) overlap_cpu();
@@ -157,18 +106,19 @@ class Session {
     if (!cpu.result.verified) return measured_.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
     const auto balance = [&] {
-      way.cpu_rows = balanced_rows(problem_, way.chunks, device_all, cpu_all);
+      way.cpu_rows = balanced_rows(problem_.size.rows, device_all, cpu_all);
       return way.cpu_rows != 0;
     };
     // The two slow each other down: what each took beside the other corrects its part.
     for (int turn = 0; balance() && turn < 3; ++turn) {
-      Pipeline pipeline(device_, problem_, expectation_, way);
-      pipeline.once(0);
-      const Pass pass = pipeline.once(0);
+      HostRun run(device_, problem_, expectation_, true);
+      set_way(run, way);
+      run.once();
+      const Pass pass = run.once();
       double device_end = 0;
       for (const Span& span : pass.spans)
         if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
-      const double share = double(way.cpu_rows) / double(cuttable(problem_));
+      const double share = double(way.cpu_rows) / double(problem_.size.rows);
       device_all = device_end / (1 - share);
       cpu_all = busy(pass.spans, Lane::cpu) / share;
     }
@@ -176,7 +126,7 @@ class Session {
       control_.show("");
       std::printf("%s: the cpu's part of %s would be less than %lld rows: none\n",
                   device_.id().c_str(), to_string(problem_).c_str(),
-                  static_cast<long long>(granule(problem_)));
+                  static_cast<long long>(kGranule));
       return;
     }
     MeasuredWay with = measure_way(o_, device_, problem_, expectation_, way);
@@ -187,14 +137,17 @@ class Session {
   /// In turns, so that a machine that is slower for a while is so for both.
   double gain(const Way& without, MeasuredWay& with) {
     constexpr int kTurns = 7;
-    Pipeline plain(device_, problem_, expectation_, without);
-    Pipeline helped(device_, problem_, expectation_, with.way);
+    HostRun plain(device_, problem_, expectation_, true),
+        helped(device_, problem_, expectation_, true);
+    set_way(plain, without);
+    set_way(helped, with.way);
     Samples plain_times, helped_times;
-    const auto once = [&](Pipeline& pipeline, int turn, Samples& times) {
+    const auto once = [&](HostRun& run, int turn, Samples& times) {
       const int w = turn % expectation_.windows();
-      const double seconds = pipeline.once(w).seconds;
+      run.poison();
+      const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
       if (with.result.failure.empty())
-        with.result.failure = expectation_.check(w, pipeline.output(), with.result.numerics);
+        with.result.failure = expectation_.check(w, run.output(), with.result.numerics);
       if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
     };
     for (int turn = 0; turn <= kTurns; ++turn) {
@@ -215,6 +168,32 @@ class Session {
 
 }  // namespace
 
+bool in_place(const Device& device) {
+  const Facts& facts = device.facts();
+  return facts.kind == DeviceKind::cpu && (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+}
+
+std::vector<Way> ways_of(const Device& device, Operation operation) {
+  std::vector<Way> ways;
+  if (device.backend() != "cpu") ways = {{"pageable"}, {"pinned"}};
+  if (!ways.empty() && operation != Operation::reduce) ways.push_back({"pipelined"});
+  if (in_place(device)) ways.push_back({"shared"});
+  return ways;
+}
+
+void set_way(HostRun& run, const Way& way) {
+  run.options.in_place = way.memory == "shared";
+  run.options.overlap = way.memory == "pipelined";
+  run.options.strips = way.chunks;
+  run.cpu_rows = way.cpu_rows;
+}
+
+int strips_of(const Pass& pass) {
+  int strips = 0;
+  for (const Span& span : pass.spans) strips = std::max(strips, span.index + 1);
+  return strips;
+}
+
 std::vector<MeasuredWay> measure_ways(const WaySettings& settings, const Device& device,
                                       const Problem& problem, Expectation& expectation,
                                       Control& control) {
@@ -231,16 +210,14 @@ Timeline timeline_of(const MeasuredWay& m, double alone) {
     timeline.share = alone / timeline.seconds;
   } else {
     timeline.gain = m.gain;
-    timeline.cpu_rows = double(m.way.cpu_rows) / double(cuttable(m.result.problem));
+    timeline.cpu_rows = double(m.way.cpu_rows) / double(m.result.problem.size.rows);
   }
   return timeline;
 }
 
-int64_t balanced_rows(const Problem& problem, int chunks, double device, double cpu) {
-  const int64_t total = cuttable(problem), step = granule(problem);
-  const auto rows = int64_t(double(total) * device / (device + cpu)) / step * step;
-  const int64_t most = total - std::max<int64_t>(chunks, step);
-  return std::clamp<int64_t>(rows, 0, std::max<int64_t>(most, 0));
+int64_t balanced_rows(int64_t total, double device, double cpu) {
+  const auto rows = int64_t(double(total) * device / (device + cpu)) / kGranule * kGranule;
+  return std::clamp<int64_t>(rows, 0, std::max<int64_t>(total - kGranule, 0));
 }
 
 }  // namespace trine::bench

@@ -8,36 +8,6 @@
 namespace trine::bench {
 namespace {
 
-TEST(Cut, CoversEverythingOnce) {
-  for (const int64_t total : {1, 2, 7, 63, 64, 65, 1000, 1023, 4097, 1 << 20})
-    for (const int chunks : {1, 2, 3, 7, 8, 32})
-      for (const int64_t granule : {1, 32, 1024}) {
-        if (total < chunks) continue;
-        const std::vector<Strip> strips = cut(total, chunks, granule);
-        ASSERT_EQ(strips.size(), size_t(chunks));
-        int64_t next = 0;
-        for (const Strip& strip : strips) {
-          EXPECT_EQ(strip.begin, next) << total << " in " << chunks;
-          EXPECT_GT(strip.count, 0) << total << " in " << chunks;
-          if (total / chunks >= granule) { EXPECT_EQ(strip.begin % granule, 0); }
-          next += strip.count;
-        }
-        EXPECT_EQ(next, total);
-      }
-}
-
-TEST(Cut, HoldsForSizesBeyond32Bits) {
-  const int64_t total = (int64_t{1} << 62) + 12345;
-  const std::vector<Strip> strips = cut(total, 1000, 1024);
-  EXPECT_EQ(strips.back().begin + strips.back().count, total);
-  for (const Strip& strip : strips) EXPECT_GT(strip.count, 0);
-}
-
-TEST(Cut, RefusesMoreChunksThanRows) {
-  EXPECT_THROW(cut(3, 4, 1), Refusal);
-  EXPECT_THROW(cut(0, 1, 1), Refusal);
-}
-
 /// Two chunks, perfectly overlapped: in 0-1, 1-2; kernel 1-2, 2-3; out 2-3, 3-4.
 Timeline staircase() {
   Timeline timeline;

@@ -20,6 +20,9 @@ class Transfers(Program):
                 self.assertEqual(ways[device], {"shared"})
             else:
                 self.assertLessEqual({"pageable", "pinned", "pipelined"}, ways[device])
+                reduced = {r["memory"] for r in document["results"]
+                           if r["device"] == device and r["operation"] == "reduce"}
+                self.assertNotIn("pipelined", reduced)  # the library doesn't cut it
         self.assertEqual({r["operation"] for r in document["results"]}, {"reduce", "transpose", "gemm"})
         for result in document["results"]:
             self.assertTrue(result["verified"], result)
@@ -27,7 +30,7 @@ class Transfers(Program):
         self.assertIn("same bits", text)
 
     def test_every_way_gives_the_same_digest(self):
-        self.run_good("transfers", "reduce", "--size", "100003", "--dtype", "f32,f64,i32", "--chunks", "5",
+        self.run_good("transfers", "transpose", "--size", "1003x97", "--dtype", "f32,f64,i32", "--chunks", "5",
                       "--no-rates", *QUICK, "--json", self.path("t.json"))
         results = self.load("t.json")["results"]
         for dtype in ("f32", "f64", "i32"):
@@ -37,7 +40,7 @@ class Transfers(Program):
         self.run_good("transfers", "--size", "200", "--no-rates", "--chunks", "4", "--overlap-cpu", *QUICK,
                       "--json", self.path("t.json"))
         timelines = self.load("t.json")["timelines"]
-        self.assertEqual(len([t for t in timelines if "+" not in t["device"]]), 3 * (len(DEVICES) - 1))
+        self.assertEqual(len([t for t in timelines if "+" not in t["device"]]), 2 * (len(DEVICES) - 1))
         for timeline in timelines:
             helped = timeline["device"].endswith("+cpu")
             self.assertEqual("gain" in timeline, helped)
@@ -71,7 +74,6 @@ class Transfers(Program):
 
     def test_refuses_what_cannot_be(self):
         json_file = ("--json", self.path("t.json"))
-        self.refused("transfers", "reduce", "--size", "1", *json_file, word="too small")
         self.refused("transfers", "transpose", "--size", "7x100", "--chunks", "8", *json_file, word="8 chunks")
         self.refused("transfers", "--chunks", "0", *json_file, word="--chunks")
         self.refused("transfers", "--chunks", "many", *json_file, word="many")
@@ -80,7 +82,6 @@ class Transfers(Program):
         self.refused("transfers", "fft", *json_file, word="fft")
         self.refused("transfers", "reduce", "--function", "prod", *json_file, word="prod")
         self.refused("transfers", "gemm", "--dtype", "u32", *json_file, word="u32")
-        self.refused("transfers", "reduce", "--dtype", "f64", "--overlap-cpu", *json_file, word="f64")
         self.refused("transfers", "--size", "8", "--json", self.path("no/t.json"))
 
     def test_a_time_limit_ends_it_early(self):

@@ -35,36 +35,37 @@ void expect_covers(const Cutting& cutting, int64_t total, size_t count) {
 }
 
 TEST(Strips, CoverTheWhole) {
-  expect_covers(cutting_of(transpose_of(4096, 4096), true), 4096, 8);
-  expect_covers(cutting_of(transpose_of(5000, 3001), true), 5000, 7);
-  expect_covers(cutting_of(transpose_of(2048, 2048), true), 2048, 2);
-  expect_covers(cutting_of(gemm_of(4099, 4099, 4099), false), 4099, 7);
+  expect_covers(cutting_of(transpose_of(4096, 4096), {.pinned = true}), 4096, 8);
+  expect_covers(cutting_of(transpose_of(5000, 3001), {.pinned = true}), 5000, 7);
+  expect_covers(cutting_of(transpose_of(2048, 2048), {.pinned = true}), 2048, 2);
+  expect_covers(cutting_of(gemm_of(4099, 4099, 4099), {}), 4099, 7);
 }
 
 TEST(Strips, AreNotMadeOfWhatIsSmallOrCantBeCut) {
-  EXPECT_TRUE(cutting_of(transpose_of(2047, 2048), true).strips.empty());
-  EXPECT_LT(cutting_of(transpose_of(100, 1 << 20), true).strips.size(), 2u);  // less than a granule
-  EXPECT_TRUE(cutting_of(transpose_of(4096, 4096), false).strips.empty());
+  EXPECT_TRUE(cutting_of(transpose_of(2047, 2048), {.pinned = true}).strips.empty());
+  EXPECT_LT(cutting_of(transpose_of(100, 1 << 20), {.pinned = true}).strips.size(),
+            2u);  // less than a granule
+  EXPECT_TRUE(cutting_of(transpose_of(4096, 4096), {}).strips.empty());
   const Reduce sum{.input = vector({}, Dtype::f32, 1 << 28), .output = vector({}, Dtype::f32, 1)};
-  EXPECT_TRUE(cutting_of(sum, true).strips.empty());
+  EXPECT_TRUE(cutting_of(sum, {.pinned = true}).strips.empty());
   Gemm fast = gemm_of(4096, 4096, 4096);
   fast.numerics = Numerics::fast;
-  EXPECT_TRUE(cutting_of(fast, true).strips.empty());
+  EXPECT_TRUE(cutting_of(fast, {.pinned = true}).strips.empty());
 }
 
 TEST(Strips, CutTheLargerInput) {
   using Cuts = std::vector<Cut>;
   const Cuts rows{Cut::rows, Cut::none, Cut::rows}, cols{Cut::none, Cut::cols, Cut::cols};
-  EXPECT_EQ(cutting_of(gemm_of(4096, 4096, 4096), false).cuts, rows);
-  EXPECT_EQ(cutting_of(gemm_of(1000, 16384, 1000), false).cuts, cols);
+  EXPECT_EQ(cutting_of(gemm_of(4096, 4096, 4096), {}).cuts, rows);
+  EXPECT_EQ(cutting_of(gemm_of(1000, 16384, 1000), {}).cuts, cols);
   Gemm op = gemm_of(4096, 4096, 4096);
   op.c = col_major({}, Dtype::f32, 4096, 4096);
-  EXPECT_EQ(cutting_of(op, false).cuts, cols);
+  EXPECT_EQ(cutting_of(op, {}).cuts, cols);
   op = gemm_of(512, 512, 512);
   for (View* view : {&op.a, &op.b, &op.c}) view->batch = 32, view->batch_stride = 512 * 512;
   op.b.batch_stride = 0;
-  EXPECT_EQ(cutting_of(op, false).cuts, (Cuts{Cut::batch, Cut::none, Cut::batch}));
-  expect_covers(cutting_of(op, false), 32, 4);
+  EXPECT_EQ(cutting_of(op, {}).cuts, (Cuts{Cut::batch, Cut::none, Cut::batch}));
+  expect_covers(cutting_of(op, {}), 32, 4);
 }
 
 /// Calls on the fake with memory of its own, and how many launches and allocations they were.
@@ -282,6 +283,52 @@ TEST_F(CallsInStrips, KernelsWaitForCopiesAndCopiesForKernels) {
     panel.slow_copies(0);
     EXPECT_TRUE(batch.right()) << pinned;
   }
+}
+
+TEST_F(CallsInStrips, ATraceTellsEachStep) {
+  using Kind = HostStep::Kind;
+  Batch batch;
+  HostTrace trace;
+  options.trace = &trace;
+  for (const bool overlap : {true, false}) {
+    options.overlap = overlap;
+    for (int again = 0; again < 2; ++again) batch.run(options);  // it is written anew each time
+    EXPECT_TRUE(batch.right());
+    const int strips = overlap ? 3 : 1;
+    ASSERT_EQ(std::ssize(trace.steps), 3 * strips);
+    EXPECT_GE(trace.allocation, 0);
+    EXPECT_EQ(trace.steps[0].begin, 0);
+    for (int i = 0; i < 3 * strips; ++i) {
+      const HostStep& step = trace.steps[size_t(i)];
+      EXPECT_EQ(step.kind,
+                (std::array{Kind::copy_in, Kind::kernel, Kind::copy_out})[size_t(i / strips)]);
+      EXPECT_EQ(step.strip, i % strips);
+      EXPECT_LE(step.begin, step.end);
+      if (i >= strips) { EXPECT_GE(step.begin, trace.steps[size_t(i - strips)].end); }
+    }
+  }
+  options = {.device = "other:0", .trace = &trace};  // which computes in the host's memory
+  batch.run(options);
+  ASSERT_EQ(trace.steps.size(), 1u);
+  EXPECT_EQ(trace.steps[0].kind, Kind::kernel);
+  options.in_place = false;
+  batch.run(options);
+  EXPECT_GT(trace.steps.size(), 1u);
+  EXPECT_TRUE(batch.right());
+}
+
+TEST_F(CallsInStrips, AsManyAsAreWishedFor) {
+  const auto input = counting<double>(100 * 70);
+  std::vector<double> output(input.size());
+  const auto call = [&] { transpose(100, 70, input.data(), output.data(), options); };
+  options.pinned = true;
+  EXPECT_EQ(launches(call), 1);
+  options.strips = 3;
+  EXPECT_EQ(launches(call), 3);
+  EXPECT_EQ(output[1], input[70]);
+  EXPECT_EQ(output.back(), input.back());
+  options.strips = 1;
+  EXPECT_EQ(launches(call), 1);
 }
 
 TEST_F(CallsInStrips, TwoThreadsAtOnce) {

@@ -21,8 +21,29 @@
 
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace trine {
+
+/// A step of a call on host data, in seconds from the begin of its first step, by the device's clock.
+struct HostStep {
+  enum class Kind : uint32_t { copy_in, kernel, copy_out };
+  Kind kind = Kind::copy_in;
+  int strip = 0;  ///< which one; 0 where the call goes whole
+  double begin = 0, end = 0;
+};
+
+/// What a call on host data did and when. Timing costs an event before and after each step.
+///
+///   trine::HostTrace trace;
+///   trine::transpose(rows, cols, from, to, {.device = "cuda:0", .trace = &trace});
+///   for (const trine::HostStep& step : trace.steps) use(step.kind, step.end - step.begin);
+struct HostTrace {
+  double allocation =
+      0;  ///< seconds to get memory on the device, before the first step, by the host's clock
+  std::vector<HostStep>
+      steps;  ///< copies in, kernels, copies out, each in the strips' order; in place: the kernel
+};
 
 struct HostOptions {
   std::string_view device = "auto";            ///< "auto" picks by size and measured rates
@@ -30,8 +51,11 @@ struct HostOptions {
   Numerics numerics = Numerics::reproducible;  ///< what is asked of reduce and gemm
   bool pinned = false;                         ///< the host memory given is pinned already
   bool overlap = true;                         ///< false: no call is cut into strips
+  int strips = 0;            ///< at most so many, also of a small call; 0: as many as pay
+  bool in_place = true;      ///< false: copies also where the device computes in the host's memory
   Choice* choice = nullptr;  ///< where to write what was chosen (for the first strip), and why
   std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
+  HostTrace* trace = nullptr;        ///< where to write what was done when
 };
 
 /// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the

@@ -2,6 +2,7 @@
 // the device is a CPU), run, bring the results back; large ones in strips, so that
 // copies and kernels overlap.
 #include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "core/src/auto/placement.hpp"
@@ -79,12 +80,58 @@ Device device_for(const AnyOperation& planned, const HostOptions& options) {
   return std::move(verdict.device);
 }
 
+/// Times the steps of a call where that is asked for.
+class Tracer {
+ public:
+  explicit Tracer(HostTrace* trace) : trace_(trace) {}
+
+  /// Runs `step`, which enqueues on `queue`. Steps of one kind come one after the other, in one thread.
+  template <class Step>
+  void time(HostStep::Kind kind, int strip, Queue& queue, Step&& step) {
+    if (!trace_) return step();
+    Event begin = queue.record();
+    queue.flush();
+    step();
+    moments_[static_cast<std::size_t>(kind)].push_back({strip, std::move(begin), queue.record()});
+    queue.flush();
+  }
+  /// Memory has been got: what takes time from here on, a step says.
+  void allocated() {
+    if (trace_) trace_->allocation = std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  /// When all has passed.
+  void tell() const {
+    if (!trace_) return;
+    trace_->steps.clear();
+    const Event* origin = nullptr;
+    for (std::size_t kind = 0; kind < moments_.size(); ++kind)
+      for (const Moment& moment : moments_[kind]) {
+        if (!origin) origin = &moment.begin;
+        trace_->steps.push_back({static_cast<HostStep::Kind>(kind), moment.strip,
+                                 elapsed(*origin, moment.begin), elapsed(*origin, moment.end)});
+      }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Moment {
+    int strip;
+    Event begin, end;
+  };
+  HostTrace* trace_;
+  Clock::time_point start_ = Clock::now();
+  std::array<std::vector<Moment>, 3> moments_;  ///< by kind
+};
+
 /// A call on host data: its operation, and its operands, the output last.
 class HostCall {
  public:
   HostCall(const AnyValue& operation, const std::vector<ConstHostView>& data,
            const HostOptions& options)
-      : operation_(operation), is_(AnyOperation(operation).is), options_(options) {
+      : operation_(operation),
+        is_(AnyOperation(operation).is),
+        options_(options),
+        tracer_(options.trace) {
     for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], is_.operands[i]);
   }
 
@@ -96,8 +143,8 @@ class HostCall {
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
     reads_output_ = is_.reads_output(AnyOperation(planned).get());
     device_ = device_for(planned, options_);
-    if (Access::use(device_).in_place) return run_in_place();
-    if (!run_in_strips(cutting_of(planned, options_.pinned))) run_whole();
+    if (Access::use(device_).in_place && options_.in_place) return run_in_place();
+    if (!run_in_strips(cutting_of(planned, {options_.pinned, options_.strips}))) run_whole();
   }
 
  private:
@@ -113,13 +160,26 @@ class HostCall {
   Operand& output() { return operands_.back(); }
   bool is_read(std::size_t index) const { return reads_output_ || index + 1 < operands_.size(); }
   void tell(const Choice& choice) const {
+    tracer_.tell();
     if (options_.choice) *options_.choice = choice;
+  }
+
+  Choice launch(Queue& queue, const Operands& operands, int strip, std::string_view rung) {
+    Choice choice;
+    tracer_.time(HostStep::Kind::kernel, strip, queue,
+                 [&] { choice = detail::run(queue, over(operands), rung); });
+    return choice;
+  }
+  void fetch(Lane& lane, Operand& operand, int strip) {
+    tracer_.time(HostStep::Kind::copy_out, strip, lane.queue,
+                 [&] { operand.fetch(lane, options_.pinned); });
   }
 
   void run_in_place() {
     Lease lane(device_);
     for (Operand& operand : operands_) operand.wrap(device_);
-    const Choice choice = detail::run(lane->queue, over(operands_), options_.rung);
+    tracer_.allocated();
+    const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
     lane->queue.wait();
     tell(choice);
     lane.give_back();
@@ -129,12 +189,15 @@ class HostCall {
     Lease lane(device_);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
-      if (bytes == 0) continue;
-      operands_[i].place(Buffer(device_, bytes), 0);
-      if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
+      if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
     }
-    const Choice choice = detail::run(lane->queue, over(operands_), options_.rung);
-    output().fetch(*lane, options_.pinned);
+    tracer_.allocated();
+    tracer_.time(HostStep::Kind::copy_in, 0, lane->queue, [&] {
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
+    });
+    const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
+    fetch(*lane, output(), 0);
     lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
     tell(choice);
     lane.give_back();
@@ -209,18 +272,21 @@ class HostCall {
     std::vector<Operands> strips = strips_of(cutting);
     if (!takes(strips) || !place(strips, cutting.cuts)) return false;
     Lease in(device_), kernel(device_), out(device_);
+    tracer_.allocated();
     Choice choice;
     const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };
     const auto bring = [&](Lane& lane, int s) {
-      for (std::size_t i = 0; i < operands_.size(); ++i)
-        if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
-          strip(s)[i].bring(lane, options_.pinned);
+      tracer_.time(HostStep::Kind::copy_in, s, lane.queue, [&] {
+        for (std::size_t i = 0; i < operands_.size(); ++i)
+          if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
+            strip(s)[i].bring(lane, options_.pinned);
+      });
     };
     const auto compute = [&](Queue& queue, int s) {
-      const Choice chosen = detail::run(queue, over(strip(s)));
+      const Choice chosen = launch(queue, strip(s), s, {});
       if (s == 0) choice = chosen;
     };
-    const auto take = [&](Lane& lane, int s) { strip(s).back().fetch(lane, options_.pinned); };
+    const auto take = [&](Lane& lane, int s) { fetch(lane, strip(s).back(), s); };
     const Stages stages{static_cast<int>(strips.size()), bring, compute, take};
     if (!run_overlapped(*in, *kernel, *out, stages)) return false;
     tell(choice);
@@ -234,6 +300,7 @@ class HostCall {
   bool reads_output_ = false;
   const HostOptions& options_;
   Device device_;
+  Tracer tracer_;
 };
 
 }  // namespace

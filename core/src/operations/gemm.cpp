@@ -123,20 +123,20 @@ class GemmDescription final : public Description {
 
   /// By the batch where there is one, else by rows of a and c or columns of b and c, the other input in
   /// front.
-  Cutting cutting(const void* any, bool) const override {
+  Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics != Numerics::reproducible) return {};
     const Work all = work_of(op);
     const double moved = all.bytes_in + all.bytes_out;
     if (op.c.batch > 1)
-      return {cut(op.c.batch, moved, 1), {by_batch(op.a), by_batch(op.b), Cut::batch}};
+      return {cut(op.c.batch, moved, 1, wish), {by_batch(op.a), by_batch(op.b), Cut::batch}};
     const int64_t m = op.c.rows, n = op.c.cols;
     const bool row_major = op.c.row_stride >= op.c.col_stride;
     // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
     // ones the one that lies as c does.
     if (row_major ? m >= n / 2 : m / 2 > n)
-      return {cut(m, moved, kGranule), {Cut::rows, Cut::none, Cut::rows}};
-    return {cut(n, moved, kGranule), {Cut::none, Cut::cols, Cut::cols}};
+      return {cut(m, moved, kGranule, wish), {Cut::rows, Cut::none, Cut::rows}};
+    return {cut(n, moved, kGranule, wish), {Cut::none, Cut::cols, Cut::cols}};
   }
 
   void log(const Descriptor& call, Logged& entry) const override {

@@ -69,7 +69,7 @@ class Description : public Traits {
   virtual bool reads_output(const void*) const { return false; }
   /// What isn't the same for all operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
-  virtual Cutting cutting(const void*, bool) const { return {}; }
+  virtual Cutting cutting(const void*, const CutWish&) const { return {}; }
 
   /// Of a checked call: what a queue's history and the tuning table know of it.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
@@ -142,8 +142,8 @@ struct Checked {
 /// The call as it may be planned, on any device and without buffers.
 inline Checked plan_of(const AnyOperation& op) { return {op, nullptr, Mode::plan}; }
 Work work_of(const AnyOperation& op);
-inline Cutting cutting_of(const AnyOperation& op, bool pinned) {
-  return op.is.cutting(op.get(), pinned);
+inline Cutting cutting_of(const AnyOperation& op, const CutWish& wish) {
+  return op.is.cutting(op.get(), wish);
 }
 inline TunedCall tuned_call_of(const Checked& call) {
   TunedCall key = call.is.key(call.descriptor);

@@ -16,9 +16,10 @@ int64_t strips_of(double bytes) {
   return std::clamp(static_cast<int64_t>(bytes / kStripBytes), int64_t{1}, kMostStrips);
 }
 
-std::vector<Strip> cut(int64_t total, double bytes, int64_t granule) {
-  const int64_t wanted = strips_of(bytes);
+std::vector<Strip> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish) {
+  const int64_t wanted = wish.strips > 0 ? wish.strips : strips_of(bytes);
   if (wanted < 2) return {};
+  if (wish.strips > 0 && total / wanted < granule) granule = 1;
   const int64_t granules = (total + granule - 1) / granule;
   const int64_t each = (granules + wanted - 1) / wanted * granule;
   std::vector<Strip> strips;

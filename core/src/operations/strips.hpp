@@ -22,12 +22,18 @@ struct Cutting {
   std::vector<Cut> cuts;      ///< by operand, the output last
 };
 
+/// What decides whether and how a call is cut, beside the call.
+struct CutWish {
+  bool pinned = false;  ///< the host memory
+  int strips = 0;       ///< at most so many; 0: as many as pay
+};
+
 /// How many strips at most a call that moves so much is cut into; 1: it goes whole.
 int64_t strips_of(double bytes);
 
 /// Strips of about the same size, all but the last a multiple of `granule` long, none larger than the
-/// first; none where the call goes whole.
-std::vector<Strip> cut(int64_t total, double bytes, int64_t granule);
+/// first; none where the call goes whole. Wished for, strips may be shorter than that.
+std::vector<Strip> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 

@@ -69,16 +69,16 @@ class TransposeDescription final : public Description {
   }
 
   /// By the batch where there is one, else by the wider stride of the input.
-  Cutting cutting(const void* any, bool pinned) const override {
+  Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Transpose*>(any);
     const double moved = bytes(op.input) + bytes(op.output);
     if (op.input.batch > 1)
-      return {cut(op.input.batch, moved, 1), {by_batch(op.input), Cut::batch}};
-    if (!pinned)
+      return {cut(op.input.batch, moved, 1, wish), {by_batch(op.input), Cut::batch}};
+    if (!wish.pinned)
       return {};  // on one side the strips are narrow, which costs what overlapping saves
     if (op.input.row_stride >= op.input.col_stride)
-      return {cut(op.input.rows, moved, kGranule), {Cut::rows, Cut::cols}};
-    return {cut(op.input.cols, moved, kGranule), {Cut::cols, Cut::rows}};
+      return {cut(op.input.rows, moved, kGranule, wish), {Cut::rows, Cut::cols}};
+    return {cut(op.input.cols, moved, kGranule, wish), {Cut::cols, Cut::rows}};
   }
 
   void log(const Descriptor& call, Logged& entry) const override {

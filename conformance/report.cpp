@@ -1,5 +1,6 @@
 // Printing a report.
 #include <algorithm>
+#include <iomanip>
 #include <ostream>
 
 #include "verify.hpp"
@@ -12,7 +13,7 @@ constexpr size_t kShownOfEach = 3, kShownDetails = 40;
 void print_counts(const std::string& kind, const std::map<std::string, int64_t>& counts,
                   std::ostream& out) {
   out << "cases by " << kind << ":\n";
-  for (const auto& [name, count] : counts) out << "  " << count << "\t" << name << "\n";
+  for (const auto& [name, count] : counts) out << std::setw(10) << count << "  " << name << "\n";
 }
 
 void print_skips(const Report& report, std::ostream& out) {
@@ -20,7 +21,7 @@ void print_skips(const Report& report, std::ostream& out) {
   out << "skipped:\n";
   size_t shown = 0;
   for (const auto& [detail, count] : report.skip_details)
-    if (shown++ < kShownDetails) out << "  " << count << "\t" << detail << "\n";
+    if (shown++ < kShownDetails) out << std::setw(10) << count << "  " << detail << "\n";
   if (shown > kShownDetails) out << "  … and " << shown - kShownDetails << " more reasons\n";
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "bench/timing/best.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "ladder.hpp"
 
@@ -129,29 +130,26 @@ void print(const Pattern& pattern, const Device& device,
            const std::vector<std::vector<Result>>& measured) {
   const std::string method(common_method_of(measured));
   const Result* first = figure_of(measured.front(), method);
-  std::printf("\n%s, on %s, by the %s launch\n", pattern.title.c_str(), device.id().c_str(),
-              method.c_str());
-  std::vector<std::vector<std::string>> rows{
-      {pattern.what, "rung", "time", "sustained", "rate", "to the first", "of roof", "verified"}};
+  say("\n{}, on {}, by the {} launch", pattern.title, device.id(), method);
+  std::vector<std::vector<std::string>> rows{{pattern.what, "rung", "time", "single", "sustained",
+                                              "rate", "to the first", "of roof", "verified"}};
   for (size_t i = 0; i < measured.size(); ++i) {
     const Result &last = measured[i].back(), *figure = figure_of(measured[i], method);
     rows.push_back(line_of({pattern.lines[i].what, last.rung.empty() ? last.requested : last.rung},
                            measured[i], method,
                            {figure && first ? ratio_text(figure->rate / first->rate) : "-"}));
   }
-  print_table(rows, 2);
+  print_table(rows, 2, kOfEitherMethod);
   for (size_t i = 0; i < measured.size(); ++i)
     for (const Result& r : measured[i])
-      if (!r.verified)
-        std::printf("%s: %s: %s\n", verdict_text(r), pattern.lines[i].what.c_str(),
-                    r.failure.c_str());
+      if (!r.verified) say("{}: {}: {}", verdict_text(r), pattern.lines[i].what, r.failure);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 void show_access(LadderRun& run, const std::vector<Device>& devices) {
-  std::printf("(ours: all sizes; on a GPU beyond its L2)\n");
+  say("(ours: all sizes; on a GPU beyond its L2)");
   std::vector<std::vector<Pattern>> of_device;
   for (const Device& device : devices) of_device.push_back(patterns(sizes_for(device)));
   for (size_t p = 0; p < of_device.front().size(); ++p) {

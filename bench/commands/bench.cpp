@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
@@ -26,6 +27,7 @@
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
 #include "bench/ui/peers.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -223,21 +225,24 @@ void rename_counters(Run& run) {
 /// its head whether the run ended early: it is written when all is known.
 class Judging : public benchmark::BenchmarkReporter {
  public:
-  /// `out`: where it writes, else where Google Benchmark says.
+  /// `out`: where it writes, else the screen.
   Judging(std::unique_ptr<BenchmarkReporter> reporter, Registered& cases, const Control& control,
           std::ostream* out = nullptr)
       : reporter_(std::move(reporter)),
         out_(out),
         waits_(dynamic_cast<benchmark::JSONReporter*>(reporter_.get()) != nullptr),
-        in_words_(waits_ || dynamic_cast<benchmark::ConsoleReporter*>(reporter_.get()) != nullptr),
+        for_people_(dynamic_cast<benchmark::ConsoleReporter*>(reporter_.get()) != nullptr),
+        in_words_(waits_ || for_people_),
         cases_(cases),
         control_(control) {}
 
   bool ReportContext(const Context& context) override {
-    reporter_->SetOutputStream(out_ ? out_ : &GetOutputStream());
-    reporter_->SetErrorStream(out_ ? out_ : &GetErrorStream());
+    reporter_->SetOutputStream(out_ ? out_ : &text_);
+    reporter_->SetErrorStream(out_ ? out_ : &remarks_);
     if (waits_) context_.emplace(context);
-    return waits_ || reporter_->ReportContext(context);
+    const bool good = waits_ || reporter_->ReportContext(context);
+    show();
+    return good;
   }
   void ReportRuns(const std::vector<Run>& runs) override {
     control_.show("");
@@ -255,17 +260,32 @@ class Judging : public benchmark::BenchmarkReporter {
       waiting_.push_back(std::move(judged));
     else
       reporter_->ReportRuns(judged);
+    show();
   }
   void Finalize() override {
     if (waits_) reporter_->ReportContext(*context_);
     for (const std::vector<Run>& runs : waiting_) reporter_->ReportRuns(runs);
     reporter_->Finalize();
+    show();
   }
 
  private:
+  /// What it wrote for the screen. Lines for people are made to fit; JSON and CSV stay as they are.
+  void show() {
+    if (out_) return;
+    for (const auto& [text, file] : {std::pair(&remarks_, stderr), std::pair(&text_, stdout)}) {
+      std::string lines = std::exchange(*text, std::ostringstream()).str();
+      if (!for_people_)
+        std::fputs(lines.c_str(), file);
+      else if (!lines.empty())
+        print_lines(lines, 4, file);
+    }
+  }
+
   std::unique_ptr<BenchmarkReporter> reporter_;
   std::ostream* out_;
-  bool waits_, in_words_;
+  bool waits_, for_people_, in_words_;
+  std::ostringstream text_, remarks_;
   std::optional<Context> context_;
   std::vector<std::vector<Run>> waiting_;
   Registered& cases_;
@@ -296,7 +316,7 @@ std::unique_ptr<benchmark::BenchmarkReporter> file_reporter(const std::string& f
 /// Hands the flags to Google Benchmark. Of a value that it doesn't take it would print its help and exit.
 void initialize(const std::vector<std::string>& flags) {
   static std::string program = "trine bench";  // the reports name it, long after
-  std::vector<std::string> words;
+  std::vector<std::string> words{fmt::format("--benchmark_color={}", has_color())};
   for (const std::string& given : flags) {
     if (!given.starts_with("--benchmark_") && !given.starts_with("--v="))
       throw Refusal(
@@ -363,7 +383,7 @@ int bench(const Options& o, const std::vector<std::string>& flags) {
     if (one.measured) outcome = Outcome::good;
   for (const Case& one : cases) {
     if (one.failure.empty()) continue;
-    std::fprintf(stderr, "FAILED: %s: %s\n", one.name.c_str(), one.failure.c_str());
+    print_lines(fmt::format("FAILED: {}: {}", one.name, one.failure), 2, stderr);
     outcome = Outcome::failed;
   }
   return ended(control, outcome, stderr);

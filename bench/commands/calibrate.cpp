@@ -11,6 +11,7 @@
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -41,9 +42,8 @@ Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Con
 std::vector<Result> print_wrong(std::vector<Result> results) {
   std::erase_if(results, [](const Result& r) { return r.verified || r.skipped; });
   for (const Result& r : results)
-    std::printf("WRONG: %s%s%s, %s%s: %s\n", r.device.c_str(), r.rung.empty() ? "" : " by ",
-                r.rung.c_str(), to_string(r.problem).c_str(),
-                r.why.empty() ? "" : fmt::format(" ({})", r.why).c_str(), r.failure.c_str());
+    say("WRONG: {}{}{}, {}{}: {}", r.device, r.rung.empty() ? "" : " by ", r.rung,
+        to_string(r.problem), r.why.empty() ? "" : fmt::format(" ({})", r.why), r.failure);
   return results;
 }
 
@@ -52,19 +52,18 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   Document document{.command = "calibrate"};
   document.results = print_wrong(check_choices(devices, control));
   if (!document.results.empty()) {
-    std::printf(
-        "Times of wrong results are worth nothing: nothing was measured or saved, an earlier "
-        "calibration stays. `trine sweep --best` takes a wrong rung out of the tuning table.\n");
+    say("Times of wrong results are worth nothing: nothing was measured or saved, an earlier "
+        "calibration stays. `trine sweep --best` takes a wrong rung out of the tuning table.");
     return finish(document, control, o.json, Outcome::failed);
   }
   const Calibrated done = measure_all(o, devices, control);
   const bool nothing = done.rounds == 0;
   if (nothing) {
-    std::printf("No round came to its end: nothing was saved, an earlier calibration stays.\n");
+    say("No round came to its end: nothing was saved, an earlier calibration stays.");
   } else {
     for (size_t i = 0; i < done.files.size(); ++i)
-      std::printf("%s: %d round%s, saved in %s\n", devices[i].id().c_str(), done.rounds,
-                  done.rounds == 1 ? "" : "s", done.files[i].c_str());
+      say("{}: {} round{}, saved in {}", devices[i].id(), done.rounds, done.rounds == 1 ? "" : "s",
+          done.files[i]);
     const std::vector<Crossing> crossings = all_crossings(devices);
     print_crossings(crossings);
     for (const Crossing& crossing : crossings)

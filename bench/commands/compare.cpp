@@ -21,6 +21,7 @@
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/peers.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -115,9 +116,7 @@ Company company_of(const Options& o, const std::vector<Runner>& runners,
 
 void print_left(const Turns& turns, int rounds) {
   for (const Turns::Left& run : turns.left())
-    std::printf(
-        "The run at place %d left after %lld of %d rounds: what came after was measured without "
-        "it.\n",
+    say("The run at place {} left after {} of {} rounds: what came after was measured without it.",
         run.place, static_cast<long long>(run.rounds), rounds);
 }
 
@@ -168,7 +167,7 @@ int compare(const Options& o) {
   const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   check_rungs(o.rungs, devices, operations_of(o.cases));
   print_heading(devices);
-  std::printf("%s", peer_text.c_str());
+  if (!peer_text.empty()) print_lines(peer_text);
   std::vector<Runner> runners;
   runners.reserve(devices.size());
   for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);

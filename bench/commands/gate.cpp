@@ -14,6 +14,7 @@
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -27,7 +28,7 @@ struct Options {
 nlohmann::ordered_json run_of(const std::string& path) {
   nlohmann::ordered_json run = read_json(path);
   if (run.is_object() && run.value("partial", false))
-    std::printf("%s is partial: that run ended early.\n", path.c_str());
+    say("{} is partial: that run ended early.", path);
   return run;
 }
 
@@ -111,23 +112,19 @@ std::string tests_of(int in_turns, int apart) {
 void print_method(const std::vector<Comparison>& all, const Options& o) {
   const Kind in_turns = kind_of(all, true), apart = kind_of(all, false);
   const int cases = in_turns.cases + apart.cases;
-  std::printf(
-      "%d cases: %zu slower, %zu faster, %zu the same, %zu ambiguous; %zu failed, %zu missing.\n"
-      "By ranks of the rounds: shift by Hodges and Lehmann with its 90 %% interval; slower or "
-      "faster by "
-      "more than %g %%\nby %s at 5 %%, corrected for %d cases by Holm.\n",
+  say("{} cases: {} slower, {} faster, {} the same, {} ambiguous; {} failed, {} missing. By ranks "
+      "of the rounds: shift by Hodges and Lehmann with its 90 % interval; slower or faster by more "
+      "than {:g} % by {} at 5 %, corrected for {} cases by Holm.",
       int(all.size()), count(all, Verdict::slower), count(all, Verdict::faster),
       count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
       count(all, Verdict::missing), 100 * share_of(o.threshold),
-      tests_of(in_turns.cases, apart.cases).c_str(), cases);
-  if (in_turns.cases > 0)
-    std::printf("In turns the shift is that of the pairs, not of the two medians.\n");
+      tests_of(in_turns.cases, apart.cases), cases);
+  if (in_turns.cases > 0) say("In turns the shift is that of the pairs, not of the two medians.");
   for (const bool paired : {true, false}) {
     const Kind& kind = paired ? in_turns : apart;
     const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
     if (kind.cases > 0 && kind.least < size_t(needed))
-      std::printf(
-          "With %zu rounds nothing can be told from chance among so many cases: %d are needed.\n",
+      say("With {} rounds nothing can be told from chance among so many cases: {} are needed.",
           kind.least, needed);
   }
 }
@@ -139,10 +136,8 @@ void print_rounds_for_same(const std::vector<Comparison>& all, double margin) {
     if (c.verdict == Verdict::ambiguous && !c.drifted)
       if (const double needed = rounds_for_same(c, margin); needed > 0) rounds.push_back(needed);
   if (rounds.empty()) return;
-  std::printf(
-      "Varying as they do, ambiguous cases that haven't changed would be called the same with "
-      "about %.0f "
-      "rounds (half of them)\nto %.0f (all), nine times in ten.\n",
+  say("Varying as they do, ambiguous cases that haven't changed would be called the same with "
+      "about {:.0f} rounds (half of them) to {:.0f} (all), nine times in ten.",
       std::ceil(median(rounds)), std::ceil(*std::max_element(rounds.begin(), rounds.end())));
 }
 
@@ -152,8 +147,8 @@ void print_drifts(const std::vector<Comparison>& all, double margin) {
   for (const std::string& device : devices) {
     const double drift = drift_of(all, device);
     if (std::abs(drift) < std::min(margin, 0.02)) continue;
-    std::printf("%s itself was %.1f %% %s: so far apart are its roofs, which no build changes.\n",
-                device.c_str(), 100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
+    say("{} itself was {:.1f} % {}: so far apart are its roofs, which no build changes.", device,
+        100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
   }
 }
 

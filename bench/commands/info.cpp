@@ -8,6 +8,7 @@
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -40,6 +41,10 @@ std::string tuning_words(const Device& device) {
                      table.rows.size(), gains, table.path);
 }
 
+void print_fact(const char* what, const std::string& text) {
+  print_lines(fmt::format("             {:12}  {}", what, text), 27);
+}
+
 void print_device(const Facts& listed) {
   Facts facts = listed;
   std::string failure, tuned, calibrated;
@@ -49,17 +54,17 @@ void print_device(const Facts& listed) {
     tuned = tuning_words(device);
     calibrated = calibration(device);
   } catch (const Error& error) { failure = error.what(); }
-  std::printf("  %-10s %s (%s)\n", listed.id.c_str(), facts.name.c_str(), facts.vendor.c_str());
-  std::printf("             driver        %s\n", facts.driver.c_str());
-  std::printf("             units         %u, %.1f GiB of memory, at most %.1f GiB a buffer\n",
-              facts.compute_units, double(facts.memory_bytes) / 0x1p30,
-              double(facts.max_buffer_bytes) / 0x1p30);
-  if (!facts.pci.empty()) std::printf("             PCI           %s\n", facts.pci.c_str());
-  std::printf("             capabilities  %s\n", capability_words(facts.capabilities).c_str());
-  if (!facts.probe.empty()) std::printf("             probe         %s\n", facts.probe.c_str());
-  if (!tuned.empty()) std::printf("             tuning        %s\n", tuned.c_str());
-  if (!calibrated.empty()) std::printf("             calibration   %s\n", calibrated.c_str());
-  if (!failure.empty()) std::printf("             can't be opened: %s\n", failure.c_str());
+  say("  {:10} {} ({})", listed.id, facts.name, facts.vendor);
+  print_fact("driver", facts.driver);
+  print_fact("units", fmt::format("{}, {:.1f} GiB of memory, at most {:.1f} GiB a buffer",
+                                  facts.compute_units, double(facts.memory_bytes) / 0x1p30,
+                                  double(facts.max_buffer_bytes) / 0x1p30));
+  if (!facts.pci.empty()) print_fact("PCI", facts.pci);
+  print_fact("capabilities", capability_words(facts.capabilities));
+  if (!facts.probe.empty()) print_fact("probe", facts.probe);
+  if (!tuned.empty()) print_fact("tuning", tuned);
+  if (!calibrated.empty()) print_fact("calibration", calibrated);
+  if (!failure.empty()) say("             can't be opened: {}", failure);
 }
 
 int info(const std::string& json) {
@@ -71,20 +76,18 @@ int info(const std::string& json) {
                                   {"devices", devices_json()}};
     write_json(json, all);
   }
-  std::printf("trine %s on %s\n", version(), host_sentence().c_str());
+  say("trine {} on {}", version(), host_sentence());
   for (const BackendInfo& backend : backends()) {
     const bool is_absent = !backend.reason.empty() && backend.devices.empty();
-    std::printf(
-        "%s%s: %s\n", backend.name.c_str(),
-        backend.extends.empty() ? "" : fmt::format(" (rung pack for {})", backend.extends).c_str(),
-        is_absent ? fmt::format("absent: {}", backend.reason).c_str() : backend.build.c_str());
+    say("{}{}: {}", backend.name,
+        backend.extends.empty() ? "" : fmt::format(" (rung pack for {})", backend.extends),
+        is_absent ? fmt::format("absent: {}", backend.reason) : backend.build);
     for (const Facts& facts : backend.devices) print_device(facts);
-    if (!is_absent && !backend.reason.empty())
-      std::printf("  absent     %s\n", backend.reason.c_str());
+    if (!is_absent && !backend.reason.empty()) say("  absent     {}", backend.reason);
   }
   std::string folders;
   for (const std::string& folder : search_path()) folders += (folders.empty() ? "" : ", ") + folder;
-  std::printf("searched: %s\n", folders.c_str());
+  say("searched: {}", folders);
   return kExitGood;
 }
 

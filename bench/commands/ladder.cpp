@@ -12,6 +12,7 @@
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/peers.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -32,23 +33,22 @@ std::string ratio_to(const Result* figure, double seconds) {
 void print_climb(const Runner& runner, const Problem& problem,
                  const std::vector<std::vector<Result>>& rungs) {
   const std::string method(common_method_of(rungs));
-  std::printf("\n%s on %s, steps by the %s launch\n", to_string(problem).c_str(),
-              runner.device().id().c_str(), method.c_str());
+  say("\n{} on {}, steps by the {} launch", to_string(problem), runner.device().id(), method);
   std::vector<std::vector<std::string>> rows{
-      {"rung", "time", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};
+      {"rung", "time", "single", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};
   double before = 0, first = 0;
   for (const std::vector<Result>& results : rungs) {
     const Result* stepped = figure_of(results, method);
     const Result& any = results.front();
     rows.push_back(line_of({any.rung.empty() ? any.requested : any.rung}, results, method,
                            {ratio_to(stepped, before), ratio_to(stepped, first)}));
-    if (any.built_in) rows.back().back() += ", built-in choice";
+    if (any.built_in) rows.back().back() += ", built-in";
     if (!stepped) continue;
     before = *stepped->kernel;
     if (first == 0) first = before;
   }
-  print_table(rows, 1);
-  if (std::any_of(rungs.begin(), rungs.end(), is_above_roof)) std::printf("%s\n", kAboveRoofNote);
+  print_table(rows, 1, kOfEitherMethod);
+  if (std::any_of(rungs.begin(), rungs.end(), is_above_roof)) say("{}", kAboveRoofNote);
   for (const auto& results : rungs) print_reasons(results);
   std::fflush(stdout);
 }
@@ -84,7 +84,7 @@ int ladder(const Options& o) {
   const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   check_rungs(o.rungs, devices, operations_of(cases));
   print_heading(devices);
-  std::printf("%s", peer_text.c_str());
+  if (!peer_text.empty()) print_lines(peer_text);
   use_tuning(false);  // a ladder ends with the backend's own choice
 
   Control control(o.measuring.limit);
@@ -98,7 +98,7 @@ int ladder(const Options& o) {
       Runner runner(device, o.measuring.budget);
       climb(run, runner, problem, o.rungs.empty() ? ladder_of(device, problem, o.peers) : o.rungs);
     }
-  if (run.sampled) std::printf("%s\n", kSampledNote);
+  if (run.sampled) say("{}", kSampledNote);
   return finish(run.document, control, o.measuring.json, outcome_of(run.document.results));
 }
 
@@ -110,12 +110,12 @@ std::vector<std::string> line_of(std::vector<std::string> head, const std::vecto
   const Result* sustained = figure_of(results, "sustained");
   std::vector<std::string> row = std::move(head);
   if (single && figure) {
-    row.insert(row.end(), {time_text(single->kernel),
+    row.insert(row.end(), {time_text(figure->kernel), time_text(single->kernel),
                            sustained ? time_text(sustained->kernel) : "-", rate_text(*figure)});
     row.insert(row.end(), ratios.begin(), ratios.end());
     row.push_back(share_text(*figure, 1));
   } else {
-    row.resize(row.size() + 4 + ratios.size(), "-");
+    row.resize(row.size() + 5 + ratios.size(), "-");
   }
   row.emplace_back(verdict_text(results.back()));
   return row;

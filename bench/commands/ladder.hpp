@@ -9,10 +9,13 @@
 
 namespace trine::bench {
 
-/// A line of a table: `head`, then time, sustained, rate by `method`, `ratios`, share of the roof, verdict;
+/// A line of a table: `head`, then time by `method`, single, sustained, rate by `method`, `ratios`, share of the roof, verdict;
 /// "-" for every figure where one is wrong or missing.
 std::vector<std::string> line_of(std::vector<std::string> head, const std::vector<Result>& results,
                                  std::string_view method, const std::vector<std::string>& ratios);
+
+/// The columns of such a table that only --wide prints.
+inline const std::vector<std::string> kOfEitherMethod{"single", "sustained"};
 
 /// Measures and prints one ladder: rung, time, rate, step and cumulative speed-up, share of the roof.
 void climb(LadderRun& run, Runner& runner, const Problem& problem,

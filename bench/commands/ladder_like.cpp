@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bench/published/readings.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "ladder.hpp"
 
@@ -93,15 +94,14 @@ void print_verified(const std::vector<Measured>& measured, const Device& device)
   const auto here = count([](const Measured& each) { return !each.results.empty(); });
   const auto good = count([](const Measured& each) { return kernel_of(each) != nullptr; });
   if (here == 0)
-    std::printf("%s has none of these rungs.\n", device.id().c_str());
+    say("{} has none of these rungs.", device.id());
   else
-    std::printf("%d of %d verified.\n", int(good), int(here));
+    say("{} of {} verified.", int(good), int(here));
 }
 
 void print_break_evens(const Table& table, const std::vector<Measured>& measured) {
   for (const BreakEven& each : break_evens(table, measured))
-    std::printf("Break-even with %s at %s: %s\n", columns_of(table)[0].c_str(), each.column.c_str(),
-                each.text.c_str());
+    say("Break-even with {} at {}: {}", columns_of(table)[0], each.column, each.text);
 }
 
 void print_readings(const Readings& readings) {
@@ -117,7 +117,7 @@ void print_readings(const Readings& readings) {
     row.push_back(each.verdict);
     rows.push_back(row);
   }
-  std::printf("\n%s\n", readings.title.c_str());
+  say("\n{}", readings.title);
   print_table(rows, 2);
 }
 
@@ -126,21 +126,19 @@ void print_remarks(const Table& table, const std::vector<Measured>& measured,
                    const Device& device) {
   const auto any = [&](auto is) { return std::any_of(measured.begin(), measured.end(), is); };
   if (any([](const Measured& each) { return is_above_roof(each.results); }))
-    std::printf("%s\n", kAboveRoofNote);
+    say("{}", kAboveRoofNote);
   const auto lacks = [&](bool of_device) {
     return table.lines[0].column.empty() && any([&](const Measured& each) {
              return each.results.empty() && (each.line->site == Site::device) == of_device;
            });
   };
-  if (lacks(true))
-    std::printf("not here: %s has no such rung, or not with these parameters.\n",
-                device.id().c_str());
-  if (lacks(false)) std::printf("not here: there is no cpu backend, or it has no such rung.\n");
+  if (lacks(true)) say("not here: {} has no such rung, or not with these parameters.", device.id());
+  if (lacks(false)) say("not here: there is no cpu backend, or it has no such rung.");
   std::set<std::string> said;
   for (const Measured& each : measured)
     for (const Result& r : each.results)
       if (!r.failure.empty() && said.insert(r.failure).second)
-        std::printf("%s: %s: %s\n", verdict_text(r), each.line->rung.c_str(), r.failure.c_str());
+        say("{}: {}: {}", verdict_text(r), each.line->rung, r.failure);
 }
 
 nlohmann::ordered_json number(double value) {
@@ -279,9 +277,9 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     if (run.control.stop()) return;
     if (!is_one_of(table, operations)) continue;
     const std::vector<Measured> measured = measure(run, device, table);
-    std::printf("\n%s %s: %s, on %s\n", std::string(document.number).c_str(),
-                std::string(document.name).c_str(), table.title.c_str(), device.id().c_str());
-    if (!table.ours.empty()) std::printf("(ours: %s)\n", table.ours.c_str());
+    say("\n{} {}: {}, on {}", std::string(document.number), std::string(document.name), table.title,
+        device.id());
+    if (!table.ours.empty()) say("(ours: {})", table.ours);
     const bool plainly = table.lines[0].column.empty();
     print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
     if (!plainly) print_verified(measured, device);
@@ -294,7 +292,7 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     std::fflush(stdout);
     if (is_first_of_its_case(document, table)) climb_own(run, device, document, table);
   }
-  if (!document.remark.empty()) std::printf("\n%s\n", document.remark.c_str());
+  if (!document.remark.empty()) say("\n{}", document.remark);
 }
 
 }  // namespace trine::bench

@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <trine/trine.hpp>
 #include <utility>
 #include <vector>
 
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace {
 
@@ -45,6 +47,7 @@ int main(int argc, char** argv) {
   const auto add = [&](const char* name, const char* help, Command (*make)(CLI::App&)) {
     CLI::App* subcommand = app.add_subcommand(name, help);
     commands.emplace_back(subcommand, make(*subcommand));
+    if (std::string_view(name) != "report") add_screen_options(*subcommand);
     for (CLI::Option* option : subcommand->get_options())
       if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
   };

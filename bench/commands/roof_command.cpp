@@ -12,6 +12,7 @@
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -29,7 +30,7 @@ std::string value_text(const DeviceRoof& roof, double value) {
 }
 
 void print_roofs(const Device& device, const std::vector<DeviceRoof>& roofs) {
-  std::printf("\nRoofs of %s\n", device.id().c_str());
+  say("\nRoofs of {}", device.id());
   std::vector<std::vector<std::string>> rows{
       {"roof", "dtype", "memory", "measured", "nominal", "share"}};
   for (const DeviceRoof& roof : roofs)
@@ -71,7 +72,7 @@ std::vector<std::string> row_of(const Result& r, const Ceilings& measured,
              {time_text(seconds), rate_text(r), done > 0 ? rate_text(done, "flop/s") : "-",
               percent_text(r.rate, measured.at(r.problem)),
               percent_text(r.rate, nominal.at(r.problem)), verdict_text(r)});
-  if (r.built_in) row.back() += ", built-in choice";
+  if (r.built_in) row.back() += ", built-in";
   return row;
 }
 
@@ -80,13 +81,12 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
                   const std::vector<DeviceRoof>& roofs, const Device& device) {
   const Ceilings measured = measured_ceilings(roofs, problem),
                  nominal = nominal_ceilings(roofs, problem);
-  std::printf("\n%s on %s: %.3g flop/byte%s%s\n", to_string(problem).c_str(), device.id().c_str(),
-              intensity(problem), ridge_text("ridge at", measured, problem).c_str(),
-              ridge_text("nominal", nominal, problem).c_str());
+  say("\n{} on {}: {:.3g} flop/byte{}{}", to_string(problem), device.id(), intensity(problem),
+      ridge_text("ridge at", measured, problem), ridge_text("nominal", nominal, problem));
   std::vector<std::vector<std::string>> rows{{"rung", "method", "kernel", "rate", "operations",
                                               "of measured roof", "of nominal", "verified"}};
   for (const Result& result : results) rows.push_back(row_of(result, measured, nominal));
-  print_table(rows, 2);
+  print_table(rows, 2, {"operations"});
   print_reasons(results);
   std::fflush(stdout);
 }
@@ -140,7 +140,7 @@ int roof(const Options& o) {
       document.results.insert(document.results.end(), results.begin(), results.end());
     }
   }
-  if (sampled) std::printf("%s\n", kSampledNote);
+  if (sampled) say("{}", kSampledNote);
   document.arrays["roofs"] = all;
   return finish(document, control, o.measuring.json, outcome_of(document.results, !all.empty()));
 }

@@ -11,6 +11,7 @@
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -132,7 +133,7 @@ Device device_for(const Options& o, const Problem& p) {
   if (o.device != "auto") return open(o.device);
   const Placement placement =
       std::visit([](const auto& op) { return place(op, Where::host); }, planned(p));
-  std::printf("auto: %s\n", placement.sentence.c_str());
+  say("auto: {}", placement.sentence);
   return placement.device;
 }
 
@@ -219,15 +220,14 @@ int run_one(const Options& o) {
   write_npy(o.output, result);
 
   const double total = phases.alloc + phases.h2d + phases.kernel + phases.d2h;
-  std::printf("%s\n%s\n", to_string(p).c_str(), choice.sentence().c_str());
-  std::printf(
-      "alloc %s, host→device %s, kernel %s, device→host %s, total %s (kernel: its first call, "
-      "compilation included)\n",
-      time_text(phases.alloc).c_str(), time_text(phases.h2d).c_str(),
-      time_text(phases.kernel).c_str(), time_text(phases.d2h).c_str(), time_text(total).c_str());
+  say("{}\n{}", to_string(p), choice.sentence());
+  say("alloc {}, host→device {}, kernel {}, device→host {}, total {} (kernel: its first call, "
+      "compilation included)",
+      time_text(phases.alloc), time_text(phases.h2d), time_text(phases.kernel),
+      time_text(phases.d2h), time_text(total));
   const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0 && !o.fast;
-  std::printf("wrote %s, not verified%s\n", o.output.c_str(),
-              is_plain ? ": `trine compare --input` holds such a call against the oracle" : "");
+  say("wrote {}, not verified{}", o.output,
+      is_plain ? ": `trine compare --input` holds such a call against the oracle" : "");
   return kExitGood;
 }
 

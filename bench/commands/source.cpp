@@ -1,13 +1,8 @@
 // `trine ladder --source RUNG`: the text of a rung's kernel, in CUDA and in OpenCL side by side.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -15,6 +10,7 @@
 #include "backends/kit/words.hpp"
 #include "bench/commands/ladder.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "kernel_texts.h"
 
 namespace trine::bench {
@@ -52,24 +48,9 @@ std::vector<Text> all_texts() {
   return texts;
 }
 
-/// In columns of a terminal: bytes that begin a character.
-size_t width_of(std::string_view line) {
-  return size_t(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-size_t width_of(const Text& text) {
+size_t width_of_text(const Text& text) {
   size_t width = width_of(text.path);
   for (std::string_view line : text.lines) width = std::max(width, width_of(line));
-  return width;
-}
-
-size_t terminal_width() {
-  size_t width = 80;
-  winsize size{};
-  if (const char* columns = std::getenv("COLUMNS"))
-    std::from_chars(columns, columns + std::strlen(columns), width);
-  else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    width = size.ws_col;
   return width;
 }
 
@@ -98,7 +79,7 @@ double likeness(const Words& a, const Words& b) {
 /// Prints two texts beside each other, with gaps where one of them says more, so that lines which say
 /// the same stand side by side: the pairing of most likeness.
 void print_beside(const Text& left, const Text& right) {
-  const size_t rows = left.lines.size(), cols = right.lines.size(), width = width_of(left);
+  const size_t rows = left.lines.size(), cols = right.lines.size(), width = width_of_text(left);
   std::vector<Words> of_left, of_right;
   for (std::string_view line : left.lines) of_left.push_back(words_of(line));
   for (std::string_view line : right.lines) of_right.push_back(words_of(line));
@@ -135,7 +116,7 @@ void print_texts(const std::vector<Text>& texts) {
     print_alone(first, ": one text for both languages");
   } else if (texts.size() == 1) {
     print_alone(first, first.path.starts_with("cuda/") ? ": CUDA alone" : ": OpenCL alone");
-  } else if (width_of(first) + 3 + width_of(last) <= terminal_width()) {
+  } else if (width_of_text(first) + 3 + width_of_text(last) <= terminal_width().value_or(80)) {
     print_beside(first, last);
   } else {
     print_alone(first, ":");

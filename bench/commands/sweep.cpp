@@ -17,6 +17,7 @@
 #include "bench/timing/swept.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -319,16 +320,15 @@ int Sweep::run() {
   use_tuning(false);  // the backends' own choices are what the others are held against
   for (const auto& group : groups) sweep_group(group, runners);
   for (const std::string& path : paths_)
-    std::printf("Saved for %s; selection reads it from now on (TRINE_TUNING=off: not).\n",
-                path.c_str());
+    say("Saved for {}; selection reads it from now on (TRINE_TUNING=off: not).", path);
   return finish(document_, control_, o_.measuring.json,
                 verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
 }
 
 int forget() {
   const std::vector<std::string> paths = forget_tuning();
-  for (const std::string& path : paths) std::printf("removed %s\n", path.c_str());
-  if (paths.empty()) std::printf("there is no tuning table\n");
+  for (const std::string& path : paths) say("removed {}", path);
+  if (paths.empty()) say("there is no tuning table");
   return kExitGood;
 }
 

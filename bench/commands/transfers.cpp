@@ -15,6 +15,7 @@
 #include "bench/transfer/ways.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -83,7 +84,7 @@ std::string way_text(const MeasuredWay& m) {
 
 std::vector<std::string> row_of(const MeasuredWay& m, const MeasuredWay* pageable) {
   const Result& r = m.result;
-  std::vector<std::string> row{r.device, way_text(m), r.rung};
+  std::vector<std::string> row{r.device, way_text(m), is_wide() ? r.rung : bare(r.rung)};
   if (r.skipped) {
     row.resize(12, "-");
     row.back() = "refused";
@@ -124,20 +125,20 @@ void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& 
     const auto [seconds, lane] = slowest_alone(*pinned);
     const Timeline timeline = timeline_of(m, seconds);
     timelines.push_back(to_json(timeline));
-    std::printf("\n%s, %s in %d chunk%s, %s\n", m.result.device.c_str(),
-                to_string(m.result.problem).c_str(), strips_of(m.pass),
-                strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds).c_str());
-    for (const std::string& line : picture(timeline, 72)) std::printf("  %s\n", line.c_str());
+    say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem), strips_of(m.pass),
+        strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
+    for (const std::string& line :
+         picture(timeline, int(std::min<size_t>(72, screen_width() - 14))))
+      say("  {}", line);
     if (timeline.share) {
-      std::printf(
-          "The slower of link and kernel ('%s') takes %s alone, %.0f %% of the pipelined time; two "
-          "lanes were busy at once for %.0f %% of it.\n",
-          std::string(name(lane)).c_str(), time_text(seconds).c_str(), 100 * *timeline.share,
+      say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
+          "two lanes were busy at once for {:.0f} % of it.",
+          name(lane), time_text(seconds), 100 * *timeline.share,
           100 * overlapped(timeline.spans) / timeline.seconds);
     } else {
-      std::printf("With the cpu on %.2g %% of the rows meanwhile it is %s as fast as without%s.\n",
-                  100 * timeline.cpu_rows, ratio_text(timeline.gain).c_str(),
-                  *timeline.gain > 1 ? "" : ": no gain");
+      say("With the cpu on {:.2g} % of the rows meanwhile it is {} as fast as without{}.",
+          100 * timeline.cpu_rows, ratio_text(timeline.gain),
+          *timeline.gain > 1 ? "" : ": no gain");
     }
   }
 }
@@ -145,10 +146,10 @@ void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& 
 void print_rates(const Device& device, Control& control, nlohmann::ordered_json& roofs,
                  double budget) {
   if (!has_link(device)) {
-    std::printf("\n%s computes in the host's memory: nothing is copied.\n", device.id().c_str());
+    say("\n{} computes in the host's memory: nothing is copied.", device.id());
     return;
   }
-  std::printf("\nCopies between the host and %s, by size\n", device.id().c_str());
+  say("\nCopies between the host and {}, by size", device.id());
   std::vector<std::vector<std::string>> rows{
       {"size", "to device", "pinned", "to host", "pinned", "both ways, pinned"}};
   LinkRates last;
@@ -196,13 +197,13 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
       document.results.push_back(m.result);
     }
   control.show("");
-  std::printf("\n%s\n", to_string(problem).c_str());
-  print_table(rows);
+  say("\n{}", to_string(problem));
+  print_table(rows, 3, {"chunks", "alloc", "sync"});
   for (const std::vector<MeasuredWay>& session : sessions) {
     for (const MeasuredWay& m : session)
       if (!m.result.failure.empty())
-        std::printf("%s: %s on %s: %s\n", verdict_text(m.result), way_text(m).c_str(),
-                    m.result.device.c_str(), m.result.failure.c_str());
+        say("{}: {} on {}: {}", verdict_text(m.result), way_text(m), m.result.device,
+            m.result.failure);
     print_overlap(session, timelines);
   }
   std::fflush(stdout);

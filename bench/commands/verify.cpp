@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
+#include <sstream>
 
 #include "bench/cases/cases.hpp"
 #include "bench/timing/json.hpp"
@@ -12,6 +12,7 @@
 #include "bench/ui/commands.hpp"
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -51,8 +52,9 @@ int verify_all(conformance::Options& options, double limit, const std::string& j
   const conformance::Report report = conformance::verify(options);
   control.show("");
   if (!json.empty()) write_json(json, report_json(report));
-  conformance::print(report, std::cout);
-  std::cout.flush();
+  std::ostringstream text;
+  conformance::print(report, text);
+  print_lines(text.str());
   return ended(control, report.passed()     ? Outcome::good
                         : report.failed > 0 ? Outcome::failed
                                             : Outcome::nothing);

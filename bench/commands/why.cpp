@@ -11,6 +11,7 @@
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -61,7 +62,7 @@ std::vector<Candidate> resident(const Problem& problem, int repeats,
       all.push_back(placed(problem, Where::device, repeats, there, {}).candidates.at(0));
     } catch (const Error& error) {
       if (devices.size() == 1) throw;
-      std::printf("%s can't: %s\n", device.id().c_str(), error.what());
+      say("{} can't: {}", device.id(), error.what());
     }
   }
   if (all.empty()) throw Refusal("none of these devices can run it");
@@ -86,19 +87,19 @@ int why(const Options& o) {
   std::vector<Candidate> candidates;
   if (where == Where::device) {
     candidates = resident(problem, o.repeats, devices);
-    std::printf("%s\n", resident_sentence(candidates).c_str());
+    say("{}", resident_sentence(candidates));
   } else {
     const Placement placement = placed(problem, where, o.repeats, {}, devices);
     candidates = placement.candidates;
-    std::printf("%s: %s\n", placement.device.id().c_str(), placement.sentence.c_str());
-    std::printf("%s\n", placement.choice.sentence().c_str());
+    say("{}: {}", placement.device.id(), placement.sentence);
+    say("{}", placement.choice.sentence());
   }
   // Break-even sizes are of one run over whole arrays.
   if (o.repeats != 1 || problem.axis != Axis::all) return kExitGood;
   for (size_t i = 1; i < candidates.size(); ++i)
     for (const Crossing& crossing : break_even(problem.operation, problem.function, problem.dtype,
                                                where, candidates[0].device, candidates[i].device))
-      std::printf("%s\n", crossing.sentence.c_str());
+      say("{}", crossing.sentence);
   return kExitGood;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "bench/cases/operations.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -55,16 +56,30 @@ std::string interval_text(const Result& r) {
   return arms_text(r.interval.low, *r.kernel, r.interval.high);
 }
 
+constexpr const char* kHead[] = {
+    "size",      "device", "rung",    "time",         "single",   "±",
+    "sustained", "rate",   "of roof", "alloc",        "host→dev", "dev→host",
+    "total",     "pinned", "vs cpu",  "total vs cpu", "vs peer",  "verified"};
+const std::vector<std::string> kHidden{"single",   "±",     "sustained", "alloc",       "host→dev",
+                                       "dev→host", "total", "pinned",    "total vs cpu"};
+
+/// The rung in few words: its parameters where they were asked for, or with --wide.
+std::string rung_text(const Result& r) {
+  std::string text = r.rung.empty() || (!r.requested.empty() && !is_wide()) ? r.requested : r.rung;
+  if (r.requested.empty() && !is_wide()) text = bare(text);
+  return r.vendor() ? text + " (peer)" : text;
+}
+
 std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r) {
-  std::string rung = r.rung.empty() ? r.requested : r.rung;
-  if (r.vendor()) rung += " (peer)";
-  std::vector<std::string> row{to_string(r.problem.operation, r.problem.size), r.device, rung};
+  std::vector<std::string> row{to_string(r.problem.operation, r.problem.size), r.device,
+                               rung_text(r)};
   if (r.skipped) {
-    row.resize(17, "-");
+    row.resize(std::size(kHead), "-");
     row.back() = "refused";
     return row;
   }
   const Result* sustained = find(all, r, "resident", "sustained");
+  const Result& figure = sustained ? *sustained : r;
   const Result* pageable = find(all, r, "pageable", "single");
   const Result* pinned = find(all, r, "pinned", "single");
   const Result* cpu = cpu_at(all, r.problem.size, "resident");
@@ -73,18 +88,20 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
     return time_text(of ? of->*member : std::optional<double>());
   };
   const auto ratio = [](std::optional<double> a, std::optional<double> b) {
-    return a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt;
+    return ratio_text(a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt);
   };
-  row.insert(
-      row.end(),
-      {time_text(r.kernel), interval_text(r), sustained ? time_text(sustained->kernel) : "-",
-       rate_text(sustained ? *sustained : r), share_text(sustained ? *sustained : r),
-       phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
-       phase(pageable, &Result::d2h), phase(pageable, &Result::total),
-       phase(pinned, &Result::total), ratio_text(cpu ? ratio(cpu->kernel, r.kernel) : std::nullopt),
-       ratio_text(cpu_whole && pageable ? ratio(cpu_whole->total, pageable->total) : std::nullopt),
-       ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio)});
-  row.push_back(verdict_text(r));
+  const auto of = [](const Result* result, auto member) {
+    return result ? result->*member : std::optional<double>();
+  };
+  row.insert(row.end(),
+             {time_text(figure.kernel), time_text(r.kernel), interval_text(r),
+              phase(sustained, &Result::kernel), rate_text(figure), share_text(figure),
+              phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
+              phase(pageable, &Result::d2h), phase(pageable, &Result::total),
+              phase(pinned, &Result::total), ratio(of(cpu, &Result::kernel), r.kernel),
+              ratio(of(cpu_whole, &Result::total), of(pageable, &Result::total)),
+
+              ratio_text(figure.peer_ratio ? figure.peer_ratio : r.peer_ratio), verdict_text(r)});
   for (const Result* other : {sustained, pageable, pinned})
     if (other != nullptr && !other->verified) row.back() = "WRONG";
   return row;
@@ -142,10 +159,8 @@ std::string pays_text(const std::vector<Pair>& found, const Result* Pair::*cpu,
 void print_failures(const std::vector<Result>& all) {
   for (const Result& r : all)
     if (!r.failure.empty())
-      std::printf("%s: %s on %s%s: %s\n", verdict_text(r),
-                  r.rung.empty() ? "the default rung" : r.rung.c_str(), r.device.c_str(),
-                  r.memory == "resident" ? "" : fmt::format(" ({})", r.memory).c_str(),
-                  r.failure.c_str());
+      say("{}: {} on {}{}: {}", verdict_text(r), r.rung.empty() ? "the default rung" : r.rung,
+          r.device, r.memory == "resident" ? "" : fmt::format(" ({})", r.memory), r.failure);
 }
 
 }  // namespace
@@ -187,16 +202,19 @@ void Report::add(const std::vector<Result>& results, bool sampled) {
 
 void Report::finish() {
   if (results_.empty()) return;
-  std::printf("\n%s\n", heading(results_.front().problem).c_str());
-  std::vector<std::vector<std::string>> rows{
-      {"size", "device", "rung", "kernel", "±", "sustained", "rate", "of roof", "alloc", "host→dev",
-       "dev→host", "total", "pinned", "vs cpu", "total vs cpu", "vs peer", "verified"}};
-  for (const Result& r : results_)
-    if (r.memory == "resident" && r.method == "single") rows.push_back(row_of(results_, r));
-  print_table(rows);
-  if (is_above_roof(results_)) std::printf("%s\n", kAboveRoofNote);
+  say("\n{}", heading(results_.front().problem));
+  std::vector<std::vector<std::string>> rows{{std::begin(kHead), std::end(kHead)}};
+  const Size* size = nullptr;
+  for (const Result& r : results_) {
+    if (r.memory != "resident" || r.method != "single") continue;
+    if (size && !(*size == r.problem.size)) rows.emplace_back();
+    size = &r.problem.size;
+    rows.push_back(row_of(results_, r));
+  }
+  print_table(rows, 3, kHidden);
+  if (is_above_roof(results_)) say("{}", kAboveRoofNote);
   print_failures(results_);
-  if (sampled_) std::printf("%s\n", kSampledNote);
+  if (sampled_) say("{}", kSampledNote);
   std::vector<std::string> devices;
   for (const Result& r : results_)
     if (!r.device.starts_with("cpu") &&
@@ -204,7 +222,7 @@ void Report::finish() {
       devices.push_back(r.device);
   for (const std::string& device : devices) {
     const std::string sentence = observation(results_, device);
-    if (!sentence.empty()) std::printf("%s\n", sentence.c_str());
+    if (!sentence.empty()) say("{}", sentence);
   }
   std::fflush(stdout);
   results_.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
@@ -38,8 +39,7 @@ void print_reasons(const std::vector<Result>& results) {
   for (const Result& r : results) {
     if (r.failure.empty()) continue;
     const std::string& rung = r.rung.empty() ? r.requested : r.rung;
-    std::printf("%s: %s: %s\n", verdict_text(r),
-                rung.empty() ? "the device's own choice" : rung.c_str(), r.failure.c_str());
+    say("{}: {}: {}", verdict_text(r), rung.empty() ? "the device's own choice" : rung, r.failure);
   }
 }
 

@@ -48,6 +48,9 @@ inline constexpr const char* kSampledNote =
     "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all bits with each "
     "other.";
 
+/// "shared" of "shared:tile=32".
+inline std::string bare(const std::string& rung) { return rung.substr(0, rung.find(':')); }
+
 /// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
 /// "same bits", "within bound", "refused" or "WRONG".
 std::string rate_text(const Result& result);

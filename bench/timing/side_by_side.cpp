@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -24,8 +25,6 @@ Result without_figure(const Problem& problem, const Device& device, const std::s
   result.failure = reason;
   return result;
 }
-
-std::string bare(const std::string& rung) { return rung.substr(0, rung.find(':')); }
 
 bool is_vendor(const Device& device, Operation operation, const std::string& rung) {
   for (const RungInfo& info : device.rungs(operation))
@@ -70,9 +69,7 @@ std::vector<Device> chosen_devices(const std::vector<std::string>& names) {
   for (const Facts& facts : trine::devices()) {
     try {
       devices.push_back(open(facts.id));
-    } catch (const Error& error) {
-      std::printf("%s is left out: %s\n", facts.id.c_str(), error.what());
-    }
+    } catch (const Error& error) { say("{} is left out: {}", facts.id, error.what()); }
   }
   if (devices.empty()) throw Refusal("there is no device; `trine info` says why");
   // The cpu first: it is what the others are compared with.
@@ -115,10 +112,10 @@ void mark_built_in(std::vector<Result>& results, const Device& device) {
 }
 
 void print_heading(const std::vector<Device>& devices) {
-  std::printf("trine %s, %s\n", version(), host_sentence().c_str());
+  say("trine {}, {}", version(), host_sentence());
   for (const Device& device : devices)
-    std::printf("%s: %s, %s%s\n", device.id().c_str(), device.facts().name.c_str(),
-                device.facts().driver.c_str(), tuned_words(device).c_str());
+    say("{}: {}, {}{}", device.id(), device.facts().name, device.facts().driver,
+        tuned_words(device));
 }
 
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,

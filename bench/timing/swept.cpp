@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "side_by_side.hpp"
 
@@ -15,22 +16,23 @@ namespace {
 std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
   const Result& first = trial.results.front();
   std::vector<std::string> row{to_string(first.problem.operation, first.problem.size), trial.rung};
-  row.resize(8, "-");
+  row.resize(9, "-");
   const Result *single = trial.figure("single"), *sustained = trial.figure("sustained");
-  row[7] = "WRONG";
+  row[8] = "WRONG";
   if (!single) return row;
   const Result& figure = sustained ? *sustained : *single;
-  row[2] = time_text(single->kernel);
-  if (sustained) row[3] = time_text(sustained->kernel);
-  row[4] = rate_text(figure);
-  row[5] = share_text(figure);
+  row[2] = time_text(figure.kernel);
+  row[3] = time_text(single->kernel);
+  if (sustained) row[4] = time_text(sustained->kernel);
+  row[5] = rate_text(figure);
+  row[6] = share_text(figure);
   const Trial& built_in = swept.trials.front();
   const std::string_view method = common_method({&trial.results, &built_in.results});
   if (const Result* standing = built_in.figure(method))
-    row[6] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
-  row[7] = verdict_text(figure);
-  if (&trial == &built_in) row[7] += ", built-in choice";
-  if (trial.rung == swept.best) row[7] += ", best";
+    row[7] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
+  row[8] = verdict_text(figure);
+  if (&trial == &built_in) row[8] += ", built-in";
+  if (trial.rung == swept.best) row[8] += ", best";
   return row;
 }
 
@@ -46,9 +48,9 @@ void print_sweep(const Device& device, const std::vector<Swept>& all) {
   std::string title = to_string(all.front().problem);
   const std::string size = to_string(all.front().problem.operation, all.front().problem.size);
   title.erase(title.find(" " + size), size.size() + 1);
-  std::printf("\n%s on %s\n", title.c_str(), device.id().c_str());
-  std::vector<std::vector<std::string>> rows{
-      {"size", "rung", "kernel", "sustained", "rate", "of roof", "vs built-in", "verified"}};
+  say("\n{} on {}", title, device.id());
+  std::vector<std::vector<std::string>> rows{{"size", "rung", "time", "single", "sustained", "rate",
+                                              "of roof", "vs built-in", "verified"}};
   std::set<std::string> notes;
   for (const Swept& swept : all) {
     std::vector<const Trial*> order;
@@ -69,13 +71,13 @@ void print_sweep(const Device& device, const std::vector<Swept>& all) {
       const Result *left = a->figure("single"), *right = b->figure("single");
       return left && (!right || *left->kernel < *right->kernel);
     });
+    if (rows.size() > 1) rows.emplace_back();
     for (const Trial* trial : order) rows.push_back(row_of(swept, *trial));
   }
-  print_table(rows, 2);
-  for (const std::string& line : notes) std::printf("%s\n", line.c_str());
+  print_table(rows, 2, {"single", "sustained"});
+  for (const std::string& line : notes) say("{}", line);
   for (const Swept& swept : all)
-    std::printf("%s: %s.\n", to_string(swept.problem.operation, swept.problem.size).c_str(),
-                swept.sentence.c_str());
+    say("{}: {}.", to_string(swept.problem.operation, swept.problem.size), swept.sentence);
   std::fflush(stdout);
 }
 

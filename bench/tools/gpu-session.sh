@@ -29,10 +29,10 @@ step_random() {
   timeout $((${CALLS:-150} + 90)) "$trine" verify --random "${CALLS:-150}" --seed "${SEED:-1}" $(on) --json "$out/random.json"
 }
 step_floors() { timeout 560 "$package/floors.sh" "$trine" "$out/floors" "$devices"; }
-step_compare() { timeout 300 "$trine" compare --peers $(on) --json "$out/compare.json"; }
+step_compare() { timeout 300 "$trine" compare --wide --peers $(on) --json "$out/compare.json"; }
 step_ladders() { timeout 580 "$package/ladders.sh" "$trine" "$out/ladders" "$devices" ${PARTS:-}; }
-step_roof() { timeout 300 "$trine" roof $(on) --json "$out/roof.json"; }
-step_transfers() { timeout 200 "$trine" transfers --overlap-cpu $(on) --json "$out/transfers.json"; }
+step_roof() { timeout 300 "$trine" roof --wide $(on) --json "$out/roof.json"; }
+step_transfers() { timeout 200 "$trine" transfers --wide --overlap-cpu $(on) --json "$out/transfers.json"; }
 step_calibrate() {
   local seed
   timeout 450 "$trine" calibrate $(on) --json "$out/calibrate.json" || return

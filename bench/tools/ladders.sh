@@ -28,7 +28,7 @@ for part in "${parts[@]}"; do
   esac
   {
     echo "\$ trine ladder ${arguments[*]}"
-    "$trine" ladder "${arguments[@]}" ${devices:+--device "$devices"} --json "$out/$part.json"
+    "$trine" ladder --wide "${arguments[@]}" ${devices:+--device "$devices"} --json "$out/$part.json"
   } > "$out/$part.txt" 2>&1 || failed=1
   echo "ladders: $part done, exit so far $failed" >&2
 done

@@ -23,7 +23,7 @@ def compare(device, rung, path=PACKS, size="512", dtype="f32", operation="transp
     with tempfile.TemporaryDirectory() as folder:
         file_name = os.path.join(folder, "r.json")
         command = [TRINE, "compare", operation, "--size", size, "--dtype", dtype, "--device", device,
-                   "--values", values, "--min-time", min_time, "--json", file_name]
+                   "--values", values, "--min-time", min_time, "--wide", "--json", file_name]
         done = subprocess.run(command + (["--rung", rung] if rung else []), capture_output=True, text=True,
                               timeout=280, env={**os.environ, **MAPPED, "TRINE_BACKEND_PATH": path})
         results = []
@@ -54,7 +54,7 @@ class Liars(unittest.TestCase):
     def bench(self, rung, *more, operation="transpose", size="512"):
         """Exit code, words on stderr, and the first case in the JSON."""
         command = [TRINE, "bench", operation, "--size", size, "--dtype", "f32", "--device", "cpu", "--rung", rung,
-                   "--benchmark_min_time=0.01", "--benchmark_format=json", *more]
+                   "--benchmark_min_time=0.01", "--benchmark_format=json", "--wide", *more]
         done = subprocess.run(command, capture_output=True, text=True, timeout=280,
                               env={**os.environ, **MAPPED, "TRINE_BACKEND_PATH": PACKS})
         cases = json.loads(done.stdout)["benchmarks"]
@@ -90,7 +90,7 @@ class Liars(unittest.TestCase):
 
     def command(self, *words, path=PACKS, data=""):
         """Exit code and output of `trine` with its measurements saved in `data`."""
-        done = subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=280,
+        done = subprocess.run([TRINE, *words, "--wide"], capture_output=True, text=True, timeout=280,
                               env={**os.environ, **MAPPED, "TRINE_BACKEND_PATH": path, "TRINE_DATA_DIR": data})
         return done.returncode, done.stdout + done.stderr
 

@@ -28,6 +28,11 @@ def trine(*words, env=None):
     return subprocess.run([TRINE, *words], capture_output=True, text=True, timeout=300, env=environment(env))
 
 
+def too_wide(text):
+    """The lines of more than 100 columns; colours take none."""
+    return [line for line in re.sub("\033\\[[0-9;]*m", "", text).splitlines() if len(line) > 100]
+
+
 def on_terminal(*words, env=None, told=lambda run, text: None):
     """Exit code and text of a run that prints to a terminal, so progress is part of it. told(run, text) is called
     whenever there is more."""

@@ -79,7 +79,7 @@ class TestLadder(Program):
                 self.assertEqual((top["rung"], top["parameters"]), chosen[device])
                 self.assertEqual([r.get("built_in", False) for r in results],
                                  [r["rung"] == top["rung"] for r in results])
-                marked = [line for line in text.splitlines() if line.endswith("same bits, built-in choice")]
+                marked = [line for line in text.splitlines() if line.endswith("same bits, built-in")]
                 self.assertTrue(marked and all(line.startswith(top["rung"]) for line in marked), text)
                 rows = [line for line in text.splitlines() if re.search("(same bits|within bound)", line)]
                 self.assertEqual(rows[-len(marked):], marked)
@@ -87,7 +87,7 @@ class TestLadder(Program):
     def test_prints_the_documents_with_their_figures(self):
         published = {"001": ["4.238", "30.1", "17.2", "all CPU threads"], "003": ["8.054", "62.671", "30.04", "73"]}
         for number, figures in published.items():
-            text = self.run_good("ladder", "--like", number, "--device", "cpu", *QUICK, "--json",
+            text = self.run_good("ladder", "--like", number, "--device", "cpu", *QUICK, "--wide", "--json",
                                  self.path("like.json"))
             for figure in figures:
                 self.assertIn(figure, text)

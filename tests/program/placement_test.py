@@ -6,7 +6,7 @@ usage: placement_test.py [unittest options] TRINE SCHEMA"""
 import os
 import signal
 
-from harness import DEVICES, Program, main, signalled, trine
+from harness import DEVICES, Program, main, signalled, too_wide, trine
 
 GEMM = ("why", "gemm", "--size", "700", "--device")
 
@@ -20,8 +20,8 @@ class TestPlacement(Program):
         super().setUp()
         self.data = self.path("data")
 
-    def trine(self, *words, code=0):
-        done = trine(*words, env={"TRINE_DATA_DIR": self.data})
+    def trine(self, *words, code=0, wide=("--wide",)):
+        done = trine(*words, *wide, env={"TRINE_DATA_DIR": self.data})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
@@ -30,8 +30,9 @@ class TestPlacement(Program):
 
     def test_a_calibration_decides_and_is_refused_where_it_is_damaged(self):
         both = ",".join(["cpu", *self.others])
-        text = self.trine("calibrate", "--device", both, "--rounds", "1", "--json", self.path("c.json"))
+        text = self.trine("calibrate", "--device", both, "--rounds", "1", "--json", self.path("c.json"), wide=())
         self.assertEqual(len(self.files()), len(both.split(",")), text)
+        self.assertEqual(too_wide(text), [])
         document = self.load("c.json")
         self.assertEqual(document["command"], "calibrate")
         # Whether their results are right is asked before: a class more wants a line in bench/placement/choices.cpp.

@@ -144,7 +144,7 @@ def verify(trine, part, backends):
         print(f"+ TRINE_BACKEND_PATH={backends}", end=" ")
     code, text = run(trine, "verify", "--device", DEVICE[part], "--rung", RUNG[part],
                      env=environment, timeout=300)
-    last = text.strip().split("\n")[-1]
+    last = text[max(text.rfind("\nverify: "), 0):].strip()
     cases = re.match(r"verify: (\d+) cases", last)
     print(f"  exit code {code}: {last}", flush=True)
     return code, last, int(cases[1]) if cases else 0

@@ -30,7 +30,7 @@ Function Modules::function(const gpu::Row& row, const int* macro, int entry) {
   if (gpu::suffix_of(row, macro, suffix, sizeof suffix) < 0) {
     kit::fail(TRINE_INTERNAL, "cuda: rung %s: the instance's name is too long", row.name);
   }
-  std::snprintf(name, sizeof name, "%s%s", row.entries[static_cast<std::size_t>(entry)], suffix);
+  std::snprintf(name, sizeof name, "%s%s", row.kernels()[static_cast<std::size_t>(entry)], suffix);
   std::lock_guard lock(mutex_);
   Function function = nullptr;
   const Result code = driver().cuModuleGetFunction(&function, module_of(row.file), name);

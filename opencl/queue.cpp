@@ -175,8 +175,8 @@ cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry
   Program& program = context.program(row, plan.macro);
   kernels_.reserve(kernels_.size() + 1);
   cl_int code = CL_SUCCESS;
-  cl_kernel kernel =
-      driver().clCreateKernel(program.program, row.entries[static_cast<std::size_t>(entry)], &code);
+  cl_kernel kernel = driver().clCreateKernel(program.program,
+                                             row.kernels()[static_cast<std::size_t>(entry)], &code);
   device_.check(code, "clCreateKernel");
   kernels_.push_back({&row, instance, entry, kernel});
   return kernel;

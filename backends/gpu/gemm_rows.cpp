@@ -14,7 +14,6 @@ namespace {
 constexpr const char* kSizes[] = {"64", "128"};
 constexpr trine_parameter kSizeParameters[] = {{sizeof(trine_parameter), 2, 0, "size", kSizes}};
 constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}};
-constexpr const char* kRegisterEntries[] = {"register_tile"};
 
 int64_t size_of(const Request& request) { return int64_t{64} << request.selection.values[0]; }
 
@@ -50,7 +49,6 @@ void register_plan(const Request& request, Plan& plan) {
 constexpr const char* kDouble[] = {"double"};
 constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
 constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
-constexpr const char* kTensorEntries[] = {"tensor"};
 constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
 
 int64_t tensor_elements(int64_t size) {
@@ -100,7 +98,6 @@ constexpr const char* kFourBytes[] = {"float", "int"};
 constexpr const char* kShapes[] = {"medium", "large"};
 constexpr trine_parameter kShapeParameters[] = {{sizeof(trine_parameter), 2, 1, "shape", kShapes}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"SHAPE", kShapes}};
-constexpr const char* kWarpEntries[] = {"warp_specialized"};
 
 constexpr Group kWarpGroups[] = {{64, 128, 256}, {128, 256, 384}};
 constexpr int64_t kWarpStages[] = {5, 4};
@@ -221,46 +218,37 @@ void private_plan(const Request& request, Plan& plan) {
 constexpr Row kRows[] = {
     {.name = "register_tile",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "a block of C in registers, panels copied in the background",
      .file = "gemm/register_tile",
-     .backends = kBoth,
      .parameters = kSizeParameters,
      .macros = kSizeMacros,
-     .entries = kRegisterEntries,
      .exists = register_exists,
      .refuses = register_refuses,
      .plan = register_plan},
     {.name = "warp_specialized",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "some warps copy, the others multiply, barriers between them",
      .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/warp_specialized",
      .backends = kCuda,
      .parameters = kShapeParameters,
      .macros = kWarpMacros,
-     .entries = kWarpEntries,
      .refuses = warp_refuses,
      .plan = warp_plan,
      .architectures = "90a"},
     {.name = "tensor",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "f64 on tensor cores, which compute the same chain: proven by a self-check",
      .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/tensor",
-     .backends = kBoth,
      .parameters = kSizeParameters,
      .macros = kTensorMacros,
-     .entries = kTensorEntries,
      .refuses = tensor_refuses,
      .plan = tensor_plan,
      .self_check = &kTensorCheck,
      .architectures = "90"},
     {.name = "private_tile",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "packed panels, one work-item per block of vector registers",
      .requirement = "a CPU device",
      .file = "gemm/private_tile",

@@ -8,7 +8,6 @@ namespace {
 // --- naive --------------------------------------------------------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
-constexpr const char* kNaiveEntries[] = {"naive"};
 constexpr Group kNaiveGroup{16, 16, 256};
 
 const char* naive_refuses(const Request& request) { return refuse_tiles(request, kNaiveGroup); }
@@ -27,7 +26,6 @@ void naive_plan(const Request& request, Plan& plan) {
 constexpr const char* kTiles[] = {"16", "32"};
 constexpr trine_parameter kTileParameters[] = {{sizeof(trine_parameter), 2, 1, "tile", kTiles}};
 constexpr Macro kTileMacros[] = {{"T", kTypes}, {"TILE", kTiles}};
-constexpr const char* kSharedEntries[] = {"shared"};
 constexpr const char* kReadOnlyEntries[] = {"read_only_path"};  // read_only is a word of OpenCL C
 
 Group square_group(const Request& request) {
@@ -52,7 +50,6 @@ void square_plan(const Request& request, Plan& plan) {
 
 // --- ilp4: four elements of a column a work-item ------------------------------------------------
 
-constexpr const char* kIlp4Entries[] = {"ilp4"};
 constexpr Group kIlp4Group{32, 32, 32 * 8, 2 * 32 * 33};
 
 const char* ilp4_refuses(const Request& request) { return refuse_tiles(request, kIlp4Group); }
@@ -84,7 +81,6 @@ constexpr Macro kIlp16Macros[] = {{"T", kFloats},
                                   {"THREADS_X", kThreadsX},
                                   {"THREADS_Y", kThreadsY},
                                   {"EDGES", kEdges}};
-constexpr const char* kIlp16Entries[] = {"ilp16"};
 
 /// The values of `threads`, as indices into kThreadsX and kThreadsY.
 struct Threads {
@@ -145,7 +141,6 @@ void ilp16_plan(const Request& request, Plan& plan) {
 
 // --- volkov2008: a row of C's block a work-item -------------------------------------------------
 
-constexpr const char* kVolkovEntries[] = {"volkov2008"};
 constexpr Group kVolkovGroup{64, 16, 64, 16 * (16 + 4)};
 
 /// The problem whose C has columns of unit stride, as the kernel wants it: the transposed one of
@@ -175,31 +170,23 @@ void volkov_plan(const Request& request, Plan& plan) {
 constexpr Row kRows[] = {
     {.name = "naive",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "one work-item per element of C",
      .file = "gemm/naive",
-     .backends = kBoth,
      .macros = kTypeMacros,
-     .entries = kNaiveEntries,
      .refuses = naive_refuses,
      .plan = naive_plan},
     {.name = "shared",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "square tiles of A and B in local memory",
      .file = "gemm/shared",
-     .backends = kBoth,
      .parameters = kTileParameters,
      .macros = kTileMacros,
-     .entries = kSharedEntries,
      .refuses = square_refuses,
      .plan = square_plan},
     {.name = "read_only",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "A and B read through the read-only path",
      .file = "gemm/read_only",
-     .backends = kBoth,
      .parameters = kTileParameters,
      .macros = kTileMacros,
      .entries = kReadOnlyEntries,
@@ -207,35 +194,26 @@ constexpr Row kRows[] = {
      .plan = square_plan},
     {.name = "ilp4",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "32 x 8 work-items, four elements of C each",
      .file = "gemm/ilp4",
-     .backends = kBoth,
      .macros = kTypeMacros,
-     .entries = kIlp4Entries,
      .refuses = ilp4_refuses,
      .plan = ilp4_plan},
     {.name = "ilp16",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "64 x 64 of C, 16 to 256 elements a work-item",
      .requirement = "f32 or f64; edges=aligned: m and n multiples of 64, k of tw",
      .file = "gemm/ilp16",
-     .backends = kBoth,
      .parameters = kIlp16Parameters,
      .macros = kIlp16Macros,
-     .entries = kIlp16Entries,
      .exists = ilp16_exists,
      .refuses = ilp16_refuses,
      .plan = ilp16_plan},
     {.name = "volkov2008",
      .operation = TRINE_GEMM,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "columns of A in registers, B's tile in local memory (V. Volkov, J. Demmel, 2008)",
      .file = "gemm/volkov2008",
-     .backends = kBoth,
      .macros = kTypeMacros,
-     .entries = kVolkovEntries,
      .refuses = volkov_refuses,
      .plan = volkov_plan},
 };

@@ -164,7 +164,7 @@ std::vector<Instance> instances_of(const Job& job, const std::string& file) {
         one.defines += "#define " + name + "_" + value + " 1\n";
         one.undefines += "#undef " + name + "_" + value + "\n";
       });
-      for (const char* entry : row->entries) one.entries.push_back(entry);
+      for (const char* entry : row->kernels()) one.entries.push_back(entry);
       const auto same = std::ranges::find(all, one.suffix, &Instance::suffix);
       if (same == all.end()) {
         all.push_back(one);

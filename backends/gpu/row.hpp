@@ -66,7 +66,7 @@ struct Argument {
 
 /// One kernel launch: grid x block as CUDA counts them (OpenCL's global size is their product).
 struct Launch {
-  int entry = 0;  ///< index into Row::entries
+  int entry = 0;  ///< index into Row::kernels()
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_local_bytes =
@@ -132,14 +132,14 @@ struct SelfCheck {
 struct Row {
   const char* name;
   uint32_t operation;  ///< trine_operation
-  uint32_t numerics;   ///< trine_numerics
+  uint32_t numerics = TRINE_REPRODUCIBLE;
   const char* summary;
   const char* requirement = nullptr;  ///< in words, if any
   const char* file;                   ///< "reduce/sequential": cuda/….cu and opencl/….cl
-  uint32_t backends;                  ///< Backends mask
+  uint32_t backends = kBoth;          ///< Backends mask
   std::span<const trine_parameter> parameters = {};
   std::span<const Macro> macros = {};
-  std::span<const char* const> entries;  ///< kernels in the file
+  std::span<const char* const> entries = {};  ///< kernels in the file; none: one of the rung's name
   /// False for combinations of macro values that no plan uses (not compiled); nullptr: all exist.
   bool (*exists)(const int* macro) = nullptr;
   /// A static sentence, or nullptr when the rung takes the call.
@@ -151,6 +151,10 @@ struct Row {
   const char* options = nullptr;  ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
   const char* architectures =
       nullptr;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
+
+  std::span<const char* const> kernels() const {
+    return entries.empty() ? std::span(&name, 1) : entries;
+  }
 };
 
 /// The ladders, naive first: reduce_sum_rows.cpp and reduce_rows.cpp, transpose_rows.cpp,

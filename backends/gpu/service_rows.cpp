@@ -7,34 +7,20 @@
 namespace trine::gpu {
 namespace {
 
-constexpr const char *kProbeEntries[] = {"probe"}, *kFillEntries[] = {"fill"},
-                     *kStampEntries[] = {"stamp"};
-
-constexpr Row service(const char* name, const char* summary, const char* file, uint32_t backends,
-                      std::span<const char* const> entries) {
+constexpr Row service(const char* name, const char* summary, const char* file,
+                      uint32_t backends = kBoth) {
   return {.name = name,
           .operation = 0,
-          .numerics = TRINE_REPRODUCIBLE,
           .summary = summary,
-          .requirement = nullptr,
           .file = file,
           .backends = backends,
-          .parameters = {},
-          .macros = {},
-          .entries = entries,
-          .exists = nullptr,
-          .refuses = nullptr,
-          .workspace_bytes = nullptr,
-          .plan = nullptr,
-          .self_check = nullptr,
-          .options = nullptr,
-          .architectures = nullptr};
+          .plan = nullptr};
 }
 
 constexpr Row kRows[] = {
-    service("probe", "what the device's arithmetic is", "service/probe", kBoth, kProbeEntries),
-    service("fill", "an element all over a view", "service/fill", kBoth, kFillEntries),
-    service("stamp", "the device's clock", "service/stamp", kOpencl, kStampEntries),
+    service("probe", "what the device's arithmetic is", "service/probe"),
+    service("fill", "an element all over a view", "service/fill"),
+    service("stamp", "the device's clock", "service/stamp", kOpencl),
 };
 
 }  // namespace

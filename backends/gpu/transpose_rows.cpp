@@ -78,9 +78,6 @@ constexpr trine_parameter kPaddedParameters[] = {
     {sizeof(trine_parameter), 3, 2, "block", kBlocks},
     {sizeof(trine_parameter), 2, 0, "padding", kPaddings}};
 constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADDING", kPaddings}};
-constexpr const char* kNaiveEntries[] = {"naive"};
-constexpr const char* kSharedEntries[] = {"shared"};
-constexpr const char* kPaddedEntries[] = {"shared_padded"};
 
 /// The index with unit stride on the input runs along the columns.
 Move along_input(const trine_transpose& op) {
@@ -147,7 +144,6 @@ void padded_plan(const Request& request, Plan& plan) {
 // --- multi_row: four elements a work-item -------------------------------------------------------
 
 constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
-constexpr const char* kMultiRowEntries[] = {"multi_row"};
 constexpr int64_t kMultiRowSide = 32, kMultiRowHeight = 8;
 
 const char* multi_row_refuses(const Request& request) {
@@ -249,7 +245,6 @@ void vector_plan(const Request& request, Plan& plan) {
 
 constexpr const char* kTileShapes[] = {"tall", "wide"};
 constexpr Macro kTileMacros[] = {{"BYTES", kBytes}, {"SHAPE", kTileShapes}};
-constexpr const char* kTileEntries[] = {"work_item_tile"};
 constexpr int64_t kLineBytes = 64;
 
 /// A tall tile writes long runs, of which few lines are split; where none is, a wide one reads long runs.
@@ -292,66 +287,50 @@ enum Rung { kNaive, kShared, kSharedPadded, kMultiRow, kVector, kWorkItem };
 constexpr Row kRows[] = {
     {.name = "naive",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "one work-item per element, strided writes",
      .file = "transpose/naive",
-     .backends = kBoth,
      .parameters = kBlockParameters,
      .macros = kBlockMacros,
-     .entries = kNaiveEntries,
      .refuses = naive_refuses,
      .plan = block_plan},
     {.name = "shared",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "tiles turned in local memory",
      .file = "transpose/shared",
-     .backends = kBoth,
      .parameters = kBlockParameters,
      .macros = kBlockMacros,
-     .entries = kSharedEntries,
      .refuses = shared_refuses,
      .plan = block_plan},
     {.name = "shared_padded",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "tiles turned in local memory, padded against bank conflicts",
      .file = "transpose/shared_padded",
-     .backends = kBoth,
      .parameters = kPaddedParameters,
      .macros = kPaddedMacros,
-     .entries = kPaddedEntries,
      .refuses = padded_refuses,
      .plan = padded_plan},
     {.name = "multi_row",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "32 x 8 work-items, four elements of a padded tile each",
      .file = "transpose/multi_row",
-     .backends = kBoth,
      .macros = kBytesMacros,
-     .entries = kMultiRowEntries,
      .refuses = multi_row_refuses,
      .plan = multi_row_plan},
     {.name = "vector",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",
      .file = "transpose/vector",
-     .backends = kBoth,
      .macros = kVectorMacros,
      .entries = kVectorEntries,
      .refuses = vector_refuses,
      .plan = vector_plan},
     {.name = "work_item_tile",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "one work-item per tile, turned in vector registers",
      .requirement = "a CPU device",
      .file = "transpose/work_item_tile",
      .backends = kOpencl,
      .macros = kTileMacros,
-     .entries = kTileEntries,
      .refuses = work_item_tile_refuses,
      .plan = work_item_tile_plan},
 };

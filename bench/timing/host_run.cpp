@@ -7,7 +7,6 @@
 #include <future>
 
 #include "bench/stats/measure.hpp"
-#include "runner.hpp"
 
 namespace trine::bench {
 namespace {

@@ -15,6 +15,16 @@ void Result::take(const Choice& choice) {
   numerics = choice.numerics;
 }
 
+void set_figure(Result& result, const Samples& samples, double seconds) {
+  result.kernel = seconds;
+  result.samples = int(samples.seconds.size());
+  result.spread = samples.spread();
+  result.rounds = {samples.median()};
+  result.interval = samples.interval();
+  result.roofs = {result.roof.value};
+  result.rate = seconds > 0 ? work(result.problem) / seconds : 0;
+}
+
 std::string rate_text(const Result& r) {
   return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
 }

@@ -43,6 +43,10 @@ struct Result {
   void take(const Choice& choice);
 };
 
+constexpr int kLeastSamples = 3;
+/// The kernel's time, and the samples that the figure stands on.
+void set_figure(Result& result, const Samples& samples, double seconds);
+
 /// What checks a gemm above 2^30 fused steps, as a sentence.
 inline constexpr const char* kSampledNote =
     "Above 2^30 fused steps 4,096 elements are checked by the oracle, and all bits with each "

@@ -100,16 +100,6 @@ class Resident {
 
 }  // namespace
 
-void set_figure(Result& result, const Samples& samples, double seconds) {
-  result.kernel = seconds;
-  result.samples = int(samples.seconds.size());
-  result.spread = samples.spread();
-  result.rounds = {samples.median()};
-  result.interval = samples.interval();
-  result.roofs = {result.roof.value};
-  result.rate = seconds > 0 ? work(result.problem) / seconds : 0;
-}
-
 std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
                                      const std::string& rung) {
   return Resident(queue_, budget_, problem, expectation, rung).results();

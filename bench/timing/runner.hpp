@@ -9,11 +9,6 @@
 
 namespace trine::bench {
 
-constexpr int kLeastSamples = 3;
-
-/// The kernel's time, and what it stands on.
-void set_figure(Result& result, const Samples& samples, double seconds);
-
 class Runner {
  public:
   /// `budget` is the least measuring time of one figure in seconds.

@@ -194,11 +194,11 @@ TEST_F(CudaLaunch, every_instance_of_every_row_is_an_entry_of_its_program) {
     trine::gpu::Plan plan;
     for (bool more = trine::gpu::first_instance(*row, plan.macro); more;
          more = trine::gpu::next_instance(*row, plan.macro)) {
-      for (size_t e = 0; e < row->entries.size(); ++e, ++instances) {
+      for (size_t e = 0; e < row->kernels().size(); ++e, ++instances) {
         plan.launch_count = 0;
         plan.add(static_cast<int>(e));
         if (row->operation == 0) continue;  // the fake computes these, from arguments
-        EXPECT_NO_THROW(queue->launch(*row, plan)) << row->name << " " << row->entries[e];
+        EXPECT_NO_THROW(queue->launch(*row, plan)) << row->name << " " << row->kernels()[e];
       }
     }
   }

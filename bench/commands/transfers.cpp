@@ -125,8 +125,8 @@ void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& 
     const auto [seconds, lane] = slowest_alone(*pinned);
     const Timeline timeline = timeline_of(m, seconds);
     timelines.push_back(to_json(timeline));
-    say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem), strips_of(m.pass),
-        strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
+    say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem),
+        strips_of(m.pass), strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
     for (const std::string& line :
          picture(timeline, int(std::min<size_t>(72, screen_width() - 14))))
       say("  {}", line);

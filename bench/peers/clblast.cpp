@@ -14,23 +14,12 @@ using clblast::StatusCode;
 using clblast::Transpose;
 
 const trine_host* host = nullptr;
-thread_local char error_text[256] = "no error";
-
 const trine_rung kGemm = rung("clblast", "clblast::Gemm, clblast::GemmStridedBatched", nullptr);
 const trine_rung kTranspose = rung("clblast", "clblast::Omatcopy", nullptr);
 const trine_rung kReduce = rung("clblast", "clblast::Sum, map=abs: clblast::Asum",
                                 "function=sum of contiguous data, map=identity or abs");
 
-const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
-  *count = 1;
-  *stride = sizeof(trine_rung);
-  switch (operation) {
-    case TRINE_GEMM: return &kGemm;
-    case TRINE_TRANSPOSE: return &kTranspose;
-    case TRINE_REDUCE: return &kReduce;
-    default: *count = 0; return nullptr;
-  }
-}
+constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
 // --- What it refuses ---------------------------------------------------------------------------
 
@@ -43,19 +32,16 @@ bool counts_in_int(const trine_view& view, int64_t size) {
   return last < INT32_MAX && leading(view) < INT32_MAX;
 }
 
-const char* refuses_gemm(const trine_gemm& op) {
+const char* why_not(const trine_gemm& op) {
   const int64_t size = trine_dtype_size(op.dtype);
-  if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "this peer has f32 and f64 only";
+  if (const char* why = blas_refuses(op)) return why;
   if (op.a.cols == 0) return "clblast takes no empty matrix";
-  if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
-    return "clblast takes operands with one unit stride and a leading dimension of at least the "
-           "extent";
   if (!counts_in_int(op.a, size) || !counts_in_int(op.b, size) || !counts_in_int(op.c, size))
     return k32Bits;
   return nullptr;
 }
 
-const char* refuses_transpose(const trine_transpose& op) {
+const char* why_not(const trine_transpose& op) {
   if (op.element_size != 4 && op.element_size != 8) return "omatcopy transposes 4 and 8 bytes only";
   if (op.input.offset % op.element_size != 0 || op.output.offset % op.element_size != 0)
     return "clblast takes offsets in elements";
@@ -65,36 +51,29 @@ const char* refuses_transpose(const trine_transpose& op) {
   return nullptr;
 }
 
-const char* refuses_reduce(const trine_reduce& op) {
+const char* why_not(const trine_reduce& op) {
   if (op.function != TRINE_SUM || op.map == TRINE_SQUARE || op.axis != TRINE_ALL)
     return "clblast reduces by sum and asum: function=sum, map=identity or abs, axis=all";
-  if ((op.dtype != TRINE_F32 && op.dtype != TRINE_F64) || op.dtype != op.result_dtype)
+  if (!is_f32_or_f64(op.dtype) || op.dtype != op.result_dtype)
     return "clblast's sums have f32 and f64 only";
   if (!contiguous(op.input)) return "clblast's sums take contiguous data";
   if (!counts_in_int(op.input, trine_dtype_size(op.dtype))) return k32Bits;
   return nullptr;
 }
 
-bool in_f64(const trine_call& call) {
-  switch (call.operation) {
-    case TRINE_GEMM: return static_cast<const trine_gemm*>(call.descriptor)->dtype == TRINE_F64;
-    case TRINE_REDUCE: return static_cast<const trine_reduce*>(call.descriptor)->dtype == TRINE_F64;
-    default: return static_cast<const trine_transpose*>(call.descriptor)->element_size == 8;
-  }
-}
+bool in_f64(const trine_transpose& op) { return op.element_size == 8; }
+bool in_f64(const auto& op) { return op.dtype == TRINE_F64; }
 
 trine_status refuses(const trine_native* native, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
-  const char* why = refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm);
-  if (why == nullptr && in_f64(*call) && (native->facts->capabilities & TRINE_CAN_F64) == 0)
-    why = "clblast moves 8 bytes as doubles, which this device hasn't";
+  const bool has_f64 = (native->facts->capabilities & TRINE_CAN_F64) != 0;
+  const char* why = visit(*call, [&](const auto& op) {
+    const char* refusal = why_not(op);
+    if (refusal == nullptr && in_f64(op) && !has_f64)
+      refusal = "clblast moves 8 bytes as doubles, which this device hasn't";
+    return refusal;
+  });
   return answer(why, reason, reason_bytes);
-}
-
-trine_status workspace_bytes(const trine_native*, const trine_selection*, const trine_call*,
-                             uint64_t* bytes) {
-  *bytes = 0;
-  return TRINE_OK;
 }
 
 // --- Calls -------------------------------------------------------------------------------------
@@ -147,8 +126,7 @@ size_t first(const trine_view& view, int64_t batch = 0) {
 }
 
 template <class T>
-trine_status run_gemm(cl_command_queue queue, Scratch& scratch, const trine_gemm& op, T alpha,
-                      T beta) {
+trine_status gemm(cl_command_queue queue, Scratch& scratch, const trine_gemm& op, T alpha, T beta) {
   const bool rows = unit_rows(op.c);
   const Layout layout = rows ? Layout::kRowMajor : Layout::kColMajor;
   const auto trans = [rows](const trine_view& view) {
@@ -181,7 +159,7 @@ trine_status run_gemm(cl_command_queue queue, Scratch& scratch, const trine_gemm
 }
 
 template <class T>
-trine_status run_transpose(cl_command_queue queue, const trine_transpose& op) {
+trine_status transpose(cl_command_queue queue, const trine_transpose& op) {
   trine_status status = TRINE_OK;
   for (int64_t batch = 0; batch < op.input.batch && status == TRINE_OK; ++batch)
     status = check(clblast::Omatcopy<T>(Layout::kRowMajor, Transpose::kYes, size_t(op.input.rows),
@@ -194,36 +172,30 @@ trine_status run_transpose(cl_command_queue queue, const trine_transpose& op) {
 }
 
 template <class T>
-trine_status run_reduce(cl_command_queue queue, const trine_reduce& op) {
+trine_status reduce(cl_command_queue queue, const trine_reduce& op) {
   const auto sum = op.map == TRINE_ABS ? clblast::Asum<T> : clblast::Sum<T>;
   return check(sum(size_t(op.input.rows * op.input.cols), memory_of(op.output), first<T>(op.output),
                    memory_of(op.input), first<T>(op.input), 1, &queue, nullptr),
                op.map == TRINE_ABS ? "clblast::Asum" : "clblast::Sum");
 }
 
-trine_status launch(const trine_native* native, void* state, const trine_selection*,
-                    const trine_call* call, const trine_workspace*) {
-  auto* const queue = static_cast<cl_command_queue>(native->queue);
-  Scratch& scratch = *static_cast<Scratch*>(state);
-  switch (call->operation) {
-    case TRINE_GEMM: {
-      const auto& op = *static_cast<const trine_gemm*>(call->descriptor);
-      if (op.dtype == TRINE_F32) return run_gemm(queue, scratch, op, op.alpha.f32, op.beta.f32);
-      return run_gemm(queue, scratch, op, op.alpha.f64, op.beta.f64);
-    }
-    case TRINE_TRANSPOSE: {
-      const auto& op = *static_cast<const trine_transpose*>(call->descriptor);
-      return op.element_size == 4 ? run_transpose<float>(queue, op)
-                                  : run_transpose<double>(queue, op);
-    }
-    default: {
-      const auto& op = *static_cast<const trine_reduce*>(call->descriptor);
-      return op.dtype == TRINE_F32 ? run_reduce<float>(queue, op) : run_reduce<double>(queue, op);
-    }
-  }
+trine_status run(cl_command_queue queue, Scratch& scratch, const trine_gemm& op) {
+  return in_f64(op) ? gemm(queue, scratch, op, op.alpha.f64, op.beta.f64)
+                    : gemm(queue, scratch, op, op.alpha.f32, op.beta.f32);
+}
+trine_status run(cl_command_queue queue, Scratch&, const trine_transpose& op) {
+  return in_f64(op) ? transpose<double>(queue, op) : transpose<float>(queue, op);
+}
+trine_status run(cl_command_queue queue, Scratch&, const trine_reduce& op) {
+  return in_f64(op) ? reduce<double>(queue, op) : reduce<float>(queue, op);
 }
 
-const char* last_error() { return error_text; }
+trine_status launch(const trine_native* native, void* state, const trine_selection*,
+                    const trine_call* call, const trine_workspace*) {
+  return visit(*call, [&](const auto& op) {
+    return run(static_cast<cl_command_queue>(native->queue), *static_cast<Scratch*>(state), op);
+  });
+}
 
 }  // namespace
 }  // namespace trine::peers
@@ -237,9 +209,9 @@ extern "C" trine_status trine_rungs_v1(const trine_host* services, const trine_p
                                 "opencl",
                                 "CLBlast " TRINE_CLBLAST_VERSION ", parameters of its database",
                                 last_error,
-                                rungs,
+                                rungs<kRungs>,
                                 refuses,
-                                workspace_bytes,
+                                no_workspace,
                                 state_create,
                                 state_destroy,
                                 launch};

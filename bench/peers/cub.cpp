@@ -9,16 +9,10 @@
 namespace trine::peers {
 namespace {
 
-thread_local char error_text[256] = "no error";
-
 const trine_rung kReduce = rung("cub", "cub::DeviceReduce, each_row: cub::DeviceSegmentedReduce",
                                 "map=identity of contiguous rows");
 
-const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
-  *count = operation == TRINE_REDUCE ? 1 : 0;
-  *stride = sizeof(trine_rung);
-  return operation == TRINE_REDUCE ? &kReduce : nullptr;
-}
+constexpr Rungs kRungs{&kReduce};
 
 const char* refuses_reduce(const trine_reduce& op) {
   const bool index = op.function == TRINE_ARGMIN || op.function == TRINE_ARGMAX;
@@ -89,8 +83,6 @@ trine_status launch(const trine_native* native, void*, const trine_selection*,
                              static_cast<cudaStream_t>(native->queue)));
 }
 
-const char* last_error() { return error_text; }
-
 }  // namespace
 }  // namespace trine::peers
 
@@ -100,8 +92,8 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   std::snprintf(build, sizeof build, "CUB %d.%d.%d, its default tuning", CUB_MAJOR_VERSION,
                 CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
   static const trine_pack table{
-      sizeof(trine_pack), TRINE_ABI_VERSION, "cub",   "cuda", build, last_error, rungs, refuses,
-      workspace_bytes,    nullptr,           nullptr, launch};
+      sizeof(trine_pack), TRINE_ABI_VERSION, "cub",           "cuda",  build,   last_error,
+      rungs<kRungs>,      refuses,           workspace_bytes, nullptr, nullptr, launch};
   *pack = &table;
   return TRINE_OK;
 }

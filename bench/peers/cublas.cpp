@@ -2,74 +2,38 @@
 // cuBLAS is column-major: a row-major C is computed as C' = B' A'.
 #include <cublas_v2.h>
 
-#include <algorithm>
-
 #include "current_device.hpp"
 #include "pack.hpp"
 
 namespace trine::peers {
 namespace {
 
-thread_local char error_text[256] = "no error";
-
 const trine_rung kGemm =
     rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, default math", nullptr);
 const trine_rung kTranspose = rung("cublas", "cublasSgeam, cublasDgeam", nullptr);
 const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum", "map=abs of contiguous data");
 
-const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
-  *count = 1;
-  *stride = sizeof(trine_rung);
-  switch (operation) {
-    case TRINE_GEMM: return &kGemm;
-    case TRINE_TRANSPOSE: return &kTranspose;
-    case TRINE_REDUCE: return &kReduce;
-    default: *count = 0; return nullptr;
-  }
-}
+constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
-bool fits_int(const trine_view& view) {
-  return std::max(std::max(view.rows, view.cols), std::max(view.row_stride, view.col_stride)) <=
-         INT32_MAX;
-}
-
-const char* refuses_gemm(const trine_gemm& op) {
-  if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "this peer has f32 and f64 only";
-  if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
-    return "cublas takes operands with one unit stride and a leading dimension of at least the "
-           "extent";
+const char* why_not(const trine_gemm& op) {
+  if (const char* why = blas_refuses(op)) return why;
   if (!fits_int(op.a) || !fits_int(op.b) || !fits_int(op.c) || op.c.batch > INT32_MAX)
     return "cublas counts in 32 bits here";
   return nullptr;
 }
 
-const char* refuses_transpose(const trine_transpose& op) {
+const char* why_not(const trine_transpose& op) {
   if (op.element_size != 4 && op.element_size != 8) return "geam transposes 4 and 8 bytes only";
   if (!row_major(op.input) || !row_major(op.output) || !fits_int(op.input) || op.input.batch != 1)
     return "geam takes one row-major matrix on each side";
   return nullptr;
 }
 
-const char* refuses_reduce(const trine_reduce& op) {
-  if (op.function != TRINE_SUM || op.map != TRINE_ABS || op.axis != TRINE_ALL)
-    return "cublas reduces by asum: function=sum, map=abs, axis=all";
-  if ((op.dtype != TRINE_F32 && op.dtype != TRINE_F64) || op.dtype != op.result_dtype)
-    return "asum has f32 and f64 only";
-  if (!contiguous(op.input) || op.input.rows * op.input.cols > INT32_MAX)
-    return "asum takes contiguous data and counts in 32 bits";
-  return nullptr;
-}
+const char* why_not(const trine_reduce& op) { return asum_refuses(op); }
 
 trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
-  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason,
-                reason_bytes);
-}
-
-trine_status workspace_bytes(const trine_native*, const trine_selection*, const trine_call*,
-                             uint64_t* bytes) {
-  *bytes = 0;
-  return TRINE_OK;
+  return answer(visit(*call, [](const auto& op) { return why_not(op); }), reason, reason_bytes);
 }
 
 trine_status check(cublasStatus_t status, const char* what) {
@@ -93,7 +57,7 @@ trine_status state_create(const trine_native* native, void** state) {
 
 void state_destroy(void* state) { cublasDestroy(static_cast<cublasHandle_t>(state)); }
 
-trine_status run_gemm(cublasHandle_t handle, const trine_gemm& op) {
+trine_status run(cublasHandle_t handle, const trine_gemm& op) {
   const auto trans = [](const trine_view& view, bool want_rows) {
     return unit_rows(view) == want_rows ? CUBLAS_OP_N : CUBLAS_OP_T;
   };
@@ -117,7 +81,7 @@ trine_status run_gemm(cublasHandle_t handle, const trine_gemm& op) {
       "cublasDgemmStridedBatched");
 }
 
-trine_status run_transpose(cublasHandle_t handle, const trine_transpose& op) {
+trine_status run(cublasHandle_t handle, const trine_transpose& op) {
   const int m = int(op.output.cols), n = int(op.output.rows);
   const int lda = int(leading(op.input)), ldc = int(leading(op.output));
   if (op.element_size == 4) {
@@ -134,7 +98,7 @@ trine_status run_transpose(cublasHandle_t handle, const trine_transpose& op) {
       "cublasDgeam");
 }
 
-trine_status run_reduce(cublasHandle_t handle, const trine_reduce& op) {
+trine_status run(cublasHandle_t handle, const trine_reduce& op) {
   const int n = int(op.input.rows * op.input.cols);
   trine_status status =
       check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
@@ -152,15 +116,8 @@ trine_status launch(const trine_native* native, void* state, const trine_selecti
                     const trine_call* call, const trine_workspace*) {
   CurrentDevice current(native->device_index);
   auto* handle = static_cast<cublasHandle_t>(state);
-  switch (call->operation) {
-    case TRINE_GEMM: return run_gemm(handle, *static_cast<const trine_gemm*>(call->descriptor));
-    case TRINE_TRANSPOSE:
-      return run_transpose(handle, *static_cast<const trine_transpose*>(call->descriptor));
-    default: return run_reduce(handle, *static_cast<const trine_reduce*>(call->descriptor));
-  }
+  return visit(*call, [handle](const auto& op) { return run(handle, op); });
 }
-
-const char* last_error() { return error_text; }
 
 }  // namespace
 }  // namespace trine::peers
@@ -173,18 +130,9 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   int minor = 0;
   cublasGetProperty(MINOR_VERSION, &minor);
   std::snprintf(build, sizeof build, "cuBLAS %d.%d, default math", version, minor);
-  static const trine_pack table{sizeof(trine_pack),
-                                TRINE_ABI_VERSION,
-                                "cublas",
-                                "cuda",
-                                build,
-                                last_error,
-                                rungs,
-                                refuses,
-                                workspace_bytes,
-                                state_create,
-                                state_destroy,
-                                launch};
+  static const trine_pack table{
+      sizeof(trine_pack), TRINE_ABI_VERSION, "cublas",     "cuda",       build,         last_error,
+      rungs<kRungs>,      refuses,           no_workspace, state_create, state_destroy, launch};
   *pack = &table;
   return TRINE_OK;
 }

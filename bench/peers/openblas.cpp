@@ -5,9 +5,7 @@
 // magnitudes), so the `sum` peer is served for map=abs.
 #include <cblas.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "pack.hpp"
 
@@ -19,62 +17,30 @@ const trine_rung kTranspose = rung("openblas", "cblas_somatcopy, cblas_domatcopy
 const trine_rung kReduce =
     rung("openblas", "cblas_sasum, cblas_dasum", "map=abs of contiguous data");
 
-const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
-  *count = 1;
-  *stride = sizeof(trine_rung);
-  switch (operation) {
-    case TRINE_GEMM: return &kGemm;
-    case TRINE_TRANSPOSE: return &kTranspose;
-    case TRINE_REDUCE: return &kReduce;
-    default: *count = 0; return nullptr;
-  }
-}
+constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
-bool fits_int(const trine_view& view) {
-  return view.rows <= INT32_MAX && view.cols <= INT32_MAX &&
-         std::max(view.row_stride, view.col_stride) <= INT32_MAX;
-}
-
-const char* refuses_gemm(const trine_gemm& gemm) {
-  if (gemm.dtype != TRINE_F32 && gemm.dtype != TRINE_F64) return "openblas has f32 and f64 only";
-  if (!blas_operand(gemm.a) || !blas_operand(gemm.b) || !blas_operand(gemm.c))
-    return "openblas takes operands with one unit stride and a leading dimension of at least the "
-           "extent";
+const char* why_not(const trine_gemm& gemm) {
+  if (const char* why = blas_refuses(gemm)) return why;
   if (!fits_int(gemm.a) || !fits_int(gemm.b) || !fits_int(gemm.c))
     return "openblas counts in 32 bits";
   return nullptr;
 }
 
-const char* refuses_transpose(const trine_transpose& op) {
+const char* why_not(const trine_transpose& op) {
   if (op.element_size != 4 && op.element_size != 8) return "openblas transposes 4 and 8 bytes only";
   if (!row_major(op.input) || !row_major(op.output) || !fits_int(op.input))
     return "this peer takes row-major operands";
   return nullptr;
 }
 
-const char* refuses_reduce(const trine_reduce& op) {
-  if (op.function != TRINE_SUM || op.map != TRINE_ABS || op.axis != TRINE_ALL)
-    return "openblas reduces by asum: function=sum, map=abs, axis=all";
-  if ((op.dtype != TRINE_F32 && op.dtype != TRINE_F64) || op.dtype != op.result_dtype)
-    return "openblas has f32 and f64 only";
-  if (!contiguous(op.input) || op.input.rows * op.input.cols > INT32_MAX)
-    return "openblas' asum takes contiguous data and counts in 32 bits";
-  return nullptr;
-}
+const char* why_not(const trine_reduce& op) { return asum_refuses(op); }
 
 trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
-  return answer(refusal(*call, refuses_reduce, refuses_transpose, refuses_gemm), reason,
-                reason_bytes);
+  return answer(visit(*call, [](const auto& op) { return why_not(op); }), reason, reason_bytes);
 }
 
-trine_status workspace_bytes(const trine_native*, const trine_selection*, const trine_call*,
-                             uint64_t* bytes) {
-  *bytes = 0;
-  return TRINE_OK;
-}
-
-void run_gemm(const trine_gemm& op) {
+void run(const trine_gemm& op) {
   const CBLAS_TRANSPOSE ta = unit_rows(op.a) ? CblasNoTrans : CblasTrans;
   const CBLAS_TRANSPOSE tb = unit_rows(op.b) ? CblasNoTrans : CblasTrans;
   const bool row_major_c = unit_rows(op.c);
@@ -95,7 +61,7 @@ void run_gemm(const trine_gemm& op) {
   }
 }
 
-void run_transpose(const trine_transpose& op) {
+void run(const trine_transpose& op) {
   const auto rows = blasint(op.input.rows), cols = blasint(op.input.cols);
   const auto lda = blasint(leading(op.input)), ldb = blasint(leading(op.output));
   for (int64_t batch = 0; batch < op.input.batch; ++batch) {
@@ -108,7 +74,7 @@ void run_transpose(const trine_transpose& op) {
   }
 }
 
-void run_reduce(const trine_reduce& op) {
+void run(const trine_reduce& op) {
   const auto n = blasint(op.input.rows * op.input.cols);
   if (op.dtype == TRINE_F32)
     *at<float>(op.output, 0) = cblas_sasum(n, at<float>(op.input, 0), 1);
@@ -119,17 +85,9 @@ void run_reduce(const trine_reduce& op) {
 trine_status launch(const trine_native* native, void*, const trine_selection*,
                     const trine_call* call, const trine_workspace*) {
   if (native->threads > 0) openblas_set_num_threads(native->threads);
-  switch (call->operation) {
-    case TRINE_GEMM: run_gemm(*static_cast<const trine_gemm*>(call->descriptor)); break;
-    case TRINE_TRANSPOSE:
-      run_transpose(*static_cast<const trine_transpose*>(call->descriptor));
-      break;
-    default: run_reduce(*static_cast<const trine_reduce*>(call->descriptor)); break;
-  }
+  visit(*call, [](const auto& op) { run(op); });
   return TRINE_OK;
 }
-
-const char* last_error() { return "openblas reports no errors"; }
 
 }  // namespace
 }  // namespace trine::peers
@@ -139,8 +97,8 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   static char build[256];
   std::snprintf(build, sizeof build, "%s, core %s", openblas_get_config(), openblas_get_corename());
   static const trine_pack table{
-      sizeof(trine_pack), TRINE_ABI_VERSION, "openblas", "cpu", build, last_error, rungs, refuses,
-      workspace_bytes,    nullptr,           nullptr,    launch};
+      sizeof(trine_pack), TRINE_ABI_VERSION, "openblas",   "cpu",   build,   last_error,
+      rungs<kRungs>,      refuses,           no_workspace, nullptr, nullptr, launch};
   *pack = &table;
   return TRINE_OK;
 }

@@ -12,14 +12,32 @@ constexpr trine_rung rung(const char* name, const char* summary, const char* req
           requirement,        nullptr,      0,    sizeof(trine_parameter)};
 }
 
-/// The reason a pack's rung refuses a call, or nullptr.
-template <class Reduce, class Transpose, class Gemm>
-const char* refusal(const trine_call& call, Reduce reduce, Transpose transpose, Gemm gemm) {
+/// What the last failure of this thread said.
+inline thread_local char error_text[256] = "no error";
+inline const char* last_error() { return error_text; }
+
+/// A pack's rung for each operation; null: it has none.
+struct Rungs {
+  const trine_rung *reduce = nullptr, *transpose = nullptr, *gemm = nullptr;
+};
+template <const Rungs& all>
+const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
+  const trine_rung* const rung = operation == TRINE_REDUCE      ? all.reduce
+                                 : operation == TRINE_TRANSPOSE ? all.transpose
+                                 : operation == TRINE_GEMM      ? all.gemm
+                                                                : nullptr;
+  *count = rung != nullptr ? 1 : 0;
+  *stride = sizeof(trine_rung);
+  return rung;
+}
+
+/// body(descriptor), of a call that one of the rungs is for.
+template <class Body>
+auto visit(const trine_call& call, Body&& body) {
   switch (call.operation) {
-    case TRINE_REDUCE: return reduce(*static_cast<const trine_reduce*>(call.descriptor));
-    case TRINE_TRANSPOSE: return transpose(*static_cast<const trine_transpose*>(call.descriptor));
-    case TRINE_GEMM: return gemm(*static_cast<const trine_gemm*>(call.descriptor));
-    default: return "an operation this pack doesn't know";
+    case TRINE_REDUCE: return body(*static_cast<const trine_reduce*>(call.descriptor));
+    case TRINE_TRANSPOSE: return body(*static_cast<const trine_transpose*>(call.descriptor));
+    default: return body(*static_cast<const trine_gemm*>(call.descriptor));
   }
 }
 
@@ -27,6 +45,12 @@ inline trine_status answer(const char* refusal, char* reason, size_t reason_byte
   if (refusal == nullptr) return TRINE_OK;
   std::snprintf(reason, reason_bytes, "%s", refusal);
   return TRINE_UNSUPPORTED;
+}
+
+inline trine_status no_workspace(const trine_native*, const trine_selection*, const trine_call*,
+                                 uint64_t* bytes) {
+  *bytes = 0;
+  return TRINE_OK;
 }
 
 /// Rows lie contiguously: what a row-major BLAS calls "not transposed". The stride along an extent
@@ -55,6 +79,30 @@ inline bool row_major(const trine_view& view) {
 
 inline bool contiguous(const trine_view& view) {
   return unit_rows(view) && (view.rows <= 1 || view.row_stride == view.cols);
+}
+
+inline bool is_f32_or_f64(uint32_t dtype) { return dtype == TRINE_F32 || dtype == TRINE_F64; }
+
+inline bool fits_int(const trine_view& view) {
+  return view.rows <= INT32_MAX && view.cols <= INT32_MAX && view.row_stride <= INT32_MAX &&
+         view.col_stride <= INT32_MAX;
+}
+
+/// Why no BLAS takes a gemm, or why none adds up magnitudes by asum; nullptr where it may.
+inline const char* blas_refuses(const trine_gemm& op) {
+  if (!is_f32_or_f64(op.dtype)) return "this peer has f32 and f64 only";
+  if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
+    return "this peer takes operands with one unit stride and a leading dimension of at least the "
+           "extent";
+  return nullptr;
+}
+inline const char* asum_refuses(const trine_reduce& op) {
+  if (op.function != TRINE_SUM || op.map != TRINE_ABS || op.axis != TRINE_ALL)
+    return "this peer reduces by asum: function=sum, map=abs, axis=all";
+  if (!is_f32_or_f64(op.dtype) || op.dtype != op.result_dtype) return "asum has f32 and f64 only";
+  if (!contiguous(op.input) || op.input.rows * op.input.cols > INT32_MAX)
+    return "asum takes contiguous data and counts in 32 bits";
+  return nullptr;
 }
 
 /// First element of one matrix of a batch, where `memory` is a pointer (cpu, cuda).

@@ -2,13 +2,13 @@
 // The drivers' calls are found at run time, as the backends do it.
 #include "gpu_roof.hpp"
 
-#include <dlfcn.h>
 #include <trine/abi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 
+#include "backends/kit/driver_table.hpp"
 #include "bench/stats/measure.hpp"
 #include "gpu_programs.h"
 #if TRINE_BENCH_OPENCL
@@ -46,21 +46,12 @@ struct Kernel {
 };
 constexpr int kGroup = 256;
 
-/// A driver's library, where there is one; functions that it lacks are null.
-class Library {
- public:
-  explicit Library(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {}
-  template <class Function>
-  void find(Function*& function, const char* name) const {
-    if (handle_) function = reinterpret_cast<Function*>(dlsym(handle_, name));
-    complete_ = complete_ && function;
-  }
-  bool complete() const { return handle_ && complete_; }
-
- private:
-  void* handle_;  // never closed: the backend uses it too
-  mutable bool complete_ = true;
-};
+/// The driver's functions, or nullptr without a driver that has them all.
+template <class Calls>
+auto* found(Calls& calls) {
+  const char* reason = nullptr;
+  return calls.find(&reason);
+}
 
 std::string_view program(std::string_view name) {
   for (size_t i = 0; i < gpu_programs_count; ++i)
@@ -71,26 +62,20 @@ std::string_view program(std::string_view name) {
 
 /// The CUDA driver API's few calls, with its handles as plain pointers.
 struct CudaCalls {
-  int (*push)(void*) = nullptr;
-  int (*pop)(void**) = nullptr;
-  int (*load)(void**, const void*) = nullptr;
-  int (*unload)(void*) = nullptr;
-  int (*find)(void**, void*, const char*) = nullptr;
+  int (*push)(void*);
+  int (*pop)(void**);
+  int (*load)(void**, const void*);
+  int (*unload)(void*);
+  int (*find)(void**, void*, const char*);
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                void**, void**) = nullptr;
-  bool complete;
-
-  CudaCalls() {
-    const Library library("libcuda.so.1");
-    library.find(push, "cuCtxPushCurrent_v2");
-    library.find(pop, "cuCtxPopCurrent_v2");
-    library.find(load, "cuModuleLoadData");
-    library.find(unload, "cuModuleUnload");
-    library.find(find, "cuModuleGetFunction");
-    library.find(launch, "cuLaunchKernel");
-    complete = library.complete();
-  }
+                void**, void**);
 };
+constexpr const char* kCudaSymbols[] = {"cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+                                        "cuModuleLoadData",    "cuModuleUnload",
+                                        "cuModuleGetFunction", "cuLaunchKernel"};
+constinit kit::DriverTable<CudaCalls, std::size(kCudaSymbols)> cuda_calls({"libcuda.so.1", "", "",
+                                                                           ""},
+                                                                          kCudaSymbols);
 
 class CudaKernel final : public Kernel {
  public:
@@ -98,80 +83,82 @@ class CudaKernel final : public Kernel {
       : context_(device.native().context), stream_(queue.native()) {
     const std::string_view image = program(".fatbin");
     if (image.empty() || !enter()) return;
-    if (calls_.load(&module_, image.data()) == 0) calls_.find(&function_, module_, name);
+    if (calls_->load(&module_, image.data()) == 0) calls_->find(&function_, module_, name);
     leave();
   }
   ~CudaKernel() override {
     if (!module_ || !enter()) return;
-    calls_.unload(module_);
+    calls_->unload(module_);
     leave();
   }
   bool launch(Arguments& arguments, int groups) override {
     if (!function_ || !enter()) return false;
     void* list[] = {&arguments.turns, arguments.factor(), arguments.term(), &arguments.sink};
     const int code =
-        calls_.launch(function_, unsigned(groups), 1, 1, kGroup, 1, 1, 0, stream_, list, nullptr);
+        calls_->launch(function_, unsigned(groups), 1, 1, kGroup, 1, 1, 0, stream_, list, nullptr);
     leave();
     return code == 0;
   }
 
  private:
-  bool enter() { return calls_.complete && calls_.push(context_) == 0; }
+  bool enter() { return calls_ && calls_->push(context_) == 0; }
   void leave() {
     void* ours = nullptr;
-    calls_.pop(&ours);
+    calls_->pop(&ours);
   }
-  const CudaCalls calls_;
+  const CudaCalls* const calls_ = found(cuda_calls);
   void *context_, *stream_, *module_ = nullptr, *function_ = nullptr;
 };
 
 #if TRINE_BENCH_OPENCL
+struct OpenclCalls {
+  decltype(&clCreateProgramWithSource) create;
+  decltype(&clBuildProgram) build;
+  decltype(&clCreateKernel) kernel_of;
+  decltype(&clSetKernelArg) set;
+  decltype(&clEnqueueNDRangeKernel) enqueue;
+  decltype(&clReleaseProgram) release_program;
+  decltype(&clReleaseKernel) release_kernel;
+};
+constexpr const char* kOpenclSymbols[] = {
+    "clCreateProgramWithSource", "clBuildProgram",   "clCreateKernel", "clSetKernelArg",
+    "clEnqueueNDRangeKernel",    "clReleaseProgram", "clReleaseKernel"};
+constinit kit::DriverTable<OpenclCalls, std::size(kOpenclSymbols)> opencl_calls({"libOpenCL.so.1",
+                                                                                 "", "", ""},
+                                                                                kOpenclSymbols);
+
 class OpenclKernel final : public Kernel {
  public:
   OpenclKernel(const Device& device, const Queue& queue, const char* file, const char* name,
                const char* options)
       : queue_(static_cast<cl_command_queue>(queue.native())) {
-    library_.find(create_, "clCreateProgramWithSource");
-    library_.find(build_, "clBuildProgram");
-    library_.find(kernel_of_, "clCreateKernel");
-    library_.find(set_, "clSetKernelArg");
-    library_.find(enqueue_, "clEnqueueNDRangeKernel");
-    library_.find(release_program_, "clReleaseProgram");
-    library_.find(release_kernel_, "clReleaseKernel");
     const std::string_view text = program(file);
-    if (!library_.complete() || text.empty()) return;
+    if (!calls_ || text.empty()) return;
     const char* source = text.data();
     const size_t length = text.size();
     const auto [native, context] = device.native();
     auto* const id = static_cast<cl_device_id>(native);
-    program_ = create_(static_cast<cl_context>(context), 1, &source, &length, nullptr);
-    if (program_ && build_(program_, 1, &id, options, nullptr, nullptr) == CL_SUCCESS)
-      kernel_ = kernel_of_(program_, name, nullptr);
+    program_ = calls_->create(static_cast<cl_context>(context), 1, &source, &length, nullptr);
+    if (program_ && calls_->build(program_, 1, &id, options, nullptr, nullptr) == CL_SUCCESS)
+      kernel_ = calls_->kernel_of(program_, name, nullptr);
   }
   ~OpenclKernel() override {
-    if (kernel_) release_kernel_(kernel_);
-    if (program_) release_program_(program_);
+    if (kernel_) calls_->release_kernel(kernel_);
+    if (program_) calls_->release_program(program_);
   }
   bool launch(Arguments& arguments, int groups) override {
     if (!kernel_) return false;
     const size_t local = kGroup, global = local * size_t(groups);
-    return set_(kernel_, 0, sizeof(cl_int), &arguments.turns) == CL_SUCCESS &&
-           set_(kernel_, 1, arguments.bytes, arguments.factor()) == CL_SUCCESS &&
-           set_(kernel_, 2, arguments.bytes, arguments.term()) == CL_SUCCESS &&
-           set_(kernel_, 3, sizeof(cl_mem), &arguments.sink) == CL_SUCCESS &&
-           enqueue_(queue_, kernel_, 1, nullptr, &global, &local, 0, nullptr, nullptr) ==
+    return calls_->set(kernel_, 0, sizeof(cl_int), &arguments.turns) == CL_SUCCESS &&
+           calls_->set(kernel_, 1, arguments.bytes, arguments.factor()) == CL_SUCCESS &&
+           calls_->set(kernel_, 2, arguments.bytes, arguments.term()) == CL_SUCCESS &&
+           calls_->set(kernel_, 3, sizeof(cl_mem), &arguments.sink) == CL_SUCCESS &&
+           calls_->enqueue(queue_, kernel_, 1, nullptr, &global, &local, 0, nullptr, nullptr) ==
                CL_SUCCESS;
   }
 
  private:
-  const Library library_{"libOpenCL.so.1"};
-  decltype(&clCreateProgramWithSource) create_ = nullptr;
-  decltype(&clBuildProgram) build_ = nullptr;
-  decltype(&clCreateKernel) kernel_of_ = nullptr;
-  decltype(&clSetKernelArg) set_ = nullptr;
-  decltype(&clEnqueueNDRangeKernel) enqueue_ = nullptr;
-  decltype(&clReleaseProgram) release_program_ = nullptr;
-  decltype(&clReleaseKernel) release_kernel_ = nullptr;
+  const OpenclCalls* const calls_ = found(opencl_calls);
   cl_command_queue queue_;
   cl_program program_ = nullptr;
   cl_kernel kernel_ = nullptr;

@@ -12,6 +12,12 @@ const char* memory_of(const Problem& problem) {
 
 double least_bytes(const Problem& problem) { return oracle::bytes_moved(plan(problem)); }
 
+bool holds(const nlohmann::ordered_json& roofs, const std::string& device, Dtype dtype) {
+  return std::ranges::any_of(roofs, [&](const nlohmann::ordered_json& roof) {
+    return roof["device"] == device && roof["dtype"] == name(dtype);
+  });
+}
+
 }  // namespace
 
 double flops(const Problem& problem) {
@@ -55,6 +61,19 @@ Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& p
   if (const DeviceRoof* units = find(roofs, "fma", problem.dtype))
     ceilings.arithmetic = units->nominal.value_or(0);
   return ceilings;
+}
+
+void add_arithmetic(const std::vector<Result>& results, nlohmann::ordered_json& roofs) {
+  for (const Result& result : results) {
+    const Dtype dtype = result.problem.dtype;
+    if (!result.verified || flops(result.problem) == 0 || result.device.ends_with("+cpu") ||
+        holds(roofs, result.device, dtype))
+      continue;
+    const Device device = open(result.device);
+    for (const char* unit : {"fma", "tensor"})
+      if (const std::optional<DeviceRoof> roof = device_roof(device, unit, dtype))
+        roofs.push_back(to_json(*roof));
+  }
 }
 
 }  // namespace trine::bench

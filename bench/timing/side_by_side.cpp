@@ -9,6 +9,7 @@
 
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
+#include "roofline.hpp"
 
 namespace trine::bench {
 namespace {
@@ -190,7 +191,12 @@ Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
 
 int finish(Document& document, const Control& control, const std::string& path, Outcome outcome) {
   document.partial = control.partial();
-  if (!path.empty()) write_json(path, to_json(document));
+  if (!path.empty()) {
+    nlohmann::ordered_json& roofs = document.arrays["roofs"];
+    if (roofs.is_null()) roofs = nlohmann::ordered_json::array();
+    if (!document.partial) add_arithmetic(document.results, roofs);
+    write_json(path, to_json(document));
+  }
   return ended(control, outcome);
 }
 

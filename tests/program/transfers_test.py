@@ -68,7 +68,8 @@ class Transfers(Program):
         text = self.run_good("transfers", "reduce", "--size", "4096", *QUICK, "--json", self.path("t.json"))
         self.assertIn("nothing is copied", text)
         for device in DEVICES:
-            found = {(r["what"], r["memory"]) for r in self.load("t.json")["roofs"] if r["device"] == device}
+            found = {(r["what"], r["memory"]) for r in self.load("t.json")["roofs"]
+                     if r["device"] == device and r["what"].startswith("to_")}
             links = {(what, memory) for what in ("to_device", "to_host") for memory in ("pageable", "pinned")}
             self.assertEqual(found, set() if device == "cpu" else links)
 
@@ -115,6 +116,15 @@ class Roof(Program):
             for operation in ("reduce", "transpose", "gemm"):
                 rungs = {r["rung"] for r in results if r["device"] == device and r["operation"] == operation}
                 self.assertGreater(len(rungs), 2, (device, operation))
+
+    def test_a_comparison_brings_the_arithmetic_that_a_roofline_needs(self):
+        device = "cpu:threads=1"
+        self.run_good("compare", "reduce", "transpose", "--dtype", "f32", "--size", "2000", "--device", device, *QUICK,
+                      "--json", self.path("c.json"))
+        roofs = self.load("c.json")["roofs"]
+        self.assertEqual([(r["device"], r["what"], r["dtype"], r["unit"]) for r in roofs],
+                         [(device, "fma", "f32", "flop/s")])
+        self.assertGreater(roofs[0]["value"], 0)
 
     def test_takes_one_operation(self):
         self.run_good("roof", "transpose", "--device", "cpu", "--size", "33x65", *QUICK, "--json", self.path("r.json"))

@@ -1,10 +1,14 @@
-/* The shared vocabulary of Trine: dtypes, status codes and operation descriptors, in plain C11.
+/* The vocabulary of Trine in plain C11: statuses, element types and the descriptors of operations.
  *
- * Everything that crosses the border between the library and a backend is written in these words.
- * Installed as <trine/ops.h>. The contract itself, functions over these types, is abi.h.
+ * The library and its backends exchange these types; <trine/types.hpp> has the same values as C++
+ * enumerations. Installed as <trine/ops.h>. The functions over these types, which a backend or a rung
+ * pack implements, are in abi.h.
  *
- * Extents and strides are signed 64-bit element counts; they are never negative.
- * Offsets and sizes in memory are unsigned 64-bit byte counts.
+ * Units. Extents and strides are signed 64-bit counts of elements and never negative. Offsets and
+ * sizes of memory are unsigned 64-bit counts of bytes.
+ *
+ * Growth. Values and fields are only added, never changed or removed. A struct with a `size` field
+ * carries the size that its writer knows; abi.h says how a reader treats it.
  */
 #ifndef TRINE_OPS_H
 #define TRINE_OPS_H
@@ -15,22 +19,32 @@
 extern "C" {
 #endif
 
-/* What a call came to. The same mistake gives the same status on every backend. */
+/* The outcome of a call. The same mistake gives the same status on every backend. */
 typedef enum trine_status {
   TRINE_OK = 0,
-  TRINE_INVALID_ARGUMENT = 1, /* null, foreign, overlapping, misaligned or out of range */
-  TRINE_UNSUPPORTED = 2,      /* legal, but this device or rung can't do it; the text says why */
-  TRINE_NOT_FOUND = 3,        /* no such device, backend, rung or parameter */
-  TRINE_OUT_OF_MEMORY = 4,    /* host or device memory is exhausted */
-  TRINE_BACKEND_ERROR = 5,    /* the driver or runtime failed; the text carries its words */
-  TRINE_DEVICE_LOST = 6,      /* a sticky driver error, or a forked child: nothing works any more */
-  TRINE_NOT_READY = 7,        /* an event that has not happened yet (event_query only) */
-  TRINE_INTERNAL = 8          /* a defect of Trine or of a backend */
+  /* An argument is null, of another device, overlapping, misaligned or out of range. */
+  TRINE_INVALID_ARGUMENT = 1,
+  /* The call is legal, but this device or rung can't do it; the text says why. */
+  TRINE_UNSUPPORTED = 2,
+  /* There is no such device, backend, rung or parameter. */
+  TRINE_NOT_FOUND = 3,
+  /* Host or device memory is exhausted. */
+  TRINE_OUT_OF_MEMORY = 4,
+  /* The driver or the vendor's runtime failed; the text contains its message. */
+  TRINE_BACKEND_ERROR = 5,
+  /* The device can't be used any more in this process: a driver error that stays, or a forked child. */
+  TRINE_DEVICE_LOST = 6,
+  /* The event or the queue has work in flight. Only event_query and queue_query return it. */
+  TRINE_NOT_READY = 7,
+  /* A defect of Trine or of a backend. */
+  TRINE_INTERNAL = 8
 } trine_status;
 
-/* Element types. reduce takes F32 F64 I32 I64 U32 U64; gemm F32 F64 I32;
- * transpose looks at the element's size alone, and B8 … B128 name plain bits of that size.
- * F16 and BF16 are reserved for gemm's `fast` mode: none computes with them, transpose takes them as 2 bytes. */
+/* The type of an element.
+ *
+ * reduce takes F32, F64, I32, I64, U32 and U64; gemm takes F32, F64 and I32. A transpose only looks at
+ * the element's size; B8 to B128 are plain bits of that number. F16 and BF16 are reserved: transposes
+ * and copies move them as 2 bytes, no rung computes with them. */
 typedef enum trine_dtype {
   TRINE_F32 = 1,
   TRINE_F64 = 2,
@@ -47,75 +61,99 @@ typedef enum trine_dtype {
   TRINE_B128 = 13
 } trine_dtype;
 
+/* The operations; each has a descriptor struct below. */
 typedef enum trine_operation {
   TRINE_REDUCE = 1,
   TRINE_TRANSPOSE = 2,
   TRINE_GEMM = 3
 } trine_operation;
 
+/* The function of a reduction. docs/numerics.md defines its result to the bit. */
 typedef enum trine_function {
   TRINE_SUM = 1,
   TRINE_PROD = 2,
   TRINE_MIN = 3,
   TRINE_MAX = 4,
+  /* The lowest index of the extremum, or of the first NaN; -1 for no elements. */
   TRINE_ARGMIN = 5,
   TRINE_ARGMAX = 6
 } trine_function;
 
-/* Applied to each element before it is reduced. SQUARE goes with SUM alone. */
+/* The function that is applied to each element before it is reduced. SQUARE goes with SUM only. */
 typedef enum trine_map { TRINE_IDENTITY = 1, TRINE_ABS = 2, TRINE_SQUARE = 3 } trine_map;
 
-/* ALL: one result. EACH_ROW: one per row, taken along its columns. EACH_COLUMN: one per column. */
+/* ALL: one result. EACH_ROW: one result per row, over its columns. EACH_COLUMN: one per column, over
+ * its rows. */
 typedef enum trine_axis { TRINE_ALL = 1, TRINE_EACH_ROW = 2, TRINE_EACH_COLUMN = 3 } trine_axis;
 
-/* What a rung promises of its bits. REPRODUCIBLE: design's fixed bits. FAST: any order, a stated
- * bound. STUDY: a historic rung, its bits depend on its order. VENDOR: a peer's own kernel. */
+/* The promise about the bits of a result. An operation asks for REPRODUCIBLE or FAST; a rung states
+ * any of the four. */
 typedef enum trine_numerics {
+  /* The bits of docs/numerics.md, which depend on the input alone. */
   TRINE_REPRODUCIBLE = 1,
+  /* Any order of the arithmetic, within a stated error bound. */
   TRINE_FAST = 2,
+  /* A historic rung, its bits depend on its order. Runs only when it is named. */
   TRINE_STUDY = 3,
+  /* A vendor's own kernel. Runs only when it is named. */
   TRINE_VENDOR = 4
 } trine_numerics;
 
-/* A strided view of device memory: element (b, i, j) lies at
- *   memory + offset + sizeof(element) * (b * batch_stride + i * row_stride + j * col_stride).
- * `memory` is the backend's native handle: CUdeviceptr, cl_mem, or a host pointer (cpu).
- * Strides of an input may be 0 or overlap (broadcast); outputs may not. A stride along an extent
- * of 1 or 0 means nothing. */
+/* A strided view of device memory. Element (b, i, j) lies at byte
+ *   offset + sizeof(element) * (b * batch_stride + i * row_stride + j * col_stride)
+ * of `memory`. Strides of an input may be 0 or make elements overlap (broadcast); those of an output
+ * may not. A stride along an extent of 0 or 1 has no meaning; core sets it to a
+ * harmless value. */
 typedef struct trine_view {
+  /* The backend's native handle: CUdeviceptr, cl_mem, or on the cpu a host pointer. */
   void* memory;
-  uint64_t offset; /* bytes */
+  /* The place of element (0, 0, 0), in bytes. */
+  uint64_t offset;
+  /* Extents, in elements. */
   int64_t rows, cols, batch;
-  int64_t row_stride, col_stride, batch_stride; /* elements */
+  /* Distances between neighbours, in elements. */
+  int64_t row_stride, col_stride, batch_stride;
 } trine_view;
 
-/* Reduce `input` (rows x cols, batch 1). An element's index is its logical row-major position in
- * the view, or its position within its row or column. `output` holds the results as a vector:
- * rows = number of results (1, input.rows or input.cols), cols = 1, spaced by row_stride.
- * result_dtype: f32, f64 keep theirs (an f32 sum may ask for F64); sum and prod of I32, I64 are I64 and
- * of U32, U64 are U64, modulo 2^64; min and max keep the dtype (ABS of I32, I64: U32, U64);
- * argmin, argmax: I64. */
+/* A reduction of `input` (rows x cols, batch 1).
+ *
+ * The index of an element is its row-major position in the view, or its position in its row or
+ * column, whatever the strides. `output` is a vector of the results: rows = their number (1,
+ * input.rows or input.cols), cols = 1, at a distance of row_stride.
+ * result_dtype is dtype for F32 and F64 (a sum of F32 may also go to F64); for sum and prod, I64 for
+ * I32 and I64, U64 for U32 and U64, modulo 2^64; for min and max, dtype (with ABS, U32 for I32 and U64
+ * for I64); for argmin and argmax, I64. */
 typedef struct trine_reduce {
-  uint32_t size; /* sizeof(trine_reduce) as the caller knows it */
+  /* sizeof(trine_reduce) as the caller knows it. */
+  uint32_t size;
+  /* A trine_numerics: REPRODUCIBLE or FAST. */
   uint32_t numerics;
+  /* A trine_function, a trine_map and a trine_axis. */
   uint32_t function, map, axis;
+  /* Two trine_dtypes. */
   uint32_t dtype, result_dtype;
+  /* Zero. */
   uint32_t reserved;
   trine_view input, output;
 } trine_reduce;
 
-/* output(b, j, i) = input(b, i, j), bits moved as they are. element_size: 1, 2, 4, 8 or 16 bytes.
- * Each side has a unit stride (rows or columns) wherever the extent along it exceeds 1 — for the
- * input or 0 (broadcast). output.rows == input.cols, output.cols == input.rows. */
+/* A transposition: output(b, j, i) = input(b, i, j), bits moved as they are.
+ *
+ * output.rows is input.cols, output.cols is input.rows, and the batches are equal. Along its rows or
+ * its columns, each side has a stride of 1; an input may have 0 there instead (broadcast). */
 typedef struct trine_transpose {
+  /* sizeof(trine_transpose) as the caller knows it. */
   uint32_t size;
+  /* A trine_numerics; every transpose is reproducible. */
   uint32_t numerics;
+  /* Bytes of an element: 1, 2, 4, 8 or 16. */
   uint32_t element_size;
+  /* Zero. */
   uint32_t reserved;
   trine_view input, output;
 } trine_transpose;
 
-/* A host scalar of the operand dtype; the unused bytes are zero. */
+/* A host scalar of the operands' dtype; the bytes that the dtype doesn't use are zero. */
 typedef union trine_scalar {
   double f64;
   float f32;
@@ -123,12 +161,18 @@ typedef union trine_scalar {
   uint64_t bits;
 } trine_scalar;
 
-/* C = alpha * A B + beta * C, batched: a is m x k, b is k x n, c is m x n, all of `dtype`.
- * alpha == 0: A and B are not read. beta == 0: C is not read. */
+/* A matrix product: c = alpha * a * b + beta * c.
+ *
+ * a is m x k, b is k x n, c is m x n, with one batch count and one dtype. If alpha is 0, a and b are
+ * not read; if beta is 0, c is not read. */
 typedef struct trine_gemm {
+  /* sizeof(trine_gemm) as the caller knows it. */
   uint32_t size;
+  /* A trine_numerics: REPRODUCIBLE or FAST. */
   uint32_t numerics;
+  /* A trine_dtype: F32, F64 or I32. */
   uint32_t dtype;
+  /* Zero. */
   uint32_t reserved;
   trine_scalar alpha, beta;
   trine_view a, b, c;
@@ -140,7 +184,7 @@ typedef struct trine_gemm {
 #define TRINE_CONSTEXPR
 #endif
 
-/* Bytes of one element, 0 for an unknown dtype. */
+/* The size of one element in bytes; 0 for a value that is no trine_dtype. */
 static inline TRINE_CONSTEXPR uint32_t trine_dtype_size(uint32_t dtype) {
   switch (dtype) {
     case TRINE_B8: return 1;

@@ -1,7 +1,12 @@
-/// Buffers of device, pinned, wrapped and adopted memory; strided views of them; copies.
+/// Buffers of memory, strided views of them, copies and fills.
 ///
-/// Thread safety: a Buffer may be used from any thread. Destroying the last handle of a buffer with
-/// work in flight is legal: its memory is freed when the queues that use it have passed.
+/// A Buffer owns or refers to memory that one device can use; a View says how a matrix lies in it.
+/// Operations and copies take views.
+///
+/// Thread safety: a Buffer may be used from any thread. The order of accesses to its memory is the
+/// program's to set, by one queue or by events.
+/// Lifetime: the last handle of a buffer may be dropped while work with it is in flight. Its memory
+/// is freed when the queues that use it have passed that work.
 #pragma once
 
 #include <trine/queue.hpp>
@@ -12,82 +17,149 @@ namespace detail {
 struct BufferState;
 }
 
+/// The kind of memory behind a Buffer.
 enum class Memory : uint32_t {
-  device = 1,  ///< the device's own memory
-  /// Host memory that transfers at full speed; host() points to it. A View of it is an operand as any
-  /// other, but on OpenCL devices that don't share the host's memory: they keep it mapped, and refuse that.
+  /// The device's own memory.
+  device = 1,
+  /// Page-locked host memory that Trine allocates; copies to and from it run at full speed, and
+  /// Buffer::host() points to it. A View of it may be an operand, except on OpenCL devices that
+  /// don't share the host's memory: there it is for copies only.
   pinned = 2,
-  wrapped = 3,  ///< the caller's host memory, made known to the device
-  adopted = 4   ///< the caller's native device memory
+  /// The caller's host memory, registered with the device by Buffer::wrap().
+  wrapped = 3,
+  /// The caller's device memory, from Buffer::adopt().
+  adopted = 4
 };
 
+/// A handle of memory that one device can use. Copies are cheap and refer to the same memory.
+/// ```cpp
+/// trine::Device device = trine::open("cpu");
+/// trine::Buffer values(device, 1000 * sizeof(float));                        // on the device
+/// trine::Buffer staging(device, 1000 * sizeof(float), trine::Memory::pinned);  // on the host
+/// static_cast<float*>(staging.host())[0] = 1;
+/// ```
 class TRINE_API Buffer {
  public:
-  Buffer() = default;  ///< no memory
-  /// Allocates `bytes` (0 is legal). Where memory is short, waits for the work of buffers and queues
-  /// that were dropped. Throws out_of_memory, or unsupported with the device's limit.
+  /// An empty handle, no memory. Using it where memory is needed throws Error (invalid_argument).
+  Buffer() = default;
+  /// Allocates `bytes` of memory on `device`; 0 is legal. The content is undefined.
+  ///
+  /// `kind` is Memory::device or Memory::pinned. If memory is short, the call waits until the work
+  /// of dropped buffers and queues has ended and their memory is free.
+  /// Throws Error: out_of_memory; unsupported if `bytes` exceeds Facts::max_buffer_bytes;
+  /// invalid_argument for another kind.
   Buffer(const Device& device, uint64_t bytes, Memory kind = Memory::device);
-  /// The caller's device memory: a CUDA device pointer, a cl_mem, or (cpu) a pointer.
+  /// Uses device memory of the caller, `bytes` long: a CUDA device pointer, a cl_mem, or on the cpu
+  /// a plain pointer. Trine never frees it. It must outlive the buffer and all work on it.
+  /// ```cpp
+  /// std::vector<double> mine(100, 1.0);
+  /// trine::Buffer view_of_mine = trine::Buffer::adopt(trine::open("cpu"), mine.data(), 100 * sizeof(double));
+  /// ```
   static Buffer adopt(const Device& device, void* native, uint64_t bytes);
-  /// The caller's host memory as the device sees it, for pinned transfers, or in place where the
-  /// device shares host memory (of OpenCL's devices, CPUs alone: others may keep a copy, and refuse
-  /// this). It must outlive the buffer and all work on it.
+  /// Registers `bytes` of the caller's host memory with `device`.
+  ///
+  /// On CUDA the driver pins its pages: copies are as fast as from pinned memory, and a View of it
+  /// may be an operand. On the cpu and on OpenCL's CPU devices it is used in place. Other OpenCL
+  /// devices may keep copies of such memory and throw unsupported. The memory must outlive the
+  /// buffer and all work on it.
   static Buffer wrap(const Device& device, void* host, uint64_t bytes);
 
+  /// Whether the handle refers to memory.
   explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// The device, the kind of memory, and the size in bytes.
   Device device() const;
   Memory kind() const;
   uint64_t bytes() const;
-  void* native() const;  ///< CUdeviceptr, cl_mem, host pointer
-  void* host() const;    ///< of pinned and wrapped memory and of the cpu's, else nullptr
+  /// The driver's handle: CUdeviceptr, cl_mem, or on the cpu a pointer.
+  void* native() const;
+  /// The host pointer of pinned and wrapped memory and of all memory of the cpu; else null.
+  void* host() const;
 
  private:
   friend struct detail::Access;
   std::shared_ptr<detail::BufferState> state_;
 };
 
-/// A strided, batched matrix in a buffer. Element (b, i, j) lies at
-///   offset + size_of(dtype) * (b * batch_stride + i * row_stride + j * col_stride)   bytes.
-/// Row-major has col_stride 1, column-major row_stride 1. Strides are never negative; those of an
-/// input may be 0 or overlap (broadcast). An extent of 0 or 1 makes its stride meaningless.
-/// A vector of n is n x 1.
+/// A matrix, or a batch of matrices, in a buffer.
+///
+/// Element (b, i, j), for 0 <= b < batch, 0 <= i < rows, 0 <= j < cols, lies at byte
+///   offset + size_of(dtype) * (b * batch_stride + i * row_stride + j * col_stride).
+/// A row-major matrix has col_stride 1, a column-major one row_stride 1; the other stride is BLAS's
+/// leading dimension. A vector of n elements is n x 1.
+///
+/// Strides are never negative. Strides of an input may be 0 or make elements overlap (broadcast);
+/// those of an output may not. The stride along an extent of 0 or 1 is ignored. Extents of 0 are
+/// legal. An operation needs the buffer's address and the offset each to be a multiple of the
+/// dtype's size; a transpose, of the smaller of that size and 4. Copies need no alignment.
+/// ```cpp
+/// trine::Device device = trine::open("cpu");
+/// trine::Buffer buffer(device, 100 * 100 * sizeof(float));
+/// trine::View whole = trine::row_major(buffer, trine::Dtype::f32, 100, 100);
+/// trine::View block = whole;  // rows 10 … 19, columns 20 … 49 of the same matrix
+/// block.offset = (10 * 100 + 20) * sizeof(float);
+/// block.rows = 10;
+/// block.cols = 30;
+/// ```
 struct View {
+  /// The memory. It may be empty where only the shape counts: choose(), place().
   Buffer buffer;
+  /// The type of an element.
   Dtype dtype = Dtype::f32;
-  uint64_t offset = 0;  ///< bytes
+  /// The place of element (0, 0, 0) in the buffer, in bytes.
+  uint64_t offset = 0;
+  /// Extents, in elements.
   int64_t rows = 0, cols = 0, batch = 1;
-  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;  ///< elements
+  /// Distances between neighbours, in elements.
+  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
 };
 
-/// Dense views: row-major, column-major, vector (n x 1). `offset` in bytes.
+/// Dense views of `buffer` that begin at byte `offset`: a rows x cols matrix in row-major or
+/// column-major order, and a vector of `size` elements. Nothing is checked before the view is used.
+/// ```cpp
+/// trine::Buffer buffer(trine::open("cpu"), 600 * 400 * sizeof(double));
+/// trine::View matrix = trine::row_major(buffer, trine::Dtype::f64, 600, 400);
+/// trine::View flat = trine::vector(buffer, trine::Dtype::f64, 600 * 400);  // the same memory
+/// ```
 TRINE_API View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols,
                          uint64_t offset = 0);
 TRINE_API View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols,
                          uint64_t offset = 0);
 TRINE_API View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset = 0);
-/// `count` dense row-major matrices, one after the other.
+/// `count` dense row-major matrices of rows x cols, one behind the other.
 TRINE_API View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,
                        uint64_t offset = 0);
 
-/// The same, of host memory: element (b, i, j) lies at `data` plus that many bytes.
+/// A matrix, or a batch of matrices, in plain host memory: as View, with a pointer in the place of
+/// buffer and offset. The memory stays the caller's.
 template <class Data>
 struct BasicHostView {
-  Data* data = nullptr;  ///< element (0, 0, 0)
+  /// The address of element (0, 0, 0).
+  Data* data = nullptr;
   Dtype dtype = Dtype::f32;
+  /// Extents, in elements.
   int64_t rows = 0, cols = 0, batch = 1;
-  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;  ///< elements
+  /// Distances between neighbours, in elements.
+  int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
 
+  /// What may be written may also be read.
   operator BasicHostView<const void>() const requires(!std::is_const_v<Data>) {
     return {data, dtype, rows, cols, batch, row_stride, col_stride, batch_stride};
   }
 };
-using HostView = BasicHostView<void>;             ///< of outputs, and of inputs as well
-using ConstHostView = BasicHostView<const void>;  ///< of inputs alone
+/// Host memory that may be written: outputs, and inputs too.
+using HostView = BasicHostView<void>;
+/// Host memory that is only read: inputs.
+using ConstHostView = BasicHostView<const void>;
 
-/// Dense views of host memory: a ConstHostView where `data` points to const.
-///   trine::copy(queue, trine::host_row_major(a.data(), trine::Dtype::f64, 600, 400), view);
+/// The view type for a pointer: ConstHostView where it points to const, else HostView.
 template <std::convertible_to<const void*> Pointer>
 using HostViewOf = std::conditional_t<std::convertible_to<Pointer, void*>, HostView, ConstHostView>;
+/// Dense views of host memory: a rows x cols matrix in row-major or column-major order, and a
+/// vector of `size` elements. `dtype` must be that of the memory: nothing can check it.
+/// ```cpp
+/// std::vector<double> a(600 * 400);
+/// trine::HostView matrix = trine::host_row_major(a.data(), trine::Dtype::f64, 600, 400);
+/// ```
 template <class Pointer>
 HostViewOf<Pointer> host_row_major(Pointer data, Dtype dtype, int64_t rows, int64_t cols) {
   return {.data = data, .dtype = dtype, .rows = rows, .cols = cols, .row_stride = cols};
@@ -106,22 +178,45 @@ HostViewOf<Pointer> host_vector(Pointer data, Dtype dtype, int64_t size) {
   return {.data = data, .dtype = dtype, .rows = size, .cols = 1, .row_stride = 1};
 }
 
-/// Copies of equal shape and element size; each end needs one unit stride, the same on both (a
-/// transposing copy is Transpose). Asynchronous: host memory stays the caller's business until
-/// the queue has passed the copy. Where CUDA hasn't pinned it (Memory::pinned, Buffer::wrap(), the
-/// program itself), CUDA has the caller wait: from such memory until what comes before on the queue
-/// has passed, which is refused while the program captures the stream into a graph; into it until the
-/// copy is done.
+/// Copies `source` to `target`: from the host, to the host, within a device, between two devices.
 ///
-/// Between devices, the queue belongs to either end; what fails on either device, the queue's wait()
-/// reports. The caller is not blocked, but where pinned memory is short, as in Buffer(): the bytes go
-/// through pinned host memory, of which the queue keeps what it needed, at most 24 MiB, for its next
-/// copy; and straight between the cpu's buffers and an OpenCL device.
+/// Both ends have equal extents and equal element sizes, and both have a unit stride along the same
+/// direction; a copy that turns rows into columns is a Transpose. The copy is asynchronous: host
+/// memory must stay valid and unchanged until the queue has passed it.
+///
+/// On CUDA, host memory that isn't pinned (Memory::pinned, Buffer::wrap(), or by the program) makes
+/// the calling thread wait: for a copy from such memory until the earlier work of the queue has
+/// ended, for a copy into it until the copy itself has ended. During the capture of a stream into a
+/// graph the former is refused.
+///
+/// Between devices, `queue` belongs to either of them, and its wait() reports failures of both. The
+/// bytes go through pinned host memory, of which the queue keeps up to 24 MiB for its next copy;
+/// between the cpu and OpenCL they go directly. The calling thread waits only if pinned memory is
+/// short.
+///
+/// Throws Error: invalid_argument for unequal shapes or element sizes, strides as above, extents
+/// beyond the buffer, overlapping source and target, a queue of another device; out_of_memory.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// std::vector<float> host = {1, 2, 3, 4};
+/// trine::View device = trine::vector({queue.device(), 4 * sizeof(float)}, trine::Dtype::f32, 4);
+/// trine::copy(queue, trine::host_vector(host.data(), trine::Dtype::f32, 4), device);
+/// queue.wait();  // before that, `host` must not change
+/// ```
 TRINE_API void copy(Queue& queue, const ConstHostView& source, const View& target);
 TRINE_API void copy(Queue& queue, const View& source, const HostView& target);
 TRINE_API void copy(Queue& queue, const View& source, const View& target);
 
-/// Writes the element at `element` (size_of(target.dtype) bytes) all over `target`.
+/// Writes one element to every element of `target`, asynchronously, for any strides that don't make
+/// elements overlap. `element` points to size_of(target.dtype) bytes, which are read before fill()
+/// returns. Throws Error (invalid_argument) as copy().
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View vector = trine::vector({queue.device(), 400}, trine::Dtype::f32, 100);
+/// const float one = 1;
+/// trine::fill(queue, vector, &one);
+/// queue.wait();
+/// ```
 TRINE_API void fill(Queue& queue, const View& target, const void* element);
 
 }  // namespace trine

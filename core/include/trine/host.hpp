@@ -1,20 +1,26 @@
-/// One-line calls on host data: they pick the device (or take yours), move the data as fast as the
-/// machine can, and return when the result is in your memory.
+/// Calls on host data: one line computes on the best device and returns when the result is there.
+/// ```cpp
+/// std::vector<float> values = {1e30f, 1.0f, -1e30f, 2.0f};
+/// float total = trine::sum(values);                        // exact, rounded once: 3
+/// float same = trine::sum(values, {.device = "cpu"});      // on this device
+/// if (total != 3 || same != 3) throw std::logic_error("not exact");
+/// ```
+/// The call picks the device by size and measured rates (place()), copies the data there, computes,
+/// and copies the result back. On devices that share the host's memory it computes in place.
 ///
-///   double total = trine::sum(std::span{values});
-///   trine::gemm(m, n, k, a.data(), b.data(), c.data(), {.device = "cuda:0"});
+/// On a device with its own memory, a large gemm or transpose (32 MiB or more to move) is cut into
+/// chunks: one is copied in and one copied out while another is computed. The bits stay the same.
+/// Transposes are cut if they are batched or the memory is pinned. Reductions, calls that name a rung
+/// and calls with `fast` numerics are not cut.
 ///
-/// On a device with memory of its own, a call that moves 32 MiB or more is cut into strips, the next on
-/// its way in and the last on its way out while one is computed, with the same bits: gemm, and transpose
-/// of a batch or of pinned memory. Reductions, other transposes, calls that name their rung or allow
-/// `fast` numerics go whole, one step after the other.
-/// A refused call writes nothing. One that fails on its way leaves nothing in flight, but part of the
-/// output may have been written.
+/// Errors: Error as thrown by open(), place() and run(). A refused call writes nothing. A call that
+/// fails later leaves nothing in flight, but may have written a part of the output.
 ///
-/// Between calls their queues stay, with workspaces and up to 256 MiB of pinned memory a device, and keep
-/// the device open, so that the next call starts at once; release_idle() lets go of them.
+/// Lifetime: between calls the library keeps their queues, workspaces and up to 256 MiB of pinned
+/// memory per device, and thus the device itself, so that the next call starts at once.
+/// release_idle() frees all that.
 ///
-/// Thread safety: all may be called concurrently.
+/// Thread safety: all functions may be called concurrently, as long as no output is shared.
 #pragma once
 
 #include <trine/place.hpp>
@@ -25,42 +31,74 @@
 
 namespace trine {
 
-/// A step of a call on host data, in seconds from the begin of its first step, by the device's clock.
+/// A step of a call on host data.
 struct HostStep {
+  /// What was done: a copy to the device, the operation, a copy from the device.
   enum class Kind : uint32_t { copy_in, kernel, copy_out };
   Kind kind = Kind::copy_in;
-  int strip = 0;  ///< which one; 0 where the call goes whole
+  /// The number of the chunk, from 0; 0 where the call isn't cut.
+  int strip = 0;
+  /// Seconds since the call's first step began, by the device's clock.
   double begin = 0, end = 0;
 };
 
-/// What a call on host data did and when. Timing costs an event before and after each step.
-///
-///   trine::HostTrace trace;
-///   trine::transpose(rows, cols, from, to, {.device = "cuda:0", .trace = &trace});
-///   for (const trine::HostStep& step : trace.steps) use(step.kind, step.end - step.begin);
+/// The steps of a call on host data (HostOptions::trace). A trace costs an event before and after each
+/// step.
+/// ```cpp
+/// std::vector<float> matrix(20 * 30, 1.0f), turned(30 * 20);
+/// trine::HostTrace trace;
+/// trine::transpose(20, 30, matrix.data(), turned.data(), {.trace = &trace});
+/// for (const trine::HostStep& step : trace.steps) std::cout << step.end - step.begin << " s\n";
+/// ```
 struct HostTrace {
-  double allocation =
-      0;  ///< seconds to get memory on the device, before the first step, by the host's clock
-  std::vector<HostStep>
-      steps;  ///< copies in, kernels, copies out, each in the strips' order; in place: the kernel
+  /// Seconds to allocate memory on the device before the first step, by the host's clock.
+  double allocation = 0;
+  /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel where the
+  /// device computes in the host's memory.
+  std::vector<HostStep> steps;
 };
 
+/// Options of every call on host data; all have defaults.
+/// ```cpp
+/// std::vector<double> values(1000, 0.5);
+/// trine::Choice choice;
+/// std::string why;
+/// trine::sum(values, {.choice = &choice, .placement = &why});
+/// std::cout << choice.sentence() << "\n" << why << "\n";
+/// ```
 struct HostOptions {
-  std::string_view device = "auto";            ///< "auto" picks by size and measured rates
-  std::string_view rung = {};                  ///< as run() takes it; empty: the library chooses
-  Numerics numerics = Numerics::reproducible;  ///< what is asked of reduce and gemm
-  bool pinned = false;                         ///< the host memory given is pinned already
-  bool overlap = true;                         ///< false: no call is cut into strips
-  int strips = 0;            ///< at most so many, also of a small call; 0: as many as pay
-  bool in_place = true;      ///< false: copies also where the device computes in the host's memory
-  Choice* choice = nullptr;  ///< where to write what was chosen (for the first strip), and why
-  std::string* placement = nullptr;  ///< where to write, for "auto", why on that device
-  HostTrace* trace = nullptr;        ///< where to write what was done when
+  /// A name that open() takes, or "auto": the device that is predicted to be the fastest.
+  std::string_view device = "auto";
+  /// A rung as run() takes it; empty: Trine chooses.
+  std::string_view rung = {};
+  /// The promise that reduce and gemm ask for: reproducible or fast.
+  Numerics numerics = Numerics::reproducible;
+  /// Whether all host memory of the call is pinned (Memory::pinned, or by the driver).
+  bool pinned = false;
+  /// Whether large calls may be cut into chunks to overlap copies with the kernel.
+  bool overlap = true;
+  /// If not 0: at most so many chunks, also of a small call; 0: as many as pay.
+  int strips = 0;
+  /// Whether a device that can compute in the host's memory does so; false: it copies all the same.
+  bool in_place = true;
+  /// If not null: receives the choice of the rung (that of the first chunk), and the reason.
+  Choice* choice = nullptr;
+  /// If not null: receives the reason for the device, with "auto".
+  std::string* placement = nullptr;
+  /// If not null: receives the steps with their times.
+  HostTrace* trace = nullptr;
 };
 
-/// The untyped forms. `output` and `c` are written; the rest is only read. Same rules as the
-/// operations of the same names (trine/operations.hpp), alignment included, on every device; alpha
-/// and beta must be exact in the dtype.
+/// The calls on untyped views of any layout. `output` and `c` are written, the other views only read.
+/// The rules are those of Reduce, Transpose and Gemm (trine/operations.hpp): shapes, dtypes,
+/// alignment, and alpha and beta exact in the dtype.
+/// ```cpp
+/// std::vector<float> matrix(20 * 30, 1.0f);
+/// std::vector<float> sums(30);
+/// trine::reduce(trine::Function::sum, trine::Map::identity, trine::Axis::each_column,
+///               trine::host_row_major(matrix.data(), trine::Dtype::f32, 20, 30),
+///               trine::host_vector(sums.data(), trine::Dtype::f32, 30));  // each 20
+/// ```
 TRINE_API void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
                       const HostView& output, const HostOptions& options = {});
 TRINE_API void transpose(const ConstHostView& input, const HostView& output,
@@ -68,10 +106,11 @@ TRINE_API void transpose(const ConstHostView& input, const HostView& output,
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
 
-/// Lets go of what the calls above keep for the next, on all devices; calls under way aren't disturbed.
+/// Frees what the calls above keep for later calls, on all devices: idle queues, workspaces, pinned
+/// memory. Calls in progress are not disturbed.
 TRINE_API void release_idle();
 
-/// The result type of a reduction: sums and products of integers are 64 bits wide.
+/// The result type of sum() and prod(): T for floats, int64_t and uint64_t for integers.
 template <class T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, T,
                                std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
@@ -87,25 +126,34 @@ Result reduce_span(Function function, Map map, std::span<const T> values,
 }
 }  // namespace detail
 
-/// A contiguous range (std::vector, std::array, std::span, C array) of float, double or integers of 32 or
-/// 64 bits.
+/// A contiguous range of float, double, or integers of 32 or 64 bits: std::vector, std::array,
+/// std::span, a C array.
 template <class Range>
 concept HostRange = requires(const Range& range) {
   std::span(std::data(range), std::size(range));
   DtypeOf<std::remove_cvref_t<decltype(*std::data(range))>>::value;
 };
-/// What gemm() computes with: float, double or int32_t.
+/// The element types of gemm(): float, double or int32_t.
 template <class T>
 concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
 
-/// Reductions of a range. sum() applies `map` to each element first: sum(values, {}, Map::abs).
-
+/// The sum of map(x) for all x of `range`: for floats the exact sum, rounded once; for integers
+/// modulo 2^64. 0 for an empty range.
+/// ```cpp
+/// std::array<double, 3> x = {1, -2, 3};
+/// double total = trine::sum(x);                                // 2
+/// double norm1 = trine::sum(x, {}, trine::Map::abs);           // 6
+/// double norm2_squared = trine::sum(x, {}, trine::Map::square);  // 14
+/// std::cout << total << " " << norm1 << " " << norm2_squared << "\n";
+/// ```
 template <HostRange Range>
 auto sum(const Range& range, const HostOptions& options = {}, Map map = Map::identity) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
   return detail::reduce_span<Sum<T>>(Function::sum, map, std::span<const T>(values), options);
 }
+/// The product of the elements of `range`: for floats one fixed tree of products, for integers modulo
+/// 2^64. 1 for an empty range.
 template <HostRange Range>
 auto prod(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
@@ -113,18 +161,27 @@ auto prod(const Range& range, const HostOptions& options = {}) {
   return detail::reduce_span<Sum<T>>(Function::prod, Map::identity, std::span<const T>(values),
                                      options);
 }
+/// The smallest element of `range`, NaN if it has one, -0 before +0. An empty range gives +Inf or the
+/// largest integer.
 template <HostRange Range>
 auto min(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
   return detail::reduce_span<T>(Function::min, Map::identity, std::span<const T>(values), options);
 }
+/// The largest element of `range`, NaN if it has one, +0 before -0. An empty range gives -Inf or the
+/// smallest integer.
 template <HostRange Range>
 auto max(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
   return detail::reduce_span<T>(Function::max, Map::identity, std::span<const T>(values), options);
 }
+/// The lowest index of the smallest element, or of the first NaN; -1 for an empty range.
+/// ```cpp
+/// std::vector<int> values = {3, 1, 4, 1};
+/// std::cout << trine::argmin(values) << "\n";  // 1
+/// ```
 template <HostRange Range>
 int64_t argmin(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
@@ -132,6 +189,7 @@ int64_t argmin(const Range& range, const HostOptions& options = {}) {
   return detail::reduce_span<int64_t>(Function::argmin, Map::identity, std::span<const T>(values),
                                       options);
 }
+/// The lowest index of the largest element, or of the first NaN; -1 for an empty range.
 template <HostRange Range>
 int64_t argmax(const Range& range, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
@@ -140,7 +198,14 @@ int64_t argmax(const Range& range, const HostOptions& options = {}) {
                                       options);
 }
 
-/// output (cols x rows) = transpose of input (rows x cols), both dense row-major.
+/// Transposes a dense row-major matrix: `input` is rows x cols, `output` cols x rows. T is any type
+/// of 1, 2, 4, 8 or 16 bytes that may be moved by its bits. The two may not overlap.
+/// ```cpp
+/// std::vector<float> a = {1, 2, 3,
+///                         4, 5, 6};
+/// std::vector<float> t(6);
+/// trine::transpose(2, 3, a.data(), t.data());  // 1 4, 2 5, 3 6
+/// ```
 template <class T>
 void transpose(int64_t rows, int64_t cols, const T* input, T* output,
                const HostOptions& options = {}) {
@@ -154,8 +219,13 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
             options);
 }
 
-/// c (m x n) = alpha a (m x k) b (k x n) + beta c, all dense row-major, of float, double or int32_t. With
-/// beta 0, c is not read, with alpha 0, a and b are not.
+/// Multiplies dense row-major matrices: c = alpha * a * b + beta * c, where `a` is m x k, `b` is k x n
+/// and `c` is m x n. With beta = 0, c is not read; with alpha = 0, a and b are not. The order of the
+/// arithmetic is fixed (see Gemm), so every device gives the same bits.
+/// ```cpp
+/// std::vector<double> a = {1, 2, 3, 4}, b = {0, 1, 1, 0}, c(4);
+/// trine::gemm(2, 2, 2, a.data(), b.data(), c.data());  // 2 1 4 3
+/// ```
 template <GemmElement T>
 void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
           const HostOptions& options = {}, std::type_identity_t<T> alpha = 1,

@@ -1,6 +1,12 @@
-/// Kokkos::View interop: a Trine view of a Kokkos::View's memory, and nothing else of Kokkos is
-/// needed: only pointer, extents and strides pass, so the program's Kokkos and Trine's stay apart.
-/// Fence your execution space before Trine reads, and wait() on the queue before Kokkos does.
+/// Views of Kokkos::Views, for programs that use Kokkos themselves.
+///
+/// Only pointer, extents and strides pass to Trine. The program's Kokkos (any version) and the one
+/// inside Trine's cpu backend don't meet, and this header includes nothing of Kokkos.
+/// Order of work: fence the execution space before Trine reads, and wait() on the queue before Kokkos
+/// reads. examples/kokkos_program.cpp is a whole program:
+///   Kokkos::fence();
+///   trine::run(queue, trine::Reduce{.input = trine::view_of(device, x), .output = trine::view_of(device, total)});
+///   queue.wait();
 #pragma once
 
 #include <trine/buffer.hpp>
@@ -9,8 +15,12 @@
 
 namespace trine {
 
-/// A rank-1 or rank-2 Kokkos::View (or anything with data(), extent(), stride(), span(), rank) whose
-/// memory `device` can reach: HostSpace for cpu, CudaSpace for cuda.
+/// The Trine view of a Kokkos::View of rank 1 (a vector, n x 1) or rank 2 (a matrix, any layout).
+///
+/// `device` must be able to reach the memory: "cpu" for HostSpace, "cuda:…" for CudaSpace. The memory
+/// stays Kokkos's and must outlive the returned view and all work on it. A type with the same members
+/// (data(), extent(), stride(), span(), rank, value_type) works too. Throws Error (invalid_argument)
+/// for an empty device.
 template <class KokkosView>
 View view_of(const Device& device, const KokkosView& kokkos) {
   using Element = std::remove_const_t<typename KokkosView::value_type>;

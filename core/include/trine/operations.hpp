@@ -1,76 +1,172 @@
-/// The three operations on device views, and what was chosen to run them.
+/// The three operations on device views, and the choice of the rung that runs them.
 ///
-/// An operation is a plain struct. run() checks it, chooses a rung, hands it over and returns; the
-/// results are there after queue.wait(). A refused call throws and has written nothing.
-/// Selection, in order: the rung you name; the saved tuning table's (trine/tuning.hpp); the backend's
-/// own choice.
+/// An operation is a plain struct of views and options. run() checks it, chooses a rung, enqueues it
+/// and returns; the results are there after Queue::wait(). A refused call throws and has written
+/// nothing.
+/// The rung is, in this order: the one that the caller names; the one that the device's saved tuning
+/// table has for the call (trine/tuning.hpp); the backend's own choice.
+///
+/// Thread safety: all functions may be called from any thread. A struct is read during the call only.
 #pragma once
 
 #include <trine/buffer.hpp>
 
 namespace trine {
 
-/// function over map(x) for the elements x of `input` (rows x cols, any strides, batch 1).
-/// `output` takes the results as a vector: 1, input.rows or input.cols of them (rows = that, cols =
-/// 1, any row_stride >= 1), of result_dtype(function, map, input.dtype); an f32 sum may ask for f64.
-/// Sums of floats are the exact real sum, rounded once to nearest-even. prod is one fixed binary
-/// tree over the index, split at the largest power of two below n. min, max: NaN wins, -0 < +0;
-/// argmin, argmax: the first NaN, else the lowest index of the extremum, counted in row-major order
-/// of the view (or within its row or column), -1 when empty. square goes with sum alone.
-/// Dtypes: f32 f64 i32 i64 u32 u64. docs/numerics.md has every rule and its source.
+/// A reduction: `function` over map(x), for the elements x of `input`.
+///
+/// `input` is rows x cols with any strides, batch 1, of dtype f32, f64, i32, i64, u32 or u64.
+/// `output` takes the results as a vector, r x 1 with any row_stride >= 1: r is 1 for Axis::all,
+/// input.rows for each_row, input.cols for each_column. Its dtype is result_dtype(function, map,
+/// input.dtype); a sum of f32 may also go to f64.
+///
+/// Results with Numerics::reproducible, the default:
+/// - sum of floats: the exact real sum, rounded once to nearest-even. It costs between
+///   nothing and half of a plain sum's speed, most on CPUs (docs/ladders.md has figures). Sources:
+///   Neal, "Fast exact summation using small and large superaccumulators", 2015; Collange, Defour,
+///   Graillat, Iakymchuk, "Numerical reproducibility for the parallel reduction on multi- and
+///   many-core architectures", 2015.
+/// - prod of floats: one fixed binary tree over the index, split at the largest power of two below
+///   the number of elements, each product rounded.
+/// - sum and prod of integers: modulo 2^64.
+/// - min, max: NaN if there is one; -0 is less than +0.
+/// - argmin, argmax: the index of the first NaN, else the lowest index of the extremum. The index
+///   counts in row-major order of the view, or within the row or column.
+/// - no elements: sum +0; prod 1; min +Inf or the largest integer; max -Inf or the smallest;
+///   argmin and argmax -1.
+/// Map::square goes with sum only. docs/numerics.md has every rule.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View x = trine::row_major({queue.device(), 40 * 50 * sizeof(float)}, trine::Dtype::f32, 40, 50);
+/// trine::View norms = trine::vector({queue.device(), 40 * sizeof(float)}, trine::Dtype::f32, 40);
+/// const float two = 2;
+/// trine::fill(queue, x, &two);
+/// trine::run(queue, trine::Reduce{.map = trine::Map::square,
+///                                 .axis = trine::Axis::each_row,
+///                                 .input = x,
+///                                 .output = norms});  // 40 sums of squares, each 200
+/// queue.wait();
+/// ```
 struct Reduce {
+  /// The function, and what is applied to each element before it.
   Function function = Function::sum;
   Map map = Map::identity;
+  /// Whether the whole view, each row or each column becomes one result.
   Axis axis = Axis::all;
   View input, output;
+  /// reproducible or fast.
   Numerics numerics = Numerics::reproducible;
 };
 
-/// output(b, j, i) = input(b, i, j), bits moved as they are. Element sizes 1, 2, 4, 8, 16; equal
-/// sizes on both sides. Each side has a unit stride along rows or columns.
+/// A transposition: output(b, j, i) = input(b, i, j), each element's bits as they are.
+///
+/// `input` is batch x rows x cols, `output` batch x cols x rows. Elements have 1, 2, 4, 8 or 16
+/// bytes, as many on both sides. Each side has a unit stride along its rows or its columns; an input
+/// may also have strides of 0. The two may not overlap: there is no transposition in place.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View a = trine::row_major({queue.device(), 6 * 4 * 8}, trine::Dtype::f64, 6, 4);
+/// trine::View t = trine::row_major({queue.device(), 4 * 6 * 8}, trine::Dtype::f64, 4, 6);
+/// trine::run(queue, trine::Transpose{.input = a, .output = t});
+/// queue.wait();
+/// ```
 struct Transpose {
   View input, output;
 };
 
-/// c = alpha a b + beta c, batched. a: m x k, b: k x n, c: m x n, one dtype (f32, f64, i32); every
-/// operand has a unit stride along rows or columns, so neither transposition nor layout needs a
-/// flag; the other stride is BLAS's leading dimension (col_major(), then col_stride = lda). An
-/// input's batch stride may be 0. alpha and beta must be exact in the operand dtype.
-/// acc = +0; acc = fma(a_ik, b_kj, acc), k ascending; t = alpha * (acc + 0), or +0 when alpha = 0 (a,
-/// b are not read) or k = 0; result t when beta = 0 (c is not read), else fma(beta, c, t).
-/// i32 is modulo 2^32.
+/// A matrix product: c = alpha * a * b + beta * c.
+///
+/// `a` is m x k, `b` is k x n, `c` is m x n, all of one dtype (f32, f64, i32) and one batch count; a
+/// batch_stride of 0 uses one matrix of an input for the whole batch. Each operand has a unit stride
+/// along its rows or its columns, so BLAS's transposition flags are strides here: a column-major
+/// matrix with leading dimension lda is col_major() with col_stride = lda.
+/// `alpha` and `beta` must be exact in the operands' dtype (0.1 is not exact in f32:
+/// invalid_argument).
+///
+/// Results with Numerics::reproducible, the default, for each element of c: one chain of fused
+/// multiply-adds, k ascending,
+///   acc = +0;  acc = fma(a_ik, b_kj, acc) for each k;  t = alpha * (acc + 0);
+///   c_ij = t if beta is 0, else fma(beta, c_ij, t).
+/// With alpha = 0 or k = 0, t is +0. With alpha = 0, a and b are not read; with beta = 0, c is not
+/// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split among
+/// groups, so a product with large k and few elements of c uses only a part of a GPU.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View a = trine::row_major({queue.device(), 30 * 20 * 4}, trine::Dtype::f32, 30, 20);
+/// trine::View b = trine::col_major({queue.device(), 20 * 10 * 4}, trine::Dtype::f32, 20, 10);
+/// trine::View c = trine::row_major({queue.device(), 30 * 10 * 4}, trine::Dtype::f32, 30, 10);
+/// const float one = 1;
+/// trine::fill(queue, a, &one);
+/// trine::fill(queue, b, &one);
+/// trine::run(queue, trine::Gemm{.alpha = 0.5, .a = a, .b = b, .c = c});  // all elements 10
+/// queue.wait();
+/// ```
 struct Gemm {
   double alpha = 1, beta = 0;
   View a, b, c;
+  /// reproducible or fast.
   Numerics numerics = Numerics::reproducible;
 };
 
-/// What ran, and why. Cheap to copy; the strings live as long as the process.
+/// The rung that was chosen for a call, and the reason. Cheap to copy; its strings live as long as
+/// the process.
 struct TRINE_API Choice {
+  /// The device that runs the call.
   Device device;
   Operation operation = Operation::reduce;
-  Numerics numerics = Numerics::reproducible;  ///< of the rung that was chosen
-  std::string_view why;      ///< "named by the caller", "tuned: …", or the backend's own reason
-  std::string rung() const;  ///< "sequential:threads=256,finish=atomic"
+  /// The promise of the chosen rung, which may be stronger than what the call asked for.
+  Numerics numerics = Numerics::reproducible;
+  /// The reason: "named by the caller", "tuned: …", or the backend's own sentence.
+  std::string_view why;
+  /// Name and parameters as run() takes them: "sequential:threads=256,finish=atomic".
+  std::string rung() const;
+  /// The name alone: "sequential".
   std::string_view rung_name() const;
-  std::string_view pack() const;  ///< empty for the backend's own rungs
-  std::string sentence() const;   ///< device, rung and reason, in words
+  /// The pack that the rung comes from; empty for the backend's own.
+  std::string_view pack() const;
+  /// Device, rung and reason in one sentence, to be printed.
+  std::string sentence() const;
 
-  uint32_t rung_index = 0;  ///< into Device::rungs(operation)
-  int32_t values[8] = {};   ///< parameter values, by index
+  /// The rung's index into Device::rungs(operation).
+  uint32_t rung_index = 0;
+  /// For each parameter of the rung, the index of its value.
+  int32_t values[8] = {};
 };
 
-/// Enqueues. `rung` is "" or "name" or "name:parameter=value,…". Throws Error: invalid_argument
-/// (null or foreign buffers, extents that overflow or exceed the buffer, overlapping or broadcast
-/// output, dtypes; a buffer's address or a view's offset that is no multiple of the dtype's size, for
-/// transpose of min(element size, 4)),
-/// not_found (no such rung or parameter; the closest is named), unsupported (with the reason),
-/// out_of_memory (for the rung's workspace; waits as Buffer() does before it fails).
+/// Enqueues an operation on `queue`. The results are there after queue.wait().
+///
+/// `rung` is empty (Trine chooses), "name", or "name:parameter=value,parameter=value"; a named rung
+/// runs or is refused, no other takes its place. Returns the choice.
+/// Throws Error:
+/// - invalid_argument: an empty buffer or one of another device; extents that overflow or exceed the
+///   buffer; an output whose elements overlap or that overlaps an input; a wrong dtype; an address or
+///   an offset that is not a multiple of the dtype's size;
+/// - not_found: no such rung, parameter or value; the sentence names the closest one;
+/// - unsupported: the device or the named rung can't run this call; the sentence says why;
+/// - out_of_memory: no room for the rung's workspace, after waiting for dropped buffers;
+/// - device_lost, backend_error: from the driver. Failures of the work itself reach Queue::wait().
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
+/// trine::View total = trine::vector({queue.device(), 8}, trine::Dtype::f64, 1);
+/// const double half = 0.5;
+/// trine::fill(queue, x, &half);
+/// trine::Choice choice = trine::run(queue, trine::Reduce{.input = x, .output = total});
+/// trine::run(queue, trine::Reduce{.input = x, .output = total}, "sequential");  // this rung, or an error
+/// queue.wait();
+/// std::cout << choice.sentence() << "\n";
+/// ```
 TRINE_API Choice run(Queue& queue, const Reduce& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Transpose& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Gemm& operation, std::string_view rung = {});
 
-/// What run() would choose, without running; views may lack their buffers. Throws as run().
+/// The choice that run() would make on `device`, without running anything. The views need shapes,
+/// strides and dtypes, but no buffers. Throws as run().
+/// ```cpp
+/// trine::Gemm product;
+/// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
+/// std::cout << trine::choose(trine::open("cpu"), product).sentence() << "\n";
+/// ```
 TRINE_API Choice choose(const Device& device, const Reduce& operation, std::string_view rung = {});
 TRINE_API Choice choose(const Device& device, const Transpose& operation,
                         std::string_view rung = {});

@@ -1,5 +1,11 @@
-/// Where to run: `auto`, from what was measured on this machine, and the sizes from which on another
-/// device is faster.
+/// Where to run: the decision behind `auto`, the measurements that it uses, and the sizes from which
+/// another device is faster.
+///
+/// place() predicts the time of an operation on each device and takes the fastest. It predicts from
+/// the device's calibration, a grid of measured times that calibrate() saved, or without one from a
+/// few rates that roofs() measures on first use. docs/decisions/auto-placement.md has the rules.
+///
+/// Thread safety: all functions may be called from any thread, also concurrently.
 #pragma once
 
 #include <trine/operations.hpp>
@@ -9,39 +15,65 @@
 
 namespace trine {
 
-/// Where an operation's data lives, and so what moving it costs.
+/// The place of an operation's data when the call begins. It decides the cost of moving the data;
+/// results go back to the same place.
 enum class Where : uint32_t {
-  host = 1,         ///< pageable host memory; results go back there
-  host_pinned = 2,  ///< pinned host memory, copied in and out before and after the kernel
-  device = 3,       ///< in the buffers of the operation's views: it runs where they live
-  /// Pinned host memory; copies and kernel overlap where host calls do that (trine/host.hpp).
+  /// Pageable host memory: malloc, std::vector.
+  host = 1,
+  /// Pinned host memory, copied in before the kernel and out after it.
+  host_pinned = 2,
+  /// The buffers of the operation's views. The operation runs on their device.
+  device = 3,
+  /// Pinned host memory, where copies and kernel overlap as in calls on host data
+  /// (trine/host.hpp).
   host_pipelined = 4
 };
 
-/// A device that was weighed.
+/// A device that place() has weighed.
 struct Candidate {
   Device device;
-  double seconds = 0;        ///< predicted, for one of `repeats` runs, transfers shared among them
-  double transfers = 0;      ///< how much of that is moving data
-  double low = 0, high = 0;  ///< where the calibration's samples lay; both `seconds` without one
+  /// The predicted time in seconds of one run; of the transfers it has a share of 1 / `repeats`.
+  double seconds = 0;
+  /// The part of `seconds` that moves data.
+  double transfers = 0;
+  /// The range of the calibration's samples, in seconds; both are `seconds` without a calibration.
+  double low = 0, high = 0;
+  /// Whether the prediction comes from a calibration.
   bool calibrated = false;
-  std::string source;  ///< "calibrated on <date>", or "roofs measured now" and why no file was used
+  /// The origin of the prediction: "calibrated on <date>", or "roofs measured now" with the reason
+  /// why no calibration was used.
+  std::string source;
 };
 
+/// The decision of place().
 struct Placement {
+  /// The device to run on.
   Device device;
+  /// The rung that it would choose.
   Choice choice;
-  double seconds = 0;    ///< predicted, for one of `repeats` runs, transfers shared among them
-  std::string sentence;  ///< the reason, with its numbers
-  std::vector<Candidate> candidates;  ///< fastest first; none where nothing had to be predicted
+  /// The predicted time of one run, as Candidate::seconds.
+  double seconds = 0;
+  /// The reason in words, with the numbers.
+  std::string sentence;
+  /// All devices that were weighed, the fastest first; empty where nothing had to be predicted.
+  std::vector<Candidate> candidates;
 };
 
-/// The device on which `operation` is predicted to take the least time, of those that can run it
-/// (if none can, the Error says why for each), when its data starts at `where` and `repeats` runs
-/// share one transfer. Views need shapes and dtypes; buffers only for Where::device.
-/// `among`: the candidates; none given, all devices are: then one GPU seen through CUDA and OpenCL
-/// is one candidate, and so is a CPU. Devices are predicted from what calibrate() saved, the others
-/// from their roofs(), which the first call measures.
+/// Chooses the device on which `operation` is predicted to take the least time.
+///
+/// `operation`: its views need shapes, strides and dtypes, and buffers for Where::device only.
+/// `where`: the place of the data. `repeats` (at least 1): how many runs share one transfer.
+/// `among`: the candidates. By default these are all devices; a GPU that CUDA and OpenCL both see is
+/// one candidate then, and so is the CPU. Devices that can't run the operation are left out.
+/// The first call in a process may open all devices and, where a device has no calibration, measure
+/// its roofs() (about 50 ms each). Small calls go to the cpu at once, without that.
+/// Throws Error if no candidate can run the operation, with the reason for each.
+/// ```cpp
+/// trine::Gemm product;
+/// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 64, 64);
+/// trine::Placement placement = trine::place(product, trine::Where::host);
+/// std::cout << placement.device.id() << ": " << placement.sentence << "\n";
+/// ```
 TRINE_API Placement place(const Reduce& operation, Where where, int repeats = 1,
                           std::span<const Device> among = {});
 TRINE_API Placement place(const Transpose& operation, Where where, int repeats = 1,
@@ -49,56 +81,103 @@ TRINE_API Placement place(const Transpose& operation, Where where, int repeats =
 TRINE_API Placement place(const Gemm& operation, Where where, int repeats = 1,
                           std::span<const Device> among = {});
 
-/// Measured rates of a device; measures on first use (at most about 50 ms).
+/// A device's measured rates, the basis of predictions without a calibration.
 struct Roofs {
-  double copy = 0, read = 0;          ///< bytes/s in the device's memory
-  double fma_f32 = 0, fma_f64 = 0;    ///< flop/s of gemm, i32's taken for f32's; 0: no f64 here
-  double to_device = 0, to_host = 0;  ///< bytes/s, pageable
+  /// The device's memory in bytes/s: copying (bytes read plus bytes written), and reading.
+  double copy = 0, read = 0;
+  /// flop/s of gemm, two per multiply-add; i32 is taken to be as fast as f32. 0: no f64 here.
+  double fma_f32 = 0, fma_f64 = 0;
+  /// Copies in bytes/s between pageable host memory and the device.
+  double to_device = 0, to_host = 0;
+  /// The same for pinned host memory.
   double to_device_pinned = 0, to_host_pinned = 0;
-  double launch = 0;  ///< seconds of a minimal operation, enqueue to completion
+  /// Seconds of the smallest operation, from enqueueing to completion.
+  double launch = 0;
 };
+/// The measured rates of `device`. The first call for a device measures them, for about 50 ms plus
+/// the time that its kernels take to compile; later calls return the same figures. The reference is
+/// valid for the process's lifetime.
+/// ```cpp
+/// const trine::Roofs& roofs = trine::roofs(trine::open("cpu"));
+/// std::cout << roofs.read / 1e9 << " GB/s\n";
+/// ```
 TRINE_API const Roofs& roofs(const Device& device);
 
+/// Options of calibrate().
 struct CalibrateOptions {
-  int rounds = 3;  ///< every figure is the median of so many, taken apart in time
-  /// Asked before each measurement, with what comes next and the share that is done: false ends it.
+  /// Every figure is the median of so many measurements at different times; at least 1.
+  int rounds = 3;
+  /// Called before each measurement with a description of it and the share (0 to 1) of the work that
+  /// is done. Returning false ends the calibration; completed rounds count.
   std::function<bool(std::string_view what, double done)> proceed;
-  bool save = true;  ///< else only this process learns it
+  /// Whether the result is saved for later processes; if not, only this process uses it.
+  bool save = true;
 };
+/// The result of calibrate().
 struct Calibrated {
-  int rounds = 0;                  ///< that are whole; 0: nothing was learned or saved
-  std::vector<std::string> files;  ///< one for each device
+  /// The number of completed rounds. 0: it ended too early, nothing was learned or saved.
+  int rounds = 0;
+  /// The saved files, one for each device.
+  std::vector<std::string> files;
 };
-/// Measures the calls on host data, pageable, pinned and pipelined, and the operations on resident data, over
-/// their sizes and shapes, on all devices in turns; place() decides from that in this process and, once
-/// saved, in later ones. Where it ends early, what there is counts once a round is whole.
-/// Throws Error (unsupported) where nothing can be saved.
+/// Measures, on all `devices` alternately, the calls on host data (pageable, pinned, pipelined) and
+/// the operations on resident data, for a grid of sizes and shapes. place() uses the figures in this
+/// process at once, and in later processes once they are saved. Takes minutes; leave the machine
+/// alone meanwhile. `trine calibrate` is this call.
+/// Throws Error: unsupported where no file can be written; invalid_argument for rounds < 1.
+/// ```cpp
+/// // Takes minutes.
+/// std::vector<trine::Device> devices = {trine::open("cpu"), trine::open("cuda:0")};
+/// trine::Calibrated result = trine::calibrate(devices, {.proceed = [](std::string_view what, double done) {
+///   std::cerr << int(100 * done) << " % " << what << "\n";
+///   return true;
+/// }});
+/// for (const std::string& file : result.files) std::cout << file << "\n";
+/// ```
 TRINE_API Calibrated calibrate(std::span<const Device> devices,
                                const CalibrateOptions& options = {});
-/// What place() decides from: "calibrated on <date>", or "not calibrated" and why the file that is there
-/// isn't used. A calibration holds for the tuning table under which it was measured.
+/// The basis of place()'s predictions for `device`: "calibrated on <date>", or "not calibrated" with
+/// the reason why an existing file isn't used. A calibration is valid for one host, device, driver,
+/// version of Trine and tuning table.
+/// ```cpp
+/// std::cout << trine::calibration(trine::open("cpu")) << "\n";
+/// ```
 TRINE_API std::string calibration(const Device& device);
 
-/// The size from which on another device is faster.
+/// A break-even: the size at which the faster of two devices changes.
 struct Crossing {
   Operation operation = Operation::reduce;
-  Function function = Function::sum;  ///< of reduce
+  /// The function of a reduction; without meaning for other operations.
+  Function function = Function::sum;
   Dtype dtype = Dtype::f32;
+  /// The place of the data.
   Where where = Where::host;
-  Device below, above;  ///< the faster one below and above `size`
-  bool never =
-      false;  ///< `below` is at least as fast at every size that both devices' memory holds
-  /// n elements of reduce, n of n x n, of n x n x n: the estimate and its interval, below and above
-  /// which one device was faster in all samples.
+  /// The device that is faster below `size`, and the one that is faster above.
+  Device below, above;
+  /// There is no such size: `below` is at least as fast at every size that fits both devices.
+  bool never = false;
+  /// The estimated size and its interval: n for a reduction of n elements, a transpose of n x n, a
+  /// gemm of n x n x n. At `low` all samples have `below` as the faster one, at `high` all have
+  /// `above`.
   int64_t size = 0, low = 0, high = 0;
+  /// The same in words.
   std::string sentence;
-  /// Where `never`: whether `below` is surely faster at some size; if not, the samples don't tell the two apart.
+  /// Where `never`: whether `below` is surely faster at some size. If false, the samples don't
+  /// distinguish the two devices.
   bool sure = true;
 };
-/// Where the faster of two devices changes, from small sizes to large; one entry that says `never` where it
-/// doesn't. Predicted as by place(), for calls that share no transfer with others. `function` matters for
-/// reduce alone (axis all, no map). In which order the devices are given doesn't matter: Crossing says which
-/// is faster below and which above.
+/// The break-even sizes of two devices, from small to large; one entry with `never` where there is
+/// none. The times are those that place() predicts for single calls, from submission to the end of
+/// the wait. `function` matters for reduce only (axis all, no map). The order of `first` and `second`
+/// doesn't matter.
+/// ```cpp
+/// std::vector<trine::Facts> devices = trine::devices();
+/// trine::Device a = trine::open(devices.front().id), b = trine::open(devices.back().id);
+/// for (const trine::Crossing& crossing : trine::break_even(trine::Operation::gemm, {}, trine::Dtype::f32,
+///                                                          trine::Where::host, a, b)) {
+///   std::cout << crossing.sentence << "\n";
+/// }
+/// ```
 TRINE_API std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype,
                                            Where where, const Device& first, const Device& second);
 

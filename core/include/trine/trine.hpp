@@ -1,5 +1,14 @@
-/// Trine: reduce, transpose and gemm on CUDA, OpenCL and the CPU, with the same bits on each.
-/// Include this for everything but the Kokkos interop (trine/kokkos.hpp).
+/// The whole API of Trine: reduce, transpose and gemm on CUDA, OpenCL and the CPU, with the same bits
+/// on each. Only trine/kokkos.hpp, the views of Kokkos::Views, is included separately.
+///
+/// The headers, in the order in which they include each other:
+/// - types.hpp: dtypes, options, Error
+/// - device.hpp: the devices and their rungs
+/// - queue.hpp: queues and events
+/// - buffer.hpp: memory, views, copies
+/// - operations.hpp: Reduce, Transpose, Gemm, run()
+/// - place.hpp: where to run, calibrate()
+/// - host.hpp: one-line calls on host data; tuning.hpp: the saved tuning table
 #pragma once
 
 #include <trine/version.h>

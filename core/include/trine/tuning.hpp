@@ -1,12 +1,19 @@
-/// The saved tuning table: which rung was measured to be the fastest, at which size, on this device.
+/// The tuning table: for each device a saved file of the rungs that were measured to be the fastest.
 ///
-/// `trine sweep --best` writes it, selection reads it once a process, between the rung that a caller
-/// names and the backend's own choice. A row decides the calls of its kind (operation, function, map,
-/// axis, dtypes, layouts, numerics asked) whose extents all lie within a factor of two of the measured
-/// ones; of several the nearest. It never moves a promise: what asks for reproducible bits gets a
-/// reproducible rung, and a rung that refuses the call isn't used. Choice::why says which it was, or why
-/// a table that is there wasn't used. Environment: TRINE_TUNING=off ignores it; TRINE_DATA_DIR says
-/// where it lies (else XDG_DATA_HOME/trine, else ~/.local/share/trine).
+/// `trine sweep --best` writes the table. run() and choose() look into it when the caller names no
+/// rung, before they ask the backend. A row decides calls of the same kind (operation, function, map,
+/// axis, dtypes, layouts, numerics) whose extents are all within a factor of two of the measured
+/// ones; of several such rows, the nearest. The promise of the bits stays: a call that asks for
+/// reproducible bits gets a reproducible rung. A rung that refuses the call is passed over.
+/// Choice::why says when the table decided, or why an existing table wasn't used.
+///
+/// The files lie in TRINE_DATA_DIR, else XDG_DATA_HOME/trine, else ~/.local/share/trine; each process
+/// reads a device's file once. TRINE_TUNING=off ignores the tables.
+/// A file of another host, device, driver or version of Trine, or a damaged one, is refused with a
+/// reason and has no effect.
+///
+/// Thread safety: all functions may be called from any thread. Two processes may save at the same
+/// time: each replaces the file as a whole.
 #pragma once
 
 #include <trine/operations.hpp>
@@ -18,41 +25,70 @@ namespace trine {
 
 /// A row of the table.
 struct Tuned {
-  std::string call;  ///< kind and size, as tuned_call() writes them
-  std::string rung;  ///< "blocked:tile=64"; empty: nothing beat the backend's own choice there
-  double seconds = 0,
-         default_seconds = 0;  ///< of the rung, and of the backend's own choice beside it
-  std::string date;            ///< "2026-11-21"
+  /// The kind and size of the calls, as tuned_call() writes it.
+  std::string call;
+  /// The rung as run() takes it, "blocked:tile=64". Empty: nothing was faster than the backend's own
+  /// choice.
+  std::string rung;
+  /// Measured seconds of the rung, and of the backend's own choice in the same rounds.
+  double seconds = 0, default_seconds = 0;
+  /// The day of the measurement, "2026-11-21".
+  std::string date;
 };
 
 /// A device's table as it was found.
 struct Tuning {
-  std::string path;     ///< where it is or would be; empty where nothing can be kept
-  std::string refusal;  ///< why the one that is there isn't used; then it has no rows
-  bool found = false;   ///< there is one, usable or not
+  /// The file, whether it exists or not; empty where no folder can be used.
+  std::string path;
+  /// The reason why an existing file isn't used; `rows` is empty then.
+  std::string refusal;
+  /// Whether the file exists, usable or not.
+  bool found = false;
   std::vector<Tuned> rows;
 };
+/// The table of `device`. An unusable file is no error: see Tuning::refusal.
+/// ```cpp
+/// for (const trine::Tuned& row : trine::tuning(trine::open("cpu")).rows) {
+///   std::cout << row.call << ": " << row.rung << "\n";
+/// }
+/// ```
 TRINE_API Tuning tuning(const Device& device);
 
-/// What a call is in the table's words: "gemm f32 rrr reproducible 512x512x512x1". Views need shapes,
-/// strides and dtypes, no buffers. Throws as run() does.
+/// The tuning key of a call: its kind and size, "gemm f32 rrr reproducible 512x512x512x1". The views
+/// need shapes, strides and dtypes, but no buffers. Throws Error as run().
+/// ```cpp
+/// trine::Gemm product;
+/// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
+/// std::cout << trine::tuned_call(product) << "\n";
+/// ```
 TRINE_API std::string tuned_call(const Reduce& operation);
 TRINE_API std::string tuned_call(const Transpose& operation);
 TRINE_API std::string tuned_call(const Gemm& operation);
 
-/// Adds rows to the device's table, in the place of those of the same call; this process uses them from
-/// now on. Returns the file's path. Throws Error: invalid_argument or not_found where a row is none or
-/// its rung may not be chosen by default, unsupported where no file can be written.
+/// Adds rows to the device's table and replaces rows of the same call. This process uses them from
+/// now on. Returns the path of the file.
+/// Throws Error: invalid_argument for a row that isn't well-formed or whose rung may only run when it
+/// is named; not_found for an unknown rung; unsupported where no file can be written.
+/// ```cpp
+/// trine::Gemm product;
+/// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
+/// trine::save_tuning(trine::open("cpu"), {{.call = trine::tuned_call(product),
+///                                          .rung = "blocked:tile=64",
+///                                          .seconds = 2.0e-3,
+///                                          .default_seconds = 2.5e-3,
+///                                          .date = "2026-11-21"}});
+/// ```
 TRINE_API std::string save_tuning(const Device& device, const std::vector<Tuned>& rows);
 
-/// Removes the row of `call`, as tuned_call() writes it, from the device's table; false where there is none.
-/// Throws Error (unsupported) where the file can't be written.
+/// Removes the row of `call`, as tuned_call() writes it, from the device's table. Returns false where
+/// there is no such row. Throws Error (unsupported) where the file can't be written.
 TRINE_API bool forget_tuning(const Device& device, const std::string& call);
 
-/// Removes the tables of all devices and returns their paths.
+/// Removes the tables of all devices and returns the paths of the removed files.
 TRINE_API std::vector<std::string> forget_tuning();
 
-/// Whether this process's selection looks at the tables; off from the beginning with TRINE_TUNING=off.
+/// Lets this process use the tables or ignore them, and says whether it uses them. The initial value
+/// is true, or false with TRINE_TUNING=off.
 TRINE_API void use_tuning(bool on);
 TRINE_API bool uses_tuning();
 

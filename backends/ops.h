@@ -79,8 +79,15 @@ typedef enum trine_function {
   TRINE_ARGMAX = 6
 } trine_function;
 
-/* The function that is applied to each element before it is reduced. SQUARE goes with SUM only. */
-typedef enum trine_map { TRINE_IDENTITY = 1, TRINE_ABS = 2, TRINE_SQUARE = 3 } trine_map;
+/* The function that is applied to each element before it is reduced. PRODUCT multiplies it by the
+ * element of a second input: the sum is a dot product. SQUARE and PRODUCT go with SUM only, PRODUCT with
+ * F32 and F64. */
+typedef enum trine_map {
+  TRINE_IDENTITY = 1,
+  TRINE_ABS = 2,
+  TRINE_SQUARE = 3,
+  TRINE_PRODUCT = 4
+} trine_map;
 
 /* ALL: one result. EACH_ROW: one result per row, over its columns. EACH_COLUMN: one per column, over
  * its rows. */
@@ -135,6 +142,7 @@ typedef struct trine_reduce {
   /* Zero. */
   uint32_t reserved;
   trine_view input, output;
+  trine_view second; /* PRODUCT: of the input's shape and dtype; else all zero */
 } trine_reduce;
 
 /* A transposition: output(b, j, i) = input(b, i, j), bits moved as they are.

@@ -14,17 +14,20 @@ int64_t limit(Dice& dice) { return dice.once_in(32) ? kMany : kElements; }
 oracle::Operation random_reduce(Dice& dice) {
   const auto function = dice.pick<uint32_t>(
       {TRINE_SUM, TRINE_SUM, TRINE_PROD, TRINE_MIN, TRINE_MAX, TRINE_ARGMIN, TRINE_ARGMAX});
-  const auto map = function == TRINE_SUM
-                       ? dice.pick<uint32_t>({TRINE_IDENTITY, TRINE_ABS, TRINE_SQUARE})
-                       : dice.pick<uint32_t>({TRINE_IDENTITY, TRINE_ABS});
+  auto map = function == TRINE_SUM
+                 ? dice.pick<uint32_t>({TRINE_IDENTITY, TRINE_ABS, TRINE_SQUARE, TRINE_PRODUCT})
+                 : dice.pick<uint32_t>({TRINE_IDENTITY, TRINE_ABS});
   const auto axis = dice.pick<uint32_t>({TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN});
   const auto dtype =
       dice.pick<uint32_t>({TRINE_F32, TRINE_F64, TRINE_I32, TRINE_I64, TRINE_U32, TRINE_U64});
+  if (map == TRINE_PRODUCT && dtype != TRINE_F32 && dtype != TRINE_F64) map = TRINE_SQUARE;
   const int64_t most = limit(dice), rows = dice.extent(most);
   const int64_t cols = dice.extent(most / std::max<int64_t>(rows, 1));
   auto op = std::get<trine_reduce>(oracle::plan_reduce(function, map, axis, dtype, rows, cols));
   if (function == TRINE_SUM && dtype == TRINE_F32 && dice.once_in(3)) op.result_dtype = TRINE_F64;
   dice.lay_input(op.input, int(dice.below(2)), dice.once_in(4) ? dice.below(4) : 1);
+  if (map == TRINE_PRODUCT)
+    dice.lay_input(op.second, int(dice.below(2)), dice.once_in(4) ? dice.below(4) : 1);
   op.output.row_stride = dice.once_in(3) ? 1 + dice.below(4) : 1;
   return op;
 }

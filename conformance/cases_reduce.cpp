@@ -282,6 +282,81 @@ void add_huge(List& list) {
   list.add(apart, "far", Values::kUniform, {.far = true});
 }
 
+// --- Dot products: two inputs, each in a layout of its own -----------------------------------------
+
+trine_reduce dot(uint32_t axis, uint32_t dtype, int64_t rows, int64_t cols) {
+  return plan(TRINE_SUM, TRINE_PRODUCT, axis, dtype, rows, cols);
+}
+
+void add_dot_layouts(List& list) {
+  for (size_t i = 0; i < std::size(kLayouts); ++i)
+    for (const size_t other :
+         {size_t{0}, i, (i + 1) % std::size(kLayouts), (i + 3) % std::size(kLayouts)})
+      for (uint32_t axis : kAxes) {
+        const auto add = [&](trine_reduce op, Values values, const Options& options) {
+          trine_reduce model = op;
+          kLayouts[other].apply(model);
+          kLayouts[i].apply(op);
+          op.second = model.input;
+          list.add(op, std::string(kLayouts[i].name) + " by " + kLayouts[other].name, values,
+                   options);
+        };
+        add(dot(axis, TRINE_F32, 37, 53), Values::kUniform,
+            {.rungs = Rungs::kLadder, .quick = other == i});
+        add(dot(axis, TRINE_F64, 130, 67), Values::kWide, {});
+        add(dot(axis, TRINE_F64, 3, 5003), Values::kCancel, {});
+        add(dot(axis, TRINE_F32, 5003, 3), Values::kMixed, {});
+      }
+}
+
+void add_dots(List& list) {
+  for (int64_t n : {0, 1, 2, 7, 15, 33, 255, 257, 1025, 4097, 65537})
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+      list.add(dot(TRINE_ALL, dtype, 1, n), "dense", Values::kUniform,
+               {.rungs = Rungs::kLadder, .quick = n < 300});
+      list.add(dot(TRINE_ALL, dtype, n, 1), "dense", Values::kWide, {});
+    }
+  for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{0, 5},
+                                   {5, 0},
+                                   {1, 1000},
+                                   {1000, 1},
+                                   {3, 1025},
+                                   {1025, 3},
+                                   {4, 65536},
+                                   {65536, 4},
+                                   {700, 701}})
+    for (uint32_t axis : kAxes)
+      for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+        list.add(dot(axis, dtype, rows, cols), "dense", Values::kUniform, {});
+  constexpr int64_t kLong = (1 << 18) + 13;
+  for (Values values : oracle::all_values())
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+      list.add(dot(TRINE_ALL, dtype, 1, 5003), "dense", values,
+               {.rungs = Rungs::kLadder, .quick = true});
+      list.add(dot(TRINE_EACH_ROW, dtype, 11, 389), "dense", values, {.rungs = Rungs::kLadder});
+      list.add(dot(TRINE_EACH_COLUMN, dtype, 389, 11), "dense", values, {.rungs = Rungs::kLadder});
+      // One factor for all: what cancels in the first input cancels in the products, whatever their range.
+      trine_reduce scaled = dot(TRINE_ALL, dtype, 1, 5003);
+      scaled.second.col_stride = 0;
+      list.add(scaled, "by repeated", values, {.rungs = Rungs::kLadder});
+      list.add(dot(TRINE_ALL, dtype, 1, kLong), "dense", values, {});
+      list.add(dot(TRINE_EACH_COLUMN, dtype, kLong / 4, 3), "dense", values, {});
+      list.add(dot(TRINE_EACH_ROW, dtype, 2, kLong / 2), "dense", values, {});
+      if (dtype == TRINE_F64) continue;
+      trine_reduce wide = dot(TRINE_ALL, dtype, 1, 3001);
+      wide.result_dtype = TRINE_F64;
+      list.add(wide, "dense", values, {});
+    }
+  for (uint32_t axis : kAxes)
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+      for (Values values : {Values::kUnderflow, Values::kMixed, Values::kDenormal})
+        list.add(dot(axis, dtype, 130, 67), "dense", values,
+                 {.quick = axis == TRINE_ALL, .hostile_environment = true});
+  trine_reduce repeated = dot(TRINE_ALL, TRINE_F32, (int64_t{1} << 21) + 1, 1024);
+  repeated.input.row_stride = repeated.second.row_stride = 0;
+  list.add(repeated, "repeated_row", Values::kWide, {});
+}
+
 }  // namespace
 
 void add_reduce_cases(List& list) {
@@ -296,6 +371,8 @@ void add_reduce_cases(List& list) {
   add_sequences(list);
   add_hostile(list);
   add_huge(list);
+  add_dots(list);
+  add_dot_layouts(list);
 }
 
 }  // namespace trine::conformance::detail

@@ -50,9 +50,9 @@ struct Dispatch {
   }
 
   Choice operator()(const trine_reduce& r) const {
-    return trine::run(
-        queue, Reduce{Function(r.function), Map(r.map), Axis(r.axis), views[0], views[1], ask},
-        rung);
+    Reduce op{Function(r.function), Map(r.map), Axis(r.axis), views.front(), views.back(), ask};
+    if (op.map == Map::product) op.second = views[1];
+    return trine::run(queue, op, rung);
   }
   Choice operator()(const trine_transpose&) const {
     return trine::run(queue, Transpose{views[0], views[1]}, rung);

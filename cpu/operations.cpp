@@ -35,7 +35,7 @@ trine_status with(const trine_call* call, Body&& body) {
   return typed(call->operation, call->descriptor,
                [&]<class Operation>(const Operation* descriptor) -> trine_status {
                  Operation storage;
-                 const auto* known = kit::read(descriptor, storage, sizeof storage);
+                 const auto* known = kit::read(descriptor, storage);
                  if (!known)
                    kit::fail(TRINE_UNSUPPORTED,
                              "cpu: the operation's descriptor has fields unknown here");

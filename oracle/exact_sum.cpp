@@ -15,6 +15,24 @@ __extension__ using SignedWide = __int128;
 
 constexpr uint64_t kChunkMask = 0xffffffff;
 
+/// mantissa * 2^exponent; of a NaN or an infinity the fraction alone.
+struct Parts {
+  bool negative, finite;
+  uint64_t mantissa;
+  int exponent;
+};
+
+template <class T>
+Parts parts_of(T value) {
+  using F = FloatBits<T>;
+  const auto bits = std::bit_cast<typename F::Bits>(value);
+  const int field = int((bits & F::kExponentMask) >> F::kMantissaBits);
+  Parts parts{(bits & F::kSign) != 0, field != F::kExponentMax, bits & F::kMantissaMask,
+              (field != 0 ? field : 1) - 1 + F::kLowestExponent};
+  if (field != 0 && parts.finite) parts.mantissa |= uint64_t{1} << F::kMantissaBits;
+  return parts;
+}
+
 }  // namespace
 
 void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
@@ -33,30 +51,40 @@ void ExactSum::add_shifted(uint64_t mantissa, int exponent, bool negative) {
 void ExactSum::carry() { multiply(1); }
 
 template <class T>
-void ExactSum::add_value(T value, bool square) {
-  using F = FloatBits<T>;
-  const typename F::Bits bits = std::bit_cast<typename F::Bits>(value);
-  const bool negative = !square && (bits & F::kSign) != 0;
-  const int field = int((bits & F::kExponentMask) >> F::kMantissaBits);
-  uint64_t mantissa = bits & F::kMantissaMask;
+void ExactSum::add_value(T value) {
+  const Parts parts = parts_of(value);
   any_ = true;
-  only_negative_zeros_ &= bits == F::kSign && !square;
-  if (field == F::kExponentMax) {
-    (mantissa != 0 ? nan_ : negative ? minus_infinity_ : plus_infinity_) = true;
-    return;
-  }
-  if (field != 0) mantissa |= uint64_t{1} << F::kMantissaBits;
-  const int exponent = (field != 0 ? field : 1) - 1 + F::kLowestExponent;
-  if (!square) return add_shifted(mantissa, exponent, negative);
-  const Wide product = Wide{mantissa} * mantissa;
-  add_shifted(uint64_t(product), 2 * exponent, false);
-  add_shifted(uint64_t(product >> 64), 2 * exponent + 64, false);
+  only_negative_zeros_ &= parts.negative && parts.mantissa == 0;
+  if (!parts.finite)
+    (parts.mantissa != 0 ? nan_ : parts.negative ? minus_infinity_ : plus_infinity_) = true;
+  else
+    add_shifted(parts.mantissa, parts.exponent, parts.negative);
 }
 
-void ExactSum::add(float value) { add_value(value, false); }
-void ExactSum::add(double value) { add_value(value, false); }
-void ExactSum::add_square(float value) { add_value(value, true); }
-void ExactSum::add_square(double value) { add_value(value, true); }
+template <class T>
+void ExactSum::add_product_of(T x, T y) {
+  const Parts a = parts_of(x), b = parts_of(y);
+  const bool negative = a.negative != b.negative;
+  if (!a.finite || !b.finite) {
+    any_ = true, only_negative_zeros_ = false;
+    // NaN, or an infinity times zero.
+    const bool is_nan = (!a.finite && a.mantissa != 0) || (!b.finite && b.mantissa != 0) ||
+                        (a.finite && a.mantissa == 0) || (b.finite && b.mantissa == 0);
+    (is_nan ? nan_ : negative ? minus_infinity_ : plus_infinity_) = true;
+    return;
+  }
+  const Wide product = Wide{a.mantissa} * b.mantissa;
+  const int exponent = a.exponent + b.exponent;
+  any_ = true;
+  only_negative_zeros_ &= negative && product == 0;
+  add_shifted(uint64_t(product), exponent, negative);
+  add_shifted(uint64_t(product >> 64), exponent + 64, negative);
+}
+
+void ExactSum::add(float value) { add_value(value); }
+void ExactSum::add(double value) { add_value(value); }
+void ExactSum::add_product(float x, float y) { add_product_of(x, y); }
+void ExactSum::add_product(double x, double y) { add_product_of(x, y); }
 
 void ExactSum::multiply(uint64_t times) {
   pending_ = 1;

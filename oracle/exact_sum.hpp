@@ -1,5 +1,5 @@
-// The exact sum of floating-point values and of their squares: a fixed-point integer wide enough
-// for every f64 and every f64 square, rounded once at the end.
+// The exact sum of floating-point values and of their products: a fixed-point integer wide enough
+// for every f64 and every product of two, rounded once at the end.
 //
 // The integer is an array of 32-bit chunks held in signed 64-bit words, so that a billion additions
 // need no carry (R. Neal, "Fast exact summation using small and large superaccumulators", 2015).
@@ -16,8 +16,8 @@ class ExactSum {
  public:
   void add(float value);
   void add(double value);
-  void add_square(float value);
-  void add_square(double value);
+  void add_product(float x, float y);
+  void add_product(double x, double y);
 
   /// Counts everything added so far `times` times (a broadcast view). times < 2^40.
   void multiply(uint64_t times);
@@ -33,7 +33,9 @@ class ExactSum {
   static constexpr int64_t kMaxPending = int64_t{1} << 30;
 
   template <class T>
-  void add_value(T value, bool square);
+  void add_value(T value);
+  template <class T>
+  void add_product_of(T x, T y);
   template <class T>
   T round() const;
   void add_shifted(uint64_t mantissa, int exponent, bool negative);

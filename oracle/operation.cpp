@@ -37,8 +37,8 @@ const char* function_name(uint32_t f) {
   return kNames[f <= TRINE_ARGMAX ? f : 0];
 }
 const char* map_name(uint32_t m) {
-  constexpr const char* kNames[] = {"?", "identity", "abs", "square"};
-  return kNames[m <= TRINE_SQUARE ? m : 0];
+  constexpr const char* kNames[] = {"?", "identity", "abs", "square", "product"};
+  return kNames[m <= TRINE_PRODUCT ? m : 0];
 }
 const char* axis_name(uint32_t a) {
   constexpr const char* kNames[] = {"?", "all", "each_row", "each_column"};
@@ -89,6 +89,7 @@ Operation plan_reduce(uint32_t function, uint32_t map, uint32_t axis, uint32_t d
   op.dtype = dtype;
   op.result_dtype = result_dtype(function, map, dtype);
   op.input = dense_rows(rows, cols);
+  if (map == TRINE_PRODUCT) op.second = op.input;
   op.output = dense_rows(result_count(axis, rows, cols), 1);
   return op;
 }
@@ -120,8 +121,11 @@ Operation plan_gemm(uint32_t dtype, int64_t m, int64_t n, int64_t k, double alph
 std::vector<Operand> operands(Operation& op) {
   return std::visit(
       Overloaded{[](trine_reduce& r) {
-                   return std::vector<Operand>{{"input", r.dtype, &r.input, true, false},
-                                               {"output", r.result_dtype, &r.output, false, true}};
+                   std::vector<Operand> all{{"input", r.dtype, &r.input, true, false}};
+                   if (r.map == TRINE_PRODUCT)
+                     all.push_back({"second", r.dtype, &r.second, true, false});
+                   all.push_back({"output", r.result_dtype, &r.output, false, true});
+                   return all;
                  },
                  [](trine_transpose& t) {
                    const uint32_t dtype = bits_dtype(t.element_size);

@@ -41,7 +41,7 @@ trine_view dense_columns(int64_t rows, int64_t cols, int64_t batch = 1);
 // ------------------------------------------------------------------
 
 struct Operand {
-  const char* name;  ///< "input", "output", "a", "b", "c"
+  const char* name;  ///< "input", "second", "output", "a", "b", "c"
   uint32_t dtype;
   trine_view* view;
   bool read, written;

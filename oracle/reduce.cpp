@@ -15,22 +15,36 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 16;
 
-/// Strided elements in logical row-major order; strides in bytes.
-struct Line {
+/// Where the elements of a line lie; strides in bytes.
+struct Lie {
   const char* first;
-  int64_t rows, cols, row_pitch, col_pitch;
+  int64_t row_pitch, col_pitch;
+};
+
+/// Strided elements in logical row-major order, and what each is multiplied by in a sum of products: the
+/// element of the second input, or itself.
+struct Line : Lie {
+  int64_t rows, cols;
+  Lie second;
   int64_t size() const { return rows * cols; }
 };
 
-Line line_of(const trine_reduce& op, int64_t index) {
-  const trine_view& v = op.input;
+Lie lie_of(const trine_reduce& op, const trine_view& v, int64_t index) {
   const int64_t size = trine_dtype_size(op.dtype);
   const int64_t row = v.row_stride * size, col = v.col_stride * size;
   switch (op.axis) {
-    case TRINE_EACH_ROW: return {origin(v) + index * row, 1, v.cols, 0, col};
-    case TRINE_EACH_COLUMN: return {origin(v) + index * col, 1, v.rows, 0, row};
-    default: return {origin(v), v.rows, v.cols, row, col};
+    case TRINE_EACH_ROW: return {origin(v) + index * row, 0, col};
+    case TRINE_EACH_COLUMN: return {origin(v) + index * col, 0, row};
+    default: return {origin(v), row, col};
   }
+}
+
+Line line_of(const trine_reduce& op, int64_t index) {
+  const trine_view& v = op.input;
+  const int64_t rows = op.axis == TRINE_ALL ? v.rows : 1;
+  const int64_t cols = op.axis == TRINE_EACH_COLUMN ? v.rows : v.cols;
+  return {lie_of(op, v, index), rows, cols,
+          lie_of(op, op.map == TRINE_PRODUCT ? op.second : v, index)};
 }
 
 template <class T, class Visit>
@@ -38,6 +52,17 @@ void for_each(const Line& line, int64_t row_begin, int64_t row_end, Visit&& visi
   for (int64_t i = row_begin; i < row_end; ++i) {
     const char* p = line.first + i * line.row_pitch;
     for (int64_t j = 0; j < line.cols; ++j, p += line.col_pitch) visit(load<T>(p));
+  }
+}
+
+/// The same with both factors of a product.
+template <class T, class Visit>
+void for_each_pair(const Line& line, int64_t row_begin, int64_t row_end, Visit&& visit) {
+  const Lie& other = line.second;
+  for (int64_t i = row_begin; i < row_end; ++i) {
+    const char *p = line.first + i * line.row_pitch, *q = other.first + i * other.row_pitch;
+    for (int64_t j = 0; j < line.cols; ++j, p += line.col_pitch, q += other.col_pitch)
+      visit(load<T>(p), load<T>(q));
   }
 }
 
@@ -49,12 +74,16 @@ struct Broadcast {
 
 Broadcast collapse(Line line) {
   uint64_t times = 1;
-  if (line.rows > 1 && line.row_pitch == 0) times *= uint64_t(line.rows), line.rows = 1;
-  if (line.cols > 1 && line.col_pitch == 0) times *= uint64_t(line.cols), line.cols = 1;
+  const bool same_rows = line.row_pitch == 0 && line.second.row_pitch == 0;
+  const bool same_cols = line.col_pitch == 0 && line.second.col_pitch == 0;
+  if (line.rows > 1 && same_rows) times *= uint64_t(line.rows), line.rows = 1;
+  if (line.cols > 1 && same_cols) times *= uint64_t(line.cols), line.cols = 1;
   return {line, times};
 }
 
 // --- Maps ---------------------------------------------------------------------------------------
+
+bool is_product(uint32_t map) { return map == TRINE_SQUARE || map == TRINE_PRODUCT; }
 
 template <class T>
 T absolute(T value) {
@@ -76,10 +105,9 @@ uint64_t mapped_integer(T value, uint32_t map) {
 
 template <class T>
 void add_rows(ExactSum& sum, const Line& line, uint32_t map, int64_t begin, int64_t end) {
-  for_each<T>(line, begin, end, [&](T x) {
-    if (map == TRINE_SQUARE) return sum.add_square(x);
-    sum.add(map == TRINE_ABS ? absolute(x) : x);
-  });
+  if (is_product(map))
+    return for_each_pair<T>(line, begin, end, [&](T x, T y) { sum.add_product(x, y); });
+  for_each<T>(line, begin, end, [&](T x) { sum.add(map == TRINE_ABS ? absolute(x) : x); });
 }
 
 /// One result's sum by all threads: a single long row is cut by columns, a matrix by rows.
@@ -92,7 +120,10 @@ void add_in_parts(ExactSum& sum, const Line& line, uint32_t map) {
   std::vector<ExactSum> parts(size_t(parts_of(count, grain)));
   parallel(count, grain, [&](int64_t part, int64_t begin, int64_t end) {
     Line piece = line;
-    if (by_columns) piece.first += begin * line.col_pitch, piece.cols = end - begin;
+    if (by_columns) {
+      piece.first += begin * line.col_pitch, piece.cols = end - begin;
+      piece.second.first += begin * line.second.col_pitch;
+    }
     add_rows<T>(parts[size_t(part)], piece, map, by_columns ? 0 : begin, by_columns ? 1 : end);
   });
   for (const ExactSum& part : parts) sum.merge(part);
@@ -259,10 +290,10 @@ template <class T>
 LineFacts<T> facts_of(const Line& line, uint32_t map) {
   LineFacts<T> facts;
   ExactSum sum;
-  for_each<T>(line, 0, line.rows, [&](T x) {
+  for_each_pair<T>(line, 0, line.rows, [&](T x, T y) {
     const T magnitude = absolute(x);
-    if (!std::isfinite(x)) return void(facts.special = true);
-    map == TRINE_SQUARE ? sum.add_square(magnitude) : sum.add(magnitude);
+    if (!std::isfinite(x) || !std::isfinite(y)) return void(facts.special = true);
+    is_product(map) ? sum.add_product(magnitude, absolute(y)) : sum.add(magnitude);
     if (magnitude == 0) return;
     const double log = std::log2(double(magnitude));
     (log > 0 ? facts.log_up : facts.log_down) += log;
@@ -289,8 +320,7 @@ double error_bound(const trine_reduce& op, const Line& line, const char* exact) 
   if (facts.special) return 0;
   const double rounding = (n + 1) * kUnit * facts.magnitude * 1.01;
   if (!(facts.magnitude + rounding < kLargest)) return kAnything;
-  const double tiny =
-      op.map == TRINE_SQUARE ? double(std::numeric_limits<Result>::denorm_min()) : 0;
+  const double tiny = is_product(op.map) ? double(std::numeric_limits<Result>::denorm_min()) : 0;
   return rounding + n * tiny;
 }
 

@@ -125,6 +125,7 @@ Tiling exact_tiling(const Request& request, Shape& shape) {
 /// What a device's arithmetic must have for these bits.
 const char* float_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
+  if (op.map == TRINE_PRODUCT) return "one input only";
   if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
   if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
     return "an exact sum of floats needs f64, which this device lacks";

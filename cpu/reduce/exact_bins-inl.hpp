@@ -29,10 +29,18 @@ constexpr int kMostBins = kVector >= 8 ? Bins::kMost : 7;
 
 // Where a tile's elements lie: lane l of row r at data[r * step + l * lane_step].
 template <class T>
-struct Tile {
+struct Lie {
   const T* data;
   std::ptrdiff_t step;
   std::ptrdiff_t lane_step;
+
+  T at(std::int64_t row, int lane) const { return data[row * step + lane * lane_step]; }
+};
+
+// The elements of a tile, and in a sum of products what each is multiplied by.
+template <class T>
+struct Tile {
+  Lie<T> x, y;
   int rows;
 };
 
@@ -51,12 +59,20 @@ struct Row {
   hn::Vec<DT> part[kVectors];
 
   template <bool kGather>
-  HWY_INLINE void load(const T* p, std::ptrdiff_t lane_step) {
+  HWY_INLINE void load(const Lie<T>& lie, int row) {
+    const T* p = lie.data + row * lie.step;
+    if constexpr (!kGather) {
+      // Without it, computation and memory take turns: 0.48 of the read bandwidth (f32, two cores).
+      const std::ptrdiff_t ahead =
+          lie.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 4 * kGroup;
+      hwy::Prefetch(p + ahead);
+      if constexpr (sizeof(T) * kGroup > 64) hwy::Prefetch(p + ahead + kVector);
+    }
     for (int i = 0; i < kVectors; ++i) {
       if constexpr (kGather) {
         const auto lanes =
-            hn::Mul(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lane_step)));
-        part[i] = hn::GatherIndex(DT(), p + i * kLanes * lane_step, lanes);
+            hn::Mul(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lie.lane_step)));
+        part[i] = hn::GatherIndex(DT(), p + i * kLanes * lie.lane_step, lanes);
       } else {
         part[i] = hn::LoadU(DT(), p + i * kLanes);
       }
@@ -81,6 +97,10 @@ struct Row {
   }
 };
 
+// A window is chosen by the magnitudes of a sum's terms: elements, or products as doubles.
+template <class T, trine_map M>
+using Term = std::conditional_t<M == TRINE_PRODUCT, double, T>;
+
 // The largest and the smallest non-zero magnitude of what it has seen, as twice their bits.
 template <class T>
 struct Extent {
@@ -90,12 +110,10 @@ struct Extent {
   HWY_INLINE Extent()
       : largest(hn::Zero(DU())), smallest(hn::Set(DU(), static_cast<hn::TFromD<DU>>(~0ull))) {}
 
-  HWY_INLINE void see(const Row<T>& row) {
-    for (const auto& part : row.part) {
-      const auto twice = hn::ShiftLeft<1>(hn::BitCast(DU(), part));
-      largest = hn::Max(largest, twice);
-      smallest = hn::Min(smallest, hn::Sub(twice, hn::Set(DU(), 1)));  // zero is the largest here
-    }
+  HWY_INLINE void see(hn::Vec<typename Row<T>::DT> terms) {
+    const auto twice = hn::ShiftLeft<1>(hn::BitCast(DU(), terms));
+    largest = hn::Max(largest, twice);
+    smallest = hn::Min(smallest, hn::Sub(twice, hn::Set(DU(), 1)));  // zero is the largest here
   }
   HWY_INLINE bool within(const Bins& bins) const {
     using U = hn::TFromD<DU>;
@@ -104,6 +122,11 @@ struct Extent {
            hn::AllFalse(d, hn::Lt(smallest, hn::Set(d, static_cast<U>(bins.below))));
   }
 };
+
+template <trine_map M>
+HWY_INLINE V mapped_lanes(V x) {
+  return M == TRINE_ABS ? hn::Abs(x) : x;
+}
 
 // x into bins `from` and below.
 template <int K>
@@ -116,21 +139,22 @@ HWY_INLINE void add_to_bins(V (&bin)[K], V x, int from = 0) {
   bin[K - 1] = hn::Add(bin[K - 1], x);
 }
 
-template <class T, trine_map M, int K>
-HWY_INLINE void add_mapped(V (&bin)[K], V x) {
+// x * y into the bins: the rounded product, and of doubles what rounding cut off.
+template <class T, int K>
+HWY_INLINE void add_product(V (&bin)[K], V x, V y, Extent<double>& extent) {
   const D d;
-  if constexpr (M == TRINE_ABS) {
-    add_to_bins<K>(bin, hn::Abs(x));
-  } else if constexpr (M != TRINE_SQUARE) {
-    add_to_bins<K>(bin, x);
+  const V product = hn::Mul(x, y);
+  add_to_bins<K>(bin, product);
+  if constexpr (std::is_same_v<T, float>) {
+    extent.see(product);
   } else {
-    const V square = hn::Mul(x, x);
-    add_to_bins<K>(bin, square);
-    if constexpr (std::is_same_v<T, double>) {
-      // What rounding cut off the square is below 2^-53 of it: nothing for the first of two bins.
-      const V rest = fused_multiply_add(d, x, x, hn::Neg(square));
-      add_to_bins<K>(bin, rest, K > 1 ? 1 : 0);
-    }
+    // The rest is below 2^-53 of the product: nothing for the first of two bins.
+    const V rest = fused_multiply_add(d, x, y, hn::Neg(product));
+    add_to_bins<K>(bin, rest, K > 1 ? 1 : 0);
+    // A product that has underflowed to zero is seen as the smallest number, which no window admits.
+    const auto is_some = hn::And(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
+    const V smallest = hn::Set(d, std::numeric_limits<double>::denorm_min());
+    extent.see(hn::Or(product, hn::IfThenElseZero(is_some, smallest)));
   }
 }
 
@@ -143,21 +167,20 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
     first[k] = hn::Load(d, bins.value[k]);
     second[k] = hn::Load(d, bins.value[k] + kVector);
   }
-  Extent<T> extent;
-  // Without it, computation and memory take turns: 0.48 of the read bandwidth (f32, two cores).
-  const std::ptrdiff_t ahead =
-      tile.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 4 * kGroup;
-  const T* p = tile.data;
-  for (int r = 0; r < tile.rows; ++r, p += tile.step) {
-    if constexpr (!kGather) {
-      hwy::Prefetch(p + ahead);
-      if constexpr (sizeof(T) * kGroup > 64) hwy::Prefetch(p + ahead + kVector);
+  Extent<Term<T, M>> extent;
+  for (int r = 0; r < tile.rows; ++r) {
+    Row<T> x;
+    x.template load<kGather>(tile.x, r);
+    if constexpr (M == TRINE_PRODUCT) {
+      Row<T> y;
+      y.template load<kGather>(tile.y, r);
+      add_product<T, K>(first, x.template doubles<0>(), y.template doubles<0>(), extent);
+      add_product<T, K>(second, x.template doubles<1>(), y.template doubles<1>(), extent);
+    } else {
+      for (const auto& part : x.part) extent.see(part);
+      add_to_bins<K>(first, mapped_lanes<M>(x.template doubles<0>()));
+      add_to_bins<K>(second, mapped_lanes<M>(x.template doubles<1>()));
     }
-    Row<T> row;
-    row.template load<kGather>(p, tile.lane_step);
-    extent.see(row);
-    add_mapped<T, M, K>(first, row.template doubles<0>());
-    add_mapped<T, M, K>(second, row.template doubles<1>());
   }
   if (!extent.within(bins)) return false;
   for (int k = 0; k < K; ++k) {
@@ -170,8 +193,8 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
 
 template <class T, trine_map M, int K>
 HWY_INLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
-  return tile.lane_step == 1 ? add_rows<T, M, K, false>(tile, bins)
-                             : add_rows<T, M, K, true>(tile, bins);
+  return tile.x.lane_step == 1 && tile.y.lane_step == 1 ? add_rows<T, M, K, false>(tile, bins)
+                                                        : add_rows<T, M, K, true>(tile, bins);
 }
 
 template <class T, trine_map M>

@@ -46,31 +46,38 @@ struct WholeSink {
     }
     for (const double rest : last_bin(bins)) total.add(rest);
   }
-  void slow(const Tile<T>& tile) {
-    add_by_exponent<T, M>(tile.data, std::int64_t(tile.rows) * kGroup, table, total);
-  }
+  void slow(const Tile<T>& tile) { add_by_exponent<T, M>(tile, table, total); }
 };
+
+// `count` neighbours in memory.
+template <class T, trine_map M>
+void add_run(const T* x, const T* y, std::int64_t count, Windows& windows, WholeSink<T, M>& sink) {
+  constexpr std::int64_t kTile = 256;
+  for (; count >= kGroup;) {
+    const auto rows = static_cast<int>(std::min(kTile, count / kGroup));
+    add_tile<T, M>({{x, kGroup, 1}, {y, kGroup, 1}, rows}, windows, sink);
+    x += std::ptrdiff_t(rows) * kGroup, y += std::ptrdiff_t(rows) * kGroup;
+    count -= std::int64_t(rows) * kGroup;
+  }
+  if (count == 0) return;
+  T last[2][kGroup] = {};
+  std::copy(x, x + count, last[0]);
+  std::copy(y, y + count, last[1]);
+  add_tile<T, M>({{last[0], kGroup, 1}, {last[1], kGroup, 1}, 1}, windows, sink);
+}
 
 template <class T, trine_map M>
 void sum_along(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end,
                SumScratch& scratch, SuperAccumulator& total) {
-  constexpr std::int64_t kTile = 256 * kGroup;
   Windows& windows = scratch.windows[0];
   WholeSink<T, M> sink{total, scratch.table};
-  each_chunk<T>(p, r, begin, end, reinterpret_cast<T*>(scratch.buffer), false,
-                [&](const T* data, std::int64_t count, std::int64_t) {
-                  std::int64_t i = 0;
-                  while (i + kGroup <= count) {
-                    const std::int64_t tile = std::min(kTile, (count - i) / kGroup * kGroup);
-                    add_tile<T, M>(Tile<T>{data + i, kGroup, 1, static_cast<int>(tile / kGroup)},
-                                   windows, sink);
-                    i += tile;
-                  }
-                  if (i < count) {
-                    T last[kGroup] = {};
-                    std::copy(data + i, data + count, last);
-                    add_tile<T, M>(Tile<T>{last, kGroup, 1, 1}, windows, sink);
-                  }
+  each_chunk<T>(p, r, begin, end, scratch.elements<T>(0), false,
+                [&](const T* x, std::int64_t count, std::int64_t at) {
+                  if (p.map != TRINE_PRODUCT) return add_run<T, M>(x, x, count, windows, sink);
+                  each_chunk<T>(p.second, r, at, at + count, scratch.elements<T>(1), false,
+                                [&](const T* y, std::int64_t some, std::int64_t from) {
+                                  add_run<T, M>(x + (from - at), y, some, windows, sink);
+                                });
                 });
   for (Bins* bins : {&windows.narrow, &windows.wide}) {
     if (bins->rows > 0) sink.flush(*bins);
@@ -102,8 +109,7 @@ struct LaneSink {
   }
   void slow(const Tile<T>& tile) {
     open();
-    for (int i = 0; i < kGroup; ++i)
-      add_one_by_one<T, M>(tile.data + i * tile.lane_step, tile.step, tile.rows, lane[i]);
+    for (int i = 0; i < kGroup; ++i) add_one_by_one<T, M>(tile, i, lane[i]);
   }
 };
 
@@ -115,35 +121,49 @@ struct Group {
   int folds;
 };
 
-// Rows [row, end) of a group as a tile of kGroup lanes: in place, gathered, or packed and padded with
-// zeros into `buffer`.
+// Row `row` of a group and those below, where they lie.
+template <class T>
+Lie<T> in_place(const Elements& e, const Group& g, std::int64_t row) {
+  return {e.begin<T>(g.first) + row * e.inner_step, e.inner_step * g.folds, e.output_step};
+}
+
+bool lies_in_place(const Elements& e, const Group& g) {
+  if (g.width * g.folds != kGroup) return false;
+  if (g.folds > 1) return e.output_step == 1 && e.inner_step == g.width;
+  return e.output_step * kGroup < std::numeric_limits<std::int32_t>::max();
+}
+
+// Rows [row, end) of a group, padded with zeros.
+template <class T>
+Lie<T> packed(const Elements& e, const Group& g, std::int64_t row, std::int64_t end, T* buffer) {
+  std::fill(buffer, buffer + ceil_div(end - row, g.folds) * kGroup, T(0));
+  for (int f = 0; f < g.folds; ++f) {
+    for (int i = 0; row + f + std::int64_t(i) * g.folds < end; ++i) {
+      const T* from = e.begin<T>(g.first) + (row + f + std::int64_t(i) * g.folds) * e.inner_step;
+      T* to = buffer + std::ptrdiff_t(i) * kGroup + f * g.width;
+      for (int j = 0; j < g.width; ++j) to[j] = from[j * e.output_step];
+    }
+  }
+  return {buffer, kGroup, 1};
+}
+
+// Rows [row, end) of a group as tiles of kGroup lanes: in place, gathered, or packed.
 template <class T, trine_map M>
-void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int64_t end, T* buffer,
-                    Windows& windows, LaneSink<T, M>& sink) {
-  const T* origin = p.begin<T>(g.first);
-  const int lanes = g.width * g.folds;
-  const bool near = p.output_step * kGroup < std::numeric_limits<std::int32_t>::max();
-  const bool in_place =
-      lanes == kGroup && (g.folds == 1 ? near : p.output_step == 1 && p.inner_step == g.width);
-  if (in_place) {
+void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int64_t end,
+                    SumScratch& scratch, Windows& windows, LaneSink<T, M>& sink) {
+  const Elements& y = p.factor();
+  if (lies_in_place(p, g) && lies_in_place(y, g)) {
     const auto rows = static_cast<int>((end - row) / g.folds);
     if (rows > 0)
-      add_tile<T, M>(
-          Tile<T>{origin + row * p.inner_step, p.inner_step * g.folds, p.output_step, rows},
-          windows, sink);
+      add_tile<T, M>({in_place<T>(p, g, row), in_place<T>(y, g, row), rows}, windows, sink);
     row += std::int64_t(rows) * g.folds;
   }
   if (row == end) return;
   const auto rows = static_cast<int>(ceil_div(end - row, g.folds));
-  std::fill(buffer, buffer + std::int64_t(rows) * kGroup, T(0));
-  for (int f = 0; f < g.folds; ++f) {
-    for (int i = 0; row + f + std::int64_t(i) * g.folds < end; ++i) {
-      const T* from = origin + (row + f + std::int64_t(i) * g.folds) * p.inner_step;
-      T* to = buffer + std::ptrdiff_t(i) * kGroup + f * g.width;
-      for (int j = 0; j < g.width; ++j) to[j] = from[j * p.output_step];
-    }
-  }
-  add_tile<T, M>(Tile<T>{buffer, kGroup, 1, rows}, windows, sink);
+  const Lie<T> x = packed(p, g, row, end, scratch.elements<T>(0));
+  add_tile<T, M>(
+      {x, p.map == TRINE_PRODUCT ? packed(y, g, row, end, scratch.elements<T>(1)) : x, rows},
+      windows, sink);
 }
 
 template <class R>
@@ -214,8 +234,8 @@ void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, st
   const std::int64_t tile = count > 1 ? 16 : 256;
   for (std::int64_t row = begin; row < end; row += tile)
     for (int i = 0; i < count; ++i)
-      add_group_rows<T, M>(p, groups[i], row, std::min(end, row + tile),
-                           reinterpret_cast<T*>(scratch.buffer), scratch.windows[i], sinks[i]);
+      add_group_rows<T, M>(p, groups[i], row, std::min(end, row + tile), scratch,
+                           scratch.windows[i], sinks[i]);
   for (int i = 0; i < count; ++i)
     finish_group<T, M>(piece, groups[i], part, scratch.windows[i], sinks[i]);
 }
@@ -246,13 +266,19 @@ void sum_typed(const SumPiece& piece, std::int64_t index) {
 }
 
 void sum_piece(const SumPiece& piece, std::int64_t index) {
-  with_map(piece.problem->map, [&]<trine_map M>() {
+  const auto sum = [&]<trine_map M>() {
     if (piece.problem->dtype == TRINE_F32) {
       sum_typed<float, M>(piece, index);
     } else {
       sum_typed<double, M>(piece, index);
     }
-  });
+  };
+  switch (piece.problem->map) {
+    case TRINE_ABS: return sum.template operator()<TRINE_ABS>();
+    case TRINE_SQUARE:  // an element times itself
+    case TRINE_PRODUCT: return sum.template operator()<TRINE_PRODUCT>();
+    default: return sum.template operator()<TRINE_IDENTITY>();
+  }
 }
 
 }  // namespace
@@ -269,12 +295,11 @@ void sum_piece(const SumPiece& piece, std::int64_t index) {
 }
 
 bool all_negative_zero(const Problem& p, std::int64_t r) {
-  if (p.map != TRINE_IDENTITY || p.length() == 0) return false;
+  if (p.map == TRINE_ABS || p.map == TRINE_SQUARE || p.length() == 0) return false;
   const auto all = [&]<class T>(T) {
-    for (std::int64_t o = 0; o < p.outer; ++o) {
-      const T* row = p.begin<T>(r) + o * p.outer_step;
-      for (std::int64_t i = 0; i < p.inner; ++i)
-        if (row[i * p.inner_step] != 0 || !std::signbit(row[i * p.inner_step])) return false;
+    for (std::int64_t i = 0; i < p.length(); ++i) {
+      const T x = p.at<T>(r, i), y = p.map == TRINE_PRODUCT ? p.second.at<T>(r, i) : T(1);
+      if ((x != 0 && y != 0) || std::signbit(x) == std::signbit(y)) return false;
     }
     return true;
   };

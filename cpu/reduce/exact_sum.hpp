@@ -33,7 +33,7 @@ struct Windows {
 // one exponent don't wait for each other.
 struct PairTable {
   static constexpr int kTables = 4, kPairs = 288;
-  static constexpr int kExponentBias = 1200;  // squares of very small and large numbers
+  static constexpr int kExponentBias = 1200;  // products of very small and large numbers
   struct alignas(16) Pair {
     double high, low;
   };
@@ -47,7 +47,12 @@ struct SumScratch {
   SuperAccumulator total;
   Windows windows[kStrip / 2];
   SuperAccumulator lane[kStrip];
-  alignas(64) std::byte buffer[kChunk * sizeof(double)];
+  alignas(64) std::byte buffer[2][kChunk * sizeof(double)];  // of an input each
+
+  template <class T>
+  T* elements(int input) {
+    return reinterpret_cast<T*>(buffer[input]);
+  }
 };
 
 // One piece of a sum of f32 or f64. `partials` is null when the plan has one part: results are then

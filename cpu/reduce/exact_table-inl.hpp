@@ -35,22 +35,29 @@ void empty_table(PairTable& table, SuperAccumulator& total) {
   table.used = false;
 }
 
-// Adds a vector of zeros and normal doubles, times 2^-kExponentBias and 2^bias, a multiple of 16.
-HWY_INLINE void add_to_table(PairTable& table, V x, hn::Vec<hn::RebindToSigned<D>> bias) {
+// A vector of zeros and normal doubles as y * 2^(e - base), |y| from 2^(base - 1023) to below 2^16 times
+// that, or 0; e is a multiple of 16. Returns e.
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> split(V x, std::int64_t base, V& y) {
   const D d;
   const hn::RebindToSigned<D> di;
   const auto bits = hn::BitCast(di, x);
   constexpr std::int64_t kKept = std::int64_t(0x800fffffffffffff) | std::int64_t(15) << 52;
-  const V y = hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)),
-                                 hn::BitCast(d, hn::Add(hn::And(bits, hn::Set(di, kKept)),
-                                                        hn::Set(di, std::int64_t(1023) << 52))));
+  const auto moved = hn::Add(hn::And(bits, hn::Set(di, kKept)), hn::Set(di, base << 52));
+  y = hn::IfThenZeroElse(hn::Eq(x, hn::Zero(d)), hn::BitCast(d, moved));
+  return hn::And(hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(hn::RebindToUnsigned<D>(), bits))),
+                 hn::Set(di, 0x7f0));
+}
+
+// Adds a vector of zeros and normal doubles, times 2^-kExponentBias and 2^bias, a multiple of 16.
+HWY_INLINE void add_to_table(PairTable& table, V x, hn::Vec<hn::RebindToSigned<D>> bias) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  V y;
+  // A pair has 16 bytes and holds 16 exponents: the rounded exponent is the pair's offset.
+  const auto offset = split(x, 1023, y);
   const V anchor = hn::Set(d, 0x1.8p34);  // units of 2^-18
   const V high = hn::Sub(hn::Add(y, anchor), anchor);
   const V low = hn::Sub(y, high);
-  // A pair has 16 bytes and holds 16 exponents: the rounded exponent is the pair's offset.
-  const auto offset =
-      hn::And(hn::BitCast(di, hn::ShiftRight<52>(hn::BitCast(hn::RebindToUnsigned<D>(), bits))),
-              hn::Set(di, 0x7f0));
   HWY_ALIGN double halves[2 * kVector];
   HWY_ALIGN std::int64_t at[kVector];
 #if HWY_TARGET == HWY_SCALAR
@@ -73,67 +80,64 @@ HWY_INLINE void add_to_table(PairTable& table, V x, hn::Vec<hn::RebindToSigned<D
   }
 }
 
-// Elements [0, count) of one result, whatever they are.
+// Lane `lane` of `rows` rows of a tile, whatever they are.
 template <class T, trine_map M>
-void add_one_by_one(const T* p, std::ptrdiff_t step, std::int64_t count, SuperAccumulator& total) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto x = static_cast<double>(mapped<M>(p[i * step]));
-    if constexpr (M == TRINE_SQUARE) {
-      total.add_square(x);
+void add_one_by_one(const Tile<T>& tile, int lane, SuperAccumulator& total) {
+  for (int r = 0; r < tile.rows; ++r) {
+    const auto x = static_cast<double>(mapped<M>(tile.x.at(r, lane)));
+    if constexpr (M == TRINE_PRODUCT) {
+      total.add_product(x, tile.y.at(r, lane));
     } else {
       total.add(x);
     }
   }
 }
 
-// The same for neighbours in memory, many of them.
-template <class T, trine_map M>
-void add_by_exponent(const T* p, std::int64_t count, PairTable& table, SuperAccumulator& total) {
+// Neighbours in memory as doubles. Are they zeros and normal numbers?
+template <class T>
+HWY_INLINE bool load_plain(const T* p, V& x) {
   const D d;
+  if constexpr (std::is_same_v<T, float>) {
+    x = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), p));
+  } else {
+    x = hn::LoadU(d, p);
+  }
+  const V magnitude = hn::Abs(x);
+  const auto plain = hn::Or(hn::Eq(x, hn::Zero(d)), hn::Ge(magnitude, hn::Set(d, 0x1p-1022)));
+  const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  return hn::AllTrue(d, hn::And(plain, hn::Lt(magnitude, infinity)));
+}
+
+// A tile of one result's elements, all neighbours in memory, many of them.
+template <class T, trine_map M>
+void add_by_exponent(const Tile<T>& tile, PairTable& table, SuperAccumulator& total) {
   const hn::RebindToSigned<D> di;
   open_table(table);
   const auto bias = hn::Set(di, PairTable::kExponentBias);
-  const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-  std::int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) {
+  for (std::int64_t i = 0; i < std::int64_t(tile.rows) * kGroup; i += kVector) {
     if (--table.room < 0) {
       empty_table(table, total);
       open_table(table);
     }
-    V x;
-    if constexpr (std::is_same_v<T, float>) {
-      x = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), p + i));
+    V x, y;
+    bool plain = load_plain(tile.x.data + i, x);
+    if constexpr (M == TRINE_PRODUCT) plain = load_plain(tile.y.data + i, y) && plain;
+    if (!plain) {
+      add_one_by_one<T, M>({{tile.x.data + i, 1, 0}, {tile.y.data + i, 1, 0}, kVector}, 0, total);
+    } else if constexpr (M != TRINE_PRODUCT) {
+      add_to_table(table, mapped_lanes<M>(x), bias);
+    } else if constexpr (std::is_same_v<T, float>) {
+      add_to_table(table, hn::Mul(x, y), bias);
     } else {
-      x = hn::LoadU(d, p + i);
-    }
-    if constexpr (M == TRINE_ABS) x = hn::Abs(x);
-    const V magnitude = hn::Abs(x);
-    const auto plain = hn::Or(hn::Eq(x, hn::Zero(d)), hn::Ge(magnitude, hn::Set(d, 0x1p-1022)));
-    if (!hn::AllTrue(d, hn::And(plain, hn::Lt(magnitude, infinity)))) {
-      add_one_by_one<T, M>(p + i, 1, kVector, total);
-      continue;
-    }
-    if constexpr (M == TRINE_SQUARE && std::is_same_v<T, float>) {
-      add_to_table(table, hn::Mul(x, x), bias);
-    } else if constexpr (M == TRINE_SQUARE) {
-      // Scaled by 2^+-600 where the square would leave the range of doubles.
-      const auto large = hn::Ge(hn::Abs(x), hn::Set(d, 0x1p500));
-      const auto small = hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-400));
-      const V one = hn::Set(d, 1.0);
-      x = hn::Mul(x, hn::IfThenElse(large, hn::Set(d, 0x1p-600),
-                                    hn::IfThenElse(small, hn::Set(d, 0x1p600), one)));
-      const auto move =
-          hn::IfThenElse(hn::RebindMask(di, large), hn::Set(di, 1200),
-                         hn::IfThenElseZero(hn::RebindMask(di, small), hn::Set(di, -1200)));
-      const V square = hn::Mul(x, x);
-      const V rest = fused_multiply_add(d, x, x, hn::Sub(hn::Zero(d), square));
-      add_to_table(table, square, hn::Add(bias, move));
-      add_to_table(table, rest, hn::Add(bias, move));
-    } else {
-      add_to_table(table, x, bias);
+      // By factors from 2 to 2^17, whose product can neither overflow nor underflow.
+      const auto exponents = hn::Add(split(x, 1024, x), split(y, 1024, y));
+      const auto moved = hn::Add(bias, hn::Sub(exponents, hn::Set(di, 2 * 1024)));
+      const V product = hn::Mul(x, y);
+      const D d;
+      add_to_table(table, product, moved);
+      add_to_table(table, fused_multiply_add(d, x, y, hn::Neg(product)), moved);
     }
   }
-  add_one_by_one<T, M>(p + i, 1, count - i, total);
 }
 
 }  // namespace

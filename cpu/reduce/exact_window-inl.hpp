@@ -5,7 +5,7 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-// The exponents of a tile's mapped elements: magnitudes below 2^top, multiples of 2^low.
+// The exponents of a tile's terms: magnitudes below 2^top, multiples of 2^low.
 struct Range {
   int top = -5000, low = 5000;
   bool special = false;  // NaN or infinity
@@ -15,17 +15,30 @@ struct Range {
 template <class T>
 constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
 
+// A term of exponent e is a multiple of 2^(e - kSpan). The product of two floats is exact in a double, that
+// of two doubles takes 106 bits, and one more where rounding it has raised its exponent.
+template <class T, trine_map M>
+constexpr int kSpan = M != TRINE_PRODUCT ? std::numeric_limits<T>::digits - 1
+                      : sizeof(T) == 4   ? 47
+                                         : 106;
+
 template <class T, trine_map M>
 Range range_of(const Tile<T>& tile) {
-  using B = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-  constexpr int kFraction = std::numeric_limits<T>::digits - 1;
+  using S = Term<T, M>;
+  using B = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
+  constexpr int kFraction = std::numeric_limits<S>::digits - 1;
   constexpr B kMagnitude = std::numeric_limits<B>::max();
   B largest = 0;
   B smallest = kMagnitude;
   for (int r = 0; r < tile.rows; ++r) {
     for (int i = 0; i < kGroup; ++i) {
-      const T x = tile.data[r * tile.step + i * tile.lane_step];
-      const B bits = std::bit_cast<B>(x) & kMagnitude;
+      S term = tile.x.at(r, i);
+      if constexpr (M == TRINE_PRODUCT) {
+        const S x = term, y = tile.y.at(r, i);
+        term = x * y;
+        if (term == 0 && x != 0 && y != 0) term = std::numeric_limits<S>::denorm_min();
+      }
+      const B bits = std::bit_cast<B>(term) & kMagnitude;
       largest = std::max(largest, bits);
       smallest = std::min(smallest, bits == 0 ? kMagnitude : bits);
     }
@@ -33,15 +46,11 @@ Range range_of(const Tile<T>& tile) {
   Range range;
   if (largest == 0) return range;
   const auto exponent = [](B bits) {
-    return std::max(1, static_cast<int>(bits >> kFraction)) - kBias<T>;
+    return std::max(1, static_cast<int>(bits >> kFraction)) - kBias<S>;
   };
-  range.special = exponent(largest) > kBias<T>;
+  range.special = exponent(largest) > kBias<S>;
   range.top = exponent(largest) + 1;
-  range.low = exponent(smallest) - kFraction;
-  if (M == TRINE_SQUARE) {
-    range.top *= 2;
-    range.low *= 2;
-  }
+  range.low = exponent(smallest) - kSpan<T, M>;
   return range;
 }
 
@@ -54,16 +63,13 @@ void empty_bins(Bins& bins) {
     std::fill(bins.value[k], bins.value[k] + kGroup, bins.anchor[k]);
 }
 
-// The magnitudes of elements that a window admits, as Extent counts them.
+// The magnitudes of terms that a window admits, as Extent counts them.
 template <class T, trine_map M>
 void set_limits(Bins& bins, int top, int low) {
-  constexpr int kFraction = std::numeric_limits<T>::digits - 1;
-  if (M == TRINE_SQUARE) {
-    top = top >> 1;
-    low = (low + 1) >> 1;
-  }
-  const int highest = std::min(top + kBias<T>, 2 * kBias<T> + 1);  // biased; infinity is out
-  int lowest = low + kFraction + kBias<T>;
+  using S = Term<T, M>;
+  constexpr int kFraction = std::numeric_limits<S>::digits - 1;
+  const int highest = std::min(top + kBias<S>, 2 * kBias<S> + 1);  // biased; infinity is out
+  int lowest = low + kSpan<T, M> + kBias<S>;
   if (lowest <= 1) lowest = 0;  // denormals are multiples of what exponent 1 is a multiple of
   bins.above = static_cast<std::uint64_t>(highest) << (kFraction + 1);
   bins.below = lowest == 0 ? 0 : (static_cast<std::uint64_t>(lowest) << (kFraction + 1)) - 1;

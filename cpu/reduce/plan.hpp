@@ -77,7 +77,7 @@ class Take {
 // `count` neighbours in memory: where they lie, or packed into `buffer` (kChunk elements).
 // `aligned`: first indices are multiples of kChunk, if `begin` is one.
 template <class T>
-void each_chunk(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_t end, T* buffer,
+void each_chunk(const Elements& p, std::int64_t r, std::int64_t begin, std::int64_t end, T* buffer,
                 bool aligned, Take<const T*, std::int64_t, std::int64_t> take) {
   const T* origin = p.begin<T>(r);
   while (begin < end) {
@@ -110,7 +110,7 @@ void each_chunk(const Problem& p, std::int64_t r, std::int64_t begin, std::int64
 // take(rows, step, count, first_row) for rows [begin, end) of results [r, r + width), width <= kStrip:
 // rows[i * step + j] belongs to result r + j. In place when results are neighbours, else packed.
 template <class T>
-void each_tile(const Problem& p, std::int64_t r, std::int64_t width, std::int64_t begin,
+void each_tile(const Elements& p, std::int64_t r, std::int64_t width, std::int64_t begin,
                std::int64_t end, T* buffer,
                Take<const T*, std::int64_t, std::int64_t, std::int64_t> take) {
   const T* origin = p.begin<T>(r);

@@ -9,65 +9,65 @@
 
 namespace trine::cpu {
 
-struct Problem {
-  std::uint32_t function, map, dtype, result_dtype;
+// Where an input's elements lie.
+struct Elements {
   const std::byte* input;
-  std::byte* output;
-  std::int64_t outputs, output_step;  // the input's elements between two results
-  std::int64_t result_step;           // the output's elements between two results
+  std::int64_t output_step;  // elements between two results
   std::int64_t outer, outer_step;
   std::int64_t inner, inner_step;
 
   std::int64_t length() const { return outer * inner; }
 
-  // Where result `r` begins in the input.
+  // Where result `r` begins.
   template <class T>
   const T* begin(std::int64_t r) const {
     return reinterpret_cast<const T*>(input) + r * output_step;
   }
+  template <class T>
+  T at(std::int64_t r, std::int64_t index) const {
+    return begin<T>(r)[index / inner * outer_step + index % inner * inner_step];
+  }
+};
+
+struct Problem : Elements {
+  std::uint32_t function, map, dtype, result_dtype;
+  std::byte* output;
+  std::int64_t outputs;
+  std::int64_t result_step;  // the output's elements between two results
+  Elements second;           // of TRINE_PRODUCT: as many, by the same indices
+
+  // What each element is multiplied by in a sum of products: of squares, itself.
+  const Elements& factor() const { return map == TRINE_PRODUCT ? second : *this; }
+
   template <class R>
   R& result(std::int64_t r) const {
     return reinterpret_cast<R*>(output)[r * result_step];
   }
 };
 
+inline Elements elements_of(const trine_view& view, std::uint32_t axis) {
+  const std::byte* input = static_cast<const std::byte*>(view.memory) + view.offset;
+  if (axis == TRINE_EACH_ROW) return {input, view.row_stride, 1, 0, view.cols, view.col_stride};
+  if (axis == TRINE_EACH_COLUMN) return {input, view.col_stride, 1, 0, view.rows, view.row_stride};
+  // Rows that follow each other without a gap are one long row; a single column is a row, too.
+  if (view.cols == 1) return {input, 0, 1, 0, view.rows, view.row_stride};
+  if (view.rows == 1 || view.row_stride == view.cols * view.col_stride)
+    return {input, 0, 1, 0, view.rows * view.cols, view.col_stride};
+  return {input, 0, view.rows, view.row_stride, view.cols, view.col_stride};
+}
+
 inline Problem problem_of(const trine_reduce& op) {
-  Problem p{};
-  p.function = op.function;
-  p.map = op.map;
-  p.dtype = op.dtype;
-  p.result_dtype = op.result_dtype;
-  p.input = static_cast<const std::byte*>(op.input.memory) + op.input.offset;
-  p.output = static_cast<std::byte*>(op.output.memory) + op.output.offset;
-  p.result_step = op.output.row_stride;
-  p.outer = 1;
-  if (op.axis == TRINE_ALL) {
-    p.outputs = 1;
-    p.outer = op.input.rows;
-    p.outer_step = op.input.row_stride;
-    p.inner = op.input.cols;
-    p.inner_step = op.input.col_stride;
-    // Rows that follow each other without a gap are one long row; a single column is a row, too.
-    if (p.inner == 1) {
-      p.inner = p.outer;
-      p.inner_step = p.outer_step;
-      p.outer = 1;
-    } else if (p.outer == 1 || p.outer_step == p.inner * p.inner_step) {
-      p.inner *= p.outer;
-      p.outer = 1;
-    }
-  } else if (op.axis == TRINE_EACH_ROW) {
-    p.outputs = op.input.rows;
-    p.output_step = op.input.row_stride;
-    p.inner = op.input.cols;
-    p.inner_step = op.input.col_stride;
-  } else {
-    p.outputs = op.input.cols;
-    p.output_step = op.input.col_stride;
-    p.inner = op.input.rows;
-    p.inner_step = op.input.row_stride;
-  }
-  return p;
+  return {elements_of(op.input, op.axis),
+          op.function,
+          op.map,
+          op.dtype,
+          op.result_dtype,
+          static_cast<std::byte*>(op.output.memory) + op.output.offset,
+          op.axis == TRINE_ALL        ? 1
+          : op.axis == TRINE_EACH_ROW ? op.input.rows
+                                      : op.input.cols,
+          op.output.row_stride,
+          elements_of(op.second, op.axis)};
 }
 
 }  // namespace trine::cpu

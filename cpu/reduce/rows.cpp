@@ -2,11 +2,18 @@
 #include "rows.hpp"
 
 namespace trine::cpu {
+
+const char* one_input_only(const trine_reduce& op, const std::int64_t*) {
+  return op.map == TRINE_PRODUCT ? "reduces one input; `exact` takes the two of a product"
+                                 : nullptr;
+}
+
 namespace {
 
 // Elements side by side go by in vectors; what walks down columns or over gaps waits for memory.
 double nanoseconds(const trine_reduce& op) {
-  const double elements = double(op.input.rows) * double(op.input.cols);
+  const double inputs = op.map == TRINE_PRODUCT ? 2 : 1;
+  const double elements = inputs * double(op.input.rows) * double(op.input.cols);
   const bool beside = op.input.col_stride == 1 && op.axis != TRINE_EACH_COLUMN &&
                       op.function != TRINE_PROD && op.input.cols >= 256;
   return elements * (beside ? 0.05 * trine_dtype_size(op.dtype) : 1.2);
@@ -17,7 +24,7 @@ constexpr ReduceRung kRungs[] = {
      "one thread, element after element in the result's precision",
      TRINE_STUDY,
      {},
-     nullptr,
+     one_input_only,
      nullptr,
      reduce_sequential,
      nanoseconds},
@@ -33,7 +40,7 @@ constexpr ReduceRung kRungs[] = {
      "vectors of running results on every thread",
      TRINE_STUDY,
      {},
-     nullptr,
+     one_input_only,
      simd_workspace,
      reduce_simd,
      nanoseconds},

@@ -9,6 +9,9 @@ namespace trine::cpu {
 void reduce_sequential(const trine_reduce& op, const std::int64_t* parameters, void* workspace,
                        Parallel& parallel);
 
+// Why most rungs refuse a product.
+const char* one_input_only(const trine_reduce& op, const std::int64_t* parameters);
+
 // What `sequential` does, on the caller's thread.
 void reduce_in_order(const Problem& p);
 

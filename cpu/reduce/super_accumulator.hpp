@@ -43,27 +43,23 @@ class SuperAccumulator {
 
   // Any double times 2^exponent: finite values exactly, the others as flags.
   void add(double x, int exponent = 0) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const int biased = static_cast<int>(bits >> 52) & 0x7ff;
-    const auto fraction = static_cast<std::int64_t>(bits & kFraction);
-    if (biased == 0x7ff) return note_special(x);
-    const std::int64_t magnitude = biased ? fraction | (std::int64_t(1) << 52) : fraction;
-    if (magnitude == 0) return;
-    add(bits >> 63 ? -magnitude : magnitude, (biased ? biased : 1) - 1075 + exponent);
+    const Parts parts(x);
+    if (!std::isfinite(x)) return note_special(x);
+    if (parts.magnitude == 0) return;
+    const auto magnitude = static_cast<std::int64_t>(parts.magnitude);
+    add(parts.negative ? -magnitude : magnitude, parts.exponent + exponent);
   }
 
-  // The exact square of any double, 106 bits wide at most.
-  void add_square(double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const int biased = static_cast<int>(bits >> 52) & 0x7ff;
-    if (biased == 0x7ff) return note_special(std::fabs(x));
-    const std::uint64_t fraction = bits & kFraction;
-    const std::uint64_t magnitude = biased ? fraction | (std::uint64_t(1) << 52) : fraction;
-    if (magnitude == 0) return;
-    const auto square = static_cast<UnsignedWide>(magnitude) * magnitude;
-    const int exponent = 2 * ((biased ? biased : 1) - 1075);
-    add(static_cast<std::int64_t>(square & 0xffffffffffffff), exponent);
-    add(static_cast<std::int64_t>(square >> 56), exponent + 56);
+  // The exact product of any two doubles, 106 bits wide at most.
+  void add_product(double x, double y) {
+    const Parts a(x), b(y);
+    if (!std::isfinite(x) || !std::isfinite(y)) return note_special(x * y);
+    const auto product = static_cast<UnsignedWide>(a.magnitude) * b.magnitude;
+    if (product == 0) return;
+    const int sign = a.negative != b.negative ? -1 : 1;
+    const int exponent = a.exponent + b.exponent;
+    add(sign * static_cast<std::int64_t>(product & 0xffffffffffffff), exponent);
+    add(sign * static_cast<std::int64_t>(product >> 56), exponent + 56);
   }
 
   void note_special(double x) {
@@ -105,6 +101,21 @@ class SuperAccumulator {
   static constexpr std::uint32_t kAddsBeforeCarry = 1u << 30;
   static constexpr std::uint64_t kFraction = (std::uint64_t(1) << 52) - 1;
   enum : std::uint32_t { kNan = 1, kPlusInfinity = 2, kMinusInfinity = 4 };
+
+  // A finite double: magnitude * 2^exponent.
+  struct Parts {
+    bool negative;
+    std::uint64_t magnitude;
+    int exponent;
+
+    explicit Parts(double x) {
+      const auto bits = std::bit_cast<std::uint64_t>(x);
+      const int biased = static_cast<int>(bits >> 52) & 0x7ff;
+      negative = bits >> 63;
+      magnitude = (bits & kFraction) | (biased ? std::uint64_t(1) << 52 : 0);
+      exponent = (biased ? biased : 1) - 1075;
+    }
+  };
 
   // Brings limbs `from` to `to` into the touched range; new ones are zero.
   void touch(int from, int to) {

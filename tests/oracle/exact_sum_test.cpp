@@ -23,13 +23,15 @@ uint64_t bits(T x) {
 
 template <class T>
 void compare_with_mpfr(Values values, int64_t count, uint64_t seed, uint32_t dtype) {
-  std::vector<T> x(static_cast<size_t>(count));
+  std::vector<T> x(static_cast<size_t>(count)), y(x);
   fill_line({values, seed}, dtype, count, x.data());
-  ExactSum sum, squares;
-  MpfrSum mpfr_sum, mpfr_squares;
-  for (T v : x) {
-    sum.add(v), squares.add_square(v);
-    mpfr_sum.add(double(v)), mpfr_squares.add_square(double(v));
+  fill_line({values, ~seed}, dtype, count, y.data());
+  ExactSum sum, squares, products;
+  MpfrSum mpfr_sum, mpfr_squares, mpfr_products;
+  for (size_t i = 0; i < x.size(); ++i) {
+    sum.add(x[i]), squares.add_product(x[i], x[i]), products.add_product(x[i], y[i]);
+    mpfr_sum.add(double(x[i])), mpfr_squares.add_product(double(x[i]), double(x[i]));
+    mpfr_products.add_product(double(x[i]), double(y[i]));
   }
   SCOPED_TRACE(testing::Message() << name_of(values) << " n " << count << " seed " << seed);
   if (mpfr_sum.to_f64() != 0) {  // signs of zeros are the design's business, tested below
@@ -40,6 +42,8 @@ void compare_with_mpfr(Values values, int64_t count, uint64_t seed, uint32_t dty
   }
   EXPECT_EQ(bits(squares.to_f32()), bits(mpfr_squares.to_f32()));
   EXPECT_EQ(bits(squares.to_f64()), bits(mpfr_squares.to_f64()));
+  EXPECT_EQ(products.to_f32(), mpfr_products.to_f32());
+  EXPECT_EQ(products.to_f64(), mpfr_products.to_f64());
 }
 
 TEST(exact_sum, equals_mpfr_on_every_class_of_finite_values) {
@@ -82,9 +86,14 @@ TEST(exact_sum, gives_zero_its_sign) {
   EXPECT_EQ(bits(sum_of({-0.0, 0.0})), bits(0.0));
   EXPECT_EQ(bits(sum_of({1.0, -1.0, -0.0})), bits(0.0));
   EXPECT_EQ(bits(sum_of({-0.0f})), bits(-0.0f));
-  ExactSum square;
-  square.add_square(-0.0);
+  ExactSum square, product;
+  square.add_product(-0.0, -0.0);
   EXPECT_EQ(bits(square.to_f64()), bits(0.0));
+  product.add_product(-0.0, 3.0);
+  product.add_product(0.0, -1.0);
+  EXPECT_EQ(bits(product.to_f64()), bits(-0.0));
+  product.add_product(-0.0, -3.0);
+  EXPECT_EQ(bits(product.to_f64()), bits(0.0));
 }
 
 TEST(exact_sum, lets_nan_and_infinities_win) {
@@ -97,14 +106,41 @@ TEST(exact_sum, lets_nan_and_infinities_win) {
   EXPECT_TRUE(std::isnan(sum_of({std::numeric_limits<double>::signaling_NaN(), 1.0})));
 }
 
+double dot_of(std::initializer_list<std::pair<double, double>> pairs) {
+  ExactSum sum;
+  for (const auto& [x, y] : pairs) sum.add_product(x, y);
+  return sum.to_f64();
+}
+
+TEST(exact_sum, multiplies_infinities_and_nan_as_ieee_does) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(dot_of({{infinity, 2.0}, {1.0, 1.0}}), infinity);
+  EXPECT_EQ(dot_of({{-infinity, 0x1p-1074}}), -infinity);
+  EXPECT_EQ(dot_of({{-infinity, -infinity}, {infinity, 1.0}}), infinity);
+  EXPECT_TRUE(std::isnan(dot_of({{infinity, 1.0}, {infinity, -1.0}})));
+  EXPECT_TRUE(std::isnan(dot_of({{infinity, 0.0}})));
+  EXPECT_TRUE(std::isnan(dot_of({{-0.0, -infinity}})));
+  EXPECT_TRUE(std::isnan(dot_of({{nan, 0.0}, {1.0, 1.0}})));
+  EXPECT_TRUE(std::isnan(dot_of({{1.0, nan}, {infinity, 1.0}})));
+}
+
+TEST(exact_sum, products_cancel_beyond_the_range) {
+  const double huge = 0x1p1000, tiny = 0x1p-1000;
+  EXPECT_EQ(dot_of({{huge, huge}, {-huge, huge}, {3.0, 5.0}}), 15.0);
+  EXPECT_EQ(dot_of({{tiny, tiny}, {1.0, 1.0}, {tiny, -tiny}, {-1.0, 1.0}, {1.0, 0x1p-60}}),
+            0x1p-60);
+  EXPECT_EQ(dot_of({{huge, -huge}}), -std::numeric_limits<double>::infinity());
+}
+
 TEST(exact_sum, squares_reach_both_ends) {
   ExactSum high, low;
-  high.add_square(1e300);
+  high.add_product(1e300, 1e300);
   EXPECT_EQ(high.to_f64(), std::numeric_limits<double>::infinity());
-  low.add_square(0x1p-1074);
+  low.add_product(0x1p-1074, 0x1p-1074);
   EXPECT_EQ(bits(low.to_f64()), bits(0.0));
   ExactSum many;
-  many.add_square(0x1p-538);  // 2^-1076, a quarter of the smallest denormal
+  many.add_product(0x1p-538, 0x1p-538);  // 2^-1076, a quarter of the smallest denormal
   many.multiply(3);
   EXPECT_EQ(many.to_f64(), 0x1p-1074);
 }

@@ -7,7 +7,7 @@
 
 namespace trine::oracle {
 
-/// Enough bits for any sum of f64 squares: from 2^-2148 to beyond 2^2048.
+/// Enough bits for any sum of products of two f64: from 2^-2148 to beyond 2^2048.
 constexpr mpfr_prec_t kWholeRange = 4500;
 
 class MpfrSum {
@@ -22,9 +22,9 @@ class MpfrSum {
     mpfr_set_d(term_, x, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }
-  void add_square(double x) {
+  void add_product(double x, double y) {
     mpfr_set_d(term_, x, MPFR_RNDN);
-    mpfr_sqr(term_, term_, MPFR_RNDN);
+    mpfr_mul_d(term_, term_, y, MPFR_RNDN);
     mpfr_add(sum_, sum_, term_, MPFR_RNDN);
   }
   double to_f64() const { return mpfr_get_d(sum_, MPFR_RNDN); }

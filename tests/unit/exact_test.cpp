@@ -101,7 +101,7 @@ TEST(Exact, TwoSquareLosesNothingInItsRange) {
     double error;
     const double square = two_square(value, &error);
     ExactSum sum;
-    sum.add_square(value);
+    sum.add_product(value, value);
     sum.add(-square);
     sum.add(-error);
     ASSERT_EQ(sum.to_f64(), 0.0) << value;
@@ -237,7 +237,7 @@ TEST(Exact, AccumulatorTakesSquares) {
       const Wide square = Wide(mantissa) * mantissa;
       accumulator.add(ulong(square), 2 * position, false);
       accumulator.add(ulong(square >> 64), 2 * position + 64, false);
-      sum.add_square(value);
+      sum.add_product(value, value);
     }
     EXPECT_EQ(as_ulong(accumulator.to_f64()), as_ulong(sum.to_f64())) << range;
   }

@@ -101,6 +101,9 @@ struct HostOptions {
 /// ```
 TRINE_API void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
                       const HostView& output, const HostOptions& options = {});
+/// The sum over x * y, of all elements, each row or each column: one shape, both f32 or both f64.
+TRINE_API void dot(const ConstHostView& x, const ConstHostView& y, const HostView& output,
+                   Axis axis = Axis::all, const HostOptions& options = {});
 TRINE_API void transpose(const ConstHostView& input, const HostView& output,
                          const HostOptions& options = {});
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
@@ -133,6 +136,12 @@ concept HostRange = requires(const Range& range) {
   std::span(std::data(range), std::size(range));
   DtypeOf<std::remove_cvref_t<decltype(*std::data(range))>>::value;
 };
+template <HostRange Range>
+using ElementOf = std::remove_cvref_t<decltype(*std::data(std::declval<const Range&>()))>;
+/// Two ranges that dot() takes: both of float, or both of double.
+template <class X, class Y>
+concept DotRanges = HostRange<X> && HostRange<Y> && std::same_as<ElementOf<X>, ElementOf<Y>> &&
+    std::floating_point<ElementOf<X>>;
 /// The element types of gemm(): float, double or int32_t.
 template <class T>
 concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
@@ -152,6 +161,23 @@ auto sum(const Range& range, const HostOptions& options = {}, Map map = Map::ide
   using T = typename decltype(values)::value_type;
   return detail::reduce_span<Sum<T>>(Function::sum, map, std::span<const T>(values), options);
 }
+/// The exact dot product, rounded once: the sum over x[i] * y[i] of two ranges of one length and element
+/// type, float or double. Throws Error where the lengths differ.
+/// ```cpp
+/// std::vector<double> x = {1e20, 3, -1e20}, y = {1, 2, 1};
+/// if (trine::dot(x, y) != 6) throw std::logic_error("not exact");
+/// ```
+template <class X, class Y>
+requires DotRanges<X, Y>
+auto dot(const X& x, const Y& y, const HostOptions& options = {}) {
+  using T = ElementOf<X>;
+  T result{};
+  dot(host_vector(std::data(x), dtype_of<T>, int64_t(std::size(x))),
+      host_vector(std::data(y), dtype_of<T>, int64_t(std::size(y))),
+      host_vector(&result, dtype_of<T>, 1), Axis::all, options);
+  return result;
+}
+
 /// The product of the elements of `range`: for floats one fixed tree of products, for integers modulo
 /// 2^64. 1 for an empty range.
 template <HostRange Range>

@@ -34,7 +34,9 @@ namespace trine {
 ///   counts in row-major order of the view, or within the row or column.
 /// - no elements: sum +0; prod 1; min +Inf or the largest integer; max -Inf or the smallest;
 ///   argmin and argmax -1.
-/// Map::square goes with sum only. docs/numerics.md has every rule.
+/// Map::square and Map::product go with sum only. Map::product multiplies each element by the element
+/// of `second`, which has input's shape and dtype (f32 or f64) and strides of its own: the exact dot
+/// product of all elements, of each row or of each column. docs/numerics.md has every rule.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View x = trine::row_major({queue.device(), 40 * 50 * sizeof(float)}, trine::Dtype::f32, 40, 50);
@@ -53,9 +55,11 @@ struct Reduce {
   Map map = Map::identity;
   /// Whether the whole view, each row or each column becomes one result.
   Axis axis = Axis::all;
-  View input, output;
+  View input = {}, output = {};
   /// reproducible or fast.
   Numerics numerics = Numerics::reproducible;
+  /// The second input of Map::product; without memory for every other map.
+  View second = {};
 };
 
 /// A transposition: output(b, j, i) = input(b, i, j), each element's bits as they are.
@@ -159,6 +163,27 @@ struct TRINE_API Choice {
 TRINE_API Choice run(Queue& queue, const Reduce& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Transpose& operation, std::string_view rung = {});
 TRINE_API Choice run(Queue& queue, const Gemm& operation, std::string_view rung = {});
+
+/// The exact dot product, rounded once: run() of a Reduce with Map::product.
+/// - x, y: vectors, or matrices with results as `axis` says; of one shape, both f32 or both f64.
+/// - output: the results, as Reduce has them.
+/// - rung: as in run().
+/// Errors, thread safety and the Choice returned are those of run().
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View x = trine::vector({queue.device(), 100 * sizeof(double)}, trine::Dtype::f64, 100);
+/// trine::View result = trine::vector({queue.device(), sizeof(double)}, trine::Dtype::f64, 1);
+/// const double two = 2;
+/// trine::fill(queue, x, &two);
+/// trine::dot(queue, x, x, result);  // 400
+/// queue.wait();
+/// ```
+inline Choice dot(Queue& queue, const View& x, const View& y, const View& output,
+                  Axis axis = Axis::all, std::string_view rung = {}) {
+  return run(queue,
+             Reduce{.map = Map::product, .axis = axis, .input = x, .output = output, .second = y},
+             rung);
+}
 
 /// The choice that run() would make on `device`, without running anything. The views need shapes,
 /// strides and dtypes, but no buffers. Throws as run().

@@ -110,7 +110,8 @@ enum class Function : uint32_t {
 enum class Map : uint32_t {
   identity = TRINE_IDENTITY,  ///< x
   abs = TRINE_ABS,            ///< |x|; of i32 and i64 as u32 and u64, so that -2^31 has one
-  square = TRINE_SQUARE       ///< x * x, exact; with Function::sum only
+  square = TRINE_SQUARE,      ///< x * x, exact; with Function::sum only
+  product = TRINE_PRODUCT     ///< x * y, exact, y of a second input; with Function::sum only
 };
 
 /// The elements that reduce combines into one result.

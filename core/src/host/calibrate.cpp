@@ -55,7 +55,7 @@ std::function<void()> resident_call(Queue& queue, AnyValue sample, const Buffer&
                                     const Buffer& output) {
   Views views = views_of(sample);
   for (View* view : views) view->buffer = input;
-  views[views.count - 1].buffer = output;
+  views[views.count() - 1].buffer = output;
   return [&queue, sample] {
     run(queue, sample);
     queue.wait();

@@ -48,6 +48,11 @@ void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
   detail::run_on_host(Reduce{function, map, axis, {}, {}, options.numerics}, {input, output},
                       options);
 }
+void dot(const ConstHostView& x, const ConstHostView& y, const HostView& output, Axis axis,
+         const HostOptions& options) {
+  detail::run_on_host(Reduce{.map = Map::product, .axis = axis, .numerics = options.numerics},
+                      {x, y, output}, options);
+}
 void transpose(const ConstHostView& input, const HostView& output, const HostOptions& options) {
   detail::run_on_host(Transpose{}, {input, output}, options);
 }

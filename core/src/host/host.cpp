@@ -132,7 +132,8 @@ class HostCall {
         is_(AnyOperation(operation).is),
         options_(options),
         tracer_(options.trace) {
-    for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], is_.operands[i]);
+    const std::span<const Role> roles = AnyOperation(operation).views().roles;
+    for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], roles[i]);
   }
 
   void run() {

@@ -2,6 +2,7 @@
 // passes becomes the contract's descriptor, with its views' strides made canonical.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 
 #include "core/src/runtime/state.hpp"
@@ -14,11 +15,12 @@ struct Extent {
   bool empty() const { return first == last; }
 };
 
-/// Who a view is, for the sentences: "reduce: output".
+/// Who a view is, for the sentences ("reduce: output"), and where it stands in the contract's descriptor.
 struct Role {
   const char* operation;
   const char* name;
   bool is_output;
+  std::size_t offset = 0;
 };
 
 /// How strict a check is about what is only planned.

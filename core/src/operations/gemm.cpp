@@ -11,7 +11,9 @@
 namespace trine::detail {
 namespace {
 
-constexpr Role kOperands[] = {{"gemm", "a", false}, {"gemm", "b", false}, {"gemm", "c", true}};
+constexpr Role kOperands[] = {{"gemm", "a", false, offsetof(trine_gemm, a)},
+                              {"gemm", "b", false, offsetof(trine_gemm, b)},
+                              {"gemm", "c", true, offsetof(trine_gemm, c)}};
 constexpr Field kKey[] = {kDtype, kLayout, kNumerics};
 constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
 const std::vector<double> kSides{1,   3,   9,   33,
@@ -62,8 +64,6 @@ class GemmDescription final : public Description {
   constexpr GemmDescription()
       : Description({.operation = Operation::gemm,
                      .descriptor_bytes = sizeof(trine_gemm),
-                     .first_view = offsetof(trine_gemm, a),
-                     .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 4,
                      .most_alignment = 8,
@@ -74,7 +74,7 @@ class GemmDescription final : public Description {
 
   Views views(void* any) const override {
     auto& op = *static_cast<Gemm*>(any);
-    return {{&op.a, &op.b, &op.c}, 3};
+    return {{&op.a, &op.b, &op.c}, kOperands};
   }
 
   void check(const void* any, const DeviceState* device, Mode mode,
@@ -101,7 +101,7 @@ class GemmDescription final : public Description {
     out.alpha = check_scalar(op.alpha, dtype, "alpha");
     out.beta = check_scalar(op.beta, dtype, "beta");
     check_views(any, device, mode, all);
-    for (std::size_t i = 0; i < operands.size(); ++i) check_unit_stride(view(all, i), operands[i]);
+    for (const Role& role : kOperands) check_unit_stride(view(all, role), role);
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(op.numerics);
     out.dtype = static_cast<uint32_t>(dtype);
@@ -153,6 +153,8 @@ class GemmDescription final : public Description {
     TunedCall key{.extents = {op.c.rows, op.c.cols, op.a.cols, op.c.batch}};
     return key.set(kDtype, op.dtype).set_layout({&op.a, &op.b, &op.c});
   }
+
+  Empty empty(const Descriptor& call) const override { return {is_empty(call.gemm.c)}; }
 
   std::vector<CallClass> classes() const override {
     std::vector<CallClass> all;

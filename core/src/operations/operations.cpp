@@ -25,23 +25,24 @@ void Description::check_views(const void* op, const DeviceState* device, Mode mo
   const Views views = views_of(op);
   Extent extents[3];
   const auto placed = [&](std::size_t i) {
-    return Placed{view(out, i), extents[i].first, extents[i].last, size_of(views[i].dtype)};
+    return Placed{view(out, views.roles[i]), extents[i].first, extents[i].last,
+                  size_of(views[i].dtype)};
   };
-  for (std::size_t i = 0; i < views.count; ++i) {
+  for (std::size_t i = 0; i < views.count(); ++i) {
     const uint32_t element = size_of(views[i].dtype);
-    extents[i] = check_view(views[i], element, alignment(element), operands[i], device, mode,
-                            const_cast<trine_view&>(view(out, i)));
+    extents[i] = check_view(views[i], element, alignment(element), views.roles[i], device, mode,
+                            view(out, views.roles[i]));
   }
-  const std::size_t last = views.count - 1;
+  const std::size_t last = views.count() - 1;
   for (std::size_t i = 0; i < last; ++i)
-    check_apart(views[last], placed(last), operands[last], views[i], placed(i), operands[i]);
+    check_apart(views[last], placed(last), views.roles[last], views[i], placed(i), views.roles[i]);
 }
 
 Work work_of(const AnyOperation& op) {
   const Views views = op.views();
-  const std::size_t last = views.count - 1;
+  const std::size_t last = views.count() - 1;
   Work work{.operation = op.is.operation, .dtype = views[0].dtype, .bytes_out = bytes(views[last])};
-  for (std::size_t i = 0; i < views.count; ++i) {
+  for (std::size_t i = 0; i < views.count(); ++i) {
     if (i < last) work.bytes_in += bytes(views[i]);
     work.operands[i] = memory_of(views[i], i == last);
   }

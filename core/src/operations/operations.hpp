@@ -23,12 +23,13 @@ union Descriptor {
   trine_gemm gemm;
 };
 
-/// The operands' views, the output last.
+/// The operands' views and their roles, the output last.
 struct Views {
   std::array<View*, 3> all{};
-  std::size_t count;
+  std::span<const Role> roles;
+  std::size_t count() const { return roles.size(); }
   View** begin() { return all.data(); }
-  View** end() { return all.data() + count; }
+  View** end() { return all.data() + count(); }
   View& operator[](std::size_t i) const { return *all[i]; }
 };
 
@@ -43,9 +44,8 @@ struct Empty {
 /// What is the same for all calls of an operation.
 struct Traits {
   Operation operation;
-  std::size_t descriptor_bytes, first_view;  ///< its views follow each other
-  std::span<const Role> operands;            ///< the output last
-  std::span<const Field> key_fields;         ///< of the tuning table, after the operation
+  std::size_t descriptor_bytes;
+  std::span<const Field> key_fields;  ///< of the tuning table, after the operation
   int key_extents;
   uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
   bool is_cut;                  ///< large calls on host data go in strips
@@ -74,9 +74,7 @@ class Description : public Traits {
   /// Of a checked call: what a queue's history and the tuning table know of it.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
   virtual TunedCall key(const Descriptor& call) const = 0;
-  virtual Empty empty(const Descriptor& call) const {
-    return {is_empty(view(call, operands.size() - 1))};
-  }
+  virtual Empty empty(const Descriptor& call) const = 0;
 
   /// What a calibration measures of it, and the one of these that stands for a call.
   virtual std::vector<CallClass> classes() const = 0;
@@ -85,13 +83,11 @@ class Description : public Traits {
   virtual AnyValue sample(const CallClass& kind, const std::vector<double>& extents) const = 0;
   virtual std::string_view noun(Function) const { return name(operation); }
 
-  const trine_view& view(const Descriptor& call, std::size_t operand) const {
-    return reinterpret_cast<const trine_view*>(reinterpret_cast<const char*>(&call) +
-                                               first_view)[operand];
-  }
-
  protected:
   ~Description() = default;
+  static trine_view& view(Descriptor& call, const Role& role) {
+    return *reinterpret_cast<trine_view*>(reinterpret_cast<char*>(&call) + role.offset);
+  }
   /// Checks each view on its own, and that the output lies apart from the inputs.
   void check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
 };

@@ -1,4 +1,5 @@
-// reduce: sums, products and extrema of a view's elements, its rows or its columns.
+// reduce: sums, products and extrema of a view's elements, its rows or its columns; the dot product of two
+// views.
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -8,7 +9,11 @@
 namespace trine::detail {
 namespace {
 
-constexpr Role kOperands[] = {{"reduce", "input", false}, {"reduce", "output", true}};
+constexpr Role kInput{"reduce", "input", false, offsetof(trine_reduce, input)};
+constexpr Role kSecond{"reduce", "second", false, offsetof(trine_reduce, second)};
+constexpr Role kOutput{"reduce", "output", true, offsetof(trine_reduce, output)};
+constexpr Role kOperands[] = {kInput, kOutput};
+constexpr Role kOfProduct[] = {kInput, kSecond, kOutput};
 constexpr Field kKey[] = {kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics};
 
 // The classes of a calibration. Odd sizes a step apart: what a program brings is seldom a multiple of a
@@ -24,14 +29,14 @@ void check_dtypes(const Reduce& op) {
   if (op.function < Function::sum || op.function > Function::argmax) {
     refuse("reduce: there is no function ", static_cast<uint32_t>(op.function), ".");
   }
-  if (op.map < Map::identity || op.map > Map::square) {
+  if (op.map < Map::identity || op.map > Map::product) {
     refuse("reduce: there is no map ", static_cast<uint32_t>(op.map), ".");
   }
   if (op.axis < Axis::all || op.axis > Axis::each_column) {
     refuse("reduce: there is no axis ", static_cast<uint32_t>(op.axis), ".");
   }
-  if (op.map == Map::square && op.function != Function::sum) {
-    refuse("reduce: square goes with sum alone, not with ", name(op.function), ".");
+  if ((op.map == Map::square || op.map == Map::product) && op.function != Function::sum) {
+    refuse("reduce: ", name(op.map), " goes with sum alone, not with ", name(op.function), ".");
   }
   if (!one_of(op.input.dtype,
               {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64})) {
@@ -45,6 +50,29 @@ void check_dtypes(const Reduce& op) {
     refuse("reduce: output: ", name(op.function), " with map ", name(op.map), " of ",
            name(op.input.dtype), " gives ", name(natural), ", the output is ",
            name(op.output.dtype), ".");
+  }
+}
+
+/// `second` belongs to product, and must match the input.
+void check_second(const Reduce& op) {
+  const View &x = op.input, &y = op.second;
+  const bool is_there = y.buffer || y.rows != 0 || y.cols != 0;
+  if (op.map != Map::product) {
+    if (is_there)
+      refuse("reduce: second: map ", name(op.map), " takes one input; product takes two.");
+    return;
+  }
+  if (!one_of(x.dtype, {Dtype::f32, Dtype::f64}))
+    refuse("reduce: map product takes f32 and f64, the input is ", name(x.dtype), ".");
+  if (!is_there) {
+    refuse("reduce: second: map product takes a second input of the input's shape, ", x.rows, " x ",
+           x.cols, "; there is none.");
+  }
+  if (y.dtype != x.dtype)
+    refuse("reduce: second: ", name(y.dtype), ", but the input is ", name(x.dtype), ".");
+  if (y.rows != x.rows || y.cols != x.cols || y.batch != x.batch) {
+    refuse("reduce: second: ", y.rows, " x ", y.cols, ", but the input is ", x.rows, " x ", x.cols,
+           ".");
   }
 }
 
@@ -90,8 +118,6 @@ class ReduceDescription final : public Description {
   constexpr ReduceDescription()
       : Description({.operation = Operation::reduce,
                      .descriptor_bytes = sizeof(trine_reduce),
-                     .first_view = offsetof(trine_reduce, input),
-                     .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 2,
                      .most_alignment = 8,
@@ -102,16 +128,19 @@ class ReduceDescription final : public Description {
 
   Views views(void* any) const override {
     auto& op = *static_cast<Reduce*>(any);
-    return {{&op.input, &op.output}, 2};
+    if (op.map == Map::product) return {{&op.input, &op.second, &op.output}, kOfProduct};
+    return {{&op.input, &op.output}, kOperands};
   }
 
   void check(const void* any, const DeviceState* device, Mode mode,
              Descriptor& all) const override {
     const auto& op = *static_cast<const Reduce*>(any);
     trine_reduce& out = all.reduce;
-    check_numerics(op.numerics, kOperands[0]);
+    check_numerics(op.numerics, kInput);
     check_dtypes(op);
     if (op.input.batch != 1 || op.output.batch != 1) refuse("reduce: views have a batch of 1.");
+    check_second(op);
+    out.second = {};
     check_views(any, device, mode, all);
     const int64_t results = op.axis == Axis::all        ? 1
                             : op.axis == Axis::each_row ? op.input.rows
@@ -132,11 +161,13 @@ class ReduceDescription final : public Description {
 
   void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Reduce*>(any);
+    // A product reads two elements for each of a sum's, and takes as long as a sum of so many.
+    const double each = op.map == Map::product ? 2 : 1;
     const double rows = double(op.input.rows), cols = double(op.input.cols);
     const bool columns = op.axis == Axis::each_column, all = op.axis == Axis::all;
     work.call_class = class_of(operation, op.function, op.axis, op.input.dtype);
-    work.extents[0] = all ? rows * cols : columns ? cols : rows;
-    work.extents[1] = all ? 1 : columns ? rows : cols;
+    work.extents[0] = all ? each * rows * cols : columns ? cols : rows;
+    work.extents[1] = all ? 1 : each * (columns ? rows : cols);
   }
 
   void log(const Descriptor& call, Logged& entry) const override {
@@ -154,7 +185,9 @@ class ReduceDescription final : public Description {
     TunedCall key{.extents = {all ? op.input.rows * op.input.cols : op.input.rows,
                               all ? 1 : op.input.cols, 1, 1}};
     key.set(kFunction, op.function).set(kMap, op.map).set(kAxis, op.axis).set(kDtype, op.dtype);
-    return key.set(kResult, op.result_dtype).set_layout({&op.input});
+    key.set(kResult, op.result_dtype);
+    return op.map == TRINE_PRODUCT ? key.set_layout({&op.input, &op.second})
+                                   : key.set_layout({&op.input});
   }
 
   Empty empty(const Descriptor& call) const override {

@@ -1,11 +1,13 @@
 // transpose: bits moved from rows to columns.
 #include <cstddef>
+
 #include "operations.hpp"
 
 namespace trine::detail {
 namespace {
 
-constexpr Role kOperands[] = {{"transpose", "input", false}, {"transpose", "output", true}};
+constexpr Role kOperands[] = {{"transpose", "input", false, offsetof(trine_transpose, input)},
+                              {"transpose", "output", true, offsetof(trine_transpose, output)}};
 constexpr Field kKey[] = {kDtype, kLayout, kNumerics};
 constexpr Dtype kMoved[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128};
 
@@ -20,8 +22,6 @@ class TransposeDescription final : public Description {
   constexpr TransposeDescription()
       : Description({.operation = Operation::transpose,
                      .descriptor_bytes = sizeof(trine_transpose),
-                     .first_view = offsetof(trine_transpose, input),
-                     .operands = kOperands,
                      .key_fields = kKey,
                      .key_extents = 3,
                      .most_alignment = 4,  // bits are moved in words of 4 bytes
@@ -32,7 +32,7 @@ class TransposeDescription final : public Description {
 
   Views views(void* any) const override {
     auto& op = *static_cast<Transpose*>(any);
-    return {{&op.input, &op.output}, 2};
+    return {{&op.input, &op.output}, kOperands};
   }
 
   void check(const void* any, const DeviceState* device, Mode mode,
@@ -93,6 +93,8 @@ class TransposeDescription final : public Description {
     key.set(kDtype, static_cast<uint32_t>(bits_of(op.element_size)));
     return key.set_layout({&op.input, &op.output});
   }
+
+  Empty empty(const Descriptor& call) const override { return {is_empty(call.transpose.output)}; }
 
   std::vector<CallClass> classes() const override {
     const std::vector<double>& side = calibrated_sides();

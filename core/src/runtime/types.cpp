@@ -35,8 +35,10 @@ constexpr Word<Operation> kOperations[] = {
 constexpr Word<Function> kFunctions[] = {
     {Function::sum, "sum"}, {Function::prod, "prod"},     {Function::min, "min"},
     {Function::max, "max"}, {Function::argmin, "argmin"}, {Function::argmax, "argmax"}};
-constexpr Word<Map> kMaps[] = {
-    {Map::identity, "identity"}, {Map::abs, "abs"}, {Map::square, "square"}};
+constexpr Word<Map> kMaps[] = {{Map::identity, "identity"},
+                               {Map::abs, "abs"},
+                               {Map::square, "square"},
+                               {Map::product, "product"}};
 constexpr Word<Axis> kAxes[] = {
     {Axis::all, "all"}, {Axis::each_row, "each_row"}, {Axis::each_column, "each_column"}};
 constexpr Word<Numerics> kNumerics[] = {{Numerics::reproducible, "reproducible"},

@@ -30,24 +30,37 @@ struct Shape {
   int64_t results = 1, rows = 1, cols = 0;
   int64_t result_stride = 0, row_stride = 0, col_stride = 0;
   int64_t row_index = 0, col_index = 1;
+  struct {
+    int64_t result_stride = 0, row_stride = 0, col_stride = 0;
+  } second = {};  ///< of a dot product: the other input's
 };
 
 /// `ordered`: the order of elements counts (products), so dimensions stay as they are.
 inline Shape shape_of(const trine_reduce& op, bool ordered) {
-  const trine_view& v = op.input;
+  const trine_view &v = op.input, &w = op.second;  // the second is all zero where there is none
   // Nothing empty is ever launched, but choose() and refuses() are asked about it.
   const int64_t rows = std::max<int64_t>(v.rows, 1), cols = std::max<int64_t>(v.cols, 1);
-  if (op.axis == TRINE_EACH_ROW) return {rows, 1, cols, v.row_stride, 0, v.col_stride};
-  if (op.axis == TRINE_EACH_COLUMN) return {cols, 1, rows, v.col_stride, 0, v.row_stride};
-  if (rows == 1) return {1, 1, cols, 0, 0, v.col_stride};
-  if (cols == 1) return {1, 1, rows, 0, 0, v.row_stride};
-  if (v.row_stride == cols * v.col_stride) return {1, 1, rows * cols, 0, 0, v.col_stride};
-  Shape shape{1, rows, cols, 0, v.row_stride, v.col_stride, cols, 1};
+  const auto lines = [](int64_t results, int64_t length, int64_t step, int64_t stride,
+                        int64_t second_step, int64_t second_stride) -> Shape {
+    return {results, 1, length, step, 0, stride, 0, 1, {second_step, 0, second_stride}};
+  };
+  if (op.axis == TRINE_EACH_ROW)
+    return lines(rows, cols, v.row_stride, v.col_stride, w.row_stride, w.col_stride);
+  if (op.axis == TRINE_EACH_COLUMN)
+    return lines(cols, rows, v.col_stride, v.row_stride, w.col_stride, w.row_stride);
+  if (rows == 1) return lines(1, cols, 0, v.col_stride, 0, w.col_stride);
+  if (cols == 1) return lines(1, rows, 0, v.row_stride, 0, w.row_stride);
+  if (v.row_stride == cols * v.col_stride && w.row_stride == cols * w.col_stride)
+    return lines(1, rows * cols, 0, v.col_stride, 0, w.col_stride);
+  Shape shape{
+      1, rows, cols, 0, v.row_stride, v.col_stride, cols, 1, {0, w.row_stride, w.col_stride}};
   if (!ordered && std::abs(v.row_stride) < std::abs(v.col_stride)) {
     std::swap(shape.rows, shape.cols);
     std::swap(shape.row_stride, shape.col_stride);
     std::swap(shape.row_index, shape.col_index);
-    if (!is_arg(op.function) && v.col_stride == rows * v.row_stride) {
+    std::swap(shape.second.row_stride, shape.second.col_stride);
+    if (!is_arg(op.function) && v.col_stride == rows * v.row_stride &&
+        w.col_stride == rows * w.row_stride) {
       shape.cols *= shape.rows;
       shape.rows = 1;
     }

@@ -76,7 +76,7 @@ Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
 // --- exact -----------------------------------------------------------------------------------------
 
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
-constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG"};
+constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG", "DOT"};
 constexpr const char* kExactThreads[] = {"256"};
 constexpr int64_t kGroupThreads = 256;
 // What the registers of a multiprocessor hold at once (GROUPS in exact.cu): one even wave. H200, f32
@@ -85,9 +85,11 @@ constexpr int64_t kGroupsPerUnit = 3;
 constexpr const char* kExactEntries[] = {"exact"};
 constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", kExactThreads}};
 enum Type { kFloat, kDouble, kUint, kUlong };
-enum Kind { kSum, kSquares, kProd, kExtreme, kArg };
+enum Kind { kSum, kSquares, kProd, kExtreme, kArg, kDot };
 
-bool exact_exists(const int* macro) { return macro[1] != kSquares || macro[0] <= kDouble; }
+bool exact_exists(const int* macro) {
+  return (macro[1] != kSquares && macro[1] != kDot) || macro[0] <= kDouble;
+}
 
 int type_of(uint32_t dtype) {
   if (dtype == TRINE_F32) return kFloat;
@@ -97,7 +99,9 @@ int type_of(uint32_t dtype) {
 
 int kind_of(const trine_reduce& op) {
   switch (op.function) {
-    case TRINE_SUM: return op.map == TRINE_SQUARE && is_float(op.dtype) ? kSquares : kSum;
+    case TRINE_SUM:
+      if (op.map == TRINE_PRODUCT) return kDot;
+      return op.map == TRINE_SQUARE && is_float(op.dtype) ? kSquares : kSum;
     case TRINE_PROD: return kProd;
     case TRINE_MIN:
     case TRINE_MAX: return kExtreme;
@@ -107,10 +111,9 @@ int kind_of(const trine_reduce& op) {
 
 /// 64-bit words of one record of a tile shared by groups (exact_sum.h; exact_fold.h: value and index).
 int64_t record_words(const trine_reduce& op) {
-  if (!is_float(op.dtype)) return 2;
-  if (kind_of(op) == kSquares) return 5 + (op.dtype == TRINE_F32 ? 20 : 101);
+  if (!is_float(op.dtype) || op.function != TRINE_SUM) return 2;
   if (kind_of(op) == kSum) return 5 + (op.dtype == TRINE_F32 ? 11 : 67);
-  return 2;
+  return 5 + (op.dtype == TRINE_F32 ? 20 : 133);
 }
 
 Tiling exact_tiling(const Request& request, Shape& shape) {
@@ -125,7 +128,6 @@ Tiling exact_tiling(const Request& request, Shape& shape) {
 /// What a device's arithmetic must have for these bits.
 const char* float_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  if (op.map == TRINE_PRODUCT) return "one input only";
   if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
   if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
     return "an exact sum of floats needs f64, which this device lacks";
@@ -178,6 +180,9 @@ void add_launch(const Request& request, const Shape& s, const Tiling& t, Phase p
   l.i32(t.width).i32(std::countr_zero(uint32_t(t.lanes)));
   l.i32(std::countr_zero(uint32_t(t.col_lanes))).i32(t.across).i32(t.splits);
   l.i64(s.row_index).i64(s.col_index).i32(phase).i32(options_of(op));
+  if (kind_of(op) != kDot) return;
+  l.memory(op.second.memory).i64(int64_t(op.second.offset) / trine_dtype_size(op.dtype));
+  l.i64(s.second.result_stride).i64(s.second.row_stride).i64(s.second.col_stride);
 }
 
 void exact_plan(const Request& request, Plan& plan) {

@@ -3,7 +3,7 @@
 // It beats `exact` there because it has no barriers and no local memory, which a CPU only pretends to have.
 // Requires: a CPU; f64 for sums of floats. No sister in CUDA, which has no CPUs.
 #include "lanes.h"
-#if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)
+#if (KIND_SUM || KIND_SQUARES || KIND_DOT) && (T_float || T_double)
 #include "exact_vector_sum.h"
 #elif KIND_PROD && (T_float || T_double)
 #include "exact_vector_product.h"
@@ -14,10 +14,16 @@
 KERNEL_OF(exact_vector, 1, 1)
 (GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+ long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   Job j;
   j.tile = tile_of(TILE_ARGUMENTS, phase);
-  j.input = input + input_offset;
+  j.second = j.input = input + input_offset;
+  j.second_tile = j.tile;
+#if KIND_DOT
+  j.second = second + second_offset;
+  j.second_tile =
+      tile_by(&j.tile, second_result_stride, second_row_stride, second_col_stride);
+#endif
   j.row_index = row_index;
   j.col_index = col_index;
   j.options = options;

@@ -1,20 +1,8 @@
 // The exact sum in eight lanes: the narrow road of exact_sum_narrow.h in vectors of doubles. What
 // doesn't fit goes into a superaccumulator of the work-item's own.
 #pragma once
-#include "exact.h"
+#include "exact_terms.h"
 
-#if KIND_SQUARES
-#define SQUARES 1
-#else
-#define SQUARES 0
-#endif
-#if T_float
-#define BASE (SQUARES ? -298 : -149)
-#define WORDS (SQUARES ? 20 : 11)
-#else
-#define BASE (SQUARES ? -2148 : -1074)
-#define WORDS (SQUARES ? 101 : 67)
-#endif
 #define RECORD (4 + WORDS)  // hi, mid, lo, what was seen; or words
 #define MINUS_ZERO 0x8000000000000000UL
 
@@ -39,10 +27,23 @@ DEVICE ulong8 expansion_add8(Expansion8* e, double8 x) {
   return as_ulong8(rest) << 1;
 }
 
-// Adds CHUNK vectors; lanes of the result are non-zero where something was lost.
-DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x) {
+// expansion_add_product() in every lane.
+DEVICE ulong8 expansion_add_product8(Expansion8* e, double8 x, double8 y) {
+  const double8 product = x * y;
+  const ulong8 magnitude = as_ulong8(product) & 0x7fffffffffffffffUL;
+  const ulong8 lost = expansion_add8(e, product);
+  double8 rest;
+  e->mid = two_sum8(e->mid, fma(x, y, -product), &rest);
+  e->lo = two_sum8(e->lo, rest, &rest);
+  const long8 inexact =
+      magnitude - ((ulong)55 << 52) >= ((ulong)1991 << 52) && x != 0.0 && y != 0.0;
+  return lost | as_ulong8(rest) << 1 | as_ulong8(inexact);
+}
+
+// Adds CHUNK vectors of terms; lanes of the result are non-zero where something was lost.
+DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
   ulong8 lost = 0UL;
-#if T_float && !SQUARES
+#if T_float && !PRODUCTS
   uint8 most = 0u, least = 0xffffffffu;
   double8 even = -0.0, odd = -0.0;
   for (int k = 0; k < CHUNK; k += 2) {
@@ -56,14 +57,10 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x) {
   if (!any(span > 25 || most >= 0x7f800000u)) return expansion_add8(sum, even + odd);
 #endif
   for (int k = 0; k < CHUNK; ++k) {
-#if T_float && SQUARES
-    const double8 v = convert_double8(x[k]);
-    lost |= expansion_add8(sum, v * v);
-#elif SQUARES
-    const double8 square = x[k] * x[k];
-    lost |= expansion_add8(sum, square) | expansion_add8(sum, fma(x[k], x[k], -square));
-    const ulong8 magnitude = as_ulong8(x[k]) & 0x7fffffffffffffffUL;
-    lost |= select((ulong8)0UL, magnitude, magnitude - ((ulong)539 << 52) >= ((ulong)995 << 52));
+#if T_float && PRODUCTS
+    lost |= expansion_add8(sum, convert_double8(x[k]) * convert_double8(y[k]));
+#elif PRODUCTS
+    lost |= expansion_add_product8(sum, x[k], y[k]);
 #else
     lost |= expansion_add8(sum, convert_double8(x[k]));
 #endif
@@ -71,24 +68,48 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x) {
   return lost;
 }
 
-DEVICE T8 mapped(T8 x, bool magnitude) { return magnitude ? fabs(x) : x; }
+// Vectors of an input: lane l of vector i at p[i * step + l * stride].
+typedef struct Vectors {
+  GLOBAL const T* p;
+  long step, stride;
+} Vectors;
 
-// Adds `count` vectors `step` elements apart; lanes beyond `lanes` stay neutral. Stops at a loss.
-DEVICE ulong8 add_vectors(Expansion8* sum, GLOBAL const T* p, long count, long step, long stride,
-                          int lanes, bool magnitude) {
+DEVICE Vectors vectors_at(GLOBAL const T* p, long step, long stride) {
+  Vectors v;
+  v.p = p;
+  v.step = step;
+  v.stride = stride;
+  return v;
+}
+
+// CHUNK vectors from vector `i` of `count` on; lanes beyond `lanes` are filled.
+DEVICE void load_vectors(const Vectors* v, long i, long count, int lanes, T fill, T8* x) {
+  GLOBAL const T* p = v->p + i * v->step;
+  if (v->stride == 1 && v->step == LANES) prefetch_chunk(p);
+  if (i + CHUNK <= count && lanes == LANES) {
+    for (int k = 0; k < CHUNK; ++k) x[k] = load_lanes(p + k * v->step, v->stride);
+  } else {
+    for (int k = 0; k < CHUNK; ++k)
+      x[k] = load_some_lanes(p + k * v->step, v->stride, i + k < count ? lanes : 0, fill);
+  }
+}
+
+// Adds `count` vectors of terms; lanes beyond `lanes` stay neutral. Stops at a loss.
+DEVICE ulong8 add_vectors(Expansion8* sum, Vectors first, Vectors second, long count, int lanes,
+                          bool magnitude) {
   ulong8 lost = 0UL;
   T8 x[CHUNK];
-  const bool dense = stride == 1 && step == LANES;
-  for (long i = 0; i < count && !any(lost != 0UL); i += CHUNK, p += CHUNK * step) {
-    if (dense) prefetch_chunk(p);
-    if (i + CHUNK <= count && lanes == LANES) {
-      for (int k = 0; k < CHUNK; ++k) x[k] = mapped(load_lanes(p + k * step, stride), magnitude);
-    } else {
-      for (int k = 0; k < CHUNK; ++k)
-        x[k] = mapped(load_some_lanes(p + k * step, stride, i + k < count ? lanes : 0, (T)-0.0),
-                      magnitude);
-    }
-    lost |= add_chunk(sum, x);
+  for (long i = 0; i < count && !any(lost != 0UL); i += CHUNK) {
+    load_vectors(&first, i, count, lanes, (T)-0.0, x);
+    if (magnitude)
+      for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
+#if KIND_DOT
+    T8 y[CHUNK];
+    load_vectors(&second, i, count, lanes, (T)0.0, y);  // -0 times 0 is -0
+    lost |= add_chunk(sum, x, y);
+#else
+    lost |= add_chunk(sum, x, x);
+#endif
   }
   return lost;
 }
@@ -131,16 +152,18 @@ DEVICE void sum_wide(const Job* j, long result) {
   uint saw = 0u;
   for (int w = 0; w < WORDS; ++w) words[w] = 0UL;
   for (long r = j->rows.from; r < j->rows.to; ++r) {
-    GLOBAL const T* row = job_element(j, result, r, 0);
+    GLOBAL const T* x = job_element(j, result, r, j->cols.from);
+    GLOBAL const T* y = job_second(j, result, r, j->cols.from);
     const long count = j->cols.to - j->cols.from;
-#if T_float || !SQUARES  // the square of a double is more than a double
-    if (j->tile.col_stride == 1 && count >= TABLE_WORTH) {
-      saw |= words_add_row(words, row + j->cols.from, count, magnitude_of(j));
+    const long step = j->tile.col_stride, second_step = j->second_tile.col_stride;
+#if T_float || !PRODUCTS  // the product of doubles is more than a double
+    if (step == 1 && second_step == 1 && count >= TABLE_WORTH) {
+      saw |= words_add_row(words, x, y, count, magnitude_of(j));
       continue;
     }
 #endif
-    for (long c = j->cols.from; c < j->cols.to; ++c)
-      saw |= words_add_element(words, row[c * j->tile.col_stride], magnitude_of(j));
+    for (long c = 0; c < count; ++c)
+      saw |= words_add_term(words, x[c * step], y[c * second_step], magnitude_of(j));
   }
   if (j->tile.splits == 1) return job_store(j, result, words_round(words, saw, f64_of(j)));
   GLOBAL ulong* record = job_record(j, result, j->tile.split, RECORD);
@@ -195,15 +218,17 @@ DEVICE Expansion8 expansion_zero8() {
 // One result: the lanes run along its rows and are added up at the end.
 DEVICE void reduce_along(const Job* j, long result) {
   Expansion8 sum = expansion_zero8();
-  const long length = j->cols.to - j->cols.from, vectors = length / LANES,
-             stride = j->tile.col_stride;
+  const long length = j->cols.to - j->cols.from, vectors = length / LANES;
+  const long stride = j->tile.col_stride, second_stride = j->second_tile.col_stride;
   ulong8 lost = 0UL;
   for (long r = j->rows.from; r < j->rows.to && !any(lost != 0UL); ++r) {
-    GLOBAL const T* p = job_element(j, result, r, j->cols.from);
-    lost |= add_vectors(&sum, p, vectors, LANES * stride, stride, LANES, magnitude_of(j));
-    if (length % LANES)
-      lost |= add_vectors(&sum, p + vectors * LANES * stride, 1, 0, stride, (int)(length % LANES),
-                          magnitude_of(j));
+    Vectors x = vectors_at(job_element(j, result, r, j->cols.from), LANES * stride, stride);
+    Vectors y =
+        vectors_at(job_second(j, result, r, j->cols.from), LANES * second_stride, second_stride);
+    lost |= add_vectors(&sum, x, y, vectors, LANES, magnitude_of(j));
+    x.p += vectors * x.step;
+    y.p += vectors * y.step;
+    if (length % LANES) lost |= add_vectors(&sum, x, y, 1, (int)(length % LANES), magnitude_of(j));
   }
   Expansion all = expansion_zero();
   double part[3 * LANES];
@@ -232,10 +257,13 @@ DEVICE void reduce_across(const Job* j, long result, int count) {
     for (long c = j->cols.from; c < j->cols.to; c += CHUNK)
       for (int v = 0; v * LANES < count; ++v)
         if (!any(lost[v] != 0UL))
-          lost[v] =
-              add_vectors(&sum[v], job_element(j, result + v * LANES, r, c),
-                          min((long)CHUNK, j->cols.to - c), j->tile.col_stride,
-                          j->tile.result_stride, min(LANES, count - v * LANES), magnitude_of(j));
+          lost[v] = add_vectors(&sum[v],
+                                vectors_at(job_element(j, result + v * LANES, r, c),
+                                           j->tile.col_stride, j->tile.result_stride),
+                                vectors_at(job_second(j, result + v * LANES, r, c),
+                                           j->second_tile.col_stride, j->second_tile.result_stride),
+                                min((long)CHUNK, j->cols.to - c), min(LANES, count - v * LANES),
+                                magnitude_of(j));
   for (int v = 0; v * LANES < count; ++v)
     store_lanes(j, result + v * LANES, min(LANES, count - v * LANES), &sum[v], any(lost[v] != 0UL));
 }

@@ -47,8 +47,16 @@ DEVICE void table_empty(double2 (*pair)[PAIRS], ulong* words) {
   }
 }
 
-// Adds `count` neighbours; returns what else is to be said of them.
-DEVICE uint words_add_row(ulong* words, GLOBAL const T* p, long count, bool magnitude) {
+// Not zero, not normal.
+DEVICE bool any_special(double8 x) {
+  const ulong8 least = 0x0020000000000000UL, infinite = 0xffe0000000000000UL;
+  const ulong8 twice = as_ulong8(x) << 1;
+  return any(twice != 0UL && twice - least >= infinite - least);
+}
+
+// Adds `count` terms of neighbours; returns what else is to be said of them.
+DEVICE uint words_add_row(ulong* words, GLOBAL const T* p, GLOBAL const T* q, long count,
+                          bool magnitude) {
   double2 pair[LANES][PAIRS];
   for (int l = 0; l < LANES; ++l)
     for (int g = 0; g < PAIRS; ++g) pair[l][g] = 0.0;
@@ -58,16 +66,17 @@ DEVICE uint words_add_row(ulong* words, GLOBAL const T* p, long count, bool magn
   for (int room = TABLE_ROOM; i + LANES <= count; i += LANES) {
     prefetch_line(p + i + AHEAD);
     double8 x = convert_double8(vload8(0, p + i));
-    const ulong8 twice = as_ulong8(x) << 1;
-    const ulong8 least = 0x0020000000000000UL, infinite = 0xffe0000000000000UL;
-    if (any(twice != 0UL && twice - least >= infinite - least)) {  // not zero, not normal
-      for (int l = 0; l < LANES; ++l) saw |= words_add_element(words, p[i + l], magnitude);
+#if PRODUCTS
+    const double8 y = convert_double8(vload8(0, q + i));
+#else
+    const double8 y = 1.0;
+#endif
+    if (any_special(x) || any_special(y)) {
+      for (int l = 0; l < LANES; ++l) saw |= words_add_term(words, p[i + l], q[i + l], magnitude);
       continue;
     }
     if (magnitude) x = fabs(x);
-#if SQUARES
-    x *= x;
-#endif
+    x *= y;
     other |= as_ulong8(x) ^ MINUS_ZERO;
     table_add(pair, x);
     if (--room == 0) {
@@ -76,6 +85,6 @@ DEVICE uint words_add_row(ulong* words, GLOBAL const T* p, long count, bool magn
     }
   }
   table_empty(pair, words);
-  for (; i < count; ++i) saw |= words_add_element(words, p[i], magnitude);
+  for (; i < count; ++i) saw |= words_add_term(words, p[i], q[i], magnitude);
   return any(other != 0UL) ? saw | SAW_OTHER_THAN_MINUS_ZERO : saw;
 }

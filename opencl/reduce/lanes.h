@@ -53,6 +53,8 @@ DEVICE Piece piece_of(long count, long block, int split, int splits) {
 typedef struct Job {
   GLOBAL const T* input;
   Tile tile;
+  GLOBAL const T* second;  // what each element is multiplied by in a sum of products
+  Tile second_tile;
   Piece rows, cols;
   long row_index, col_index;
   int options;
@@ -61,9 +63,15 @@ typedef struct Job {
   GLOBAL ulong* records;
 } Job;
 
+DEVICE GLOBAL const T* element_of_tile(GLOBAL const T* input, const Tile* t, long result, long row,
+                                       long column) {
+  return input + result * t->result_stride + row * t->row_stride + column * t->col_stride;
+}
 DEVICE GLOBAL const T* job_element(const Job* j, long result, long row, long column) {
-  return j->input + result * j->tile.result_stride + row * j->tile.row_stride +
-         column * j->tile.col_stride;
+  return element_of_tile(j->input, &j->tile, result, row, column);
+}
+DEVICE GLOBAL const T* job_second(const Job* j, long result, long row, long column) {
+  return element_of_tile(j->second, &j->second_tile, result, row, column);
 }
 
 // The record of a piece of one result, `words` long.

@@ -1,4 +1,4 @@
-// The superaccumulator of one work-item: words in its own memory, no atomics. BASE, WORDS, SQUARES and T
+// The superaccumulator of one work-item: words in its own memory, no atomics. BASE, WORDS, PRODUCTS and T
 // are the including file's.
 #pragma once
 #include "exact.h"
@@ -23,16 +23,22 @@ DEVICE void words_add_double(ulong* words, double x) {
   words_add(words, mantissa, position - 1074 - BASE, as_ulong(x) >> 63);
 }
 
-// Adds an element; returns what else is to be said of it.
-DEVICE uint words_add_element(ulong* words, T x, bool magnitude) {
+// Adds a term, x or x times y; returns what else is to be said of it.
+DEVICE uint words_add_term(ulong* words, T x, T y, bool magnitude) {
+#if PRODUCTS
+  const Product p = product_of(x, y);
+  words_add(words, p.low, p.position, p.negative);
+  words_add(words, p.high, p.position + 64, p.negative);
+  return p.saw;
+#else
   int position;
 #if T_float
-  const uint bits = as_uint(magnitude || SQUARES ? fabs(x) : x);
+  const uint bits = as_uint(magnitude ? fabs(x) : x);
   const bool negative = bits >> 31;
   const ulong mantissa = mantissa_f32(bits, &position);
   if (bits == 0x80000000u) return 0u;
 #else
-  const ulong bits = as_ulong(magnitude || SQUARES ? fabs(x) : x);
+  const ulong bits = as_ulong(magnitude ? fabs(x) : x);
   const bool negative = bits >> 63;
   const ulong mantissa = mantissa_f64(bits, &position);
   if (bits == MINUS_ZERO) return 0u;
@@ -40,16 +46,9 @@ DEVICE uint words_add_element(ulong* words, T x, bool magnitude) {
   if (isnan(x)) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
   if (isinf(x))
     return SAW_OTHER_THAN_MINUS_ZERO | (negative ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY);
-#if !SQUARES
   words_add(words, mantissa, position, negative);
-#elif T_float
-  words_add(words, mantissa * mantissa, 2 * position, false);
-#else
-  if (position >= 1534) return SAW_OTHER_THAN_MINUS_ZERO | SAW_PLUS_INFINITY;  // 2^1024 or more
-  words_add(words, mantissa * mantissa, 2 * position, false);
-  words_add(words, mul_hi(mantissa, mantissa), 2 * position + 64, false);
-#endif
   return SAW_OTHER_THAN_MINUS_ZERO;
+#endif
 }
 
 DEVICE ulong words_round(const ulong* words, uint saw, bool f64) {

@@ -23,7 +23,7 @@ typedef ulong2 Vector;
 #define GROUPS 3  // of 256 work-items a multiprocessor: with 80 registers each nothing spills
 #include "chunk.h"
 
-#if (KIND_SUM || KIND_SQUARES) && (T_float || T_double)
+#if (KIND_SUM || KIND_SQUARES || KIND_DOT) && (T_float || T_double)
 #include "exact_sum.h"
 #elif KIND_PROD && (T_float || T_double)
 #include "exact_product.h"

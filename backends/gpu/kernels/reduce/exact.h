@@ -14,11 +14,12 @@ DEVICE double two_sum(double a, double b, double* error) {
   return sum;
 }
 
-// Returns the rounded square; *error is exact where 2^-969 <= x * x < 2^1023, and for zero.
-DEVICE double two_square(double x, double* error) {
-  const double square = x * x;
-  *error = fma(x, x, -square);
-  return square;
+// Returns the rounded product; *error is exact where its magnitude is from 2^-968 to below 2^1023, and where
+// a factor is zero.
+DEVICE double two_product(double x, double y, double* error) {
+  const double product = x * y;
+  *error = fma(x, y, -product);
+  return product;
 }
 
 typedef struct Expansion {
@@ -42,6 +43,19 @@ DEVICE ulong expansion_add(Expansion* e, double x) {
   e->mid = two_sum(e->mid, rest, &rest);
   e->lo = two_sum(e->lo, rest, &rest);
   return as_ulong(rest) << 1;
+}
+
+// Adds x * y. The error goes below the product: its zero is +0, and hi says whether all terms were -0.
+DEVICE ulong expansion_add_product(Expansion* e, double x, double y) {
+  double error, rest;
+  const double product = two_product(x, y, &error);
+  const ulong magnitude = as_ulong(product) & 0x7fffffffffffffffUL;
+  ulong lost = expansion_add(e, product);
+  e->mid = two_sum(e->mid, error, &rest);
+  e->lo = two_sum(e->lo, rest, &rest);
+  lost |= as_ulong(rest) << 1;
+  const bool inexact = magnitude - ((ulong)55 << 52) >= ((ulong)1991 << 52);
+  return inexact && x != 0.0 && y != 0.0 ? 1UL : lost;
 }
 
 // --- Folds: expansions of many work-items added in any order ------------------------------------

@@ -1,23 +1,21 @@
-// The exact sum of floats, or of their squares, rounded once: the narrow road first, and the wide
+// The exact sum of floats, of their squares, or of the products of two inputs, rounded once: the narrow road first, and the wide
 // road for a tile whose numbers don't fit it. A tile shared by several groups leaves one record a
 // result and group in the workspace; the last group (or a second launch) adds them the same way.
 #pragma once
 
-#if KIND_SQUARES
-#define SQUARES 1
-#else
-#define SQUARES 0
+#include "exact_terms.h"
+#define COPIES (WORDS > 128 ? 16 : 32)  // within the 32 KB of local memory that OpenCL promises
+
+// What is summed: x, or x times y.
+typedef struct Inputs {
+  GLOBAL const T* x;
+#if KIND_DOT
+  GLOBAL const T* y;
+  Tile y_tile;
 #endif
-#define COPIES 32
-#if T_float
-#define T_DOUBLE 0
-#define BASE (SQUARES ? -298 : -149)  // word 0 of a superaccumulator weighs 2^BASE
-#define WORDS (SQUARES ? 20 : 11)
-#else
-#define T_DOUBLE 1
-#define BASE (SQUARES ? -2148 : -1074)
-#define WORDS (SQUARES ? 101 : 67)
-#endif
+  bool magnitude;
+} Inputs;
+
 #include "exact_sum_narrow.h"
 #include "exact_sum_wide.h"
 
@@ -120,7 +118,7 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
 (GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+ long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong arena[ARENA];
   LOCAL uint saw[THREADS];
   LOCAL uint flag[1];  // something was lost; then: this group is the tile's last
@@ -130,7 +128,13 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
 
   const int me = local_x();
   const Tile t = tile_of(TILE_ARGUMENTS, phase);
-  const bool magnitude = options & MAP_ABS;
+  Inputs in;
+  in.x = input + input_offset;
+#if KIND_DOT
+  in.y = second + second_offset;
+  in.y_tile = tile_by(&t, second_result_stride, second_row_stride, second_col_stride);
+#endif
+  in.magnitude = options & MAP_ABS;
   Sink sink;
   sink.output = output + output_offset;
   sink.output_stride = output_stride;
@@ -150,7 +154,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
     if (finishing) {
       lost = add_records(&t, sink.records, &sum, &mine);
     } else {
-      lost = add_elements(&t, input + input_offset, magnitude, &sum);
+      lost = add_elements(&t, &in, &sum);
       mine = as_ulong(sum.hi) != 0x8000000000000000UL;
     }
     lost |= combine(&t, &sum, mine, saw, parts, &folds, &top);
@@ -176,7 +180,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
                                        low + slot, high + slot);
             }
           else
-            mine = add_elements_wide(&t, input + input_offset, magnitude, low + slot, high + slot);
+            mine = add_elements_wide(&t, &in, low + slot, high + slot);
           if (mine) atomic_or(saw + (t.result - base), mine);
         }
         sync();

@@ -2,12 +2,12 @@
 // rounding in any order. It says so when something doesn't fit: a range of more than about 150 bits,
 // a NaN, an infinity.
 #pragma once
-#include "exact.h"
+#include "exact_terms.h"
 
-// Adds CHUNK elements; the result is non-zero when something was lost.
-DEVICE ulong add_chunk(Expansion* sum, const T* x) {
+// Adds CHUNK terms, y being x but of a dot product; the result is non-zero when something was lost.
+DEVICE ulong add_chunk(Expansion* sum, const T* x, const T* y) {
   ulong lost = 0UL;
-#if T_float && !SQUARES
+#if T_float && !PRODUCTS
   // 16 floats within 2^25 of each other add up in double without rounding.
   uint most = 0u, least = 0xffffffffu;
   double even = x[0], odd = x[1];
@@ -25,17 +25,10 @@ DEVICE ulong add_chunk(Expansion* sum, const T* x) {
   for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, (double)x[k]);
 #elif T_float
 #pragma unroll
-  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, (double)x[k] * (double)x[k]);
-#elif SQUARES
+  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, (double)x[k] * (double)y[k]);
+#elif PRODUCTS
 #pragma unroll
-  for (int k = 0; k < CHUNK; ++k) {
-    const ulong magnitude = as_ulong(x[k]) & 0x7fffffffffffffffUL;
-    double error;
-    const double square = two_square(x[k], &error);
-    lost |= expansion_add(sum, square) | expansion_add(sum, error);
-    // exact for 2^-484 <= |x| < 2^511
-    if (magnitude - ((ulong)539 << 52) >= ((ulong)995 << 52)) lost |= magnitude;
-  }
+  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add_product(sum, x[k], y[k]);
 #else
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, x[k]);
@@ -44,17 +37,26 @@ DEVICE ulong add_chunk(Expansion* sum, const T* x) {
 }
 
 // Loads and adds this work-item's share of the elements; stops at the first loss.
-DEVICE ulong add_elements(const Tile* t, GLOBAL const T* input, bool magnitude, Expansion* sum) {
-  const bool aligned = tile_is_aligned(t, input);
+DEVICE ulong add_elements(const Tile* t, const Inputs* in, Expansion* sum) {
+  bool aligned = tile_is_aligned(t, in->x);
+#if KIND_DOT
+  aligned = aligned && tile_is_aligned(&in->y_tile, in->y);
+#endif
   ulong lost = 0UL;
   for (Walk w = walk_begin(t); w.row < t->rows && !lost; walk_on(&w, t)) {
     T x[CHUNK];
-    load_chunk(t, &w, input, aligned, (T)-0.0, x);
-    if (magnitude) {
+    load_chunk(t, &w, in->x, aligned, (T)-0.0, x);
+    if (in->magnitude) {
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
     }
-    lost = add_chunk(sum, x);
+#if KIND_DOT
+    T y[CHUNK];
+    load_chunk(&in->y_tile, &w, in->y, aligned, (T)0.0, y);  // -0 times 0 is -0
+    lost = add_chunk(sum, x, y);
+#else
+    lost = add_chunk(sum, x, x);
+#endif
   }
   return lost;
 }

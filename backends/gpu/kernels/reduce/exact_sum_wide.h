@@ -1,19 +1,27 @@
 // The wide road of an exact sum: every element goes into a superaccumulator in local memory, COPIES
 // of them side by side, so that neighbouring work-items hit different banks and seldom each other.
 #pragma once
-#include "exact.h"
+#include "exact_terms.h"
 
-// Adds one element to a superaccumulator; returns what else is to be said of it.
+// Adds one term to a superaccumulator; returns what else is to be said of it.
+#if PRODUCTS
+DEVICE uint add_wide(T x, T y, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+  const Product p = product_of(x, y);
+  accumulator_add(low, high, COPIES, p.low, p.position, p.negative);
+  if (T_DOUBLE) accumulator_add(low, high, COPIES, p.high, p.position + 64, p.negative);
+  return p.saw;
+}
+#else
 DEVICE uint add_wide(T x, bool magnitude, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
   int position;
 #if T_float
-  const uint bits = magnitude || SQUARES ? as_uint(x) & 0x7fffffffu : as_uint(x);
+  const uint bits = magnitude ? as_uint(x) & 0x7fffffffu : as_uint(x);
   const bool negative = bits >> 31, finite = (bits & 0x7fffffffu) < 0x7f800000u;
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
   const ulong mantissa = mantissa_f32(bits, &position);
   if (bits == 0x80000000u) return 0u;
 #else
-  const ulong bits = magnitude || SQUARES ? as_ulong(x) & 0x7fffffffffffffffUL : as_ulong(x);
+  const ulong bits = magnitude ? as_ulong(x) & 0x7fffffffffffffffUL : as_ulong(x);
   const bool negative = bits >> 63, finite = (bits << 1) < 0xffe0000000000000UL;
   const bool nan = (bits << 1) > 0xffe0000000000000UL;
   const ulong mantissa = mantissa_f64(bits, &position);
@@ -22,35 +30,43 @@ DEVICE uint add_wide(T x, bool magnitude, LOCAL_POINTER uint* low, LOCAL_POINTER
   if (nan) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
   if (!finite)
     return SAW_OTHER_THAN_MINUS_ZERO | (negative ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY);
-#if !SQUARES
   accumulator_add(low, high, COPIES, mantissa, position, negative);
-#elif T_float
-  accumulator_add(low, high, COPIES, mantissa * mantissa, 2 * position, false);
-#else
-  // A square of 2^1024 or more makes the sum infinite whatever follows, and squares have no sign.
-  if (position >= 1534) return SAW_OTHER_THAN_MINUS_ZERO | SAW_PLUS_INFINITY;
-  accumulator_add(low, high, COPIES, mantissa * mantissa, 2 * position, false);
-  accumulator_add(low, high, COPIES, mul_hi(mantissa, mantissa), 2 * position + 64, false);
-#endif
   return SAW_OTHER_THAN_MINUS_ZERO;
+}
+#endif
+
+// Loads four elements of a chunk from `k` on, -0 where the row has ended.
+DEVICE void load_four(const Tile* t, const Walk* w, GLOBAL const T* input, int k, T* x) {
+  GLOBAL const T* row = input + tile_row(t, w->row);
+#pragma unroll
+  for (int u = 0; u < 4; ++u) {
+    const long column = tile_column(t, w, k + u);
+    x[u] = column < t->cols ? row[column * t->col_stride] : (T)-0.0;
+  }
 }
 
 // The wide road's pass over this work-item's share of the elements.
-DEVICE uint add_elements_wide(const Tile* t, GLOBAL const T* input, bool magnitude,
-                              LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+DEVICE uint add_elements_wide(const Tile* t, const Inputs* in, LOCAL_POINTER uint* low,
+                              LOCAL_POINTER uint* high) {
   uint saw = 0u;
   for (Walk w = walk_begin(t); w.row < t->rows; walk_on(&w, t)) {
-    GLOBAL const T* row = input + tile_row(t, w.row);
     for (int k = 0; k < CHUNK; k += 4) {
       T x[4];
-#pragma unroll
-      for (int u = 0; u < 4; ++u) {
-        const long column = tile_column(t, &w, k + u);
-        x[u] = column < t->cols ? row[column * t->col_stride] : (T)-0.0;
-      }
+      load_four(t, &w, in->x, k, x);
+#if KIND_DOT
+      T y[4];
+      load_four(&in->y_tile, &w, in->y, k, y);
+#endif
 #pragma unroll
       for (int u = 0; u < 4; ++u)
-        if (tile_column(t, &w, k + u) < t->cols) saw |= add_wide(x[u], magnitude, low, high);
+        if (tile_column(t, &w, k + u) < t->cols)
+#if KIND_DOT
+          saw |= add_wide(x[u], y[u], low, high);
+#elif PRODUCTS
+          saw |= add_wide(x[u], x[u], low, high);
+#else
+          saw |= add_wide(x[u], in->magnitude, low, high);
+#endif
     }
   }
   return saw;

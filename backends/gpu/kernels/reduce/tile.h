@@ -21,6 +21,15 @@
   results, rows, cols, result_stride, row_stride, col_stride, width, lane_bits, col_bits, across, \
       splits
 
+// A dot product's second input, at the end of the parameters: of the first one's shape.
+#if KIND_DOT
+#define SECOND_PARAMETERS                                                           \
+  , GLOBAL const T *RESTRICT second, long second_offset, long second_result_stride, \
+      long second_row_stride, long second_col_stride
+#else
+#define SECOND_PARAMETERS
+#endif
+
 // What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
 // its second; and how elements are mapped and results written.
 #define WHOLE 0
@@ -70,6 +79,15 @@ DEVICE Tile tile_of(TILE_PARAMETERS, int phase) {
   t.lane_col = t.lane & ((1 << col_bits) - 1);
   t.active = !idle && t.first + t.result < results;
   return t;
+}
+
+// The same tile of an input that lies otherwise.
+DEVICE Tile tile_by(const Tile* t, long result_stride, long row_stride, long col_stride) {
+  Tile other = *t;
+  other.result_stride = result_stride;
+  other.row_stride = row_stride;
+  other.col_stride = col_stride;
+  return other;
 }
 
 // The work-item that leads this one's result, and what it holds in the end is the result's.

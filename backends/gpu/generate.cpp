@@ -11,7 +11,6 @@
 // both languages share, backends/gpu/kernels/reduce/. Quoted includes are pasted, each file once per
 // instance (#pragma once or not). A file whose text is the same as before isn't touched.
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -77,18 +76,13 @@ struct Pasted {
   std::set<std::string> defines;  // names that the text defines
 };
 
-bool starts_with_directive(const std::string& line, const char* word, std::string& rest) {
-  std::size_t at = line.find_first_not_of(" \t");
-  if (at == std::string::npos || line[at] != '#') return false;
-  at = line.find_first_not_of(" \t", at + 1);
-  const std::string wanted = word;
-  if (at == std::string::npos || line.compare(at, wanted.size(), wanted) != 0) return false;
-  at += wanted.size();
-  if (at < line.size() && (std::isalnum(static_cast<unsigned char>(line[at])) || line[at] == '_')) {
+/// Whether the line is `#word …`; then what stands behind it.
+bool is_directive(const std::string& line, const char* word, std::string& rest) {
+  std::smatch parts;
+  if (!std::regex_match(line, parts,
+                        std::regex(std::string(R"(\s*#\s*)") + word + R"((?!\w)\s*(.*))")))
     return false;
-  }
-  at = line.find_first_not_of(" \t", at);
-  rest = at == std::string::npos ? "" : line.substr(at);
+  rest = parts[1];
   return true;
 }
 
@@ -113,7 +107,7 @@ void paste(const Job& job, const fs::path& path, const std::string& operation, P
     begin = end + 1;
     ++number;
     std::string rest;
-    if (starts_with_directive(line, "include", rest)) {
+    if (is_directive(line, "include", rest)) {
       if (rest.starts_with('<')) {
         into.system.insert(rest.substr(0, rest.find('>') + 1));
         into.text += '\n';
@@ -127,11 +121,11 @@ void paste(const Job& job, const fs::path& path, const std::string& operation, P
       into.text += "#line " + std::to_string(number + 1) + " \"" + shown + "\"\n";
       continue;
     }
-    if (starts_with_directive(line, "pragma", rest) && rest.starts_with("once")) {
+    if (is_directive(line, "pragma", rest) && rest.starts_with("once")) {
       into.text += '\n';
       continue;
     }
-    if (starts_with_directive(line, "define", rest)) {
+    if (is_directive(line, "define", rest)) {
       into.defines.insert(rest.substr(0, rest.find_first_of(" \t(")));
     }
     into.text += line + '\n';

@@ -85,20 +85,33 @@ Result checked(Queue& queue, const Problem& problem, Expectation& expectation) {
 
 }  // namespace
 
+std::vector<Problem> calibrated_kinds() {
+  std::vector<Problem> kinds;
+  for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64})
+      kinds.push_back(problem_of(Operation::reduce, dtype, {}, function));
+  for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
+    kinds.push_back(problem_of(Operation::transpose, dtype));
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
+    kinds.push_back(problem_of(Operation::gemm, dtype));
+  return kinds;
+}
+
 std::vector<Problem> calibrated_calls() {
   std::vector<Problem> calls;
-  for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64}) {
-      add(calls, problem_of(Operation::reduce, dtype, {}, function),
-          {{1025, 1, 0}, {262145, 1, 0}});
-      for (const Axis axis : {Axis::each_row, Axis::each_column})
-        add(calls, problem_of(Operation::reduce, dtype, {}, function, axis),
-            {{129, 33, 0}, {513, 2049, 0}});
+  for (Problem kind : calibrated_kinds()) {
+    if (kind.operation == Operation::reduce) {
+      add(calls, kind, {{1025, 1, 0}, {262145, 1, 0}});
+      for (const Axis axis : {Axis::each_row, Axis::each_column}) {
+        kind.axis = axis;
+        add(calls, kind, {{129, 33, 0}, {513, 2049, 0}});
+      }
+    } else if (kind.operation == Operation::transpose) {
+      add(calls, kind, {{129, 33, 0}, {513, 2049, 0}});
+    } else {
+      add(calls, kind, {{33, 33, 33}, {513, 513, 129}});
     }
-  for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
-    add(calls, problem_of(Operation::transpose, dtype), {{129, 33, 0}, {513, 2049, 0}});
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
-    add(calls, problem_of(Operation::gemm, dtype), {{33, 33, 33}, {513, 513, 129}});
+  }
   return calls;
 }
 

@@ -9,6 +9,9 @@
 
 namespace trine::bench {
 
+/// The kinds of call that a calibration tells apart, axes aside.
+std::vector<Problem> calibrated_kinds();
+
 /// What a calibration measures: each kind of call, small and large, at sizes as odd as its own.
 std::vector<Problem> calibrated_calls();
 

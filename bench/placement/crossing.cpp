@@ -7,6 +7,7 @@
 #include <map>
 
 #include "bench/ui/table.hpp"
+#include "choices.hpp"
 
 namespace trine::bench {
 namespace {
@@ -17,24 +18,6 @@ constexpr const char* kMemoryWords[] = {"resident", "pageable", "pinned", "pipel
 
 const char* memory_word(Where where) {
   return kMemoryWords[std::find(std::begin(kMemories), std::end(kMemories), where) - kMemories];
-}
-
-struct Kind {
-  Operation operation;
-  Function function;
-  Dtype dtype;
-};
-
-std::vector<Kind> kinds() {
-  std::vector<Kind> all;
-  for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64})
-      all.push_back({Operation::reduce, function, dtype});
-  for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
-    all.push_back({Operation::transpose, {}, dtype});
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
-    all.push_back({Operation::gemm, {}, dtype});
-  return all;
 }
 
 std::string kind_text(const Crossing& c) {
@@ -65,7 +48,7 @@ std::vector<Crossing> all_crossings(const std::vector<Device>& devices) {
   std::vector<Crossing> all;
   for (size_t i = 0; i < devices.size(); ++i)
     for (size_t j = i + 1; j < devices.size(); ++j)
-      for (const Kind& kind : kinds())
+      for (const Problem& kind : calibrated_kinds())
         for (const Where where : kMemories)
           for (Crossing& crossing :
                break_even(kind.operation, kind.function, kind.dtype, where, devices[i], devices[j]))

@@ -34,11 +34,9 @@ void check_fixed(const RungInfo& rung, std::string_view fixed) {
 }
 
 double median_of(const std::vector<Result>& rounds) {
-  std::vector<double> seconds;
-  seconds.reserve(rounds.size());
-  for (const Result& round : rounds) seconds.push_back(*round.kernel);
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  Samples seconds;
+  for (const Result& round : rounds) seconds.seconds.push_back(*round.kernel);
+  return seconds.median();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "bench/cases/operations.hpp"
+#include "bench/stats/overtaking.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
@@ -144,11 +145,12 @@ std::string pays_text(const std::vector<Pair>& found, const Result* Pair::*cpu,
   const auto size = [](const Pair& pair) {
     return to_string(pair.device->problem.operation, pair.device->problem.size);
   };
-  const Pair* from = nullptr;
-  for (auto pair = found.rbegin();
-       pair != found.rend() && surely_faster(*((*pair).*device), *((*pair).*cpu)); ++pair)
-    from = &*pair;
-  if (from) return fmt::format("it pays {} from {}", when, size(*from));
+  std::vector<Compared> surely;  // by place: the least that the device is faster by
+  for (const Pair& pair : found)
+    surely.push_back(
+        {double(surely.size()), bounds_of(*(pair.*cpu)).low / bounds_of(*(pair.*device)).high});
+  if (const std::optional<Compared> from = overtaking(surely).ahead)
+    return fmt::format("it pays {} from {}", when, size(found[size_t(from->size)]));
   const Pair& last = found.back();
   if (surely_faster(*(last.*cpu), *(last.*device)))
     return fmt::format("up to {} it never pays {}", size(last), when);

@@ -4,7 +4,7 @@
 //
 // Why: OpenMP's idle threads spin, on all cores. A caller that slept meanwhile had to wait until one of
 // them was taken off its core, a scheduler's slice of 3 to 5 ms for calls of 100 us (measured in
-// docs/decisions/waiting-threads-lend-themselves.md). This way a core is always left for it, and in the
+// docs/decisions/the-caller-participates.md). This way a core is always left for it, and in the
 // usual case it hasn't slept at all.
 #pragma once
 

@@ -1,6 +1,6 @@
 // How a call on host data is cut, so that one part of it is copied while another is computed: into
 // strips, each a call of its own on parts of the operands. Their results lie apart and each is computed
-// as in the whole call, so its bits are the same. docs/decisions/calls-in-strips.md says why these.
+// as in the whole call, so its bits are the same. docs/decisions/calls-in-chunks.md says why these.
 #pragma once
 
 #include <trine/operations.hpp>

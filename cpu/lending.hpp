@@ -1,11 +1,11 @@
-// A thread that waits for a queue lends itself to the work it waits for: it takes pieces of the
-// running loop like a thread of the pool, which therefore has one thread less than the device. Where it
-// has begun that work itself, the pool lends itself in the same way.
+// A thread that waits for a queue participates in the work that it waits for: it takes pieces of the
+// running loop like a thread of the pool, so the pool has one thread less than the device. If the caller
+// has begun that work itself, the pool participates in the same way.
 //
-// Why: OpenMP's idle threads spin, on all cores. A caller that slept meanwhile had to wait until one of
-// them was taken off its core, a scheduler's slice of 3 to 5 ms for calls of 100 us (measured in
-// docs/decisions/the-caller-participates.md). This way a core is always left for it, and in the
-// usual case it hasn't slept at all.
+// Why: OpenMP's idle threads spin on all cores. A caller that slept would wait until the scheduler
+// interrupts one of them, a time slice of 3 to 5 ms for calls of 100 us (measured in
+// docs/decisions/the-caller-participates.md). So one core is always left for the caller, and usually it
+// hasn't slept at all.
 #pragma once
 
 #include <hwy/cache_control.h>

@@ -12,14 +12,8 @@ void set_address(Buffer& buffer, Pointer pointer) {
   buffer.facts.native = reinterpret_cast<void*>(pointer);
   buffer.facts.address = pointer;
 }
-std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 
 }  // namespace
-
-Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), device_(on) {
-  facts.kind = kind;
-  facts.bytes = bytes;
-}
 
 Buffer::~Buffer() {
   if (gpu::is_forked()) return;
@@ -48,19 +42,19 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
   const Current current(*this);
   Pointer pointer = 0;
   if (kind == TRINE_MEMORY_PINNED) {
-    check(driver().cuMemHostAlloc(&buffer->facts.host, at_least_one(bytes),
+    check(driver().cuMemHostAlloc(&buffer->facts.host, gpu::at_least_one(bytes),
                                   kHostAllocPortable | kHostAllocDeviceMap),
           "cuMemHostAlloc");
     check(driver().cuMemHostGetDevicePointer(&pointer, buffer->facts.host, 0),
           "cuMemHostGetDevicePointer");
     set_address(*buffer, pointer);
   } else if (has_pools) {
-    check(driver().cuMemAllocAsync(&pointer, at_least_one(bytes), service), "cuMemAllocAsync");
+    check(driver().cuMemAllocAsync(&pointer, gpu::at_least_one(bytes), service), "cuMemAllocAsync");
     set_address(*buffer, pointer);
     // The service stream holds nothing but allocations: this waits for no work.
     check(driver().cuStreamSynchronize(service), "cuStreamSynchronize");
   } else {
-    check(driver().cuMemAlloc(&pointer, at_least_one(bytes)), "cuMemAlloc");
+    check(driver().cuMemAlloc(&pointer, gpu::at_least_one(bytes)), "cuMemAlloc");
     set_address(*buffer, pointer);
   }
   return buffer.release();

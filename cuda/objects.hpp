@@ -163,7 +163,7 @@ struct Event final : trine_event {
 struct Pin;
 
 struct Buffer final : trine_buffer {
-  Buffer(Device& on, uint32_t kind, uint64_t bytes);
+  Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on, kind, bytes), device_(on) {}
   ~Buffer() override;
   Device& device_;
   Pin* pin = nullptr;  // of wrapped memory that isn't pinned by the program itself

@@ -4,17 +4,6 @@
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
-namespace {
-
-std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
-
-}  // namespace
-
-Buffer::Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on), device_(on) {
-  facts.kind = kind;
-  facts.bytes = bytes;
-}
-
 Buffer::~Buffer() {
   auto* memory = static_cast<cl_mem>(facts.native);
   if (gpu::is_forked() || !memory) return;
@@ -42,13 +31,14 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
   cl_int code = CL_SUCCESS;
   cl_mem memory = driver().clCreateBuffer(home.native(),
                                           CL_MEM_READ_WRITE | (pinned ? CL_MEM_ALLOC_HOST_PTR : 0),
-                                          at_least_one(bytes), nullptr, &code);
+                                          gpu::at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
   buffer->facts.native = memory;
   if (pinned) {
     std::lock_guard lock(service_mutex);
-    void* host = driver().clEnqueueMapBuffer(service, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                             0, at_least_one(bytes), 0, nullptr, nullptr, &code);
+    void* host =
+        driver().clEnqueueMapBuffer(service, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                    gpu::at_least_one(bytes), 0, nullptr, nullptr, &code);
     check(code, "clEnqueueMapBuffer");
     buffer->facts.host = host;
   }
@@ -89,7 +79,7 @@ trine_buffer* Device::wrap(void* host, uint64_t bytes) {
   cl_int code = CL_SUCCESS;
   buffer->facts.native =
       driver().clCreateBuffer(context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                              at_least_one(bytes), bytes ? host : &nothing, &code);
+                              gpu::at_least_one(bytes), bytes ? host : &nothing, &code);
   check(code, "clCreateBuffer of the host's memory");
   buffer->facts.host = host;
   buffer->facts.address = reinterpret_cast<uintptr_t>(host);

@@ -210,7 +210,7 @@ struct Event final : trine_event {
 };
 
 struct Buffer final : trine_buffer {
-  Buffer(Device& on, uint32_t kind, uint64_t bytes);
+  Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on, kind, bytes), device_(on) {}
   ~Buffer() override;
   Device& device_;
 };

@@ -22,9 +22,10 @@ inline bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
   return rows > kMaxGroups / cols || rows * cols > kMaxGroups / batch;
 }
 
-/// A group of a kernel: its tile of C, its work-items, its elements of local memory.
+/// A group of a kernel: its tile of C, its work-items, its elements of local memory, and how many work-items
+/// stand side by side (0: all of them).
 struct Group {
-  int64_t tile_m, tile_n, threads, local_elements = 0;
+  int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
 };
 
 inline const char* refuse_tiles(const Request& request, const Problem& p, const Group& group) {
@@ -71,7 +72,9 @@ inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, con
   const int64_t tiles_m = divide_up(p.m, group.tile_m), tiles_n = divide_up(p.n, group.tile_n);
   Launch& launch = plan.add(0);
   launch.grid[0] = static_cast<uint32_t>(tiles_m * tiles_n * p.batch);
-  launch.block[0] = static_cast<uint32_t>(group.threads);
+  const int64_t across = group.across == 0 ? group.threads : group.across;
+  launch.block[0] = static_cast<uint32_t>(across);
+  launch.block[1] = static_cast<uint32_t>(group.threads / across);
   push_operand(launch, p.a);
   push_operand(launch, p.b);
   push_operand(launch, p.c);
@@ -79,6 +82,17 @@ inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, con
   push_scaling(launch, op, p);
   launch.i32(static_cast<int32_t>(tiles_m)).i32(static_cast<int32_t>(tiles_n));
   return launch;
+}
+
+/// The plan of a row whose macros are T and its first parameter, if any: such a launch, unless C is empty.
+inline void plan_tiles(const Request& request, Plan& plan, const Problem& p, const Group& group) {
+  const auto& op = request.as<trine_gemm>();
+  plan.macro[0] = type_index(op.dtype);
+  plan.macro[1] = request.selection.values[0];
+  if (!p.empty()) add_tiles(plan, op, p, group);
+}
+inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
+  plan_tiles(request, plan, Problem(request.as<trine_gemm>()), group);
 }
 
 /// The lower end of the ladder: gemm_study_rows.cpp. gemm_rows() puts the upper one behind it.

@@ -37,11 +37,7 @@ const char* register_refuses(const Request& request) {
 }
 
 void register_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  plan.macro[0] = type_index(op.dtype);
-  plan.macro[1] = request.selection.values[0];
-  if (!p.empty()) add_tiles(plan, op, p, register_group(request));
+  plan_tiles(request, plan, register_group(request));
 }
 
 // --- tensor: f64 on tensor cores ------------------------------------------------------------------

@@ -8,18 +8,11 @@ namespace {
 // --- naive --------------------------------------------------------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
-constexpr Group kNaiveGroup{16, 16, 256};
+constexpr Group kNaiveGroup{16, 16, 256, 0, 16};
 
 const char* naive_refuses(const Request& request) { return refuse_tiles(request, kNaiveGroup); }
 
-void naive_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  plan.macro[0] = type_index(op.dtype);
-  if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, kNaiveGroup);
-  launch.block[0] = launch.block[1] = 16;
-}
+void naive_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kNaiveGroup); }
 
 // --- shared, read_only: a square tile, an element a work-item -----------------------------------
 
@@ -30,7 +23,7 @@ constexpr const char* kReadOnlyEntries[] = {"read_only_path"};  // read_only is 
 
 Group square_group(const Request& request) {
   const int64_t tile = int64_t{16} << request.selection.values[0];
-  return {tile, tile, tile * tile, 2 * tile * (tile + 1)};
+  return {tile, tile, tile * tile, 2 * tile * (tile + 1), tile};
 }
 
 const char* square_refuses(const Request& request) {
@@ -38,31 +31,16 @@ const char* square_refuses(const Request& request) {
 }
 
 void square_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  plan.macro[0] = type_index(op.dtype);
-  plan.macro[1] = request.selection.values[0];
-  if (p.empty()) return;
-  const Group group = square_group(request);
-  Launch& launch = add_tiles(plan, op, p, group);
-  launch.block[0] = launch.block[1] = static_cast<uint32_t>(group.tile_m);
+  plan_tiles(request, plan, square_group(request));
 }
 
 // --- ilp4: four elements of a column a work-item ------------------------------------------------
 
-constexpr Group kIlp4Group{32, 32, 32 * 8, 2 * 32 * 33};
+constexpr Group kIlp4Group{32, 32, 32 * 8, 2 * 32 * 33, 32};
 
 const char* ilp4_refuses(const Request& request) { return refuse_tiles(request, kIlp4Group); }
 
-void ilp4_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  plan.macro[0] = type_index(op.dtype);
-  if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, kIlp4Group);
-  launch.block[0] = 32;
-  launch.block[1] = 8;
-}
+void ilp4_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kIlp4Group); }
 
 // --- ilp16: 64 x 64 of C, 16 to 256 elements a work-item ----------------------------------------
 
@@ -108,7 +86,7 @@ struct Ilp16 {
         x(int64_t{4} << kThreadShapes[request.selection.values[1]].x),
         y(int64_t{4} << kThreadShapes[request.selection.values[1]].y),
         aligned(request.selection.values[2] == 1),
-        group{64, 64, x * y, 64 * (tw + 1) + tw * (64 + 1)} {}
+        group{64, 64, x * y, 64 * (tw + 1) + tw * (64 + 1), x} {}
 };
 
 const char* ilp16_refuses(const Request& request) {
@@ -125,18 +103,10 @@ const char* ilp16_refuses(const Request& request) {
 }
 
 void ilp16_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Ilp16 ilp(request);
-  const Problem p(op);
-  plan.macro[0] = type_index(op.dtype);
-  plan.macro[1] = request.selection.values[0];
   plan.macro[2] = kThreadShapes[request.selection.values[1]].x;
   plan.macro[3] = kThreadShapes[request.selection.values[1]].y;
   plan.macro[4] = request.selection.values[2];
-  if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, ilp.group);
-  launch.block[0] = static_cast<uint32_t>(ilp.x);
-  launch.block[1] = static_cast<uint32_t>(ilp.y);
+  plan_tiles(request, plan, Ilp16(request).group);
 }
 
 // --- volkov2008: a row of C's block a work-item -------------------------------------------------
@@ -159,10 +129,7 @@ const char* volkov_refuses(const Request& request) {
 }
 
 void volkov_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const Problem p = column_major(op);
-  plan.macro[0] = type_index(op.dtype);
-  if (!p.empty()) add_tiles(plan, op, p, kVolkovGroup);
+  plan_tiles(request, plan, column_major(request.as<trine_gemm>()), kVolkovGroup);
 }
 
 // --- The lower end of the ladder ----------------------------------------------------------------

@@ -64,8 +64,10 @@ trine_queue::trine_queue(trine_device& on) : device(on) { trine::gpu::retain(dev
 trine_queue::~trine_queue() { trine::gpu::release(device); }
 trine_event::trine_event(trine_device& on) : device(on) { trine::gpu::retain(device); }
 trine_event::~trine_event() { trine::gpu::release(device); }
-trine_buffer::trine_buffer(trine_device& on) : device(on) {
+trine_buffer::trine_buffer(trine_device& on, uint32_t kind, uint64_t bytes) : device(on) {
   facts.size = sizeof facts;
+  facts.kind = kind;
+  facts.bytes = bytes;
   trine::gpu::retain(device);
 }
 trine_buffer::~trine_buffer() { trine::gpu::release(device); }

@@ -86,7 +86,7 @@ struct trine_event : trine::kit::Allocated {
 };
 
 struct trine_buffer : trine::kit::Allocated {
-  explicit trine_buffer(trine_device& on);
+  trine_buffer(trine_device& on, uint32_t kind, uint64_t bytes);
   virtual ~trine_buffer();
 
   trine_buffer_facts facts{};
@@ -125,6 +125,9 @@ trine_status guard(Body&& body) noexcept {
   const kit::WholeFloatEnvironment environment;
   return kit::guard(body);
 }
+
+/// What drivers are asked for, which know no memory of no bytes.
+inline std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 
 /// References of a device: the open handles and all objects made from it.
 void retain(trine_device& device);

@@ -21,8 +21,8 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
-/// the dtype, measured on an H200 at 4096 (full; f32 49.0, f64 47.7 TFLOP/s) and at 512 and 1024
-/// (alone).
+/// the dtype, measured on an H200 (f32 53.7, f64 47.7 TFLOP/s) at the sizes that the tile suits: those
+/// that leave few multiprocessors idle.
 struct Candidate {
   const char* rung;
   int value;
@@ -31,10 +31,16 @@ struct Candidate {
   double full, alone;
 };
 constexpr Candidate kCandidates[] = {
-    {"warp_specialized", 1, false, 128, 256, 1, 1.00, 1.00},
-    {"warp_specialized", 0, false, 64, 128, 2, 0.93, 0.80},
-    {"register_tile", 1, false, 128, 128, 2, 0.82, 0.45},
-    {"register_tile", 0, false, 64, 64, 4, 0.78, 0.30},
+    {"warp_specialized", 6, false, 128, 256, 1, 1.00, 1.00},
+    {"warp_specialized", 7, false, 192, 192, 1, 0.98, 0.98},
+    {"warp_specialized", 5, false, 96, 192, 1, 0.93, 0.93},
+    {"warp_specialized", 4, false, 96, 96, 2, 0.88, 0.74},
+    {"warp_specialized", 3, false, 64, 128, 2, 0.91, 0.79},
+    {"warp_specialized", 2, false, 48, 96, 2, 0.73, 0.60},
+    {"warp_specialized", 1, false, 32, 64, 2, 0.71, 0.49},
+    {"warp_specialized", 0, false, 16, 32, 3, 0.35, 0.15},
+    {"register_tile", 1, false, 128, 128, 2, 0.75, 0.41},
+    {"register_tile", 0, false, 64, 64, 4, 0.71, 0.27},
     {"tensor", 1, true, 128, 128, 1, 1.00, 1.00},
     {"tensor", 0, true, 64, 64, 2, 0.89, 0.60},
     {"register_tile", 0, true, 64, 64, 2, 0.44, 0.25},

@@ -91,29 +91,44 @@ constexpr SelfCheck kTensorCheck{gemm_check::kInputBytes, gemm_check::kOutputByt
 // --- warp_specialized: CUDA's own ------------------------------------------------------------------
 
 constexpr const char* kFourBytes[] = {"float", "int"};
-constexpr const char* kShapes[] = {"medium", "large"};
-constexpr trine_parameter kShapeParameters[] = {{sizeof(trine_parameter), 2, 1, "shape", kShapes}};
-constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"SHAPE", kShapes}};
+constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
+                                  "96x96", "96x192", "128x256", "192x192"};
+constexpr trine_parameter kTileParameters[] = {
+    {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
+constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
 
-constexpr Group kWarpGroups[] = {{64, 128, 256}, {128, 256, 384}};
-constexpr int64_t kWarpStages[] = {5, 4};
-constexpr int64_t kWarpDepth = 16, kWarpPadding = 4;
+/// As warp_specialized.cu defines them: a group's tile, work-items, stages and their steps of k.
+struct WarpTile {
+  Group group;
+  int64_t stages, depth;
+};
+constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
+    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
+    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
+    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}};
+constexpr int64_t kWarpPadding = 4;
+
+/// Integers have no peer to win against: two tiles are enough for them.
+bool warp_exists(const int* macro) { return macro[0] == 0 || macro[1] == 3 || macro[1] == 6; }
 
 const char* warp_refuses(const Request& request) {
-  if (request.as<trine_gemm>().dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
-  return refuse_tiles(request, kWarpGroups[request.selection.values[0]]);
+  const uint32_t dtype = request.as<trine_gemm>().dtype;
+  const int32_t tile = request.selection.values[0];
+  if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
+  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile};
+  if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
+  return refuse_tiles(request, kWarpTiles[tile].group);
 }
 
 void warp_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const int32_t shape = request.selection.values[0];
-  const Group& group = kWarpGroups[shape];
+  const WarpTile& tile = kWarpTiles[request.selection.values[0]];
   const Problem p(op);
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
-  plan.macro[1] = shape;
+  plan.macro[1] = request.selection.values[0];
   if (p.empty()) return;
-  add_tiles(plan, op, p, group).dynamic_local_bytes = static_cast<uint32_t>(
-      kWarpStages[shape] * kWarpDepth * (group.tile_m + group.tile_n + 2 * kWarpPadding) * 4);
+  add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
+      tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
 }
 
 // --- private_tile: for CPUs behind OpenCL
@@ -227,8 +242,9 @@ constexpr Row kRows[] = {
      .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/warp_specialized",
      .backends = kCuda,
-     .parameters = kShapeParameters,
+     .parameters = kTileParameters,
      .macros = kWarpMacros,
+     .exists = warp_exists,
      .refuses = warp_refuses,
      .plan = warp_plan,
      .architectures = "90a"},

@@ -32,9 +32,12 @@ const Row* row_at(int index) {
 }
 
 bool is_word(const char* value) {
-  if (!is_letter(*value)) return false;
-  while (is_letter(*value) || is_digit(*value)) ++value;
-  return *value == '\0';
+  bool letters = is_letter(*value);
+  for (; *value != '\0'; ++value) {
+    if (!is_letter(*value) && !is_digit(*value)) return false;
+    letters = letters || (is_letter(*value) && value[1] != '\0');  // a last one may be 1u's
+  }
+  return letters;
 }
 
 int suffix_of(const Row& row, const int* macro, char* text, int bytes) {

@@ -30,7 +30,7 @@ uint64_t instance_number(const Row& row, const int* macro);
 template <class Visit>
 void visit_macros(const Row& row, const int* macro, Visit&& visit);
 
-/// Is a value of a macro a word ("float") and not a number or an expression ("256", "1u")?
+/// Is a value of a macro a word ("float", "16x32") and not a number or an expression ("256", "1u")?
 bool is_word(const char* value);
 
 /// The row's first and next existing combination of macro values; false where there is none.

@@ -174,7 +174,7 @@ struct Preferred {
     int32_t value;
     const char* why;
   };
-  std::array<One, 8> all;
+  std::array<One, 12> all;
   size_t count = 0;
 
   void add(const Row* row, int32_t value, const char* why) { all[count++] = {row, value, why}; }

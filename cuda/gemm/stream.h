@@ -1,0 +1,99 @@
+// Panels that 128 work-items of their own copy, stage after stage: `size` rows of A (or columns of B)
+// by DEPTH steps of k, in local memory as panel[l][size + 4], one element per "lane" index and step.
+// How an operand lies in memory decides the way, which is uniform:
+//
+//   IN_VECTORS   lanes have unit stride and every 16 bytes are aligned: 16 bytes a copy.
+//   ALONG_LANES  lanes have unit stride: neighbours copy neighbours, one element each.
+//   ALONG_K      k has unit stride: 8 neighbours read 32 bytes of a lane and store them turned; the
+//                padding of 4 elements spreads those stores over the banks.
+//   ONE_BY_ONE   anything else: no unit stride, fewer lanes than `size`. The last stage goes this way,
+//                too, where it has fewer steps than DEPTH: what lies outside of the matrix is zero.
+//
+// The first three look nothing up: one address for several copies, which differ by constants, so
+// that the warps that multiply hardly miss the issue slots. `size` is a constant wherever these
+// functions are called.
+#define COPIERS 128
+#define IN_VECTORS 0
+#define ALONG_LANES 1
+#define ALONG_K 2
+#define ONE_BY_ONE 3
+#define ROW(size) ((size) + 4)
+#define PANEL(size) (DEPTH * ROW(size))
+
+// Work-items side by side on one step of k.
+#define VECTORS(size) ((size) % 128 == 0 ? 32 : (size) % 64 == 0 ? 16 : (size) % 32 == 0 ? 8 : 4)
+#define LANES(size) ((size) % 32 == 0 ? 32 : 16)
+#define RUN 8
+
+#include "copy.h"
+
+// One operand on its way.
+typedef struct Feed {
+  const GLOBAL T* next;  // the next stage's first element
+  long own;              // from there to this work-item's first
+  long lane_stride, k_stride;
+  int way, lanes, place;
+} Feed;
+
+// `x` is the panel's first lane, `lanes` what is left of the matrix from there.
+DEVICE Feed feed_of(const GLOBAL T* x, long lane_stride, long k_stride, long lanes, const int size,
+                    int u) {
+  Feed f;
+  f.next = x;
+  f.lane_stride = lane_stride;
+  f.k_stride = k_stride;
+  f.lanes = lanes < size ? (int)lanes : size;
+  const bool aligned = (((ulong)x | (ulong)k_stride * sizeof(T)) & 15) == 0;
+  f.way = lanes < size       ? ONE_BY_ONE
+          : lane_stride == 1 ? (aligned ? IN_VECTORS : ALONG_LANES)
+          : k_stride == 1    ? ALONG_K
+                             : ONE_BY_ONE;
+  int lane = u / RUN, l = u % RUN;
+  if (f.way == IN_VECTORS) lane = u % VECTORS(size) * 4, l = u / VECTORS(size);
+  if (f.way == ALONG_LANES) lane = u % LANES(size), l = u / LANES(size);
+  f.own = lane * lane_stride + l * k_stride;
+  f.place = l * ROW(size) + lane;
+  return f;
+}
+
+// `rows` times, `step` apart in memory, `pieces` copies that lie a constant `gap` apart.
+DEVICE void copy_rows(const GLOBAL T* from, long step, const int rows, const int gap,
+                      const int pieces, LOCAL_POINTER T* to, const int to_step, const int to_gap,
+                      const bool vectors) {
+#pragma unroll
+  for (int r = 0; r < rows; ++r, from += step)
+#pragma unroll
+    for (int p = 0; p < pieces; ++p)
+      if (vectors)
+        fetch_vector(to + r * to_step + p * to_gap, from + p * gap);
+      else
+        fetch_element(to + r * to_step + p * to_gap, from + p * gap);
+}
+// Copies the next DEPTH steps, of which `left` lie inside the matrix, and moves on.
+DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int size, int u) {
+  const GLOBAL T* from = f->next + f->own;
+  LOCAL_POINTER T* to = panel + f->place;
+  if (f->way == ONE_BY_ONE || left < DEPTH) {
+    const bool along_k = f->k_stride == 1;
+#pragma unroll 1
+    for (int e = u; e < size * DEPTH; e += COPIERS) {
+      const int lane = along_k ? e / DEPTH : e % size, l = along_k ? e % DEPTH : e / size;
+      const bool inside = lane < f->lanes && l < left;
+      copy_element(panel + l * ROW(size) + lane,
+                   f->next + (inside ? lane * f->lane_stride + l * f->k_stride : 0), inside);
+    }
+  } else if (f->way == IN_VECTORS) {
+    const int side = VECTORS(size), apart = COPIERS / side;
+    copy_rows(from, apart * f->k_stride, DEPTH / apart, side * 4, size / (side * 4), to,
+              apart * ROW(size), side * 4, true);
+  } else if (f->way == ALONG_LANES) {
+    const int side = LANES(size), apart = COPIERS / side;
+    copy_rows(from, apart * f->k_stride, DEPTH / apart, side, size / side, to, apart * ROW(size),
+              side, false);
+  } else {
+    const int apart = COPIERS / RUN;
+    copy_rows(from, apart * f->lane_stride, size / apart, RUN, DEPTH / RUN, to, apart,
+              RUN * ROW(size), false);
+  }
+  f->next += DEPTH * f->k_stride;
+}

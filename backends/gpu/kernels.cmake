@@ -20,6 +20,8 @@ set(TRINE_GPU_KERNELS
   transpose/shared
   transpose/shared_padded
   transpose/multi_row
+  transpose/shifted
+  transpose/pile
   transpose/vector
   transpose/work_item_tile
   gemm/naive

@@ -173,7 +173,7 @@ constexpr int64_t kVectorThreads = 256;
 struct VectorShape {
   Move move;
   int entry = 0, shape = 0;
-  int64_t tiles_rows = 0, tiles_cols = 0, batch = 1;
+  int64_t tiles_rows = 0, tiles_cols = 0, batch = 1, tile_elements = 0;
 
   explicit VectorShape(const trine_transpose& op) : move(op) {
     const int64_t bytes = op.element_size, lanes = 16 / bytes;
@@ -193,19 +193,21 @@ struct VectorShape {
   /// if even that leaves three quarters of the tiles empty, as many small matrices do.
   bool choose_tiles(int64_t bytes) {
     const int64_t side = bytes == 1 ? 128 : bytes <= 4 ? 64 : 32;
-    const int64_t heights[] = {side, side * 4, side / 4}, widths[] = {side, side / 4, side * 4};
+    const int64_t heights[] = {bytes == 1 ? 256 : bytes == 2 ? 128 : side, side * 4, side / 4};
+    const int64_t widths[] = {bytes == 2 ? 128 : side, side / 4, side * 4};
     double best = 0;
     for (int s = 0; s < 3; ++s) {
       const int64_t down = divide_up(move.rows, heights[s]),
                     across = divide_up(move.cols, widths[s]);
       const double used = static_cast<double>(move.rows) * static_cast<double>(move.cols) /
                           (static_cast<double>(down) * static_cast<double>(across) *
-                           static_cast<double>(side * side));
+                           static_cast<double>(heights[s] * widths[s]));
       if (used < best * 1.25) continue;
       best = used;
       shape = s;
       tiles_rows = down;
       tiles_cols = across;
+      tile_elements = heights[s] * widths[s];
     }
     if (best < 0.25 && move.batch > 1) return false;
     batch = move.batch;
@@ -239,6 +241,132 @@ void vector_plan(const Request& request, Plan& plan) {
                               shape.batch);
   launch.block[0] = kVectorThreads;
   if (shape.entry == 1) launch.i64(shape.move.batch);
+}
+
+// --- shifted, pile: what starts anywhere, and what is small or thin -------------------------------
+
+constexpr const char* kShiftedEntries[] = {"shifted"};
+constexpr const char* kPileEntries[] = {"pile"};
+constexpr int64_t kSectorBytes = 32, kPileBytes = 16384;
+
+/// The call with unit strides along the input's columns and the output's rows, where there is such a side.
+struct Turn {
+  Move move;
+  bool turns;
+
+  explicit Turn(const trine_transpose& op)
+      : move(along_input(op)), turns(move.in_col == 1 && move.out_row == 1 && !move.empty()) {}
+  int64_t thin() const { return std::min(move.rows, move.cols); }
+};
+
+constexpr const char* kNothingToTurn = "the unit stride is along the same index on both sides";
+
+const char* refuse_turn(const Request& request, const Turn& turn, int64_t groups) {
+  if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
+  if (request.target.facts->max_group_threads < kVectorThreads)
+    return "the device has no groups of 256 work-items";
+  if (turn.move.empty()) return nullptr;
+  if (!turn.turns) return kNothingToTurn;
+  return groups > kMaxGroups ? kTooMany : nullptr;
+}
+
+struct ShiftedTiles : Turn {
+  int64_t tiles_rows, tiles_cols;
+
+  explicit ShiftedTiles(const trine_transpose& op) : Turn(op) {
+    const int64_t bytes = op.element_size, side = bytes == 16 ? 32 : 64;
+    tiles_rows = divide_up(move.rows + kSectorBytes / bytes - 1, side);
+    tiles_cols = divide_up(move.cols, side);
+  }
+};
+
+const char* shifted_refuses(const Request& request) {
+  const ShiftedTiles tiles(request.as<trine_transpose>());
+  return refuse_turn(request, tiles,
+                     count_groups(tiles.tiles_rows, tiles.tiles_cols, tiles.move.batch));
+}
+
+void shifted_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const ShiftedTiles tiles(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  if (tiles.move.empty()) return;
+  add_launch(plan, 0, op, tiles.move, tiles.tiles_rows, tiles.tiles_cols, tiles.move.batch)
+      .block[0] = kVectorThreads;
+}
+
+/// Matrices of which a group turns several; one that is long and thin is cut into such.
+struct Pile : Turn {
+  int64_t most = 0;  ///< matrices of a group; 0: they are too large
+  int32_t missing_rows = 0, missing_cols = 0;
+
+  explicit Pile(const trine_transpose& op) : Turn(op) {
+    const int64_t elements = kPileBytes / op.element_size;
+    if (!turns || thin() > std::min(elements, kVectorThreads)) return;
+    const int64_t longest = std::min(kVectorThreads, elements / thin());
+    if (std::max(move.rows, move.cols) > longest) {
+      if (move.batch > 1) return;
+      move.rows > move.cols ? cut(move.rows, longest, move.in_row, move.out_row, missing_rows)
+                            : cut(move.cols, longest, move.in_col, move.out_col, missing_cols);
+    }
+    most = elements / (move.rows * move.cols);
+  }
+
+ private:
+  void cut(int64_t& extent, int64_t piece, int64_t in_stride, int64_t out_stride,
+           int32_t& missing) {
+    move.batch = divide_up(extent, piece);
+    move.in_batch = piece * in_stride;
+    move.out_batch = piece * out_stride;
+    missing = static_cast<int32_t>(move.batch * piece - extent);
+    extent = piece;
+  }
+};
+
+const char* pile_refuses(const Request& request) {
+  const Pile pile(request.as<trine_transpose>());
+  if (pile.turns && pile.most == 0)
+    return "a pile is of matrices within 16 KB, 256 rows and columns";
+  return refuse_turn(request, pile, divide_up(pile.move.batch, std::max<int64_t>(pile.most, 1)));
+}
+
+void pile_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_transpose>();
+  const Pile pile(op);
+  plan.macro[0] = bytes_index(op.element_size);
+  if (pile.move.empty()) return;
+  Launch& launch = add_launch(plan, 0, op, pile.move, 1, 1, divide_up(pile.move.batch, pile.most));
+  launch.block[0] = kVectorThreads;
+  launch.i64(pile.move.batch).i32(pile.missing_rows).i32(pile.missing_cols);
+}
+
+/// Is a pile the fastest? H200, of copy, pile against vector: f32 65536 x 16x16 0.70, 0.33; 16384 x 32x32 0.70,
+/// 0.42; 7281 x 48x48 0.50, 0.77; 5 x 3.4M 0.68, 0.28; f64 4 x 2M 0.71, 0.41; 8 x 1M 0.71, 0.95; b16 2 x 2M
+/// 0.89, 0.42; b8 2 x 34M 0.23, 0.11.
+bool prefers_pile(const trine_transpose& op) {
+  const Pile pile(op);
+  if (!pile.turns || pile.most == 0) return false;
+  const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
+  if (op.input.batch == 1)
+    return pile.move.batch > 16 && (thin_bytes <= 4 || (thin_bytes > 16 && thin < 8));
+  const VectorShape shape(op);
+  if (thin_bytes <= 16) return false;
+  const double moved = double(pile.move.rows) * double(pile.move.cols);
+  return shape.entry == 1 || 2 * moved < double(shape.tiles_rows) * double(shape.tiles_cols) *
+                                             double(shape.tile_elements);
+}
+
+/// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole sectors. H200,
+/// of copy, against vector: f32 4095 x 4097 0.85, 0.65; f64 0.90, 0.74; b16 0.65, 0.34; b8 0.40, 0.19; f32 4096 x
+/// 4096 with a leading dimension of 4100 0.87, 0.76; 4160 0.91, 0.91.
+bool prefers_shifted(const trine_transpose& op) {
+  const ShiftedTiles tiles(op);
+  if (!tiles.turns || tiles.thin() < 48) return false;
+  const int64_t bytes = op.element_size, run = bytes < 4 ? 16 : kSectorBytes;
+  const auto starts = [&](int64_t stride) { return stride * bytes % run == 0; };
+  const Move& move = tiles.move;
+  return !starts(move.in_row) || !starts(move.out_col) || !starts(move.in_batch) ||
+         !starts(move.out_batch) || op.input.offset % 16 != 0 || op.output.offset % 16 != 0;
 }
 
 // --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
@@ -282,7 +410,7 @@ void work_item_tile_plan(const Request& request, Plan& plan) {
 
 // --- The ladder ---------------------------------------------------------------------------------
 
-enum Rung { kNaive, kShared, kSharedPadded, kMultiRow, kVector, kWorkItem };
+enum Rung { kNaive, kShared, kSharedPadded, kMultiRow, kShifted, kPile, kVector, kWorkItem };
 
 constexpr Row kRows[] = {
     {.name = "naive",
@@ -316,6 +444,29 @@ constexpr Row kRows[] = {
      .macros = kBytesMacros,
      .refuses = multi_row_refuses,
      .plan = multi_row_plan},
+    {.name = "shifted",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary =
+         "64 x 64 tiles, each row shifted to where a sector begins; for rows that start anywhere",
+     .requirement = "rows on one side, columns on the other",
+     .file = "transpose/shifted",
+     .backends = kBoth,
+     .macros = kBytesMacros,
+     .entries = kShiftedEntries,
+     .refuses = shifted_refuses,
+     .plan = shifted_plan},
+    {.name = "pile",
+     .operation = TRINE_TRANSPOSE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "many small matrices a group, or pieces of a long thin one",
+     .requirement = "matrices within 16 KB, or one thin one",
+     .file = "transpose/pile",
+     .backends = kBoth,
+     .macros = kBytesMacros,
+     .entries = kPileEntries,
+     .refuses = pile_refuses,
+     .plan = pile_plan},
     {.name = "vector",
      .operation = TRINE_TRANSPOSE,
      .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",
@@ -339,7 +490,7 @@ constexpr Row kRows[] = {
 
 std::span<const Row> transpose_rows() { return kRows; }
 
-Preferred prefer_transpose(const Target& target, const trine_transpose&) {
+Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
   Preferred wishes;
   if (target.backend == kOpencl && target.is_cpu()) {
     wishes.add(&kRows[kWorkItem], 0,
@@ -347,6 +498,9 @@ Preferred prefer_transpose(const Target& target, const trine_transpose&) {
   } else if (target.facts->max_group_threads < kVectorThreads) {
     wishes.add(&kRows[kNaive], 0, "naive: the device's groups are too small for vector");
   } else {
+    if (prefers_pile(op)) wishes.add(&kRows[kPile], 0, "pile: small or thin, several to a group");
+    if (prefers_shifted(op))
+      wishes.add(&kRows[kShifted], 0, "shifted: a side's rows start between sectors of memory");
     wishes.add(&kRows[kVector], 0, "vector: the fastest transpose of this backend");
   }
   return wishes;

@@ -3,7 +3,7 @@
 // Requires: 256 work-items a group; where an address is not a multiple of 16, that side moves element by
 // element.
 //
-// A tile has HEIGHT rows and WIDTH columns of the input: square, or four times taller or wider where
+// A tile has HEIGHT rows and WIDTH columns of the input: square or nearly, or much taller or wider where
 // the matrix is thin. Local memory holds it turned: row j (the input's column) has HEIGHT elements,
 // in 16-byte chunks; chunk q of row j lies at place q ^ twist(j). A warp loads 8 vectors of 4 rows
 // (PACK x 4 rows of 1 or 2-byte elements, joined to words); its stores then fall on 8 chunks x 4
@@ -21,9 +21,9 @@
 #else
 #define SIDE 32
 #endif
-#if SHAPE_square
-#define HEIGHT SIDE
-#define WIDTH SIDE
+#if SHAPE_square /* the smaller the elements, the more of them make a long run in memory */
+#define HEIGHT (BYTES == 1 ? 256 : BYTES == 2 ? 128 : SIDE)
+#define WIDTH (BYTES == 2 ? 128 : SIDE)
 #elif SHAPE_tall
 #define HEIGHT (SIDE * 4)
 #define WIDTH (SIDE / 4)
@@ -84,7 +84,12 @@ DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, const uint4* v) {
 #endif
 }
 
-KERNEL_OF(vector, THREADS, 1)(TRANSPOSE_ARGUMENTS) {
+#if BYTES == 4
+KERNEL_BOUNDED(vector, THREADS, 1, 8)
+#else
+KERNEL_OF(vector, THREADS, 1)
+#endif
+(TRANSPOSE_ARGUMENTS) {
   LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
   const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
   const int t = local_x();

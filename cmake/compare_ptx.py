@@ -27,7 +27,7 @@ CMAKE_OPTIONS = [f"-DTRINE_{name}=OFF" for name in ("CPU", "OPENCL", "TESTS", "B
 FUNCTION = re.compile(r"^[^\n]*\.(?:entry|func)\b.*?^}$", re.S | re.M)
 NAME = re.compile(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)")
 NOISE = re.compile(r"//[^\n]*|^\s*\.(?:loc|file)\b[^\n]*", re.M)
-MADE_UP = re.compile(r"\b_Z\w+|\$L_\w+|\$L__\w+")
+MADE_UP = re.compile(r"\b_Z\w+|\$L_\w+|\$L__\w+|__local_depot\d+")
 
 
 def run(*words):

@@ -48,7 +48,7 @@ void add_case_options(CLI::App& app, Cases& c) {
   add_list(app, "--dtype", c.dtypes, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
   add_list(app, "--size", c.sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
   add_list(app, "--function", c.functions, "reduce: sum prod min max argmin argmax");
-  add_list(app, "--map", c.maps, "reduce: identity abs square");
+  add_list(app, "--map", c.maps, "reduce: identity abs square product (of two inputs: dot)");
   add_list(app, "--axis", c.axes, "reduce: all each_row each_column");
   add_list(app, "--layout", c.layouts,
            "r or c for each operand, as rr, rcr (default: all row-major)");

@@ -128,6 +128,13 @@ std::string npy_descr(Dtype dtype) {
   return dtype == Dtype::b32 ? "<u4" : "|V1";
 }
 
+void check_alike(const std::vector<Array>& inputs) {
+  for (const Array& array : inputs)
+    if (array.dtype != inputs[0].dtype || array.shape != inputs[0].shape ||
+        array.fortran_order != inputs[0].fortran_order)
+      throw Refusal("the two inputs of a product have one shape, dtype and order");
+}
+
 Array read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, fmt::format("can't be read: {}", std::strerror(errno)));

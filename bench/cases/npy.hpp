@@ -24,6 +24,9 @@ struct Array {
 /// Throws Refusal on a file that can't be read, is no .npy, or holds what Trine doesn't take.
 Array read_npy(const std::string& path);
 
+/// Throws Refusal where inputs that go element by element differ in shape, dtype or order.
+void check_alike(const std::vector<Array>& inputs);
+
 /// Writes to a temporary beside `path` and renames it: there is never half a file.
 void write_npy(const std::string& path, const Array& array);
 

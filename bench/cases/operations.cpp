@@ -6,6 +6,7 @@ namespace trine::bench {
 namespace {
 
 using Views = std::function<View(size_t)>;
+using HostViews = std::vector<HostView>;
 
 const std::vector<Description>& descriptions() {
   static const std::vector<Description> all{
@@ -28,8 +29,16 @@ const std::vector<Description>& descriptions() {
              return op;
            },
        .call = [](const Problem& p, const Views& view) -> DeviceOperation {
-         return Reduce{p.function, p.map, p.axis, view(0), view(1), p.numerics};
-       }},
+         const bool product = p.map == Map::product;
+         Reduce reduce{p.function, p.map, p.axis, view(0), view(product ? 2 : 1), p.numerics};
+         if (product) reduce.second = view(1);
+         return reduce;
+       },
+       .call_on_host =
+           [](const Problem& p, const HostViews& views, const HostOptions& options) {
+             if (p.map == Map::product) return dot(views[0], views[1], views[2], p.axis, options);
+             reduce(p.function, p.map, p.axis, views[0], views[1], options);
+           }},
       {.operation = Operation::transpose,
        .layout = "rr",
        .factors = 2,
@@ -47,7 +56,9 @@ const std::vector<Description>& descriptions() {
            },
        .call = [](const Problem&, const Views& view) -> DeviceOperation {
          return Transpose{view(0), view(1)};
-       }},
+       },
+       .call_on_host = [](const Problem&, const HostViews& views,
+                          const HostOptions& options) { transpose(views[0], views[1], options); }},
       {.operation = Operation::gemm,
        .layout = "rrr",
        .factors = 3,
@@ -66,7 +77,11 @@ const std::vector<Description>& descriptions() {
            },
        .call = [](const Problem& p, const Views& view) -> DeviceOperation {
          return Gemm{p.alpha, p.beta, view(0), view(1), view(2), p.numerics};
-       }},
+       },
+       .call_on_host =
+           [](const Problem& p, const HostViews& views, const HostOptions& options) {
+             gemm(p.alpha, views[0], views[1], p.beta, views[2], options);
+           }},
   };
   return all;
 }

@@ -31,6 +31,8 @@ struct Description {
   oracle::Operation (*plan)(const Problem&);
   /// The library's call; `view(i)` is operand i.
   DeviceOperation (*call)(const Problem&, const std::function<View(size_t)>& view);
+  /// The one-line call on host data.
+  void (*call_on_host)(const Problem&, const std::vector<HostView>& views, const HostOptions&);
 };
 
 const Description& describe(Operation operation);

@@ -12,8 +12,10 @@ namespace trine::bench {
 namespace {
 
 void check_reduce(const Problem& p) {
-  if (p.map == Map::square && p.function != Function::sum)
-    throw Refusal("map square goes with function sum alone");
+  if ((p.map == Map::square || p.map == Map::product) && p.function != Function::sum)
+    throw Refusal(fmt::format("map {} goes with function sum alone", name(p.map)));
+  if (p.map == Map::product && p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
+    throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
   if (p.batch != 1) throw Refusal("reduce takes one matrix; reduce a batch with axis each_row");
 }
 
@@ -81,14 +83,19 @@ oracle::Operation plan(const Problem& p) {
   oracle::Operation op = describe(p.operation).plan(p);
   std::visit([&](auto& descriptor) { descriptor.numerics = uint32_t(p.numerics); }, op);
   const std::vector<oracle::Operand> operands = oracle::operands(op);
-  for (size_t i = 0; i < p.layout.size(); ++i)
-    *operands[i].view = in_layout(*operands[i].view, p.layout[i]);
+  const auto lay = [&](size_t i, char letter) {
+    *operands[i].view = in_layout(*operands[i].view, letter);
+  };
+  const auto space_in = [&](size_t i) {
+    space_out(*operands[i].view, p.stride_in, p.offset_in * size_of(p.dtype));
+  };
+  for (size_t i = 0; i < p.layout.size(); ++i) lay(i, p.layout[i]);
   if (p.shared_b) operands[1].view->batch_stride = 0;
-  if (p.operation != Operation::gemm) {
-    space_out(*operands[0].view, p.stride_in, p.offset_in * size_of(p.dtype));
-    if (p.operation == Operation::transpose)
-      space_out(*operands[1].view, p.stride_out, p.offset_out * size_of(p.dtype));
-  }
+  if (p.operation != Operation::gemm) space_in(0);
+  if (p.operation == Operation::transpose)
+    space_out(*operands[1].view, p.stride_out, p.offset_out * size_of(p.dtype));
+  if (p.operation == Operation::reduce && p.map == Map::product)  // both inputs lie alike
+    lay(1, p.layout[0]), space_in(1);
   return op;
 }
 
@@ -120,11 +127,7 @@ std::vector<HostView> host_views(const Problem& p, const std::vector<void*>& dat
 
 void call_on_host(const Problem& p, const std::vector<HostView>& views,
                   const HostOptions& options) {
-  switch (p.operation) {
-    case Operation::reduce: return reduce(p.function, p.map, p.axis, views[0], views[1], options);
-    case Operation::transpose: return transpose(views[0], views[1], options);
-    default: return gemm(p.alpha, views[0], views[1], p.beta, views[2], options);
-  }
+  describe(p.operation).call_on_host(p, views, options);
 }
 
 DeviceOperation device_operation(const Problem& p, const std::vector<Place>& places) {

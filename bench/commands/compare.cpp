@@ -56,6 +56,7 @@ Problem problem_of(Operation operation, const std::vector<Array>& arrays) {
   p.size = {extent(arrays[0], 0), extent(arrays[0], 1), 0};
   const auto letter = [](const Array& array) { return array.fortran_order ? 'c' : 'r'; };
   p.layout = std::string(1, letter(arrays[0]));
+  if (operation == Operation::reduce) check_alike(arrays);
   if (operation == Operation::gemm) {
     if (arrays[1].dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
     if (extent(arrays[1], 0) != p.size.cols)
@@ -77,8 +78,13 @@ std::vector<std::vector<std::byte>> data_of(std::vector<Array> arrays) {
 std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays) {
   if (arrays.empty()) return problems_of(o.cases);
   const std::vector<Operation> operations = operations_of(o.cases);
-  if (operations.size() != 1 || arrays.size() != (operations[0] == Operation::gemm ? 2U : 1U))
-    throw Refusal("--input takes one operation and its inputs: one array, or two for gemm");
+  const std::vector<std::string>& maps = o.cases.maps;
+  const bool dot = operations[0] == Operation::reduce && std::ranges::count(maps, "product") > 0;
+  const size_t inputs = dot || operations[0] == Operation::gemm ? 2 : 1;
+  if (operations.size() != 1 || arrays.size() != inputs || (dot && maps.size() != 1))
+    throw Refusal(
+        "--input takes one operation and its inputs: one array, or two for gemm and for reduce "
+        "--map product");
   return variations(o.cases, problem_of(operations[0], arrays));
 }
 

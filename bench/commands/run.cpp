@@ -60,6 +60,7 @@ Problem reduce_problem(const Options& o, const std::vector<Array>& arrays) {
   p.dtype = arrays[0].dtype;
   p.size = {e.batch * e.rows, e.cols, 0};  // a batch of rows is more rows
   p.layout = std::string(1, letter(arrays[0]));
+  check_alike(arrays);
   p.result = o.result_dtype.empty() ? result_dtype(p.function, p.map, p.dtype)
                                     : parse_dtype(o.result_dtype);
   return p;
@@ -113,12 +114,15 @@ Problem gemm_problem(const Options& o, std::vector<Array>& arrays) {
 
 Problem problem_of(const Options& o, std::vector<Array>& arrays) {
   const Operation operation = parse_operation(o.operation);
-  const size_t least = operation == Operation::gemm ? 2 : 1,
-               most = operation == Operation::gemm ? 3 : 1;
+  const bool gemm = operation == Operation::gemm;
+  const bool dot = operation == Operation::reduce && parse_map(o.map) == Map::product;
+  const size_t least = gemm || dot ? 2 : 1, most = gemm ? 3 : least;
   if (arrays.size() < least || arrays.size() > most)
-    throw Refusal(fmt::format("{} takes {} input{}, {} given", o.operation,
-                              operation == Operation::gemm ? "2 or 3" : "1",
-                              operation == Operation::gemm ? "s" : "", arrays.size()));
+    throw Refusal(fmt::format("{}{} takes {}, {} given", o.operation, dot ? " of a product" : "",
+                              gemm  ? "2 or 3 inputs"
+                              : dot ? "2 inputs"
+                                    : "1 input",
+                              arrays.size()));
   Problem p = operation == Operation::reduce      ? reduce_problem(o, arrays)
               : operation == Operation::transpose ? transpose_problem(o, arrays)
                                                   : gemm_problem(o, arrays);
@@ -243,7 +247,7 @@ Command add_run(CLI::App& app) {
   app.add_option("--device", o->device, "auto, cpu, opencl:0, cuda:0 …");
   app.add_option("--rung", o->rung, "name or name:parameter=value,…");
   app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
-  app.add_option("--map", o->map, "reduce: identity abs square");
+  app.add_option("--map", o->map, "reduce: identity abs square product (of two inputs: dot)");
   app.add_option("--axis", o->axis, "reduce: all each_row each_column");
   app.add_option("--result-dtype", o->result_dtype, "reduce: f64 for the sum of f32");
   app.add_option("--alpha", o->alpha, "gemm: factor of A B");

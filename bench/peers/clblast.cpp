@@ -16,8 +16,9 @@ using clblast::Transpose;
 const trine_host* host = nullptr;
 const trine_rung kGemm = rung("clblast", "clblast::Gemm, clblast::GemmStridedBatched", nullptr);
 const trine_rung kTranspose = rung("clblast", "clblast::Omatcopy", nullptr);
-const trine_rung kReduce = rung("clblast", "clblast::Sum, map=abs: clblast::Asum",
-                                "function=sum of contiguous data, map=identity or abs");
+const trine_rung kReduce =
+    rung("clblast", "clblast::Sum, map=abs: clblast::Asum, map=product: clblast::Dot",
+         "function=sum of contiguous data, map=identity, abs or product");
 
 constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
@@ -52,12 +53,17 @@ const char* why_not(const trine_transpose& op) {
 }
 
 const char* why_not(const trine_reduce& op) {
+  const bool dot = op.map == TRINE_PRODUCT;
   if (op.function != TRINE_SUM || op.map == TRINE_SQUARE || op.axis != TRINE_ALL)
-    return "clblast reduces by sum and asum: function=sum, map=identity or abs, axis=all";
+    return "clblast reduces by sum, asum and dot: function=sum, map=identity, abs or product, "
+           "axis=all";
   if (!is_f32_or_f64(op.dtype) || op.dtype != op.result_dtype)
     return "clblast's sums have f32 and f64 only";
-  if (!contiguous(op.input)) return "clblast's sums take contiguous data";
-  if (!counts_in_int(op.input, trine_dtype_size(op.dtype))) return k32Bits;
+  if (!contiguous(op.input) || (dot && !contiguous(op.second)))
+    return "clblast's sums take contiguous data";
+  const uint32_t element = trine_dtype_size(op.dtype);
+  if (!counts_in_int(op.input, element) || (dot && !counts_in_int(op.second, element)))
+    return k32Bits;
   return nullptr;
 }
 
@@ -173,6 +179,11 @@ trine_status transpose(cl_command_queue queue, const trine_transpose& op) {
 
 template <class T>
 trine_status reduce(cl_command_queue queue, const trine_reduce& op) {
+  if (op.map == TRINE_PRODUCT)
+    return check(clblast::Dot<T>(size_t(op.input.rows * op.input.cols), memory_of(op.output),
+                                 first<T>(op.output), memory_of(op.input), first<T>(op.input), 1,
+                                 memory_of(op.second), first<T>(op.second), 1, &queue),
+                 "clblast::Dot");
   const auto sum = op.map == TRINE_ABS ? clblast::Asum<T> : clblast::Sum<T>;
   return check(sum(size_t(op.input.rows * op.input.cols), memory_of(op.output), first<T>(op.output),
                    memory_of(op.input), first<T>(op.input), 1, &queue, nullptr),

@@ -1,4 +1,4 @@
-// cuBLAS as a rung pack: the peer of the cuda backend's gemm and transpose (geam), and asum.
+// cuBLAS as a rung pack: the peer of the cuda backend's gemm and transpose (geam), asum and dot.
 // cuBLAS is column-major: a row-major C is computed as C' = B' A'.
 #include <cublas_v2.h>
 
@@ -11,7 +11,8 @@ namespace {
 const trine_rung kGemm =
     rung("cublas", "cublasSgemmStridedBatched, …Dgemm…, default math", nullptr);
 const trine_rung kTranspose = rung("cublas", "cublasSgeam, cublasDgeam", nullptr);
-const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum", "map=abs of contiguous data");
+const trine_rung kReduce = rung("cublas", "cublasSasum, cublasDasum; cublasSdot, cublasDdot",
+                                "map=abs or product of contiguous data");
 
 constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
@@ -29,7 +30,7 @@ const char* why_not(const trine_transpose& op) {
   return nullptr;
 }
 
-const char* why_not(const trine_reduce& op) { return asum_refuses(op); }
+const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
 
 trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
@@ -102,7 +103,16 @@ trine_status run(cublasHandle_t handle, const trine_reduce& op) {
   const int n = int(op.input.rows * op.input.cols);
   trine_status status =
       check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
-  if (status == TRINE_OK && op.dtype == TRINE_F32)
+  const bool dot = op.map == TRINE_PRODUCT;
+  if (status == TRINE_OK && dot && op.dtype == TRINE_F32)
+    status = check(cublasSdot(handle, n, at<float>(op.input, 0), 1, at<float>(op.second, 0), 1,
+                              at<float>(op.output, 0)),
+                   "cublasSdot");
+  else if (status == TRINE_OK && dot)
+    status = check(cublasDdot(handle, n, at<double>(op.input, 0), 1, at<double>(op.second, 0), 1,
+                              at<double>(op.output, 0)),
+                   "cublasDdot");
+  else if (status == TRINE_OK && op.dtype == TRINE_F32)
     status = check(cublasSasum(handle, n, at<float>(op.input, 0), 1, at<float>(op.output, 0)),
                    "cublasSasum");
   else if (status == TRINE_OK)

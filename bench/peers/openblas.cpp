@@ -2,7 +2,7 @@
 //
 // OpenBLAS picks its kernels when it is loaded and takes old ones on processors it doesn't know, so
 // the program sets OPENBLAS_CORETYPE first. Sums have no counterpart there that adds (asum takes
-// magnitudes), so the `sum` peer is served for map=abs.
+// magnitudes), so the `sum` peer is served for map=abs, and for map=product by dot.
 #include <cblas.h>
 
 #include <cstdio>
@@ -14,8 +14,8 @@ namespace {
 
 const trine_rung kGemm = rung("openblas", "cblas_sgemm, cblas_dgemm", nullptr);
 const trine_rung kTranspose = rung("openblas", "cblas_somatcopy, cblas_domatcopy", nullptr);
-const trine_rung kReduce =
-    rung("openblas", "cblas_sasum, cblas_dasum", "map=abs of contiguous data");
+const trine_rung kReduce = rung("openblas", "cblas_sasum, cblas_dasum; cblas_sdot, cblas_ddot",
+                                "map=abs or product of contiguous data");
 
 constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
@@ -33,7 +33,7 @@ const char* why_not(const trine_transpose& op) {
   return nullptr;
 }
 
-const char* why_not(const trine_reduce& op) { return asum_refuses(op); }
+const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
 
 trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
@@ -76,7 +76,13 @@ void run(const trine_transpose& op) {
 
 void run(const trine_reduce& op) {
   const auto n = blasint(op.input.rows * op.input.cols);
-  if (op.dtype == TRINE_F32)
+  const bool dot = op.map == TRINE_PRODUCT;
+  if (dot && op.dtype == TRINE_F32)
+    *at<float>(op.output, 0) = cblas_sdot(n, at<float>(op.input, 0), 1, at<float>(op.second, 0), 1);
+  else if (dot)
+    *at<double>(op.output, 0) =
+        cblas_ddot(n, at<double>(op.input, 0), 1, at<double>(op.second, 0), 1);
+  else if (op.dtype == TRINE_F32)
     *at<float>(op.output, 0) = cblas_sasum(n, at<float>(op.input, 0), 1);
   else
     *at<double>(op.output, 0) = cblas_dasum(n, at<double>(op.input, 0), 1);

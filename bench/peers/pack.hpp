@@ -88,7 +88,7 @@ inline bool fits_int(const trine_view& view) {
          view.col_stride <= INT32_MAX;
 }
 
-/// Why no BLAS takes a gemm, or why none adds up magnitudes by asum; nullptr where it may.
+/// Why no BLAS takes a gemm, or none this reduction by asum or dot; nullptr where it may.
 inline const char* blas_refuses(const trine_gemm& op) {
   if (!is_f32_or_f64(op.dtype)) return "this peer has f32 and f64 only";
   if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
@@ -96,12 +96,15 @@ inline const char* blas_refuses(const trine_gemm& op) {
            "extent";
   return nullptr;
 }
-inline const char* asum_refuses(const trine_reduce& op) {
-  if (op.function != TRINE_SUM || op.map != TRINE_ABS || op.axis != TRINE_ALL)
-    return "this peer reduces by asum: function=sum, map=abs, axis=all";
-  if (!is_f32_or_f64(op.dtype) || op.dtype != op.result_dtype) return "asum has f32 and f64 only";
-  if (!contiguous(op.input) || op.input.rows * op.input.cols > INT32_MAX)
-    return "asum takes contiguous data and counts in 32 bits";
+inline const char* blas_refuses(const trine_reduce& op) {
+  const bool dot = op.map == TRINE_PRODUCT;
+  if (op.function != TRINE_SUM || (op.map != TRINE_ABS && !dot) || op.axis != TRINE_ALL)
+    return "this peer reduces by asum and dot: function=sum, map=abs or product, axis=all";
+  if (!is_f32_or_f64(op.dtype) || op.dtype != op.result_dtype)
+    return "asum and dot have f32 and f64 only";
+  if (!contiguous(op.input) || (dot && !contiguous(op.second)) ||
+      op.input.rows * op.input.cols > INT32_MAX)
+    return "asum and dot take contiguous data and count in 32 bits";
   return nullptr;
 }
 

@@ -56,10 +56,11 @@ inline std::int64_t result_count(Shape s, trine_axis axis) {
   return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
 }
 
-// Runs a rung over a strided view of `data`; results are R.
+// Runs a rung over a strided view of `data`, and of `second` for a product; results are R.
 template <class R, class T>
 std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, trine_axis axis,
-                      trine_function function, trine_map map, std::uint32_t result, int threads) {
+                      trine_function function, trine_map map, std::uint32_t result, int threads,
+                      const std::vector<T>* second = nullptr, Shape second_shape = {}) {
   const std::int64_t outputs = result_count(s, axis);
   std::vector<R> results(static_cast<std::size_t>(outputs));
   trine_reduce op{};
@@ -71,6 +72,9 @@ std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, tri
   op.dtype = dtype_of<T>();
   op.result_dtype = result;
   op.input = {const_cast<T*>(data.data()), 0, s.rows, s.cols, 1, s.row_stride, s.col_stride, 0};
+  if (second)
+    op.second = {const_cast<T*>(second->data()), 0, s.rows, s.cols, 1, second_shape.row_stride,
+                 second_shape.col_stride,        0};
   op.output = {results.data(), 0, outputs, 1, 1, 1, 1, 0};
   const ReduceRung& row = rung(name);
   const std::size_t bytes = row.workspace_bytes ? row.workspace_bytes(op, nullptr, threads) : 0;

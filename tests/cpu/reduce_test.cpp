@@ -135,6 +135,60 @@ TEST_P(ExactSum, f64_squares_keep_every_bit) {
     }
 }
 
+template <class T>
+void check_products(int spread) {
+  for (Shape s : shapes()) {
+    const Shape by_columns{s.rows, s.cols, 1, s.rows};
+    for (Shape other : {s, by_columns}) {
+      const auto x = values<T>(extent(s), spread, spread == 20, s.cols + spread);
+      const auto y = values<T>(extent(other), spread, false, s.rows + spread);
+      for (trine_axis axis : kAxes) {
+        const auto got =
+            reduce<double>("exact", x, s, axis, TRINE_SUM, TRINE_PRODUCT, TRINE_F64, 2, &y, other);
+        for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
+          const auto a = elements(x, s, axis, r), b = elements(y, other, axis, r);
+          std::vector<double> terms;
+          for (std::size_t i = 0; i < a.size(); ++i) {
+            const double product = double(a[i]) * double(b[i]);
+            terms.push_back(product);
+            terms.push_back(std::fma(double(a[i]), double(b[i]), -product));
+          }
+          ASSERT_EQ(got[r], reference_sum(terms)) << s.rows << 'x' << s.cols << " axis " << axis;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ExactSum, products_keep_every_bit) {
+  for (int spread : {0, 20, 60}) check_products<float>(spread);
+  for (int spread : {0, 20, 220}) check_products<double>(spread);
+}
+
+TEST_P(ExactSum, products_beyond_the_range_of_doubles_cancel) {
+  const double inf = std::numeric_limits<double>::infinity(),
+               tiny = std::numeric_limits<double>::denorm_min();
+  const auto dot = [](std::vector<double> x, std::vector<double> y, std::int64_t n) {
+    x.resize(static_cast<std::size_t>(n));
+    y.resize(static_cast<std::size_t>(n), 1.0);
+    const Shape s{1, n, n, 1};
+    return reduce<double>("exact", x, s, TRINE_ALL, TRINE_SUM, TRINE_PRODUCT, TRINE_F64, 2, &y,
+                          s)[0];
+  };
+  for (std::int64_t n : {6, 17, 70, 5000}) {
+    EXPECT_EQ(dot({0x1p1000, -0x1p1023, 3}, {0x1p1000, 0x1p977, 5}, n), 15) << n;
+    EXPECT_EQ(dot({tiny, 1, tiny, -1}, {tiny, 1, -tiny, 1}, n), 0) << n;
+    EXPECT_EQ(dot({0x1p-538, 0x1p-537}, {0x1p-538, 0x1p-538}, n), tiny) << n;  // 3/4 of it
+    EXPECT_EQ(dot({0x1p600, 1}, {-0x1p600, 1}, n), -inf) << n;
+    EXPECT_EQ(dot({inf, 1}, {tiny, 1}, n), inf) << n;
+    EXPECT_TRUE(std::isnan(dot({inf, 1}, {0, 1}, n))) << n;
+    EXPECT_TRUE(std::isnan(dot({inf, inf}, {1, -1}, n))) << n;
+    EXPECT_TRUE(std::isnan(dot({0, 1}, {std::nan(""), 1}, n))) << n;
+    EXPECT_FALSE(std::signbit(dot({-0.0, 0.0}, {1, 1}, n))) << n;
+  }
+  EXPECT_TRUE(std::signbit(dot({-0.0, 0.0}, {1, -1}, 2)));
+}
+
 TEST_P(ExactSum, squares_beyond_the_range_of_doubles_are_summed_too) {
   for (std::int64_t n : {1, 5, 40, 5000}) {
     // One square is 2^-1078, a sixteenth of the smallest denormal.

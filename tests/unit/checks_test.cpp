@@ -190,6 +190,44 @@ TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
   queue.wait();
 }
 
+TEST_F(Checks, AProductTakesTwoInputsThatMatch) {
+  Reduce op = sum();
+  op.second = op.input;
+  EXPECT_REFUSED(kInvalid, "second: map identity takes one input", run(queue, op));
+  op.map = Map::square;
+  EXPECT_REFUSED(kInvalid, "second: map square takes one input", run(queue, op));
+  op.map = Map::product;
+  run(queue, op);
+  op.function = Function::max;
+  EXPECT_REFUSED(kInvalid, "product goes with sum alone, not with max", run(queue, op));
+  op.function = Function::sum;
+  op.second = {};
+  EXPECT_REFUSED(kInvalid, "takes a second input of the input's shape, 4 x 8; there is none",
+                 run(queue, op));
+  op.second = row_major(data, Dtype::f32, 8, 4);
+  EXPECT_REFUSED(kInvalid, "second: 8 x 4, but the input is 4 x 8", run(queue, op));
+  op.second = row_major(data, Dtype::f64, 4, 8);
+  EXPECT_REFUSED(kInvalid, "second: f64, but the input is f32", run(queue, op));
+  op.second = row_major({}, Dtype::f32, 4, 8);
+  EXPECT_REFUSED(kInvalid, "second: its buffer is empty", run(queue, op));
+  op.second = row_major(data, Dtype::f32, 4, 8, 4000);
+  EXPECT_REFUSED(kInvalid, "second: needs 128 bytes from byte 4000 on", run(queue, op));
+  op.second = row_major(result, Dtype::f32, 4, 8);
+  EXPECT_REFUSED(kInvalid, "output overlaps second", run(queue, op));
+  op.second = op.input = row_major(data, Dtype::i32, 4, 8);
+  op.output.dtype = Dtype::i64;
+  EXPECT_REFUSED(kInvalid, "map product takes f32 and f64, the input is i32", run(queue, op));
+  const View x = vector(data, Dtype::f64, 100), y = vector(data, Dtype::f64, 100, 800);
+  dot(queue, x, y, vector(result, Dtype::f64, 1));
+  EXPECT_REFUSED(kInvalid, "but the input is 100 x 1",
+                 dot(queue, x, vector(data, Dtype::f64, 99), vector(result, Dtype::f64, 1)));
+  EXPECT_EQ(
+      tuned_call(Reduce{
+          .map = Map::product, .input = x, .output = vector(result, Dtype::f64, 1), .second = y}),
+      "reduce sum product all f64 f64 rr reproducible 100x1");
+  queue.wait();
+}
+
 TEST_F(Checks, TransposeWantsTurnedShapesAndUnitStrides) {
   Transpose op = turn();
   op.output.rows = 4;

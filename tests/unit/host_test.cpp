@@ -22,12 +22,19 @@ template <class T>
 concept Multipliable = requires(const T* in, T* out) {
   gemm(1, 1, 1, in, in, out);
 };
+template <class X, class Y>
+concept Dottable = requires(X x, Y y) {
+  dot(x, y);
+};
 template <class In, class Out>
 concept Transposable = requires(In in, Out out) {
   transpose(in, out);
 };
 static_assert(Summable<std::vector<long long>> && Summable<std::array<double, 3>>);
 static_assert(!Summable<std::vector<short>> && !Summable<std::vector<bool>> && !Summable<int>);
+static_assert(Dottable<std::vector<float>, std::span<const float>>);
+static_assert(!Dottable<std::vector<float>, std::vector<double>>);
+static_assert(!Dottable<std::vector<int>, std::vector<int>>);
 static_assert(Multipliable<int32_t> && !Multipliable<long long> && !Multipliable<uint32_t>);
 static_assert(Transposable<HostView, HostView> && Transposable<ConstHostView, HostView>);
 static_assert(!Transposable<HostView, ConstHostView>, "the output would be const memory");
@@ -62,6 +69,26 @@ TEST_P(HostCalls, SumOfAVectorASpanAndAnArray) {
   EXPECT_EQ(sum(std::vector<unsigned long>{1, 2}, options), 3u);
   static_assert(dtype_of<long> == Dtype::i64 && dtype_of<long long> == Dtype::i64);
   EXPECT_EQ(sum(std::vector<float>{}, options), 0);
+}
+
+TEST_P(HostCalls, DotOfVectorsAndOfTheRowsOfMatrices) {
+  const std::vector<float> x = counting(100);
+  const std::vector<double> y(100, 3);
+  EXPECT_EQ(dot(x, x, options), std::inner_product(x.begin(), x.end(), x.begin(), 0.0f));
+  EXPECT_EQ(dot(std::span(y).first(4), y.size() > 4 ? std::span(y).last(4) : std::span(y), options),
+            36);
+  EXPECT_EQ(dot(std::vector<double>{}, std::vector<double>{}, options), 0);
+  EXPECT_REFUSED(Status::invalid_argument, "second: 99 x 1, but the input is 100 x 1",
+                 dot(x, std::span(x).first(99), options));
+  // 3 rows of 4, the second input's a column apart.
+  double rows[3] = {-1, -1, -1};
+  const auto m = counting<double>(12), n = counting<double>(15);
+  HostView second = host_row_major(const_cast<double*>(n.data()), Dtype::f64, 3, 4);
+  second.row_stride = 5;
+  dot(host_row_major(m.data(), Dtype::f64, 3, 4), second, host_vector(rows, Dtype::f64, 3),
+      Axis::each_row, options);
+  for (size_t r = 0; r < 3; ++r)
+    EXPECT_EQ(rows[r], std::inner_product(&m[4 * r], &m[4 * r] + 4, &n[5 * r], 0.0));
 }
 
 TEST_P(HostCalls, LargePageableDataGoesInChunks) {

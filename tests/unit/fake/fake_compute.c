@@ -46,7 +46,9 @@ static void reduce(const trine_reduce* op) {
     const int64_t col_first = op->axis == TRINE_EACH_COLUMN ? r : 0;
     const int64_t col_last = op->axis == TRINE_EACH_COLUMN ? r + 1 : op->input.cols;
     for (int64_t i = row_first; i < row_last; ++i) {
-      for (int64_t j = col_first; j < col_last; ++j) total += read(&op->input, 0, i, j, op->dtype);
+      for (int64_t j = col_first; j < col_last; ++j)
+        total += read(&op->input, 0, i, j, op->dtype) *
+                 (op->map == TRINE_PRODUCT ? read(&op->second, 0, i, j, op->dtype) : 1);
     }
     write(&op->output, 0, r, 0, op->result_dtype, total);
   }

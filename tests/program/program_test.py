@@ -133,6 +133,24 @@ class TestProgram(Program):
         self.run_good("run", "gemm", "--input", *paths, "--output", self.path("r.npy"), "--device", "cpu")
         np.testing.assert_array_equal(np.load(self.path("r.npy")), a @ b)
 
+    def test_run_and_compare_take_the_two_inputs_of_a_product(self):
+        x, y = np.arange(12.0).reshape(3, 4), np.arange(12.0, 24.0).reshape(3, 4)
+        paths = [self.save("x.npy", x), self.save("y.npy", y)]
+        product = ("reduce", "--map", "product", "--input", *paths, "--device", "cpu")
+        self.run_good("run", *product, "--output", self.path("r.npy"))
+        self.assertEqual(np.load(self.path("r.npy")), np.sum(x * y))
+        self.run_good("run", *product, "--axis", "each_row", "--output", self.path("r.npy"))
+        np.testing.assert_array_equal(np.load(self.path("r.npy")), np.sum(x * y, axis=1))
+        self.assertIn("same bits", self.run_good("compare", *product, "--min-time", "0.01"))
+        out = ("--output", self.path("r.npy"))
+        other = self.save("other.npy", y.T.copy())
+        self.refused("run", "reduce", "--input", paths[0], *out, "--map", "product", word="2 inputs")
+        self.refused("run", "reduce", "--input", *paths, *out, word="1 input,")
+        self.refused("run", "reduce", "--input", paths[0], other, *out, "--map", "product", word="one shape")
+        self.refused("compare", "reduce", "--map", "product", "--dtype", "i32", word="f32 and f64")
+        self.refused("compare", "reduce", "--map", "product", "--function", "max", word="sum alone")
+        self.refused("compare", "reduce", "--map", "product", "--input", paths[0], word="two for gemm")
+
     def test_run_auto_says_where_and_why(self):
         a = self.save("a.npy", np.ones(10, dtype=np.float32))
         self.assertIn("auto:", self.run_good("run", "reduce", "--input", a, "--output", self.path("r.npy")))

@@ -25,59 +25,30 @@ const char* missing(const Table& table, std::span<const Slot> slots) {
   return nullptr;
 }
 
-#define TRINE_SLOT(field) \
-  Slot { offsetof(Table, field), #field }
-
+// clang-format off
+#define TRINE_SLOT(field) {offsetof(Table, field), #field},
 const char* missing_function(const trine_backend& table) {
   using Table = trine_backend;
-  static constexpr Slot slots[] = {TRINE_SLOT(name),
-                                   TRINE_SLOT(last_error),
-                                   TRINE_SLOT(device_count),
-                                   TRINE_SLOT(device_describe),
-                                   TRINE_SLOT(device_open),
-                                   TRINE_SLOT(device_close),
-                                   TRINE_SLOT(device_facts),
-                                   TRINE_SLOT(device_native),
-                                   TRINE_SLOT(queue_create),
-                                   TRINE_SLOT(queue_adopt),
-                                   TRINE_SLOT(queue_destroy),
-                                   TRINE_SLOT(queue_native),
-                                   TRINE_SLOT(queue_flush),
-                                   TRINE_SLOT(queue_wait),
-                                   TRINE_SLOT(queue_query),
-                                   TRINE_SLOT(queue_wait_event),
-                                   TRINE_SLOT(event_create),
-                                   TRINE_SLOT(event_destroy),
-                                   TRINE_SLOT(event_record),
-                                   TRINE_SLOT(event_signal),
-                                   TRINE_SLOT(event_query),
-                                   TRINE_SLOT(event_wait),
-                                   TRINE_SLOT(event_notify),
-                                   TRINE_SLOT(event_elapsed),
-                                   TRINE_SLOT(buffer_allocate),
-                                   TRINE_SLOT(buffer_adopt),
-                                   TRINE_SLOT(buffer_wrap),
-                                   TRINE_SLOT(buffer_free),
-                                   TRINE_SLOT(buffer_facts),
-                                   TRINE_SLOT(copy),
-                                   TRINE_SLOT(fill),
-                                   TRINE_SLOT(rungs),
-                                   TRINE_SLOT(refuses),
-                                   TRINE_SLOT(choose),
-                                   TRINE_SLOT(workspace_bytes),
-                                   TRINE_SLOT(launch)};
+  static constexpr Slot slots[] = {
+    TRINE_SLOT(name) TRINE_SLOT(last_error)
+    TRINE_DEVICE_FUNCTIONS(TRINE_SLOT)
+    TRINE_QUEUE_FUNCTIONS(TRINE_SLOT)
+    TRINE_BUFFER_FUNCTIONS(TRINE_SLOT)
+    TRINE_OPERATION_FUNCTIONS(TRINE_SLOT)
+  };
   return missing(table, slots);
 }
 
 const char* missing_function(const trine_pack& table) {
   using Table = trine_pack;
   static constexpr Slot slots[] = {
-      TRINE_SLOT(name),    TRINE_SLOT(backend),         TRINE_SLOT(last_error), TRINE_SLOT(rungs),
-      TRINE_SLOT(refuses), TRINE_SLOT(workspace_bytes), TRINE_SLOT(launch)};
+    TRINE_SLOT(name) TRINE_SLOT(backend) TRINE_SLOT(last_error) TRINE_SLOT(rungs)
+    TRINE_SLOT(refuses) TRINE_SLOT(workspace_bytes) TRINE_SLOT(launch)
+  };
   return missing(table, slots);
 }
-
 #undef TRINE_SLOT
+// clang-format on
 
 template <class Table>
 std::string accept_table(const Table* foreign, Table& ours) {

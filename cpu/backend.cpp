@@ -71,25 +71,20 @@ trine_status device_native(trine_device*, void** native_device, void** native_co
 // --- Table -----------------------------------------------------------------------------------
 
 const trine_backend& table() {
-  static const trine_backend backend = [] {
-    trine_backend t{};
-    t.size = sizeof t;
-    t.version = TRINE_ABI_VERSION;
-    t.name = "cpu";
-    t.build = cpu_build_line();
-    t.last_error = kit::last_error;
-    t.device_count = device_count;
-    t.device_describe = device_describe;
-    t.device_open = device_open;
-    t.device_close = device_close;
-    t.device_facts = device_facts;
-    t.device_native = device_native;
-    fill_queue_table(t);
-    fill_buffer_table(t);
-    fill_operation_table(t);
-    return t;
+  static const trine_backend filled = [] {
+    trine_backend table{};
+    table.size = sizeof table;
+    table.version = TRINE_ABI_VERSION;
+    table.name = "cpu";
+    table.build = cpu_build_line();
+    table.last_error = kit::last_error;
+    TRINE_DEVICE_FUNCTIONS(TRINE_SET)
+    fill_queue_table(table);
+    fill_buffer_table(table);
+    fill_operation_table(table);
+    return table;
   }();
-  return backend;
+  return filled;
 }
 
 }  // namespace

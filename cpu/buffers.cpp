@@ -119,13 +119,7 @@ trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::u
 }  // namespace
 
 void fill_buffer_table(trine_backend& table) {
-  table.buffer_allocate = buffer_allocate;
-  table.buffer_adopt = buffer_adopt;
-  table.buffer_wrap = buffer_wrap;
-  table.buffer_free = buffer_free;
-  table.buffer_facts = buffer_facts;
-  table.copy = copy;
-  table.fill = fill;
+  TRINE_BUFFER_FUNCTIONS(TRINE_SET)
   table.fill_view = fill_view;
 }
 

@@ -132,12 +132,6 @@ trine_status launch(trine_queue* queue, const trine_selection* selection, const 
 
 }  // namespace
 
-void fill_operation_table(trine_backend& table) {
-  table.rungs = rungs;
-  table.refuses = refuses;
-  table.choose = choose;
-  table.workspace_bytes = workspace_bytes;
-  table.launch = launch;
-}
+void fill_operation_table(trine_backend& table) { TRINE_OPERATION_FUNCTIONS(TRINE_SET) }
 
 }  // namespace trine::cpu

@@ -1,4 +1,5 @@
 // Queues and events of the contract, over the executor.
+#include "backends/kit/border.hpp"
 #include "handles.hpp"
 
 namespace trine::cpu {
@@ -186,23 +187,8 @@ trine_status event_elapsed(trine_event* start, trine_event* stop, double* second
 }  // namespace
 
 void fill_queue_table(trine_backend& table) {
-  table.queue_create = queue_create;
-  table.queue_adopt = queue_adopt;
-  table.queue_destroy = queue_destroy;
-  table.queue_native = queue_native;
-  table.queue_flush = queue_flush;
-  table.queue_wait = queue_wait;
-  table.queue_query = queue_query;
-  table.queue_wait_event = queue_wait_event;
+  TRINE_QUEUE_FUNCTIONS(TRINE_SET)
   table.queue_call = queue_call;
-  table.event_create = event_create;
-  table.event_destroy = event_destroy;
-  table.event_record = event_record;
-  table.event_signal = event_signal;
-  table.event_query = event_query;
-  table.event_wait = event_wait;
-  table.event_notify = event_notify;
-  table.event_elapsed = event_elapsed;
 }
 
 }  // namespace trine::cpu

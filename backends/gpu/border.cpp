@@ -299,42 +299,42 @@ trine_status fill_view(trine_queue* queue, const trine_view* view, const void* p
 
 // --- Operations ---------------------------------------------------------------------------------
 
-const trine_rung* rungs_of(uint32_t operation, int32_t* count, uint32_t* stride) {
+const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   const Ladder* ladder = ladder_of(the_driver->id, operation);
   *stride = sizeof(trine_rung);
   *count = ladder ? ladder->count : 0;
   return ladder ? ladder->rungs : nullptr;
 }
 
-trine_status refuses_call(trine_device* device, const trine_selection* selection,
-                          const trine_call* call, char* reason, size_t reason_bytes) {
+trine_status refuses(trine_device* device, const trine_selection* selection, const trine_call* call,
+                     char* reason, size_t reason_bytes) {
   return guard([&] {
-    return refuses(usable(device), known(selection, "selection"), known(call, "call"), reason,
-                   reason_bytes);
+    return gpu::refuses(usable(device), known(selection, "selection"), known(call, "call"), reason,
+                        reason_bytes);
   });
 }
-trine_status choose_rung(trine_device* device, const trine_call* call, trine_selection* selection) {
+trine_status choose(trine_device* device, const trine_call* call, trine_selection* selection) {
   return guard([&] {
     trine_selection ours{};
     ours.size = sizeof ours;
-    choose(usable(device), known(call, "call"), ours);
+    gpu::choose(usable(device), known(call, "call"), ours);
     kit::give(ours, &some(selection, "selection"));
   });
 }
-trine_status workspace_of(trine_device* device, const trine_selection* selection,
-                          const trine_call* call, uint64_t* bytes) {
+trine_status workspace_bytes(trine_device* device, const trine_selection* selection,
+                             const trine_call* call, uint64_t* bytes) {
   return guard([&] {
     some(bytes, "bytes") =
-        workspace_bytes(usable(device), known(selection, "selection"), known(call, "call"));
+        gpu::workspace_bytes(usable(device), known(selection, "selection"), known(call, "call"));
   });
 }
-trine_status launch_call(trine_queue* queue, const trine_selection* selection,
-                         const trine_call* call, const trine_workspace* workspace) {
+trine_status launch(trine_queue* queue, const trine_selection* selection, const trine_call* call,
+                    const trine_workspace* workspace) {
   return guard([&] {
     trine_workspace ours{};
     if (workspace) ours = known(workspace, "workspace");
-    launch(usable(queue), known(selection, "selection"), known(call, "call"),
-           workspace && ours.bytes ? &ours : nullptr);
+    gpu::launch(usable(queue), known(selection, "selection"), known(call, "call"),
+                workspace && ours.bytes ? &ours : nullptr);
   });
 }
 
@@ -349,52 +349,22 @@ void check_limit(const trine_device& on, uint64_t bytes) {
 
 const trine_backend* backend_of(const Driver& driver) {
   the_driver = &driver;
-  static const trine_backend table = [] {
-    trine_backend t{};
-    t.size = sizeof t;
-    t.version = TRINE_ABI_VERSION;
-    t.name = the_driver->name;
-    t.build = the_driver->build;
-    t.last_error = kit::last_error;
-    t.device_count = device_count;
-    t.device_describe = device_describe;
-    t.device_open = device_open;
-    t.device_close = device_close;
-    t.device_facts = device_facts;
-    t.device_native = device_native;
-    t.queue_create = queue_create;
-    t.queue_adopt = queue_adopt;
-    t.queue_destroy = queue_destroy;
-    t.queue_native = queue_native;
-    t.queue_flush = queue_flush;
-    t.queue_wait = queue_wait;
-    t.queue_query = queue_query;
-    t.queue_wait_event = queue_wait_event;
-    t.event_create = event_create;
-    t.event_destroy = event_destroy;
-    t.event_record = event_record;
-    t.event_signal = event_signal;
-    t.event_query = event_query;
-    t.event_wait = event_wait;
-    t.event_notify = event_notify;
-    t.event_elapsed = event_elapsed;
-    t.buffer_allocate = buffer_allocate;
-    t.buffer_adopt = buffer_adopt;
-    t.buffer_wrap = buffer_wrap;
-    t.buffer_free = buffer_free;
-    t.buffer_facts = buffer_facts;
-    t.copy = copy;
-    t.fill = fill;
-    t.rungs = rungs_of;
-    t.refuses = refuses_call;
-    t.choose = choose_rung;
-    t.workspace_bytes = workspace_of;
-    t.launch = launch_call;
-    t.queue_allocate = queue_allocate;
-    t.fill_view = fill_view;
-    return t;
+  static const trine_backend filled = [] {
+    trine_backend table{};
+    table.size = sizeof table;
+    table.version = TRINE_ABI_VERSION;
+    table.name = the_driver->name;
+    table.build = the_driver->build;
+    table.last_error = kit::last_error;
+    TRINE_DEVICE_FUNCTIONS(TRINE_SET)
+    TRINE_QUEUE_FUNCTIONS(TRINE_SET)
+    TRINE_BUFFER_FUNCTIONS(TRINE_SET)
+    TRINE_OPERATION_FUNCTIONS(TRINE_SET)
+    table.queue_allocate = queue_allocate;
+    table.fill_view = fill_view;
+    return table;
   }();
-  return &table;
+  return &filled;
 }
 
 }  // namespace trine::gpu

@@ -50,3 +50,18 @@ const T* element(const T* array, std::size_t index, std::size_t stride) noexcept
 }
 
 }  // namespace trine::kit
+
+/// The functions that every backend's table has, by what they are about. A backend whose functions have the
+/// fields' names sets them by TRINE_SET of a table called `table`; the registry looks for each.
+// clang-format off
+#define TRINE_DEVICE_FUNCTIONS(X) \
+  X(device_count) X(device_describe) X(device_open) X(device_close) X(device_facts) X(device_native)
+#define TRINE_QUEUE_FUNCTIONS(X) \
+  X(queue_create) X(queue_adopt) X(queue_destroy) X(queue_native) X(queue_flush) X(queue_wait) \
+  X(queue_query) X(queue_wait_event) X(event_create) X(event_destroy) X(event_record) \
+  X(event_signal) X(event_query) X(event_wait) X(event_notify) X(event_elapsed)
+#define TRINE_BUFFER_FUNCTIONS(X) \
+  X(buffer_allocate) X(buffer_adopt) X(buffer_wrap) X(buffer_free) X(buffer_facts) X(copy) X(fill)
+#define TRINE_OPERATION_FUNCTIONS(X) X(rungs) X(refuses) X(choose) X(workspace_bytes) X(launch)
+#define TRINE_SET(field) table.field = field;
+// clang-format on

@@ -46,7 +46,7 @@ std::vector<std::string> modules_of(const std::string& folder) {
     if (const fs::path path = fs::path(folder) / entry->d_name; is_module(path))
       paths.push_back(path.string());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 
@@ -119,7 +119,7 @@ Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folder
   for (const std::string& folder : folders_) searched += (searched.empty() ? "" : ", ") + folder;
   for (const char* name : {"cpu", "opencl", "cuda"}) {
     const auto named = [&](const Absent& entry) { return entry.name == name; };
-    if (find_unlocked(name) || std::any_of(absent_.begin(), absent_.end(), named)) continue;
+    if (find_unlocked(name) || std::ranges::any_of(absent_, named)) continue;
     const std::string file = std::string("trine_") + name + ".so";
     note(name, folders_.empty() ? file : folders_.back() + "/" + file,
          "not installed: there is no " + file + " in " +

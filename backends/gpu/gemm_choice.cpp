@@ -15,8 +15,8 @@ bool has_wide_vectors(const trine_device_facts& facts) {
   constexpr const char* kWide[] = {"avx512",  "cascadelake", "cooperlake", "cannonlake",
                                    "icelake", "tigerlake",   "rocketlake", "sapphirerapids",
                                    "emerald", "granite",     "znver4",     "znver5"};
-  return std::any_of(std::begin(kWide), std::end(kWide),
-                     [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
+  return std::ranges::any_of(
+      kWide, [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
 }
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that

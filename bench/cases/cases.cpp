@@ -119,14 +119,13 @@ std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
     Problem sizeless = problem;
     sizeless.size = {};
     const std::string name = to_string(sizeless);
-    const auto at = std::find(names.begin(), names.end(), name) - names.begin();
+    const auto at = std::ranges::find(names, name) - names.begin();
     if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
     groups[size_t(at)].push_back(std::move(problem));
   }
   for (std::vector<Problem>& group : groups)
-    std::stable_sort(group.begin(), group.end(), [](const Problem& a, const Problem& b) {
-      return footprint(a) < footprint(b);
-    });
+    std::ranges::stable_sort(
+        group, [](const Problem& a, const Problem& b) { return footprint(a) < footprint(b); });
   return groups;
 }
 

@@ -58,7 +58,7 @@ double above(const std::vector<double>& differences, double margin) {
 /// From the differences whose number above a margin is as rare as `count` says.
 Shift shift_of(std::vector<double> differences, const std::vector<double>& count, double margin,
                double confidence) {
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   Shift shift;
   shift.estimate = median(differences);
   shift.slower = at_least(count, above(differences, margin));
@@ -102,8 +102,7 @@ Shift shift_of_pairs(const std::vector<double>& base, const std::vector<double>&
 std::vector<double> holm(const std::vector<double>& probabilities) {
   std::vector<size_t> order(probabilities.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return probabilities[a] < probabilities[b]; });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return probabilities[a] < probabilities[b]; });
   std::vector<double> corrected(probabilities.size());
   double least = 0;
   for (size_t rank = 0; rank < order.size(); ++rank) {

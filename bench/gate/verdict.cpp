@@ -197,11 +197,10 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
     if (!before.contains(key) && (!has_single(before, key) || result.wrong()))
       all.push_back(pair_of(key, nullptr, &result));
   if (in_turns(base, next)) set_pairs(all, base, next);
-  if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
-        return has_shift(c) || c.verdict == Verdict::failed;
-      }))
+  if (std::ranges::none_of(
+          all, [](const Comparison& c) { return has_shift(c) || c.verdict == Verdict::failed; }))
     throw Refusal("there is no case with figures in both files");
-  if (std::none_of(all.begin(), all.end(), [](const Comparison& c) {
+  if (std::ranges::none_of(all, [](const Comparison& c) {
         return c.verdict == Verdict::failed ||
                (has_shift(c) && c.base.size() > 1 && c.next.size() > 1);
       }))
@@ -262,7 +261,7 @@ void judge(std::vector<Comparison>& all, double margin) {
 }
 
 int gate_code(const std::vector<Comparison>& all, double margin, bool allow_missing) {
-  const auto any = [&](auto is) { return std::any_of(all.begin(), all.end(), is); };
+  const auto any = [&](auto is) { return std::ranges::any_of(all, is); };
   if (any([](const Comparison& c) {
         return c.verdict == Verdict::slower || c.verdict == Verdict::failed;
       }))

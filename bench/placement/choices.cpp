@@ -121,7 +121,7 @@ std::vector<Problem> tuned_calls(const Device& device) {
   const std::vector<Problem> kinds = calibrated_calls();
   for (const Tuned& row : tuning(device).rows) {
     if (row.rung.empty()) continue;
-    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Problem& problem) {
+    const auto kind = std::ranges::find_if(kinds, [&](const Problem& problem) {
       return kind_of(tuned_call(problem)) == kind_of(row.call);
     });
     if (kind == kinds.end()) continue;

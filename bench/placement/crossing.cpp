@@ -17,7 +17,7 @@ constexpr Where kMemories[] = {Where::device, Where::host, Where::host_pinned,
 constexpr const char* kMemoryWords[] = {"resident", "pageable", "pinned", "pipelined"};
 
 const char* memory_word(Where where) {
-  return kMemoryWords[std::find(std::begin(kMemories), std::end(kMemories), where) - kMemories];
+  return kMemoryWords[std::ranges::find(kMemories, where) - kMemories];
 }
 
 std::string kind_text(const Crossing& c) {
@@ -79,8 +79,7 @@ void print_crossings(const std::vector<Crossing>& crossings) {
   using Row = std::map<Where, std::string>;
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const Crossing& c : crossings)
-    if (std::find(pairs.begin(), pairs.end(), pair_of(c)) == pairs.end())
-      pairs.push_back(pair_of(c));
+    if (std::ranges::find(pairs, pair_of(c)) == pairs.end()) pairs.push_back(pair_of(c));
   for (const auto& pair : pairs) {
     std::vector<std::pair<std::string, Row>> rows;  // in the order of their first crossing
     for (const Crossing& c : crossings) {
@@ -90,10 +89,9 @@ void print_crossings(const std::vector<Crossing>& crossings) {
       text += (text.empty() ? "" : ", ") + cell(c);
     }
     // Where both compute in the host's memory, it is the same every time.
-    const bool alike = std::all_of(rows.begin(), rows.end(), [](auto& row) {
-      return std::all_of(std::begin(kMemories), std::end(kMemories), [&](Where where) {
-        return row.second[where] == row.second[Where::device];
-      });
+    const bool alike = std::ranges::all_of(rows, [](auto& row) {
+      return std::ranges::all_of(
+          kMemories, [&](Where where) { return row.second[where] == row.second[Where::device]; });
     });
     std::vector<std::vector<std::string>> table{{"faster device"}};
     if (alike)

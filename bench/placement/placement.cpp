@@ -236,10 +236,10 @@ std::vector<PlacementOutcome> check_placement(const std::vector<Device>& devices
 std::string always_text(const std::vector<PlacementOutcome>& outcomes) {
   std::string text;
   bool as_well = false;
-  const auto placed = std::count_if(outcomes.begin(), outcomes.end(),
-                                    [](const auto& outcome) { return outcome.loss <= kClose; });
+  const auto placed =
+      std::ranges::count_if(outcomes, [](const auto& outcome) { return outcome.loss <= kClose; });
   for (size_t device = 0; !outcomes.empty() && device < outcomes[0].seconds.size(); ++device) {
-    const auto right = std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+    const auto right = std::ranges::count_if(outcomes, [&](const auto& outcome) {
       double best = outcome.seconds[0].second;
       for (const auto& [id, seconds] : outcome.seconds) best = std::min(best, seconds);
       return outcome.seconds[device].second <= (1 + kClose) * best;
@@ -281,7 +281,7 @@ bool report_placement(const std::vector<PlacementOutcome>& outcomes, const Place
   if (predictions != 0)
     std::printf("Predictions were off by a factor of %.2f in the geometric mean.\n",
                 std::exp(error / double(predictions)));
-  std::sort(worst.begin(), worst.end(), [](auto* a, auto* b) { return a->loss > b->loss; });
+  std::ranges::sort(worst, [](auto* a, auto* b) { return a->loss > b->loss; });
   std::vector<std::vector<std::string>> table{
       {"worst cases", "chosen", "loss", "took", "predicted"}};
   for (size_t i = 0; i < std::min<size_t>(worst.size(), 10); ++i)

@@ -101,8 +101,7 @@ const SourceDocument* find_document(std::string_view number) {
 }
 
 bool is_one_of(const Table& table, const std::vector<Operation>& operations) {
-  return std::find(operations.begin(), operations.end(), table.lines[0].problem.operation) !=
-         operations.end();
+  return std::ranges::find(operations, table.lines[0].problem.operation) != operations.end();
 }
 
 std::string_view heading(Figure figure) {

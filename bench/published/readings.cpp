@@ -17,8 +17,7 @@ double or_none(double value) { return value > 0 ? value : kNone; }
 std::vector<std::string> each_once(const Table& table, std::string Line::*word) {
   std::vector<std::string> words;
   for (const Line& line : table.lines)
-    if (std::find(words.begin(), words.end(), line.*word) == words.end())
-      words.push_back(line.*word);
+    if (std::ranges::find(words, line.*word) == words.end()) words.push_back(line.*word);
   return words;
 }
 
@@ -199,9 +198,8 @@ Readings speed_ups(const Table& table, const std::vector<Measured>& measured) {
     const Measured* best = largest(
         measured, [&](const Line& line) { return line.label == label && line.column != first; });
     const Measured* base = at(measured, label, first);
-    const auto of_first =
-        std::find_if(table.lines.begin(), table.lines.end(),
-                     [&](const Line& line) { return line.label == label && line.column == first; });
+    const auto of_first = std::ranges::find_if(
+        table.lines, [&](const Line& line) { return line.label == label && line.column == first; });
     readings.rows.push_back(reading(label, best,
                                     {published_best(table, label, first) / published_of(*of_first)},
                                     {seconds_of(base) / seconds_of(best)}));

@@ -122,9 +122,8 @@ std::vector<const Group*> leading(const Runs& runs, const std::vector<Group>& gr
     return devices(runs, group).size() * sizes(group, &Row::is_default).size();
   };
   for (const Group& group : groups) {
-    const auto same = std::find_if(found.begin(), found.end(), [&](const Group* other) {
-      return other->operation == group.operation;
-    });
+    const auto same = std::ranges::find_if(
+        found, [&](const Group* other) { return other->operation == group.operation; });
     if (same == found.end())
       found.push_back(&group);
     else if (extent(group) > extent(**same))

@@ -60,7 +60,7 @@ void sort_rows(Group& group) {
     const size_t place = places.try_emplace({e.host, e.device}, places.size()).first->second;
     keys[&e] = {place, group.x(e), e.vendor(), e.rung_index};
   }
-  std::stable_sort(group.rows.begin(), group.rows.end(), [&](const Row& a, const Row& b) {
+  std::ranges::stable_sort(group.rows, [&](const Row& a, const Row& b) {
     return keys.at(&a.any()) < keys.at(&b.any());
   });
   for (size_t begin = 0; begin < group.rows.size();) {
@@ -82,8 +82,7 @@ bool is_cube(const Entry& e) {
 }
 
 bool all_cubes(const Group& group) {
-  return std::all_of(group.rows.begin(), group.rows.end(),
-                     [](const Row& row) { return is_cube(row.any()); });
+  return std::ranges::all_of(group.rows, [](const Row& row) { return is_cube(row.any()); });
 }
 
 }  // namespace
@@ -96,9 +95,8 @@ bool Row::good() const {
 }
 
 Method common_method(std::span<const Row> rows, const Filter& wanted) {
-  const bool sustained = std::all_of(rows.begin(), rows.end(), [&](const Row& r) {
-    return !r.good() || !wanted(r) || r.sustained != nullptr;
-  });
+  const bool sustained = std::ranges::all_of(
+      rows, [&](const Row& r) { return !r.good() || !wanted(r) || r.sustained != nullptr; });
   return sustained ? &Row::sustained : &Row::single;
 }
 
@@ -129,8 +127,7 @@ std::vector<Group> groups(const Runs& runs) {
   std::vector<Group> all;
   for (const Entry& e : runs.results) {
     const std::string title = e.group();
-    auto found =
-        std::find_if(all.begin(), all.end(), [&](const Group& g) { return g.title == title; });
+    auto found = std::ranges::find_if(all, [&](const Group& g) { return g.title == title; });
     if (found == all.end())
       found = all.insert(all.end(), Group{.title = title,
                                           .operation = e.problem.operation,
@@ -163,7 +160,7 @@ std::vector<std::string> devices(const Runs& runs, const Group& group) {
   std::vector<std::string> names;
   for (const Row& row : group.rows) {
     const std::string name = runs.device(row.any().host, row.any().device);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -172,7 +169,7 @@ std::vector<double> sizes(const Group& group, const Filter& wanted) {
   std::vector<double> found;
   for (const Row& row : group.rows)
     if (wanted(row)) found.push_back(group.x(row.any()));
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }

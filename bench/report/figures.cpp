@@ -9,15 +9,14 @@ namespace trine::bench::report {
 namespace {
 
 bool worth_drawing(const Figure& figure) {
-  return std::any_of(figure.series.begin(), figure.series.end(),
-                     [](const Series& s) { return s.data.size() > 1; });
+  return std::ranges::any_of(figure.series, [](const Series& s) { return s.data.size() > 1; });
 }
 
 /// Marks the break-even points of resident data between devices whose curves the picture has, and says so.
 void mark_break_evens(const Runs& runs, const Group& group, Figure& figure) {
   const auto drawn = [&](const std::string& device) {
-    return std::any_of(figure.series.begin(), figure.series.end(),
-                       [&](const Series& series) { return series.label == device; });
+    return std::ranges::any_of(figure.series,
+                               [&](const Series& series) { return series.label == device; });
   };
   for (const Extra* extra : break_evens(runs, group, "resident")) {
     const ordered_json& c = extra->value;
@@ -42,7 +41,7 @@ Figure ladder_bars(Figure figure, const Group& group, const std::string& device,
   std::map<double, size_t> rungs;
   for (const Series& series : figure.series)
     for (const Point& p : series.data) ++rungs[p.x];
-  const auto most = std::max_element(rungs.begin(), rungs.end(), [](const auto& a, const auto& b) {
+  const auto most = std::ranges::max_element(rungs, [](const auto& a, const auto& b) {
     return std::pair(a.second, a.first) < std::pair(b.second, b.first);
   });
   const auto of_size = [&](const Row& r) { return here(r) && group.x(r.any()) == most->first; };
@@ -94,13 +93,12 @@ std::vector<std::string> rungs_of(const Runs& runs, const Group& group, const st
   std::vector<const Entry*> all;
   for (const Row& row : group.rows)
     if (row.good() && device_of(runs, row) == device) all.push_back(&row.any());
-  std::stable_sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) {
+  std::ranges::stable_sort(all, [](const Entry* a, const Entry* b) {
     return std::pair(a->vendor(), a->rung_index) < std::pair(b->vendor(), b->rung_index);
   });
   std::vector<std::string> names;
   for (const Entry* e : all)
-    if (std::find(names.begin(), names.end(), e->rung_name) == names.end())
-      names.push_back(e->rung_name);
+    if (std::ranges::find(names, e->rung_name) == names.end()) names.push_back(e->rung_name);
   return names;
 }
 
@@ -118,7 +116,7 @@ std::vector<Figure> overview(const Runs& runs, const Group& group, Palette& pale
                     "names none; peers dashed.",
                 .x = size_axis(group),
                 .y = rate_axis(group, method)};
-  const bool any = std::any_of(group.rows.begin(), group.rows.end(), std::mem_fn(&Row::is_default));
+  const bool any = std::ranges::any_of(group.rows, std::mem_fn(&Row::is_default));
   if (!any) figure.note = "The fastest rung of each device at each size; peers dashed.";
   for (const std::string& name : devices(runs, group)) {
     const int slot = palette.devices.of(name);
@@ -199,7 +197,7 @@ std::vector<Figure> ladder(const Runs& runs, const Group& group, const std::stri
     return best(group, method, [&](const Row& r) { return here(r) && r.any().rung_name == rung; });
   };
   // One own rung and its peers are in the overview.
-  if (std::count_if(rungs.begin(), rungs.end(), [&](const std::string& rung) {
+  if (std::ranges::count_if(rungs, [&](const std::string& rung) {
         return fastest(rung) && !fastest(rung)->vendor();
       }) < 2)
     return {};
@@ -213,8 +211,8 @@ std::vector<Figure> ladder(const Runs& runs, const Group& group, const std::stri
     series.dashed = fastest(rung) && fastest(rung)->vendor();
     add_if_any(figure, std::move(series));
   }
-  const auto swept = std::count_if(figure.series.begin(), figure.series.end(),
-                                   [](const Series& series) { return series.data.size() > 1; });
+  const auto swept = std::ranges::count_if(
+      figure.series, [](const Series& series) { return series.data.size() > 1; });
   if (2 * swept > long(figure.series.size())) return {figure};
   return {ladder_bars(std::move(figure), group, device, palette.devices.of(device), here)};
 }

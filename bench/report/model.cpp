@@ -101,8 +101,9 @@ Cell plain_cell(std::optional<double> value) {
 Table dense(Table table) {
   std::vector<size_t> kept;
   for (size_t c = 0; c < table.head.size(); ++c)
-    if (std::any_of(table.rows.begin(), table.rows.end(),
-                    [&](const auto& row) { return !row[c].text.empty() && row[c].text != "-"; }))
+    if (std::ranges::any_of(table.rows, [&](const auto& row) {
+          return !row[c].text.empty() && row[c].text != "-";
+        }))
       kept.push_back(c);
   const auto pick = [&](const auto& all) {
     std::remove_cvref_t<decltype(all)> some;
@@ -115,7 +116,7 @@ Table dense(Table table) {
 }
 
 int Slots::of(const std::string& name) {
-  const auto found = std::find(names_.begin(), names_.end(), name);
+  const auto found = std::ranges::find(names_, name);
   if (found != names_.end()) return int(found - names_.begin());
   names_.push_back(name);
   return int(names_.size()) - 1;

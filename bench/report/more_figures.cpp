@@ -132,7 +132,7 @@ std::string overlap_note(const ordered_json& timeline) {
 std::vector<std::string> devices_of(const Runs& runs, size_t host) {
   std::vector<std::string> names;
   for (const Entry& e : runs.results)
-    if (e.host == host && std::find(names.begin(), names.end(), e.device) == names.end())
+    if (e.host == host && std::ranges::find(names, e.device) == names.end())
       names.push_back(e.device);
   return names;
 }
@@ -191,10 +191,9 @@ std::vector<Figure> phases(const Runs& runs, const Group& group) {
       if (e->verified && e->total && *e->total > 0) by_size[group.x(*e)].push_back(e);
   if (by_size.empty()) return {};
   // The largest of the sizes with the most bars.
-  const auto most =
-      std::max_element(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.second.size(), a.first) < std::pair(b.second.size(), b.first);
-      });
+  const auto most = std::ranges::max_element(by_size, [](const auto& a, const auto& b) {
+    return std::pair(a.second.size(), a.first) < std::pair(b.second.size(), b.first);
+  });
   const std::vector<const Entry*>& bars = most->second;
   Figure figure{
       .kind = Figure::Kind::stack,
@@ -242,7 +241,7 @@ std::vector<Figure> timelines(const Runs& runs) {
     for (const ordered_json& span : t.value("spans", ordered_json::array())) {
       const std::string lane = text_of(span, "lane");
       auto& names = figure.y.names;
-      auto found = std::find(names.begin(), names.end(), lane);
+      auto found = std::ranges::find(names, lane);
       if (found == names.end()) {
         found = names.insert(names.end(), lane);
         figure.series.push_back({.label = lane, .slot = lane_slot(lane)});

@@ -38,7 +38,7 @@ std::vector<std::string> values_of(const Group& group, const std::string& key,
     const std::string value = row.any().parameter(key);
     if (row.good() && wanted(row) && !value.empty()) values.push_back(value);
   }
-  std::sort(values.begin(), values.end(), parameter_less);
+  std::ranges::sort(values, parameter_less);
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
@@ -82,9 +82,8 @@ std::string most_measured(const Group& group, Method method, const std::string& 
     measured.places.emplace(e->parameter(key), group.x(*e));
     measured.fastest = std::max(measured.fastest, e->rate);
   }
-  const auto most = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.second.key() < b.second.key();
-  });
+  const auto most = std::ranges::max_element(
+      all, [](const auto& a, const auto& b) { return a.second.key() < b.second.key(); });
   return most == all.end() ? std::string() : most->first;
 }
 
@@ -111,8 +110,8 @@ Figure against_parameter(const Group& group, const Fixed& held) {
   const std::vector<double> all = sizes(group, held.wanted);
   // Those with the most values: at a size of one value there is nothing to compare.
   const auto values_at = [&](double size) {
-    return std::count_if(held.values.begin(), held.values.end(),
-                         [&](const std::string& value) { return at(size, value) != nullptr; });
+    return std::ranges::count_if(
+        held.values, [&](const std::string& value) { return at(size, value) != nullptr; });
   };
   std::ptrdiff_t most = 0;
   for (const double size : all) most = std::max(most, values_at(size));
@@ -206,7 +205,7 @@ std::vector<Figure> parameters(const Runs& runs, const Group& group, const std::
     const auto here = [&](const Row& r) {
       return r.good() && device_of(runs, r) == device && r.any().rung_name == rung;
     };
-    const Entry& any = std::find_if(group.rows.begin(), group.rows.end(), here)->any();
+    const Entry& any = std::ranges::find_if(group.rows, here)->any();
     for (const auto& [key, value] : any.parameters) {
       const bool threads = key == "threads" && group.operation == Operation::reduce;
       const Method method = threads ? &Row::single : common_method(group.rows, here);

@@ -120,9 +120,8 @@ bool same_machine(const Host& a, const Host& b) {
 
 /// The host that the file is of; what it knows of the devices is added there.
 size_t place_of(Runs& all, Host found, bool apart) {
-  const auto same = std::find_if(all.hosts.begin(), all.hosts.end(), [&](const Host& host) {
-    return !apart && same_machine(host, found);
-  });
+  const auto same = std::ranges::find_if(
+      all.hosts, [&](const Host& host) { return !apart && same_machine(host, found); });
   if (same == all.hosts.end()) {
     all.hosts.push_back(std::move(found));
     return all.hosts.size() - 1;
@@ -321,7 +320,7 @@ Runs read(const std::vector<std::string>& paths, bool apart) {
   std::vector<std::pair<std::string, ordered_json>> files;
   files.reserve(paths.size());
   for (const std::string& path : paths) files.emplace_back(path, parse(path));
-  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(files, [](const auto& a, const auto& b) {
     return text_of(a.second, "date") < text_of(b.second, "date");
   });
   Runs all;

@@ -77,8 +77,7 @@ std::string summary(const Runs& runs) {
   text += fmt::format("{} results: {} verified", runs.results.size(), verified);
   if (wrong > 0) text += fmt::format(", {} WRONG", wrong);
   if (skipped > 0) text += fmt::format(", {} refused", skipped);
-  const bool partial =
-      std::any_of(runs.hosts.begin(), runs.hosts.end(), [](const Host& h) { return h.partial; });
+  const bool partial = std::ranges::any_of(runs.hosts, [](const Host& h) { return h.partial; });
   return text + (partial ? ". A run ended early: the results are partial." : ".");
 }
 
@@ -115,8 +114,7 @@ Model model_of(const Runs& runs) {
   detail("Published figures", {}, published_tables(runs));
   detail("Refused", {}, {unverified_table(runs, true)});
   Section hosts{.title = "Hosts and devices", .text = {}};
-  if (std::any_of(runs.hosts.begin(), runs.hosts.end(),
-                  [](const Host& host) { return host.files.size() > 1; }))
+  if (std::ranges::any_of(runs.hosts, [](const Host& host) { return host.files.size() > 1; }))
     hosts.text =
         "Of a case that several files of one host have, the latest counts; --apart tells them "
         "apart.";

@@ -24,7 +24,7 @@ Cell field(const ordered_json& object, const char* key) {
 std::string joined(const std::vector<std::string>& words) {
   std::vector<std::string> once;
   for (const std::string& w : words)
-    if (std::find(once.begin(), once.end(), w) == once.end()) once.push_back(w);
+    if (std::ranges::find(once, w) == once.end()) once.push_back(w);
   return fmt::format("{}", fmt::join(once, ", "));
 }
 
@@ -34,7 +34,7 @@ Cell verified_cell(const Entry& e) {
 
 std::string range_text(const std::vector<double>& of) {
   if (of.empty()) return "-";
-  const auto [low, high] = std::minmax_element(of.begin(), of.end());
+  const auto [low, high] = std::ranges::minmax_element(of);
   return *high <= 0 ? "-" : fmt::format("{} – {}", time_text(*low), time_text(*high));
 }
 
@@ -206,8 +206,8 @@ Table phases_table(const Runs& runs, const Group& group) {
       }
       table.rows.push_back(cells);
     }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const auto& a, const auto& b) { return a[1].text < b[1].text; });
+  std::ranges::stable_sort(table.rows,
+                           [](const auto& a, const auto& b) { return a[1].text < b[1].text; });
   return dense(table);
 }
 

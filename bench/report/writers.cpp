@@ -91,10 +91,10 @@ void write_table(std::ostream& out, const Table& table) {
   line(table.head, markdown_text);
   std::vector<std::string> rule;
   for (size_t c = 0; c < table.head.size(); ++c)
-    rule.emplace_back(std::any_of(table.rows.begin(), table.rows.end(),
-                                  [c](const auto& row) { return row[c].value.has_value(); })
-                          ? "--:"
-                          : "---");
+    rule.emplace_back(
+        std::ranges::any_of(table.rows, [c](const auto& row) { return row[c].value.has_value(); })
+            ? "--:"
+            : "---");
   line(rule, [](const std::string& text) { return text; });
   for (const auto& row : table.rows)
     line(row, [](const Cell& cell) {

@@ -25,7 +25,7 @@ double quantile(const std::vector<double>& sorted, double q) {
 }
 
 std::vector<double> sorted(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values;
 }
 
@@ -134,8 +134,7 @@ Samples measure(const std::string& label, double min_seconds, int min_count,
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < kFirst; ++i) measured += first.emplace_back(once());
   // Where each took as long as all of them should, what was cold doesn't show: they are the figure.
-  if (min_count <= kFirst && *std::min_element(first.begin(), first.end()) >= min_seconds)
-    return {first};
+  if (min_count <= kFirst && *std::ranges::min_element(first) >= min_seconds) return {first};
   const double passed =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double wanted = kFirst * std::min(min_seconds / std::max(measured, 1e-9),

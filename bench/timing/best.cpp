@@ -23,12 +23,10 @@ void check_fixed(const RungInfo& rung, std::string_view fixed) {
   while (!fixed.empty()) {
     const std::string_view pair = fixed.substr(0, fixed.find(','));
     fixed.remove_prefix(std::min(pair.size() + 1, fixed.size()));
-    const bool known = std::any_of(
-        rung.parameters.begin(), rung.parameters.end(), [&](const RungInfo::Parameter& p) {
-          return std::any_of(p.values.begin(), p.values.end(), [&](const std::string& value) {
-            return pair == p.name + "=" + value;
-          });
-        });
+    const bool known = std::ranges::any_of(rung.parameters, [&](const RungInfo::Parameter& p) {
+      return std::ranges::any_of(
+          p.values, [&](const std::string& value) { return pair == p.name + "=" + value; });
+    });
     if (!known) throw Refusal(fmt::format("rung {}: there is no {}", rung.name, pair));
   }
 }

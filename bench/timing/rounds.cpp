@@ -83,8 +83,7 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
   std::vector<Result> results;
   for (const std::vector<Result>& round : rounds)
     for (const Result& result : round) {
-      if (std::any_of(results.begin(), results.end(),
-                      [&](const Result& r) { return same_case(r, result); }))
+      if (std::ranges::any_of(results, [&](const Result& r) { return same_case(r, result); }))
         continue;
       std::vector<const Result*> all;
       for (const std::vector<Result>& other : rounds)
@@ -92,7 +91,7 @@ std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
           if (same_case(r, result)) all.push_back(&r);
       // Of launches about as long as those that are repeated back to back, some rounds have no such figure;
       // a wrong one counts all the same.
-      const bool is_wrong = std::any_of(all.begin(), all.end(), [](auto* r) { return r->wrong(); });
+      const bool is_wrong = std::ranges::any_of(all, [](auto* r) { return r->wrong(); });
       if (result.method == "sustained" && all.size() < singles(rounds, result) && !is_wrong)
         continue;
       results.push_back(one_of(all));

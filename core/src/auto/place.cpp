@@ -28,7 +28,7 @@ std::vector<Device> find_candidates() {
     for (const BackendInfo& info : all) {
       if (!wanted(info.name)) continue;
       for (const Facts& facts : info.devices) {
-        const bool again = std::any_of(taken.begin(), taken.end(), [&](const Facts& other) {
+        const bool again = std::ranges::any_of(taken, [&](const Facts& other) {
           return same_hardware(facts, other) ||
                  (facts.kind == DeviceKind::cpu && other.kind == DeviceKind::cpu);
         });
@@ -63,9 +63,9 @@ const std::vector<Device>& candidates() {
 
 /// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
 bool predicts_at_once() {
-  return candidates_are_open &&
-         std::all_of(candidates().begin(), candidates().end(),
-                     [](const Device& device) { return known_of(device).calibration != nullptr; });
+  return candidates_are_open && std::ranges::all_of(candidates(), [](const Device& device) {
+           return known_of(device).calibration != nullptr;
+         });
 }
 
 Refused refusal_of(const Device& device, const Work& work,
@@ -114,7 +114,7 @@ std::string sources(const std::vector<Candidate>& candidates) {
   std::vector<std::string> told;
   std::string text;
   for (const Candidate& candidate : candidates) {
-    if (std::find(told.begin(), told.end(), candidate.source) != told.end()) continue;
+    if (std::ranges::find(told, candidate.source) != told.end()) continue;
     told.push_back(candidate.source);
     std::vector<std::string> ids;
     for (const Candidate& other : candidates)
@@ -132,8 +132,7 @@ std::vector<Candidate> weigh(const std::vector<Device>& devices, const Work& wor
     all.push_back({device, time.seconds, time.transfers, time.low, time.high, time.calibrated,
                    source_of(device, work)});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return all;
 }
 

@@ -133,8 +133,8 @@ std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
                          "; the built-in choice");
   }
   table->mark = mark_of(found.rows);
-  std::stable_sort(table->rows.begin(), table->rows.end(),
-                   [](const TunedRow& a, const TunedRow& b) { return a.call.kind < b.call.kind; });
+  std::ranges::stable_sort(
+      table->rows, [](const TunedRow& a, const TunedRow& b) { return a.call.kind < b.call.kind; });
   return table;
 }
 

@@ -58,8 +58,7 @@ class Lease {
     const std::lock_guard lock(lanes.mutex);
     auto& idle = lanes.idle[key_];
     const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
-    if (std::count_if(idle.begin(), idle.end(), has_ring) >= Lanes::kRings)
-      std::swap(spare, lane_->ring);
+    if (std::ranges::count_if(idle, has_ring) >= Lanes::kRings) std::swap(spare, lane_->ring);
     idle.push_back(std::move(lane_));
   }
   Lane& operator*() { return *lane_; }

@@ -72,8 +72,8 @@ uint64_t Operand::lay_out() {
   } all[3] = {{view_.cols, &view_.col_stride},
               {view_.rows, &view_.row_stride},
               {view_.batch, &view_.batch_stride}};
-  std::sort(std::begin(all), std::end(all),
-            [](const Dimension& a, const Dimension& b) { return *a.stride < *b.stride; });
+  std::ranges::sort(all,
+                    [](const Dimension& a, const Dimension& b) { return *a.stride < *b.stride; });
   uint64_t payload = element;
   for (const Dimension& dimension : all) {
     if (dimension.extent > 1 && *dimension.stride > 0)

@@ -229,7 +229,7 @@ void check_unit_stride(const trine_view& view, const Role& role, bool may_repeat
 }
 
 bool one_of(Dtype dtype, std::initializer_list<Dtype> legal) {
-  return std::find(legal.begin(), legal.end(), dtype) != legal.end();
+  return std::ranges::find(legal, dtype) != legal.end();
 }
 
 }  // namespace trine::detail

@@ -70,7 +70,7 @@ const std::vector<CallClass>& call_classes() {
 int class_of(Operation operation, Function function, Axis axis, Dtype dtype) {
   description_of(operation).standard(function, axis, dtype);
   const std::vector<CallClass>& all = call_classes();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const CallClass& kind) {
+  const auto found = std::ranges::find_if(all, [&](const CallClass& kind) {
     return kind.operation == operation && kind.function == function && kind.axis == axis &&
            kind.dtype == dtype;
   });

@@ -68,7 +68,7 @@ void BufferState::used_on(const std::shared_ptr<Timeline>& line) {
   if (last_.load(std::memory_order_acquire) == line.get()) return;
   const std::lock_guard lock(mutex_);
   const auto same = [&](const Use& use) { return use.line == line; };
-  if (std::none_of(uses_.begin(), uses_.end(), same)) {
+  if (std::ranges::none_of(uses_, same)) {
     // Nobody remembers for ever queues that are gone. One of them is perhaps the last user, and its
     // address free for another.
     last_.store(nullptr, std::memory_order_release);

@@ -192,7 +192,7 @@ std::vector<BackendInfo> load_packs(const std::string& path) {
     const std::vector<std::string> paths = Registry::get().load_packs(path);
     ++detail::tuning_generation;  // a table may name what was not there before
     const auto asked = [&](const std::string& file) {
-      return std::find(paths.begin(), paths.end(), file) != paths.end();
+      return std::ranges::find(paths, file) != paths.end();
     };
     std::vector<BackendInfo> all;
     for (const registry::Pack* pack : Registry::get().packs()) {

@@ -86,8 +86,8 @@ std::string take_head(std::string_view& text, std::string_view kind, int version
 /// One line of printable words: drivers put anything into a name.
 std::string one_line(std::string_view value) {
   std::string line(value);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
   return line;
 }
 
@@ -217,7 +217,7 @@ std::vector<std::string> forget_saved(std::string_view kind) {
     }
     closedir(listing);
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   for (const std::string& path : paths) {
     if (unlink(path.c_str()) != 0 && errno != ENOENT)
       fail(Status::unsupported, path, ": can't be removed: ", std::strerror(errno), ".");

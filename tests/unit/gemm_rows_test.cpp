@@ -288,6 +288,8 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
     const Preferred wishes = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F32, n, n, n));
     EXPECT_STREQ(wishes.all[0].row->name, "warp_specialized") << n;
     EXPECT_EQ(wishes.all[0].value, tile) << n;
+    const Preferred integers = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_I32, n, n, n));
+    EXPECT_STREQ(integers.all[0].row->name, "register_tile") << n;
   }
 }
 

@@ -25,6 +25,12 @@
 #define LANES(size) ((size) % 32 == 0 ? 32 : 16)
 #define RUN 8
 
+// What the ways ask of `size`: no work-item is left over in the last row of copies.
+#define CAN_STREAM(size)                                                                      \
+  (DEPTH % (COPIERS / VECTORS(size)) == 0 && DEPTH % (COPIERS / LANES(size)) == 0 &&          \
+   (size) % (4 * VECTORS(size)) == 0 && (size) % LANES(size) == 0 && DEPTH % RUN == 0 &&      \
+   (size) % (COPIERS / RUN) == 0)
+
 #include "copy.h"
 
 // One operand on its way.

@@ -46,6 +46,10 @@ enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #include "barrier.h"
 #include "stream.h"
 #include "warp_block.h"
+static_assert(CAN_STREAM(TILE_M) && CAN_STREAM(TILE_N));
+// Else TAKE_REGISTERS waits for ever: a group begins with the same number, a multiple of 8, for all.
+static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <=
+              (MULTIPLIERS + COPIERS) * (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8));
 
 // Where the tile that begins at `at` begins if it must end before `end`, where it can.
 DEVICE long inwards(long at, long end, const int size) {

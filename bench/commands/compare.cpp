@@ -173,6 +173,7 @@ int compare(const Options& o) {
   const std::vector<Device> devices = chosen_devices(o.measuring.devices);
   check_rungs(o.rungs, devices, operations_of(o.cases));
   print_heading(devices);
+  say("{}", kLegend);
   if (!peer_text.empty()) print_lines(peer_text);
   std::vector<Runner> runners;
   runners.reserve(devices.size());

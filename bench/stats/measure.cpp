@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 #include <stdexcept>
+#include <utility>
 
 namespace trine::bench {
 namespace {
@@ -104,6 +105,14 @@ Interval Samples::interval() const {
   const double scale = median() / Samples{parts}.median();
   return {around.low * scale, around.high * scale};
 }
+
+Timed::Timed(const Samples& samples)
+    : seconds(samples.median()), rounds{samples.median()}, interval(samples.interval()) {}
+
+Timed::Timed(std::vector<double> of_rounds)
+    : seconds(Samples{of_rounds}.median()),
+      rounds(std::move(of_rounds)),
+      interval(interval_of(rounds)) {}
 
 Samples measure(const std::string& label, double min_seconds, int min_count,
                 const std::function<double()>& once) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +36,19 @@ struct Samples {
   /// Of a run of one round. Each of its eight consecutive parts stands for a run, since what comes and goes
   /// slowly shows between them: where a further part falls.
   Interval interval() const;
+};
+
+/// A figure that stands on its own: its median, that of each round, and where a further one falls.
+struct Timed {
+  std::optional<double> seconds;
+  std::vector<double> rounds;
+  Interval interval;
+
+  Timed() = default;
+  /// Of one round.
+  explicit Timed(const Samples& samples);
+  /// Of several.
+  explicit Timed(std::vector<double> of_rounds);
 };
 
 /// A call that took no time by its clock.

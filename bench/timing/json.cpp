@@ -61,6 +61,22 @@ void read(const ordered_json& json, const char* path, T& value) {
     json.at(place).get_to(value);
 }
 
+/// Absent where it wasn't measured.
+void write(ordered_json& json, const char* key, const Timed& timed) {
+  if (timed.seconds)
+    json[key] = {{"seconds", *timed.seconds},
+                 {"rounds", timed.rounds},
+                 {"interval", {timed.interval.low, timed.interval.high}}};
+}
+void read(const ordered_json& json, const char* key, Timed& timed) {
+  const auto at = json.find(key);
+  if (at == json.end()) return;
+  read(*at, "/seconds", timed.seconds);
+  read(*at, "/rounds", timed.rounds);
+  read(*at, "/interval/0", timed.interval.low);
+  read(*at, "/interval/1", timed.interval.high);
+}
+
 Numerics parse_numerics(const std::string& text) {
   for (const Numerics numerics :
        {Numerics::reproducible, Numerics::fast, Numerics::study, Numerics::vendor})
@@ -204,6 +220,7 @@ ordered_json to_json(const Result& r) {
   json["vendor"] = r.vendor();
   json["digest"] = fmt::format("{:016x}", r.digest);
   json["interval"] = {r.interval.low, r.interval.high};
+  write(json, "waited", r.waited);
   each_field(r, [&json](const char* path, const auto& value) {
     ordered_json& field = json[ordered_json::json_pointer(path)];
     if constexpr (std::is_same_v<decltype(value), const std::optional<double>&>)
@@ -241,6 +258,7 @@ Result result_of(const ordered_json& json) {
   std::pair<double, double> interval;
   read(json, "/interval", interval);
   r.interval = {interval.first, interval.second};
+  read(json, "waited", r.waited);
   return r;
 }
 

@@ -18,15 +18,20 @@ Launches::Launches(Queue& queue, const Problem& problem, Expectation& expectatio
   queue_.wait();
 }
 
-double Launches::once() {
+int Launches::next_slot() {
   if (slot_ == ring_.slots()) next_ring();
   if (checks_.surprise()) {
     ring_.poison(slot_);
     queue_.wait();
   }
+  return slot_++;
+}
+
+double Launches::once() {
+  const int slot = next_slot();
   const auto begin = Clock::now();
   const Event start = queue_.record();
-  launch_slot(slot_++);
+  launch_slot(slot);
   const Event stop = queue_.record();
   queue_.wait();
   host_.seconds.push_back(seconds_since(begin));
@@ -34,6 +39,14 @@ double Launches::once() {
   if (!(device_.seconds.back() > 0))
     throw ClockStandsStill("its clock stands still: it took no time at all");
   return device_.seconds.back();
+}
+
+double Launches::waited() {
+  const int slot = next_slot();
+  const auto begin = Clock::now();
+  launch_slot(slot);
+  queue_.wait();
+  return seconds_since(begin);
 }
 
 std::string Launches::check(int used) {

@@ -22,6 +22,8 @@ class Launches {
 
   /// Seconds of the next launch, by the device's clock. Throws ClockStandsStill.
   double once();
+  /// The same as a caller sees it: by the host's clock, from submitting it to the end of its wait.
+  double waited();
   /// All that once() has returned.
   const Samples& samples() const { return device_; }
 
@@ -35,6 +37,8 @@ class Launches {
   std::string scrutinize(double single, double shortest);
 
  private:
+  /// Of what is launched next; its slot is poisoned.
+  int next_slot();
   void next_ring();
 
   Queue& queue_;

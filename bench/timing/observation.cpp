@@ -57,12 +57,12 @@ std::string interval_text(const Result& r) {
   return arms_text(r.interval.low, *r.kernel, r.interval.high);
 }
 
-constexpr const char* kHead[] = {
-    "size",      "device", "rung",    "time",         "single",   "±",
-    "sustained", "rate",   "of roof", "alloc",        "host→dev", "dev→host",
-    "total",     "pinned", "vs cpu",  "total vs cpu", "vs peer",  "verified"};
-const std::vector<std::string> kHidden{"single",   "±",     "sustained", "alloc",       "host→dev",
-                                       "dev→host", "total", "pinned",    "total vs cpu"};
+constexpr const char* kHead[] = {"size",     "device",    "rung",    "time",          "single",
+                                 "±",        "sustained", "rate",    "of roof",       "alloc",
+                                 "host→dev", "dev→host",  "pinned",  "kernel vs cpu", "call",
+                                 "vs cpu",   "vs peer",   "verified"};
+const std::vector<std::string> kHidden{"single",   "±",        "sustained", "alloc",
+                                       "host→dev", "dev→host", "pinned",    "kernel vs cpu"};
 
 /// The rung in few words: its parameters where they were asked for, or with --wide.
 std::string rung_text(const Result& r) {
@@ -98,8 +98,8 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
              {time_text(figure.kernel), time_text(r.kernel), interval_text(r),
               phase(sustained, &Result::kernel), rate_text(figure), share_text(figure),
               phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
-              phase(pageable, &Result::d2h), phase(pageable, &Result::total),
-              phase(pinned, &Result::total), ratio(of(cpu, &Result::kernel), r.kernel),
+              phase(pageable, &Result::d2h), phase(pinned, &Result::total),
+              ratio(of(cpu, &Result::kernel), r.kernel), time_text(of(pageable, &Result::total)),
               ratio(of(cpu_whole, &Result::total), of(pageable, &Result::total)),
 
               ratio_text(figure.peer_ratio ? figure.peer_ratio : r.peer_ratio), verdict_text(r)});
@@ -108,11 +108,12 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   return row;
 }
 
+/// The cpu's and the device's default results at a size, and the whole programs around them.
 struct Pair {
   const Result *cpu, *device, *cpu_whole, *whole;
 };
 
-/// The device's default results beside the cpu's, smallest size first.
+/// Smallest size first.
 std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& device) {
   std::vector<Pair> found;
   for (const Result& r : all) {
@@ -129,32 +130,53 @@ std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& devic
   return found;
 }
 
-/// What a result's interval is of: the kernel on resident data, the whole call on the host's.
-Interval bounds_of(const Result& r) {
-  const double median = r.memory == "resident" ? *r.kernel : *r.total;
-  return r.interval.high > 0 ? r.interval : Interval{median, median};
+/// What the caller sees of both: the cpu's time and the device's.
+struct Race {
+  Timed cpu, device;
+  bool won() const { return device.interval.high < cpu.interval.low; }
+  bool lost() const { return cpu.interval.high < device.interval.low; }
+};
+
+/// A median with its interval, or without.
+Timed timed(double median, const Interval& interval) {
+  Timed figure(std::vector{median});
+  if (interval.high > 0) figure.interval = interval;
+  return figure;
 }
 
-bool surely_faster(const Result& a, const Result& b) {
-  return bounds_of(a).high < bounds_of(b).low;
+/// On data that stays on the device. Results that were written before this was measured have the kernel's time.
+Race resident(const Pair& p) {
+  if (p.cpu->waited.seconds && p.device->waited.seconds) return {p.cpu->waited, p.device->waited};
+  return {timed(*p.cpu->kernel, p.cpu->interval), timed(*p.device->kernel, p.device->interval)};
+}
+
+/// Of one call on host data.
+Race on_host_data(const Pair& p) {
+  return {timed(*p.cpu_whole->total, p.cpu_whole->interval),
+          timed(*p.whole->total, p.whole->interval)};
 }
 
 /// "from 2^20": the smallest size from which on the device's result is surely faster at all larger ones.
-std::string pays_text(const std::vector<Pair>& found, const Result* Pair::*cpu,
-                      const Result* Pair::*device, const char* when) {
+std::string pays_text(const std::vector<Pair>& found, Race (*race)(const Pair&), const char* when) {
   const auto size = [](const Pair& pair) {
     return to_string(pair.device->problem.operation, pair.device->problem.size);
   };
   std::vector<Compared> surely;  // by place: the least that the device is faster by
   for (const Pair& pair : found)
     surely.push_back(
-        {double(surely.size()), bounds_of(*(pair.*cpu)).low / bounds_of(*(pair.*device)).high});
+        {double(surely.size()), race(pair).cpu.interval.low / race(pair).device.interval.high});
   if (const std::optional<Compared> from = overtaking(surely).ahead)
     return fmt::format("it pays {} from {}", when, size(found[size_t(from->size)]));
   const Pair& last = found.back();
-  if (surely_faster(*(last.*cpu), *(last.*device)))
-    return fmt::format("up to {} it never pays {}", size(last), when);
+  if (race(last).lost()) return fmt::format("up to {} it never pays {}", size(last), when);
   return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
+}
+
+/// What the time of the call is.
+std::string phases_text(const Result& call) {
+  const double copying = (call.h2d.value_or(0) + call.d2h.value_or(0)) / *call.total;
+  return fmt::format(" {:.0f} % of the call is copying, {:.0f} % allocating.", 100 * copying,
+                     100 * call.alloc.value_or(0) / *call.total);
 }
 
 /// What was refused or wrong, a line each, under the table.
@@ -170,27 +192,23 @@ void print_failures(const std::vector<Result>& all) {
 std::string pays(const std::vector<Result>& all, const std::string& device) {
   const std::vector<Pair> found = pairs(all, device);
   if (found.empty()) return {};
-  return fmt::format(
-      "{}, and {}",
-      pays_text(found, &Pair::cpu, &Pair::device, "for data that stays on the device"),
-      pays_text(found, &Pair::cpu_whole, &Pair::whole, "for one pass over host data"));
+  return fmt::format("{}, and {}", pays_text(found, resident, "for data that stays on the device"),
+                     pays_text(found, on_host_data, "for one call on host data"));
 }
 
 std::string observation(const std::vector<Result>& all, const std::string& device) {
   const std::vector<Pair> found = pairs(all, device);
   if (found.empty()) return {};
   const Pair& last = found.back();
-  const double kernel = *last.cpu->kernel / *last.device->kernel;
-  const double whole = *last.cpu_whole->total / *last.whole->total;
-  const double copying =
-      (last.whole->h2d.value_or(0) + last.whole->d2h.value_or(0)) / *last.whole->total;
-  const double allocating = last.whole->alloc.value_or(0) / *last.whole->total;
+  const Race call = on_host_data(last);
   return fmt::format(
-      "At {} on {} the kernel is {} as fast as on cpu, the whole program {}: {:.0f} % of it is "
-      "copying, {:.0f} % "
-      "allocating; {}.",
+      "At {} on {} the kernel is {} as fast as on cpu, the call {}: {:.0f} % of its {} is the "
+      "kernel; {}.{}",
       to_string(last.device->problem.operation, last.device->problem.size), device,
-      ratio_text(kernel), ratio_text(whole), 100 * copying, 100 * allocating, pays(all, device));
+      ratio_text(*last.cpu->kernel / *last.device->kernel),
+      ratio_text(*call.cpu.seconds / *call.device.seconds),
+      100 * std::min(1.0, *last.device->kernel / *call.device.seconds),
+      time_text(call.device.seconds), pays(all, device), is_wide() ? phases_text(*last.whole) : "");
 }
 
 void Report::add(const std::vector<Result>& results, bool sampled) {

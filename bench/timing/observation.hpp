@@ -1,5 +1,5 @@
-// What `compare` prints: a table for each group of problems that differ in size alone, and under it
-// one sentence on what the transfers cost, computed from the run.
+// What `compare` prints: a table for each group of problems that differ in size alone, and under it one
+// sentence on the call on host data, computed from the run.
 #pragma once
 
 #include <string>
@@ -22,11 +22,17 @@ class Report {
   bool sampled_ = false;
 };
 
-/// From which sizes on a device is faster than the cpu, surely: "it pays for data that stays on the device from 2^20,
-/// and up to 2^24 it never pays for one pass over host data"; empty when there is nothing to compare.
+/// What the columns hold, in one line.
+inline constexpr const char* kLegend =
+    "time: the kernel on resident data, by the device's clock. call: one call on host data, by the "
+    "caller's; "
+    "vs cpu compares calls. It pays where the caller waits less, on either data.";
+
+/// From which sizes on a caller waits less for a device than for the cpu, surely: "it pays for data that stays on the
+/// device from 2^20, and up to 2^24 it never pays for one call on host data"; empty when there is nothing to compare.
 std::string pays(const std::vector<Result>& results, const std::string& device);
 
-/// The transfer-cost observation of a device against the cpu, from the results of one group; empty
+/// How a device stands against the cpu, from the results of one group; empty
 /// when there is nothing to compare.
 std::string observation(const std::vector<Result>& results, const std::string& device);
 

@@ -28,6 +28,9 @@ struct Result {
   /// further round would fall nine times in ten.
   std::vector<double> rounds;
   Interval interval;
+  /// Of a resident result where it was measured: what a caller waits by the host's clock, from submitting the
+  /// operation to the end of its wait.
+  Timed waited;
   double rate = 0;  ///< of the kernel: bytes/s or flop/s
   Roof roof;
   std::vector<double> roofs;         ///< its value in each round

@@ -19,6 +19,13 @@ void set_median(Result& result, const std::vector<const Result*>& all, Member me
   if (!values.empty()) result.*member = median(values);
 }
 
+void set_waited(Result& result, const std::vector<const Result*>& all) {
+  std::vector<double> rounds;
+  for (const Result* one : all)
+    rounds.insert(rounds.end(), one->waited.rounds.begin(), one->waited.rounds.end());
+  if (!rounds.empty()) result.waited = Timed(std::move(rounds));
+}
+
 /// What keeps a case from being right in every round: a wrong result before a refusal; or nothing.
 const Result* worst(const std::vector<const Result*>& all) {
   const Result* refused = nullptr;
@@ -34,6 +41,7 @@ Result one_of(const std::vector<const Result*>& all) {
   for (const auto member :
        {&Result::alloc, &Result::h2d, &Result::kernel, &Result::d2h, &Result::total})
     set_median(result, all, member);
+  set_waited(result, all);
   std::vector<double> spreads;
   result.rounds.clear();
   result.roofs.clear();

@@ -35,13 +35,14 @@ class Resident {
     result_.roof = roof_of(queue.device(), problem, launches_.ring().bytes());
   }
 
-  std::vector<Result> results() {
+  std::vector<Result> results(bool waited) {
     try {
-      single();
+      single(waited);
       std::vector<Result> results{result_};
       if (*result_.kernel < kShort && result_.verified) {
         sustained();
         results.push_back(result_);
+        results.back().waited = {};
       }
       scrutinize(results);
       return results;
@@ -53,9 +54,12 @@ class Resident {
   }
 
  private:
-  void single() {
+  void single(bool waited) {
     const Samples samples =
         measure(label_, budget_, kLeastSamples, [this] { return launches_.once(); });
+    if (waited)
+      result_.waited =
+          Timed(measure(label_, budget_, kLeastSamples, [this] { return launches_.waited(); }));
     settle(result_, samples, launches_.failure());
     result_.digest = launches_.digest();
   }
@@ -101,8 +105,8 @@ class Resident {
 }  // namespace
 
 std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
-                                     const std::string& rung) {
-  return Resident(queue_, budget_, problem, expectation, rung).results();
+                                     const std::string& rung, bool waited) {
+  return Resident(queue_, budget_, problem, expectation, rung).results(waited);
 }
 
 std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectation,

@@ -15,9 +15,10 @@ class Runner {
   Runner(Device device, double budget)
       : device_(std::move(device)), queue_(device_), budget_(budget) {}
 
-  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 20 µs.
+  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 20 µs. With `waited`
+  /// also what a caller waits for it.
   std::vector<Result> resident(const Problem& problem, Expectation& expectation,
-                               const std::string& rung);
+                               const std::string& rung, bool waited = false);
   /// The one-line call on host data, in pageable and in pinned memory, by the rung of `kernel`, the resident
   /// result.
   std::vector<Result> whole(const Problem& problem, Expectation& expectation, const Result& kernel);

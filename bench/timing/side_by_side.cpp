@@ -125,7 +125,7 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
     return {without_figure(problem, runner.device(), rung, reason, true)};
   std::vector<Result> results;
   try {
-    results = runner.resident(problem, expectation, rung);
+    results = runner.resident(problem, expectation, rung, whole);
     // Peers are there for their kernel; the transfers are the same.
     if (whole && results.back().verified && !results.back().vendor())
       for (Result& result : runner.whole(problem, expectation, results.front()))

@@ -221,6 +221,9 @@ class TestProgram(Program):
         self.assertTrue(all(r["verified"] for r in results))
         self.assertEqual({r["memory"] for r in results}, {"resident", "pageable", "pinned"})
         self.assertEqual({r["device"] for r in results}, set(DEVICES))
+        for r in results:  # what a caller sees stands with the kernel on resident data
+            seen = r["memory"] == "resident" and r["method"] == "single"
+            self.assertEqual("waited" in r, seen, r)
 
     def test_compare_finds_the_same_digest_on_every_device(self):
         file_name = self.path("r.json")

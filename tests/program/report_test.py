@@ -159,7 +159,7 @@ class Words(Folder):
         del document["crossings"]
         text = self.good(self.save("c.json", document), "--markdown", "-")
         self.assertIn("On cuda:0, it pays for data that stays on the device from 2²⁶, and up to 2²⁶ it never pays for one "
-                      "pass over host data. At 2²⁶ the fastest is exact on cuda:0: 3.92 TB/s, 92 % of the roof, "
+                      "call on host data. At 2²⁶ the fastest is exact on cuda:0: 3.92 TB/s, 92 % of the roof, "
                       "1.05× as fast as cub.", text)
 
     def test_published_figures_stand_beside_todays(self):

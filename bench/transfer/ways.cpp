@@ -1,11 +1,10 @@
 #include "ways.hpp"
 
 #include <fmt/format.h>
+#include <trine/abi.h>
 
 #include <algorithm>
 #include <cstdio>
-
-#include <trine/abi.h>
 
 #include "bench/stats/measure.hpp"
 #include "bench/timing/side_by_side.hpp"

@@ -181,6 +181,11 @@ TEST(GemmRows, SayWhichInstancesThereAre) {
     }
 }
 
+TEST(Instances, TellWordsFromNumbers) {
+  for (const char* word : {"float", "nn", "f32", "16x32"}) EXPECT_TRUE(is_word(word)) << word;
+  for (const char* other : {"256", "1u", "-1", "2 * 8", ""}) EXPECT_FALSE(is_word(other)) << other;
+}
+
 TEST(Rows, RefuseDevicesThatAreTooSmall) {
   for (const char* rung : {"naive", "shared", "read_only", "ilp4", "ilp16", "register_tile"}) {
     Asked asked(TRINE_GEMM, rung);

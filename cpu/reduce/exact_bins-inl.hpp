@@ -97,7 +97,11 @@ struct Row {
   }
 };
 
-// A window is chosen by the magnitudes of a sum's terms: elements, or products as doubles.
+// A square is the product of an element with itself.
+template <trine_map M>
+constexpr bool is_product = M == TRINE_SQUARE || M == TRINE_PRODUCT;
+
+// A window is chosen by magnitudes: of the elements (of squares, too), or of products as doubles.
 template <class T, trine_map M>
 using Term = std::conditional_t<M == TRINE_PRODUCT, double, T>;
 
@@ -114,6 +118,16 @@ struct Extent {
     const auto twice = hn::ShiftLeft<1>(hn::BitCast(DU(), terms));
     largest = hn::Max(largest, twice);
     smallest = hn::Min(smallest, hn::Sub(twice, hn::Set(DU(), 1)));  // zero is the largest here
+  }
+  // Of all lanes, as bits without the sign; 0 where there was nothing but zeros.
+  std::pair<hn::TFromD<DU>, hn::TFromD<DU>> bits() const {
+    hn::TFromD<DU> most[kGroup], least[kGroup];
+    constexpr auto kLanes = static_cast<int>(hn::MaxLanes(DU()));
+    hn::StoreU(largest, DU(), most);
+    hn::StoreU(smallest, DU(), least);
+    const auto nearly = *std::min_element(least, least + kLanes);
+    return {*std::max_element(most, most + kLanes) >> 1,
+            static_cast<hn::TFromD<DU>>(nearly + 1) >> 1};
   }
   HWY_INLINE bool within(const Bins& bins) const {
     using U = hn::TFromD<DU>;
@@ -139,24 +153,66 @@ HWY_INLINE void add_to_bins(V (&bin)[K], V x, int from = 0) {
   bin[K - 1] = hn::Add(bin[K - 1], x);
 }
 
-// x * y into the bins: the rounded product, and of doubles what rounding cut off.
-template <class T, int K>
-HWY_INLINE void add_product(V (&bin)[K], V x, V y, Extent<double>& extent) {
+// A product as an extent is to see it: one that has underflowed to zero is the smallest number, which no
+// window admits. Products of floats don't.
+template <class T>
+HWY_INLINE V seen(V product, V x, V y) {
+  if constexpr (std::is_same_v<T, float>) return product;
   const D d;
-  const V product = hn::Mul(x, y);
-  add_to_bins<K>(bin, product);
-  if constexpr (std::is_same_v<T, float>) {
-    extent.see(product);
-  } else {
-    // The rest is below 2^-53 of the product: nothing for the first of two bins.
-    const V rest = fused_multiply_add(d, x, y, hn::Neg(product));
-    add_to_bins<K>(bin, rest, K > 1 ? 1 : 0);
-    // A product that has underflowed to zero is seen as the smallest number, which no window admits.
-    const auto is_some = hn::And(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
-    const V smallest = hn::Set(d, std::numeric_limits<double>::denorm_min());
-    extent.see(hn::Or(product, hn::IfThenElseZero(is_some, smallest)));
-  }
+  const auto is_some = hn::And(hn::Ne(x, hn::Zero(d)), hn::Ne(y, hn::Zero(d)));
+  const V smallest = hn::Set(d, std::numeric_limits<double>::denorm_min());
+  return hn::Or(product, hn::IfThenElseZero(is_some, smallest));
 }
+
+// A row of a tile on its way into the bins, or before any are chosen.
+template <class T, trine_map M>
+struct Terms {
+  Row<T> x, y;  // y: of products alone
+
+  template <bool kGather>
+  HWY_INLINE void load(const Tile<T>& tile, int row) {
+    x.template load<kGather>(tile.x, row);
+    if constexpr (M == TRINE_PRODUCT) y.template load<kGather>(tile.y, row);
+  }
+
+  HWY_INLINE void show(Extent<Term<T, M>>& extent) const {
+    if constexpr (M == TRINE_PRODUCT) {
+      show_half<0>(extent);
+      show_half<1>(extent);
+    } else {
+      for (const auto& part : x.part) extent.see(part);
+    }
+  }
+
+  template <int half, int K>
+  HWY_INLINE void add(V (&bin)[K]) const {
+    const V a = x.template doubles<half>();
+    if constexpr (is_product<M>) {
+      const D d;
+      const V b = factor<half>();
+      const V product = hn::Mul(a, b);
+      add_to_bins<K>(bin, product);
+      if constexpr (std::is_same_v<T, double>) {
+        // What rounding cut off the product is below 2^-53 of it: nothing for the first of two bins.
+        const V rest = fused_multiply_add(d, a, b, hn::Neg(product));
+        add_to_bins<K>(bin, rest, K > 1 ? 1 : 0);
+      }
+    } else {
+      add_to_bins<K>(bin, mapped_lanes<M>(a));
+    }
+  }
+
+ private:
+  template <int half>
+  HWY_INLINE V factor() const {
+    return M == TRINE_PRODUCT ? y.template doubles<half>() : x.template doubles<half>();
+  }
+  template <int half>
+  HWY_INLINE void show_half(Extent<double>& extent) const {
+    const V a = x.template doubles<half>(), b = factor<half>();
+    extent.see(seen<T>(hn::Mul(a, b), a, b));
+  }
+};
 
 // Adds a tile of kGroup lanes to K bins. False, and nothing added, if an element doesn't fit.
 template <class T, trine_map M, int K, bool kGather>
@@ -169,18 +225,11 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   }
   Extent<Term<T, M>> extent;
   for (int r = 0; r < tile.rows; ++r) {
-    Row<T> x;
-    x.template load<kGather>(tile.x, r);
-    if constexpr (M == TRINE_PRODUCT) {
-      Row<T> y;
-      y.template load<kGather>(tile.y, r);
-      add_product<T, K>(first, x.template doubles<0>(), y.template doubles<0>(), extent);
-      add_product<T, K>(second, x.template doubles<1>(), y.template doubles<1>(), extent);
-    } else {
-      for (const auto& part : x.part) extent.see(part);
-      add_to_bins<K>(first, mapped_lanes<M>(x.template doubles<0>()));
-      add_to_bins<K>(second, mapped_lanes<M>(x.template doubles<1>()));
-    }
+    Terms<T, M> terms;
+    terms.template load<kGather>(tile, r);
+    terms.show(extent);
+    terms.template add<0, K>(first);
+    terms.template add<1, K>(second);
   }
   if (!extent.within(bins)) return false;
   for (int k = 0; k < K; ++k) {
@@ -191,10 +240,15 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   return true;
 }
 
+template <class T>
+bool is_gathered(const Tile<T>& tile) {
+  return tile.x.lane_step != 1 || tile.y.lane_step != 1;
+}
+
 template <class T, trine_map M, int K>
 HWY_INLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
-  return tile.x.lane_step == 1 && tile.y.lane_step == 1 ? add_rows<T, M, K, false>(tile, bins)
-                                                        : add_rows<T, M, K, true>(tile, bins);
+  return is_gathered(tile) ? add_rows<T, M, K, true>(tile, bins)
+                           : add_rows<T, M, K, false>(tile, bins);
 }
 
 template <class T, trine_map M>

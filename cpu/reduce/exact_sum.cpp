@@ -275,7 +275,7 @@ void sum_piece(const SumPiece& piece, std::int64_t index) {
   };
   switch (piece.problem->map) {
     case TRINE_ABS: return sum.template operator()<TRINE_ABS>();
-    case TRINE_SQUARE:  // an element times itself
+    case TRINE_SQUARE: return sum.template operator()<TRINE_SQUARE>();
     case TRINE_PRODUCT: return sum.template operator()<TRINE_PRODUCT>();
     default: return sum.template operator()<TRINE_IDENTITY>();
   }

@@ -85,7 +85,7 @@ template <class T, trine_map M>
 void add_one_by_one(const Tile<T>& tile, int lane, SuperAccumulator& total) {
   for (int r = 0; r < tile.rows; ++r) {
     const auto x = static_cast<double>(mapped<M>(tile.x.at(r, lane)));
-    if constexpr (M == TRINE_PRODUCT) {
+    if constexpr (is_product<M>) {
       total.add_product(x, tile.y.at(r, lane));
     } else {
       total.add(x);
@@ -121,10 +121,10 @@ void add_by_exponent(const Tile<T>& tile, PairTable& table, SuperAccumulator& to
     }
     V x, y;
     bool plain = load_plain(tile.x.data + i, x);
-    if constexpr (M == TRINE_PRODUCT) plain = load_plain(tile.y.data + i, y) && plain;
+    if constexpr (is_product<M>) plain = load_plain(tile.y.data + i, y) && plain;
     if (!plain) {
       add_one_by_one<T, M>({{tile.x.data + i, 1, 0}, {tile.y.data + i, 1, 0}, kVector}, 0, total);
-    } else if constexpr (M != TRINE_PRODUCT) {
+    } else if constexpr (!is_product<M>) {
       add_to_table(table, mapped_lanes<M>(x), bias);
     } else if constexpr (std::is_same_v<T, float>) {
       add_to_table(table, hn::Mul(x, y), bias);

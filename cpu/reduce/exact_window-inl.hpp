@@ -15,42 +15,45 @@ struct Range {
 template <class T>
 constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
 
-// A term of exponent e is a multiple of 2^(e - kSpan). The product of two floats is exact in a double, that
-// of two doubles takes 106 bits, and one more where rounding it has raised its exponent.
+// What has exponent e is a multiple of 2^(e - kSpan). The product of two floats is exact in a double, that of
+// two doubles takes 106 bits, and one more where rounding it has raised its exponent.
 template <class T, trine_map M>
 constexpr int kSpan = M != TRINE_PRODUCT ? std::numeric_limits<T>::digits - 1
                       : sizeof(T) == 4   ? 47
                                          : 106;
 
+template <class T, trine_map M, bool kGather>
+HWY_NOINLINE void show_rows(const Tile<T>& tile, Extent<Term<T, M>>& extent) {
+  for (int r = 0; r < tile.rows; ++r) {
+    Terms<T, M> terms;
+    terms.template load<kGather>(tile, r);
+    terms.show(extent);
+  }
+}
+
 template <class T, trine_map M>
 Range range_of(const Tile<T>& tile) {
   using S = Term<T, M>;
-  using B = std::conditional_t<sizeof(S) == 4, std::int32_t, std::int64_t>;
   constexpr int kFraction = std::numeric_limits<S>::digits - 1;
-  constexpr B kMagnitude = std::numeric_limits<B>::max();
-  B largest = 0;
-  B smallest = kMagnitude;
-  for (int r = 0; r < tile.rows; ++r) {
-    for (int i = 0; i < kGroup; ++i) {
-      S term = tile.x.at(r, i);
-      if constexpr (M == TRINE_PRODUCT) {
-        const S x = term, y = tile.y.at(r, i);
-        term = x * y;
-        if (term == 0 && x != 0 && y != 0) term = std::numeric_limits<S>::denorm_min();
-      }
-      const B bits = std::bit_cast<B>(term) & kMagnitude;
-      largest = std::max(largest, bits);
-      smallest = std::min(smallest, bits == 0 ? kMagnitude : bits);
-    }
+  Extent<S> extent;
+  if (is_gathered(tile)) {
+    show_rows<T, M, true>(tile, extent);
+  } else {
+    show_rows<T, M, false>(tile, extent);
   }
+  const auto [largest, smallest] = extent.bits();
   Range range;
   if (largest == 0) return range;
-  const auto exponent = [](B bits) {
+  const auto exponent = [](auto bits) {
     return std::max(1, static_cast<int>(bits >> kFraction)) - kBias<S>;
   };
   range.special = exponent(largest) > kBias<S>;
   range.top = exponent(largest) + 1;
   range.low = exponent(smallest) - kSpan<T, M>;
+  if (M == TRINE_SQUARE) {
+    range.top *= 2;
+    range.low *= 2;
+  }
   return range;
 }
 
@@ -68,6 +71,10 @@ template <class T, trine_map M>
 void set_limits(Bins& bins, int top, int low) {
   using S = Term<T, M>;
   constexpr int kFraction = std::numeric_limits<S>::digits - 1;
+  if (M == TRINE_SQUARE) {
+    top = top >> 1;
+    low = (low + 1) >> 1;
+  }
   const int highest = std::min(top + kBias<S>, 2 * kBias<S> + 1);  // biased; infinity is out
   int lowest = low + kSpan<T, M> + kBias<S>;
   if (lowest <= 1) lowest = 0;  // denormals are multiples of what exponent 1 is a multiple of

@@ -2,22 +2,19 @@
 // in C order, to a temporary that is renamed, so a failed run leaves nothing.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <cstdio>
-#include <cstring>
+#include <optional>
 
 #include "bench/cases/npy.hpp"
 #include "bench/cases/problem.hpp"
-#include "bench/timing/json.hpp"
+#include "bench/stats/measure.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
+#include "bench/ui/output.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::string operation, output, device = "auto", rung, function = "sum", map = "identity",
@@ -132,15 +129,6 @@ Problem problem_of(const Options& o, std::vector<Array>& arrays) {
   return p;
 }
 
-/// The device: named, or where `auto` places the operation for data in host memory.
-Device device_for(const Options& o, const Problem& p) {
-  if (o.device != "auto") return open(o.device);
-  const Placement placement =
-      std::visit([](const auto& op) { return place(op, Where::host); }, planned(p));
-  say("auto: {}", placement.sentence);
-  return placement.device;
-}
-
 std::vector<int64_t> result_shape(const Problem& p, const Array& input) {
   if (p.operation == Operation::reduce) {
     if (p.axis == Axis::all) return {};
@@ -154,51 +142,22 @@ std::vector<int64_t> result_shape(const Problem& p, const Array& input) {
 }
 
 /// A column-major C comes back as its own transpose; the file has C order.
-std::vector<std::byte> in_c_order(const Problem& p, std::vector<std::byte> data) {
+std::vector<std::byte> in_c_order(const Problem& p, std::vector<std::byte> data,
+                                  const Device& device) {
   if (p.layout.back() != 'c' || p.operation != Operation::gemm) return data;
+  Problem turned = bench::problem_of(Operation::transpose, p.dtype, {p.size.cols, p.size.rows, 0});
+  turned.batch = p.batch;
   std::vector<std::byte> ordered(data.size());
-  const auto rows = size_t(p.size.rows), cols = size_t(p.size.cols),
-             size = size_t(size_of(p.dtype));
-  for (size_t b = 0; b < size_t(p.batch); ++b)
-    for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < cols; ++j)
-        std::memcpy(&ordered[((b * rows + i) * cols + j) * size],
-                    &data[((b * cols + j) * rows + i) * size], size);
+  call_on_host(turned, host_views(turned, {data.data(), ordered.data()}), {.device = device.id()});
   return ordered;
 }
 
-struct Phases {
-  double alloc, h2d, kernel, d2h;
-};
-
-/// Runs it; `data` holds one byte array an operand, the output last.
-Choice execute(Queue& queue, const Problem& p, const std::string& rung,
-               std::vector<std::vector<std::byte>>& data, Phases& phases) {
-  const auto seconds = [](auto a, auto b) { return std::chrono::duration<double>(b - a).count(); };
-  const auto t0 = Clock::now();
-  std::vector<Place> places;
-  places.reserve(data.size());
-  for (const auto& operand : data) places.push_back({Buffer(queue.device(), operand.size()), 0});
-  const auto t1 = Clock::now();
-  const auto view = [&](size_t i) {
-    return vector(places[i].buffer, Dtype::b8, int64_t(data[i].size()));
-  };
-  const auto host = [&](size_t i) {
-    return host_vector(data[i].data(), Dtype::b8, int64_t(data[i].size()));
-  };
-  const size_t output = data.size() - 1;
-  for (size_t i = 0; i < data.size(); ++i)
-    if (!data[i].empty() && (i != output || p.beta != 0)) copy(queue, host(i), view(i));
-  queue.wait();
-  const auto t2 = Clock::now();
-  Choice choice =
-      std::visit([&](const auto& op) { return run(queue, op, rung); }, device_operation(p, places));
-  queue.wait();
-  const auto t3 = Clock::now();
-  if (!data[output].empty()) copy(queue, view(output), host(output));
-  queue.wait();
-  phases = {seconds(t0, t1), seconds(t1, t2), seconds(t2, t3), seconds(t3, Clock::now())};
-  return choice;
+/// Seconds of the steps of a kind; none where there was no such step.
+std::optional<double> seconds_of(const HostTrace& trace, HostStep::Kind kind) {
+  std::optional<double> seconds;
+  for (const HostStep& step : trace.steps)
+    if (step.kind == kind) seconds = seconds.value_or(0) + step.end - step.begin;
+  return seconds;
 }
 
 int run_one(const Options& o) {
@@ -206,29 +165,40 @@ int run_one(const Options& o) {
   for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
   check_writable(o.output);
   const Problem p = problem_of(o, arrays);
-  const Device device = device_for(o, p);
-  Queue queue(device);
-
   Array result;
   result.dtype = p.result;
   result.shape = result_shape(p, arrays[0]);
   if (p.operation == Operation::transpose) result.descr = arrays[0].descr;
-  std::vector<std::vector<std::byte>> data;
-  data.reserve(arrays.size() + 1);  // and the output
-  for (Array& array : arrays) data.push_back(std::move(array.data));
-  if (data.size() < operand_bytes(p).size()) data.emplace_back(operand_bytes(p).back());
+  const std::vector<uint64_t> bytes = operand_bytes(p);
+  result.data =
+      arrays.size() < bytes.size() ? std::vector<std::byte>(bytes.back()) : arrays.back().data;
+  std::vector<void*> data;
+  for (size_t i = 0; i + 1 < bytes.size(); ++i) data.push_back(arrays[i].data.data());
+  data.push_back(result.data.data());
 
-  Phases phases{};
-  const Choice choice = execute(queue, p, o.rung, data, phases);
-  result.data = in_c_order(p, std::move(data.back()));
+  HostTrace trace;
+  Choice choice;
+  std::string placement;
+  const auto begin = Clock::now();
+  call_on_host(p, host_views(p, data),
+               {.device = o.device,
+                .rung = o.rung,
+                .numerics = p.numerics,
+                .choice = &choice,
+                .placement = &placement,
+                .trace = &trace});
+  const double total = seconds_since(begin);
+  result.data = in_c_order(p, std::move(result.data), choice.device);
   write_npy(o.output, result);
 
-  const double total = phases.alloc + phases.h2d + phases.kernel + phases.d2h;
+  using enum HostStep::Kind;
+  if (!placement.empty()) say("auto: {}", placement);
   say("{}\n{}", to_string(p), choice.sentence());
-  say("alloc {}, host→device {}, kernel {}, device→host {}, total {} (kernel: its first call, "
-      "compilation included)",
-      time_text(phases.alloc), time_text(phases.h2d), time_text(phases.kernel),
-      time_text(phases.d2h), time_text(total));
+  say("alloc {}, host→device {}, kernel {}, device→host {}, total {} (a first call, compilation "
+      "included)",
+      time_text(trace.allocation), time_text(seconds_of(trace, copy_in)),
+      time_text(seconds_of(trace, kernel)), time_text(seconds_of(trace, copy_out)),
+      time_text(total));
   const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0 && !o.fast;
   say("wrote {}, not verified{}", o.output,
       is_plain ? ": `trine compare --input` holds such a call against the oracle" : "");

@@ -23,33 +23,26 @@ std::string figure_text(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-std::string share_of(const Measured& measured) {
-  const Result* r = kernel_of(measured);
-  return r ? share_text(*r, 1) : "-";
-}
-
 bool is_whole(const Table& table) {
   return std::find(table.figures.begin(), table.figures.end(), Figure::whole_milliseconds) !=
          table.figures.end();
 }
 
-/// A line each, two columns a figure: what was published, and today's.
-std::vector<std::vector<std::string>> plain(const Table& table,
-                                            const std::vector<Measured>& measured) {
-  std::vector<std::string> head{"", "rung"};
-  for (const Figure figure : table.figures) {
-    head.push_back(fmt::format("{} then", heading(figure)));
-    head.push_back(fmt::format("{} today", heading(figure)));
-  }
-  head.insert(head.end(), {"of roof", "verified"});
-  std::vector<std::vector<std::string>> rows{head};
-  for (const Measured& each : measured) {
-    std::vector<std::string> row{each.line->label, each.line->rung};
-    for (size_t i = 0; i < table.figures.size(); ++i) {
-      row.push_back(then_text(published_of(*each.line, i)));
-      row.push_back(figure_text(each.today[i]));
-    }
-    row.insert(row.end(), {share_of(each), verdict_of(each)});
+/// A line each, two columns a figure: what was published, and today's. `measured`: where the readings are the lines of
+/// a table, whose share of the roof is known.
+std::vector<std::vector<std::string>> plain(const Readings& readings,
+                                            const std::vector<Measured>& measured = {}) {
+  std::vector<std::vector<std::string>> rows{{"", "rung"}};
+  for (const std::string& figure : readings.figures)
+    rows[0].insert(rows[0].end(), {figure + " then", figure + " today"});
+  rows[0].insert(rows[0].end(), {"of roof", "verified"});
+  for (const Reading& each : readings.rows) {
+    const size_t place = rows.size() - 1;
+    std::vector<std::string> row{each.label, each.rung};
+    for (size_t i = 0; i < each.today.size(); ++i)
+      row.insert(row.end(), {then_text(each.published[i]), figure_text(each.today[i])});
+    const Result* kernel = place < measured.size() ? kernel_of(measured[place]) : nullptr;
+    row.insert(row.end(), {kernel ? share_text(*kernel, 1) : "-", each.verdict});
     rows.push_back(row);
   }
   return rows;
@@ -104,23 +97,6 @@ void print_break_evens(const Table& table, const std::vector<Measured>& measured
     say("Break-even with {} at {}: {}", columns_of(table)[0], each.column, each.text);
 }
 
-void print_readings(const Readings& readings) {
-  std::vector<std::string> head{"", "rung"};
-  for (const std::string& figure : readings.figures)
-    head.insert(head.end(), {figure + " then", figure + " today"});
-  head.emplace_back("verified");
-  std::vector<std::vector<std::string>> rows{head};
-  for (const Reading& each : readings.rows) {
-    std::vector<std::string> row{each.label, each.rung};
-    for (size_t i = 0; i < each.today.size(); ++i)
-      row.insert(row.end(), {then_text(each.published[i]), figure_text(each.today[i])});
-    row.push_back(each.verdict);
-    rows.push_back(row);
-  }
-  say("\n{}", readings.title);
-  print_table(rows, 2);
-}
-
 /// How a figure can be above its roof, why there is none, and what was refused or wrong.
 void print_remarks(const Table& table, const std::vector<Measured>& measured,
                    const Device& device) {
@@ -141,31 +117,23 @@ void print_remarks(const Table& table, const std::vector<Measured>& measured,
         say("{}: {}: {}", verdict_text(r), each.line->rung, r.failure);
 }
 
-nlohmann::ordered_json number(double value) {
-  return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
-}
-
 nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
                                const Readings& readings) {
-  nlohmann::ordered_json json = {{"document", document.number},
-                                 {"name", document.name},
-                                 {"table", readings.title},
-                                 {"ours", readings.ours},
-                                 {"device", device.id()},
-                                 {"figures", readings.figures},
-                                 {"rows", nlohmann::ordered_json::array()}};
-  for (const Reading& each : readings.rows) {
-    nlohmann::ordered_json row = {{"label", each.label},
-                                  {"column", each.column},
-                                  {"rung", each.rung},
-                                  {"verdict", each.verdict},
-                                  {"published", nlohmann::ordered_json::array()},
-                                  {"today", nlohmann::ordered_json::array()}};
-    for (const double value : each.published) row["published"].push_back(number(value));
-    for (const double value : each.today) row["today"].push_back(number(value));
-    json["rows"].push_back(row);
-  }
-  return json;
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Reading& each : readings.rows)
+    rows.push_back({{"label", each.label},
+                    {"column", each.column},
+                    {"rung", each.rung},
+                    {"verdict", each.verdict},
+                    {"published", each.published},  // a NaN is written as null
+                    {"today", each.today}});
+  return {{"document", document.number},
+          {"name", document.name},
+          {"table", readings.title},
+          {"ours", readings.ours},
+          {"device", device.id()},
+          {"figures", readings.figures},
+          {"rows", rows}};
 }
 
 /// Where a line is measured: the device, or the CPU, where there is that backend.
@@ -181,7 +149,7 @@ std::optional<Device> site_of(const Line& line, const Device& device) {
 
 /// Whether a device has a line's rung, with its parameters: a CPU's `sequential` has no threads a group.
 bool has_rung(const Device& device, const Line& line) {
-  const std::string name = line.rung.substr(0, line.rung.find(':'));
+  const std::string name = bare(line.rung);
   for (const RungInfo& rung : device.rungs(line.problem.operation))
     if (rung.name == name && (rung.name == line.rung || !rung.parameters.empty())) return true;
   return false;
@@ -195,8 +163,7 @@ void climb_own(LadderRun& run, const Device& device, const SourceDocument& docum
   std::set<std::string> named;  // with their parameters, too: the built-in choice may have others
   for (const Table& each : document.tables)
     for (const Line& line : each.lines)
-      if (has_rung(device, line))
-        named.insert({line.rung, line.rung.substr(0, line.rung.find(':'))});
+      if (has_rung(device, line)) named.insert({line.rung, bare(line.rung)});
   std::vector<std::string> own;
   for (const std::string& rung : ladder_of(device, problem, false))
     if (!named.contains(rung)) own.push_back(rung);
@@ -265,7 +232,10 @@ std::vector<Readings> read(LadderRun& run, const Device& device, const Table& ta
   if (table.bests) all.push_back(bests(table, measured));
   if (table.roofline && !run.control.stop())
     all.push_back(roofline_today(run, device, table, measured));
-  for (size_t i = printed; i < all.size(); ++i) print_readings(all[i]);
+  for (size_t i = printed; i < all.size(); ++i) {
+    say("\n{}", all[i].title);
+    print_table(plain(all[i]), 2);
+  }
   return all;
 }
 
@@ -277,16 +247,15 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     if (run.control.stop()) return;
     if (!is_one_of(table, operations)) continue;
     const std::vector<Measured> measured = measure(run, device, table);
-    say("\n{} {}: {}, on {}", std::string(document.number), std::string(document.name), table.title,
-        device.id());
+    const Readings lines = lines_of(table, measured);
+    say("\n{} {}: {}, on {}", document.number, document.name, table.title, device.id());
     if (!table.ours.empty()) say("(ours: {})", table.ours);
     const bool plainly = table.lines[0].column.empty();
-    print_table(plainly ? plain(table, measured) : crossed(table, measured), plainly ? 2 : 1);
+    print_table(plainly ? plain(lines, measured) : crossed(table, measured), plainly ? 2 : 1);
     if (!plainly) print_verified(measured, device);
     if (table.curves) print_break_evens(table, measured);
     print_remarks(table, measured, device);
-    run.document.arrays["published"].push_back(
-        to_json(document, device, lines_of(table, measured)));
+    run.document.arrays["published"].push_back(to_json(document, device, lines));
     for (const Readings& readings : read(run, device, table, measured))
       run.document.arrays["published"].push_back(to_json(document, device, readings));
     std::fflush(stdout);

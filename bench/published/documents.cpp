@@ -27,10 +27,15 @@ std::string filled(std::string text, const json& row) {
   return text;
 }
 
+/// In the order of Figure.
+constexpr std::string_view kHeadings[] = {"ms",   "whole ms", "GB/s",      "Gelem/s",
+                                          "GF/s", "step",     "cumulative"};
+
 Figure figure_of(const std::string& words) {
-  for (int figure = 0; figure <= int(Figure::cumulative); ++figure)
-    if (heading(Figure(figure)) == words) return Figure(figure);
-  throw std::invalid_argument("documents.json: no figure '" + words + "'");
+  const auto* const found = std::ranges::find(kHeadings, words);
+  if (found == std::end(kHeadings))
+    throw std::invalid_argument("documents.json: no figure '" + words + "'");
+  return Figure(found - kHeadings);
 }
 
 Problem problem_of(const json& table, const json& row) {
@@ -104,16 +109,6 @@ bool is_one_of(const Table& table, const std::vector<Operation>& operations) {
   return std::ranges::find(operations, table.lines[0].problem.operation) != operations.end();
 }
 
-std::string_view heading(Figure figure) {
-  switch (figure) {
-    case Figure::milliseconds: return "ms";
-    case Figure::whole_milliseconds: return "whole ms";
-    case Figure::gigabytes: return "GB/s";
-    case Figure::gigaelements: return "Gelem/s";
-    case Figure::gigaflops: return "GF/s";
-    case Figure::step: return "step";
-    default: return "cumulative";
-  }
-}
+std::string_view heading(Figure figure) { return kHeadings[int(figure)]; }
 
 }  // namespace trine::bench

@@ -51,25 +51,25 @@ void add_case_options(CLI::App& app, Cases& c) {
   add_list(app, "--map", c.maps, "reduce: identity abs square product (of two inputs: dot)");
   add_list(app, "--axis", c.axes, "reduce: all each_row each_column");
   add_list(app, "--layout", c.layouts,
-           "r or c for each operand, as rr, rcr (default: all row-major)");
+           "r (row-major) or c (column-major) for each operand, as rr, rcr (default: all r)");
   add_list(app, "--values", c.values,
            "value class of the random data: uniform, wide, cancel, mixed, …");
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
 }
 
 void add_time_limit(CLI::App& app, double& limit) {
-  app.add_option("--time-limit", limit, "end after so many seconds with what there is")
+  app.add_option("--time-limit", limit, "end after this many seconds and keep what was measured")
       ->check(CLI::NonNegativeNumber);
 }
 
 void add_measuring_options(CLI::App& app, Measuring& m) {
   add_list(app, "--device", m.devices,
-           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
+           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all devices)");
   app.add_option("--seed", m.seed, "seed of the random data");
-  app.add_option("--min-time", m.budget, "least measuring time of a figure in seconds")
+  app.add_option("--min-time", m.budget, "shortest measuring time of a figure, in seconds")
       ->check(CLI::Range(0.001, 60.0));
   add_time_limit(app, m.limit);
-  app.add_option("--json", m.json, "write the results as JSON too")->type_name("FILE");
+  app.add_option("--json", m.json, "also write the results as JSON")->type_name("FILE");
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {

@@ -68,7 +68,7 @@ Dtype dtype_of_descr(const std::string& path, const std::string& descr) {
 
 std::vector<int64_t> parse_shape(const std::string& path, std::string_view header) {
   std::string_view text = value_of(path, header, "shape");
-  if (text.empty() || text.front() != '(') refuse(path, "malformed .npy: shape is no tuple");
+  if (text.empty() || text.front() != '(') refuse(path, "malformed .npy: shape is not a tuple");
   const size_t end = text.find(')');
   if (end == std::string_view::npos) refuse(path, "malformed .npy: shape is not closed");
   text = text.substr(1, end - 1);
@@ -78,7 +78,8 @@ std::vector<int64_t> parse_shape(const std::string& path, std::string_view heade
     if (text.empty()) break;
     int64_t extent = 0;
     const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc{} || extent < 0) refuse(path, "malformed .npy: an extent is no number");
+    if (error != std::errc{} || extent < 0)
+      refuse(path, "malformed .npy: an extent is not a number");
     shape.push_back(extent);
     text.remove_prefix(size_t(next - text.data()));
   }
@@ -153,7 +154,7 @@ Array read_npy(const std::string& path) {
   const uint64_t on_disk = std::filesystem::file_size(path);
   if (on_disk - begin != bytes)
     refuse(path,
-           fmt::format("holds {} bytes of data where its header says {}", on_disk - begin, bytes));
+           fmt::format("has {} bytes of data, but its header says {}", on_disk - begin, bytes));
   array.data.resize(bytes);
   if (bytes != 0 && !file.read(reinterpret_cast<char*>(array.data.data()), std::streamsize(bytes)))
     refuse(path, "can't be read to its end");

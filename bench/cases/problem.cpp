@@ -13,10 +13,10 @@ namespace {
 
 void check_reduce(const Problem& p) {
   if ((p.map == Map::square || p.map == Map::product) && p.function != Function::sum)
-    throw Refusal(fmt::format("map {} goes with function sum alone", name(p.map)));
+    throw Refusal(fmt::format("map {} needs function sum", name(p.map)));
   if (p.map == Map::product && p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
     throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
-  if (p.batch != 1) throw Refusal("reduce takes one matrix; reduce a batch with axis each_row");
+  if (p.batch != 1) throw Refusal("reduce takes one matrix; use axis each_row for a batch");
 }
 
 /// A dense view of the same shape in the order of `letter`.

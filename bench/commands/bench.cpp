@@ -330,11 +330,11 @@ void initialize(const std::vector<std::string>& flags) {
   int count = int(arguments.size());
   arguments.push_back(nullptr);
   benchmark::Initialize(&count, arguments.data(), [] {
-    throw Refusal("one of the --benchmark_ flags has a value that Google Benchmark doesn't take");
+    throw Refusal("Google Benchmark doesn't accept the value of one of the --benchmark_ flags");
   });
   if (count > 1)
-    throw Refusal(
-        fmt::format("Google Benchmark has no flag '{}', or not with that value", arguments[1]));
+    throw Refusal(fmt::format("Google Benchmark has no flag '{}', or doesn't accept its value",
+                              arguments[1]));
 }
 
 void describe(const std::vector<Device>& devices, const std::string& peers) {
@@ -395,16 +395,16 @@ Command add_bench(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_case_options(app, o->cases);
   add_list(app, "--device", o->devices,
-           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all there are)");
+           "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all devices)");
   add_list(app, "--rung", o->rungs,
            "name or name:parameter=value (default: each device's own choice)");
   app.add_option("--seed", o->seed, "seed of the random data");
   app.add_flag("--peers", o->peers,
-               "the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
+               "measure the vendors' kernels too: cuBLAS, CUB, CLBlast, OpenBLAS");
   add_time_limit(app, o->limit);
   app.allow_extras();
   app.footer(
-      "Google Benchmark's own flags, as --flag=value: --benchmark_filter=REGEX "
+      "Google Benchmark's own options, as --flag=value: --benchmark_filter=REGEX "
       "--benchmark_list_tests=true\n"
       "--benchmark_min_time=SECONDS --benchmark_repetitions=N --benchmark_format=console|json|csv\n"
       "--benchmark_out=FILE --benchmark_out_format=json|console|csv "

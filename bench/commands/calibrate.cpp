@@ -52,14 +52,14 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   Document document{.command = "calibrate"};
   document.results = print_wrong(check_choices(devices, control));
   if (!document.results.empty()) {
-    say("Times of wrong results are worth nothing: nothing was measured or saved, an earlier "
-        "calibration stays. `trine sweep --best` takes a wrong rung out of the tuning table.");
+    say("Because of wrong results nothing was measured or saved; an earlier calibration stays. "
+        "`trine sweep --best` removes a wrong rung from the tuning table.");
     return finish(document, control, o.json, Outcome::failed);
   }
   const Calibrated done = measure_all(o, devices, control);
   const bool nothing = done.rounds == 0;
   if (nothing) {
-    say("No round came to its end: nothing was saved, an earlier calibration stays.");
+    say("No round was completed: nothing was saved; an earlier calibration stays.");
   } else {
     for (size_t i = 0; i < done.files.size(); ++i)
       say("{}: {} round{}, saved in {}", devices[i].id(), done.rounds, done.rounds == 1 ? "" : "s",
@@ -99,25 +99,25 @@ int run_check(const Options& o, const std::vector<Device>& devices) {
 
 Command add_calibrate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
+  app.add_option("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all devices)")
       ->delimiter(',')
       ->expected(1, -1);
-  app.add_option("--rounds", o->rounds, "every figure is the median of so many")
+  app.add_option("--rounds", o->rounds, "rounds of measurements; every figure is their median")
       ->check(CLI::Range(1, 99));
   app.add_option("--time-limit", o->time_limit,
-                 "seconds; what there is by then counts once a round is whole")
+                 "end after this many seconds; completed rounds count")
       ->check(CLI::NonNegativeNumber);
   CLI::Option* check = app.add_flag(
       "--check", o->check,
-      "measure nothing to save: compare what placement says of random cases with what they "
-      "take; exit code 1 below 95 % within 5 %");
-  app.add_option("--cases", o->cases.count, "of --check")->check(CLI::Range(1, 100000));
-  app.add_option("--seed", o->cases.seed, "of --check's random cases");
-  app.add_option("--repeats", o->cases.repeats,
-                 "of --check: of one of so many runs, which share copying in and out")
+      "save nothing: test the predictions with random cases; exit code 1 if fewer than 95 % "
+      "run within 5 % of the fastest device");
+  app.add_option("--cases", o->cases.count, "number of cases of --check")
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--seed", o->cases.seed, "seed of --check's random cases");
+  app.add_option("--repeats", o->cases.repeats, "of --check: runs that share one copy in and out")
       ->check(CLI::Range(1, 1000000000))
       ->needs(check);
-  app.add_option("--json", o->json, "write the break-evens as JSON too")->type_name("FILE");
+  app.add_option("--json", o->json, "also write the break-even sizes as JSON")->type_name("FILE");
   return [o] {
     if (!o->json.empty()) check_writable(o->json);
     const std::vector<Device> devices = chosen_devices(o->devices);

@@ -38,7 +38,7 @@ std::vector<Comparison> read(const Options& o) {
   } catch (const Refusal&) {
     throw;
   } catch (const std::exception& error) {  // JSON's, and words that are no dtype, no function
-    throw Refusal(fmt::format("these are no results of trine: {}", error.what()));
+    throw Refusal(fmt::format("these are not results of trine: {}", error.what()));
   }
 }
 
@@ -105,8 +105,8 @@ Kind kind_of(const std::vector<Comparison>& all, bool paired) {
 
 std::string tests_of(int in_turns, int apart) {
   if (in_turns == 0) return "Mann and Whitney";
-  if (apart == 0) return "Wilcoxon, as the runs took turns,";
-  return fmt::format("Wilcoxon, {} of them in turns, the others by Mann and Whitney", in_turns);
+  if (apart == 0) return "Wilcoxon, as the runs were interleaved,";
+  return fmt::format("Wilcoxon, {} of them interleaved, the others by Mann and Whitney", in_turns);
 }
 
 void print_method(const std::vector<Comparison>& all, const Options& o) {
@@ -119,12 +119,13 @@ void print_method(const std::vector<Comparison>& all, const Options& o) {
       count(all, Verdict::same), count(all, Verdict::ambiguous), count(all, Verdict::failed),
       count(all, Verdict::missing), 100 * share_of(o.threshold),
       tests_of(in_turns.cases, apart.cases), cases);
-  if (in_turns.cases > 0) say("In turns the shift is that of the pairs, not of the two medians.");
+  if (in_turns.cases > 0)
+    say("In interleaved runs the shift is that of the pairs, not of the two medians.");
   for (const bool paired : {true, false}) {
     const Kind& kind = paired ? in_turns : apart;
     const int needed = rounds_needed(std::max(cases, 1), 0.05, paired);
     if (kind.cases > 0 && kind.least < size_t(needed))
-      say("With {} rounds nothing can be told from chance among so many cases: {} are needed.",
+      say("{} rounds are too few to distinguish a change from chance among so many cases: use {}.",
           kind.least, needed);
   }
 }
@@ -147,8 +148,8 @@ void print_drifts(const std::vector<Comparison>& all, double margin) {
   for (const std::string& device : devices) {
     const double drift = drift_of(all, device);
     if (std::abs(drift) < std::min(margin, 0.02)) continue;
-    say("{} itself was {:.1f} % {}: so far apart are its roofs, which no build changes.", device,
-        100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
+    say("{} itself was {:.1f} % {}: its roofs differ by that much, and no build changes roofs.",
+        device, 100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster");
   }
 }
 
@@ -195,17 +196,16 @@ int gate(const Options& o) {
 
 Command add_gate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option(
-         "baseline", o->base,
-         "what `trine compare --rounds 15 --json FILE` wrote, of the build to compare with; "
-         "on machines that others use, in turns with the new one: --rounds 30 --turns")
+  app.add_option("baseline", o->base,
+                 "a file of `trine compare --rounds 15 --json FILE` with the old build; "
+                 "on shared machines, interleave it with the new build: --rounds 30 --turns")
       ->required();
-  app.add_option("new", o->next, "the same of the build in question")->required();
-  app.add_option("--threshold", o->threshold, "changes up to it are none");
+  app.add_option("new", o->next, "the same of the new build")->required();
+  app.add_option("--threshold", o->threshold, "a change up to this counts as none");
   app.add_flag("--allow-missing", o->allow_missing,
-               "a case of the baseline that the new run lacks is no reason for exit code 3");
-  app.add_flag("--across", o->across, "compare other hosts, devices and drivers too");
-  app.add_option("--json", o->json, "write the verdicts as JSON too")->type_name("FILE");
+               "allow that the new run lacks cases of the baseline (otherwise exit code 3)");
+  app.add_flag("--across", o->across, "compare runs of different hosts, devices and drivers too");
+  app.add_option("--json", o->json, "also write the result as JSON")->type_name("FILE");
   app.footer(
       "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or "
       "missing.");

@@ -95,7 +95,7 @@ int info(const std::string& json) {
 
 Command add_info(CLI::App& app) {
   auto json = std::make_shared<std::string>();
-  app.add_option("--json", *json, "write it as JSON too")->type_name("FILE");
+  app.add_option("--json", *json, "also write it as JSON")->type_name("FILE");
   return [json] { return info(*json); };
 }
 

@@ -68,7 +68,8 @@ int ladder(const Options& o) {
   const bool access = std::erase(cases.operations, "access") > 0;
   if (access && (like || cases != Cases{} || !o.rungs.empty() || o.peers))
     throw Refusal(
-        "`ladder access` has its own cases and rungs: it takes devices, and how to measure");
+        "`ladder access` has its own cases and rungs; it only accepts devices and measuring "
+        "options");
   if (like && !has_tables(*like, operations_of(cases)))
     throw Refusal(fmt::format("document {} has no table of {}", like->number,
                               fmt::join(cases.operations, " or ")));
@@ -136,20 +137,19 @@ Command add_ladder(CLI::App& app) {
   add_case_options(app, o->cases);
   app.get_option("operations")
       ->description(
-          "reduce, transpose, gemm (default: all), or access: how patterns of access decide the "
-          "rate");
+          "reduce, transpose, gemm (default: all), or access: the rates of different patterns of "
+          "access");
   app.add_option("--like", o->like,
-                 "a source document's sizes and parameters, its figures beside today's: 000 … 004")
+                 "repeat a source document's tables, its figures beside today's: 000 … 004")
       ->excludes("--dtype", "--size", "--function", "--map", "--axis", "--layout", "--values",
                  "--result-dtype");
   add_measuring_options(app, o->measuring);
   add_list(app, "--rung", o->rungs, "these rungs, in this order (default: the whole ladder)");
   app.add_flag("--peers", o->peers,
-               "the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
+               "add the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
   app.get_option("--like")->excludes("--rung", "--peers");
-  app.add_option(
-         "--source", o->source,
-         "the text of a rung's kernel, or of a header that it includes, in CUDA and in OpenCL")
+  app.add_option("--source", o->source,
+                 "print the source of a rung's kernel, or of a header of it, in CUDA and in OpenCL")
       ->excludes("--like", "--rung", "--peers", "--json", "--device", "--size", "--dtype");
   return [o] { return ladder(*o); };
 }

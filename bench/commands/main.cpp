@@ -39,7 +39,7 @@ int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>&
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "One API, three backends, the same bits, and where to run: reduce, transpose, gemm."};
+      "reduce, transpose and gemm with CUDA, OpenCL and the CPU: measured, verified, compared."};
   app.set_version_flag("--version", trine::version());
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
@@ -51,26 +51,31 @@ int main(int argc, char** argv) {
     for (CLI::Option* option : subcommand->get_options())
       if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
   };
-  add("info", "every backend and device, and why an absent one is absent", add_info);
-  add("compare", "measure and verify operations on every device, with what the transfers cost",
+  add("info", "list all backends and devices, and the reasons for absent ones", add_info);
+  add("compare", "measure and verify operations on all devices, with the cost of copying the data",
       add_compare);
-  add("ladder", "every rung from the naive one up, and the source documents' tables again",
+  add("ladder",
+      "measure every rung from the naive one up, or repeat the tables of the source documents",
       add_ladder);
-  add("gate", "two runs of compare held against each other: exit 1 where something is slower",
-      add_gate);
+  add("gate", "compare two runs of compare: exit code 1 if something is slower", add_gate);
   add("sweep",
-      "every rung with every parameter at every size; --best saves what selection then uses",
+      "measure every rung with every parameter at every size; --best saves the fastest for later "
+      "calls",
       add_sweep);
-  add("bench", "the same launches as Google Benchmark's cases, with its flags and its JSON",
+  add("bench",
+      "measure the same launches as cases of Google Benchmark, with its options and its JSON",
       add_bench);
-  add("run", "one operation on .npy data", add_run);
-  add("transfers", "what moving the data costs, and what overlapping it saves", add_transfers);
-  add("roof", "what each device can do at best, and where every rung stands under it", add_roof);
-  add("report", "one page, Markdown or CSV from the JSON of one or several runs", add_report);
-  add("verify", "the conformance cases on every device and rung", add_verify);
-  add("calibrate", "measure and save what placement decides from; print the break-evens",
+  add("run", "run one operation on .npy files", add_run);
+  add("transfers",
+      "measure the cost of copying data, and the gain of overlapping copies and kernels",
+      add_transfers);
+  add("roof", "measure the best rates of each device, and every rung's share of them", add_roof);
+  add("report", "make an HTML page, Markdown or CSV from the JSON of one or several runs",
+      add_report);
+  add("verify", "check every rung on every device against the definitions", add_verify);
+  add("calibrate", "measure and save the basis of `auto`; print the break-even sizes",
       add_calibrate);
-  add("why", "where an operation would run, and why", add_why);
+  add("why", "say on which device an operation would run, and why", add_why);
   try {
     app.parse(argc, argv);
     return run_command(app, commands);

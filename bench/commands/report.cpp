@@ -31,7 +31,7 @@ void put(const std::string& path, const std::string& text) {
 
 int write_report(const ReportOptions& o) {
   if (o.html.empty() && o.csv.empty() && o.markdown.empty())
-    throw Refusal("say what to write: --html FILE, --csv FILE or --markdown FILE (- prints it)");
+    throw Refusal("name an output: --html FILE, --csv FILE or --markdown FILE (- prints it)");
   if (o.csv == "-" && o.markdown == "-") throw Refusal("--csv - and --markdown - would mix");
   for (const std::string& path : {o.html, o.csv, o.markdown})
     if (!path.empty() && path != "-") check_writable(path);
@@ -55,15 +55,16 @@ int write_report(const ReportOptions& o) {
 Command add_report(CLI::App& app) {
   auto o = std::make_shared<ReportOptions>();
   app.add_option("files", o->files,
-                 "what --json of the other commands wrote, of one or several hosts")
+                 "files that --json of other commands wrote, from one or several hosts")
       ->required()
       ->type_name("FILE");
-  app.add_option("--html", o->html, "one page with everything in it, without any network")
+  app.add_option("--html", o->html, "one page that contains everything and needs no network")
       ->type_name("FILE");
-  app.add_option("--csv", o->csv, "one row a result; - prints it")->type_name("FILE");
+  app.add_option("--csv", o->csv, "one row per result; - prints it")->type_name("FILE");
   app.add_option("--markdown", o->markdown, "the tables; - prints them")->type_name("FILE");
-  app.add_flag("--apart", o->apart,
-               "each file is a host of its own: a before and an after of one machine");
+  app.add_flag(
+      "--apart", o->apart,
+      "treat each file as a host of its own, e.g. before and after a change on one machine");
   return [o] { return write_report(*o); };
 }
 

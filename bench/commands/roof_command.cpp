@@ -149,13 +149,12 @@ int roof(const Options& o) {
 
 Command add_roof(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("operations", o->operations,
-                 "whose rungs: reduce, transpose, gemm (default: all)");
+  app.add_option("operations", o->operations, "rungs of reduce, transpose, gemm (default: all)");
   o->measuring.budget = 0.02;  // of a point
   add_measuring_options(app, o->measuring);
-  add_list(app, "--dtype", o->dtypes, "of the rungs (default: f32 f64)");
-  app.add_option("--size", o->size, "of the rungs, for all operations (default: modest ones)");
-  app.add_flag("--points,!--no-points", o->points, "measure every rung as a point (the default)");
+  add_list(app, "--dtype", o->dtypes, "dtypes of the rungs (default: f32 f64)");
+  app.add_option("--size", o->size, "size for the rungs of all operations (default: modest sizes)");
+  app.add_flag("--points,!--no-points", o->points, "measure every rung, or only the roofs");
   return [o] { return roof(*o); };
 }
 

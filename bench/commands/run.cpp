@@ -104,7 +104,7 @@ Problem gemm_problem(const Options& o, std::vector<Array>& arrays) {
                                 a.batch, a.rows, b.cols));
     if (arrays[2].fortran_order) p.layout[2] = 'c';
   } else if (o.beta != 0) {
-    throw Refusal("beta is not 0: give C as the third input");
+    throw Refusal("beta is not 0, so C is needed as third input");
   }
   return p;
 }
@@ -201,7 +201,7 @@ int run_one(const Options& o) {
       time_text(total));
   const bool is_plain = p.batch == 1 && p.alpha == 1 && p.beta == 0 && !o.fast;
   say("wrote {}, not verified{}", o.output,
-      is_plain ? ": `trine compare --input` holds such a call against the oracle" : "");
+      is_plain ? ": `trine compare --input` compares such a call with the oracle" : "");
   return kExitGood;
 }
 

@@ -127,7 +127,7 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
     trial.results = trial.rounds.front();
   }
   if (control_.partial())
-    swept.sentence = "ended before all was tried";
+    swept.sentence = "ended before everything was tried";
   else
     decide(runner, expectation, swept);
   for (const Trial& trial : swept.trials) {
@@ -205,14 +205,14 @@ std::string Sweep::match(const Trial& challenger, const std::string& standing,
   if (rounds.is_gain())
     return fmt::format("{}: {}, {}", challenger.rung, times, ratio_text(before / seconds));
   return fmt::format("no gain: in {} more rounds {} took {}{}", kRounds, challenger.rung, times,
-                     seconds < before ? ", no further apart than they vary" : "");
+                     seconds < before ? ", but the difference is within their variation" : "");
 }
 
 void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
   std::vector<Trial>& trials = swept.trials;
   const std::string_view method = method_of(swept);
   if (!trials.front().figure(method)) {
-    swept.sentence = "the built-in choice failed: nothing to compare with";
+    swept.sentence = "the built-in choice failed, so there is nothing to compare with";
     return;
   }
   const std::string built_in = "the built-in choice " + trials.front().rung;
@@ -320,7 +320,7 @@ int Sweep::run() {
   use_tuning(false);  // the backends' own choices are what the others are held against
   for (const auto& group : groups) sweep_group(group, runners);
   for (const std::string& path : paths_)
-    say("Saved for {}; selection reads it from now on (TRINE_TUNING=off: not).", path);
+    say("Saved for {}; later calls use it (TRINE_TUNING=off ignores it).", path);
   return finish(document_, control_, o_.measuring.json,
                 verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
 }
@@ -341,7 +341,7 @@ Command add_sweep(CLI::App& app) {
   add_list(app, "--rung", o->rungs,
            "these rungs; name:parameter=value lets the other parameters vary (default: all)");
   app.add_flag("--best", o->best,
-               "save the fastest at each size in the device's tuning table, where it is a gain");
+               "save the fastest rung of each size in the device's tuning table, if it is a gain");
   app.add_flag("--forget", o->forget, "remove the tuning tables of all devices")
       ->excludes("--best", "--json", "operations");
   return [o] { return o->forget ? forget() : Sweep(*o).run(); };

@@ -37,7 +37,7 @@ int parse_chunks(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostChunks)
     throw Refusal(
-        fmt::format("--chunks takes a number from 1 to {} or auto, not '{}'", kMostChunks, text));
+        fmt::format("--chunks is a number from 1 to {} or auto, not '{}'", kMostChunks, text));
   return count;
 }
 
@@ -52,7 +52,7 @@ Problem problem_of(const Options& o, Operation operation, const std::string& dty
   p.result = p.dtype;
   if (operation == Operation::reduce) {
     if (p.function != Function::sum && p.function != Function::min && p.function != Function::max)
-      throw Refusal(fmt::format("--function {}: transfers take sum, min or max", o.function));
+      throw Refusal(fmt::format("--function {}: transfers accepts sum, min or max", o.function));
     p.size = {p.size.rows * p.size.cols, 1, 0};
     p.result = result_dtype(p.function, p.map, p.dtype);
   }
@@ -237,7 +237,7 @@ Command add_transfers(CLI::App& app) {
   add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
   app.add_option("--function", o->function, "reduce: sum, min or max");
   app.add_option("--chunks", o->chunks,
-                 "of the pipeline: a number, or auto, as the library cuts a call");
+                 "chunks of the pipeline: a number, or auto, as the library cuts a call");
   app.add_flag("--overlap-cpu", o->overlap_cpu,
                "the cpu computes a part of a transpose's or gemm's rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");

@@ -67,19 +67,20 @@ Command add_verify(CLI::App& app) {
   auto limit = std::make_shared<double>(0);
   auto json = std::make_shared<std::string>();
   app.add_flag("--quick", options->quick, "a subset that takes half a minute");
-  app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all there are)")
+  app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all devices)")
       ->delimiter(',');
-  app.add_option("--rung", options->rung, "only this rung");
+  app.add_option("--rung", options->rung, "check only this rung");
   app.add_option("--filter", options->filter,
-                 "only cases whose name contains this; of random calls operation, fill or copy");
-  app.add_option(
-         "--random", options->random_seconds,
-         "made-up calls, copies and fills for so long (0: one on each device), not the cases")
+                 "only cases with this in their name; random calls: operation, fill or copy");
+  app.add_option("--random", options->random_seconds,
+                 "instead of the cases, random calls, copies and fills for this long (0: one on "
+                 "each device)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", options->seed, "of the first of them; each has the next number");
+  app.add_option("--seed", options->seed,
+                 "seed of the first random call; each further one has the next number");
   add_time_limit(app, *limit);
-  app.add_option("--json", *json, "write the report as JSON too")->type_name("FILE");
+  app.add_option("--json", *json, "also write the result as JSON")->type_name("FILE");
   return [options, limit, json] { return verify_all(*options, *limit, *json); };
 }
 

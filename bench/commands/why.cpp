@@ -115,11 +115,11 @@ Command add_why(CLI::App& app) {
   std::vector<std::string> words;
   for (const auto& [word, where] : where_words()) words.push_back(word);
   app.add_option("--where", o->where,
-                 "where the data lives: host, host_pinned, host_pipelined or device")
+                 "place of the data: host, host_pinned, host_pipelined or device")
       ->check(CLI::IsMember(words));
   app.add_option("--repeats", o->repeats, "runs that share one transfer")
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--device", o->devices, "the candidates (default: what `auto` would weigh)")
+  app.add_option("--device", o->devices, "the candidates (default: those of `auto`)")
       ->delimiter(',')
       ->expected(1, -1);
   return [o] { return why(*o); };

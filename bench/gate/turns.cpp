@@ -107,23 +107,23 @@ void Turns::join(const Company& company) {
   }
   const Page page = read_page(file_);
   if (!is_of_turns(page.magic) && lseek(file_, 0, SEEK_END) != 0)
-    throw Refusal(fmt::format("{} holds something else: --turns makes its own file", path_));
+    throw Refusal(fmt::format("{} is another kind of file: --turns makes its own", path_));
   if (!any_held(file_)) {  // what an earlier run left there is void
     const Page first{.id = random_id(), .work = hash(company.work), .of = of_};
     write_to(file_, &first, sizeof first, 0, path_);
   } else if (page.magic != Page{}.magic) {
-    throw Refusal(fmt::format("{} is held by a build that has another way of taking turns", path_));
+    throw Refusal(fmt::format("{} is in use by a build that interleaves runs differently", path_));
   } else if (page.turn >= 0) {
-    throw Refusal(fmt::format("runs that take turns by {} are under way", path_));
+    throw Refusal(fmt::format("runs interleaved by {} are in progress", path_));
   } else if (page.of != of_) {
-    throw Refusal(fmt::format("{} runs are to take turns by {}, not {}", page.of, path_, of_));
+    throw Refusal(fmt::format("{} runs are to be interleaved by {}, not {}", page.of, path_, of_));
   } else if (page.work != hash(company.work)) {
-    throw Refusal(fmt::format("the runs that take turns by {} measure something else", path_));
+    throw Refusal(fmt::format("the runs interleaved by {} measure something else", path_));
   }
   for (int i = 0; i < of_ && place_ < 0; ++i)
     if (set_lock(file_, i, F_WRLCK)) place_ = i;
   if (place_ < 0)
-    throw Refusal(fmt::format("{} has no place for a run: {}", path_, std::strerror(errno)));
+    throw Refusal(fmt::format("{} has no room for another run: {}", path_, std::strerror(errno)));
   if (all_joined()) pass_to(0);
   set_lock(file_, kJoining, F_UNLCK);
 }
@@ -132,8 +132,8 @@ void Turns::join(const Company& company) {
 void Turns::begin(const Company& company) {
   if (!await(&Turns::has_begun, company.patience))
     throw Refusal(fmt::format(
-        "{} runs were to take turns by {}, and not all came within {:g} s: start the others "
-        "with the same --turns and the same words",
+        "{} runs were to be interleaved by {}, but not all started within {:g} s: start the others "
+        "with the same --turns and the same arguments",
         of_, path_, company.patience));
   await(&Turns::is_mine, std::numeric_limits<double>::infinity());
 }

@@ -39,7 +39,7 @@ void check_same_place(const json& base, const json& next) {
     if (base.at("host").at(key) != next.at("host").at(key))
       throw Refusal(
           fmt::format("the runs are of different hosts ({}: {} and {}); --across compares "
-                      "them all the same",
+                      "them anyway",
                       key, base.at("host").at(key).dump(), next.at("host").at(key).dump()));
   for (const json& result : next.at("results")) {
     const auto id = result.at("device").get<std::string>();
@@ -48,7 +48,7 @@ void check_same_place(const json& base, const json& next) {
     for (const char* key : {"name", "driver", "compute_units"})
       if (before->at(key) != after->at(key))
         throw Refusal(
-            fmt::format("{} is another device ({}: {} and {}); --across compares them all "
+            fmt::format("{} is another device ({}: {} and {}); --across compares them "
                         "the same",
                         id, key, before->at(key).dump(), after->at(key).dump()));
   }
@@ -64,7 +64,7 @@ Run cases_of(const json& document) {
       std::erase_if(*rounds, [](double value) { return !(value > 0); });
     const std::string name = case_of(result);
     if (result.rounds.size() > kMostRounds)
-      throw Refusal(fmt::format("{}: {} rounds, where `trine compare` takes at most {}", name,
+      throw Refusal(fmt::format("{}: {} rounds, but `trine compare` runs at most {}", name,
                                 result.rounds.size(), kMostRounds));
     if (!all.emplace(name, std::move(result)).second)
       throw Refusal(fmt::format("one file has two results of one case: {}", name));
@@ -85,7 +85,7 @@ bool has_single(const Run& other, std::string name) {
 bool in_turns(const json& base, const json& next) {
   if (!base.contains("turns") || !next.contains("turns")) return false;
   if (base["turns"].at("id") != next["turns"].at("id"))
-    throw Refusal("both runs took turns, but not with each other: one file is of another time");
+    throw Refusal("both runs were interleaved, but not with each other");
   return true;
 }
 
@@ -205,7 +205,7 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
                (has_shift(c) && c.base.size() > 1 && c.next.size() > 1);
       }))
     throw Refusal(
-        "there is one round of each case: run `trine compare --rounds 15`, in turns 30, for a "
+        "there is one round of each case: run `trine compare --rounds 15`, interleaved 30, for a "
         "gate");
   return all;
 }

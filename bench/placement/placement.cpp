@@ -249,7 +249,7 @@ std::string always_text(const std::vector<PlacementOutcome>& outcomes) {
                         outcomes[0].seconds[device].first, right, outcomes.size());
   }
   if (!text.empty()) text += ".";
-  if (as_well) text += " One device for all does as well as place(): these cases don't test it.";
+  if (as_well) text += " A single device for all cases does as well: they don't test place().";
   return text;
 }
 
@@ -270,7 +270,7 @@ bool report_placement(const std::vector<PlacementOutcome>& outcomes, const Place
   }
   std::printf("Range: %s.\n", random_range(cases.repeats).c_str());
   if (cases.repeats != 1)
-    std::printf("Of one of %d runs, transfers shared among them.\n", cases.repeats);
+    std::printf("Each case is one of %d runs that share the transfers.\n", cases.repeats);
   std::printf(
       "%zu of %zu random cases (seed %llu) ran within %.0f %% of the fastest device's time "
       "where place() put them; at least %.0f %% are wanted. Fastest:",
@@ -279,7 +279,7 @@ bool report_placement(const std::vector<PlacementOutcome>& outcomes, const Place
   for (const auto& [device, times] : fastest) std::printf(" %s %d", device.c_str(), times);
   std::printf(".\n");
   if (predictions != 0)
-    std::printf("Predictions were off by a factor of %.2f in the geometric mean.\n",
+    std::printf("The geometric mean of the prediction errors is a factor of %.2f.\n",
                 std::exp(error / double(predictions)));
   std::ranges::sort(worst, [](auto* a, auto* b) { return a->loss > b->loss; });
   std::vector<std::vector<std::string>> table{

@@ -25,7 +25,7 @@ void mark_break_evens(const Runs& runs, const Group& group, Figure& figure) {
     const std::string to = runs.device(extra->host, text_of(c, "to"));
     if (!at || !drawn(from) || !drawn(to)) continue;
     const Mark mark{.at = *at, .low = number_of(c, "low"), .high = number_of(c, "high")};
-    figure.note += fmt::format("{} {} overtakes {} at {}",
+    figure.note += fmt::format("{} {} is faster than {} from {}",
                                figure.marks.empty() ? " Submit to wait, as calibrated:" : "", to,
                                from, count_text(mark.at));
     figure.note += mark.low && mark.high

@@ -79,7 +79,7 @@ ordered_json parse(const std::string& path) {
   ordered_json json = read_json(path);
   if (!json.is_object() || !json.contains("results") || !json.contains("schema"))
     throw Refusal(fmt::format("{}: no results of `trine compare --json` or its like: {}", path,
-                              json.is_object() ? stranger(json) : "it holds no object"));
+                              json.is_object() ? stranger(json) : "it contains no object"));
   if (json.at("schema") != 1)
     throw Refusal(fmt::format("{}: schema {}, and this trine reads schema 1", path,
                               json.at("schema").dump()));
@@ -150,7 +150,7 @@ void add_extras(std::vector<Extra>& all, const ordered_json& array, size_t host,
   std::vector<Extra> added;
   for (const ordered_json& value : array) {
     if (!value.is_object())
-      throw Refusal("roofs, crossings, timelines, published, sweeps hold objects");
+      throw Refusal("roofs, crossings, timelines, published, sweeps must contain objects");
     added.push_back({host, value});
     found.insert(key(added.back()));
   }

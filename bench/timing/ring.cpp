@@ -76,8 +76,8 @@ std::string Ring::compare_peeked(int slot, const std::byte* output) {
   if (slot != peeked_slot_) return {};
   for (const Peek& peek : peeked_)
     if (std::memcmp(peek.bytes.data(), output + peek.at, peek.bytes.size()) != 0)
-      return "its output changed after wait() had returned: the work goes on behind the queue's "
-             "back";
+      return "its output changed after wait() had returned: its work continues outside of the "
+             "queue";
   return {};
 }
 
@@ -134,7 +134,7 @@ std::string Ring::check_fetched(const std::function<std::string(const std::byte*
   const std::vector<std::byte> host = fetch(1);
   std::string wrong = compare_peeked(0, host.data());
   if (wrong.empty()) wrong = check(host.data());
-  return wrong.empty() ? wrong : "on data changed in place: " + wrong;
+  return wrong.empty() ? wrong : "on data that was changed in place: " + wrong;
 }
 
 std::string Ring::check_unseen(Expectation& expectation, Numerics numerics) {

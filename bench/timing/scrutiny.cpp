@@ -60,7 +60,7 @@ std::string check_clocks(Queue& queue, const Launch& launch, int slots, double s
   }
   if (agreed > 0) return {};  // what takes long is launched but once
   return fmt::format(
-      "its clock is wrong: launches that took {} by the host's took {} by the device's",
+      "its clock is wrong: launches took {} by the host's clock and {} by the device's",
       time_text(host), time_text(device));
 }
 
@@ -102,9 +102,8 @@ std::string check_unseen_data(Queue& queue, const Launch& launch, Ring& ring,
     alike += taken <= kFar * timed() + kPause ? 1 : 0;
     if (alike == kAlike) return {};
   }
-  return fmt::format(
-      "it takes {} for data that it hasn't seen, {} for what it has: it keeps answers",
-      time_text(least), time_text(seconds));
+  return fmt::format("it takes {} for new data and {} for known data: it remembers answers",
+                     time_text(least), time_text(seconds));
 }
 
 std::string check_roof(const Device& device, uint64_t written, Result& result) {

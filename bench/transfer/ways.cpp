@@ -123,7 +123,7 @@ class Session {
     }
     if (way.cpu_rows == 0) {
       control_.show("");
-      std::printf("%s: the cpu's part of %s would be less than %lld rows: none\n",
+      std::printf("%s: the cpu computes nothing, as its part of %s would be less than %lld rows\n",
                   device_.id().c_str(), to_string(problem_).c_str(),
                   static_cast<long long>(kGranule));
       return;

@@ -209,7 +209,7 @@ class Liars(unittest.TestCase):
             self.assertIn(f"WRONG: {way} on clock_half:0: its clock is wrong: ", text)
 
     def test_transfers_with_the_help_of_a_liar(self):
-        # It keeps answers by address, which is right for as long as the same data is moved.
+        # It remembers answers by address, which is right for as long as the same data is moved.
         code, text = self.transfers("clock_right:0", "--overlap-cpu", path=f"{PACKS}:{CLOCKS}",
                                     data=next(self.tuned("memo")))
         self.assertEqual(code, 1, text)
@@ -289,7 +289,7 @@ class Liars(unittest.TestCase):
     # --- on the cpu: work at the wrong time
 
     def test_work_handed_to_a_thread_behind_the_queue(self):
-        self.named(["behind the queue's back", "differ"], "cpu", "background", size="2048")
+        self.named(["outside of the queue", "differ"], "cpu", "background", size="2048")
 
     def test_answers_kept_by_address(self):
         self.named(["changed in place"], "cpu", "memo")
@@ -299,13 +299,13 @@ class Liars(unittest.TestCase):
 
     def test_answers_kept_by_contents(self):
         self.passes("cpu", "honest", operation="gemm", size="128")
-        self.named(["keeps answers"], "cpu", "hash", operation="gemm", size="256")
+        self.named(["remembers answers"], "cpu", "hash", operation="gemm", size="256")
 
     def test_answers_kept_by_a_few_elements(self):
         # One whose sum takes less than a millisecond, and one whose sum takes longer.
         for size in ("2^16", "2^22"):
             self.passes("cpu", "honest", operation="reduce", size=size)
-            self.named(["on data changed in place: 1 of 1 differ"], "cpu", "glance", operation="reduce", size=size)
+            self.named(["on data that was changed in place: 1 of 1 differ"], "cpu", "glance", operation="reduce", size=size)
 
     def test_work_done_ahead(self):
         self.named(["differ"], "cpu", "ahead", size="128", min_time="0.2")
@@ -320,7 +320,7 @@ class Liars(unittest.TestCase):
         self.passes("opencl:0", "honest")
         self.named(["differ"], "opencl:0", "null")
         self.named(["differ"], "opencl:0", "first_time")
-        self.named(["behind the queue's back", "differ"], "opencl:0", "background")
+        self.named(["outside of the queue", "differ"], "opencl:0", "background")
 
     # --- clocks
 

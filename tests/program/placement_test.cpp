@@ -91,8 +91,8 @@ TEST(PlacementReport, SaysWhatOneDeviceForAllWouldHaveScored) {
   far.seconds = {{"cpu", 1e-3}, {"cuda:0", 2e-3}};
   EXPECT_EQ(
       always_text({near, far, far}),
-      "Always cpu: 3 of 3, always cuda:0: 1 of 3. One device for all does as well as place(): "
-      "these cases don't test it.");
+      "Always cpu: 3 of 3, always cuda:0: 1 of 3. A single device for all cases does as well: "
+      "they don't test place().");
   near.seconds[0].second = 1.06e-3;
   EXPECT_EQ(always_text({near, far, far}), "Always cpu: 2 of 3, always cuda:0: 1 of 3.");
   far.loss = 1;  // where place() was wrong

@@ -56,7 +56,7 @@ class TestPlacement(Program):
             said = trine(*check, *more, env={"TRINE_DATA_DIR": self.data}).stdout
             self.assertIn("of 3 random cases (seed 7)", said)
             self.assertRegex(said, r"(?m)^Always cpu: [0-3] of 3, always \S+: [0-3] of 3\.")
-            self.assertEqual("Of one of 10 runs" in said, bool(more), said)
+            self.assertEqual("is one of 10 runs" in said, bool(more), said)
             self.assertEqual("or pipelined." in said, not more, said)
 
         name = next(name for name in self.files() if "-cpu-" in name)

@@ -358,7 +358,7 @@ class Pictures(Folder):
     def test_break_even_is_of_devices_in_the_picture(self):
         def marks(document, group="reduce sum f32"):
             figure = self.figures(document)[f"{group}, the devices"]
-            self.assertEqual("overtakes" in figure["note"], bool(figure["marks"]), figure["note"])
+            self.assertEqual("is faster than" in figure["note"], bool(figure["marks"]), figure["note"])
             return len(figure["marks"])
         self.assertEqual(marks(DOCUMENT), 1)
         without = dict(DOCUMENT, results=[r for r in DOCUMENT["results"] if r["device"] != "cpu"])

@@ -190,7 +190,7 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
     } catch (const Refusal& refused) { return refused.what(); }
     return {};
   };
-  EXPECT_THAT(refusal({path("alone")}), HasSubstr("not all came within 0.05 s"));
+  EXPECT_THAT(refusal({path("alone")}), HasSubstr("not all started within 0.05 s"));
   std::ofstream(path("log")) << "";
   const auto run = [&] {
     Control own;
@@ -201,14 +201,14 @@ TEST_F(TurnsTest, WhoDoesNotBelongToThemIsRefused) {
   };
   const pid_t first = start(run);
   wait_for([&] { return joined("turns", 1); });
-  EXPECT_THAT(refusal({path("turns"), 3, "sums"}), HasSubstr("2 runs are to take turns by"));
+  EXPECT_THAT(refusal({path("turns"), 3, "sums"}), HasSubstr("2 runs are to be interleaved by"));
   EXPECT_THAT(refusal({path("turns"), 2, "products"}), HasSubstr("measure something else"));
   const pid_t second = start(run);
   wait_for([&] { return std::ranges::count(noted(), 'b') == 2; });
-  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are under way"));
+  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are in progress"));
   kill(first, SIGKILL);
   EXPECT_FALSE(ended_well(first));
-  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are under way"))
+  EXPECT_THAT(refusal({path("turns"), 2, "sums"}), HasSubstr("are in progress"))
       << "nor in its place";
   std::ofstream(path("end")) << "";
   EXPECT_TRUE(ended_well(second));
@@ -229,12 +229,12 @@ TEST_F(TurnsTest, AnotherVersionsFileServesAgainUnlessItIsHeld) {
     if (lockf(file, F_TLOCK, 1) == 0) sleep(60);
   });
   wait_for([&] { return is_held("turns", 0); });
-  EXPECT_THAT(refusal(), HasSubstr("another way of taking turns"));
+  EXPECT_THAT(refusal(), HasSubstr("interleaves runs differently"));
   std::ifstream left(path("turns"));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(left), {}), older);
   kill(other, SIGKILL);
   EXPECT_FALSE(ended_well(other));
-  EXPECT_THAT(refusal(), HasSubstr("not all came"));
+  EXPECT_THAT(refusal(), HasSubstr("not all started"));
 }
 
 TEST_F(TurnsTest, OtherFilesAreLeftAlone) {

@@ -109,7 +109,7 @@ TEST_F(Calibrations, CallsThatAreNotInThemFallBackOnRoofs) {
   Reduce other = sum_of(1 << 20);
   other.function = Function::max;
   const Placement placement = place(other, Where::host, 1, both);
-  EXPECT_NE(placement.sentence.find("its calibration hasn't such calls"), std::string::npos)
+  EXPECT_NE(placement.sentence.find("its calibration has no such calls"), std::string::npos)
       << placement.sentence;
   EXPECT_FALSE(placement.candidates[0].calibrated);
 }
@@ -135,7 +135,7 @@ TEST_F(Calibrations, GiveTheBreakEven) {
   ASSERT_EQ(never.size(), 1u);
   EXPECT_TRUE(never[0].never);
   EXPECT_EQ(never[0].below.id(), "other:0");
-  EXPECT_NE(never[0].sentence.find("never overtakes other:0 within memory"), std::string::npos)
+  EXPECT_NE(never[0].sentence.find("is never faster than other:0 within memory"), std::string::npos)
       << never[0].sentence;
 }
 
@@ -183,8 +183,9 @@ TEST_F(Calibrations, TellPipelinedCallsFromPinnedOnes) {
   EXPECT_EQ(faster(Where::host_pinned).below.id(), "other:0");
   const Crossing pipelined = faster(Where::host_pipelined);
   EXPECT_EQ(pipelined.below.id(), "fake:0");
-  EXPECT_NE(pipelined.sentence.find("pinned host data, pipelined: other:0 never overtakes fake:0"),
-            std::string::npos)
+  EXPECT_NE(
+      pipelined.sentence.find("pinned host data, pipelined: other:0 is never faster than fake:0"),
+      std::string::npos)
       << pipelined.sentence;
 }
 
@@ -199,9 +200,9 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{}, "it has no date"},
       {{"date "}, "it has no date"},
-      {{good[0], good[1], good[1]}, "is there twice"},
-      {{good[0], "reduce mean f32 all pageable 17 1e-3 1e-3 1e-3"}, "is no point"},
-      {{good[0], "reduce sum f32 all pageable 18 1e-3 1e-3 1e-3"}, "is no point"},
+      {{good[0], good[1], good[1]}, "occurs twice"},
+      {{good[0], "reduce mean f32 all pageable 17 1e-3 1e-3 1e-3"}, "is not a point"},
+      {{good[0], "reduce sum f32 all pageable 18 1e-3 1e-3 1e-3"}, "is not a point"},
       {{good[0], point + "-1e-3 1e-3 1e-3"}, "three times"},
       {{good[0], point + "nan 1e-3 1e-3"}, "three times"},
       {{good[0], point + "1e-3 2e-3 3e-3"}, "three times"},

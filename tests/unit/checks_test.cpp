@@ -108,7 +108,7 @@ TEST_F(Checks, BroadcastAndOverlapAreForInputsOnly) {
 
 TEST_F(Checks, PinnedMemoryThatStaysMappedIsNoOperand) {
   constexpr auto kRefused = Status::unsupported;
-  const char* const why = "pinned memory of fake:0 is the host's for as long as it lives";
+  const char* const why = "pinned memory of fake:0 can't be an operand";
   const View pinned = vector(Buffer(device, 4096, Memory::pinned), Dtype::f32, 64);
   const View own = vector(data, Dtype::f32, 64);
   Reduce op = sum();
@@ -174,7 +174,7 @@ TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
   op.map = Map::square;
   run(queue, op);
   op.function = Function::prod;
-  EXPECT_REFUSED(kInvalid, "square goes with sum alone", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "map square needs function sum", run(queue, op));
   op = sum();
   op.function = static_cast<Function>(9);
   EXPECT_REFUSED(kInvalid, "there is no function 9", run(queue, op));

@@ -21,7 +21,8 @@ TEST(Place, ResidentDataRunsWhereItLives) {
   EXPECT_TRUE(placement.device == device);
   EXPECT_EQ(placement.choice.rung_name(), "tuned");
   EXPECT_NE(placement.sentence.find("lives on fake:1"), std::string::npos) << placement.sentence;
-  EXPECT_REFUSED(Status::invalid_argument, "data in a buffer", place(sum_of(10), Where::device));
+  EXPECT_REFUSED(Status::invalid_argument, "needs views with buffers",
+                 place(sum_of(10), Where::device));
 }
 
 TEST(Place, HostDataIsPlacedByPredictionsThatCanBeReadBack) {
@@ -125,7 +126,7 @@ TEST(Place, ADeviceWithTooLittleMemoryIsNoCandidate) {
                        row_major({}, Dtype::f32, side, side)};
   placement = place(turn, Where::host);
   EXPECT_EQ(placement.device.id(), "other:0");
-  EXPECT_NE(placement.sentence.find("fake:1: operands of 2147483648 bytes are too much"),
+  EXPECT_NE(placement.sentence.find("fake:1: operands of 2147483648 bytes don't fit"),
             std::string::npos)
       << placement.sentence;
   for (const char* id : {"fake:0: an operand", "fake:1: an operand", "other:0: an operand"}) {

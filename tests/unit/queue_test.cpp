@@ -126,7 +126,7 @@ TEST_F(Lost, ALostDeviceSaysSoFromThenOn) {
   EXPECT_REFUSED(Status::device_lost, "a planted fault", first.wait());
   const Reduce op{.input = vector(buffer, Dtype::f32, 8),
                   .output = vector(buffer, Dtype::f32, 1, 32)};
-  EXPECT_REFUSED(Status::device_lost, "fake:1:mode=noop is lost since an earlier error",
+  EXPECT_REFUSED(Status::device_lost, "fake:1:mode=noop has been lost since an earlier error",
                  run(second, op));
   EXPECT_REFUSED(Status::device_lost, "a planted fault", second.wait());
   EXPECT_REFUSED(Status::device_lost, "lost", Buffer(device1, 64));
@@ -175,7 +175,8 @@ TEST_F(Bridges, LeaveNothingBehind) {
 TEST_F(Bridges, AFailedNoticeNeverLeavesAQueueHanging) {
   const Event event = queue.record();
   panel.fail(FAKE_EVENT_NOTIFY, TRINE_BACKEND_ERROR);
-  EXPECT_REFUSED(Status::backend_error, "asking to be told of an event", other_queue.wait(event));
+  EXPECT_REFUSED(Status::backend_error, "requesting a notification of an event",
+                 other_queue.wait(event));
   other_queue.wait();
 }
 

@@ -99,7 +99,7 @@ TEST_F(SavedFile, AnotherVersionKindOrKeyIsRefusedByName) {
   expect_refused("its format is 1, this Trine's is 2", __LINE__, 2);
   const std::string other = write_saved("other", 1, key, rows);
   fs::copy_file(other, path, fs::copy_options::overwrite_existing);
-  expect_refused("no file of the kind table", __LINE__);
+  expect_refused("not a file of kind table", __LINE__);
   write();
   key.lines[1].value = "1.1";
   expect_refused("its driver is '1.0', here it is '1.1'", __LINE__);
@@ -108,7 +108,7 @@ TEST_F(SavedFile, AnotherVersionKindOrKeyIsRefusedByName) {
   expect_refused("doesn't say the trine", __LINE__);
   key.lines.pop_back();
   key.lines.pop_back();
-  expect_refused("head doesn't end", __LINE__);
+  expect_refused("header has no end", __LINE__);
 }
 
 TEST_F(SavedFile, AnotherHostHasAFileOfItsOwnAndRefusesACopiedOne) {
@@ -137,7 +137,7 @@ TEST_F(SavedFile, WhatIsNoFileOrTooLargeIsRefused) {
 
 TEST_F(SavedFile, MoreThanAFileHoldsIsNotWritten) {
   const std::string path = write();
-  EXPECT_REFUSED(Status::unsupported, "2000 rows are more than a file",
+  EXPECT_REFUSED(Status::unsupported, "2000 rows don't fit a file",
                  write_saved("table", 1, key, {2000, std::string(1000, 'x')}));
   EXPECT_EQ(read().rows, rows);
 }

@@ -160,17 +160,17 @@ TEST_F(TuningTest, WhatMayNotBeChosenIsNotSaved) {
                  save_tuning(device, {row(sum_of(1000), "tuned:threads=65")}));
   Tuned bad = row(sum_of(1000), "naive");
   bad.call += "x1";
-  EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
+  EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
   bad.call = tuned_call(product_of(80, 64, 64));
   bad.call.replace(bad.call.find("80x"), 3, "-80x");
-  EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
+  EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
   bad.seconds = 0;
-  EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
+  EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
   bad.date = "21 Nov";
-  EXPECT_REFUSED(Status::invalid_argument, "is no row", save_tuning(device, {bad}));
+  EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   EXPECT_FALSE(tuning(device).found) << "nothing was written";
 }
 
@@ -211,15 +211,15 @@ TEST_F(TuningTest, ATableOfAnotherDriverVersionOrRowsIsRefused) {
   detail::write_saved("tuning", 2, detail::saved_key(detail::Access::use(device)), {});
   expect_refused("its format is 2");
   write({"reduce sum"});
-  expect_refused("this is no row: reduce sum");
+  expect_refused("this line is not a row: reduce sum");
   std::string negative = tuned_call(product_of(80, 64, 64));
   negative.replace(negative.find("80x"), 3, "-80x");
   write({negative + " naive 1 1 2026-11-21"});
-  expect_refused("this is no row: gemm");
+  expect_refused("this line is not a row: gemm");
   write({"reduce sum identity all f32 f32 q reproducible 1000x1 naive 1 1 2026-11-21"});
-  expect_refused("this is no row");
+  expect_refused("this line is not a row");
   write({"reduce sum identity all f32 f32 r reproducible 1000x1 naive 1 nan 2026-11-21"});
-  expect_refused("this is no row");
+  expect_refused("this line is not a row");
 }
 
 TEST_F(TuningTest, AnotherDevicesTableIsItsOwn) {

@@ -89,8 +89,8 @@ std::string sentence_of(const Crossing& c) {
   }
   if (!c.sure)
     return cat(head, c.below.id(), " and ", c.above.id(),
-               " are equally fast, as far as the samples can tell, at every size within memory.");
-  return cat(head, c.above.id(), " never overtakes ", c.below.id(), " within memory (n up to ",
+               " can't be distinguished by the samples at any size within memory.");
+  return cat(head, c.above.id(), " is never faster than ", c.below.id(), " within memory (n up to ",
              c.high, words, ").");
 }
 

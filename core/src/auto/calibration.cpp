@@ -80,12 +80,12 @@ void take_row(const Places& places, std::string_view row) {
       !read_number(words[words.size() - 2], measured.low) ||
       !read_number(words[words.size() - 1], measured.high) || measured.low > measured.seconds ||
       measured.high < measured.seconds)
-    refuse("'", row, "' doesn't end in three times in order");
+    refuse("'", row, "' must end with three times: median, lowest, highest");
   const auto figures = static_cast<std::size_t>(words[words.size() - 3].data() - row.data());
   const auto place = places.find(row.substr(0, figures - 1));
-  if (place == places.end()) refuse("'", row, "' is no point that this Trine measures");
+  if (place == places.end()) refuse("'", row, "' is not a point of this version's grid");
   const auto& [grid, point] = place->second;
-  if (grid->has(point)) refuse("'", row, "' is there twice");
+  if (grid->has(point)) refuse("'", row, "' occurs twice");
   grid->set(point, measured);
 }
 
@@ -147,7 +147,8 @@ SavedKey key_under(const DeviceState& device, const std::string& tuning) {
 Known read_under(const SavedKey& key) {
   const Saved saved = read_saved(kCalibrationKind, kCalibrationVersion, key);
   if (!saved.found) return {};
-  if (!saved.refusal.empty()) return {nullptr, cat(saved.refusal, " (trine calibrate renews it)")};
+  if (!saved.refusal.empty())
+    return {nullptr, cat(saved.refusal, " (`trine calibrate` measures it again)")};
   try {
     return {std::make_shared<const Calibration>(calibration_of(saved.rows)), {}};
   } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }

@@ -165,7 +165,7 @@ Verdict best_device(const Work& work, Where where, int repeats,
     return {all[0],
             refused.empty()
                 ? cat(all[0].id(),
-                      " is the only candidate; a processor that several backends see is one.")
+                      " is the only candidate; a processor that several backends see counts once.")
                 : cat(all[0].id(), " is the only device that can: ", refused, "."),
             {}};
   }
@@ -176,7 +176,7 @@ Verdict best_device(const Work& work, Where where, int repeats,
   for (std::size_t i = 1; i < best.candidates.size(); ++i)
     append(best.sentence, cat(i > 1 ? ", " : "", in_words(best.candidates[i])));
   append(best.sentence, cat(" (", sources(best.candidates), ")."));
-  if (!refused.empty()) append(best.sentence, cat(" Not able to: ", refused, "."));
+  if (!refused.empty()) append(best.sentence, cat(" Left out: ", refused, "."));
   return best;
 }
 
@@ -190,7 +190,7 @@ Placement place(const AnyOperation& operation, Where where, int repeats,
     if (where == Where::device) {
       const auto& buffer = Access::state(operation.views()[0].buffer);
       if (!buffer)
-        refuse("place(): data on a device is data in a buffer; the first view has none.");
+        refuse("place(): data on a device needs views with buffers; the first view has none.");
       placement.device = Access::device(buffer->device);
       placement.sentence = cat("The data lives on ", buffer->device->id, ", so it runs there.");
       placement.candidates = weigh({placement.device}, work, where, repeats);

@@ -63,8 +63,8 @@ Refused memory_refusal(const Device& device, const Work& work) {
   // In place, the operands are there already. Else some is left for workspaces.
   if (!in_place && facts.memory_bytes != 0 && all > 0.9 * double(facts.memory_bytes)) {
     return {Status::unsupported,
-            cat(device.id(), ": operands of ", uint64_t(all),
-                " bytes are too much for its memory, ", facts.memory_bytes, " bytes")};
+            cat(device.id(), ": operands of ", uint64_t(all), " bytes don't fit its memory, ",
+                facts.memory_bytes, " bytes")};
   }
   return {};
 }
@@ -84,7 +84,7 @@ std::string source_of(const Device& device, const Work& work) {
     return cat("roofs measured now",
                known.refusal.empty() ? "" : cat(", because of ", known.refusal));
   if (!known.calibration->table(work.call_class, Where::host))
-    return "roofs measured now, because its calibration hasn't such calls";
+    return "roofs measured now, because its calibration has no such calls";
   return words_of(known);
 }
 

@@ -37,7 +37,7 @@ uint64_t workspace_bytes(const DeviceState& device, const Selected& selected,
     }
   } else {
     device.expect(device.api.workspace_bytes(device.handle, &selected.selection, &call, &bytes),
-                  "asking for the workspace's size");
+                  "querying the workspace's size");
   }
   return bytes;
 }
@@ -88,7 +88,7 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
   made->operation = checked.call.operation;
   std::memcpy(&made->descriptor, &checked.descriptor, checked.is.descriptor_bytes);
   queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()),
-               "handing over a pack's rung");
+               "enqueueing a pack's rung");
   static_cast<void>(made.release());
 }
 
@@ -97,7 +97,7 @@ bool run_empty(QueueState& queue, const Checked& checked) {
   const Empty empty = checked.is.empty(checked.descriptor);
   if (empty.fill)
     fill_elements(queue, *empty.fill, &empty.bits, empty.element,
-                  "filling in the result of an empty reduction");
+                  "writing the result of an empty reduction");
   return empty.is_empty;
 }
 

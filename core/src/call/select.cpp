@@ -17,7 +17,7 @@ trine_status ask(const DeviceState& device, const trine_call& call, const Select
   } else {
     status = device.api.refuses(device.handle, &found.selection, &call, reason, sizeof reason);
   }
-  if (status == TRINE_DEVICE_LOST) device.raise(status, "asking a rung");
+  if (status == TRINE_DEVICE_LOST) device.raise(status, "querying a rung");
   return status;
 }
 

@@ -120,7 +120,7 @@ std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
     Tuned row;
     TunedCall call;
     if (!read_row(line, row) || !read_call(row.call, call)) {
-      found.refusal = cat(saved.path, ": this is no row: ", line);
+      found.refusal = cat(saved.path, ": this line is not a row: ", line);
       break;
     }
     table->rows.push_back(prepared(device, call, row));
@@ -157,7 +157,7 @@ Tuned checked(const DeviceState& device, Tuned row) {
   if (!read_call(row.call, call) || !is_word(row.date) ||
       !read_number(number_text(row.seconds), ignored) ||
       !read_number(number_text(row.default_seconds), ignored))
-    refuse("tuning: '", line_of(row), "' is no row.");
+    refuse("tuning: '", line_of(row), "' is not a row.");
   if (!row.rung.empty()) {
     const Selected found = resolve(device, call, row.rung);
     row.rung = rung_text(*found.rung, found.selection.values);

@@ -167,7 +167,8 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
   }
   if (bytes != 0 && is_mapped(*buffer)) {
     fail(Status::unsupported, who(role), "pinned memory of ", buffer->device->id,
-         " is the host's for as long as it lives, no operand there; copy from or to its host().");
+         " can't be an operand: its driver keeps it mapped for the host; copy from or to its "
+         "host().");
   }
   uint64_t last = 0;
   if (__builtin_add_overflow(view.offset, bytes, &last) || last > buffer->facts.bytes) {

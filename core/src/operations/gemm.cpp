@@ -54,7 +54,7 @@ trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
     char digits[40];
     std::snprintf(digits, sizeof digits, "%.17g", value);
     refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype),
-           " value; round it where you mean to (0.1f).");
+           " value; round it yourself (0.1f).");
   }
   return scalar;
 }

@@ -36,7 +36,7 @@ void check_dtypes(const Reduce& op) {
     refuse("reduce: there is no axis ", static_cast<uint32_t>(op.axis), ".");
   }
   if ((op.map == Map::square || op.map == Map::product) && op.function != Function::sum) {
-    refuse("reduce: ", name(op.map), " goes with sum alone, not with ", name(op.function), ".");
+    refuse("reduce: map ", name(op.map), " needs function sum, not ", name(op.function), ".");
   }
   if (!one_of(op.input.dtype,
               {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64})) {

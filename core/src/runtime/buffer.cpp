@@ -26,7 +26,7 @@ std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t 
   if (bytes == 0) return state;
   const DeviceState& on = *state->device;
   on.expect(made(on.handle, &state->handle), what);
-  on.expect(on.api.buffer_facts(state->handle, &facts), "asking for a buffer's facts");
+  on.expect(on.api.buffer_facts(state->handle, &facts), "querying a buffer");
   return state;
 }
 
@@ -162,7 +162,7 @@ Buffer::Buffer(const Device& device, uint64_t bytes, Memory kind) {
 Buffer Buffer::adopt(const Device& device, void* native, uint64_t bytes) {
   return detail::entry([&] {
     const trine_backend& api = Access::use(device).api;
-    if (!native && bytes != 0) detail::refuse("There is no memory to adopt: null.");
+    if (!native && bytes != 0) detail::refuse("Buffer::adopt(): the memory is null.");
     Buffer buffer;
     buffer.state_ = detail::make(
         Access::state(device), bytes, Memory::adopted, "adopting memory",
@@ -174,7 +174,7 @@ Buffer Buffer::adopt(const Device& device, void* native, uint64_t bytes) {
 Buffer Buffer::wrap(const Device& device, void* host, uint64_t bytes) {
   return detail::entry([&] {
     Access::use(device);
-    if (!host && bytes != 0) detail::refuse("There is no host memory to wrap: null.");
+    if (!host && bytes != 0) detail::refuse("Buffer::wrap(): the host memory is null.");
     Buffer buffer;
     buffer.state_ = detail::wrap(Access::state(device), host, bytes);
     return buffer;

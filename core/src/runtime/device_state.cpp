@@ -14,8 +14,7 @@ void check_process() {
   if (registry::forked()) {
     fail(Status::device_lost,
          "This process was forked after Trine had opened a device, or while another thread was "
-         "about to: a "
-         "child can't use any. Open devices in the child alone, or exec.");
+         "opening one, so it can't use devices. Open devices only in the child, or call exec().");
   }
 }
 
@@ -54,9 +53,9 @@ DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::strin
   expect(api.device_open(index, options.c_str(), &handle), "opening the device");
   try {
     raw.size = sizeof raw;
-    expect(api.device_facts(handle, &raw), "asking for the device's facts");
+    expect(api.device_facts(handle, &raw), "querying the device's properties");
     expect(api.device_native(handle, &native_device, &native_context),
-           "asking for the device's native handles");
+           "querying the device's native handles");
     facts = to_facts(raw, id);
     in_place = raw.kind == TRINE_DEVICE_CPU && (raw.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
   } catch (...) {
@@ -87,7 +86,7 @@ void DeviceState::notice(trine_status status) const noexcept {
 void DeviceState::throw_lost() const {
   const std::lock_guard lock(lost_mutex);
   fail(Status::device_lost, id,
-       " is lost since an earlier error and stays so until the program ends: ", lost_why);
+       " has been lost since an earlier error, for the rest of the process: ", lost_why);
 }
 
 void DeviceState::raise(trine_status status, std::string_view what) const {

@@ -81,7 +81,7 @@ void bridge(QueueState& queue, const std::shared_ptr<EventState>& event) {
   const trine_status status = far.api.event_notify(event->handle, &Bridge::fire, kept);
   if (status != TRINE_OK) Bridge::fire(kept);  // never leave the queue waiting
   defer(kept);
-  far.expect(status, "asking to be told of an event");
+  far.expect(status, "requesting a notification of an event");
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ bool Event::done() const {
     state_->device->check();
     const trine_status status = state_->device->api.event_query(state_->handle);
     if (status == TRINE_NOT_READY) return false;
-    state_->device->expect(status, "asking for an event");
+    state_->device->expect(status, "querying an event");
     return true;
   });
 }
@@ -134,7 +134,7 @@ double elapsed(const Event& start, const Event& stop) {
     const auto &from = Access::state(start), &to = Access::state(stop);
     if (!from || !to) detail::refuse("elapsed() needs two recorded events; one is empty.");
     if (from->device != to->device) {
-      detail::refuse("elapsed() needs two events of one device: these are of ", from->device->id,
+      detail::refuse("elapsed() needs two events of one device: they belong to ", from->device->id,
                      " and ", to->device->id, ".");
     }
     start.wait();
@@ -157,7 +157,7 @@ Queue Queue::adopt(const Device& device, void* native) {
     const DeviceState& state = Access::use(device);
     // CUDA's null stream is a stream: the only backend whose null handle means one says so itself.
     if (!native && state.backend.name != "cuda")
-      detail::refuse("There is no queue to adopt: null.");
+      detail::refuse("Queue::adopt(): the native queue is null.");
     Queue queue;
     queue.state_ = detail::adopt_queue(Access::state(device), native);
     return queue;
@@ -194,7 +194,7 @@ bool Queue::done() {
     if (!lock) return false;
     const trine_status status = queue.device().api.queue_query(queue.line->queue);
     if (status == TRINE_NOT_READY) return false;
-    queue.expect(status, "asking for the queue");
+    queue.expect(status, "querying the queue");
     return true;
   });
 }

@@ -65,8 +65,8 @@ void QueueState::retire(QueueState* state) noexcept {
 }
 
 std::string QueueState::history() const {
-  if (logged == 0) return "nothing was enqueued since the last good wait";
-  std::string text = "enqueued since the last good wait: ";
+  if (logged == 0) return "nothing was enqueued since the last successful wait()";
+  std::string text = "enqueued since the last successful wait(): ";
   const uint64_t shown = std::min(logged, kShown);
   if (logged > shown) append(text, cat(logged - shown, " others, then "));
   for (uint64_t i = logged - shown; i < logged; ++i) {
@@ -175,7 +175,7 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
   status = api.buffer_facts(grown, &facts);
   if (status != TRINE_OK) {
     api.buffer_free(grown);
-    expect(status, "asking for a workspace's facts");
+    expect(status, "querying a workspace");
   }
   if (old) {
     old->handle = scratch;

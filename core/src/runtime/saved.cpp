@@ -68,7 +68,7 @@ std::string take_head(std::string_view& text, std::string_view kind, int version
                       const SavedKey& key) {
   std::string_view line;
   if (!take_line(text, line) || !line.starts_with(cat("trine ", kind, " ")))
-    return cat("it is no file of the kind ", kind);
+    return cat("it is not a file of kind ", kind);
   const std::string_view has = line.substr(line.rfind(' ') + 1);
   if (has != std::to_string(version))
     return cat("its format is ", has, ", this Trine's is ", version);
@@ -79,7 +79,7 @@ std::string take_head(std::string_view& text, std::string_view kind, int version
     if (value != wanted.value)
       return cat("its ", wanted.name, " is '", value, "', here it is '", wanted.value, "'");
   }
-  if (!take_line(text, line) || !line.empty()) return "its head doesn't end";
+  if (!take_line(text, line) || !line.empty()) return "its header has no end";
   return {};
 }
 
@@ -93,8 +93,8 @@ std::string one_line(std::string_view value) {
 
 [[noreturn]] void throw_nowhere() {
   fail(Status::unsupported,
-       "There is no folder to keep measurements in: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME (a "
-       "setuid program keeps none).");
+       "There is no folder for saved measurements: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME (a "
+       "setuid program saves none).");
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ Saved read_saved(std::string_view kind, int version, const SavedKey& key) {
   } else if (error != 0) {
     reason = cat("it can't be read: ", std::strerror(error));
   } else if (!take_checksum(text)) {
-    reason = "it is damaged: its checksum is not that of its contents";
+    reason = "it is damaged: its checksum doesn't match its contents";
   } else {
     reason = take_head(text, kind, version, key);
   }
@@ -187,8 +187,8 @@ std::string write_saved(std::string_view kind, int version, const SavedKey& key,
   for (const std::string& row : rows) append(text, cat(row, "\n"));
   const std::string end = cat(kChecksum, hex(kit::checksum(text.data(), text.size())), "\n");
   if (text.size() + end.size() > kMostBytes) {
-    fail(Status::unsupported, path, ": ", rows.size(), " rows are more than a file of ", kMostBytes,
-         " bytes holds.");
+    fail(Status::unsupported, path, ": ", rows.size(), " rows don't fit a file of ", kMostBytes,
+         " bytes.");
   }
   const int error = kit::replace_file(path, {text, end}, true);
   if (error != 0)

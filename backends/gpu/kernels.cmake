@@ -14,6 +14,7 @@ set(TRINE_GPU_KERNELS
   reduce/cascade
   reduce/shuffle
   reduce/vector_loads
+  reduce/exact_lines
   reduce/exact
   reduce/exact_vector
   transpose/naive

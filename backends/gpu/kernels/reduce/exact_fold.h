@@ -3,25 +3,29 @@
 #pragma once
 #include "fold.h"
 
-#if KIND_ARG
-#define ALIGNED_LOADS false  // vectors would mix up the columns
-#else
-#define ALIGNED_LOADS true
-#endif
-
-DEVICE Folded fold_elements(const Tile* t, GLOBAL const T* input, long row_index, long col_index,
+DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long col_index,
                             int options) {
   Folded f = folded_nothing();
-  const bool aligned = ALIGNED_LOADS && tile_is_aligned(t, input);
-  for (Walk w = walk_begin(t); w.row < t->rows; walk_on(&w, t)) {
+  const int skip = tile_skip(&t, input);
+  const bool aligned = skip >= 0;
+  input = tile_align(&t, input, skip);
+  for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
     T x[CHUNK];
-    load_chunk(t, &w, input, aligned, (T)0, x);
-    const bool whole = (w.segment + 1) << (t->col_bits + CHUNK_BITS) <= t->cols;
+    load_chunk(&t, &w, input, aligned, (T)0, x);
+    const bool whole = (long)(w.segment + 1) << (t.col_bits + CHUNK_BITS) <= t.cols &&
+                       (t.skip == 0 || w.segment > 0);
+    const long first = w.row * row_index - t.skip * col_index;
+    if (whole) {
 #pragma unroll
-    for (int k = 0; k < CHUNK; ++k) {
-      const long column = tile_column(t, &w, k);
-      if (whole || column < t->cols)
-        fold(&f, value_of(x[k], options), w.row * row_index + column * col_index);
+      for (int k = 0; k < CHUNK; ++k)
+        fold(&f, value_of(x[k], options), first + chunk_column(&t, &w, aligned, k) * col_index);
+    } else {
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) {
+        const long column = chunk_column(&t, &w, aligned, k);
+        if (column >= t.skip && column < t.cols)
+          fold(&f, value_of(x[k], options), first + column * col_index);
+      }
     }
   }
   return f;
@@ -43,7 +47,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   for (bool done = false; !done;) {
     Folded mine = folded_nothing();
     if (!finishing) {
-      mine = fold_elements(&t, input + input_offset, row_index, col_index, options);
+      mine = fold_elements(t, input + input_offset, row_index, col_index, options);
     } else if (t.active) {
       for (int s = t.lane; s < splits; s += t.lanes) {
         GLOBAL const ulong* record = records + tile_record(&t, s) * 2;

@@ -1,10 +1,18 @@
-// The exact sum of floats, of their squares, or of the products of two inputs, rounded once: the narrow road first, and the wide
-// road for a tile whose numbers don't fit it. A tile shared by several groups leaves one record a
-// result and group in the workspace; the last group (or a second launch) adds them the same way.
+// The exact sum of floats, of their squares, or of the products of two inputs, rounded once: the
+// narrow road first, and the wide road for a tile whose numbers don't fit it. A tile shared by several
+// groups leaves one record a result and group in the workspace; the last group (or a second launch)
+// adds them the same way.
 #pragma once
 
-#include "exact_terms.h"
-#define COPIES (WORDS > 128 ? 16 : 32)  // within the 32 KB of local memory that OpenCL promises
+#include "exact_sum_words.h"
+
+#if T_float && !PRODUCTS
+#define BIN_EXPONENTS 16
+#define BINS 17
+#else
+#define BINS 0
+#endif
+#define SAW_SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
 // What is summed: x, or x times y.
 typedef struct Inputs {
@@ -52,8 +60,8 @@ DEVICE ulong add_records(const Tile* t, GLOBAL const ulong* records, Expansion* 
 }
 
 // The leader of a result stores what combine() left.
-DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uint top) {
-  const uint saw = top & 2048u ? SAW_OTHER_THAN_MINUS_ZERO : 0u;
+DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uint top, uint saw) {
+  if (top & 2048u) saw |= SAW_OTHER_THAN_MINUS_ZERO;
   if (!sink->final) {
     GLOBAL ulong* record = sink->records + tile_record(t, t->split) * RECORD;
 #pragma unroll
@@ -64,7 +72,7 @@ DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uin
   const bool f64 = T_DOUBLE || sink->wide_result;
   const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
   ulong bits;
-  if (!saw ||
+  if (!saw || (saw & SAW_SPECIAL) ||
       !round_quickly(folds->part[0], folds->part[1], folds->part[2], folds->part[3], f64, &bits)) {
     long words[5];
     folds_to_words(folds, top & 2047u, words);
@@ -120,8 +128,14 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong arena[ARENA];
-  LOCAL uint saw[THREADS];
-  LOCAL uint flag[1];  // something was lost; then: this group is the tile's last
+  LOCAL uint saw[THREADS], special[THREADS];
+  LOCAL uint flag[2];  // folds don't hold it all; this group is the tile's last
+#if BINS
+  LOCAL double all_bins[BINS * THREADS];
+  LOCAL_POINTER double* bins = all_bins + local_x();
+#else
+  LOCAL_POINTER double* bins = 0;
+#endif
   LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena;
   LOCAL_POINTER uint* high = low + WORDS * COPIES;
   LOCAL_POINTER double* parts = (LOCAL_POINTER double*)arena;
@@ -142,26 +156,28 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   sink.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   sink.words = sink.records + tile_records(&t, phase) * RECORD;
   bool finishing = phase == FINISH;
-  if (me == 0) flag[0] = 0u;
-  sync();
 
   for (bool done = false; !done;) {
+    if (me < 2) flag[me] = 0u;
+    special[me] = 0u;
+    sync();
     sink.final = finishing || splits == 1;
     Expansion sum = expansion_zero();
     Folds folds;
-    uint mine = 0u, top;
-    ulong lost = 0UL;
+    uint mine = 0u, top, binned = 0u;
+    ulong lost;
     if (finishing) {
       lost = add_records(&t, sink.records, &sum, &mine);
     } else {
-      lost = add_elements(&t, &in, &sum);
-      mine = as_ulong(sum.hi) != 0x8000000000000000UL;
+      lost = add_elements(t, &in, &sum, &mine, bins, &binned);
+      if (as_ulong(sum.hi) != 0x8000000000000000UL) mine |= SAW_OTHER_THAN_MINUS_ZERO;
     }
-    lost |= combine(&t, &sum, mine, saw, parts, &folds, &top);
     if (lost) atomic_or(flag, 1u);
+    if (mine & SAW_SPECIAL) atomic_or(special + t.result, mine);
+    if (combine(&t, &sum, mine, saw, parts, &folds, &top)) atomic_or(flag, 1u);
     sync();
     if (flag[0] == 0u) {
-      if (tile_leads(&t)) store_folds(&t, &sink, &folds, top);
+      if (tile_leads(&t)) store_folds(&t, &sink, &folds, top, special[t.result]);
     } else {
       const int batch = width < COPIES ? width : COPIES, copies = COPIES / batch;
       for (int base = 0; base < width; base += batch) {
@@ -172,15 +188,20 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
         sync();
         if (t.active && t.result >= base && t.result < base + count) {
           const int slot = (t.result - base) * copies + t.lane % copies;
-          mine = 0u;
-          if (finishing)
+          if (finishing) {
+            mine = 0u;
             for (int s = t.lane; s < splits; s += t.lanes) {
               const long record = tile_record(&t, s);
               mine |= add_partial_wide(sink.records + record * RECORD, sink.words + record * WORDS,
                                        low + slot, high + slot);
             }
-          else
+          } else {
+#if BINS
+            add_share_wide(&sum, bins, binned, low + slot, high + slot);
+#else
             mine = add_elements_wide(&t, &in, low + slot, high + slot);
+#endif
+          }
           if (mine) atomic_or(saw + (t.result - base), mine);
         }
         sync();
@@ -190,15 +211,10 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
     done = true;
     if (!sink.final && phase == WHOLE) {
       sync_memory();
-      if (me == 0) {
-        const bool last = tile_finished(&t, workspace + workspace_offset);
-        flag[0] = last ? 1u : 0u;
-      }
+      if (me == 0) flag[1] = tile_finished(&t, workspace + workspace_offset) ? 1u : 0u;
       sync_memory();
-      finishing = flag[0] != 0u;
+      finishing = flag[1] != 0u;
       done = !finishing;
-      sync();
-      if (me == 0) flag[0] = 0u;
       sync();
     }
   }

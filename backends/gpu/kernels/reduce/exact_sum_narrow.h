@@ -2,12 +2,56 @@
 // rounding in any order. It says so when something doesn't fit: a range of more than about 150 bits,
 // a NaN, an infinity.
 #pragma once
-#include "exact_terms.h"
+#include "exact_sum_words.h"
 
-// Adds CHUNK terms, y being x but of a dot product; the result is non-zero when something was lost.
-DEVICE ulong add_chunk(Expansion* sum, const T* x, const T* y) {
+#if PRODUCTS
+// Adds CHUNK products; the result is non-zero when something was lost, or is not finite.
+DEVICE ulong add_products(Expansion* sum, const T* x, const T* y) {
   ulong lost = 0UL;
-#if T_float && !PRODUCTS
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+#if T_float
+    lost |= expansion_add(sum, (double)x[k] * (double)y[k]);
+#else
+    lost |= expansion_add_product(sum, x[k], y[k]);
+#endif
+  }
+  return lost;
+}
+#else
+#if T_float
+#define EXPONENT(x) (as_uint(x) & EXPONENT_MASK)
+#define EXPONENT_MASK 0x7f800000u
+#else
+#define EXPONENT(x) ((uint)(as_ulong(x) >> 32) & EXPONENT_MASK)
+#define EXPONENT_MASK 0x7ff00000u
+#endif
+
+// What a NaN or an infinity says of the sum; 0 for finite numbers.
+DEVICE uint said_by(T x) {
+  if (x != x) return SAW_OTHER_THAN_MINUS_ZERO | SAW_NAN;
+  if (fabs(x) <= (T_DOUBLE ? 0x1.fffffffffffffp1023 : 0x1.fffffep127)) return 0u;
+  return SAW_OTHER_THAN_MINUS_ZERO | (x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY);
+}
+
+#if BINS
+// Floats of any range add up exactly in doubles of their own, one for each BIN_EXPONENTS exponents:
+// numbers of 24 bits with 16 exponents are multiples of the lowest's last bit, below 2^39 of them.
+// After 2^13 additions at most, what exceeds a bin's own exponents moves to the next one.
+DEVICE void bins_carry(LOCAL_POINTER double* bins) {
+  for (int b = 0; b < BINS - 1; ++b) {
+    const double line = as_double(((ulong)(uint)(1023 + 52 + BIN_EXPONENTS * (b + 1) - 150) << 52) |
+                                  0x0008000000000000UL);
+    const double part = (bins[b * THREADS] + line) - line;
+    bins[b * THREADS] -= part;
+    bins[(b + 1) * THREADS] += part;
+  }
+}
+#endif
+
+#if BINS
+// Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is added.
+DEVICE bool add_chunk(Expansion* sum, const T* x) {
   // 16 floats within 2^25 of each other add up in double without rounding.
   uint most = 0u, least = 0xffffffffu;
   double even = x[0], odd = x[1];
@@ -19,45 +63,190 @@ DEVICE ulong add_chunk(Expansion* sum, const T* x, const T* y) {
     if (k >= 2 && k % 2 == 0) even += (double)x[k];
     if (k >= 2 && k % 2 == 1) odd += (double)x[k];
   }
-  if ((int)(most >> 23) - (int)(least >> 23) <= 25 && most < 0x7f800000u)
-    return expansion_add(sum, even + odd);
+  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  Expansion grown;
+  double rest;
+  grown.hi = two_sum(sum->hi, even + odd, &rest);
+  if (rest != 0.0) {
+    grown.mid = two_sum(sum->mid, rest, &rest);
+    grown.lo = two_sum(sum->lo, rest, &rest);
+    if (rest != 0.0) return false;
+    sum->mid = grown.mid;
+    sum->lo = grown.lo;
+  }
+  sum->hi = grown.hi;
+  return true;
+}
+
+// Adds CHUNK floats to the bins, which count the chunks they have taken.
+DEVICE void add_to_bins(const T* x, uint* saw, LOCAL_POINTER double* bins, uint* binned) {
+  if ((*binned & 511u) == 0u) {
+    if (*binned == 0u)
+      for (int b = 0; b < BINS; ++b) bins[b * THREADS] = 0.0;
+    else
+      bins_carry(bins);
+  }
+  *binned += 1u;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const uint said = said_by(x[k]);
+    *saw |= said | (as_uint(x[k]) != 0x80000000u ? SAW_OTHER_THAN_MINUS_ZERO : 0u);
+    if (!said) bins[(as_uint(x[k]) >> 23 & 255u) / BIN_EXPONENTS * THREADS] += (double)x[k];
+  }
+}
+
+// Moves what the bins hold into the expansion, where it fits; else leaves it.
+DEVICE void bins_close(Expansion* sum, LOCAL_POINTER const double* bins, uint* binned) {
+  if (*binned == 0u) return;
+  Expansion grown = *sum;
+  ulong lost = 0UL;
+#pragma unroll 1
+  for (int b = 0; b < BINS && !lost; ++b) lost = expansion_add(&grown, bins[b * THREADS]);
+  if (lost) return;
+  *sum = grown;
+  *binned = 0u;
+}
+#else
+// Adds CHUNK elements; the result is non-zero when something was lost.
+DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
+  ulong lost = 0UL;
+  bool special = false;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) special |= EXPONENT(x[k]) == EXPONENT_MASK;
+  if (special) {
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+      const uint said = said_by(x[k]);
+      *saw |= said;
+      if (said) x[k] = (T)-0.0;
+    }
+  }
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, (double)x[k]);
-#elif T_float
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, (double)x[k] * (double)y[k]);
-#elif PRODUCTS
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add_product(sum, x[k], y[k]);
-#else
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, x[k]);
+  return lost;
+}
 #endif
+
+#if T_DOUBLE
+// Doubles of a known magnitude are cut at WINDOWS grid lines; the pieces of one line add up without
+// rounding in a number that starts at 1.5 * 2^52 grid units, whose own grid does the cutting.
+#define WINDOWS 3
+#define WINDOW_BITS 36
+#define WINDOW_CHUNKS 1024  // 2^13 elements of at most 2^36 units are less than 2^51
+typedef struct Windows {
+  double at[WINDOWS];
+  uint top;    // no element's biased exponent is larger; 0: nothing in it
+  uint room;   // for so many more chunks
+  bool narrow;  // they hold what came so far
+} Windows;
+
+DEVICE double window_line(uint top, int k) {
+  return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
+}
+
+DEVICE ulong windows_close(Windows* w, Expansion* sum) {
+  ulong lost = 0UL;
+  if (w->top)
+    for (int k = 0; k < WINDOWS; ++k) lost |= expansion_add(sum, w->at[k] - window_line(w->top, k));
+  w->top = 0u;
   return lost;
 }
 
-// Loads and adds this work-item's share of the elements; stops at the first loss.
-DEVICE ulong add_elements(const Tile* t, const Inputs* in, Expansion* sum) {
-  bool aligned = tile_is_aligned(t, in->x);
-#if KIND_DOT
-  aligned = aligned && tile_is_aligned(&in->y_tile, in->y);
-#endif
+DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* saw) {
+  uint most = 0u;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const uint magnitude = (uint)(as_ulong(x[k]) >> 32) & 0x7fffffffu;
+    most = most > magnitude ? most : magnitude;
+  }
+  const uint exponent = most >> 20;
+  if (exponent - 200u > 1800u || !w->narrow) return add_chunk(sum, x, saw);
   ulong lost = 0UL;
-  for (Walk w = walk_begin(t); w.row < t->rows && !lost; walk_on(&w, t)) {
+  if (exponent > w->top || w->room == 0u) {
+    lost = windows_close(w, sum);
+    w->top = exponent;
+    w->room = WINDOW_CHUNKS;
+#pragma unroll
+    for (int k = 0; k < WINDOWS; ++k) w->at[k] = window_line(exponent, k);
+  }
+  w->room -= 1u;
+  ulong rest = 0UL;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+#pragma unroll
+    for (int level = 0; level < 2; ++level) {
+      const double next = w->at[level] + x[k];
+      x[k] -= next - w->at[level];
+      w->at[level] = next;
+    }
+    rest |= as_ulong(x[k]) & 0x7fffffffffffffffUL;
+  }
+  if (rest) {
+    rest = 0UL;
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) {
+      const double next = w->at[2] + x[k];
+      x[k] -= next - w->at[2];
+      w->at[2] = next;
+      rest |= as_ulong(x[k]) & 0x7fffffffffffffffUL;
+    }
+    if (rest) {
+      w->narrow = false;
+      lost |= windows_close(w, sum);
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) lost |= expansion_add(sum, x[k]);
+    }
+  }
+  return lost;
+}
+#endif
+#endif
+
+// Loads and adds this work-item's share of the elements; a loss ends it.
+DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
+                          LOCAL_POINTER double* bins, uint* binned) {
+  int skip = tile_skip(&t, in->x);
+#if KIND_DOT
+  Tile y_tile = in->y_tile;
+  if (skip != tile_skip(&y_tile, in->y)) skip = -1;
+  GLOBAL const T* y_input = tile_align(&y_tile, in->y, skip);
+#endif
+  GLOBAL const T* x_input = tile_align(&t, in->x, skip);
+  const bool aligned = skip >= 0;
+  ulong lost = 0UL;
+#if T_DOUBLE && !PRODUCTS
+  Windows windows;
+  windows.top = 0u;
+  windows.narrow = true;
+#endif
+  for (Walk w = walk_begin(&t); w.row < t.rows && (BINS || !lost); walk_on(&w, &t)) {
     T x[CHUNK];
-    load_chunk(t, &w, in->x, aligned, (T)-0.0, x);
+    load_chunk(&t, &w, x_input, aligned, (T)-0.0, x);
     if (in->magnitude) {
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
     }
 #if KIND_DOT
     T y[CHUNK];
-    load_chunk(&in->y_tile, &w, in->y, aligned, (T)0.0, y);  // -0 times 0 is -0
-    lost = add_chunk(sum, x, y);
+    load_chunk(&y_tile, &w, y_input, aligned, (T)0.0, y);  // -0 times 0 is -0
+    lost = add_products(sum, x, y);
+#elif PRODUCTS
+    lost = add_products(sum, x, x);
+#elif T_DOUBLE
+    lost |= windows_add(&windows, sum, x, saw);
+#elif BINS
+    if (!add_chunk(sum, x)) add_to_bins(x, saw, bins, binned);
 #else
-    lost = add_chunk(sum, x, x);
+    lost |= add_chunk(sum, x, saw);
 #endif
   }
+#if T_DOUBLE && !PRODUCTS
+  lost |= windows_close(&windows, sum);
+#endif
+#if BINS
+  bins_close(sum, bins, binned);
+  lost = *binned;
+#endif
   return lost;
 }
 

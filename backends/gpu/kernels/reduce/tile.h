@@ -51,6 +51,7 @@ typedef struct Tile {
   int result, lane;  // this work-item's; an idle one has lane == lanes
   int lane_row, lane_col;
   bool active;  // has a result to work on
+  int skip;     // chunk.h
 } Tile;
 
 DEVICE Tile tile_of(TILE_PARAMETERS, int phase) {
@@ -96,28 +97,29 @@ DEVICE bool tile_leads(const Tile* t) { return t->active && t->lane == 0; }
 
 // A work-item's walk over its segments: no division inside the loop.
 typedef struct Walk {
-  long row, row_step, segment, segment_step, segments;
+  long row, row_step;
+  int segment, segment_step, segments;
 } Walk;
 
 DEVICE Walk walk_begin(const Tile* t) {
   Walk w;
   const int span_bits = t->col_bits + CHUNK_BITS;
-  const long rows_at_once = 1 << (t->lane_bits - t->col_bits);
-  w.segments = (t->cols + (1L << span_bits) - 1) >> span_bits;
+  const long rows_at_once = 1L << (t->lane_bits - t->col_bits);
+  w.segments = (int)((t->cols + (1L << span_bits) - 1) >> span_bits);
   w.row = w.row_step = 0;
   w.segment = t->split;
   w.segment_step = t->splits;
   if (t->rows <= rows_at_once) {  // one row of segments
     if (w.segment >= w.segments) w.row = t->rows;
   } else if (w.segments == 1) {
-    w.row = t->split * rows_at_once;
-    w.row_step = (t->splits - 1) * rows_at_once;  // and one more: every step ends a row
+    w.row = (long)t->split * rows_at_once;
+    w.row_step = (long)(t->splits - 1) * rows_at_once;  // and one more: every step ends a row
     w.segment = 0;
     w.segment_step = 1;
   } else if (t->splits > 1) {
-    w.row = t->split / w.segments * rows_at_once;
+    w.row = (long)(t->split / w.segments) * rows_at_once;
     w.segment = t->split % w.segments;
-    w.row_step = t->splits / w.segments * rows_at_once;
+    w.row_step = (long)(t->splits / w.segments) * rows_at_once;
     w.segment_step = t->splits % w.segments;
   }
   w.row += t->lane_row;
@@ -134,12 +136,9 @@ DEVICE void walk_on(Walk* w, const Tile* t) {
   }
 }
 
-// Element (row, 0) of this work-item's result, and the column of its k-th element of a chunk.
+// Element (row, 0) of this work-item's result.
 DEVICE long tile_row(const Tile* t, long row) {
   return (t->first + t->result) * t->result_stride + row * t->row_stride;
-}
-DEVICE long tile_column(const Tile* t, const Walk* w, int k) {
-  return (((w->segment << CHUNK_BITS) + k) << t->col_bits) + t->lane_col;
 }
 
 // Groups that share a tile leave one record a result and group in the workspace.

@@ -203,9 +203,10 @@ constexpr const char* kLineTypes[] = {"float"};
 constexpr const char* kLineThreads[] = {"256", "512", "1024"};
 constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 
-/// Rows by as few lanes as fill the device, columns 32 side by side. H200, f32, of the read roof, by lanes: rows
-/// 4096 x 4096 32 0.78, 64 0.73, 256 0.55; 16384 x 1024 8 0.81, 32 0.72; 1024 x 16384 128 0.78, 64 0.72. Columns
-/// 4096 x 4096 32 0.71, 8 0.44; 1024 x 16384 8 0.80, 32 0.49.
+/// As few lanes a line as fill the device. H200, f32, of the read roof (64 MiB read alone: 0.88), by lanes: rows
+/// 4096 x 4096 32 0.81, 64 0.73, 256 0.55; 16384 x 1024 8 0.82, 16 0.78; 1024 x 16384 128 0.80, 64 0.72; 65536 x
+/// 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61,
+/// 32 0.36; 256 x 65536 2 0.82, 8 0.72.
 struct Lines : Tiling {
   int64_t threads = 256;
 
@@ -213,10 +214,10 @@ struct Lines : Tiling {
     const int64_t filling = 1400 * std::max<int64_t>(target.facts->compute_units, 1);
     across = std::abs(s.result_stride) < std::abs(s.col_stride);
     const int64_t wanted = power_below(filling / std::max<int64_t>(s.results, 1));
-    const int64_t least = across ? 8 : 1, most = across ? 32 : 256;
     const int64_t full = power_above(ceil_div(s.cols, 16));  // sixteen elements a lane
+    const int64_t least = across ? 1 : 4, most = across ? 128 : 256;
     lanes = col_lanes = int32_t(std::min(std::clamp(wanted, least, most), full));
-    if (across) threads = std::max<int64_t>(256, 32 * lanes);
+    if (across) threads = std::clamp<int64_t>(32 * lanes, 256, 1024);
     width = int32_t(threads / lanes);
     tiles = ceil_div(s.results, width);
   }

@@ -199,7 +199,7 @@ TEST_F(Checks, AProductTakesTwoInputsThatMatch) {
   op.map = Map::product;
   run(queue, op);
   op.function = Function::max;
-  EXPECT_REFUSED(kInvalid, "product goes with sum alone, not with max", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "map product needs function sum, not max", run(queue, op));
   op.function = Function::sum;
   op.second = {};
   EXPECT_REFUSED(kInvalid, "takes a second input of the input's shape, 4 x 8; there is none",

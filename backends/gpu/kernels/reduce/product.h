@@ -13,15 +13,6 @@ typedef struct Sequence {
   bool magnitude;
 } Sequence;
 
-// The lowest levels of the tree.
-DEVICE T strip_fold(T* x) {
-#pragma unroll
-  for (int width = 1; width < STRIP; width *= 2)
-#pragma unroll
-    for (int k = 0; k < STRIP; k += 2 * width) x[k] *= x[k + width];
-  return x[0];
-}
-
 DEVICE T strip_product(const Sequence* s, long start, bool active) {
   T x[STRIP];
   long row = s->count > s->cols ? start / s->cols : 0, column = start - row * s->cols;
@@ -36,5 +27,9 @@ DEVICE T strip_product(const Sequence* s, long start, bool active) {
       ++row;
     }
   }
-  return strip_fold(x);
+#pragma unroll
+  for (int width = 1; width < STRIP; width *= 2)
+#pragma unroll
+    for (int k = 0; k < STRIP; k += 2 * width) x[k] *= x[k + width];
+  return x[0];
 }

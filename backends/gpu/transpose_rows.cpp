@@ -498,8 +498,10 @@ Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
   } else if (target.facts->max_group_threads < kVectorThreads) {
     wishes.add(&kRows[kNaive], 0, "naive: the device's groups are too small for vector");
   } else {
-    if (prefers_pile(op)) wishes.add(&kRows[kPile], 0, "pile: small or thin, several to a group");
-    if (prefers_shifted(op))
+    const bool measured = target.backend == kCuda;  // and not yet through OpenCL
+    if (measured && prefers_pile(op))
+      wishes.add(&kRows[kPile], 0, "pile: small or thin, several to a group");
+    if (measured && prefers_shifted(op))
       wishes.add(&kRows[kShifted], 0, "shifted: a side's rows start between sectors of memory");
     wishes.add(&kRows[kVector], 0, "vector: the fastest transpose of this backend");
   }

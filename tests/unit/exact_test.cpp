@@ -245,6 +245,25 @@ TEST(Exact, AccumulatorTakesSquares) {
   }
 }
 
+TEST(Exact, BinsLoseNothingHoweverManyFloats) {
+  // The largest floats of a bin, all of one sign, beside its smallest: without carrying, 2^54 units.
+  for (int bin : {0, 7, 15}) {
+    double bins[2 * BINS] = {};
+    ExactSum sum;
+    for (uint i = 0; i < 5 * BIN_ADDITIONS; ++i) {
+      const uint exponent = std::min(254u, uint(bin) * BIN_EXPONENTS + (i % 9 ? 15 : 0));
+      const uint bits =
+          exponent << 23 | (i % 9 ? 0x7fffffu : i & 0x7fffffu) | (bin == 7 ? 1u << 31 : 0u);
+      ASSERT_EQ(bin_of(bits), bin);
+      if (i % BIN_ADDITIONS == 0) bins_carry(bins, 2);
+      bins[2 * bin_of(bits)] += double(std::bit_cast<float>(bits));
+      sum.add(double(std::bit_cast<float>(bits)));
+    }
+    for (int b = 0; b < BINS; ++b) sum.add(-bins[2 * b]);
+    EXPECT_EQ(sum.to_f64(), 0.0) << bin;
+  }
+}
+
 TEST(Exact, TiesGoToEvenUnlessSomethingLiesBelow) {
   struct {
     std::vector<double> values;

@@ -36,8 +36,8 @@ trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t
   return op;
 }
 
-std::string_view chosen(const Device& device, const trine_reduce& op) {
-  const Target target{kOpencl, &device.facts};
+std::string_view chosen(const Device& device, const trine_reduce& op, Backends backend = kOpencl) {
+  const Target target{backend, &device.facts};
   const Preferred wishes = prefer_reduce(target, op);
   EXPECT_NE(wishes.all[0].why, nullptr);
   return wishes.all[0].row->name;
@@ -67,6 +67,71 @@ TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
     EXPECT_EQ(chosen(Device(TRINE_DEVICE_CPU, kPocl5), op), "exact_vector");
     EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op), "exact");
   }
+}
+
+TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const auto lines = [&](uint32_t axis, int64_t rows, int64_t cols, uint32_t dtype = TRINE_F32) {
+    return chosen(h200, reduce_of(TRINE_SUM, axis, dtype, rows, cols), kCuda);
+  };
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4096, 4096), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4 << 20, 4), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact");  // too few lines to fill the device
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
+  EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact");
+  EXPECT_NE(refusal("exact_lines", kCuda, h200,
+                    reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
+            "");
+}
+
+TEST(ReduceRows, LinesTakeWholeGroups) {
+  // Every line once, by lanes that fill the device and have sixteen elements each where there are so many.
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  for (uint32_t axis : {TRINE_EACH_ROW, TRINE_EACH_COLUMN}) {
+    for (const auto& [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 1}, {4096, 4096}, {4095, 4097}, {1024, 16384}, {4 << 20, 4}, {3, 5000}}) {
+      const auto op = reduce_of(TRINE_SUM, axis, TRINE_F32, rows, cols);
+      const trine_call call{sizeof call, TRINE_REDUCE, &op};
+      for (const Row& row : reduce_rows()) {
+        if (std::string_view(row.name) != "exact_lines") continue;
+        Plan plan;
+        row.plan({target, selection, call, nullptr}, plan);
+        ASSERT_EQ(plan.launch_count, 1);
+        const Launch& l = plan.launches[0];
+        const int64_t lines = axis == TRINE_EACH_ROW ? rows : cols;
+        const int width = l.arguments[13].i32, lanes = 1 << l.arguments[14].i32;
+        EXPECT_EQ(unsigned(width * lanes), l.block[0]);
+        EXPECT_GE(int64_t(l.grid[0]) * width, lines);
+        EXPECT_LT((int64_t(l.grid[0]) - 1) * width, lines);
+      }
+    }
+  }
+}
+
+TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const auto chosen = [&](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols,
+                          int64_t pad = 0) {
+    trine_transpose op{};
+    op.element_size = bytes;
+    op.input = {nullptr, 0, rows, cols, batch, cols + pad, 1, rows * (cols + pad)};
+    op.output = {nullptr, 0, cols, rows, batch, rows + pad, 1, cols * (rows + pad)};
+    return std::string_view(prefer_transpose({kCuda, &h200.facts}, op).all[0].row->name);
+  };
+  EXPECT_EQ(chosen(4, 1, 4096, 4096), "vector");
+  EXPECT_EQ(chosen(4, 1, 4095, 4097), "shifted");
+  EXPECT_EQ(chosen(4, 1, 4096, 4096, 4), "shifted");  // 16 bytes: vectors, but no sectors
+  EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
+  EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
+  EXPECT_EQ(chosen(4, 65536, 16, 16), "pile");
+  EXPECT_EQ(chosen(4, 65536, 4, 4), "vector");  // 16 bytes a row: carried whole
+  EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
+  EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
+  EXPECT_EQ(chosen(4, 1, 4, 3000000), "vector");
+  EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
 }
 
 TEST(Rows, RefuseACompilerThatLeavesResultsOut) {
@@ -186,7 +251,7 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   std::vector<std::string_view> expected;
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
-  expected.insert(expected.end(), {"exact", "exact_vector"});
+  expected.insert(expected.end(), {"exact_lines", "exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

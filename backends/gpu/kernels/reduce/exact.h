@@ -152,6 +152,29 @@ DEVICE void accumulator_add(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high, i
                negative ? 0UL - digit[k] : digit[k]);
 }
 
+// --- Bins: floats of any range ------------------------------------------------------------------
+// They add up exactly in doubles of their own, one for each BIN_EXPONENTS exponents: multiples of the lowest's last
+// bit, 2^39 of them at most. After BIN_ADDITIONS in one of them, what exceeds a bin's own exponents moves on to the
+// next; the last bin takes what is larger than any float. `stride` is the distance between bins.
+
+#define BIN_EXPONENTS 16
+#define BINS 17
+#define BIN_ADDITIONS 8192u
+
+// The bin of a float with these bits.
+DEVICE int bin_of(uint bits) { return (int)(bits >> 23 & 255u) / BIN_EXPONENTS; }
+
+DEVICE void bins_carry(LOCAL_POINTER double* bins, int stride) {
+  for (int b = 0; b < BINS - 1; ++b) {
+    // 1.5 * 2^52 times the next bin's unit: adding it rounds to a multiple of that.
+    const double line = as_double(((ulong)(uint)(1023 + 52 + BIN_EXPONENTS * (b + 1) - 150) << 52) |
+                                  0x0008000000000000UL);
+    const double part = (bins[b * stride] + line) - line;
+    bins[b * stride] -= part;
+    bins[(b + 1) * stride] += part;
+  }
+}
+
 // --- Rounding -------------------------------------------------------------------------------------------
 
 // Reads a number's words from low to high and keeps the three highest digits and whether anything

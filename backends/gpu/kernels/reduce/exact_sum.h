@@ -6,12 +6,7 @@
 
 #include "exact_sum_words.h"
 
-#if T_float && !PRODUCTS
-#define BIN_EXPONENTS 16
-#define BINS 17
-#else
-#define BINS 0
-#endif
+#define USES_BINS (!T_DOUBLE && !PRODUCTS)  // of f32 none is lost: no second pass over the elements
 #define SAW_SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
 // What is summed: x, or x times y.
@@ -130,7 +125,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   LOCAL ulong arena[ARENA];
   LOCAL uint saw[THREADS], special[THREADS];
   LOCAL uint flag[2];  // folds don't hold it all; this group is the tile's last
-#if BINS
+#if USES_BINS
   LOCAL double all_bins[BINS * THREADS];
   LOCAL_POINTER double* bins = all_bins + local_x();
 #else
@@ -196,7 +191,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
                                        low + slot, high + slot);
             }
           } else {
-#if BINS
+#if USES_BINS
             add_share_wide(&sum, bins, binned, low + slot, high + slot);
 #else
             mine = add_elements_wide(&t, &in, low + slot, high + slot);

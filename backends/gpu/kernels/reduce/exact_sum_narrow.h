@@ -34,22 +34,7 @@ DEVICE uint said_by(T x) {
   return SAW_OTHER_THAN_MINUS_ZERO | (x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY);
 }
 
-#if BINS
-// Floats of any range add up exactly in doubles of their own, one for each BIN_EXPONENTS exponents:
-// numbers of 24 bits with 16 exponents are multiples of the lowest's last bit, below 2^39 of them.
-// After 2^13 additions at most, what exceeds a bin's own exponents moves to the next one.
-DEVICE void bins_carry(LOCAL_POINTER double* bins) {
-  for (int b = 0; b < BINS - 1; ++b) {
-    const double line = as_double(((ulong)(uint)(1023 + 52 + BIN_EXPONENTS * (b + 1) - 150) << 52) |
-                                  0x0008000000000000UL);
-    const double part = (bins[b * THREADS] + line) - line;
-    bins[b * THREADS] -= part;
-    bins[(b + 1) * THREADS] += part;
-  }
-}
-#endif
-
-#if BINS
+#if USES_BINS
 // Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is added.
 DEVICE bool add_chunk(Expansion* sum, const T* x) {
   // 16 floats within 2^25 of each other add up in double without rounding.
@@ -80,18 +65,18 @@ DEVICE bool add_chunk(Expansion* sum, const T* x) {
 
 // Adds CHUNK floats to the bins, which count the chunks they have taken.
 DEVICE void add_to_bins(const T* x, uint* saw, LOCAL_POINTER double* bins, uint* binned) {
-  if ((*binned & 511u) == 0u) {
+  if (*binned % (BIN_ADDITIONS / CHUNK) == 0u) {
     if (*binned == 0u)
       for (int b = 0; b < BINS; ++b) bins[b * THREADS] = 0.0;
     else
-      bins_carry(bins);
+      bins_carry(bins, THREADS);
   }
   *binned += 1u;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
     const uint said = said_by(x[k]);
     *saw |= said | (as_uint(x[k]) != 0x80000000u ? SAW_OTHER_THAN_MINUS_ZERO : 0u);
-    if (!said) bins[(as_uint(x[k]) >> 23 & 255u) / BIN_EXPONENTS * THREADS] += (double)x[k];
+    if (!said) bins[bin_of(as_uint(x[k])) * THREADS] += (double)x[k];
   }
 }
 
@@ -219,7 +204,7 @@ DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
   windows.top = 0u;
   windows.narrow = true;
 #endif
-  for (Walk w = walk_begin(&t); w.row < t.rows && (BINS || !lost); walk_on(&w, &t)) {
+  for (Walk w = walk_begin(&t); w.row < t.rows && (USES_BINS || !lost); walk_on(&w, &t)) {
     T x[CHUNK];
     load_chunk(&t, &w, x_input, aligned, (T)-0.0, x);
     if (in->magnitude) {
@@ -234,7 +219,7 @@ DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
     lost = add_products(sum, x, x);
 #elif T_DOUBLE
     lost |= windows_add(&windows, sum, x, saw);
-#elif BINS
+#elif USES_BINS
     if (!add_chunk(sum, x)) add_to_bins(x, saw, bins, binned);
 #else
     lost |= add_chunk(sum, x, saw);
@@ -243,7 +228,7 @@ DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
 #if T_DOUBLE && !PRODUCTS
   lost |= windows_close(&windows, sum);
 #endif
-#if BINS
+#if USES_BINS
   bins_close(sum, bins, binned);
   lost = *binned;
 #endif

@@ -2,7 +2,7 @@
 #pragma once
 #include "exact_sum_words.h"
 
-#if BINS
+#if USES_BINS
 // Adds what this work-item holds.
 DEVICE void add_share_wide(const Expansion* sum, LOCAL_POINTER const double* bins, uint binned,
                            LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {

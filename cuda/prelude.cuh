@@ -66,6 +66,7 @@ DEVICE uint take_ticket(uint* counter) {
 #define HAVE_WARPS 1
 #define HAVE_PTX 1
 #define HAVE_F64 1
+#define HAVE_LOCAL_48K 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
 
 // --- Bits -----------------------------------------------------------------------------------

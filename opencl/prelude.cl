@@ -1,7 +1,7 @@
 // The words of the kernels that both languages share (backends/gpu/kernels/), in OpenCL C;
 // cuda/prelude.cuh has them in CUDA C++, docs/writing-a-backend.md the list. Printed in front of
 // every kernel file when it is embedded; the row's macros come as -D options. The host defines HAVE_PTX, HAVE_WARPS (NVIDIA: inline PTX, warps of
-// 32), HAVE_F64 and HAVE_ATOMIC_64 to 1 or 0 as the device has them.
+// 32), HAVE_F64, HAVE_ATOMIC_64 and HAVE_LOCAL_48K to 1 or 0 as the device has them.
 #pragma OPENCL FP_CONTRACT OFF
 #if HAVE_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -33,6 +33,7 @@ String defines_of(const Device& device, const gpu::Row& row, const int* macro) {
   flag("HAVE_ATOMIC_64", TRINE_CAN_ATOMIC_64);
   flag("HAVE_PTX", TRINE_CAN_INLINE_PTX);
   flag("HAVE_WARPS", TRINE_CAN_INLINE_PTX);
+  define("HAVE_LOCAL_48K", device.target.facts->local_memory_bytes >= 48 << 10 ? "1" : "0");
   gpu::visit_macros(row, macro, [&](const char* name, const char* value, bool word) {
     define(name, value);
     if (!word) return;

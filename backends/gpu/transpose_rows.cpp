@@ -65,6 +65,7 @@ int bytes_index(uint32_t element_size) {
   return index;
 }
 
+constexpr const char* kLittleMemory = "the device has too little local memory";
 constexpr const char* kTooMany =
     "the views need more than 2^31 - 1 work-groups: split them or their batch";
 
@@ -94,7 +95,7 @@ const char* refuse_tiles(const Request& request, int64_t side, int64_t threads,
   const trine_device_facts& facts = *request.target.facts;
   if (threads > facts.max_group_threads) return "the device's groups are too small";
   if (static_cast<uint64_t>(local_elements * op.element_size) > facts.local_memory_bytes)
-    return "the device has too little local memory";
+    return kLittleMemory;
   const Move move = along_input(op);
   return count_groups(divide_up(move.rows, side), divide_up(move.cols, side), move.batch) >
                  kMaxGroups
@@ -226,6 +227,7 @@ const char* vector_refuses(const Request& request) {
     return "wrong under PoCL 5 (4 is untried); work_item_tile is for CPUs";
   if (request.target.facts->max_group_threads < kVectorThreads)
     return "the device has no groups of 256 work-items";
+  if (request.target.facts->local_memory_bytes < 32 << 10) return kLittleMemory;
   const VectorShape shape(request.as<trine_transpose>());
   return count_groups(shape.tiles_rows, shape.tiles_cols, shape.batch) > kMaxGroups ? kTooMany
                                                                                     : nullptr;
@@ -265,6 +267,7 @@ const char* refuse_turn(const Request& request, const Turn& turn, int64_t groups
   if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
   if (request.target.facts->max_group_threads < kVectorThreads)
     return "the device has no groups of 256 work-items";
+  if (request.target.facts->local_memory_bytes < 36 << 10) return kLittleMemory;
   if (turn.move.empty()) return nullptr;
   if (!turn.turns) return kNothingToTurn;
   return groups > kMaxGroups ? kTooMany : nullptr;

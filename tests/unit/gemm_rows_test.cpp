@@ -241,8 +241,9 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     for (const trine_transpose& op :
          {transpose_of(64, 64, kMost + 1), transpose_of(64, 64, int64_t{1} << 40),
           transpose_of(int64_t{1} << 25, int64_t{1} << 25)})
-      if (rung != "pile" || op.input.rows == 64)  // which refuses large matrices first
+      if (rung != "pile" || op.input.rows == 64) {  // which refuses large matrices first
         EXPECT_NE(asked.refusal(op).find("2^31 - 1 work-groups"), std::string::npos) << rung;
+      }
   }
 }
 

@@ -6,7 +6,8 @@
 
 #include "exact_sum_words.h"
 
-#define USES_BINS (!T_DOUBLE && !PRODUCTS)  // of f32 none is lost: no second pass over the elements
+// Where there is room for bins, no f32 is lost, and none is read twice.
+#define USES_BINS (!T_DOUBLE && !PRODUCTS && HAVE_LOCAL_48K)
 #define SAW_SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
 // What is summed: x, or x times y.

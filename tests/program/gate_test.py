@@ -148,7 +148,7 @@ class Gate(Program):
         self.assertNotIn("turns", self.load("alone.json"))
         self.refused("compare", "--takers", "3", word="--turns")
         self.refused("compare", "--turns", self.path("turns"), word="--rounds")
-        self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="something else")
+        self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="another kind of file")
 
     def test_who_leaves_early_is_named(self):
         words = [TRINE, "compare", "transpose", "--size", "64", "--device", "cpu", "--min-time", "0.001", "--rounds",

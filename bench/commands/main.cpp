@@ -52,23 +52,13 @@ int main(int argc, char** argv) {
       if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
   };
   add("info", "list all backends and devices, and the reasons for absent ones", add_info);
-  add("compare", "measure and verify operations on all devices, with the cost of copying the data",
-      add_compare);
-  add("ladder",
-      "measure every rung from the naive one up, or repeat the tables of the source documents",
-      add_ladder);
+  add("compare", "measure and verify operations on all devices, copying included", add_compare);
+  add("ladder", "measure all rungs from the naive one up; repeat documents' tables", add_ladder);
   add("gate", "compare two runs of compare: exit code 1 if something is slower", add_gate);
-  add("sweep",
-      "measure every rung with every parameter at every size; --best saves the fastest for later "
-      "calls",
-      add_sweep);
-  add("bench",
-      "measure the same launches as cases of Google Benchmark, with its options and its JSON",
-      add_bench);
+  add("sweep", "measure every rung with every parameter; --best saves the fastest", add_sweep);
+  add("bench", "measure launches as cases of Google Benchmark, with its JSON", add_bench);
   add("run", "run one operation on .npy files", add_run);
-  add("transfers",
-      "measure the cost of copying data, and the gain of overlapping copies and kernels",
-      add_transfers);
+  add("transfers", "measure the cost of copies, and the gain of overlapping them", add_transfers);
   add("roof", "measure the best rates of each device, and every rung's share of them", add_roof);
   add("report", "make an HTML page, Markdown or CSV from the JSON of one or several runs",
       add_report);

@@ -57,7 +57,7 @@ class Ladder {
       trine_selection candidate{};
       candidate.size = sizeof candidate;
       candidate.rung = static_cast<std::int32_t>(r);
-      candidate.why = "the last reproducible rung of the CPU's ladder that takes the call";
+      candidate.why = rungs_[r].summary;
       if (rungs_[r].refuses && rungs_[r].refuses(operation, values(candidate).data())) continue;
       selection = candidate;
       return true;

@@ -1,7 +1,12 @@
 // The default rung of gemm on a GPU backend: which loads this device best with a problem of this size.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 #include <string_view>
 
 #include "backends/gpu/gemm_problem.hpp"
@@ -62,6 +67,28 @@ double busiest(const Candidate& one, const Problem& p, int64_t units) {
   return held * static_cast<double>(one.tile_m * one.tile_n) / rate;
 }
 
+/// "its 128×256 tiles fill 132 multiprocessors best". A reason is static: each is made once and
+/// kept, and where the device is the one before, found again without a lock.
+const char* reason(const Candidate& one, uint32_t units) {
+  struct Reason {
+    uint32_t units;
+    std::string text;
+  };
+  static std::array<std::atomic<const Reason*>, std::size(kCandidates)> last;
+  static std::mutex mutex;
+  static auto* const made = new std::map<std::pair<const Candidate*, uint32_t>, Reason>;
+  std::atomic<const Reason*>& mine = last[static_cast<size_t>(&one - kCandidates)];
+  const Reason* known = mine.load(std::memory_order_acquire);
+  if (known && known->units == units) return known->text.c_str();
+  const std::lock_guard lock(mutex);
+  Reason& found = (*made)[{&one, units}];
+  if (found.text.empty())
+    found = {units, "its " + std::to_string(one.tile_m) + "×" + std::to_string(one.tile_n) +
+                        " tiles fill " + std::to_string(units) + " multiprocessors best"};
+  mine.store(&found, std::memory_order_release);
+  return found.text.c_str();
+}
+
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
 Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
   constexpr const char* kTile =
@@ -95,7 +122,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   Preferred wishes;
   for (size_t i = 0; i < count; ++i)
     wishes.add(row_named(by_time[i].second->rung), by_time[i].second->value,
-               "of this device's rungs, the one whose tiles load its multiprocessors best");
+               reason(*by_time[i].second, target.facts->compute_units));
   wishes.add(row_named("naive"), 0, "naive: the device is too small for tiles");
   return wishes;
 }

@@ -313,14 +313,14 @@ std::unique_ptr<benchmark::BenchmarkReporter> file_reporter(const std::string& f
   return std::make_unique<benchmark::JSONReporter>();
 }
 
-/// Hands the flags to Google Benchmark. Of a value that it doesn't take it would print its help and exit.
-void initialize(const std::vector<std::string>& flags) {
+/// Hands the flags to Google Benchmark; `known` are the command's own. Of a value that it doesn't take it would print its help and exit.
+void initialize(const std::vector<std::string>& flags, const std::vector<std::string>& known) {
   static std::string program = "trine bench";  // the reports name it, long after
   std::vector<std::string> words{fmt::format("--benchmark_color={}", has_color())};
   for (const std::string& given : flags) {
     if (!given.starts_with("--benchmark_") && !given.starts_with("--v="))
-      throw Refusal(
-          fmt::format("bench has no option '{}'; `trine bench --help` lists them", given));
+      throw Refusal(fmt::format("bench has no option '{}'; `trine bench --help` lists them.{}",
+                                given, did_you_mean(given, known)));
     words.push_back(given);
   }
   // Google Benchmark would empty the file before there is anything to put there: run_cases() writes it.
@@ -364,8 +364,9 @@ size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Contr
   return count;
 }
 
-int bench(const Options& o, const std::vector<std::string>& flags) {
-  initialize(flags);
+int bench(const Options& o, const CLI::App& app) {
+  const std::vector<std::string> flags = app.remaining();
+  initialize(flags, options_of(app));
   const std::string out = flag(flags, "benchmark_out");
   if (!out.empty()) check_writable(out);
   const std::string peers = o.peers ? load_peers() : std::string();
@@ -409,7 +410,7 @@ Command add_bench(CLI::App& app) {
       "--benchmark_min_time=SECONDS --benchmark_repetitions=N --benchmark_format=console|json|csv\n"
       "--benchmark_out=FILE --benchmark_out_format=json|console|csv "
       "--benchmark_time_unit=ns|us|ms|s …");
-  return [o, &app] { return bench(*o, app.remaining()); };
+  return [o, &app] { return bench(*o, app); };
 }
 
 }  // namespace trine::bench

@@ -20,7 +20,6 @@
 #include "bench/ui/commands.hpp"
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
-#include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
 
 namespace trine::bench {
@@ -156,25 +155,13 @@ struct Measured {
   bool sampled = false;
 };
 
-/// What its rounds come to; they are taken.
-std::vector<Result> concluded(Measured& of, Report& report) {
-  std::vector<Result> results = combined(std::exchange(of.rounds, {}));
-  set_peer_ratios(results);
-  compare_digests(results);
-  report.add(results, of.sampled);
-  return results;
-}
-
 int compare(const Options& o) {
   if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   std::vector<Array> arrays = arrays_of(o.inputs);
   const std::vector<Problem> all = problems(o, arrays);
-  const std::string peer_text = o.peers ? load_peers() : std::string();
-  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
-  check_rungs(o.rungs, devices, operations_of(o.cases));
-  print_heading(devices);
+  const std::vector<Device> devices =
+      start(o.measuring.devices, o.rungs, operations_of(o.cases), o.peers);
   say("{}", kLegend);
-  if (!peer_text.empty()) print_lines(peer_text);
   std::vector<Runner> runners;
   runners.reserve(devices.size());
   for (const Device& device : devices) runners.emplace_back(device, o.measuring.budget);
@@ -191,9 +178,10 @@ int compare(const Options& o) {
     turns.emplace(company_of(o, runners, all), control);
   }
   const auto conclude = [&](Measured& of) {
-    const std::vector<Result> results = concluded(of, report);
+    std::vector<Result> results = combined(std::exchange(of.rounds, {}));
     // A default that refuses must not pass for a good run.
-    refused |= outcome_of(results) == Outcome::nothing && !control.partial();
+    refused |= !judge(results) && !control.partial();
+    report.add(results, of.sampled);
     document.results.insert(document.results.end(), results.begin(), results.end());
   };
   try {

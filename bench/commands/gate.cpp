@@ -206,9 +206,6 @@ Command add_gate(CLI::App& app) {
                "allow that the new run lacks cases of the baseline (otherwise exit code 3)");
   app.add_flag("--across", o->across, "compare runs of different hosts, devices and drivers too");
   app.add_option("--json", o->json, "also write the result as JSON")->type_name("FILE");
-  app.footer(
-      "Exit code: 0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or "
-      "missing.");
   return [o] { return gate(*o); };
 }
 

@@ -11,7 +11,6 @@
 #include "bench/timing/best.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
-#include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
@@ -81,11 +80,8 @@ int ladder(const Options& o) {
       if (cases.sizes.empty()) of_operation.sizes = {describe(operation).default_sizes.back()};
       for (Problem& p : problems_of(of_operation)) problems.push_back(std::move(p));
     }
-  const std::string peer_text = o.peers || o.like == "002" ? load_peers() : std::string();
-  const std::vector<Device> devices = chosen_devices(o.measuring.devices);
-  check_rungs(o.rungs, devices, operations_of(cases));
-  print_heading(devices);
-  if (!peer_text.empty()) print_lines(peer_text);
+  const std::vector<Device> devices =
+      start(o.measuring.devices, o.rungs, operations_of(cases), o.peers || o.like == "002");
   use_tuning(false);  // a ladder ends with the backend's own choice
 
   Control control(o.measuring.limit);

@@ -1,10 +1,12 @@
 // `trine`: shows what there is (info), compares the devices side by side (compare), climbs
 // the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
 // one operation on real data (run), proves the bits (verify), and shows what was measured (report).
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
-#include <string_view>
+#include <string>
 #include <trine/trine.hpp>
 #include <utility>
 #include <vector>
@@ -23,7 +25,92 @@ int refuse(const char* what) {
   return kExitRefused;
 }
 
-int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>& commands) {
+/// Of what nothing takes: an option or a command that there isn't, and the one that was meant.
+std::string stray_text(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  const std::string word = app.remaining(true).at(0);
+  if (!parsed.empty())
+    return fmt::format("{} takes no '{}'; `trine {} --help` lists its options.{}",
+                       parsed[0]->get_name(), word, parsed[0]->get_name(),
+                       did_you_mean(word, options_of(*parsed[0])));
+  std::vector<std::string> known = options_of(app);
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
+  return fmt::format("there is no command '{}'; `trine --help` lists them.{}", word,
+                     did_you_mean(word, known));
+}
+
+/// What the exit code of a command means, in its help.
+constexpr const char* kSimple = "0 done, 2 refused.";
+constexpr const char* kMeasures =
+    "0 all is right, 1 something is wrong or there is no result, 2 refused, 130 interrupted.";
+constexpr const char* kGates =
+    "0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or missing.";
+
+struct Entry {
+  const char *name, *help;
+  Command (*make)(CLI::App&);
+  const char *first, *second;  ///< examples
+  const char* exits;
+};
+
+constexpr Entry kCommands[] = {
+    {"info", "list all backends and devices, and the reasons for absent ones", add_info,
+     "trine info", "trine info --json info.json", kSimple},
+    {"compare", "measure and verify operations on all devices, copying included", add_compare,
+     "trine compare reduce --size 2^20,2^24 --dtype f32",
+     "trine compare gemm --device cpu,cuda:0 --peers --wide", kMeasures},
+    {"ladder", "measure all rungs from the naive one up; repeat documents' tables", add_ladder,
+     "trine ladder transpose --size 4096", "trine ladder --source sequential", kMeasures},
+    {"gate", "compare two runs of compare: exit code 1 if something is slower", add_gate,
+     "trine gate before.json after.json", "trine gate before.json after.json --threshold 10%",
+     kGates},
+    {"sweep", "measure every rung with every parameter; --best saves the fastest", add_sweep,
+     "trine sweep gemm --size 512,1024 --best", "trine sweep --forget", kMeasures},
+    {"bench", "measure launches as cases of Google Benchmark, with its JSON", add_bench,
+     "trine bench reduce --size 2^20 --benchmark_repetitions=9",
+     "trine bench --benchmark_format=json", kMeasures},
+    {"run", "run one operation on .npy files", add_run,
+     "trine run reduce --input a.npy --output sum.npy",
+     "trine run gemm --input a.npy b.npy --output c.npy --device cpu", kSimple},
+    {"transfers", "measure the cost of copies, and the gain of overlapping them", add_transfers,
+     "trine transfers gemm --size 4096", "trine transfers transpose --chunks 8 --overlap-cpu",
+     kMeasures},
+    {"roof", "measure the best rates of each device, and every rung's share of them", add_roof,
+     "trine roof --no-points", "trine roof reduce --dtype f64 --size 2^26", kMeasures},
+    {"report", "make an HTML page, Markdown or CSV from the JSON of one or several runs",
+     add_report, "trine report compare.json --html report.html",
+     "trine report before.json after.json --apart --markdown -", kSimple},
+    {"verify", "check every rung on every device against the definitions", add_verify,
+     "trine verify --quick", "trine verify --random 60 --device cpu", kMeasures},
+    {"calibrate", "measure and save the basis of `auto`; print the break-even sizes", add_calibrate,
+     "trine calibrate", "trine calibrate --check --device cpu,cuda:0", kMeasures},
+    {"why", "say on which device an operation would run, and why", add_why,
+     "trine why gemm --size 512", "trine why reduce --size 2^24 --where device --device cpu,cuda:0",
+     kSimple},
+    {"help", "this text, as a man page, or as bash's completion", add_help, "trine help compare",
+     "trine help --man > trine.1", kSimple},
+};
+
+using Commands = std::vector<std::pair<CLI::App*, Command>>;
+
+Commands add_commands(CLI::App& app) {
+  Commands commands;
+  for (const Entry& entry : kCommands) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.help);
+    commands.emplace_back(command, entry.make(*command));
+    // A report and a help text go where they are sent, as they are.
+    if (entry.make != add_report && entry.make != add_help) add_screen_options(*command);
+    const std::string own = command->get_footer();
+    command->footer(fmt::format("{}{}Examples:\n  {}\n  {}\nExit code: {}", own,
+                                own.empty() ? "" : "\n\n", entry.first, entry.second, entry.exits));
+    for (CLI::Option* option : command->get_options())
+      if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
+  }
+  return commands;
+}
+
+int run_command(const CLI::App& app, const Commands& commands) {
   for (const auto& [subcommand, command] : commands)
     if (app.got_subcommand(subcommand)) {
       const int code = command();
@@ -31,7 +118,7 @@ int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>&
         return refuse("the standard output can't be written");
       return code;
     }
-  std::printf("%s", app.help().c_str());
+  print_help(app);
   return kExitRefused;
 }
 
@@ -39,38 +126,21 @@ int run_command(CLI::App& app, const std::vector<std::pair<CLI::App*, Command>>&
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "reduce, transpose and gemm with CUDA, OpenCL and the CPU: measured, verified, compared."};
+      "reduce, transpose and gemm with CUDA, OpenCL and the CPU: measured, verified, compared.",
+      "trine"};
   app.set_version_flag("--version", trine::version());
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
-  std::vector<std::pair<CLI::App*, Command>> commands;
-  const auto add = [&](const char* name, const char* help, Command (*make)(CLI::App&)) {
-    CLI::App* subcommand = app.add_subcommand(name, help);
-    commands.emplace_back(subcommand, make(*subcommand));
-    if (std::string_view(name) != "report") add_screen_options(*subcommand);
-    for (CLI::Option* option : subcommand->get_options())
-      if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
-  };
-  add("info", "list all backends and devices, and the reasons for absent ones", add_info);
-  add("compare", "measure and verify operations on all devices, copying included", add_compare);
-  add("ladder", "measure all rungs from the naive one up; repeat documents' tables", add_ladder);
-  add("gate", "compare two runs of compare: exit code 1 if something is slower", add_gate);
-  add("sweep", "measure every rung with every parameter; --best saves the fastest", add_sweep);
-  add("bench", "measure launches as cases of Google Benchmark, with its JSON", add_bench);
-  add("run", "run one operation on .npy files", add_run);
-  add("transfers", "measure the cost of copies, and the gain of overlapping them", add_transfers);
-  add("roof", "measure the best rates of each device, and every rung's share of them", add_roof);
-  add("report", "make an HTML page, Markdown or CSV from the JSON of one or several runs",
-      add_report);
-  add("verify", "check every rung on every device against the definitions", add_verify);
-  add("calibrate", "measure and save the basis of `auto`; print the break-even sizes",
-      add_calibrate);
-  add("why", "say on which device an operation would run, and why", add_why);
+  const Commands commands = add_commands(app);
   try {
     app.parse(argc, argv);
     return run_command(app, commands);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CLI::App*> parsed = app.get_subcommands();
+    print_help(parsed.empty() ? app : *parsed[0]);
+    return kExitGood;
+  } catch (const CLI::Success& done) { return app.exit(done); } catch (const CLI::ExtrasError&) {
+    return refuse(stray_text(app).c_str());
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   } catch (const std::exception& error) { return refuse(error.what()); }

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/kit/words.hpp"
 #include "bench/commands/ladder.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -145,9 +144,8 @@ int show_source(const std::string& rung, const std::vector<Operation>& operation
     print_texts(called);
   }
   if (found) return kExitGood;
-  const std::string_view near = kit::closest(wanted, known.begin(), known.end());
   throw Refusal(fmt::format("no kernel text '{}'; there are: {}.{}", wanted, fmt::join(known, ", "),
-                            near.empty() ? "" : fmt::format(" Did you mean '{}'?", near)));
+                            did_you_mean(wanted, known)));
 }
 
 }  // namespace trine::bench

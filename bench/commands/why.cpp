@@ -79,6 +79,17 @@ std::string resident_sentence(const std::vector<Candidate>& candidates) {
   return text + ".";
 }
 
+/// What every device would take, where `auto` had none to choose from: a processor that it counts once may be
+/// seen by several backends.
+std::vector<Candidate> print_all(const Problem& problem, Where where, int repeats) {
+  const Placement all = placed(problem, where, repeats, {}, chosen_devices({}));
+  if (all.candidates.size() > 1)
+    say("{}", all.sentence);
+  else if (!all.candidates.empty())
+    say("Predicted per run: {}; there is no other device.", time_text(all.seconds));
+  return all.candidates;
+}
+
 int why(const Options& o) {
   const Problem problem = problem_of(o);
   const Where where = where_words().at(o.where);
@@ -92,6 +103,7 @@ int why(const Options& o) {
     const Placement placement = placed(problem, where, o.repeats, {}, devices);
     candidates = placement.candidates;
     say("{}: {}", placement.device.id(), placement.sentence);
+    if (candidates.size() < 2) candidates = print_all(problem, where, o.repeats);
     say("{}", placement.choice.sentence());
   }
   // Break-even sizes are of one run over whole arrays.

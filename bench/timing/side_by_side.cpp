@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bench/ui/error.hpp"
+#include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
 #include "roofline.hpp"
 
@@ -50,6 +51,23 @@ std::string tuned_words(const Device& device) {
   if (!table.refusal.empty())
     return fmt::format("; its tuning table was refused: {}", table.refusal);
   return table.rows.empty() ? "" : fmt::format("; tuned: {}", table.path);
+}
+
+/// Where a vendor's rung was measured on the same kind of device by the same method.
+void set_peer_ratios(std::vector<Result>& results) {
+  std::map<std::string, DeviceKind> kinds;
+  for (const Result& result : results)
+    if (!kinds.contains(result.device)) kinds[result.device] = open(result.device).facts().kind;
+  for (Result& result : results) {
+    if (result.vendor() || !result.verified || result.memory != "resident") continue;
+    for (const Result& peer : results)
+      if (peer.vendor() && peer.verified && peer.method == result.method &&
+          peer.problem.size == result.problem.size &&
+          kinds.at(peer.device) == kinds.at(result.device)) {
+        const double ratio = *peer.kernel / *result.kernel;
+        result.peer_ratio = std::min(result.peer_ratio.value_or(ratio), ratio);
+      }
+  }
 }
 
 }  // namespace
@@ -119,6 +137,17 @@ void print_heading(const std::vector<Device>& devices) {
         tuned_words(device));
 }
 
+std::vector<Device> start(const std::vector<std::string>& names,
+                          const std::vector<std::string>& rungs,
+                          const std::vector<Operation>& operations, bool peers) {
+  const std::string peer_text = peers ? load_peers() : std::string();
+  std::vector<Device> devices = chosen_devices(names);
+  check_rungs(rungs, devices, operations);
+  print_heading(devices);
+  if (peers) print_lines(peer_text);
+  return devices;
+}
+
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
                                  const std::string& rung, bool whole) {
   if (const char* reason = peer_refuses(runner.device(), problem, rung))
@@ -150,22 +179,6 @@ std::string failure_of(const std::vector<Result>& results) {
   return {};
 }
 
-void set_peer_ratios(std::vector<Result>& results) {
-  std::map<std::string, DeviceKind> kinds;
-  for (const Result& result : results)
-    if (!kinds.contains(result.device)) kinds[result.device] = open(result.device).facts().kind;
-  for (Result& result : results) {
-    if (result.vendor() || !result.verified || result.memory != "resident") continue;
-    for (const Result& peer : results)
-      if (peer.vendor() && peer.verified && peer.method == result.method &&
-          peer.problem.size == result.problem.size &&
-          kinds.at(peer.device) == kinds.at(result.device)) {
-        const double ratio = *peer.kernel / *result.kernel;
-        result.peer_ratio = std::min(result.peer_ratio.value_or(ratio), ratio);
-      }
-  }
-}
-
 void Digests::compare(std::vector<Result>& results) {
   for (Result& result : results) {
     if (!result.verified || result.numerics != Numerics::reproducible) continue;
@@ -178,6 +191,12 @@ void Digests::compare(std::vector<Result>& results) {
     result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first.device,
                                  result.digest, first.digest);
   }
+}
+
+bool judge(std::vector<Result>& results) {
+  set_peer_ratios(results);
+  compare_digests(results);
+  return std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
 }
 
 Outcome outcome_of(const std::vector<Result>& results, bool roofs) {

@@ -17,6 +17,12 @@ namespace trine::bench {
 /// The devices named, or all that open, the cpu first; throws where there is none.
 std::vector<Device> chosen_devices(const std::vector<std::string>& names);
 
+/// Where a command that measures begins: loads the vendors' libraries where `peers` is set, opens the devices,
+/// refuses a rung that none of them has, and prints the heading.
+std::vector<Device> start(const std::vector<std::string>& devices,
+                          const std::vector<std::string>& rungs,
+                          const std::vector<Operation>& operations, bool peers);
+
 /// Throws Refusal where a rung named is on none of the devices.
 void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device>& devices,
                  const std::vector<Operation>& operations);
@@ -42,9 +48,6 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
 /// Empty, or what was found wrong with one of a rung's results; a refusal is nothing wrong.
 std::string failure_of(const std::vector<Result>& results);
 
-/// Sets peer_ratio where a vendor's rung was measured on the same kind of device by the same method.
-void set_peer_ratios(std::vector<Result>& results);
-
 /// The bits that each problem's reproducible results must have: those of the first that was right.
 class Digests {
  public:
@@ -60,6 +63,8 @@ class Digests {
 };
 /// All that a problem has.
 inline void compare_digests(std::vector<Result>& results) { Digests().compare(results); }
+/// The same, and how they stand against the vendors' of the same kind of device and method. False where none is right.
+bool judge(std::vector<Result>& results);
 
 /// What a command's work came to; `nothing` is no success, however early it ended.
 enum class Outcome { good, failed, nothing };

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace trine::bench {
 
@@ -22,5 +24,11 @@ Command add_verify(CLI::App& app);
 Command add_report(CLI::App& app);
 Command add_calibrate(CLI::App& app);
 Command add_why(CLI::App& app);
+Command add_help(CLI::App& app);
+
+/// The long options of a command, as they are typed.
+std::vector<std::string> options_of(const CLI::App& app);
+/// The help text, each line fit to the screen.
+void print_help(const CLI::App& app);
 
 }  // namespace trine::bench

@@ -2,8 +2,13 @@
 // its verification is exit code 1.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "backends/kit/words.hpp"
 
 namespace trine::bench {
 
@@ -14,5 +19,12 @@ constexpr int kExitGood = 0, kExitFailed = 1, kExitRefused = 2, kExitAmbiguous =
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// " Did you mean 'compare'?", or nothing where no word resembles it.
+template <class Words>
+std::string did_you_mean(std::string_view word, const Words& known) {
+  const std::string_view near = kit::closest(word, known.begin(), known.end());
+  return near.empty() ? std::string() : fmt::format(" Did you mean '{}'?", near);
+}
 
 }  // namespace trine::bench

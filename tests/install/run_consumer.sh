@@ -49,6 +49,10 @@ comes_with fmt N3fmt trine
 comes_with nlohmann_json nlohmann trine
 comes_with Chart.js Chart.js trine
 
+for text in man1/trine.1 completions/trine; do
+  [ -s "$(find "$prefix" -path "*/$text")" ] || fail "no $text, of the program's help"
+done
+
 # The package promises what a minor version promises, and so must the name that programs load.
 version=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9]*[.][0-9]*\)[.].*/\1/p' \
   "$(find "$prefix" -name trineConfigVersion.cmake)")

@@ -28,7 +28,7 @@ class Gate(Program):
         return self.path(name)
 
     def gate(self, code, *words):
-        done = trine("gate", *words)
+        done = trine("gate", *words, "--wide")
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout
 
@@ -129,7 +129,7 @@ class Gate(Program):
         self.assertIn("by Wilcoxon", self.gate(0, base, base))
         self.refused("gate", base, drifting("old.json", 1.1, "2"), word="not with each other")
         apart = self.changed(document, "apart.json", lambda result: None)
-        self.assertIn("by Mann and Whitney", trine("gate", base, apart).stdout)
+        self.assertIn("by Mann and Whitney", trine("gate", base, apart, "--wide").stdout)
 
     def test_runs_take_turns(self):
         words = ["compare", "transpose", "--size", "64,96", "--device", "cpu", "--min-time", "0.001", "--rounds", "3",

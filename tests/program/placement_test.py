@@ -79,6 +79,11 @@ class TestPlacement(Program):
             said = self.trine(*GEMM, both, "--where", where, "--repeats", "10")
             if self.others:
                 self.assertIn("roofs measured now", said)
+        for words in (("reduce", "--size", "10"), ("gemm", "--size", "700")):  # little data; one processor seen twice
+            said = self.trine("why", *words)
+            self.assertRegex(said, r"(?m)^Predicted per run: \S+ \S+ .s\b")
+            for device in DEVICES:
+                self.assertRegex(said, rf"{device} \d")
         self.assertIn("Little data", self.trine("why", "reduce", "--size", "10"))
         if self.others:
             large = self.trine("why", "reduce", "--size", "2^40", "--device", both, "--where", "device", code=2)

@@ -5,13 +5,15 @@ written then, right results in .npy files, and JSON that keeps its schema.
 usage: program_test.py [unittest options] TRINE SCHEMA"""
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 
 import jsonschema
 import numpy as np
 
-from harness import DEVICES, SCHEMA, TRINE, Program, environment, main, on_terminal, signalled, trine
+from harness import (DEVICES, SCHEMA, TRINE, Program, environment, main, on_terminal, signalled, too_wide, trine)
 
 
 class TestProgram(Program):
@@ -60,6 +62,35 @@ class TestProgram(Program):
         text = trine("why", "--help").stdout
         self.assertIn("--dtype TEXT=f32", text)
         self.assertNotIn("[]", text)
+
+    def test_help_has_two_examples_a_command_and_its_exit_codes(self):
+        commands = re.findall(r"(?m)^  ([a-z]+) ", trine("--help").stdout.split("Subcommands:")[1])
+        self.assertIn("compare", commands)
+        for command in commands:
+            text = self.run_good(command, "--help")
+            self.assertEqual(len(re.findall(rf"(?m)^  trine {command}\b", text)), 2, text)
+            self.assertIn("Exit code: 0 ", text)
+            self.assertEqual(too_wide(text), [])
+            self.assertEqual(text, self.run_good("help", command))
+
+    def test_what_was_meant_is_said(self):
+        for words, meant in ((["comapre"], "compare"), (["--verison"], "--version"), (["compare", "--rugn", "x"], "--rung"),
+                             (["bench", "--rugn=x"], "--rung"), (["help", "laddr"], "ladder")):
+            self.refused(*words, word=f"Did you mean '{meant}'?")
+        self.assertNotIn("mean", trine("xylophone").stderr)
+
+    def test_help_is_a_man_page_and_completes_in_bash(self):
+        for name, flag in (("trine.1", "--man"), ("trine.bash", "--bash")):
+            with open(self.path(name), "w") as file:
+                file.write(self.run_good("help", flag))
+        script = (f"source {self.path('trine.bash')}; COMP_WORDS=(trine compare --roun); COMP_CWORD=2; _trine; "
+                  "echo ${COMPREPLY[@]}; COMP_WORDS=(trine ve); COMP_CWORD=1; _trine; echo ${COMPREPLY[@]}")
+        self.assertEqual(subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout, "--rounds\nverify\n")
+        if shutil.which("man"):
+            page = subprocess.run(["man", "--warnings", "-l", self.path("trine.1")], capture_output=True, text=True,
+                                  env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+            self.assertEqual((page.returncode, page.stderr), (0, ""))
+            self.assertRegex(page.stdout, "(?s)compare.*--rounds.*trine compare reduce.*Exit code")
 
     def test_run_reduces(self):
         data = np.arange(-50, 50, dtype=np.int32).reshape(10, 10)

@@ -30,6 +30,7 @@ class TestScreen(Program):
         yield ("verify", "--device", "cpu", "--filter", "transpose", "--quick")
         yield ("why", "gemm", "--size", "512")
         yield ("why", "reduce", "--size", "2^20", "--where", "device")
+        yield ("why", "reduce", "--size", "100")
         yield ("gate", *files)
 
     def test_what_every_command_prints_fits(self):

@@ -55,7 +55,8 @@ struct Placement {
   double seconds = 0;
   /// The reason in words, with the numbers.
   std::string sentence;
-  /// All devices that were weighed, the fastest first; empty where nothing had to be predicted.
+  /// All devices that were weighed, the fastest first. Empty where nothing had to be predicted: no device was
+  /// named, and only one can run it.
   std::vector<Candidate> candidates;
 };
 

@@ -152,7 +152,8 @@ Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& 
 
 Verdict best_device(const Work& work, Where where, int repeats,
                     const std::function<void(const Device&)>& ask, std::span<const Device> among) {
-  if (among.empty()) {
+  const bool named = !among.empty();
+  if (!named) {
     if (Device cpu = cpu_for_tiny(work, ask))
       return {std::move(cpu),
               "Little data, already in the cpu's memory: any transfer would cost more.",
@@ -167,7 +168,7 @@ Verdict best_device(const Work& work, Where where, int repeats,
                 ? cat(all[0].id(),
                       " is the only candidate; a processor that several backends see counts once.")
                 : cat(all[0].id(), " is the only device that can: ", refused, "."),
-            {}};
+            named ? weigh(all, work, where, repeats) : std::vector<Candidate>{}};
   }
   Verdict best;
   best.candidates = weigh(all, work, where, repeats);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "choices.hpp"
 
@@ -103,8 +104,9 @@ void print_crossings(const std::vector<Crossing>& crossings) {
       for (const Where where : kMemories)
         if (!alike || where == Where::device) table.back().push_back(row[where]);
     }
-    std::printf("\n%s and %s, break-even in n elements (reduce), of n x n, of n x n x n:\n",
-                pair.first.c_str(), pair.second.c_str());
+    say("\n{} and {}, break-even by the caller's clock, from submitting a call to the end of its "
+        "wait, in n elements (reduce), of n x n, of n x n x n:",
+        pair.first, pair.second);
     print_table(table);
   }
 }

@@ -15,6 +15,7 @@
 #include "bench/stats/measure.hpp"
 #include "bench/timing/host_run.hpp"
 #include "bench/transfer/ways.hpp"
+#include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "oracle/philox.hpp"
 #include "oracle/values.hpp"
@@ -268,19 +269,17 @@ bool report_placement(const std::vector<PlacementOutcome>& outcomes, const Place
       for (const auto& [other, measured] : outcome.seconds)
         if (device == other) error += std::abs(std::log(predicted / measured)), ++predictions;
   }
-  std::printf("Range: %s.\n", random_range(cases.repeats).c_str());
+  say("Range: {}.", random_range(cases.repeats));
   if (cases.repeats != 1)
-    std::printf("Each case is one of %d runs that share the transfers.\n", cases.repeats);
-  std::printf(
-      "%zu of %zu random cases (seed %llu) ran within %.0f %% of the fastest device's time "
-      "where place() put them; at least %.0f %% are wanted. Fastest:",
-      within, outcomes.size(), static_cast<unsigned long long>(cases.seed), kClose * 100,
-      kShare * 100);
-  for (const auto& [device, times] : fastest) std::printf(" %s %d", device.c_str(), times);
-  std::printf(".\n");
+    say("Each case is one of {} runs that share the transfers.", cases.repeats);
+  std::string counts;
+  for (const auto& [device, times] : fastest) counts += fmt::format(" {} {}", device, times);
+  say("{} of {} random cases (seed {}) ran within {:.0f} % of the fastest device's time where "
+      "place() put them; at least {:.0f} % are wanted. Fastest:{}.",
+      within, outcomes.size(), cases.seed, kClose * 100, kShare * 100, counts);
   if (predictions != 0)
-    std::printf("The geometric mean of the prediction errors is a factor of %.2f.\n",
-                std::exp(error / double(predictions)));
+    say("The geometric mean of the prediction errors is a factor of {:.2f}.",
+        std::exp(error / double(predictions)));
   std::ranges::sort(worst, [](auto* a, auto* b) { return a->loss > b->loss; });
   std::vector<std::vector<std::string>> table{
       {"worst cases", "chosen", "loss", "took", "predicted"}};
@@ -290,8 +289,8 @@ bool report_placement(const std::vector<PlacementOutcome>& outcomes, const Place
                      times_text(worst[i]->predicted)});
   print_table(table);
   if (same_bits != outcomes.size())
-    std::printf("%zu cases had other bits on another device.\n", outcomes.size() - same_bits);
-  if (!outcomes.empty()) std::printf("%s\n", always_text(outcomes).c_str());
+    say("{} cases had other bits on another device.", outcomes.size() - same_bits);
+  if (!outcomes.empty()) say("{}", always_text(outcomes));
   return same_bits == outcomes.size() && double(within) >= kShare * double(outcomes.size()) &&
          !outcomes.empty();
 }

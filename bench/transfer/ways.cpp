@@ -8,6 +8,7 @@
 
 #include "bench/stats/measure.hpp"
 #include "bench/timing/side_by_side.hpp"
+#include "bench/ui/screen.hpp"
 
 namespace trine::bench {
 namespace {
@@ -70,9 +71,8 @@ class Session {
     const std::vector<Result> results = measure_rung(runner, problem_, expectation_, "", false);
     if (results.front().skipped) {
       control_.show("");
-      std::printf("%s: only the outputs of %s are checked, as its resident data was refused: %s\n",
-                  device.id().c_str(), to_string(problem_).c_str(),
-                  results.front().failure.c_str());
+      say("{}: only the outputs of {} are checked, as its resident data was refused: {}",
+          device.id(), to_string(problem_), results.front().failure);
     }
     return failure_of(results);
   }
@@ -123,9 +123,8 @@ class Session {
     }
     if (way.cpu_rows == 0) {
       control_.show("");
-      std::printf("%s: the cpu computes nothing, as its part of %s would be less than %lld rows\n",
-                  device_.id().c_str(), to_string(problem_).c_str(),
-                  static_cast<long long>(kGranule));
+      say("{}: the cpu computes nothing, as its part of {} would be less than {} rows",
+          device_.id(), to_string(problem_), kGranule);
       return;
     }
     MeasuredWay with = measure_way(o_, device_, problem_, expectation_, way);

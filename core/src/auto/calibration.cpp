@@ -33,28 +33,12 @@ std::string number(double value) {
   return {text, end.ptr};
 }
 
-bool read_number(std::string_view text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) &&
-         value > 0;
-}
-
 /// "33x9x1" of a point.
 std::string size_text(const Grid& grid, std::size_t point) {
   std::string text;
   for (const double extent : grid.extents(point))
     append(text, cat(text.empty() ? "" : "x", static_cast<int64_t>(extent)));
   return text;
-}
-
-std::vector<std::string_view> words_of(std::string_view row) {
-  std::vector<std::string_view> words;
-  while (!row.empty()) {
-    const auto space = row.find(' ');
-    words.push_back(row.substr(0, space));
-    row = space == std::string_view::npos ? std::string_view{} : row.substr(space + 1);
-  }
-  return words;
 }
 
 /// Where each row belongs, by its words before the figures: "reduce sum f32 all pageable 17".
@@ -74,15 +58,15 @@ Places places_in(Calibration& calibration) {
 }
 
 void take_row(const Places& places, std::string_view row) {
-  const std::vector<std::string_view> words = words_of(row);
+  std::string_view place_words = row;
+  const std::string_view high = take_last(place_words), low = take_last(place_words),
+                         seconds = take_last(place_words);
   Estimate measured;
-  if (words.size() < 4 || !read_number(words[words.size() - 3], measured.seconds) ||
-      !read_number(words[words.size() - 2], measured.low) ||
-      !read_number(words[words.size() - 1], measured.high) || measured.low > measured.seconds ||
+  if (!read_seconds(seconds, measured.seconds) || !read_seconds(low, measured.low) ||
+      !read_seconds(high, measured.high) || measured.low > measured.seconds ||
       measured.high < measured.seconds)
     refuse("'", row, "' must end with three times: median, lowest, highest");
-  const auto figures = static_cast<std::size_t>(words[words.size() - 3].data() - row.data());
-  const auto place = places.find(row.substr(0, figures - 1));
+  const auto place = places.find(place_words);
   if (place == places.end()) refuse("'", row, "' is not a point of this version's grid");
   const auto& [grid, point] = place->second;
   if (grid->has(point)) refuse("'", row, "' occurs twice");

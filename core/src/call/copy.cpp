@@ -3,7 +3,6 @@
 #include <trine/buffer.hpp>
 
 #include "core/src/operations/check.hpp"
-#include "core/src/runtime/handles.hpp"
 #include "core/src/runtime/staging.hpp"
 
 namespace trine {
@@ -28,16 +27,9 @@ uint32_t check_shapes(const From& source, const To& target) {
 
 /// Checks a host view and converts it: memory is the host pointer.
 trine_view check_host(const ConstHostView& view, uint32_t element, const Role& role) {
-  const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
-                                     view.col_stride, view.batch_stride, element, role);
-  trine_view out{const_cast<void*>(view.data),
-                 0,
-                 view.rows,
-                 view.cols,
-                 view.batch,
-                 view.row_stride,
-                 view.col_stride,
-                 view.batch_stride};
+  trine_view out = shape_of(view);
+  out.memory = const_cast<void*>(view.data);
+  const uint64_t bytes = check_shape(out, element, role);
   make_canonical(out);
   if (bytes != 0 && !view.data) refuse("copy: ", role.name, ": its host memory is null.");
   if (role.is_output && bytes != 0 && !elements_apart(out, element)) {
@@ -61,22 +53,19 @@ Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t el
 void enqueue(QueueState& queue, trine_direction direction, const trine_view& source,
              const trine_view& target, const Pieces& pieces) {
   const std::lock_guard lock(queue.line->mutex);
-  Logged entry;
-  entry.what = "copy";
-  queue.log(entry);
-  for_each_rectangle(pieces, [&](uint64_t from, uint64_t to, uint64_t width, uint64_t height) {
-    const trine_copy copy{sizeof(trine_copy),
-                          static_cast<uint32_t>(direction),
-                          source.memory,
-                          target.memory,
-                          source.offset + from,
-                          target.offset + to,
-                          pieces.pitch.source,
-                          pieces.pitch.target,
-                          width,
-                          height};
+  queue.log({.what = "copy"});
+  for_each_copy(pieces, direction, source, target, [&](const trine_copy& copy) {
     queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
   });
+}
+
+/// Between the host and `buffer`.
+void enqueue_host(QueueState& queue, trine_direction direction, const trine_view& from,
+                  const trine_view& to, uint32_t element, const Buffer& buffer) {
+  const Pieces pieces = pieces_of(from, to, element);
+  if (pieces.empty()) return;
+  Access::use(buffer).used_on(queue.line);
+  enqueue(queue, direction, from, to, pieces);
 }
 
 /// The device of a view's buffer; that of the queue where it has none, being empty.
@@ -97,10 +86,7 @@ void copy(Queue& handle, const ConstHostView& source, const View& target) {
     trine_view to;
     check_view(target, element, 1, kTarget, &queue.device(), Mode::run, to);
     const trine_view from = check_host(source, element, kSource);
-    const Pieces pieces = pieces_of(from, to, element);
-    if (pieces.empty()) return;
-    Access::use(target.buffer).used_on(queue.line);
-    enqueue(queue, TRINE_HOST_TO_DEVICE, from, to, pieces);
+    enqueue_host(queue, TRINE_HOST_TO_DEVICE, from, to, element, target.buffer);
   });
 }
 
@@ -111,10 +97,7 @@ void copy(Queue& handle, const View& source, const HostView& target) {
     trine_view from;
     check_view(source, element, 1, kSource, &queue.device(), Mode::run, from);
     const trine_view to = check_host(target, element, kTarget);
-    const Pieces pieces = pieces_of(from, to, element);
-    if (pieces.empty()) return;
-    Access::use(source.buffer).used_on(queue.line);
-    enqueue(queue, TRINE_DEVICE_TO_HOST, from, to, pieces);
+    enqueue_host(queue, TRINE_DEVICE_TO_HOST, from, to, element, source.buffer);
   });
 }
 

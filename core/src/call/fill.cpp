@@ -50,9 +50,7 @@ void fill(Queue& handle, const View& target, const void* element) {
     if (is_empty(to)) return;
     Access::use(target.buffer).used_on(queue.line);
     const std::lock_guard lock(queue.line->mutex);
-    Logged entry;
-    entry.what = "fill";
-    queue.log(entry);
+    queue.log({.what = "fill"});
     fill_elements(queue, to, element, bytes, "filling");
   });
 }

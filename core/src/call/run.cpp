@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/src/runtime/handles.hpp"
 #include "fill.hpp"
-#include "select.hpp"
+#include "rungs.hpp"
 
 namespace trine {
 namespace detail {

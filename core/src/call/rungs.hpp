@@ -1,7 +1,8 @@
-// The rungs of a device's ladders by their names, with their parameters settled.
+// The rungs of a device's ladders by their names, with their parameters settled, and which of them runs a
+// call.
 #pragma once
 
-#include "core/src/runtime/state.hpp"
+#include "core/src/operations/operations.hpp"
 
 namespace trine::detail {
 
@@ -14,6 +15,11 @@ struct Selected {
 
 /// The rung that `named` says, its parameters settled; throws when it isn't there.
 Selected find_rung(const DeviceState& device, uint32_t operation, std::string_view named);
+
+/// In order: the rung that `named` says ("name" or "name:parameter=value,…"); the saved tuning table's,
+/// where it fits and doesn't refuse; the backend's choice. Throws when what was named isn't there or
+/// refuses the call, and when nothing takes it.
+Selected select(const DeviceState& device, const Checked& call, std::string_view named);
 
 /// Where a pack's rung runs; `queue` may be nullptr (refuses, workspace_bytes).
 trine_native native_of(const DeviceState& device, void* queue);

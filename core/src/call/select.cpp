@@ -1,5 +1,4 @@
-#include "select.hpp"
-
+// Which rung runs a call: the one place where that is decided.
 #include "tuning.hpp"
 
 namespace trine::detail {

@@ -29,11 +29,6 @@ std::string number_text(double value) {
   return {text, end};
 }
 
-bool read_number(std::string_view word, double& value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size() && value > 0 && value < 1e9;
-}
-
 bool is_word(std::string_view text) {
   return !text.empty() && text.find_first_of(" \n") == std::string_view::npos;
 }
@@ -43,21 +38,12 @@ std::string line_of(const Tuned& row) {
              " ", number_text(row.default_seconds), " ", row.date);
 }
 
-/// Takes the last word off `text`.
-std::string_view take_last(std::string_view& text) {
-  const auto space = text.rfind(' ');
-  if (space == std::string_view::npos) return {};
-  const std::string_view word = text.substr(space + 1);
-  text = text.substr(0, space);
-  return word;
-}
-
 bool read_row(std::string_view line, Tuned& row) {
   row.date = take_last(line);
   const std::string_view otherwise = take_last(line), seconds = take_last(line);
   row.rung = take_last(line);
   row.call = line;
-  if (!read_number(seconds, row.seconds) || !read_number(otherwise, row.default_seconds) ||
+  if (!read_seconds(seconds, row.seconds) || !read_seconds(otherwise, row.default_seconds) ||
       !is_word(row.rung) || !is_word(row.date))
     return false;
   if (row.rung == kDefault) row.rung.clear();
@@ -155,8 +141,8 @@ Tuned checked(const DeviceState& device, Tuned row) {
   TunedCall call;
   double ignored = 0;
   if (!read_call(row.call, call) || !is_word(row.date) ||
-      !read_number(number_text(row.seconds), ignored) ||
-      !read_number(number_text(row.default_seconds), ignored))
+      !read_seconds(number_text(row.seconds), ignored) ||
+      !read_seconds(number_text(row.default_seconds), ignored))
     refuse("tuning: '", line_of(row), "' is not a row.");
   if (!row.rung.empty()) {
     const Selected found = resolve(device, call, row.rung);

@@ -5,23 +5,17 @@
 namespace trine::detail {
 
 Operand::Operand(const ConstHostView& host, const Role& role)
-    : host_{const_cast<void*>(host.data),
+    : host_(host),
+      role_(role),
+      view_{{},
             host.dtype,
+            0,
             host.rows,
             host.cols,
             host.batch,
             host.row_stride,
             host.col_stride,
-            host.batch_stride},
-      role_(role) {
-  view_.dtype = host.dtype;
-  view_.rows = host.rows;
-  view_.cols = host.cols;
-  view_.batch = host.batch;
-  view_.row_stride = host.row_stride;
-  view_.col_stride = host.col_stride;
-  view_.batch_stride = host.batch_stride;
-}
+            host.batch_stride} {}
 
 void Operand::check(uint32_t alignment) const {
   if (span() == 0) return;
@@ -35,14 +29,7 @@ void Operand::check(uint32_t alignment) const {
 void Operand::check_apart(const Operand& output) const {
   const auto placed = [](const Operand& operand, trine_view& view) {
     const auto first = reinterpret_cast<uint64_t>(operand.host_.data);
-    view = {nullptr,
-            0,
-            operand.host_.rows,
-            operand.host_.cols,
-            operand.host_.batch,
-            operand.host_.row_stride,
-            operand.host_.col_stride,
-            operand.host_.batch_stride};
+    view = shape_of(operand.host_);
     return Placed{view, first, first + operand.span(), size_of(operand.host_.dtype)};
   };
   trine_view mine, other;
@@ -54,13 +41,10 @@ void Operand::check_apart(const Operand& output) const {
 
 void Operand::wrap(const Device& device) {
   const uint64_t bytes = span();
-  if (bytes != 0) view_.buffer = Buffer::wrap(device, host_.data, bytes);
+  if (bytes != 0) view_.buffer = Buffer::wrap(device, memory(), bytes);
 }
 
-uint64_t Operand::span() const {
-  return check_shape(host_.rows, host_.cols, host_.batch, host_.row_stride, host_.col_stride,
-                     host_.batch_stride, size_of(host_.dtype), role_);
-}
+uint64_t Operand::span() const { return check_shape(shape_of(host_), size_of(host_.dtype), role_); }
 
 uint64_t Operand::lay_out() {
   const uint64_t bytes = span();
@@ -79,47 +63,29 @@ uint64_t Operand::lay_out() {
     if (dimension.extent > 1 && *dimension.stride > 0)
       payload *= static_cast<uint64_t>(dimension.extent);
   }
-  rows_.base = static_cast<char*>(host_.data);
+  rows_.base = static_cast<char*>(memory());
   if (is_strip_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
     rows_.pieces = {};
     rows_.pieces.width = bytes;
     return bytes;
   }
-  trine_view source{nullptr, 0, 1, 1, 1, 0, 0, 0};
+  trine_view source{nullptr, 0, 1, 1, 1, 0, 0, 0}, target = source;
   int64_t* const extents[] = {&source.cols, &source.rows, &source.batch};
   int64_t* const strides[] = {&source.col_stride, &source.row_stride, &source.batch_stride};
+  int64_t* const to[] = {&target.col_stride, &target.row_stride, &target.batch_stride};
   int count = 0;
   int64_t packed = 1;
   for (const Dimension& dimension : all) {
     if (dimension.extent <= 1 || *dimension.stride == 0) continue;  // repeats on the device, too
     *extents[count] = dimension.extent;
-    *strides[count++] = *dimension.stride;
-    *dimension.stride = packed;
+    *strides[count] = *dimension.stride;
+    *to[count++] = *dimension.stride = packed;
     packed *= dimension.extent;
   }
-  pack(source, element);
+  target.cols = source.cols, target.rows = source.rows, target.batch = source.batch;
+  // Rows in the order of the packed dimensions, the narrowest innermost.
+  rows_.pieces = take_apart(source, target, element, true);
   return rows_.bytes();
-}
-
-/// Rows in the order of the packed dimensions, the narrowest innermost.
-void Operand::pack(const trine_view& source, uint32_t element) {
-  const uint64_t size = element;
-  Pieces& pieces = rows_.pieces;
-  pieces = {};
-  if (source.cols == 1 || source.col_stride == 1) {
-    pieces.width = size * static_cast<uint64_t>(source.cols);
-    pieces.height = static_cast<uint64_t>(source.rows);
-    pieces.pitch.source = size * static_cast<uint64_t>(source.row_stride);
-    pieces.outer = static_cast<uint64_t>(source.batch);
-    pieces.step.source = size * static_cast<uint64_t>(source.batch_stride);
-  } else {
-    pieces.width = size;
-    pieces.height = static_cast<uint64_t>(source.cols);
-    pieces.pitch.source = size * static_cast<uint64_t>(source.col_stride);
-    pieces.outer = static_cast<uint64_t>(source.rows);
-    pieces.step.source = size * static_cast<uint64_t>(source.row_stride);
-  }
-  pieces.pitch.target = pieces.width;
 }
 
 void Operand::place(const Buffer& buffer, uint64_t offset) {
@@ -128,17 +94,17 @@ void Operand::place(const Buffer& buffer, uint64_t offset) {
 }
 
 void Operand::bring(Lane& lane, bool pinned) {
-  if (!rows_.base) return;
-  rows_.pinned = pinned;
-  rows_.all = view_.buffer.bytes();
-  upload(lane, rows_, view_.buffer, view_.offset);
+  if (rows_.base) upload(lane, rows(pinned), view_.buffer, view_.offset);
 }
 
 void Operand::fetch(Lane& lane, bool pinned) {
-  if (!rows_.base) return;
+  if (rows_.base) download(lane, view_.buffer, view_.offset, rows(pinned));
+}
+
+const HostRows& Operand::rows(bool pinned) {
   rows_.pinned = pinned;
   rows_.all = view_.buffer.bytes();
-  download(lane, view_.buffer, view_.offset, rows_);
+  return rows_;
 }
 
 Operand Operand::strip(Cut cut, const Strip& strip) const {

@@ -37,9 +37,10 @@ class Operand {
  private:
   /// Bytes from the first element to the end of the last.
   uint64_t span() const;
-  void pack(const trine_view& source, uint32_t element);
+  void* memory() const { return const_cast<void*>(host_.data); }  ///< written if it is an output's
+  const HostRows& rows(bool pinned);
 
-  HostView host_;
+  ConstHostView host_;
   Role role_;
   View view_;
   HostRows rows_;

@@ -35,8 +35,14 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
 uint32_t element_of(Dtype dtype, const Role& role);
 
 /// Extents and strides alone: bytes from the view's first element to the end of its last.
-uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
-                     int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role);
+uint64_t check_shape(const trine_view& view, uint32_t element, const Role& role);
+
+/// A view of the API, of host memory or not, in the contract's form; as yet without memory.
+template <class AnyView>
+trine_view shape_of(const AnyView& view) {
+  return {nullptr,          0, view.rows, view.cols, view.batch, view.row_stride, view.col_stride,
+          view.batch_stride};
+}
 
 /// No element lies twice in memory: from the narrowest dimension outwards, each stride steps over
 /// all before it.

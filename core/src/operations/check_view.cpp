@@ -14,17 +14,23 @@ struct Dimension {
   uint64_t stride;
 };
 
-int dimensions(const trine_view& view, uint32_t element, Dimension (&all)[3]) {
+struct Dimensions {
+  Dimension all[3];
   int count = 0;
-  const Dimension candidates[] = {{view.cols, static_cast<uint64_t>(view.col_stride) * element},
-                                  {view.rows, static_cast<uint64_t>(view.row_stride) * element},
-                                  {view.batch, static_cast<uint64_t>(view.batch_stride) * element}};
-  for (const Dimension& dimension : candidates) {
-    if (dimension.extent > 1) all[count++] = dimension;
-  }
-  std::sort(all, all + count,
-            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
-  return count;
+  const Dimension* begin() const { return all; }
+  const Dimension* end() const { return all + count; }
+};
+
+/// Those along which a view moves, the narrowest first.
+Dimensions dimensions(const trine_view& view, uint32_t element) {
+  Dimensions found{{{view.cols, static_cast<uint64_t>(view.col_stride) * element},
+                    {view.rows, static_cast<uint64_t>(view.row_stride) * element},
+                    {view.batch, static_cast<uint64_t>(view.batch_stride) * element}}};
+  std::sort(found.all, found.all + 3, [](const Dimension& a, const Dimension& b) {
+    return a.extent > 1 && (b.extent <= 1 || a.stride < b.stride);
+  });
+  for (const Dimension& d : found.all) found.count += d.extent > 1 ? 1 : 0;
+  return found;
 }
 
 /// `from` + (extent - 1) * stride, or false when that doesn't fit 63 bits.
@@ -43,34 +49,16 @@ bool is_mapped(const BufferState& buffer) {
          !buffer.device->in_place;
 }
 
-/// The dimensions along which a view moves, of two views.
-struct Steps {
-  Dimension all[2][3];
-  int count[2];
-
-  Steps(const Placed& a, const Placed& b) {
-    for (int side = 0; side < 2; ++side) {
-      const Placed& placed = side == 0 ? a : b;
-      count[side] = dimensions(placed.view, placed.element, all[side]);
-      int kept = 0;
-      for (int i = 0; i < count[side]; ++i)
-        if (all[side][i].stride != 0) all[side][kept++] = all[side][i];
-      count[side] = kept;
-    }
-  }
-};
-
 /// Two views' elements can't meet although their byte ranges do: where each view's narrow dimensions
 /// make an interval and the wide ones repeat it, take both modulo a distance that divides all wide
 /// strides; if the intervals lie apart there (two sub-matrices of one matrix, side by side), they do
 /// everywhere. Any stride may be the border between narrow and wide.
 bool interleaved(const Placed& a, const Placed& b) {
-  const Steps steps(a, b);
+  const Dimensions steps[] = {dimensions(a.view, a.element), dimensions(b.view, b.element)};
   const auto apart_from = [&](uint64_t wide) {
     uint64_t modulus = 0, width[2] = {a.element, b.element};
     for (int side = 0; side < 2; ++side) {
-      for (int i = 0; i < steps.count[side]; ++i) {
-        const Dimension& d = steps.all[side][i];
+      for (const Dimension& d : steps[side]) {
         if (d.stride < wide) {
           width[side] += static_cast<uint64_t>(d.extent - 1) * d.stride;
         } else {
@@ -82,21 +70,19 @@ bool interleaved(const Placed& a, const Placed& b) {
     const uint64_t distance = (b.first % modulus + modulus - a.first % modulus) % modulus;
     return distance >= width[0] && distance + width[1] <= modulus;
   };
-  for (int side = 0; side < 2; ++side)
-    for (int i = 0; i < steps.count[side]; ++i)
-      if (apart_from(steps.all[side][i].stride)) return true;
+  for (const Dimensions& side : steps)
+    for (const Dimension& d : side)
+      if (d.stride != 0 && apart_from(d.stride)) return true;
   return false;
 }
 
 }  // namespace
 
 bool elements_apart(const trine_view& view, uint32_t element) {
-  Dimension all[3];
-  const int count = dimensions(view, element, all);
   uint64_t span = element;
-  for (int i = 0; i < count; ++i) {
-    if (all[i].stride < span) return false;
-    span += static_cast<uint64_t>(all[i].extent - 1) * all[i].stride;
+  for (const Dimension& d : dimensions(view, element)) {
+    if (d.stride < span) return false;
+    span += static_cast<uint64_t>(d.extent - 1) * d.stride;
   }
   return true;
 }
@@ -120,8 +106,8 @@ uint32_t element_of(Dtype dtype, const Role& role) {
   return bytes;
 }
 
-uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stride,
-                     int64_t col_stride, int64_t batch_stride, uint32_t element, const Role& role) {
+uint64_t check_shape(const trine_view& view, uint32_t element, const Role& role) {
+  const auto& [memory, offset, rows, cols, batch, row_stride, col_stride, batch_stride] = view;
   if (rows < 0 || cols < 0 || batch < 0) {
     refuse(who(role), "extents are never negative: ", rows, " x ", cols, ", batch ", batch, ".");
   }
@@ -146,10 +132,9 @@ uint64_t check_shape(int64_t rows, int64_t cols, int64_t batch, int64_t row_stri
 
 Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
                   const DeviceState* device, Mode mode, trine_view& out) {
-  const uint64_t bytes = check_shape(view.rows, view.cols, view.batch, view.row_stride,
-                                     view.col_stride, view.batch_stride, element, role);
-  out = {nullptr,    view.offset,     view.rows,       view.cols,
-         view.batch, view.row_stride, view.col_stride, view.batch_stride};
+  out = shape_of(view);
+  out.offset = view.offset;
+  const uint64_t bytes = check_shape(out, element, role);
   make_canonical(out);
   const BufferState* buffer = Access::state(view.buffer).get();
   if (role.is_output && bytes != 0 && !elements_apart(out, element)) {

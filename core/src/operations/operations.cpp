@@ -87,8 +87,7 @@ double elements(const View& view) {
 
 Work::Memory memory_of(const View& view, bool is_output) {
   static constexpr Role role{"place", "operand", false};
-  const uint64_t span = check_shape(view.rows, view.cols, view.batch, view.row_stride,
-                                    view.col_stride, view.batch_stride, size_of(view.dtype), role);
+  const uint64_t span = check_shape(shape_of(view), size_of(view.dtype), role);
   const auto payload = static_cast<uint64_t>(std::min(bytes(view), 0x1p63));  // views may overlap
   return {span, goes_whole(span, payload, is_output) ? span : payload};
 }

@@ -28,7 +28,7 @@ std::vector<Strip> cut(int64_t total, double bytes, int64_t granule, const CutWi
   return strips;
 }
 
-HostView part_of(HostView view, Cut cut, const Strip& strip) {
+ConstHostView part_of(ConstHostView view, Cut cut, const Strip& strip) {
   int64_t stride = 0;
   switch (cut) {
     case Cut::none:  // of a batch: as many as the strip has, all of them the same
@@ -38,7 +38,8 @@ HostView part_of(HostView view, Cut cut, const Strip& strip) {
     case Cut::cols: stride = view.col_stride, view.cols = strip.count; break;
     case Cut::batch: stride = view.batch_stride, view.batch = strip.count; break;
   }
-  view.data = static_cast<char*>(view.data) + strip.begin * stride * int64_t{size_of(view.dtype)};
+  view.data =
+      static_cast<const char*>(view.data) + strip.begin * stride * int64_t{size_of(view.dtype)};
   return view;
 }
 

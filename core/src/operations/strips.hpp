@@ -40,6 +40,6 @@ constexpr int64_t kGranule = 128;
 /// Of operands of a batch: one for all of it is needed whole.
 inline Cut by_batch(const View& view) { return view.batch_stride == 0 ? Cut::none : Cut::batch; }
 
-HostView part_of(HostView view, Cut cut, const Strip& strip);
+ConstHostView part_of(ConstHostView view, Cut cut, const Strip& strip);
 
 }  // namespace trine::detail

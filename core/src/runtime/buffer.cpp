@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "handles.hpp"
 #include "state.hpp"
 
 namespace trine {
@@ -130,19 +129,6 @@ BufferState& Access::use(const Buffer& buffer) {
   return *buffer.state_;
 }
 
-namespace {
-
-View dense(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
-  View view;
-  view.buffer = std::move(buffer);
-  view.dtype = dtype;
-  view.offset = offset;
-  view.rows = rows;
-  view.cols = cols;
-  return view;
-}
-
-}  // namespace
 }  // namespace detail
 
 using detail::Access;
@@ -188,22 +174,15 @@ void* Buffer::native() const { return Access::use(*this).facts.native; }
 void* Buffer::host() const { return Access::use(*this).facts.host; }
 
 View row_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
-  View view = detail::dense(std::move(buffer), dtype, rows, cols, offset);
-  view.row_stride = cols;
-  return view;
+  return {std::move(buffer), dtype, offset, rows, cols, 1, cols};
 }
 
 View col_major(Buffer buffer, Dtype dtype, int64_t rows, int64_t cols, uint64_t offset) {
-  View view = detail::dense(std::move(buffer), dtype, rows, cols, offset);
-  view.row_stride = 1;
-  view.col_stride = rows;
-  return view;
+  return {std::move(buffer), dtype, offset, rows, cols, 1, 1, rows};
 }
 
 View vector(Buffer buffer, Dtype dtype, int64_t size, uint64_t offset) {
-  View view = detail::dense(std::move(buffer), dtype, size, 1, offset);
-  view.row_stride = 1;
-  return view;
+  return {std::move(buffer), dtype, offset, size, 1, 1, 1};
 }
 
 View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t cols,

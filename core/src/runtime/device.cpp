@@ -7,7 +7,6 @@
 #include <map>
 
 #include "backends/services.hpp"
-#include "facts.hpp"
 #include "state.hpp"
 
 namespace trine {

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "backends/services.hpp"
-#include "facts.hpp"
 #include "state.hpp"
 
 namespace trine::detail {

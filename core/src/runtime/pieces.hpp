@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/abi.h"
+
 namespace trine::detail {
 
 /// `outer` times `height` rows of `width` bytes. Steps are in bytes; `source` means nothing to a fill.
@@ -20,8 +22,10 @@ struct Pieces {
 };
 
 /// Folds the dimensions that lie densely on both ends into the width. Views are canonical, of equal
-/// shape, and touch at least one element.
-inline Pieces take_apart(const trine_view& source, const trine_view& target, uint64_t element) {
+/// shape, and touch at least one element. `in_order`: rows come in the order of the dimensions, else in as
+/// few rectangles as there can be.
+inline Pieces take_apart(const trine_view& source, const trine_view& target, uint64_t element,
+                         bool in_order = false) {
   struct Dimension {
     uint64_t extent, source, target;
   } all[3];
@@ -48,7 +52,7 @@ inline Pieces take_apart(const trine_view& source, const trine_view& target, uin
     i = 0;
   }
   pieces.whole = count < 2 || (count == 2 && pieces.width > element);
-  if (count == 2 && all[0].extent < all[1].extent) std::swap(all[0], all[1]);
+  if (!in_order && count == 2 && all[0].extent < all[1].extent) std::swap(all[0], all[1]);
   if (count >= 1) {
     pieces.height = all[0].extent;
     pieces.pitch = {all[0].source, all[0].target};
@@ -60,12 +64,15 @@ inline Pieces take_apart(const trine_view& source, const trine_view& target, uin
   return pieces;
 }
 
-/// Calls rectangle(source offset, target offset, width, height) for each rectangle, all of which
-/// have the pieces' pitches.
-template <class Rectangle>
-void for_each_rectangle(const Pieces& pieces, Rectangle&& rectangle) {
+/// Calls enqueue(copy) for each rectangle of the pieces.
+template <class Enqueue>
+void for_each_copy(const Pieces& pieces, trine_direction direction, const trine_view& source,
+                   const trine_view& target, Enqueue&& enqueue) {
   for (uint64_t i = 0; i < pieces.outer; ++i)
-    rectangle(i * pieces.step.source, i * pieces.step.target, pieces.width, pieces.height);
+    enqueue(trine_copy{sizeof(trine_copy), static_cast<uint32_t>(direction), source.memory,
+                       target.memory, source.offset + i * pieces.step.source,
+                       target.offset + i * pieces.step.target, pieces.pitch.source,
+                       pieces.pitch.target, pieces.width, pieces.height});
 }
 
 }  // namespace trine::detail

@@ -1,7 +1,6 @@
 // Queues and events as a program sees them, and the bridge between backends.
 #include <trine/queue.hpp>
 
-#include "handles.hpp"
 #include "state.hpp"
 
 namespace trine {

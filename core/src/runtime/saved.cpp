@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 
@@ -103,6 +104,19 @@ std::string hex(uint64_t value) {
   std::string text(kDigits, '0');
   for (std::size_t i = kDigits; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
   return text;
+}
+
+std::string_view take_last(std::string_view& text) {
+  const auto space = text.rfind(' ');
+  if (space == std::string_view::npos) return {};
+  const std::string_view word = text.substr(space + 1);
+  text = text.substr(0, space);
+  return word;
+}
+
+bool read_seconds(std::string_view word, double& value) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return error == std::errc{} && end == word.data() + word.size() && value > 0 && value < 1e9;
 }
 
 void make_saved_folder() {

@@ -74,6 +74,10 @@ class SavedLock {
 
 /// 16 digits.
 std::string hex(uint64_t value);
+/// Takes the last word off a row's text; "" where there is but one.
+std::string_view take_last(std::string_view& text);
+/// A positive number of seconds that is all of `word`.
+bool read_seconds(std::string_view word, double& value);
 
 /// Before long work whose end is write_saved(): throws as that would where the folder, or the one to
 /// make it in, takes no file.

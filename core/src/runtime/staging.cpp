@@ -7,24 +7,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "handles.hpp"
-
 namespace trine::detail {
 namespace {
 
 constexpr uint64_t kSlotBytes = uint64_t{8} << 20;
 constexpr int kSlots = 3;
 
-/// For the history that a failure tells; the queue is locked.
-void log_copy(QueueState& queue) {
-  Logged entry;
-  entry.what = "copy between devices";
-  queue.log(entry);
-}
+constexpr Logged kLogged{.what = "copy between devices"};  ///< in the history that a failure tells
 
 void enqueue(QueueState& queue, const trine_copy& copy) {
   const std::lock_guard lock(queue.line->mutex);
-  queue.line->has_work = true;  // another thread's wait() may have come since log_copy()
+  queue.line->has_work = true;  // another thread's wait() may have come since it was logged
   queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
 }
 
@@ -47,7 +40,7 @@ class Helper {
   Helper(QueueState& queue, const std::shared_ptr<DeviceState>& device) : queue_(queue) {
     if (&queue.device() == device.get()) return;
     made_ = make_queue(device);
-    log_copy(*made_);
+    made_->log(kLogged);
     order(queue, *made_);
     Helpers finished;
     const std::lock_guard lock(queue.line->mutex);
@@ -66,19 +59,15 @@ class Helper {
 
 /// The device at one end copies directly from or to the other end's host memory.
 void copy_directly(QueueState& queue, const std::shared_ptr<DeviceState>& worker,
-                   trine_direction direction, BufferState& source, const trine_view& from,
-                   BufferState& target, const trine_view& to, const Pieces& pieces) {
+                   trine_direction direction, BufferState& source, trine_view from,
+                   BufferState& target, trine_view to, const Pieces& pieces) {
   Helper helper(queue, worker);
   QueueState& work = helper.get();
   source.used_on(work.line);
   target.used_on(work.line);
-  for_each_rectangle(pieces, [&](uint64_t at, uint64_t onto, uint64_t width, uint64_t height) {
-    enqueue(work,
-            {sizeof(trine_copy), static_cast<uint32_t>(direction),
-             direction == TRINE_HOST_TO_DEVICE ? source.facts.host : from.memory,
-             direction == TRINE_HOST_TO_DEVICE ? to.memory : target.facts.host, from.offset + at,
-             to.offset + onto, pieces.pitch.source, pieces.pitch.target, width, height});
-  });
+  (direction == TRINE_HOST_TO_DEVICE ? from.memory : to.memory) =
+      (direction == TRINE_HOST_TO_DEVICE ? source : target).facts.host;
+  for_each_copy(pieces, direction, from, to, [&](const trine_copy& copy) { enqueue(work, copy); });
   helper.join();
 }
 
@@ -119,16 +108,15 @@ class Ring {
   }
 
   /// Moves one rectangle of at most a slot's bytes: in with the last ones where there is room.
-  void pass(const void* source, uint64_t at, uint64_t source_pitch, void* target, uint64_t onto,
-            uint64_t target_pitch, uint64_t width, uint64_t height) {
-    if (filled_ + width * height > kSlotBytes) hand_over();
+  void pass(const trine_copy& c) {
+    if (filled_ + c.width * c.height > kSlotBytes) hand_over();
     if (filled_ == 0 && drained_[slot_]) wait_for(reader_, drained_[slot_]);
     char* const host = host_ + slot_ * kSlotBytes + filled_;
-    filled_ += width * height;
-    writes_.push_back({sizeof(trine_copy), TRINE_HOST_TO_DEVICE, host, target, 0, onto, width,
-                       target_pitch, width, height});
-    enqueue(reader_, {sizeof(trine_copy), TRINE_DEVICE_TO_HOST, source, host, at, 0, source_pitch,
-                      width, width, height});
+    filled_ += c.width * c.height;
+    writes_.push_back({c.size, TRINE_HOST_TO_DEVICE, host, c.target, 0, c.target_offset, c.width,
+                       c.target_pitch, c.width, c.height});
+    enqueue(reader_, {c.size, TRINE_DEVICE_TO_HOST, c.source, host, c.source_offset, 0,
+                      c.source_pitch, c.width, c.width, c.height});
   }
 
   /// What is in the slot goes on its way to the target.
@@ -158,15 +146,17 @@ void copy_staged(QueueState& queue, BufferState& source, const trine_view& from,
   source.used_on(reader.get().line);
   target.used_on(writer.get().line);
   Ring ring(reader.get(), writer.get(), staging.memory());
-  for_each_rectangle(pieces, [&](uint64_t at, uint64_t onto, uint64_t width, uint64_t height) {
-    const uint64_t part = std::min(width, kSlotBytes),
-                   rows = std::max<uint64_t>(1, kSlotBytes / width);
-    for (uint64_t row = 0; row < height; row += rows) {
-      for (uint64_t column = 0; column < width; column += part) {
-        ring.pass(from.memory, from.offset + at + row * pieces.pitch.source + column,
-                  pieces.pitch.source, to.memory,
-                  to.offset + onto + row * pieces.pitch.target + column, pieces.pitch.target,
-                  std::min(part, width - column), std::min(rows, height - row));
+  for_each_copy(pieces, TRINE_DEVICE_TO_DEVICE, from, to, [&](const trine_copy& all) {
+    const uint64_t width = std::min(all.width, kSlotBytes),
+                   rows = std::max<uint64_t>(1, kSlotBytes / all.width);
+    for (uint64_t row = 0; row < all.height; row += rows) {
+      for (uint64_t column = 0; column < all.width; column += width) {
+        trine_copy part = all;
+        part.source_offset += row * all.source_pitch + column;
+        part.target_offset += row * all.target_pitch + column;
+        part.width = std::min(width, all.width - column);
+        part.height = std::min(rows, all.height - row);
+        ring.pass(part);
       }
     }
   });
@@ -182,7 +172,7 @@ void copy_between(QueueState& queue, BufferState& source, const trine_view& from
                   BufferState& target, const trine_view& to, const Pieces& pieces) {
   {
     const std::lock_guard lock(queue.line->mutex);
-    log_copy(queue);
+    queue.log(kLogged);
   }
   // Pinned or wrapped memory of a device with its own memory may be cached there: only where both are
   // one is the host's pointer as good as the device's.

@@ -23,6 +23,9 @@ namespace trine::detail {
 /// Throws device_lost in a forked child, where every lock may be held by a thread that isn't there.
 void check_process();
 
+/// The contract's facts of a device as the API shows them.
+Facts to_facts(const trine_device_facts& raw, std::string id);
+
 struct TuningTable;
 /// Raised whenever tuning tables may have changed: saved, forgotten, ladders grown.
 extern std::atomic<unsigned> tuning_generation;
@@ -195,14 +198,10 @@ struct BufferState : Remains {
 
 /// The one door between handles and states.
 struct Access {
-  static std::shared_ptr<DeviceState>& state(Device& device) { return device.state_; }
-  static const std::shared_ptr<DeviceState>& state(const Device& device) { return device.state_; }
-  static std::shared_ptr<QueueState>& state(Queue& queue) { return queue.state_; }
-  static const std::shared_ptr<QueueState>& state(const Queue& queue) { return queue.state_; }
-  static std::shared_ptr<EventState>& state(Event& event) { return event.state_; }
-  static const std::shared_ptr<EventState>& state(const Event& event) { return event.state_; }
-  static std::shared_ptr<BufferState>& state(Buffer& buffer) { return buffer.state_; }
-  static const std::shared_ptr<BufferState>& state(const Buffer& buffer) { return buffer.state_; }
+  template <class Handle>
+  static auto& state(Handle& handle) {
+    return handle.state_;
+  }
   static Device device(std::shared_ptr<DeviceState> state) {
     Device device;
     device.state_ = std::move(state);
@@ -215,5 +214,18 @@ struct Access {
   static QueueState& use(const Queue& queue);
   static BufferState& use(const Buffer& buffer);
 };
+
+std::shared_ptr<QueueState> make_queue(const std::shared_ptr<DeviceState>& device);
+std::shared_ptr<QueueState> adopt_queue(const std::shared_ptr<DeviceState>& device, void* native);
+std::shared_ptr<EventState> make_event(const std::shared_ptr<DeviceState>& device, bool by_host);
+/// A moment after all work enqueued so far.
+std::shared_ptr<EventState> record(QueueState& queue);
+/// Work enqueued from now on waits for `event`, of any backend; the caller doesn't.
+void wait_for(QueueState& queue, const std::shared_ptr<EventState>& event);
+void wait(QueueState& queue);
+
+std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint64_t bytes,
+                                      Memory kind);
+std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* host, uint64_t bytes);
 
 }  // namespace trine::detail

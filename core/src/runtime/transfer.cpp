@@ -100,14 +100,13 @@ char* ring_of(Lane& lane, const HostRows& rows) {
 template <class Copy>
 void directly(const HostRows& rows, Copy&& copy_rows) {
   const Pieces& pieces = rows.pieces;
-  uint64_t at = 0;
-  for_each_rectangle(pieces, [&](uint64_t host, uint64_t, uint64_t width, uint64_t height) {
-    const auto extent = static_cast<int64_t>(width), count = static_cast<int64_t>(height);
-    HostView view = host_row_major(rows.base + host, Dtype::b8, count, extent);
+  const auto width = static_cast<int64_t>(pieces.width),
+             height = static_cast<int64_t>(pieces.height);
+  for (uint64_t i = 0; i < pieces.outer; ++i) {
+    HostView view = host_row_major(rows.base + i * pieces.step.source, Dtype::b8, height, width);
     view.row_stride = static_cast<int64_t>(pieces.pitch.source);
-    copy_rows(view, at);
-    at += width * height;
-  });
+    copy_rows(view, i * pieces.width * pieces.height);
+  }
 }
 
 }  // namespace

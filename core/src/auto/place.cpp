@@ -150,27 +150,31 @@ Device cpu_for_tiny(const Work& work, const std::function<void(const Device&)>& 
 
 }  // namespace
 
-Verdict best_device(const Work& work, Where where, int repeats,
-                    const std::function<void(const Device&)>& ask, std::span<const Device> among) {
+Placement best_device(const Work& work, Where where, int repeats,
+                      const std::function<void(const Device&)>& ask,
+                      std::span<const Device> among) {
+  Placement best;
   const bool named = !among.empty();
   if (!named) {
-    if (Device cpu = cpu_for_tiny(work, ask))
-      return {std::move(cpu),
-              "Little data, already in the cpu's memory: any transfer would cost more.",
-              {}};
+    best.device = cpu_for_tiny(work, ask);
+    if (best.device) {
+      best.sentence = "Little data, already in the cpu's memory: any transfer would cost more.";
+      return best;
+    }
     among = candidates();
   }
   std::string refused;
   const std::vector<Device> all = able(among, work, ask, refused);
+  best.device = all[0];
   if (all.size() == 1) {
-    return {all[0],
-            refused.empty()
-                ? cat(all[0].id(),
-                      " is the only candidate; a processor that several backends see counts once.")
-                : cat(all[0].id(), " is the only device that can: ", refused, "."),
-            named ? weigh(all, work, where, repeats) : std::vector<Candidate>{}};
+    best.sentence =
+        refused.empty()
+            ? cat(all[0].id(),
+                  " is the only candidate; a processor that several backends see counts once.")
+            : cat(all[0].id(), " is the only device that can: ", refused, ".");
+    if (named) best.candidates = weigh(all, work, where, repeats);
+    return best;
   }
-  Verdict best;
   best.candidates = weigh(all, work, where, repeats);
   best.device = best.candidates[0].device;
   best.sentence = cat("Predicted per run: ", in_words(best.candidates[0]), "; ");
@@ -197,10 +201,7 @@ Placement place(const AnyOperation& operation, Where where, int repeats,
       placement.candidates = weigh({placement.device}, work, where, repeats);
     } else {
       const auto ask = [&](const Device& device) { choose(device, operation); };
-      Verdict verdict = best_device(work, where, repeats, ask, among);
-      placement.device = std::move(verdict.device);
-      placement.sentence = std::move(verdict.sentence);
-      placement.candidates = std::move(verdict.candidates);
+      placement = best_device(work, where, repeats, ask, among);
     }
     if (!placement.candidates.empty()) placement.seconds = placement.candidates[0].seconds;
     placement.choice = choose(placement.device, operation);

@@ -27,18 +27,11 @@ struct Refused {
 /// For want of memory.
 Refused memory_refusal(const Device& device, const Work& work);
 
-struct Verdict {
-  Device device;
-  std::string sentence;
-  std::vector<Candidate> candidates;  ///< fastest first; none where nothing had to be predicted
-  double seconds() const { return candidates.empty() ? 0 : candidates[0].seconds; }
-};
-
 /// The best device for work on data at `where` (host or host_pinned), of those that can do it:
-/// whose memory takes the operands, and of which `ask(device)` throws no Error.
-Verdict best_device(const Work& work, Where where, int repeats,
-                    const std::function<void(const Device&)>& ask,
-                    std::span<const Device> among = {});
+/// whose memory takes the operands, and of which `ask(device)` throws no Error. All but the choice.
+Placement best_device(const Work& work, Where where, int repeats,
+                      const std::function<void(const Device&)>& ask,
+                      std::span<const Device> among = {});
 
 /// place() of any operation; its first view's buffer says where resident data lives.
 Placement place(const AnyOperation& operation, Where where, int repeats,

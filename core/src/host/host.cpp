@@ -74,9 +74,9 @@ Device device_for(const AnyOperation& planned, const HostOptions& options) {
   const auto ask = [&](const Device& device) { choose(device, planned, options.rung); };
   const Where pinned =
       options.overlap && options.rung.empty() ? Where::host_pipelined : Where::host_pinned;
-  Verdict verdict = best_device(work_of(planned), options.pinned ? pinned : Where::host, 1, ask);
-  if (options.placement) *options.placement = std::move(verdict.sentence);
-  return std::move(verdict.device);
+  Placement best = best_device(work_of(planned), options.pinned ? pinned : Where::host, 1, ask);
+  if (options.placement) *options.placement = std::move(best.sentence);
+  return std::move(best.device);
 }
 
 /// Times the steps of a call where that is asked for.

@@ -119,7 +119,7 @@ Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folder
   for (const std::string& folder : folders_) searched += (searched.empty() ? "" : ", ") + folder;
   for (const char* name : {"cpu", "opencl", "cuda"}) {
     const auto named = [&](const Absent& entry) { return entry.name == name; };
-    if (find_unlocked(name) || std::ranges::any_of(absent_, named)) continue;
+    if (find(name) || std::ranges::any_of(absent_, named)) continue;
     const std::string file = std::string("trine_") + name + ".so";
     note(name, folders_.empty() ? file : folders_.back() + "/" + file,
          "not installed: there is no " + file + " in " +
@@ -166,22 +166,33 @@ void Registry::load_library(const std::string& path, const std::string& real, bo
                   : "it exports neither trine_backend_v1 nor trine_rungs_v1");
 }
 
+/// Asks an entry for its table and copies it into what it becomes here, or notes why it can't.
+template <class Owner, class Entry>
+std::unique_ptr<Owner> Registry::take(void* entry, const std::string& path) {
+  auto owner = std::make_unique<Owner>();
+  const decltype(owner->api)* table = nullptr;
+  const trine_status status = reinterpret_cast<Entry>(entry)(&services(), &table);
+  std::string why = status == TRINE_OK ? accept(table, owner->api)
+                                       : "its entry failed with status " + std::to_string(status);
+  std::string extends;
+  if (status != TRINE_OK && table) {
+    if (table->last_error) why += std::string(": ") + table->last_error();
+    if constexpr (std::is_same_v<Owner, Pack>) extends = table->backend ? table->backend : "";
+  }
+  if (!why.empty()) {
+    note(module_name(path), path, std::move(why), std::move(extends));
+    return nullptr;
+  }
+  owner->name = owner->api.name;
+  owner->path = path;
+  owner->build = owner->api.build ? owner->api.build : "";
+  return owner;
+}
+
 void Registry::load_backend(void* entry, const std::string& path) {
-  const trine_backend* table = nullptr;
-  const trine_status status = reinterpret_cast<trine_backend_entry>(entry)(&services(), &table);
-  if (status != TRINE_OK) {
-    return note(module_name(path), path,
-                "its entry failed with status " + std::to_string(status) +
-                    (table && table->last_error ? std::string(": ") + table->last_error() : ""));
-  }
-  auto backend = std::make_unique<Backend>();
-  if (std::string reason = accept(table, backend->api); !reason.empty()) {
-    return note(module_name(path), path, std::move(reason));
-  }
-  backend->name = backend->api.name;
-  backend->path = path;
-  backend->build = backend->api.build ? backend->api.build : "";
-  if (const Backend* first = find_unlocked(backend->name)) {
+  auto backend = take<Backend, trine_backend_entry>(entry, path);
+  if (!backend) return;
+  if (const Backend* first = find(backend->name)) {
     return note(backend->name, path, "hidden by " + first->path + ", which was found first");
   }
   Ladders ladders;
@@ -192,21 +203,8 @@ void Registry::load_backend(void* entry, const std::string& path) {
 }
 
 void Registry::load_pack(void* entry, const std::string& path) {
-  const trine_pack* table = nullptr;
-  const trine_status status = reinterpret_cast<trine_rungs_entry>(entry)(&services(), &table);
-  if (status != TRINE_OK) {
-    return note(module_name(path), path,
-                "its entry failed with status " + std::to_string(status) +
-                    (table && table->last_error ? std::string(": ") + table->last_error() : ""),
-                table && table->backend ? table->backend : "");
-  }
-  auto pack = std::make_unique<Pack>();
-  if (std::string reason = accept(table, pack->api); !reason.empty()) {
-    return note(module_name(path), path, std::move(reason));
-  }
-  pack->name = pack->api.name;
-  pack->path = path;
-  pack->build = pack->api.build ? pack->api.build : "";
+  auto pack = take<Pack, trine_rungs_entry>(entry, path);
+  if (!pack) return;
   pack->extends = pack->api.backend;
   waiting_.push_back(std::move(pack));
 }
@@ -218,7 +216,7 @@ void Registry::attach_packs() {
 
 /// Appends the pack's rungs to its backend's ladders: all of them, or none.
 void Registry::attach(std::unique_ptr<Pack>& pack) {
-  Backend* backend = find_unlocked(pack->extends);
+  Backend* backend = find(pack->extends);
   if (!backend) {
     return note(pack->name, pack->path, "it extends '" + pack->extends + "', which isn't there",
                 pack->extends);
@@ -250,14 +248,12 @@ void Registry::note(std::string name, std::string path, std::string reason, std:
   absent_.push_back({std::move(name), std::move(path), std::move(reason), std::move(extends)});
 }
 
-Backend* Registry::find_unlocked(std::string_view name) const {
+Backend* Registry::find(std::string_view name) const {
   for (const auto& backend : backends_) {
     if (backend->name == name) return backend.get();
   }
   return nullptr;
 }
-
-Backend* Registry::find(std::string_view name) const { return find_unlocked(name); }
 
 std::vector<Backend*> Registry::backends() const {
   std::vector<Backend*> all;

@@ -87,12 +87,13 @@ class Registry {
   /// Returns the path by which the file was found first, whatever it is called now.
   std::string load_file(const std::string& path, bool packs_only);
   void load_library(const std::string& path, const std::string& real, bool packs_only);
+  template <class Owner, class Entry>
+  std::unique_ptr<Owner> take(void* entry, const std::string& path);
   void load_backend(void* entry, const std::string& path);
   void load_pack(void* entry, const std::string& path);
   void attach_packs();
   void attach(std::unique_ptr<Pack>& pack);
   void note(std::string name, std::string path, std::string reason, std::string extends = {});
-  Backend* find_unlocked(std::string_view name) const;
 
   mutable std::mutex mutex_;
   std::vector<std::string> folders_;
@@ -114,8 +115,8 @@ std::vector<std::string> search_folders(const char* path, bool secure, const std
 std::string why_no_library(const std::string& path);
 
 /// Checks a backend's or pack's table and copies it; the reason why it can't be used, or "".
-std::string accept(const trine_backend* foreign, trine_backend& ours);
-std::string accept(const trine_pack* foreign, trine_pack& ours);
+template <class Table>
+std::string accept(const Table* foreign, Table& ours);
 
 /// Copies an owner's rows; the reason why they can't be used, or "".
 std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride, const Pack* pack,

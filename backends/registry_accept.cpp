@@ -10,66 +10,38 @@ namespace trine::registry {
 namespace {
 
 struct Slot {
-  std::size_t offset;
+  bool is_filled;
   const char* name;
 };
 
-/// The name of the first of the functions at `slots` that is missing, or nullptr.
-template <class Table>
-const char* missing(const Table& table, std::span<const Slot> slots) {
+/// The name of the first that is missing, or nullptr.
+const char* missing(std::initializer_list<Slot> slots) {
   for (const Slot& slot : slots) {
-    void* function = nullptr;
-    std::memcpy(&function, reinterpret_cast<const char*>(&table) + slot.offset, sizeof function);
-    if (!function) return slot.name;
+    if (!slot.is_filled) return slot.name;
   }
   return nullptr;
 }
 
 // clang-format off
-#define TRINE_SLOT(field) {offsetof(Table, field), #field},
+#define TRINE_SLOT(field) {table.field != nullptr, #field},
 const char* missing_function(const trine_backend& table) {
-  using Table = trine_backend;
-  static constexpr Slot slots[] = {
+  return missing({
     TRINE_SLOT(name) TRINE_SLOT(last_error)
     TRINE_DEVICE_FUNCTIONS(TRINE_SLOT)
     TRINE_QUEUE_FUNCTIONS(TRINE_SLOT)
     TRINE_BUFFER_FUNCTIONS(TRINE_SLOT)
     TRINE_OPERATION_FUNCTIONS(TRINE_SLOT)
-  };
-  return missing(table, slots);
+  });
 }
 
 const char* missing_function(const trine_pack& table) {
-  using Table = trine_pack;
-  static constexpr Slot slots[] = {
+  return missing({
     TRINE_SLOT(name) TRINE_SLOT(backend) TRINE_SLOT(last_error) TRINE_SLOT(rungs)
     TRINE_SLOT(refuses) TRINE_SLOT(workspace_bytes) TRINE_SLOT(launch)
-  };
-  return missing(table, slots);
+  });
 }
 #undef TRINE_SLOT
 // clang-format on
-
-template <class Table>
-std::string accept_table(const Table* foreign, Table& ours) {
-  if (!foreign) return "its entry gave no table";
-  // Size and version come first, whatever else has grown: read them before anything else.
-  if (foreign->size < offsetof(Table, version) + sizeof foreign->version) {
-    return "its table is too small to have a version";
-  }
-  if (foreign->version != TRINE_ABI_VERSION) {
-    return "it speaks version " + std::to_string(foreign->version) +
-           " of the contract, this library version " + std::to_string(TRINE_ABI_VERSION);
-  }
-  if (!kit::take(foreign, ours)) {
-    return "its table (" + std::to_string(foreign->size) + " bytes) uses what this library (" +
-           std::to_string(sizeof(Table)) + " bytes) doesn't know; the library is too old for it";
-  }
-  if (const char* name = missing_function(ours)) {
-    return std::string("its table lacks ") + name + "; it is too old or broken";
-  }
-  return {};
-}
 
 /// Rows live for the process, as the strings they point to do.
 Rung& new_rung() {
@@ -111,13 +83,29 @@ std::string accept_rung(const trine_rung* foreign, Rung& rung) {
 
 }  // namespace
 
-std::string accept(const trine_backend* foreign, trine_backend& ours) {
-  return accept_table(foreign, ours);
+template <class Table>
+std::string accept(const Table* foreign, Table& ours) {
+  if (!foreign) return "its entry gave no table";
+  // Size and version come first, whatever else has grown: read them before anything else.
+  if (foreign->size < offsetof(Table, version) + sizeof foreign->version) {
+    return "its table is too small to have a version";
+  }
+  if (foreign->version != TRINE_ABI_VERSION) {
+    return "it speaks version " + std::to_string(foreign->version) +
+           " of the contract, this library version " + std::to_string(TRINE_ABI_VERSION);
+  }
+  if (!kit::take(foreign, ours)) {
+    return "its table (" + std::to_string(foreign->size) + " bytes) uses what this library (" +
+           std::to_string(sizeof(Table)) + " bytes) doesn't know; the library is too old for it";
+  }
+  if (const char* name = missing_function(ours)) {
+    return std::string("its table lacks ") + name + "; it is too old or broken";
+  }
+  return {};
 }
 
-std::string accept(const trine_pack* foreign, trine_pack& ours) {
-  return accept_table(foreign, ours);
-}
+template std::string accept(const trine_backend* foreign, trine_backend& ours);
+template std::string accept(const trine_pack* foreign, trine_pack& ours);
 
 std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride, const Pack* pack,
                          Ladder& ladder) {

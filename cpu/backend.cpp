@@ -4,9 +4,7 @@
 
 #include "backends/kit/border.hpp"
 #include "backends/kit/options.hpp"
-#include "device.hpp"
 #include "handles.hpp"
-#include "kokkos_version.hpp"
 #include "threads.hpp"
 
 namespace trine::cpu {
@@ -47,10 +45,8 @@ trine_status device_open(std::int32_t index, const char* text, trine_device** de
     const auto threads = options.integer("threads", 1, 65536, 65536);
     options.finish();
     Executor* executor = Executor::start();
-    auto* fresh = new trine_device;
-    fresh->executor = executor;
-    fresh->threads = static_cast<int>(std::min<std::int64_t>(threads, executor->threads()));
-    *device = fresh;
+    const auto most = std::min<std::int64_t>(threads, executor->threads());
+    *device = new trine_device{{}, executor, static_cast<int>(most)};
   });
 }
 

@@ -1,6 +1,4 @@
 // Facts of the processor, read from Linux, and the arithmetic probe.
-#include "device.hpp"
-
 #include <unistd.h>
 
 #include <cmath>
@@ -9,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/kit/float_environment.hpp"
+#include "handles.hpp"
 
 namespace trine::cpu {
 namespace {

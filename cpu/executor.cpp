@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include <trine/version.h>
@@ -17,7 +19,6 @@
 #include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
 #include "kokkos.hpp"
-#include "kokkos_version.hpp"
 #include "threads.hpp"
 
 namespace trine::cpu {
@@ -31,17 +32,11 @@ std::int64_t now() {
       .count();
 }
 
-template <class T>
-T* make() {
-  void* memory = kit::allocate(sizeof(T), alignof(T));
-  return memory ? new (memory) T{} : nullptr;
-}
-
 void call_all(Notice* notices) {
   while (notices) {
     Notice* next = notices->next;
     notices->function(notices->argument);
-    kit::release(notices);
+    delete notices;
     notices = next;
   }
 }
@@ -51,23 +46,16 @@ void call_all(Notice* notices) {
 // --- What Kokkos this is ---------------------------------------------------------------------
 
 const char* kokkos_version() {
-  static char text[32];
-  static const bool written = [] {
-    std::snprintf(text, sizeof text, "%d.%d.%d", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                  KOKKOS_VERSION % 100);
-    return true;
-  }();
-  return written ? text : "";
+  static const std::string text = std::to_string(KOKKOS_VERSION / 10000) + "." +
+                                  std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
+                                  std::to_string(KOKKOS_VERSION % 100);
+  return text.c_str();
 }
 
 const char* cpu_build_line() {
-  static char text[96];
-  static const bool written = [] {
-    std::snprintf(text, sizeof text, "trine %s, Kokkos %s with OpenMP, Highway for SIMD",
-                  TRINE_VERSION_STRING, kokkos_version());
-    return true;
-  }();
-  return written ? text : "";
+  static const std::string text = std::string("trine " TRINE_VERSION_STRING ", Kokkos ") +
+                                  kokkos_version() + " with OpenMP, Highway for SIMD";
+  return text.c_str();
 }
 
 // --- Loops -----------------------------------------------------------------------------------
@@ -109,14 +97,11 @@ Executor* Executor::start() {
   static Executor* instance = nullptr;
   const std::lock_guard guard(once);
   if (instance) return instance;
-  void* memory = kit::allocate(sizeof(Executor), alignof(Executor));
-  if (!memory) throw std::bad_alloc();
-  auto* fresh = new (memory) Executor;
+  auto* fresh = new Executor;
   const auto give_up = [&](const char* what, const char* why) {
     char sentence[sizeof fresh->failure_];
     std::snprintf(sentence, sizeof sentence, "%s", why);
-    fresh->~Executor();
-    kit::release(memory);
+    delete fresh;
     kit::fail(TRINE_BACKEND_ERROR, "cpu: %s: %s", what, sentence);
   };
   pthread_t thread;
@@ -133,9 +118,10 @@ Executor* Executor::start() {
   pthread_detach(thread);
   // A forked child has our memory, but not our threads; the lock may be held by one of them.
   pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+  instance = fresh;
   fresh->measure_hand_over(fresh->hand_over_asleep_, std::chrono::microseconds(300));
   fresh->measure_hand_over(fresh->hand_over_awake_, std::chrono::microseconds(0));
-  return instance = fresh;
+  return instance;
 }
 
 // From the call to the end of an empty loop over the pool. The least but one of some: a neighbour's turn
@@ -146,8 +132,8 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
   constexpr int kTries = 5;
   constexpr double kLeast = 8e3, kMost = 50e3;
   double taken[kTries];
-  Queue* queue = nullptr;
-  if (queue_create(threads_, &queue) != TRINE_OK) return;
+  auto destroy = [this](Queue* made) { queue_destroy(made); };
+  const std::unique_ptr<Queue, decltype(destroy)> queue(queue_create(threads_), destroy);
   for (double& nanoseconds : taken) {
     std::this_thread::sleep_for(pause);
     std::int64_t end = 0;
@@ -157,11 +143,10 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
       parallel.parallel_for(parallel.threads(), [](std::int64_t, int) {});
       **static_cast<std::int64_t**>(payload) = now();
     };
-    if (submit(queue, kNeverSmall, empty, stamp) != TRINE_OK) return queue_destroy(queue);
-    queue_wait(queue);
+    submit(queue.get(), kNeverSmall, empty, stamp);
+    queue_wait(queue.get());
     nanoseconds = static_cast<double>(end - begin);
   }
-  queue_destroy(queue);
   std::sort(taken, taken + kTries);
   const std::lock_guard guard(lock_);
   result = std::clamp(taken[1], kLeast, kMost);
@@ -257,10 +242,9 @@ void Executor::finish_if_drained(Queue* queue) {
   if (!queue->orphan) return;
   while (Item* item = queue->spare) {
     queue->spare = item->next;
-    kit::release(item);
+    delete item;
   }
-  queue->~Queue();
-  kit::release(queue);
+  delete queue;
 }
 
 void Executor::make_ready(Queue* queue) {
@@ -273,11 +257,10 @@ void Executor::make_ready(Queue* queue) {
 
 // --- Queues ----------------------------------------------------------------------------------
 
-trine_status Executor::queue_create(int threads, Queue** queue) {
-  *queue = make<Queue>();
-  if (!*queue) return TRINE_OUT_OF_MEMORY;
-  (*queue)->threads = threads;
-  return TRINE_OK;
+Queue* Executor::queue_create(int threads) {
+  auto* queue = new Queue;
+  queue->threads = threads;
+  return queue;
 }
 
 void Executor::queue_destroy(Queue* queue) {
@@ -291,17 +274,18 @@ bool Executor::queue_idle(Queue* queue) {
   return !queue->scheduled;
 }
 
-Item* Executor::take_item(Queue* queue) {
+Item* Executor::take_item(Queue* queue, ItemKind kind, Mark* mark) {
   Item* item = queue->spare;
   if (item) {
     queue->spare = item->next;
   } else {
-    item = static_cast<Item*>(kit::allocate(sizeof(Item), alignof(Item)));
-    if (!item) return nullptr;
+    item = new Item;
   }
   item->next = nullptr;
-  item->mark = nullptr;
+  item->kind = kind;
+  item->mark = mark;
   item->executors_alone = false;
+  if (mark) ++mark->references;
   return item;
 }
 
@@ -313,9 +297,8 @@ void Executor::append(Queue* queue, Item* item) {
   make_ready(queue);
 }
 
-trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
-                                    void (*work)(void*, Parallel&), const void* payload,
-                                    std::size_t bytes) {
+void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
+                            const void* payload, std::size_t bytes) {
   std::unique_lock lock(lock_);
   const double hand_over = pool_.sleeps ? hand_over_asleep_ : hand_over_awake_;
   if (!queue->scheduled && is_small(nanoseconds, hand_over, queue->threads)) {
@@ -324,59 +307,37 @@ trine_status Executor::submit_bytes(Queue* queue, double nanoseconds,
     alignas(64) std::byte copy[Item::kPayload];
     std::memcpy(copy, payload, bytes);
     Serial serial;
-    work(copy, serial);
-    return TRINE_OK;
+    return work(copy, serial);
   }
-  Item* item = take_item(queue);
-  if (!item) return TRINE_OUT_OF_MEMORY;
-  item->kind = ItemKind::kWork;
+  Item* item = take_item(queue, ItemKind::kWork);
   item->work = work;
   item->executors_alone = nanoseconds == kNeverSmall;
   std::memcpy(item->payload, payload, bytes);
   append(queue, item);
-  return TRINE_OK;
 }
 
-trine_status Executor::queue_wait_mark(Queue* queue, Mark* mark) {
+void Executor::queue_wait_mark(Queue* queue, Mark* mark) {
   const std::lock_guard guard(lock_);
-  if (mark->done) return TRINE_OK;
-  Item* item = take_item(queue);
-  if (!item) return TRINE_OUT_OF_MEMORY;
-  item->kind = ItemKind::kWait;
-  item->mark = mark;
-  ++mark->references;
-  append(queue, item);
-  return TRINE_OK;
+  if (!mark->done) append(queue, take_item(queue, ItemKind::kWait, mark));
 }
 
 // --- Marks -----------------------------------------------------------------------------------
 
-trine_status Executor::promise(Mark** mark) {
-  *mark = make<Mark>();
-  if (!*mark) return TRINE_OUT_OF_MEMORY;
-  (*mark)->promised = true;
-  return TRINE_OK;
+Mark* Executor::promise() {
+  auto* mark = new Mark;
+  mark->promised = true;
+  return mark;
 }
 
-trine_status Executor::record(Queue* queue, Mark** mark) {
-  Mark* fresh = make<Mark>();
-  if (!fresh) return TRINE_OUT_OF_MEMORY;
+Mark* Executor::record(Queue* queue) {
+  auto mark = std::make_unique<Mark>();
   const std::lock_guard guard(lock_);
   if (!queue->scheduled) {
-    complete(fresh);
+    complete(mark.get());
   } else {
-    Item* item = take_item(queue);
-    if (!item) {
-      drop(fresh);
-      return TRINE_OUT_OF_MEMORY;
-    }
-    item->kind = ItemKind::kRecord;
-    item->mark = fresh;
-    ++fresh->references;
-    append(queue, item);
+    append(queue, take_item(queue, ItemKind::kRecord, mark.get()));
   }
-  *mark = fresh;
-  return TRINE_OK;
+  return mark.release();
 }
 
 // Under the lock. The caller runs the notices after it has let go of the lock.
@@ -397,10 +358,9 @@ void Executor::drop(Mark* mark) {
   if (--mark->references > 0) return;
   while (Notice* notice = mark->notices) {
     mark->notices = notice->next;
-    kit::release(notice);
+    delete notice;
   }
-  mark->~Mark();
-  kit::release(mark);
+  delete mark;
 }
 
 void Executor::retain(Mark* mark) {
@@ -427,21 +387,18 @@ bool Executor::done(Mark* mark, std::int64_t* nanoseconds) {
   return mark->done;
 }
 
-trine_status Executor::notify(Mark* mark, void (*function)(void*), void* argument) {
-  auto* notice = static_cast<Notice*>(kit::allocate(sizeof(Notice), alignof(Notice)));
-  if (!notice) return TRINE_OUT_OF_MEMORY;
-  *notice = {nullptr, function, argument};
+void Executor::notify(Mark* mark, void (*function)(void*), void* argument) {
+  auto* notice = new Notice{{}, nullptr, function, argument};
   std::unique_lock lock(lock_);
   if (!mark->done) {
     // In the order of the calls.
     Notice** end = &mark->notices;
     while (*end) end = &(*end)->next;
     *end = notice;
-    return TRINE_OK;
+    return;
   }
   lock.unlock();
   call_all(notice);
-  return TRINE_OK;
 }
 
 }  // namespace trine::cpu

@@ -18,16 +18,21 @@
 #include <type_traits>
 
 #include "backends/abi.h"
+#include "backends/kit/host.hpp"
 #include "lending.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
 
+// What this backend was built with, in words: users of the executor need no Kokkos headers.
+const char* kokkos_version();  // "3.4.1"
+const char* cpu_build_line();  // the library's and Kokkos's versions, one line
+
 struct Queue;
 
 // A point in a queue's order, or a host's promise: what an event stands for since it was recorded
 // last. Events and items share it by counting references (under the executor's lock).
-struct Mark {
+struct Mark : kit::Allocated {
   int references = 1;
   bool done = false;
   bool promised = false;  // no queue passes it: the host does
@@ -36,7 +41,7 @@ struct Mark {
   struct Notice* notices = nullptr;
 };
 
-struct Notice {
+struct Notice : kit::Allocated {
   Notice* next;
   void (*function)(void*);
   void* argument;
@@ -45,17 +50,17 @@ struct Notice {
 enum class ItemKind { kWork, kRecord, kWait };
 
 // Copies of descriptors travel in the item, so that a launch allocates nothing in the steady state.
-struct Item {
+struct Item : kit::Allocated {
   static constexpr std::size_t kPayload = 512;
-  Item* next;
+  Item* next = nullptr;
   ItemKind kind;
-  Mark* mark;
+  Mark* mark = nullptr;
   void (*work)(void* payload, Parallel& parallel);
   bool executors_alone;  // foreign code, which may have a pool of threads for each that calls it
   alignas(64) std::byte payload[kPayload];
 };
 
-struct Queue {
+struct Queue : kit::Allocated {
   int threads = 1;         // the device's cap
   bool orphan = false;     // destroyed by its owner with work in flight
   bool scheduled = false;  // in the ready list, running, or waiting for a mark
@@ -73,7 +78,7 @@ struct Helper {
   std::atomic<bool> sleeps{false};
 };
 
-class Executor {
+class Executor : public kit::Allocated {
  public:
   // The process's executor, started by the first call; throws kit::Failure, which says what could not.
   static Executor* start();
@@ -83,30 +88,31 @@ class Executor {
   // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
 
-  trine_status queue_create(int threads, Queue** queue);
+  // What enqueues or makes something throws std::bad_alloc, and has then done nothing.
+  Queue* queue_create(int threads);
   void queue_destroy(Queue* queue);
   void queue_wait(Queue* queue);
   bool queue_idle(Queue* queue);
-  trine_status queue_wait_mark(Queue* queue, Mark* mark);
+  void queue_wait_mark(Queue* queue, Mark* mark);
 
   // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight and
   // the `nanoseconds` that it takes there are less than other threads would save; else on the executor.
   template <class Payload>
-  trine_status submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
-                      const Payload& payload) {
+  void submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
+              const Payload& payload) {
     static_assert(sizeof(Payload) <= Item::kPayload && std::is_trivially_copyable_v<Payload>);
-    return submit_bytes(queue, nanoseconds, work, &payload, sizeof(Payload));
+    submit_bytes(queue, nanoseconds, work, &payload, sizeof(Payload));
   }
 
   // Marks. `record` gives a new one that the queue will pass; release() drops a reference.
-  trine_status promise(Mark** mark);
-  trine_status record(Queue* queue, Mark** mark);
+  Mark* promise();
+  Mark* record(Queue* queue);
   void retain(Mark* mark);
   void release(Mark* mark);
   void signal(Mark* mark);
   bool done(Mark* mark, std::int64_t* nanoseconds = nullptr);
   void wait(Mark* mark);
-  trine_status notify(Mark* mark, void (*function)(void*), void* argument);
+  void notify(Mark* mark, void (*function)(void*), void* argument);
 
  private:
   Executor();
@@ -116,9 +122,9 @@ class Executor {
   void loop();
   bool may_begin() const;
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
-  trine_status submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
-                            const void* payload, std::size_t bytes);
-  Item* take_item(Queue* queue);
+  void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
+                    const void* payload, std::size_t bytes);
+  Item* take_item(Queue* queue, ItemKind kind, Mark* mark = nullptr);
   void append(Queue* queue, Item* item);
   void make_ready(Queue* queue);
   Notice* complete(Mark* mark);

@@ -1,5 +1,5 @@
 // The handles of the contract as the CPU backend has them, and the functions of its table, by what
-// they are about: backend.cpp (devices, the table), queues.cpp, buffers.cpp, operations.cpp.
+// they are about: backend.cpp (devices, the table), device.cpp, queues.cpp, buffers.cpp, operations.cpp.
 #pragma once
 
 #include <atomic>
@@ -59,6 +59,10 @@ inline trine_device* retain(trine_device* device) {
 inline void release(trine_device* device) {
   if (device->references.fetch_sub(1) == 1) delete device;
 }
+
+// Fills everything but compute_units, which the executor knows: the processor's name, memory, and whether
+// its arithmetic is the one that the numerics are stated in.
+void describe_processor(trine_device_facts& facts);
 
 void fill_queue_table(trine_backend& table);
 void fill_buffer_table(trine_backend& table);

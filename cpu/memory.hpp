@@ -15,6 +15,4 @@ struct Fill {
 void run_copy(void* payload, Parallel& parallel);  // a trine_copy
 void run_fill(void* payload, Parallel& parallel);  // a Fill
 
-inline constexpr double kNanosecondsPerByte = 0.3;  // of one thread, at most
-
 }  // namespace trine::cpu

@@ -1,27 +1,20 @@
 // Queues and events of the contract, over the executor.
+#include <memory>
 #include "backends/kit/border.hpp"
+
 #include "handles.hpp"
 
 namespace trine::cpu {
 namespace {
 
-void check(trine_status status) {
-  if (status != TRINE_OK) kit::fail(status, "cpu: no memory to enqueue the operation");
-}
-
 // --- Queues ----------------------------------------------------------------------------------
 
 trine_status queue_create(trine_device* device, trine_queue** queue) {
   return checked([&] {
-    auto* fresh = new trine_queue;
-    fresh->device = device;
-    const trine_status status = device->executor->queue_create(device->threads, &fresh->queue);
-    if (status != TRINE_OK) {
-      delete fresh;
-      check(status);
-    }
+    std::unique_ptr<trine_queue> fresh(new trine_queue{{}, device, nullptr});
+    fresh->queue = device->executor->queue_create(device->threads);
     retain(device);
-    *queue = fresh;
+    *queue = fresh.release();
   });
 }
 
@@ -57,7 +50,7 @@ trine_status queue_query(trine_queue* queue) {
 trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
   return checked([&] {
     const std::lock_guard guard(event->lock);
-    if (event->mark) check(queue->device->executor->queue_wait_mark(queue->queue, event->mark));
+    if (event->mark) queue->device->executor->queue_wait_mark(queue->queue, event->mark);
   });
 }
 
@@ -68,13 +61,13 @@ struct Call {
 
 trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argument) {
   return checked([&] {
-    check(queue->device->executor->submit(
+    queue->device->executor->submit(
         queue->queue, kNeverSmall,
         [](void* payload, Parallel&) {
           const auto& call = *static_cast<const Call*>(payload);
           call.function(call.argument);
         },
-        Call{function, argument}));
+        Call{function, argument});
   });
 }
 
@@ -83,18 +76,12 @@ trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argum
 trine_status event_create(trine_device* device, std::int32_t signalled_by_host,
                           trine_event** event) {
   return checked([&] {
-    auto* fresh = new trine_event;
+    auto fresh = std::make_unique<trine_event>();
     fresh->device = device;
     fresh->signalled_by_host = signalled_by_host != 0;
-    if (fresh->signalled_by_host) {
-      const trine_status status = device->executor->promise(&fresh->mark);
-      if (status != TRINE_OK) {
-        delete fresh;
-        check(status);
-      }
-    }
+    if (fresh->signalled_by_host) fresh->mark = device->executor->promise();
     retain(device);
-    *event = fresh;
+    *event = fresh.release();
   });
 }
 
@@ -114,8 +101,7 @@ trine_status event_record(trine_event* event, trine_queue* queue) {
   return checked([&] {
     if (event->signalled_by_host)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: an event that the host signals can't be recorded");
-    Mark* mark = nullptr;
-    check(event->device->executor->record(queue->queue, &mark));
+    Mark* mark = event->device->executor->record(queue->queue);
     const std::lock_guard guard(event->lock);
     if (event->mark) event->device->executor->release(event->mark);
     event->mark = mark;
@@ -166,9 +152,14 @@ trine_status event_notify(trine_event* event, void (*function)(void*), void* arg
   return checked([&] {
     Mark* mark = hold(event);
     if (!mark) return function(argument);
-    const trine_status status = event->device->executor->notify(mark, function, argument);
-    event->device->executor->release(mark);
-    check(status);
+    Executor& executor = *event->device->executor;
+    try {
+      executor.notify(mark, function, argument);
+    } catch (...) {
+      executor.release(mark);
+      throw;
+    }
+    executor.release(mark);
   });
 }
 

@@ -1,18 +1,19 @@
 // What a rung of the CPU backend is: one row of data with the functions behind it.
 //
-// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rows.cpp and so on);
-// backend.cpp translates them into the contract's rows. A rung never throws, prints or allocates:
-// memory comes from its workspace, threads from `Parallel`. The executor has set the floating-point
-// environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
+// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rows.cpp and so on). A rung never
+// throws, prints or allocates: memory comes from its workspace, threads from `Parallel`. The executor has set the
+// floating-point environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
 
+#include "backends/abi.h"
 #include "backends/ops.h"
 
 namespace trine::cpu {
@@ -58,6 +59,8 @@ class Serial final : public Parallel {
   }
 };
 
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 constexpr double kNeverSmall = std::numeric_limits<double>::infinity();
 
 // Whether the caller's thread does `nanoseconds` of work no later than `threads` would that take
@@ -66,34 +69,52 @@ inline bool is_small(double nanoseconds, double hand_over, int threads) {
   return nanoseconds - nanoseconds / threads <= hand_over && nanoseconds <= 2 * hand_over;
 }
 
-// A tunable number of a rung: its legal values; the first is the default.
-struct Parameter {
-  const char* name;
-  std::span<const std::int64_t> values;
-};
-
-// A row of a ladder. `parameters` below are the chosen values, in the row's order. `threads` is an
-// upper bound of Parallel::threads(). Operations arrive validated by core: rungs check no arguments.
+// A row of a ladder: the contract's, and the functions behind it. `parameters` are the chosen values as
+// numbers, in the row's order; `threads` is an upper bound of Parallel::threads(). Operations arrive
+// validated by core: rungs check no arguments.
 template <class Operation>
 struct Rung {
-  const char* name;
-  const char* summary;  // one line: the idea
-  trine_numerics numerics;
-  std::span<const Parameter> parameters;
+  using Run = void(const Operation& op, const std::int64_t* parameters, void* workspace,
+                   Parallel& parallel);
+  using Nanoseconds = double(const Operation& op);
+  using WorkspaceBytes = std::size_t(const Operation& op, const std::int64_t* parameters,
+                                     int threads);
+  using Refuses = const char*(const Operation& op, const std::int64_t* parameters);
 
-  // Null, or in words (static storage) why this rung can't do `op`. A null function: it can do all.
-  const char* (*refuses)(const Operation& op, const std::int64_t* parameters);
-
-  // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
-  std::size_t (*workspace_bytes)(const Operation& op, const std::int64_t* parameters, int threads);
-
-  void (*run)(const Operation& op, const std::int64_t* parameters, void* workspace,
-              Parallel& parallel);
-
+  trine_rung row;
+  Run* run;
   // What one thread takes at most, roughly. Work that would gain less than it costs to hand over runs on
   // the caller's thread.
-  double (*nanoseconds)(const Operation& op);
+  Nanoseconds* nanoseconds;
+  // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
+  WorkspaceBytes* workspace_bytes = nullptr;
+  // Null, or in words (static storage) why this rung can't do `op`. A null function: it can do all.
+  Refuses* refuses = nullptr;
+
+  std::span<const trine_parameter> parameters() const {
+    return {row.parameters, static_cast<std::size_t>(row.parameter_count)};
+  }
 };
+
+// `summary` is one line: the idea.
+constexpr trine_rung row(const char* name, const char* summary, trine_numerics numerics,
+                         std::span<const trine_parameter> parameters = {}) {
+  return {sizeof(trine_rung),
+          static_cast<std::uint32_t>(numerics),
+          name,
+          summary,
+          nullptr,
+          parameters.data(),
+          static_cast<std::int32_t>(parameters.size()),
+          sizeof(trine_parameter)};
+}
+
+// A tunable number, its legal values in words; the first is the default.
+constexpr trine_parameter parameter(const char* name, std::span<const char* const> values) {
+  return {sizeof(trine_parameter), static_cast<std::int32_t>(values.size()), 0, name,
+          values.data()};
+}
+inline std::int64_t number_of(const char* word) { return std::strtoll(word, nullptr, 10); }
 
 using ReduceRung = Rung<trine_reduce>;
 using TransposeRung = Rung<trine_transpose>;

@@ -5,7 +5,9 @@
 //   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "gemm/naive.cpp"   // itself, as the compiler finds it
 //   #include "simd.hpp"
-// and is then compiled once per target. Its kernels stand between HWY_BEFORE_NAMESPACE() and
+//   #include "gemm/chain-inl.hpp"                 // what it is made of, in the order of use
+// and is then compiled once per target, with all that it includes from here on: neither this file nor the
+// `-inl.hpp` have include guards, so each is included once. Its kernels stand between HWY_BEFORE_NAMESPACE() and
 // HWY_AFTER_NAMESPACE() in namespace trine::cpu::HWY_NAMESPACE; what is said once (HWY_EXPORT,
 // HWY_DYNAMIC_DISPATCH) stands under #if HWY_ONCE.
 //
@@ -16,14 +18,6 @@
 
 #include "hwy/foreach_target.h"  // must precede highway.h
 #include "hwy/highway.h"
-
-// Highway's include guard for what is compiled once per target.
-#if defined(TRINE_CPU_SIMD_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_SIMD_HPP
-#undef TRINE_CPU_SIMD_HPP
-#else
-#define TRINE_CPU_SIMD_HPP
-#endif
 
 #include <cmath>
 #include <concepts>
@@ -90,5 +84,3 @@ HWY_INLINE void store_lanes(D d, hn::Mask<D> mask, hn::Vec<D> v, T* to) {
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

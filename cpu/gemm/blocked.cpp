@@ -6,8 +6,10 @@
 #define HWY_TARGET_INCLUDE "gemm/blocked.cpp"
 #include <algorithm>
 
-#include "gemm/chain-inl.hpp"
 #include "gemm/rows.hpp"
+#include "simd.hpp"
+
+#include "gemm/chain-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -52,7 +54,7 @@ void run_blocked(const trine_gemm& op, const std::int64_t* parameters, void* wor
   const auto compute = HWY_DYNAMIC_DISPATCH(blocked_tile);
   const Extents c = extents_along_rows(op.c);
   const std::int64_t tile = parameters[0];
-  const std::int64_t down = (c.m + tile - 1) / tile, across = (c.n + tile - 1) / tile;
+  const std::int64_t down = divide_up(c.m, tile), across = divide_up(c.n, tile);
   const std::size_t bytes = blocked_workspace_bytes(op, parameters, 1);
   auto* const scratch = static_cast<std::byte*>(workspace);
   parallel.parallel_for(op.c.batch * down * across, [&](std::int64_t index, int thread) {

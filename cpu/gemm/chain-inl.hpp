@@ -1,15 +1,5 @@
 // A result's chain: one step of it, all of it, and how it becomes an element of C.
-//
-// Included once per target.
 #include "gemm/problem.hpp"
-#include "simd.hpp"
-
-#if defined(TRINE_CPU_GEMM_CHAIN_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_GEMM_CHAIN_INL_HPP
-#undef TRINE_CPU_GEMM_CHAIN_INL_HPP
-#else
-#define TRINE_CPU_GEMM_CHAIN_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -73,5 +63,3 @@ void finish_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t column
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

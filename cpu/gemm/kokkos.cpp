@@ -11,8 +11,10 @@
 #define HWY_TARGET_INCLUDE "gemm/kokkos.cpp"
 #include <algorithm>
 
-#include "gemm/chain-inl.hpp"
 #include "gemm/rows.hpp"
+#include "simd.hpp"
+
+#include "gemm/chain-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {

@@ -36,7 +36,6 @@ constexpr int kPiecesPerThread = 6;
 // In fma: below, a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 // Extents of the blocks, and where they lie in a workspace, in elements.

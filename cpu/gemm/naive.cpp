@@ -2,8 +2,10 @@
 // rows. It is what the other rungs are measured against, and it needs nothing.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/naive.cpp"
-#include "gemm/chain-inl.hpp"
 #include "gemm/rows.hpp"
+#include "simd.hpp"
+
+#include "gemm/chain-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {

@@ -1,16 +1,6 @@
 // Packs panels of A and B: to[k * height + i] = from(i, k), zero for i >= rows, so that the
 // register tile reads both operands as two ascending streams, whatever layout they came in.
-//
-// Included once per target.
 #include "gemm/kernels.hpp"
-#include "transpose/registers-inl.hpp"
-
-#if defined(TRINE_CPU_GEMM_PACK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_GEMM_PACK_INL_HPP
-#undef TRINE_CPU_GEMM_PACK_INL_HPP
-#else
-#define TRINE_CPU_GEMM_PACK_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -69,5 +59,3 @@ void pack(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

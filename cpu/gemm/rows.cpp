@@ -8,11 +8,11 @@ namespace {
 
 // sgemm 2048 on one AVX-512 core, of OpenBLAS: 192 0.81, 256 0.86, 384 0.87, 512 0.87, 1024 0.9 with
 // a wide spread; dgemm alike. 384 keeps a panel of B (48 KiB) near the first cache. 16 is for tests.
-constexpr std::int64_t kBlockValues[] = {384, 16, 256, 512, 1024};
-constexpr Parameter kMicroKernelParameters[] = {{"k_block", kBlockValues}};
+constexpr const char* kBlockValues[] = {"384", "16", "256", "512", "1024"};
+constexpr trine_parameter kMicroKernelParameters[] = {parameter("k_block", kBlockValues)};
 
-constexpr std::int64_t kTileValues[] = {64, 16, 32, 128, 256};
-constexpr Parameter kBlockedParameters[] = {{"tile", kTileValues}};
+constexpr const char* kTileValues[] = {"64", "16", "32", "128", "256"};
+constexpr trine_parameter kBlockedParameters[] = {parameter("tile", kTileValues)};
 
 double products(const trine_gemm& op) {
   const double depth = gemm::has_product(op) ? double(op.a.cols) + 4 : 1;
@@ -30,35 +30,18 @@ double packed_nanoseconds(const trine_gemm& op) {
 }
 
 constexpr GemmRung kRungs[] = {
-    {"naive",
-     "the definition: one result at a time, i, j, k",
-     TRINE_REPRODUCIBLE,
-     {},
-     nullptr,
-     nullptr,
-     gemm::run_naive,
-     nanoseconds},
-    {"ikj",
-     "the inner loop along the rows of B and C, by whole vectors",
-     TRINE_REPRODUCIBLE,
-     {},
-     nullptr,
-     gemm::ikj_workspace_bytes,
-     gemm::run_ikj,
-     nanoseconds},
-    {"blocked", "ikj within square tiles that stay in the first cache", TRINE_REPRODUCIBLE,
-     kBlockedParameters, nullptr, gemm::blocked_workspace_bytes, gemm::run_blocked, nanoseconds},
-    {"kokkos",
-     "a league of strips of C, partials in the lanes' registers",
-     TRINE_REPRODUCIBLE,
-     {},
-     nullptr,
-     nullptr,
-     gemm::run_kokkos,
-     nanoseconds},
-    {"micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
-     TRINE_REPRODUCIBLE, kMicroKernelParameters, nullptr, gemm::micro_kernel_workspace_bytes,
-     gemm::run_micro_kernel, packed_nanoseconds},
+    {row("naive", "the definition: one result at a time, i, j, k", TRINE_REPRODUCIBLE),
+     gemm::run_naive, nanoseconds},
+    {row("ikj", "the inner loop along the rows of B and C, by whole vectors", TRINE_REPRODUCIBLE),
+     gemm::run_ikj, nanoseconds, gemm::ikj_workspace_bytes},
+    {row("blocked", "ikj within square tiles that stay in the first cache", TRINE_REPRODUCIBLE,
+         kBlockedParameters),
+     gemm::run_blocked, nanoseconds, gemm::blocked_workspace_bytes},
+    {row("kokkos", "a league of strips of C, partials in the lanes' registers", TRINE_REPRODUCIBLE),
+     gemm::run_kokkos, nanoseconds},
+    {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
+         TRINE_REPRODUCIBLE, kMicroKernelParameters),
+     gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
 };
 
 }  // namespace

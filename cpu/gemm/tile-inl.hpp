@@ -3,18 +3,8 @@
 //            b  |v0|v1|      per k: load kVectors of B, broadcast kRows of A,
 //       a  r0   |..|..|      kRows * kVectors independent fma; the tile is wide enough to hide
 //          r1   |..|..|      fma's latency and needs few loads per fma.
-//
-// Included once per target.
-#include "gemm/chain-inl.hpp"
 #include "gemm/kernels.hpp"
 #include "hwy/cache_control.h"
-
-#if defined(TRINE_CPU_GEMM_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_GEMM_TILE_INL_HPP
-#undef TRINE_CPU_GEMM_TILE_INL_HPP
-#else
-#define TRINE_CPU_GEMM_TILE_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -85,5 +75,3 @@ void compute_tile(const gemm::Tile<T>& tile) {
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

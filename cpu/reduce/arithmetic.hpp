@@ -120,6 +120,12 @@ void with_dtype(std::uint32_t dtype, Body&& body) {
   }
 }
 
+// Of f32 and f64: body(0.0f) or body(0.0).
+template <class Body>
+auto with_float(std::uint32_t dtype, Body&& body) {
+  return dtype == TRINE_F32 ? body(0.0f) : body(0.0);
+}
+
 template <class Body>
 void with_map(std::uint32_t map, Body&& body) {
   switch (map) {

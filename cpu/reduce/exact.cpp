@@ -24,8 +24,8 @@ Plan plan_for(const trine_reduce& op, const Problem& p, int threads) {
 std::size_t exact_workspace(const trine_reduce& op, const std::int64_t*, int threads) {
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, threads);
-  return is_exact_sum(op) ? bytes_for<SumScratch, SuperAccumulator>(plan, p.outputs, threads)
-                          : bytes_for<FoldScratch, Folded>(plan, p.outputs, threads);
+  return is_exact_sum(op) ? bytes_for(sum_piece, plan, p.outputs, threads)
+                          : bytes_for(fold_piece, plan, p.outputs, threads);
 }
 
 void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
@@ -33,13 +33,11 @@ void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, parallel.threads());
   if (is_exact_sum(op)) {
-    spread<SumScratch, SuperAccumulator, SumPiece>(p, plan, workspace, parallel, sum_piece,
-                                                   finish_sum);
+    spread(p, plan, workspace, parallel, sum_piece, finish_sum);
   } else if (op.function == TRINE_PROD) {
-    spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, product_piece,
-                                           finish_product);
+    spread(p, plan, workspace, parallel, product_piece, finish_product);
   } else {
-    spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, fold_piece, finish_fold);
+    spread(p, plan, workspace, parallel, fold_piece, finish_fold);
   }
 }
 

@@ -136,7 +136,7 @@ bool lies_in_place(const Elements& e, const Group& g) {
 // Rows [row, end) of a group, padded with zeros.
 template <class T>
 Lie<T> packed(const Elements& e, const Group& g, std::int64_t row, std::int64_t end, T* buffer) {
-  std::fill(buffer, buffer + ceil_div(end - row, g.folds) * kGroup, T(0));
+  std::fill(buffer, buffer + divide_up(end - row, g.folds) * kGroup, T(0));
   for (int f = 0; f < g.folds; ++f) {
     for (int i = 0; row + f + std::int64_t(i) * g.folds < end; ++i) {
       const T* from = e.begin<T>(g.first) + (row + f + std::int64_t(i) * g.folds) * e.inner_step;
@@ -159,7 +159,7 @@ void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int
     row += std::int64_t(rows) * g.folds;
   }
   if (row == end) return;
-  const auto rows = static_cast<int>(ceil_div(end - row, g.folds));
+  const auto rows = static_cast<int>(divide_up(end - row, g.folds));
   const Lie<T> x = packed(p, g, row, end, scratch.elements<T>(0));
   add_tile<T, M>(
       {x, p.map == TRINE_PRODUCT ? packed(y, g, row, end, scratch.elements<T>(1)) : x, rows},
@@ -190,12 +190,7 @@ void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, cons
   const bool both = windows.narrow.rows > 0 && windows.wide.rows > 0;
   const Bins& bins = windows.wide.rows > 0 ? windows.wide : windows.narrow;
   if (!sink.used && !both && !piece.partials && g.folds == 1) {
-    if (p.result_dtype == TRINE_F64) {
-      store_group<double>(p, g, bins);
-    } else {
-      store_group<float>(p, g, bins);
-    }
-    return;
+    return with_float(p.result_dtype, [&]<class R>(R) { store_group<R>(p, g, bins); });
   }
   sink.flush(windows.narrow);
   sink.flush(windows.wide);
@@ -213,12 +208,11 @@ void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, cons
 }
 
 template <class T, trine_map M>
-void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, std::int64_t part) {
+void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, std::int64_t part,
+               std::int64_t begin, std::int64_t end) {
   constexpr int kMostGroups = kStrip / kGroup;
   const Problem& p = *piece.problem;
   SumScratch& scratch = *piece.scratch;
-  const std::int64_t begin = part * piece.plan->part_length;
-  const std::int64_t end = std::min(p.length(), begin + piece.plan->part_length);
   Group groups[kMostGroups];
   LaneSink<T, M> sinks[kMostGroups];
   int count = 0;
@@ -244,34 +238,19 @@ void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, st
 
 template <class T, trine_map M>
 void sum_typed(const SumPiece& piece, std::int64_t index) {
-  const Problem& p = *piece.problem;
-  const Plan& plan = *piece.plan;
-  const std::int64_t part = index % plan.parts;
-  const std::int64_t first = index / plan.parts * plan.unit;
-  const std::int64_t last = std::min(p.outputs, first + plan.unit);
-  if (plan.across) {
-    for (std::int64_t r = first; r < last; r += kStrip)
-      sum_strip<T, M>(piece, r, std::min(kStrip, last - r), part);
-    return;
-  }
-  const std::int64_t begin = part * plan.part_length;
-  const std::int64_t end = std::min(p.length(), begin + plan.part_length);
-  for (std::int64_t r = first; r < last; ++r) {
+  const auto along = [&](std::int64_t r, std::int64_t part, std::int64_t begin, std::int64_t end) {
     SuperAccumulator& total =
-        piece.partials ? piece.partials[r * plan.parts + part] : piece.scratch->total;
+        piece.partials ? piece.partials[r * piece.plan->parts + part] : piece.scratch->total;
     total.clear();
-    sum_along<T, M>(p, r, begin, end, *piece.scratch, total);
-    if (!piece.partials) store_sum(p, r, total);
-  }
+    sum_along<T, M>(*piece.problem, r, begin, end, *piece.scratch, total);
+    if (!piece.partials) store_sum(*piece.problem, r, total);
+  };
+  piece.each_part(index, along, [&](auto... strip) { sum_strip<T, M>(piece, strip...); });
 }
 
 void sum_piece(const SumPiece& piece, std::int64_t index) {
   const auto sum = [&]<trine_map M>() {
-    if (piece.problem->dtype == TRINE_F32) {
-      sum_typed<float, M>(piece, index);
-    } else {
-      sum_typed<double, M>(piece, index);
-    }
+    with_float(piece.problem->dtype, [&]<class T>(T) { sum_typed<T, M>(piece, index); });
   };
   switch (piece.problem->map) {
     case TRINE_ABS: return sum.template operator()<TRINE_ABS>();
@@ -296,27 +275,21 @@ void sum_piece(const SumPiece& piece, std::int64_t index) {
 
 bool all_negative_zero(const Problem& p, std::int64_t r) {
   if (p.map == TRINE_ABS || p.map == TRINE_SQUARE || p.length() == 0) return false;
-  const auto all = [&]<class T>(T) {
+  return with_float(p.dtype, [&]<class T>(T) {
     for (std::int64_t i = 0; i < p.length(); ++i) {
       const T x = p.at<T>(r, i), y = p.map == TRINE_PRODUCT ? p.second.at<T>(r, i) : T(1);
       if ((x != 0 && y != 0) || std::signbit(x) == std::signbit(y)) return false;
     }
     return true;
-  };
-  return p.dtype == TRINE_F32 ? all(0.0f) : all(0.0);
+  });
 }
 
 void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total) {
-  const auto store = [&]<class R>(R) {
+  with_float(p.result_dtype, [&]<class R>(R) {
     R sum = total.round<R>();
     if (sum == 0 && all_negative_zero(p, r)) sum = -R(0);
     p.result<R>(r) = sum;
-  };
-  if (p.result_dtype == TRINE_F64) {
-    store(0.0);
-  } else {
-    store(0.0f);
-  }
+  });
 }
 
 void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r) {

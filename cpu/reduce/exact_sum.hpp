@@ -55,14 +55,8 @@ struct SumScratch {
   }
 };
 
-// One piece of a sum of f32 or f64. `partials` is null when the plan has one part: results are then
-// rounded and stored.
-struct SumPiece {
-  const Problem* problem;
-  const Plan* plan;
-  SumScratch* scratch;
-  SuperAccumulator* partials;
-};
+// One piece of a sum of f32 or f64. Without partials, results are rounded and stored.
+using SumPiece = Piece<SumScratch, SuperAccumulator>;
 void sum_piece(const SumPiece& piece, std::int64_t index);
 
 // Merges the parts of result `r` and stores it.

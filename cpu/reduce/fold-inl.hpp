@@ -1,5 +1,6 @@
-// The road of a fold: a class with a State, start(), along(data, count, first, state),
-// across(rows, step, count, width, first, states), partial(state) and store(problem, r, state).
+// The road of a fold: a class made of the thread's scratch and a width of results side by side, with
+// along(data, count, first) for one result, across(rows, step, count, first), finish() when all is in, and
+// for each result partial(j) or store(problem, r, j). kAligned: see each_chunk().
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -7,39 +8,44 @@ namespace {
 
 template <class T, class Fold>
 void run_piece(const FoldPiece& piece, std::int64_t index) {
-  using State = typename Fold::State;
   const Problem& p = *piece.problem;
   T* buffer = reinterpret_cast<T*>(piece.scratch->buffer);
-  const auto finish = [&](std::int64_t r, std::int64_t part, State state) {
-    if (piece.partials) {
-      piece.partials[r * piece.plan->parts + part] = Fold::partial(state);
-    } else {
-      Fold::store(p, r, state);
+  const auto finish = [&](Fold& fold, std::int64_t r, std::int64_t width, std::int64_t part) {
+    fold.finish();
+    for (std::int64_t j = 0; j < width; ++j) {
+      if (piece.partials) {
+        piece.partials[(r + j) * piece.plan->parts + part] = fold.partial(j);
+      } else {
+        fold.store(p, r + j, j);
+      }
     }
   };
-  const auto end_of = [&](std::int64_t part) {
-    return std::min(p.length(), (part + 1) * piece.plan->part_length);
-  };
-  each_part(
-      piece, index,
-      [&](std::int64_t r, std::int64_t part) {
-        State state = Fold::start();
-        each_chunk<T>(p, r, part * piece.plan->part_length, end_of(part), buffer, false,
-                      [&](const T* data, std::int64_t count, std::int64_t first) {
-                        Fold::along(data, count, first, state);
-                      });
-        finish(r, part, state);
+  piece.each_part(
+      index,
+      [&](std::int64_t r, std::int64_t part, std::int64_t begin, std::int64_t end) {
+        Fold fold(*piece.scratch, 1);
+        each_chunk<T>(p, r, begin, end, buffer, Fold::kAligned,
+                      [&](auto... chunk) { fold.along(chunk...); });
+        finish(fold, r, 1, part);
       },
-      [&](std::int64_t r, std::int64_t width, std::int64_t part) {
-        State state[kStrip];
-        std::fill(state, state + width, Fold::start());
-        each_tile<T>(p, r, width, part * piece.plan->part_length, end_of(part), buffer,
-                     [&](const T* rows, std::int64_t step, std::int64_t count, std::int64_t first) {
-                       Fold::across(rows, step, count, width, first, state);
-                     });
-        for (std::int64_t j = 0; j < width; ++j) finish(r + j, part, state[j]);
+      [&](std::int64_t r, std::int64_t width, std::int64_t part, std::int64_t begin,
+          std::int64_t end) {
+        Fold fold(*piece.scratch, width);
+        each_tile<T>(p, r, width, begin, end, buffer, [&](auto... rows) { fold.across(rows...); });
+        finish(fold, r, width, part);
       });
 }
+
+// A fold with a state for each result.
+template <class State>
+struct States {
+  static constexpr bool kAligned = false;
+  State state[kStrip];
+  std::int64_t width;
+
+  States(std::int64_t count, State start) : width(count) { std::fill(state, state + count, start); }
+  void finish() {}
+};
 
 }  // namespace
 }  // namespace trine::cpu::HWY_NAMESPACE

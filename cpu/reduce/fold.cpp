@@ -2,10 +2,8 @@
 // into vectors of each instruction set, as keys are integers and integer sums have no order.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/fold.cpp"
-#include <cstring>
-
-#include "arithmetic.hpp"
 #include "fold.hpp"
+#include "arithmetic.hpp"
 #include "simd.hpp"
 
 #include "fold-inl.hpp"
@@ -17,46 +15,49 @@ namespace {
 // --- Integer sums ----------------------------------------------------------------------------
 
 template <class T, trine_map M>
-struct Total {
-  using State = std::uint64_t;
+struct Total : States<std::uint64_t> {
+  using States::state, States::width;
+  Total(FoldScratch&, std::int64_t count) : States(count, 0) {}
 
-  static State start() { return 0; }
-
-  static void along(const T* data, std::int64_t count, std::int64_t, State& state) {
+  void along(const T* data, std::int64_t count, std::int64_t) {
     std::uint64_t total = 0;
     for (std::int64_t i = 0; i < count; ++i) total += widened<M>(data[i]);
-    state += total;
+    state[0] += total;
   }
 
-  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
-                     std::int64_t, State* state) {
+  void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t) {
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t j = 0; j < width; ++j) state[j] += widened<M>(rows[i * step + j]);
   }
 
-  static Folded partial(State state) { return {state, 0}; }
-  static void store(const Problem& p, std::int64_t r, State state) {
-    p.result<std::uint64_t>(r) = state;
+  Folded partial(std::int64_t j) const { return {state[j], 0}; }
+  void store(const Problem& p, std::int64_t r, std::int64_t j) const {
+    p.result<std::uint64_t>(r) = state[j];
   }
 };
 
 // --- Extremes --------------------------------------------------------------------------------
 
+template <class K>
+struct Best {
+  K key;
+  std::int64_t index;
+};
+
 template <class T, trine_map M, bool kMax, bool kIndex>
-struct Extreme {
+struct Extreme : States<Best<Key<Mapped<T, M>>>> {
   using Value = Mapped<T, M>;
   using K = Key<Value>;
-  struct State {
-    K key;
-    std::int64_t index;
-  };
+  using Extreme::States::state, Extreme::States::width;
 
-  static State start() { return {losing_key<kMax, Value>(), -1}; }
+  Extreme(FoldScratch&, std::int64_t count)
+      : Extreme::States(count, {losing_key<kMax, Value>(), -1}) {}
   static HWY_INLINE K key(T x) { return key_of<kMax, Value>(mapped<M>(x)); }
 
   // The best key of a block first, in vectors; only a block that improves is searched for its place.
-  static void along(const T* data, std::int64_t count, std::int64_t first, State& state) {
+  void along(const T* data, std::int64_t count, std::int64_t first) {
     constexpr std::int64_t kBlock = 2048;
+    Best<K>& found = state[0];
     for (std::int64_t b = 0; b < count; b += kBlock) {
       const std::int64_t end = std::min(count, b + kBlock);
       K best = losing_key<kMax, Value>();
@@ -64,19 +65,14 @@ struct Extreme {
         const K k = key(data[i]);
         best = beats<kMax>(k, best) ? k : best;
       }
-      if (state.index >= 0 && !beats<kMax>(best, state.key)) continue;
-      state.key = best;
-      state.index = first + b;
-      if (kIndex) {
-        std::int64_t i = b;
-        while (key(data[i]) != best) ++i;
-        state.index = first + i;
-      }
+      if (found.index >= 0 && !beats<kMax>(best, found.key)) continue;
+      std::int64_t i = b;
+      while (kIndex && key(data[i]) != best) ++i;
+      found = {best, first + i};
     }
   }
 
-  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
-                     std::int64_t first, State* state) {
+  void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t first) {
     // Indices as wide as keys, so that both fit the same vectors; rows in blocks that they can count.
     using Row = std::conditional_t<sizeof(K) == 4, std::int32_t, std::int64_t>;
     constexpr std::int64_t kBlock = 1 << 20;
@@ -102,16 +98,12 @@ struct Extreme {
     }
   }
 
-  static Folded partial(State state) {
-    Folded folded{0, state.index};
-    std::memcpy(&folded.bits, &state.key, sizeof state.key);
-    return folded;
-  }
-  static void store(const Problem& p, std::int64_t r, State state) {
+  Folded partial(std::int64_t j) const { return folded(state[j].key, state[j].index); }
+  void store(const Problem& p, std::int64_t r, std::int64_t j) const {
     if (kIndex) {
-      p.result<std::int64_t>(r) = state.index;
+      p.result<std::int64_t>(r) = state[j].index;
     } else {
-      p.result<Value>(r) = value_of<Value>(state.key);
+      p.result<Value>(r) = value_of<Value>(state[j].key);
     }
   }
 };
@@ -149,8 +141,7 @@ void finish_extreme(const Problem& p, const Plan& plan, const Folded* partials, 
   std::int64_t index = -1;
   for (std::int64_t part = 0; part < plan.parts; ++part) {
     const Folded& folded = partials[r * plan.parts + part];
-    Key<Value> key;
-    std::memcpy(&key, &folded.bits, sizeof key);
+    const auto key = folded.value<Key<Value>>();
     // Parts are in the order of the index: the first of equals stays.
     if (index >= 0 && !beats<kMax>(key, best)) continue;
     best = key;

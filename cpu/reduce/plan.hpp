@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "problem.hpp"
+#include "rung.hpp"
 
 namespace trine::cpu {
 
@@ -31,8 +32,6 @@ inline constexpr std::int64_t kChunk = 4096;             // elements read at a t
 inline constexpr std::int64_t kStrip = 256;              // results side by side, across
 inline constexpr std::int64_t kPieceElements = 1 << 16;  // below, handing out a piece costs more
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // `tree`: parts are whole subtrees of a product, so their length is a power of two.
 inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   const std::int64_t length = p.length();
@@ -42,20 +41,45 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   plan.across = p.outputs > 1 && p.outer == 1 &&
                 (length < 256 || (p.inner_step != 1 && p.output_step < p.inner_step));
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
-  if (plan.across) plan.unit = ceil_div(plan.unit, kStrip) * kStrip;
+  if (plan.across) plan.unit = divide_up(plan.unit, kStrip) * kStrip;
   plan.unit = std::min(plan.unit, p.outputs);
-  plan.units = ceil_div(p.outputs, plan.unit);
+  plan.units = divide_up(p.outputs, plan.unit);
   // More pieces than threads, so that a late thread leaves little to wait for.
-  const std::int64_t wanted = threads == 1 ? 1 : ceil_div(32 * std::int64_t(threads), plan.units);
-  const std::int64_t possible = ceil_div(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
+  const std::int64_t wanted = threads == 1 ? 1 : divide_up(32 * std::int64_t(threads), plan.units);
+  const std::int64_t possible = divide_up(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
   plan.parts = std::max<std::int64_t>(1, std::min(wanted, possible));
-  plan.part_length = ceil_div(ceil_div(shortest, plan.parts), kChunk) * kChunk;
+  plan.part_length = divide_up(divide_up(shortest, plan.parts), kChunk) * kChunk;
   if (tree)
     plan.part_length =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(plan.part_length)));
-  plan.parts = std::max<std::int64_t>(1, ceil_div(length, plan.part_length));
+  plan.parts = std::max<std::int64_t>(1, divide_up(length, plan.part_length));
   return plan;
 }
+
+// A piece of work with what its thread has for it.
+template <class Scratch, class State>
+struct Piece {
+  const Problem* problem;
+  const Plan* plan;
+  Scratch* scratch;
+  State* partials;  // null when the plan has one part: results are stored
+
+  // Calls along(r, part, begin, end) for each result, elements [begin, end) of which are part `part`; or
+  // across(first, width, part, begin, end) for each strip of results.
+  template <class Along, class Across>
+  void each_part(std::int64_t index, Along&& along, Across&& across) const {
+    const std::int64_t part = index % plan->parts, begin = part * plan->part_length;
+    const std::int64_t end = std::min(problem->length(), begin + plan->part_length);
+    const std::int64_t first = index / plan->parts * plan->unit;
+    const std::int64_t last = std::min(problem->outputs, first + plan->unit);
+    if (plan->across) {
+      for (std::int64_t r = first; r < last; r += kStrip)
+        across(r, std::min(kStrip, last - r), part, begin, end);
+    } else {
+      for (std::int64_t r = first; r < last; ++r) along(r, part, begin, end);
+    }
+  }
+};
 
 // A lambda by its address: how elements are read is compiled once per dtype, not once for each function,
 // map and instruction set.

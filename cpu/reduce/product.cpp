@@ -7,11 +7,11 @@
 // multiplied in the same way, modulo 2^64, where the order doesn't matter.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/product.cpp"
-#include <cstring>
-
 #include "arithmetic.hpp"
 #include "fold.hpp"
 #include "simd.hpp"
+
+#include "fold-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -28,39 +28,6 @@ HWY_INLINE Factor<T> factor(T x) {
     return widened<M>(x);
   }
 }
-
-// Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
-// A subtree is a row of `width` factors, one per result.
-template <class F>
-struct Tree {
-  std::uint64_t (*level)[kStrip];
-  std::int64_t width;
-  std::uint64_t count = 0;
-  int depth = 0;
-
-  F* row(int i) { return reinterpret_cast<F*>(level[i]); }
-
-  // The newest subtree lies in row(depth); merges it with its equals.
-  void push() {
-    ++depth;
-    ++count;
-    for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();
-  }
-  void merge() {
-    F* HWY_RESTRICT left = row(depth - 2);
-    const F* HWY_RESTRICT right = row(depth - 1);
-    for (std::int64_t j = 0; j < width; ++j) left[j] *= right[j];
-    --depth;
-  }
-  // All of them from the right; row(0) is the product.
-  void finish() {
-    if (depth == 0) {
-      std::fill(row(0), row(0) + width, F(1));
-      depth = 1;
-    }
-    while (depth > 1) merge();
-  }
-};
 
 // The product of 1 to kChunk neighbours, by levels.
 template <class T, trine_map M>
@@ -86,58 +53,63 @@ Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
   return from[0];  // NOLINT(clang-analyzer-core.uninitialized.UndefReturn): the same
 }
 
+// Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
+// A subtree is a row of `width` factors, one per result.
 template <class T, trine_map M>
-void run_piece(const FoldPiece& piece, std::int64_t index) {
+struct Tree {
   using F = Factor<T>;
-  const Problem& p = *piece.problem;
-  const Plan& plan = *piece.plan;
-  T* buffer = reinterpret_cast<T*>(piece.scratch->buffer);
-  const auto end_of = [&](std::int64_t part) {
-    return std::min(p.length(), (part + 1) * plan.part_length);
-  };
-  const auto finish = [&](std::int64_t r, std::int64_t part, Tree<F>& tree) {
-    tree.finish();
-    for (std::int64_t j = 0; j < tree.width; ++j) {
-      if (piece.partials) {
-        std::memcpy(&piece.partials[(r + j) * plan.parts + part].bits, tree.row(0) + j, sizeof(F));
-      } else {
-        p.result<F>(r + j) = tree.row(0)[j];
-      }
+  static constexpr bool kAligned = true;
+  std::uint64_t (*level)[kStrip];
+  std::int64_t width;
+  std::uint64_t count = 0;
+  int depth = 0;
+
+  Tree(FoldScratch& scratch, std::int64_t results) : level(scratch.level), width(results) {}
+  F* row(int i) const { return reinterpret_cast<F*>(level[i]); }
+
+  // The newest subtree lies in row(depth); merges it with its equals.
+  void push() {
+    ++depth;
+    ++count;
+    for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();
+  }
+  void merge() {
+    F* HWY_RESTRICT left = row(depth - 2);
+    const F* HWY_RESTRICT right = row(depth - 1);
+    for (std::int64_t j = 0; j < width; ++j) left[j] *= right[j];
+    --depth;
+  }
+  // All of them from the right; row(0) is the product.
+  void finish() {
+    if (depth == 0) {
+      std::fill(row(0), row(0) + width, F(1));
+      depth = 1;
     }
-  };
-  each_part(
-      piece, index,
-      [&](std::int64_t r, std::int64_t part) {
-        Tree<F> tree{piece.scratch->level, 1};
-        each_chunk<T>(p, r, part * plan.part_length, end_of(part), buffer, true,
-                      [&](const T* data, std::int64_t count, std::int64_t) {
-                        for (std::int64_t i = 0; i < count; i += kChunk) {
-                          *tree.row(tree.depth) =
-                              chunk_product<T, M>(data + i, std::min(kChunk, count - i));
-                          tree.push();
-                        }
-                      });
-        finish(r, part, tree);
-      },
-      [&](std::int64_t r, std::int64_t width, std::int64_t part) {
-        Tree<F> tree{piece.scratch->level, width};
-        each_tile<T>(p, r, width, part * plan.part_length, end_of(part), buffer,
-                     [&](const T* rows, std::int64_t step, std::int64_t count, std::int64_t) {
-                       for (std::int64_t i = 0; i < count; ++i) {
-                         F* HWY_RESTRICT target = tree.row(tree.depth);
-                         const T* HWY_RESTRICT source = rows + i * step;
-                         for (std::int64_t j = 0; j < width; ++j)
-                           target[j] = factor<T, M>(source[j]);
-                         tree.push();
-                       }
-                     });
-        finish(r, part, tree);
-      });
-}
+    while (depth > 1) merge();
+  }
+
+  void along(const T* data, std::int64_t elements, std::int64_t) {
+    for (std::int64_t i = 0; i < elements; i += kChunk) {
+      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i));
+      push();
+    }
+  }
+  void across(const T* rows, std::int64_t step, std::int64_t elements, std::int64_t) {
+    for (std::int64_t i = 0; i < elements; ++i) {
+      F* HWY_RESTRICT target = row(depth);
+      const T* HWY_RESTRICT source = rows + i * step;
+      for (std::int64_t j = 0; j < width; ++j) target[j] = factor<T, M>(source[j]);
+      push();
+    }
+  }
+
+  Folded partial(std::int64_t j) const { return folded(row(0)[j]); }
+  void store(const Problem& p, std::int64_t r, std::int64_t j) const { p.result<F>(r) = row(0)[j]; }
+};
 
 void product_piece(const FoldPiece& piece, std::int64_t index) {
   with_dtype(piece.problem->dtype, [&]<class T>() {
-    with_map(piece.problem->map, [&]<trine_map M>() { run_piece<T, M>(piece, index); });
+    with_map(piece.problem->map, [&]<trine_map M>() { run_piece<T, Tree<T, M>>(piece, index); });
   });
 }
 
@@ -158,15 +130,10 @@ void product_piece(const FoldPiece& piece, std::int64_t index) {
 void finish_product(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
   Folded* part = partials + r * plan.parts;
   const auto multiply = [&]<class F>(F) {
-    const auto value = [&](std::int64_t i) {
-      F f;
-      std::memcpy(&f, &part[i].bits, sizeof f);
-      return f;
-    };
-    for (std::int64_t count = plan.parts; count > 1; count = ceil_div(count, 2)) {
-      for (std::int64_t i = 0; i < ceil_div(count, 2); ++i) {
-        const F product = 2 * i + 1 < count ? value(2 * i) * value(2 * i + 1) : value(2 * i);
-        std::memcpy(&part[i].bits, &product, sizeof product);
+    const auto value = [&](std::int64_t i) { return part[i].value<F>(); };
+    for (std::int64_t count = plan.parts; count > 1; count = divide_up(count, 2)) {
+      for (std::int64_t i = 0; i < divide_up(count, 2); ++i) {
+        part[i] = folded(2 * i + 1 < count ? value(2 * i) * value(2 * i + 1) : value(2 * i));
       }
     }
     p.result<F>(r) = value(0);

@@ -4,12 +4,10 @@
 // this rung and `exact` are the same.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/simd.cpp"
-#include <cstring>
-
+#include "simd.hpp"
 #include "arithmetic.hpp"
 #include "fold.hpp"
 #include "rows.hpp"
-#include "simd.hpp"
 #include "spread.hpp"
 
 #include "fold-inl.hpp"
@@ -20,47 +18,37 @@ namespace {
 
 // Sums and products of floats in R, lane by lane.
 template <class T, trine_map M, class R, bool kProduct>
-struct Lanes {
-  using State = R;
+struct Lanes : States<R> {
+  using Lanes::States::state, Lanes::States::width;
   static constexpr int kLanes = 64;
+  static constexpr R kStart = kProduct ? 1 : 0;
 
-  static State start() { return kProduct ? R(1) : R(0); }
+  Lanes(FoldScratch&, std::int64_t count) : Lanes::States(count, kStart) {}
   static HWY_INLINE R value(T x) {
     const R v = static_cast<R>(mapped<M>(x));
     return M == TRINE_SQUARE ? v * v : v;
   }
-  static HWY_INLINE void fold(R& state, R v) {
-    if constexpr (kProduct) {
-      state *= v;
-    } else {
-      state += v;
-    }
-  }
+  static HWY_INLINE void fold(R& total, R v) { total = kProduct ? total * v : total + v; }
 
-  static void along(const T* data, std::int64_t count, std::int64_t, State& state) {
+  void along(const T* data, std::int64_t count, std::int64_t) {
     R lane[kLanes];
-    std::fill(lane, lane + kLanes, start());
+    std::fill(lane, lane + kLanes, kStart);
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes)
       for (int j = 0; j < kLanes; ++j) fold(lane[j], value(data[i + j]));
     for (; i < count; ++i) fold(lane[i % kLanes], value(data[i]));
-    for (int width = kLanes / 2; width > 0; width /= 2)
-      for (int j = 0; j < width; ++j) fold(lane[j], lane[j + width]);
-    fold(state, lane[0]);
+    for (int half = kLanes / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) fold(lane[j], lane[j + half]);
+    fold(state[0], lane[0]);
   }
 
-  static void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t width,
-                     std::int64_t, State* state) {
+  void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t) {
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t j = 0; j < width; ++j) fold(state[j], value(rows[i * step + j]));
   }
 
-  static Folded partial(State state) {
-    Folded folded{0, 0};
-    std::memcpy(&folded.bits, &state, sizeof state);
-    return folded;
-  }
-  static void store(const Problem& p, std::int64_t r, State state) { p.result<R>(r) = state; }
+  Folded partial(std::int64_t j) const { return folded(state[j]); }
+  void store(const Problem& p, std::int64_t r, std::int64_t j) const { p.result<R>(r) = state[j]; }
 };
 
 void lanes_piece(const FoldPiece& piece, std::int64_t index) {
@@ -95,20 +83,14 @@ void any_lanes_piece(const FoldPiece& piece, std::int64_t index) {
 }
 
 void finish_lanes(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
-  const auto finish = [&]<class R>(R result) {
+  with_float(p.result_dtype, [&]<class R>(R result) {
+    if (p.function == TRINE_PROD) result = 1;
     for (std::int64_t part = 0; part < plan.parts; ++part) {
-      R value;
-      std::memcpy(&value, &partials[r * plan.parts + part].bits, sizeof value);
+      const R value = partials[r * plan.parts + part].value<R>();
       result = p.function == TRINE_PROD ? result * value : result + value;
     }
     p.result<R>(r) = result;
-  };
-  const int start = p.function == TRINE_PROD ? 1 : 0;
-  if (p.result_dtype == TRINE_F64) {
-    finish(static_cast<double>(start));
-  } else {
-    finish(static_cast<float>(start));
-  }
+  });
 }
 
 bool in_lanes(const trine_reduce& op) {
@@ -121,7 +103,7 @@ bool in_lanes(const trine_reduce& op) {
 std::size_t simd_workspace(const trine_reduce& op, const std::int64_t* parameters, int threads) {
   if (!in_lanes(op)) return exact_workspace(op, parameters, threads);
   const Problem p = problem_of(op);
-  return bytes_for<FoldScratch, Folded>(plan_of(p, threads), p.outputs, threads);
+  return bytes_for(any_lanes_piece, plan_of(p, threads), p.outputs, threads);
 }
 
 void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* workspace,
@@ -129,8 +111,7 @@ void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* w
   if (!in_lanes(op)) return reduce_exact(op, parameters, workspace, parallel);
   const Problem p = problem_of(op);
   const Plan plan = plan_of(p, parallel.threads());
-  spread<FoldScratch, Folded, FoldPiece>(p, plan, workspace, parallel, any_lanes_piece,
-                                         finish_lanes);
+  spread(p, plan, workspace, parallel, any_lanes_piece, finish_lanes);
 }
 
 }  // namespace trine::cpu

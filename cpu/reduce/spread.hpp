@@ -11,21 +11,22 @@ namespace trine::cpu {
 
 // Scratch per thread, then the partial states.
 template <class Scratch, class State>
-std::size_t bytes_for(const Plan& plan, std::int64_t outputs, int threads) {
+std::size_t bytes_for(void (*)(const Piece<Scratch, State>&, std::int64_t), const Plan& plan,
+                      std::int64_t outputs, int threads) {
   const std::size_t states = plan.parts > 1 ? static_cast<std::size_t>(outputs * plan.parts) : 0;
   return sizeof(Scratch) * static_cast<std::size_t>(threads) + sizeof(State) * states;
 }
 
-template <class Scratch, class State, class Piece>
+template <class Scratch, class State>
 void spread(const Problem& p, const Plan& plan, void* workspace, Parallel& parallel,
-            void (*work)(const Piece&, std::int64_t),
+            void (*work)(const Piece<Scratch, State>&, std::int64_t),
             void (*finish)(const Problem&, const Plan&, State*, std::int64_t)) {
   auto* scratch = static_cast<Scratch*>(workspace);
   auto* partials =
       plan.parts > 1 ? reinterpret_cast<State*>(scratch + parallel.threads()) : nullptr;
   for (int t = 0; t < parallel.threads(); ++t) new (scratch + t) Scratch;
   parallel.parallel_for(plan.pieces(), [&](std::int64_t index, int thread) {
-    work(Piece{&p, &plan, scratch + thread, partials}, index);
+    work({&p, &plan, scratch + thread, partials}, index);
   });
   if (!partials) return;
   parallel.parallel_for(p.outputs, [&](std::int64_t r, int) { finish(p, plan, partials, r); });

@@ -2,17 +2,7 @@
 // one side, where a square tile would be mostly empty.
 //
 //   two rows of the input, a b c d … and e f g h …  ->  a e b f c g d h …, and back.
-//
-// Included once per target.
-#include "simd.hpp"
 #include "transpose/block.hpp"
-
-#if defined(TRINE_CPU_TRANSPOSE_NARROW_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
-#undef TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
-#else
-#define TRINE_CPU_TRANSPOSE_NARROW_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -96,5 +86,3 @@ HWY_INLINE bool move_narrow(const transpose::Block& b) {
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

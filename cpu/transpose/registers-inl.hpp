@@ -6,16 +6,6 @@
 //    (a perfect shuffle applied log2(L) times), for each group of L rows;
 // 2. a B x B transposition of whole blocks across the groups makes full output rows.
 // L * B * (log2(L) + log2(B)) shuffles a tile.
-//
-// Included once per target.
-#include "simd.hpp"
-
-#if defined(TRINE_CPU_REGISTERS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_REGISTERS_INL_HPP
-#undef TRINE_CPU_REGISTERS_INL_HPP
-#else
-#define TRINE_CPU_REGISTERS_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -79,5 +69,3 @@ HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

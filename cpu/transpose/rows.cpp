@@ -4,8 +4,8 @@
 namespace trine::cpu {
 namespace {
 
-constexpr std::int64_t kTileValues[] = {32, 8, 16, 64};
-constexpr Parameter kBlockedParameters[] = {{"tile", kTileValues}};
+constexpr const char* kTileValues[] = {"32", "8", "16", "64"};
+constexpr trine_parameter kBlockedParameters[] = {parameter("tile", kTileValues)};
 
 double nanoseconds(const trine_transpose& op) {
   const trine_view& v = op.output;
@@ -13,24 +13,14 @@ double nanoseconds(const trine_transpose& op) {
 }
 
 constexpr TransposeRung kRungs[] = {
-    {"naive",
-     "the definition: row by row of the output",
-     TRINE_REPRODUCIBLE,
-     {},
-     nullptr,
-     nullptr,
-     transpose::run_naive,
-     nanoseconds},
-    {"blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE, kBlockedParameters,
-     nullptr, nullptr, transpose::run_blocked, nanoseconds},
-    {"simd_streaming",
-     "tiles transposed in registers, stores that bypass the cache",
-     TRINE_REPRODUCIBLE,
-     {},
-     nullptr,
-     nullptr,
-     transpose::run_simd_streaming,
-     nanoseconds},
+    {row("naive", "the definition: row by row of the output", TRINE_REPRODUCIBLE),
+     transpose::run_naive, nanoseconds},
+    {row("blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE,
+         kBlockedParameters),
+     transpose::run_blocked, nanoseconds},
+    {row("simd_streaming", "tiles transposed in registers, stores that bypass the cache",
+         TRINE_REPRODUCIBLE),
+     transpose::run_simd_streaming, nanoseconds},
 };
 
 }  // namespace

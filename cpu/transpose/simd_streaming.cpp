@@ -7,8 +7,12 @@
 
 #include "hwy/cache_control.h"
 
+#include "simd.hpp"
 #include "transpose/block.hpp"
 #include "transpose/rows.hpp"
+
+#include "transpose/narrow-inl.hpp"
+#include "transpose/registers-inl.hpp"
 #include "transpose/tile-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -62,8 +66,6 @@ Extents direct_extents(const Problem& p) {
 // 2048 (these) 0.62.
 Extents buffered_extents(int64_t size) { return {512, 64 / size}; }
 static_assert(512 * 64 <= kBufferBytes);
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Transposition {
  public:

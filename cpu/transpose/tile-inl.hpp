@@ -5,19 +5,7 @@
 //        q0 .. q0+N                              p0 .. p0+N
 //   p0   a b c d                            q0   a e i m
 //        e f g h      one vector a row           b f j n
-//
-// Included once per target.
-#include "simd.hpp"
 #include "transpose/block.hpp"
-#include "transpose/narrow-inl.hpp"
-#include "transpose/registers-inl.hpp"
-
-#if defined(TRINE_CPU_TRANSPOSE_TILE_INL_HPP) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRINE_CPU_TRANSPOSE_TILE_INL_HPP
-#undef TRINE_CPU_TRANSPOSE_TILE_INL_HPP
-#else
-#define TRINE_CPU_TRANSPOSE_TILE_INL_HPP
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -150,5 +138,3 @@ void transpose_block_buffered(const Block& b) {
 
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif  // once per target

@@ -192,9 +192,11 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   op.c.memory = memory.data();
 
   std::vector<std::int64_t> parameters;
-  for (const Parameter& p : rung.parameters)
-    parameters.push_back(x.smallest ? *std::min_element(p.values.begin(), p.values.end())
-                                    : p.values[0]);
+  for (const trine_parameter& p : rung.parameters()) {
+    std::vector<std::int64_t> values;
+    for (std::int32_t i = 0; i < p.value_count; ++i) values.push_back(number_of(p.values[i]));
+    parameters.push_back(x.smallest ? *std::min_element(values.begin(), values.end()) : values[0]);
+  }
   const std::size_t bytes =
       rung.workspace_bytes ? rung.workspace_bytes(op, parameters.data(), parallel.threads()) : 0;
   // Poison: what a workspace holds must not matter, and nothing may lie beyond it.
@@ -202,10 +204,10 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   auto address = (reinterpret_cast<std::uintptr_t>(workspace.data()) + 63) / 64 * 64;
   rung.run(op, parameters.data(), reinterpret_cast<void*>(address), parallel);
 
-  EXPECT_TRUE(same_bits(memory, call.want)) << rung.name << " " << x.text();
+  EXPECT_TRUE(same_bits(memory, call.want)) << rung.row.name << " " << x.text();
   for (std::size_t i = address - reinterpret_cast<std::uintptr_t>(workspace.data()) + bytes;
        i < workspace.size(); ++i) {
-    ASSERT_EQ(workspace[i], 0xff) << rung.name << " wrote past its workspace: " << x.text();
+    ASSERT_EQ(workspace[i], 0xff) << rung.row.name << " wrote past its workspace: " << x.text();
   }
 }
 

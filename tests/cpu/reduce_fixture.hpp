@@ -35,7 +35,7 @@ class Threads final : public Parallel {
 
 inline const ReduceRung& rung(const char* name) {
   for (const ReduceRung& row : reduce_rungs())
-    if (std::strcmp(row.name, name) == 0) return row;
+    if (std::strcmp(row.row.name, name) == 0) return row;
   throw std::runtime_error(name);
 }
 

@@ -92,11 +92,11 @@ void check(const Case& x, std::int64_t size) {
   for (const TransposeRung& rung : transpose_rungs()) {
     out.bytes.assign(before.begin(), before.end());  // in place: the view points there
     std::vector<std::int64_t> parameters;
-    for (const Parameter& p : rung.parameters) parameters.push_back(p.values[0]);
+    for (const trine_parameter& p : rung.parameters()) parameters.push_back(number_of(p.values[0]));
     rung.run(op, parameters.data(), nullptr, parallel);
     EXPECT_TRUE(out.bytes == want)
-        << rung.name << " size " << size << " " << x.rows << "x" << x.cols << " batch " << x.batch
-        << " by row " << x.in.by_row << x.out.by_row << " shifts " << x.in_shift << " "
+        << rung.row.name << " size " << size << " " << x.rows << "x" << x.cols << " batch "
+        << x.batch << " by row " << x.in.by_row << x.out.by_row << " shifts " << x.in_shift << " "
         << x.out_shift;
   }
 }

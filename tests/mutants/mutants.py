@@ -29,7 +29,7 @@ MUTANTS = [
     ("cpu_transpose_wrong_stride", "cpu", "transpose", "cpu/transpose/naive.cpp",
      "p.out_at(b, y, x)", "p.out_at(0, y, x)"),
     ("cpu_reduce_tail_dropped", "cpu", "reduce", "cpu/reduce/exact_sum.cpp",
-     "if (i < count) {", "if (i + 1 < count) {"),
+     "  if (count == 0) return;", "  if (count <= 1) return;"),
     ("cpu_reduce_lost_carry", "cpu", "reduce", "cpu/reduce/super_accumulator.hpp",
      "over = value >> 32;", "over = 0;"),
     ("cpu_reduce_nan_missed", "cpu", "reduce", "cpu/reduce/arithmetic.hpp",
@@ -141,7 +141,7 @@ MUTANTS = [
      "return hn::MaskedLoad(mask, d, from);",
      "return hn::LoadU(d, from);"),
     ("random_event_not_waited_for", "cpu", "random", "cpu/executor.cpp",
-     "  if (mark->done) return TRINE_OK;\n  Item* item", "  return TRINE_OK;\n  Item* item"),
+     "  if (!mark->done) append(", "  if (false) append("),
     ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/border.cpp",
      "    part.target_offset = wanted.target_offset + done * wanted.target_pitch;\n", ""),
 ]

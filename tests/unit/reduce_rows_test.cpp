@@ -83,6 +83,11 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
   EXPECT_NE(refusal("exact_lines", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
             "");
+  for (const uint32_t map : {TRINE_SQUARE, TRINE_PRODUCT}) {
+    trine_reduce products = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096);
+    products.map = map;
+    EXPECT_NE(refusal("exact_lines", kCuda, h200, products), "") << map;
+  }
 }
 
 TEST(ReduceRows, LinesTakeWholeGroups) {

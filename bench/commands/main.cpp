@@ -78,7 +78,7 @@ constexpr Entry kCommands[] = {
      kMeasures},
     {"roof", "measure the best rates of each device, and every rung's share of them", add_roof,
      "trine roof --no-points", "trine roof reduce --dtype f64 --size 2^26", kMeasures},
-    {"report", "make an HTML page, Markdown or CSV from the JSON of one or several runs",
+    {"report", "make an HTML page, Markdown or CSV from the JSON of one or more runs",
      add_report, "trine report compare.json --html report.html",
      "trine report before.json after.json --apart --markdown -", kSimple},
     {"verify", "check every rung on every device against the definitions", add_verify,

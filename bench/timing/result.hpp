@@ -65,9 +65,9 @@ std::string share_text(const Result& result, int decimals = 0);
 const char* verdict_text(const Result& result);
 /// Says under a table how a share can exceed 100 %.
 inline constexpr const char* kAboveRoofNote =
-    "Above 100 % of roof: that is the best of a short probe in this run, on a GPU of a copy; a "
-    "rung may beat it within the noise, by reading alone, or by what it finds in a cache "
-    "(docs/measuring.md).";
+    "Above 100 % of roof: the roof is the best rate of a short probe in this run, on a GPU the "
+    "rate of a copy. A rung may exceed it within the noise, if it only reads, or if its data is in "
+    "a cache (docs/measuring.md).";
 bool is_above_roof(const std::vector<Result>& results);
 /// A line for each refusal and each failure, on the standard output.
 void print_reasons(const std::vector<Result>& results);

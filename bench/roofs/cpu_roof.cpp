@@ -219,9 +219,15 @@ class Parts {
   hwy::AlignedFreeUniquePtr<uint64_t[]> words_;
 };
 
-/// How often a pass repeats its part, so that meeting at the barrier doesn't count.
-int repeats(int threads, const Parts& parts) {
-  return int(std::clamp<uint64_t>((64 << 20) / (parts.bytes() * uint64_t(threads)), 1, 4096));
+/// bytes/s of `part(thread)`, which moves `bytes`, over what takes `parts` of memory: repeated in a pass, so that meeting
+/// at the barrier doesn't count.
+template <class Part>
+double moving_rate(int threads, const Parts& parts, double bytes, Part part) {
+  const auto times =
+      int(std::clamp<uint64_t>((64 << 20) / (parts.bytes() * uint64_t(threads)), 1, 4096));
+  return best_rate(threads, bytes * threads * times, [&](int thread) {
+    for (int i = 0; i < times; ++i) part(thread);
+  });
 }
 
 template <class T, class Chains>
@@ -240,26 +246,21 @@ double fma_rate(int threads, Chains chains) {
 
 double cpu_read_rate(int threads, uint64_t bytes) {
   const Parts parts(threads, bytes);
-  const int times = repeats(threads, parts);
-  return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
-    for (int i = 0; i < times; ++i)
-      keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
+  return moving_rate(threads, parts, double(parts.bytes()), [&](int t) {
+    keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
   });
 }
 
 double cpu_write_rate(int threads, uint64_t bytes) {
   const Parts parts(threads, bytes);
-  const int times = repeats(threads, parts);
   const auto rate = [&](auto write) {
-    return best_rate(threads, double(parts.bytes()) * threads * times, [&](int t) {
-      for (int i = 0; i < times; ++i) write(parts[t], parts.bytes());
-    });
+    return moving_rate(threads, parts, double(parts.bytes()), [&](int t) { write(parts[t]); });
   };
-  return std::max(rate([](uint64_t* words, size_t size) {
-                    HWY_DYNAMIC_DISPATCH(write_past_cache)(words, size / 8);
+  return std::max(rate([&](uint64_t* words) {
+                    HWY_DYNAMIC_DISPATCH(write_past_cache)(words, parts.bytes() / 8);
                   }),
-                  rate([](uint64_t* words, size_t size) {
-                    std::memset(words, 1, size);
+                  rate([&](uint64_t* words) {
+                    std::memset(words, 1, parts.bytes());
                     keep(words);
                   }));
 }
@@ -267,19 +268,16 @@ double cpu_write_rate(int threads, uint64_t bytes) {
 double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
   const Parts from(threads, source), to(threads, std::max(source, target));
   const size_t bytes = from.bytes(), places = to.bytes() / bytes;
-  const int times = repeats(threads, to);
   const auto rate = [&](auto copy) {
-    return best_rate(threads, 2.0 * double(bytes) * double(places) * threads * times, [&](int t) {
-      for (int i = 0; i < times; ++i)
-        for (size_t place = 0; place < places; ++place)
-          copy(to[t] + place * bytes / 8, from[t], bytes);
+    return moving_rate(threads, to, 2.0 * double(bytes) * double(places), [&](int t) {
+      for (size_t place = 0; place < places; ++place) copy(to[t] + place * bytes / 8, from[t]);
     });
   };
-  return std::max(rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
-                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(to_words, words, size / 8);
+  return std::max(rate([&](uint64_t* target_words, const uint64_t* words) {
+                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(target_words, words, bytes / 8);
                   }),
-                  rate([](uint64_t* to_words, const uint64_t* words, size_t size) {
-                    std::memcpy(to_words, words, size);
+                  rate([&](uint64_t* target_words, const uint64_t* words) {
+                    std::memcpy(target_words, words, bytes);
                   }));
 }
 

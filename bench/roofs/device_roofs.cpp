@@ -4,7 +4,6 @@
 #include <trine/abi.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "bench/stats/measure.hpp"
 #include "cpu_roof.hpp"
@@ -38,26 +37,20 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit)
 }
 
 /// The cpu has no empty kernel: its smallest operation stands for it.
-std::vector<double> smallest_operation(const Device& device) {
+double launch_seconds(const Device& device) {
+  if (device.backend() != "cpu")
+    if (const double seconds = gpu_launch_seconds(device, kLaunches); seconds > 0) return seconds;
   Queue queue(device);
   const View one = vector(Buffer(device, 4), Dtype::b32, 1),
              other = vector(Buffer(device, 4), Dtype::b32, 1);
-  std::vector<double> seconds;
-  for (int i = -2; i < kLaunches; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    run(queue, Transpose{one, other});
-    queue.wait();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    if (i >= 0) seconds.push_back(passed.count());
-  }
-  return seconds;
-}
-
-double launch_seconds(const Device& device) {
-  Samples samples;
-  if (device.backend() != "cpu") samples.seconds = gpu_launch_times(device, kLaunches);
-  if (samples.empty()) samples.seconds = smallest_operation(device);
-  return samples.median();
+  return measure("launch", 0, kLaunches,
+                 [&] {
+                   const auto begin = Clock::now();
+                   run(queue, Transpose{one, other});
+                   queue.wait();
+                   return seconds_since(begin);
+                 })
+      .median();
 }
 
 std::optional<double> known(double peak) { return peak > 0 ? std::optional(peak) : std::nullopt; }

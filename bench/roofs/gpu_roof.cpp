@@ -262,20 +262,21 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
   return best;
 }
 
-std::vector<double> gpu_launch_times(const Device& device, int count) {
+double gpu_launch_seconds(const Device& device, int count) {
   Queue queue(device);
   const Buffer sink(device, 64);
   const std::unique_ptr<Kernel> kernel = make(device, queue, kWrite);
   Arguments arguments(Dtype::i32, sink);
   arguments.turns = 0;
-  std::vector<double> seconds;
-  for (int i = -2; kernel && i < count; ++i) {  // the first two don't count
-    const auto begin = Clock::now();
-    if (!kernel->launch(arguments, 1)) return {};
-    queue.wait();
-    if (i >= 0) seconds.push_back(seconds_since(begin));
-  }
-  return seconds;
+  if (!kernel || !kernel->launch(arguments, 1)) return 0;
+  return measure("launch", 0, count,
+                 [&] {
+                   const auto begin = Clock::now();
+                   kernel->launch(arguments, 1);
+                   queue.wait();
+                   return seconds_since(begin);
+                 })
+      .median();
 }
 
 }  // namespace trine::bench

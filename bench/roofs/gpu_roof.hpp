@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace trine::bench {
 
@@ -19,8 +18,8 @@ double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit);
 /// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);
 
-/// Seconds by the host's clock from enqueueing an empty kernel until the host knows that it is done,
-/// each time; none where it can't run.
-std::vector<double> gpu_launch_times(const Device& device, int count);
+/// Seconds by the host's clock from enqueueing an empty kernel until the host knows that it is done: the median of
+/// `count` times; 0 where it can't run.
+double gpu_launch_seconds(const Device& device, int count);
 
 }  // namespace trine::bench

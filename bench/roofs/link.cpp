@@ -1,32 +1,11 @@
 #include "link.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <vector>
 
 #include "bench/stats/measure.hpp"
 
 namespace trine::bench {
-namespace {
-
-/// Median seconds of `once()`, the first call not counted.
-template <class Once>
-double median_of(double seconds, Once&& once) {
-  constexpr int kLeast = 3, kMost = 1000;
-  once();
-  Samples samples;
-  double spent = 0;
-  for (int i = 0; i < kLeast || (i < kMost && spent < seconds); ++i) {
-    const auto begin = Clock::now();
-    once();
-    samples.seconds.push_back(seconds_since(begin));
-    spent += samples.seconds.back();
-  }
-  return samples.median();
-}
-
-}  // namespace
-
 bool has_link(const Device& device) { return device.backend() != "cpu"; }
 
 LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
@@ -41,19 +20,24 @@ LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
   const HostView slow = host_vector(pageable.data(), Dtype::b8, count),
                  fast = host_vector(pinned.host(), Dtype::b8, count),
                  returned = host_vector(back.host(), Dtype::b8, count);
+  const auto median_of = [&](auto&& enqueue) {
+    return measure("link", seconds, 3,
+                   [&] {
+                     const auto begin = Clock::now();
+                     enqueue();
+                     queue.wait();
+                     return seconds_since(begin);
+                   })
+        .median();
+  };
   const auto rate = [&](auto&& from, auto&& to) {
-    return double(bytes) / median_of(seconds, [&] {
-             copy(queue, from, to);
-             queue.wait();
-           });
+    return double(bytes) / median_of([&] { copy(queue, from, to); });
   };
   LinkRates rates{bytes, rate(slow, view), rate(view, slow), rate(fast, view), rate(view, fast), 0};
-  const double both = median_of(seconds, [&] {
+  const double both = median_of([&] {
     copy(queue, fast, view);
     queue.flush();
     copy(other, second, returned);
-    other.flush();
-    queue.wait();
     other.wait();
   });
   rates.both_pinned = 2 * double(bytes) / both;

@@ -8,8 +8,8 @@
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
+#include "bench/timing/ladder_run.hpp"
 #include "bench/timing/roofline.hpp"
-#include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -91,22 +91,15 @@ void print_points(const Problem& problem, const std::vector<Result>& results,
   std::fflush(stdout);
 }
 
-std::vector<Result> measure_ladder(const Options& o, const Device& device, const Problem& problem,
-                                   Control& control, Digests& digests, bool& sampled) {
+void show_ladder(LadderRun& run, const Device& device, const Problem& problem,
+                 const std::vector<DeviceRoof>& roofs) {
+  Runner runner(device, run.budget);
   std::vector<Result> results;
-  Runner runner(device, o.measuring.budget);
-  Expectation expectation(problem, o.measuring.seed);
-  sampled |= expectation.sampled();
   for (const std::string& rung : ladder_of(device, problem, true)) {
-    if (control.stop()) break;
-    control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), rung));
-    for (Result& result : measure_rung(runner, problem, expectation, rung, false))
-      results.push_back(std::move(result));
+    if (run.control.stop()) break;
+    for (Result& result : run.measure(runner, problem, rung)) results.push_back(std::move(result));
   }
-  mark_built_in(results, device);
-  digests.compare(results);
-  control.show("");
-  return results;
+  if (!results.empty()) print_points(problem, results, roofs, device);
 }
 
 int roof(const Options& o) {
@@ -122,27 +115,22 @@ int roof(const Options& o) {
         ladders.emplace_back(device, problem_of(o, device, operation, dtype));
   print_heading(devices);
   Control control(o.measuring.limit);
-  Document document{.command = "roof"};
+  LadderRun run(control, o.measuring.budget, o.measuring.seed);
+  run.document.command = "roof";
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  bool sampled = false;
-  Digests digests;
   use_tuning(false);  // a ladder ends with the backend's own choice
   for (const Device& device : devices) {
     const std::vector<DeviceRoof> roofs = device_roofs(device, control);
     control.show("");
     if (!roofs.empty()) print_roofs(device, roofs);
     for (const DeviceRoof& roof : roofs) all.push_back(to_json(roof));
-    for (const auto& [where, problem] : ladders) {
-      if (!o.points || !(where == device) || control.stop()) continue;
-      const std::vector<Result> results =
-          measure_ladder(o, device, problem, control, digests, sampled);
-      print_points(problem, results, roofs, device);
-      document.results.insert(document.results.end(), results.begin(), results.end());
-    }
+    for (const auto& [where, problem] : ladders)
+      if (o.points && where == device) show_ladder(run, device, problem, roofs);
   }
-  if (sampled) say("{}", kSampledNote);
-  document.arrays["roofs"] = all;
-  return finish(document, control, o.measuring.json, outcome_of(document.results, !all.empty()));
+  if (run.sampled) say("{}", kSampledNote);
+  run.document.arrays["roofs"] = all;
+  return finish(run.document, control, o.measuring.json,
+                outcome_of(run.document.results, !all.empty()));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "model.hpp"
+
 namespace trine::bench::report {
 namespace {
 
@@ -119,7 +121,7 @@ std::string Group::axis_title() const {
 bool Group::plain() const {
   const Entry& e = rows.front().any();
   const Problem& p = e.problem;
-  return p.axis == Axis::all && p.map == Map::identity && p.result == p.dtype &&
+  return p.axis == trine::Axis::all && p.map == Map::identity && p.result == p.dtype &&
          p.layout.find('c') == std::string::npos && p.batch == 1 && !e.access;
 }
 
@@ -158,10 +160,7 @@ std::vector<const Extra*> break_evens(const Runs& runs, const Group& group,
 
 std::vector<std::string> devices(const Runs& runs, const Group& group) {
   std::vector<std::string> names;
-  for (const Row& row : group.rows) {
-    const std::string name = runs.device(row.any().host, row.any().device);
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
+  for (const Row& row : group.rows) place_of(names, runs.device(row.any().host, row.any().device));
   return names;
 }
 

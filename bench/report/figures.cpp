@@ -97,8 +97,7 @@ std::vector<std::string> rungs_of(const Runs& runs, const Group& group, const st
     return std::pair(a->vendor(), a->rung_index) < std::pair(b->vendor(), b->rung_index);
   });
   std::vector<std::string> names;
-  for (const Entry* e : all)
-    if (std::ranges::find(names, e->rung_name) == names.end()) names.push_back(e->rung_name);
+  for (const Entry* e : all) place_of(names, e->rung_name);
   return names;
 }
 
@@ -119,7 +118,7 @@ std::vector<Figure> overview(const Runs& runs, const Group& group, Palette& pale
   const bool any = std::ranges::any_of(group.rows, std::mem_fn(&Row::is_default));
   if (!any) figure.note = "The fastest rung of each device at each size; peers dashed.";
   for (const std::string& name : devices(runs, group)) {
-    const int slot = palette.devices.of(name);
+    const int slot = place_of(palette.devices, name);
     const auto own = [&](const Row& r) {
       return device_of(runs, r) == name && (any ? r.is_default() : !r.any().vendor());
     };
@@ -168,7 +167,7 @@ std::vector<Figure> speedups(const Runs& runs, const Group& group, Palette& pale
       for (const std::string& rung : rungs_of(runs, group, theirs)) {
         Series series{
             .label = fmt::format("{} over {}{}", ours, rung, ours == theirs ? "" : " on " + theirs),
-            .slot = palette.devices.of(ours),
+            .slot = place_of(palette.devices, ours),
             .dashed = ours != theirs};
         const auto at = [&](const std::string& device, double size, bool vendor) {
           return best(group, method, [&, size, vendor](const Row& r) {
@@ -206,7 +205,7 @@ std::vector<Figure> ladder(const Runs& runs, const Group& group, const std::stri
                 .x = size_axis(group),
                 .y = rate_axis(group, method)};
   for (const std::string& rung : rungs) {
-    Series series = envelope(group, method, rung, palette.rungs.of(rung),
+    Series series = envelope(group, method, rung, place_of(palette.rungs, rung),
                              [&](const Row& r) { return here(r) && r.any().rung_name == rung; });
     series.dashed = fastest(rung) && fastest(rung)->vendor();
     add_if_any(figure, std::move(series));
@@ -214,7 +213,7 @@ std::vector<Figure> ladder(const Runs& runs, const Group& group, const std::stri
   const auto swept = std::ranges::count_if(
       figure.series, [](const Series& series) { return series.data.size() > 1; });
   if (2 * swept > long(figure.series.size())) return {figure};
-  return {ladder_bars(std::move(figure), group, device, palette.devices.of(device), here)};
+  return {ladder_bars(std::move(figure), group, device, place_of(palette.devices, device), here)};
 }
 
 }  // namespace trine::bench::report

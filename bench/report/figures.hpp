@@ -7,9 +7,9 @@
 
 namespace trine::bench::report {
 
-/// Keeps the colour of a device and of a rung the same in all pictures.
+/// Keeps the colour of a device and of a rung the same in all pictures: each has the place of its name.
 struct Palette {
-  Slots devices, rungs;
+  std::vector<std::string> devices, rungs;
 };
 
 // What pictures of rates are made of.

@@ -115,11 +115,10 @@ Table dense(Table table) {
   return table;
 }
 
-int Slots::of(const std::string& name) {
-  const auto found = std::ranges::find(names_, name);
-  if (found != names_.end()) return int(found - names_.begin());
-  names_.push_back(name);
-  return int(names_.size()) - 1;
+int place_of(std::vector<std::string>& names, const std::string& name) {
+  const auto place = std::ranges::find(names, name) - names.begin();
+  if (size_t(place) == names.size()) names.push_back(name);
+  return int(place);
 }
 
 }  // namespace trine::bench::report

@@ -93,13 +93,7 @@ struct Model {
 
 void to_json(ordered_json& json, const Model& model);
 
-/// One slot for each name, in the order in which they are asked for.
-class Slots {
- public:
-  int of(const std::string& name);
-
- private:
-  std::vector<std::string> names_;
-};
+/// The place of a name among `names`, which has each once: where it isn't there yet, it is added.
+int place_of(std::vector<std::string>& names, const std::string& name);
 
 }  // namespace trine::bench::report

@@ -132,8 +132,7 @@ std::string overlap_note(const ordered_json& timeline) {
 std::vector<std::string> devices_of(const Runs& runs, size_t host) {
   std::vector<std::string> names;
   for (const Entry& e : runs.results)
-    if (e.host == host && std::ranges::find(names, e.device) == names.end())
-      names.push_back(e.device);
+    if (e.host == host) place_of(names, e.device);
   return names;
 }
 
@@ -151,7 +150,7 @@ Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
   std::vector<Series> points;
   for (const std::string& device : devices_of(runs, host)) {
     points.push_back(rung_points(runs, groups, host, device, dtype,
-                                 palette.devices.of(runs.device(host, device))));
+                                 place_of(palette.devices, runs.device(host, device))));
     for (const Point& p : points.back().data) {
       left = std::min(left, p.x / 2);
       right = std::max(right, p.x * 2);
@@ -240,14 +239,11 @@ std::vector<Figure> timelines(const Runs& runs) {
         .y = {"lane", "", Scale::names, {}}};
     for (const ordered_json& span : t.value("spans", ordered_json::array())) {
       const std::string lane = text_of(span, "lane");
-      auto& names = figure.y.names;
-      auto found = std::ranges::find(names, lane);
-      if (found == names.end()) {
-        found = names.insert(names.end(), lane);
+      const int place = place_of(figure.y.names, lane);
+      if (figure.series.size() < figure.y.names.size())
         figure.series.push_back({.label = lane, .slot = lane_slot(lane)});
-      }
-      figure.spans.push_back({int(found - names.begin()), int(number(span, "index")),
-                              number(span, "begin"), number(span, "end")});
+      figure.spans.push_back(
+          {place, int(number(span, "index")), number(span, "begin"), number(span, "end")});
     }
     if (!figure.spans.empty()) figures.push_back(std::move(figure));
   }

@@ -149,7 +149,7 @@ Series cpu_curve(const Runs& runs, const Group& group, Method method, size_t hos
   for (const bool sequential : {true, false}) {
     for (const std::string& device : devices(runs, group)) {
       Series series = envelope(group, method, device + (sequential ? " sequential" : ""),
-                               palette.devices.of(device), [&](const Row& r) {
+                               place_of(palette.devices, device), [&](const Row& r) {
                                  const Entry& e = r.any();
                                  return e.host == host && e.device.starts_with("cpu") &&
                                         !e.vendor() && device_of(runs, r) == device &&

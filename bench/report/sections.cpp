@@ -84,7 +84,7 @@ std::string summary(const Runs& runs) {
 /// Devices keep their colours whatever is drawn of them first.
 Palette palette_of(const Runs& runs) {
   Palette palette;
-  for (const Entry& e : runs.results) palette.devices.of(runs.device(e.host, e.device));
+  for (const Entry& e : runs.results) place_of(palette.devices, runs.device(e.host, e.device));
   return palette;
 }
 

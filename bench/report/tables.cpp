@@ -23,8 +23,7 @@ Cell field(const ordered_json& object, const char* key) {
 
 std::string joined(const std::vector<std::string>& words) {
   std::vector<std::string> once;
-  for (const std::string& w : words)
-    if (std::ranges::find(once, w) == once.end()) once.push_back(w);
+  for (const std::string& w : words) place_of(once, w);
   return fmt::format("{}", fmt::join(once, ", "));
 }
 

@@ -128,7 +128,7 @@ std::vector<Pattern> patterns(const Sizes& sizes) {
 
 void print(const Pattern& pattern, const Device& device,
            const std::vector<std::vector<Result>>& measured) {
-  const std::string method(common_method_of(measured));
+  const std::string method(common_method(measured));
   const Result* first = figure_of(measured.front(), method);
   say("\n{}, on {}, by the {} launch", pattern.title, device.id(), method);
   std::vector<std::vector<std::string>> rows{{pattern.what, "rung", "time", "single", "sustained",

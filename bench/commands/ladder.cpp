@@ -31,7 +31,7 @@ std::string ratio_to(const Result* figure, double seconds) {
 
 void print_climb(const Runner& runner, const Problem& problem,
                  const std::vector<std::vector<Result>>& rungs) {
-  const std::string method(common_method_of(rungs));
+  const std::string method(common_method(rungs));
   say("\n{} on {}, steps by the {} launch", to_string(problem), runner.device().id(), method);
   std::vector<std::vector<std::string>> rows{
       {"rung", "time", "single", "sustained", "rate", "step", "cumulative", "of roof", "verified"}};

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -44,11 +46,9 @@ std::vector<std::string> named_configurations(const Options& o, const Device& de
   std::vector<std::string> all;
   for (const RungInfo& rung : device.rungs(operation))
     for (const std::string& word : o.rungs) {
-      const size_t colon = std::min(word.find(':'), word.size());
-      if (word.substr(0, colon) != rung.name) continue;
-      for (const std::string& each :
-           configurations(rung, std::string_view(word).substr(std::min(colon + 1, word.size()))))
-        all.push_back(each);
+      if (bare(word) != rung.name) continue;
+      const size_t begin = std::min(rung.name.size() + 1, word.size());
+      for (const std::string& each : configurations(rung, word.substr(begin))) all.push_back(each);
     }
   return all;
 }
@@ -162,10 +162,8 @@ std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Tria
       if (std::string why = once_more(*trial); !why.empty()) return why;
   const auto mine = std::span(challenger.rounds).last(kRounds),
              theirs = std::span(standing.rounds).last(kRounds);
-  std::vector<const std::vector<Result>*> all;
-  for (const auto& some : {mine, theirs})
-    for (const std::vector<Result>& round : some) all.push_back(&round);
-  const std::string_view method = common_method(all);
+  const std::array both{mine, theirs};
+  const std::string_view method = common_method(both | std::views::join);
   for (const std::vector<Result>& round : mine)
     rounds.challenger.push_back(*figure_of(round, method));
   for (const std::vector<Result>& round : theirs)
@@ -175,11 +173,11 @@ std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Tria
 
 /// The method by which the rungs that may be chosen are compared.
 std::string_view method_of(const Swept& swept) {
-  std::vector<const std::vector<Result>*> all;
-  for (const Trial& trial : swept.trials)
-    if (may_be_chosen(trial.results.front().numerics, swept.problem.numerics))
-      all.push_back(&trial.results);
-  return common_method(all);
+  const auto chosen = [&](const Trial& trial) {
+    return may_be_chosen(trial.results.front().numerics, swept.problem.numerics);
+  };
+  return common_method(swept.trials | std::views::filter(chosen) |
+                       std::views::transform(&Trial::results));
 }
 
 /// The fastest that may be chosen, by one measurement each, and the one that the table has.

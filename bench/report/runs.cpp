@@ -16,10 +16,8 @@ namespace {
 Entry entry_of(const ordered_json& json) {
   Entry e;
   static_cast<Result&>(e) = result_of(json);
-  e.rung_name = e.rung.substr(0, e.rung.find(':'));
-  const ordered_json parameters = parameters_json(e.rung);
-  for (const auto& [key, value] : parameters.items())
-    e.parameters.emplace_back(key, value.get<std::string>());
+  e.rung_name = bare(e.rung);
+  e.parameters = parameters_of(e.rung);
   return e;
 }
 

@@ -35,7 +35,7 @@ std::optional<double> number_of(const ordered_json& object, const char* key);
 struct Entry : Result {
   size_t host = 0;
   std::string rung_name;  ///< without its parameters
-  std::vector<std::pair<std::string, std::string>> parameters;
+  Parameters parameters;
   bool access = false;  ///< one of a series over strides and offsets, which are parameters then
   std::optional<double> peak;  ///< the data sheet's rate
 

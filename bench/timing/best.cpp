@@ -9,25 +9,12 @@
 namespace trine::bench {
 namespace {
 
-/// The value that `fixed` gives a parameter; empty where it gives none.
-std::string_view fixed_value(std::string_view fixed, const std::string& parameter) {
-  while (!fixed.empty()) {
-    const std::string_view pair = fixed.substr(0, fixed.find(','));
-    fixed.remove_prefix(std::min(pair.size() + 1, fixed.size()));
-    if (pair.starts_with(parameter + "=")) return pair.substr(parameter.size() + 1);
-  }
-  return {};
-}
-
-void check_fixed(const RungInfo& rung, std::string_view fixed) {
-  while (!fixed.empty()) {
-    const std::string_view pair = fixed.substr(0, fixed.find(','));
-    fixed.remove_prefix(std::min(pair.size() + 1, fixed.size()));
-    const bool known = std::ranges::any_of(rung.parameters, [&](const RungInfo::Parameter& p) {
-      return std::ranges::any_of(
-          p.values, [&](const std::string& value) { return pair == p.name + "=" + value; });
-    });
-    if (!known) throw Refusal(fmt::format("rung {}: there is no {}", rung.name, pair));
+void check_fixed(const RungInfo& rung, const Parameters& fixed) {
+  for (const auto& [name, value] : fixed) {
+    const auto known = std::ranges::find(rung.parameters, name, &RungInfo::Parameter::name);
+    if (known == rung.parameters.end() ||
+        std::ranges::find(known->values, value) == known->values.end())
+      throw Refusal(fmt::format("rung {}: there is no {}={}", rung.name, name, value));
   }
 }
 
@@ -40,15 +27,16 @@ double median_of(const std::vector<Result>& rounds) {
 }  // namespace
 
 std::vector<std::string> configurations(const RungInfo& rung, std::string_view fixed) {
-  check_fixed(rung, fixed);
+  const Parameters settled = parameters_of(fmt::format(":{}", fixed));
+  check_fixed(rung, settled);
   std::vector<std::string> all{rung.name};
   char separator = ':';
   for (const RungInfo::Parameter& parameter : rung.parameters) {
-    const std::string_view settled = fixed_value(fixed, parameter.name);
+    const auto at = std::ranges::find(settled, parameter.name, &Parameters::value_type::first);
     std::vector<std::string> longer;
     for (const std::string& text : all)
       for (const std::string& value : parameter.values)
-        if (settled.empty() || settled == value)
+        if (at == settled.end() || at->second == value)
           longer.push_back(fmt::format("{}{}{}={}", text, separator, parameter.name, value));
     all = std::move(longer);
     separator = ',';
@@ -63,19 +51,6 @@ const Result* figure_of(const std::vector<Result>& results, std::string_view met
     if (result.memory == "resident" && result.method == method) figure = &result;
   }
   return figure;
-}
-
-std::string_view common_method(const std::vector<const std::vector<Result>*>& all) {
-  for (const std::vector<Result>* results : all)
-    if (figure_of(*results, "single") && !figure_of(*results, "sustained")) return "single";
-  return "sustained";
-}
-
-std::string_view common_method_of(const std::vector<std::vector<Result>>& all) {
-  std::vector<const std::vector<Result>*> each;
-  each.reserve(all.size());
-  for (const std::vector<Result>& results : all) each.push_back(&results);
-  return common_method(each);
 }
 
 bool may_be_chosen(Numerics rung, Numerics asked) {

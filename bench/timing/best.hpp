@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,12 @@ const Result* figure_of(const std::vector<Result>& results, std::string_view met
 
 /// The one by which all of these are compared: back to back where all that are right have such a figure,
 /// else the single launch. The two are never mixed.
-std::string_view common_method(const std::vector<const std::vector<Result>*>& all);
-std::string_view common_method_of(const std::vector<std::vector<Result>>& all);
+template <std::ranges::input_range All>
+std::string_view common_method(All&& all) {
+  for (const std::vector<Result>& results : all)
+    if (figure_of(results, "single") && !figure_of(results, "sustained")) return "single";
+  return "sustained";
+}
 
 /// Whether a call that asks for `asked` may get such a rung without naming it.
 bool may_be_chosen(Numerics rung, Numerics asked);

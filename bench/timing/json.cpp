@@ -144,19 +144,6 @@ ordered_json facts_json(const Facts& facts) {
 
 }  // namespace
 
-ordered_json parameters_json(const std::string& rung) {
-  ordered_json parameters = ordered_json::object();
-  size_t begin = rung.find(':');
-  while (begin != std::string::npos) {
-    const size_t end = rung.find(',', begin + 1), equal = rung.find('=', begin);
-    if (equal == std::string::npos) break;
-    parameters[rung.substr(begin + 1, equal - begin - 1)] =
-        rung.substr(equal + 1, end == std::string::npos ? end : end - equal - 1);
-    begin = end;
-  }
-  return parameters;
-}
-
 ordered_json host_json() {
   ordered_json drivers = ordered_json::array();
   for (const Facts& facts : devices())
@@ -212,8 +199,9 @@ ordered_json to_json(const Result& r) {
   json["shape"] = shape_json(p);
   json["strides"] = {p.stride_in, p.stride_out};
   json["offsets"] = {p.offset_in, p.offset_out};
-  json["parameters"] = parameters_json(r.rung);
-  json["rung"] = r.rung.substr(0, r.rung.find(':'));
+  json["parameters"] = ordered_json::object();
+  for (const auto& [key, value] : parameters_of(r.rung)) json["parameters"][key] = value;
+  json["rung"] = bare(r.rung);
   if (r.rung_index >= 0) json["rung_index"] = r.rung_index;
   if (r.built_in) json["built_in"] = true;
   json["numerics"] = name(r.numerics);

@@ -15,8 +15,6 @@ nlohmann::ordered_json devices_json();
 nlohmann::ordered_json shape_json(const Problem& problem);
 /// The reverse; throws Refusal where it isn't the operation's.
 Size size_of_shape(Operation operation, const nlohmann::ordered_json& shape);
-/// Of a rung's whole name: {"tile": "32"} of "shared:tile=32".
-nlohmann::ordered_json parameters_json(const std::string& rung);
 nlohmann::ordered_json to_json(const Result& result);
 /// The reverse, for those who read a file: throws where the object is no result.
 Result result_of(const nlohmann::ordered_json& json);

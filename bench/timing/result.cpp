@@ -25,6 +25,19 @@ void set_figure(Result& result, const Samples& samples, double seconds) {
   result.rate = seconds > 0 ? work(result.problem) / seconds : 0;
 }
 
+Parameters parameters_of(std::string_view rung) {
+  Parameters all;
+  rung.remove_prefix(std::min(rung.find(':'), rung.size()));
+  while (rung.size() > 1) {
+    rung.remove_prefix(1);  // the colon, a comma
+    const std::string_view pair = rung.substr(0, rung.find(','));
+    const size_t equal = std::min(pair.find('='), pair.size());
+    all.emplace_back(pair.substr(0, equal), pair.substr(std::min(equal + 1, pair.size())));
+    rung.remove_prefix(pair.size());
+  }
+  return all;
+}
+
 std::string rate_text(const Result& r) {
   return rate_text(r.rate, rated_by_flops(r.problem) ? "flop/s" : "B/s");
 }

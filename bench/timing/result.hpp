@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/cases/problem.hpp"
@@ -57,6 +59,9 @@ inline constexpr const char* kSampledNote =
 
 /// "shared" of "shared:tile=32".
 inline std::string bare(const std::string& rung) { return rung.substr(0, rung.find(':')); }
+/// {{"tile", "32"}} of it.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+Parameters parameters_of(std::string_view rung);
 
 /// As tables have them: the kernel's rate with its unit; its share of the roof, "-" where none is known;
 /// "same bits", "within bound", "refused" or "WRONG".

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <functional>
 #include <set>
 
 #include "bench/ui/screen.hpp"
@@ -27,7 +29,8 @@ std::vector<std::string> row_of(const Swept& swept, const Trial& trial) {
   row[5] = rate_text(figure);
   row[6] = share_text(figure);
   const Trial& built_in = swept.trials.front();
-  const std::string_view method = common_method({&trial.results, &built_in.results});
+  const std::string_view method =
+      common_method(std::array{std::cref(trial.results), std::cref(built_in.results)});
   if (const Result* standing = built_in.figure(method))
     row[7] = ratio_text(*standing->kernel / *trial.figure(method)->kernel);
   row[8] = verdict_text(figure);

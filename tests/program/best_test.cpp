@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -60,10 +62,10 @@ TEST(Method, IsNeverMixed) {
   refused.skipped = true;
   const std::vector<Result> both{result(2, 0), result(1, 0, "sustained")}, one{result(2.1, 0)},
       none{refused};
-  EXPECT_EQ(common_method({&both, &both}), "sustained");
-  EXPECT_EQ(common_method({&both, &one}), "single");
-  EXPECT_EQ(common_method({&one, &both}), "single");
-  EXPECT_EQ(common_method({&both, &none}), "sustained") << "a refusal has no say";
+  EXPECT_EQ(common_method(std::array{both, both}), "sustained");
+  EXPECT_EQ(common_method(std::array{both, one}), "single");
+  EXPECT_EQ(common_method(std::array{one, both}), "single");
+  EXPECT_EQ(common_method(std::array{both, none}), "sustained") << "a refusal has no say";
 }
 
 TEST(MayBeChosen, NeverMovesAPromise) {

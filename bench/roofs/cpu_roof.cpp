@@ -219,8 +219,8 @@ class Parts {
   hwy::AlignedFreeUniquePtr<uint64_t[]> words_;
 };
 
-/// bytes/s of `part(thread)`, which moves `bytes`, over what takes `parts` of memory: repeated in a pass, so that meeting
-/// at the barrier doesn't count.
+/// bytes/s of `part(thread)`, which moves `bytes`, over what takes `parts` of memory. A pass repeats it, so that
+/// meeting at the barrier doesn't count.
 template <class Part>
 double moving_rate(int threads, const Parts& parts, double bytes, Part part) {
   const auto times =

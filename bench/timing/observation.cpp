@@ -80,7 +80,8 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
     return row;
   }
   const Result* sustained = find(all, r, "resident", "sustained");
-  const Result& figure = sustained ? *sustained : r;
+  // With --wide both figures are shown; else the one that the sentence under the table speaks of.
+  const Result& figure = sustained && is_wide() ? *sustained : r;
   const Result* pageable = find(all, r, "pageable", "single");
   const Result* pinned = find(all, r, "pinned", "single");
   const Result* cpu = cpu_at(all, r.problem.size, "resident");
@@ -102,7 +103,8 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
               ratio(of(cpu, &Result::kernel), r.kernel), time_text(of(pageable, &Result::total)),
               ratio(of(cpu_whole, &Result::total), of(pageable, &Result::total)),
 
-              ratio_text(figure.peer_ratio ? figure.peer_ratio : r.peer_ratio), verdict_text(r)});
+              ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio),
+              verdict_text(r)});
   for (const Result* other : {sustained, pageable, pinned})
     if (other != nullptr && !other->verified) row.back() = "WRONG";
   return row;
@@ -168,7 +170,9 @@ std::string pays_text(const std::vector<Pair>& found, Race (*race)(const Pair&),
   if (const std::optional<Compared> from = overtaking(surely).ahead)
     return fmt::format("it pays {} from {}", when, size(found[size_t(from->size)]));
   const Pair& last = found.back();
-  if (race(last).lost()) return fmt::format("up to {} it never pays {}", size(last), when);
+  if (race(last).lost())
+    return found.size() == 1 ? fmt::format("at {} it doesn't pay {}", size(last), when)
+                             : fmt::format("up to {} it never pays {}", size(last), when);
   return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
 }
 

@@ -115,6 +115,7 @@ std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectati
   for (const bool pinned : {false, true}) {
     Result result = kernel;
     result.memory = pinned ? "pinned" : "pageable";
+    result.waited = {};
     HostRun call(device_, problem, expectation, pinned);
     call.options.rung = result.rung;
     measure_passes(call, expectation, budget_, result);

@@ -179,7 +179,7 @@ class TestProgram(Program):
         self.refused("run", "reduce", "--input", *paths, *out, word="1 input,")
         self.refused("run", "reduce", "--input", paths[0], other, *out, "--map", "product", word="one shape")
         self.refused("compare", "reduce", "--map", "product", "--dtype", "i32", word="f32 and f64")
-        self.refused("compare", "reduce", "--map", "product", "--function", "max", word="sum alone")
+        self.refused("compare", "reduce", "--map", "product", "--function", "max", word="needs function sum")
         self.refused("compare", "reduce", "--map", "product", "--input", paths[0], word="two for gemm")
 
     def test_run_auto_says_where_and_why(self):

@@ -158,7 +158,7 @@ class Words(Folder):
         document = copy.deepcopy(DOCUMENT)
         del document["crossings"]
         text = self.good(self.save("c.json", document), "--markdown", "-")
-        self.assertIn("On cuda:0, it pays for data that stays on the device from 2²⁶, and up to 2²⁶ it never pays for one "
+        self.assertIn("On cuda:0, it pays for data that stays on the device from 2²⁶, and at 2²⁶ it doesn't pay for one "
                       "call on host data. At 2²⁶ the fastest is exact on cuda:0: 3.92 TB/s, 92 % of the roof, "
                       "1.05× as fast as cub.", text)
 

@@ -134,8 +134,13 @@ void add_by_exponent(const Tile<T>& tile, PairTable& table, SuperAccumulator& to
       const auto moved = hn::Add(bias, hn::Sub(exponents, hn::Set(di, 2 * 1024)));
       const V product = hn::Mul(x, y);
       const D d;
-      add_to_table(table, product, moved);
-      add_to_table(table, fused_multiply_add(d, x, y, hn::Neg(product)), moved);
+      const V rest = fused_multiply_add(d, x, y, hn::Neg(product));
+      // A zero has no exponent of its own: the factors' alone may lie before the table.
+      const auto place = [&](V term) {
+        return hn::IfThenZeroElse(hn::RebindMask(di, hn::Eq(term, hn::Zero(d))), moved);
+      };
+      add_to_table(table, product, place(product));
+      add_to_table(table, rest, place(rest));
     }
   }
 }

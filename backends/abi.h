@@ -341,7 +341,8 @@ typedef struct trine_backend {
   trine_status (*fill)(trine_queue* queue, void* memory, uint64_t offset, uint64_t bytes,
                        const void* pattern, uint32_t pattern_bytes);
 
-  /* The ladder of an operation: an array of *count rungs, *stride bytes apart, the naive rung first. */
+  /* The ladder of an operation: an array of *count rungs, *stride bytes apart, the naive rung first; a
+   * *count of 0 for an operation that the backend doesn't know. */
   const trine_rung* (*rungs)(uint32_t operation, int32_t* count, uint32_t* stride);
   /* TRINE_OK if the rung can run the call, else TRINE_UNSUPPORTED with the reason as text in `reason`. */
   trine_status (*refuses)(trine_device* device, const trine_selection* selection,

@@ -11,7 +11,8 @@ std::span<const Row> rows_of(uint32_t operation) {
   switch (operation) {
     case TRINE_REDUCE: return reduce_rows();
     case TRINE_TRANSPOSE: return transpose_rows();
-    default: return gemm_rows();
+    case TRINE_GEMM: return gemm_rows();
+    default: return {};
   }
 }
 
@@ -21,7 +22,8 @@ Preferred preferred(const Target& target, const trine_call& call) {
   switch (call.operation) {
     case TRINE_REDUCE: return prefer_reduce(target, request.as<trine_reduce>());
     case TRINE_TRANSPOSE: return prefer_transpose(target, request.as<trine_transpose>());
-    default: return prefer_gemm(target, request.as<trine_gemm>());
+    case TRINE_GEMM: return prefer_gemm(target, request.as<trine_gemm>());
+    default: return {};
   }
 }
 
@@ -52,7 +54,7 @@ const Row* choose_row(const Target& target, const trine_call& call, trine_select
     selection.why = "the last reproducible rung that takes the call: the default refuses it";
     return &row;
   }
-  return wishes.all[wishes.count - 1].row;
+  return wishes.count > 0 ? wishes.all[wishes.count - 1].row : nullptr;
 }
 
 }  // namespace trine::gpu

@@ -1,6 +1,7 @@
 #include "operations.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace trine::bench {
 namespace {
@@ -89,7 +90,10 @@ const std::vector<Description>& descriptions() {
 }  // namespace
 
 const Description& describe(Operation operation) {
-  return *std::ranges::find(descriptions(), operation, &Description::operation);
+  const auto found = std::ranges::find(descriptions(), operation, &Description::operation);
+  if (found == descriptions().end())
+    throw std::logic_error("bench/cases/operations.cpp describes no such operation");
+  return *found;
 }
 
 }  // namespace trine::bench

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "bench/timing/json.hpp"
+#include "bench/timing/roofline.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench::report {
@@ -284,20 +285,9 @@ double Entry::elements() const {
   return double(problem.batch) * double(s.rows) * double(s.cols) * depth;
 }
 
-double Entry::bytes() const {
-  const double size = size_of(problem.dtype), n = double(problem.batch);
-  if (problem.operation == Operation::gemm) {
-    const auto m = double(problem.size.rows), cols = double(problem.size.cols),
-               k = double(problem.size.depth);
-    return n * size * (m * k + k * cols + m * cols);
-  }
-  return (problem.operation == Operation::transpose ? 2 : 1) * size * elements();
-}
+double Entry::bytes() const { return oracle::bytes_moved(plan(problem)); }
 
-double Entry::flops() const {
-  if (problem.operation == Operation::gemm) return 2 * elements();
-  return problem.operation == Operation::reduce ? elements() : 0;
-}
+double Entry::flops() const { return bench::flops(problem); }
 
 std::string Runs::device(size_t host, const std::string& id) const {
   const std::string& label = hosts[host].label;

@@ -90,7 +90,7 @@ Pass HostRun::once(uint64_t shift) const {
   const double cpu_end = cpu_rows != 0 ? cpu.get() : 0;
   Pass pass{trace.allocation, seconds_since(start) - trace.allocation, {}};
   for (const HostStep& step : trace.steps)
-    pass.spans.push_back({Lane(step.kind), step.strip, step.begin, step.end});
+    pass.spans.push_back({Lane(step.kind), step.chunk, step.begin, step.end});
   if (cpu_rows != 0)
     pass.spans.push_back({Lane::cpu, 0, 0, std::max(0.0, cpu_end - trace.allocation)});
   return pass;

@@ -22,7 +22,10 @@ bool holds(const nlohmann::ordered_json& roofs, const std::string& device, Dtype
 
 double flops(const Problem& problem) {
   switch (problem.operation) {
-    case Operation::reduce: return double(problem.size.rows) * double(problem.size.cols);
+    case Operation::reduce: {
+      const bool multiplies = problem.map == Map::square || problem.map == Map::product;
+      return (multiplies ? 2 : 1) * double(problem.size.rows) * double(problem.size.cols);
+    }
     case Operation::gemm: return oracle::flops(plan(problem));
     default: return 0;
   }

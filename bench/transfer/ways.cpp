@@ -182,7 +182,7 @@ std::vector<Way> ways_of(const Device& device, Operation operation) {
 void set_way(HostRun& run, const Way& way) {
   run.options.in_place = way.memory == "shared";
   run.options.overlap = way.memory == "pipelined";
-  run.options.strips = way.chunks;
+  run.options.chunks = way.chunks;
   run.cpu_rows = way.cpu_rows;
 }
 

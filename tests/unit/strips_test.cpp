@@ -302,7 +302,7 @@ TEST_F(CallsInStrips, ATraceTellsEachStep) {
       const HostStep& step = trace.steps[size_t(i)];
       EXPECT_EQ(step.kind,
                 (std::array{Kind::copy_in, Kind::kernel, Kind::copy_out})[size_t(i / strips)]);
-      EXPECT_EQ(step.strip, i % strips);
+      EXPECT_EQ(step.chunk, i % strips);
       EXPECT_LE(step.begin, step.end);
       if (i >= strips) { EXPECT_GE(step.begin, trace.steps[size_t(i - strips)].end); }
     }
@@ -323,11 +323,11 @@ TEST_F(CallsInStrips, AsManyAsAreWishedFor) {
   const auto call = [&] { transpose(100, 70, input.data(), output.data(), options); };
   options.pinned = true;
   EXPECT_EQ(launches(call), 1);
-  options.strips = 3;
+  options.chunks = 3;
   EXPECT_EQ(launches(call), 3);
   EXPECT_EQ(output[1], input[70]);
   EXPECT_EQ(output.back(), input.back());
-  options.strips = 1;
+  options.chunks = 1;
   EXPECT_EQ(launches(call), 1);
 }
 

@@ -37,7 +37,7 @@ struct HostStep {
   enum class Kind : uint32_t { copy_in, kernel, copy_out };
   Kind kind = Kind::copy_in;
   /// The number of the chunk, from 0; 0 where the call isn't cut.
-  int strip = 0;
+  int chunk = 0;
   /// Seconds since the call's first step began, by the device's clock.
   double begin = 0, end = 0;
 };
@@ -78,7 +78,7 @@ struct HostOptions {
   /// Whether large calls may be cut into chunks to overlap copies with the kernel.
   bool overlap = true;
   /// If not 0: at most so many chunks, also of a small call; 0: as many as pay.
-  int strips = 0;
+  int chunks = 0;
   /// Whether a device that can compute in the host's memory does so; false: it copies all the same.
   bool in_place = true;
   /// If not null: receives the choice of the rung (that of the first chunk), and the reason.

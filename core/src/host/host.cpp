@@ -144,7 +144,7 @@ class HostCall {
     reads_output_ = is_.reads_output(AnyOperation(planned).get());
     device_ = device_for(planned, options_);
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
-    if (!run_in_strips(cutting_of(planned, {options_.pinned, options_.strips}))) run_whole();
+    if (!run_in_strips(cutting_of(planned, {options_.pinned, options_.chunks}))) run_whole();
   }
 
  private:

@@ -41,7 +41,8 @@ const trine_rung* fake_rungs(uint32_t operation, int32_t* count, uint32_t* strid
   switch (operation) {
     case TRINE_REDUCE: *count = 3; return reduce_rows;
     case TRINE_TRANSPOSE: *count = 1; return transpose_rows;
-    default: *count = 2; return gemm_rows;
+    case TRINE_GEMM: *count = 2; return gemm_rows;
+    default: *count = 0; return NULL;
   }
 }
 

@@ -102,7 +102,6 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
               phase(pageable, &Result::d2h), phase(pinned, &Result::total),
               ratio(of(cpu, &Result::kernel), r.kernel), time_text(of(pageable, &Result::total)),
               ratio(of(cpu_whole, &Result::total), of(pageable, &Result::total)),
-
               ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio),
               verdict_text(r)});
   for (const Result* other : {sustained, pageable, pinned})
@@ -110,7 +109,7 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   return row;
 }
 
-/// The cpu's and the device's default results at a size, and the whole programs around them.
+/// The cpu's and the device's default results at a size, and the calls on host data.
 struct Pair {
   const Result *cpu, *device, *cpu_whole, *whole;
 };
@@ -135,7 +134,6 @@ std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& devic
 /// What the caller sees of both: the cpu's time and the device's.
 struct Race {
   Timed cpu, device;
-  bool won() const { return device.interval.high < cpu.interval.low; }
   bool lost() const { return cpu.interval.high < device.interval.low; }
 };
 

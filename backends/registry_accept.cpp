@@ -1,9 +1,9 @@
-// What the registry accepts across the border: tables and rows of any size that grew by appending,
+// What the registry accepts across the ABI: tables and rows of any size that grew by appending,
 // with nothing in them that this library doesn't know, and every function it needs.
 #include <algorithm>
 #include <cstring>
 
-#include "kit/border.hpp"
+#include "kit/abi_struct.hpp"
 #include "registry.hpp"
 
 namespace trine::registry {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the PTX of every CUDA kernel instance in two revisions, function by function. Needs nvcc, no GPU.
+"""Compares the PTX of every CUDA kernel specialization in two revisions, function by function. Needs nvcc, no GPU.
 
     cmake/compare_ptx.py BEFORE [AFTER] [--only REGEXP] [--work FOLDER]
 

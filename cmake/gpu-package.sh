@@ -16,8 +16,8 @@ mkdir -p "$package"/tests "$package"/lib/fallback
 for test in conformance adopted_opencl auto roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
-mkdir "$package"/tests/liars
-cp -r "$build"/tests/liars/steady "$package"/tests/liars/
+mkdir "$package"/tests/cheating_backends
+cp -r "$build"/tests/cheating_backends/steady "$package"/tests/cheating_backends/
 find "$package"/tests -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 #include "backends/kit/options.hpp"
 #include "handles.hpp"
 #include "threads.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 #include "handles.hpp"
 #include "memory.hpp"
 

@@ -77,7 +77,7 @@ class Executor::SharedLoops final : public Parallel {
     Helper& helper = by_waiter_ ? executor_.pool_ : executor_.waiter_;
     if (shared) executor_.offer(helper, loop, by_waiter_ ? pool : waiter);
     by_waiter_ ? loop.take_pieces(waiter) : take_in_pool(loop, pool);
-    if (shared) helper.lending.withdraw();
+    if (shared) helper.participation.withdraw();
   }
 
   Executor& executor_;

@@ -2,7 +2,7 @@
 //
 // A queue is a list of items in order. The executor's thread runs whichever queue is ready, one item
 // at a time, and spreads each over Kokkos's pool; a caller that waits takes part in its loops
-// (lending.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
+// (caller_participation.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
 // thread with the pool takes part as soon as it is awake. A queue that waits for an event is not ready
 // and holds no thread. Small work runs at once on the caller's thread when its queue is idle.
 // Everything here is guarded by one lock, which is never held while work or a callback runs.
@@ -19,7 +19,7 @@
 
 #include "backends/abi.h"
 #include "backends/kit/host.hpp"
-#include "lending.hpp"
+#include "caller_participation.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
@@ -74,7 +74,7 @@ struct Queue : kit::Allocated {
 struct Helper {
   void (*take)(Loop& loop, int number);  // what it does with a loop that it was offered
   std::condition_variable& alarm;        // what it sleeps on
-  Lending lending;
+  CallerParticipation participation;
   std::atomic<bool> sleeps{false};
 };
 

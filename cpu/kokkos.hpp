@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "lending.hpp"
+#include "caller_participation.hpp"
 
 namespace trine::cpu {
 

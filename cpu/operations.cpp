@@ -3,7 +3,7 @@
 #include <cstring>
 #include <span>
 
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 #include "handles.hpp"
 #include "rung.hpp"
 

@@ -1,6 +1,6 @@
 // Queues and events of the contract, over the executor.
 #include <memory>
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 
 #include "handles.hpp"
 

@@ -1,6 +1,6 @@
 // What a rung of the CPU backend is: one row of data with the functions behind it.
 //
-// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rows.cpp and so on). A rung never
+// Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rungs.cpp and so on). A rung never
 // throws, prints or allocates: memory comes from its workspace, threads from `Parallel`. The executor has set the
 // floating-point environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
 #pragma once

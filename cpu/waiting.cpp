@@ -1,4 +1,4 @@
-// How threads wait for the executor: asleep, or lending themselves to its loops (lending.hpp).
+// How threads wait for the executor: asleep, or taking part in its loops (caller_participation.hpp).
 #include <hwy/cache_control.h>
 
 #include <chrono>
@@ -45,7 +45,7 @@ bool Executor::take_part(Helper& helper, double patience, std::unique_lock<std::
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
   lock.unlock();
   for (Clock::time_point since = Clock::now(); !changed();) {
-    if (helper.lending.help(helper.take, changed)) {
+    if (helper.participation.help(helper.take, changed)) {
       since = Clock::now();
     } else if (Clock::now() - since > std::chrono::duration<double, std::nano>(patience)) {
       break;
@@ -58,11 +58,11 @@ bool Executor::take_part(Helper& helper, double patience, std::unique_lock<std::
   if (!lock) lock.lock();
   if (changed()) return true;
   helper.sleeps = true;
-  return helper.lending.offers();  // since it gave up
+  return helper.participation.offers();  // since it gave up
 }
 
 void Executor::offer(Helper& helper, Loop& loop, int number) {
-  helper.lending.offer(loop, number);
+  helper.participation.offer(loop, number);
   if (!helper.sleeps.exchange(false)) return;
   { const std::lock_guard guard(lock_); }  // who is about to sleep, sleeps
   helper.alarm.notify_all();

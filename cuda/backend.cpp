@@ -1,4 +1,4 @@
-// The cuda backend: what border.cpp needs of it.
+// The cuda backend: what abi_table.cpp needs of it.
 #include "cuda/backend.hpp"
 
 #include "backends/kit/host.hpp"

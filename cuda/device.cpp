@@ -74,15 +74,15 @@ void Device::native(void** native_device, void** native_context) {
   if (native_context) *native_context = context;
 }
 
-const char* Device::lacks(const gpu::Row& row) {
+const char* Device::lacks(const gpu::Variant& variant) {
   const int device = static_cast<int>(facts.version_major * 10 + facts.version_minor);
   bool found = false;
-  gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, row.architectures,
+  gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, variant.architectures,
                            [&](const gpu::Architecture& one, std::string_view) {
                              found = found || one.runs_on(device);
                            });
   if (found) return nullptr;
-  return row.architectures
+  return variant.architectures
              ? "it is compiled for architectures that this device isn't (see its requirement)"
              : "this build holds code for " TRINE_CUDA_ARCHITECTURES
                " only, which this device can't run (CMAKE_CUDA_ARCHITECTURES)";

@@ -1,5 +1,5 @@
 // The one symbol of the cuda backend's library.
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 #include "backends/kit/error.hpp"
 #include "cuda/backend.hpp"
 

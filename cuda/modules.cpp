@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "backends/gpu/instance.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "cuda/objects.hpp"
 #include "cuda/programs.hpp"
 
@@ -25,15 +25,16 @@ Module Modules::module_of(const char* file) {
   return module;
 }
 
-Function Modules::function(const gpu::Row& row, const int* macro, int entry) {
+Function Modules::function(const gpu::Variant& variant, const int* macro, int entry) {
   char name[gpu::kMaxSymbol * 2], suffix[gpu::kMaxSymbol];
-  if (gpu::suffix_of(row, macro, suffix, sizeof suffix) < 0) {
-    kit::fail(TRINE_INTERNAL, "cuda: rung %s: the instance's name is too long", row.name);
+  if (gpu::suffix_of(variant, macro, suffix, sizeof suffix) < 0) {
+    kit::fail(TRINE_INTERNAL, "cuda: rung %s: the specialization's name is too long", variant.name);
   }
-  std::snprintf(name, sizeof name, "%s%s", row.kernels()[static_cast<std::size_t>(entry)], suffix);
+  std::snprintf(name, sizeof name, "%s%s", variant.kernels()[static_cast<std::size_t>(entry)],
+                suffix);
   std::lock_guard lock(mutex_);
   Function function = nullptr;
-  const Result code = driver().cuModuleGetFunction(&function, module_of(row.file), name);
+  const Result code = driver().cuModuleGetFunction(&function, module_of(variant.file), name);
   if (code != kSuccess) {
     char call[600];
     std::snprintf(call, sizeof call, "cuModuleGetFunction(%s)", name);

@@ -30,8 +30,8 @@ class Modules {
  public:
   explicit Modules(Device& device) : device_(device) {}
   void unload();
-  /// The entry of the row's instance with these macro values.
-  Function function(const gpu::Row& row, const int* macro, int entry);
+  /// The entry of the variant's specialization with these macro values.
+  Function function(const gpu::Variant& variant, const int* macro, int entry);
 
  private:
   Module module_of(const char* file);
@@ -56,7 +56,7 @@ struct Device final : trine_device {
   trine_buffer* allocate(uint64_t bytes, uint32_t kind) override;
   trine_buffer* adopt(void* native_pointer, uint64_t bytes) override;
   trine_buffer* wrap(void* host, uint64_t bytes) override;
-  const char* lacks(const gpu::Row& row) override;
+  const char* lacks(const gpu::Variant& variant) override;
 
   /// Throws unless `code` is kSuccess; a sticky error makes the device lost.
   void check(Result code, const char* call);
@@ -103,7 +103,7 @@ struct Queue final : trine_queue {
   void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
-  void launch(const gpu::Row& row, const gpu::Plan& plan) override;
+  void launch(const gpu::Variant& variant, const gpu::Plan& plan) override;
   trine_buffer* allocate(uint64_t bytes) override;
 
   Device& device_;
@@ -111,13 +111,13 @@ struct Queue final : trine_queue {
 
  private:
   struct Kernel {
-    const gpu::Row* row;
-    uint64_t instance;
+    const gpu::Variant* variant;
+    uint64_t specialization;
     int entry;
     Function function;
     uint32_t dynamic_bytes;  // what the function is allowed by now
   };
-  Kernel& kernel_of(const gpu::Row& row, const gpu::Plan& plan, const gpu::Launch& launch);
+  Kernel& kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, const gpu::Launch& launch);
   /// Throws where the program captures the stream into a graph: `what` can't be then, `instead` what to do.
   void refuse_capture(const char* what, const char* instead);
   void await_turn(const trine_copy& copy);

@@ -1,7 +1,7 @@
 // Queues: a stream each, with the functions that it has launched before.
 #include <cstring>
 
-#include "backends/gpu/instance.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "cuda/pin.hpp"
 
 namespace trine::cuda {
@@ -148,7 +148,7 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
     gpu::Plan plan;
     const auto count = static_cast<int64_t>(bytes / pattern_bytes);
     gpu::plan_fill({memory, offset, 1, count, 1, count, 1, 0}, pattern, pattern_bytes, plan);
-    return launch(gpu::fill_row(), plan);
+    return launch(gpu::fill_variant(), plan);
   }
   const Current current(device_);
   if (pattern_bytes == 1) {
@@ -167,26 +167,27 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
 
 // --- Launches -----------------------------------------------------------------------------------
 
-Queue::Kernel& Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan,
+Queue::Kernel& Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan,
                                 const gpu::Launch& launch) {
-  const uint64_t instance = gpu::instance_number(row, plan.macro);
+  const uint64_t specialization = gpu::specialization_number(variant, plan.macro);
   for (Kernel& k : kernels_) {
-    if (k.row == &row && k.instance == instance && k.entry == launch.entry) return k;
+    if (k.variant == &variant && k.specialization == specialization && k.entry == launch.entry)
+      return k;
   }
   refuse_capture("the kernel must be loaded", kRunOnce);
   kernels_.reserve(kernels_.size() + 1);
-  const Function function = device_.modules.function(row, plan.macro, launch.entry);
-  kernels_.push_back({&row, instance, launch.entry, function, 0});
+  const Function function = device_.modules.function(variant, plan.macro, launch.entry);
+  kernels_.push_back({&variant, specialization, launch.entry, function, 0});
   return kernels_.back();
 }
 
-void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
+void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
   const Current current(device_);
   // What can fail without the device comes first, so that a plan starts whole or not at all.
   Function functions[gpu::kMaxLaunches]{};
   for (int l = 0; l < plan.launch_count; ++l) {
     const gpu::Launch& launch = plan.launches[l];
-    Kernel& kernel = kernel_of(row, plan, launch);
+    Kernel& kernel = kernel_of(variant, plan, launch);
     functions[l] = kernel.function;
     // Up to 48 KB need no leave.
     if (launch.dynamic_local_bytes > 49152 && launch.dynamic_local_bytes > kernel.dynamic_bytes) {

@@ -1,4 +1,4 @@
-// The opencl backend: what border.cpp needs of it.
+// The opencl backend: what abi_table.cpp needs of it.
 #include "opencl/backend.hpp"
 
 #include "backends/kit/host.hpp"

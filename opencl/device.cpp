@@ -105,9 +105,9 @@ void Device::native(void** native_device, void** native_context) {
   if (native_context) *native_context = context->native();
 }
 
-const char* Device::lacks(const gpu::Row& row) {
-  if (!row.architectures || !is_nvidia ||
-      compute_capability >= gpu::parse_architecture(row.architectures).number)
+const char* Device::lacks(const gpu::Variant& variant) {
+  if (!variant.architectures || !is_nvidia ||
+      compute_capability >= gpu::parse_architecture(variant.architectures).number)
     return nullptr;
   return "this device's compute capability is too low for its instructions (see its requirement)";
 }

@@ -42,8 +42,8 @@ class Context : public kit::Allocated {
   ~Context();
 
   cl_context native() const { return native_; }
-  /// The instance of the row's file with these macro values.
-  Program& program(const gpu::Row& row, const int* macro);
+  /// The specialization of the variant's file with these macro values.
+  Program& program(const gpu::Variant& variant, const int* macro);
 
  private:
   Program* find(const char* file, const String& defines, const String& options);
@@ -103,7 +103,7 @@ struct Device final : trine_device {
   trine_buffer* allocate(uint64_t bytes, uint32_t kind) override;
   trine_buffer* adopt(void* native, uint64_t bytes) override;
   trine_buffer* wrap(void* host, uint64_t bytes) override;
-  const char* lacks(const gpu::Row& row) override;
+  const char* lacks(const gpu::Variant& variant) override;
   trine_buffer* allocate_in(Context& home, uint64_t bytes, uint32_t kind);
 
   /// Throws unless `code` is CL_SUCCESS; a code that may mean the end of the device is looked into.
@@ -137,7 +137,7 @@ struct Queue final : trine_queue {
   void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
-  void launch(const gpu::Row& row, const gpu::Plan& plan) override;
+  void launch(const gpu::Variant& variant, const gpu::Plan& plan) override;
   trine_buffer* allocate(uint64_t bytes) override;
 
   /// Does the driver stamp this queue's events? Else record_time() does, where it can.
@@ -152,12 +152,12 @@ struct Queue final : trine_queue {
  private:
   /// clSetKernelArg is not thread-safe, so each queue has kernels of its own.
   struct Kernel {
-    const gpu::Row* row;
-    uint64_t instance;
+    const gpu::Variant* variant;
+    uint64_t specialization;
     int entry;
     cl_kernel kernel;
   };
-  cl_kernel kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry);
+  cl_kernel kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry);
   void check_context(const void* memory);
   void copy_rows(const trine_copy& copy);
   cl_int copy_box(const trine_copy& copy);

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "backends/gpu/instance.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "opencl/objects.hpp"
 #include "opencl_sources.h"
 
@@ -21,7 +21,7 @@ const trine_embedded_file& source_of(const char* file) {
   kit::fail(TRINE_INTERNAL, "opencl: %s.cl is not in this build", file);
 }
 
-String defines_of(const Device& device, const gpu::Row& row, const int* macro) {
+String defines_of(const Device& device, const gpu::Variant& variant, const int* macro) {
   String text;
   auto define = [&](const char* name, const char* value) {
     text.append("#define ").append(name).append(" ").append(value).append("\n");
@@ -34,7 +34,7 @@ String defines_of(const Device& device, const gpu::Row& row, const int* macro) {
   flag("HAVE_PTX", TRINE_CAN_INLINE_PTX);
   flag("HAVE_WARPS", TRINE_CAN_INLINE_PTX);
   define("HAVE_LOCAL_48K", device.target.facts->local_memory_bytes >= 48 << 10 ? "1" : "0");
-  gpu::visit_macros(row, macro, [&](const char* name, const char* value, bool word) {
+  gpu::visit_macros(variant, macro, [&](const char* name, const char* value, bool word) {
     define(name, value);
     if (!word) return;
     String flagged(name);
@@ -64,19 +64,19 @@ Program* Context::find(const char* file, const String& defines, const String& op
   return nullptr;
 }
 
-Program& Context::program(const gpu::Row& row, const int* macro) {
-  const String defines = defines_of(device_, row, macro);
+Program& Context::program(const gpu::Variant& variant, const int* macro) {
+  const String defines = defines_of(device_, variant, macro);
   // Without -w PoCL prints how many warnings there are on the program's stderr.
   String options("-cl-std=CL1.2 -w");
-  if (row.options) options.append(" ").append(row.options);
+  if (variant.options) options.append(" ").append(variant.options);
   std::lock_guard lock(mutex_);
-  if (Program* known = find(row.file, defines, options)) return *known;
+  if (Program* known = find(variant.file, defines, options)) return *known;
 
-  const trine_embedded_file& source = source_of(row.file);
+  const trine_embedded_file& source = source_of(variant.file);
   const auto* text = reinterpret_cast<const char*>(source.data);
   programs_.reserve(programs_.size() + 1);
   std::unique_ptr<Program> fresh(new Program);
-  fresh->file = row.file;
+  fresh->file = variant.file;
   fresh->defines = defines;
   fresh->options = options;
   if (device_.keeps_programs) {
@@ -144,7 +144,7 @@ void Context::fail_build(Program& program, cl_int code) {
   driver().clReleaseProgram(program.program);
   program.program = nullptr;
   if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
-  // The row's refusal has looked at the device before: that it doesn't build is a defect, of the kernel
+  // The variant's refusal has looked at the device before: that it doesn't build is a defect, of the kernel
   // or of the driver's compiler, and must not pass for a rung that refuses.
   kit::fail(TRINE_BACKEND_ERROR, "opencl:%d: %s.cl doesn't build (%s): %s", device_.index,
             program.file, error_name(code), log);

@@ -1,7 +1,7 @@
 // Queues: in order, one cl_command_queue each, with kernels of their own.
 #include <cstring>
 
-#include "backends/gpu/instance.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
@@ -71,7 +71,7 @@ void Queue::forget_marker() {
 void Queue::record_time(const Stamp& stamp) {
   gpu::Plan plan;
   plan.add(0).memory(stamp.memory).i32(stamp.slot);
-  launch(gpu::stamp_row(), plan);
+  launch(gpu::stamp_variant(), plan);
 }
 
 // --- Copies -------------------------------------------------------------------------------------
@@ -112,11 +112,11 @@ void Queue::copy_and_wait(const trine_copy& copy) {
 }
 
 void Queue::copy_rows(const trine_copy& copy) {
-  trine_copy row = copy;
+  trine_copy variant = copy;
   for (uint64_t i = 0; i < copy.height; ++i) {
-    device_.check(copy_line(row), "a copy");
-    row.source_offset += copy.source_pitch;
-    row.target_offset += copy.target_pitch;
+    device_.check(copy_line(variant), "a copy");
+    variant.source_offset += copy.source_pitch;
+    variant.target_offset += copy.target_pitch;
   }
 }
 
@@ -167,22 +167,23 @@ void Queue::fill(void* memory, uint64_t offset, uint64_t bytes, const void* patt
 
 // --- Launches -----------------------------------------------------------------------------------
 
-cl_kernel Queue::kernel_of(const gpu::Row& row, const gpu::Plan& plan, int entry) {
-  const uint64_t instance = gpu::instance_number(row, plan.macro);
+cl_kernel Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry) {
+  const uint64_t specialization = gpu::specialization_number(variant, plan.macro);
   for (const Kernel& k : kernels_) {
-    if (k.row == &row && k.instance == instance && k.entry == entry) return k.kernel;
+    if (k.variant == &variant && k.specialization == specialization && k.entry == entry)
+      return k.kernel;
   }
-  Program& program = context.program(row, plan.macro);
+  Program& program = context.program(variant, plan.macro);
   kernels_.reserve(kernels_.size() + 1);
   cl_int code = CL_SUCCESS;
-  cl_kernel kernel = driver().clCreateKernel(program.program,
-                                             row.kernels()[static_cast<std::size_t>(entry)], &code);
+  cl_kernel kernel = driver().clCreateKernel(
+      program.program, variant.kernels()[static_cast<std::size_t>(entry)], &code);
   device_.check(code, "clCreateKernel");
-  kernels_.push_back({&row, instance, entry, kernel});
+  kernels_.push_back({&variant, specialization, entry, kernel});
   return kernel;
 }
 
-void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
+void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
   // What can fail without the device comes first, so that a plan starts whole or not at all.
   const int count = plan.launch_count;
   cl_kernel kernels[gpu::kMaxLaunches];
@@ -192,7 +193,7 @@ void Queue::launch(const gpu::Row& row, const gpu::Plan& plan) {
       const gpu::Argument& argument = launch.arguments[a];
       if (argument.kind == gpu::Argument::kMemory) check_context(argument.memory);
     }
-    kernels[l] = kernel_of(row, plan, launch.entry);
+    kernels[l] = kernel_of(variant, plan, launch.entry);
   }
   has_new_work_ = true;
   for (int l = 0; l < count; ++l) {

@@ -1,4 +1,4 @@
-// CUDA architectures as CMake lists them ("80,90a-real"): which of them a row is compiled for.
+// CUDA architectures as CMake lists them ("80,90a-real"): which of them a variant is compiled for.
 // "80" is code and PTX, "90a-real" code alone, "80-virtual" PTX alone. What needs 90a runs on 90a
 // alone; PTX of 80 runs on all that came after.
 #pragma once
@@ -33,7 +33,7 @@ inline Architecture parse_architecture(std::string_view word) {
   return one;
 }
 
-/// Calls visit(architecture, word) for those of `list` that a row with this lowest architecture
+/// Calls visit(architecture, word) for those of `list` that a variant with this lowest architecture
 /// (nullptr: any) is compiled for; word is without "-real" and "-virtual".
 template <class Visit>
 void visit_architectures(std::string_view list, const char* lowest, Visit&& visit) {

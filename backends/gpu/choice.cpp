@@ -2,16 +2,16 @@
 // others that take the call.
 #include <algorithm>
 
-#include "backends/gpu/row.hpp"
+#include "backends/gpu/variant.hpp"
 
 namespace trine::gpu {
 namespace {
 
-std::span<const Row> rows_of(uint32_t operation) {
+std::span<const Variant> variants_of(uint32_t operation) {
   switch (operation) {
-    case TRINE_REDUCE: return reduce_rows();
-    case TRINE_TRANSPOSE: return transpose_rows();
-    case TRINE_GEMM: return gemm_rows();
+    case TRINE_REDUCE: return reduce_variants();
+    case TRINE_TRANSPOSE: return transpose_variants();
+    case TRINE_GEMM: return gemm_variants();
     default: return {};
   }
 }
@@ -29,32 +29,34 @@ Preferred preferred(const Target& target, const trine_call& call) {
 
 }  // namespace
 
-bool takes(const Row& row, const Request& request) {
-  return (row.backends & request.target.backend) != 0 && !(row.refuses && row.refuses(request)) &&
-         request.target.runs(row);
+bool takes(const Variant& variant, const Request& request) {
+  return (variant.backends & request.target.backend) != 0 &&
+         !(variant.refuses && variant.refuses(request)) && request.target.runs(variant);
 }
 
-const Row* choose_row(const Target& target, const trine_call& call, trine_selection& selection) {
+const Variant* choose_variant(const Target& target, const trine_call& call,
+                              trine_selection& selection) {
   const Preferred wishes = preferred(target, call);
   for (size_t i = 0; i < wishes.count; ++i) {
     std::ranges::fill(selection.values, 0);
     selection.values[0] = wishes.all[i].value;
     selection.why = wishes.all[i].why;
-    if (takes(*wishes.all[i].row, {target, selection, call, nullptr})) return wishes.all[i].row;
+    if (takes(*wishes.all[i].variant, {target, selection, call, nullptr}))
+      return wishes.all[i].variant;
   }
-  const std::span<const Row> rows = rows_of(call.operation);
-  for (size_t r = rows.size(); r-- > 0;) {
-    const Row& row = rows[r];
-    if (row.numerics != TRINE_REPRODUCIBLE) continue;
+  const std::span<const Variant> variants = variants_of(call.operation);
+  for (size_t r = variants.size(); r-- > 0;) {
+    const Variant& variant = variants[r];
+    if (variant.numerics != TRINE_REPRODUCIBLE) continue;
     trine_selection other = selection;
-    for (size_t p = 0; p < row.parameters.size(); ++p)
-      other.values[p] = row.parameters[p].default_value;
-    if (!takes(row, {target, other, call, nullptr})) continue;
+    for (size_t p = 0; p < variant.parameters.size(); ++p)
+      other.values[p] = variant.parameters[p].default_value;
+    if (!takes(variant, {target, other, call, nullptr})) continue;
     selection = other;
     selection.why = "the last reproducible rung that takes the call: the default refuses it";
-    return &row;
+    return &variant;
   }
-  return wishes.count > 0 ? wishes.all[wishes.count - 1].row : nullptr;
+  return wishes.count > 0 ? wishes.all[wishes.count - 1].variant : nullptr;
 }
 
 }  // namespace trine::gpu

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "backends/gpu/gemm_problem.hpp"
-#include "backends/gpu/row.hpp"
+#include "backends/gpu/variant.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -52,8 +52,9 @@ constexpr Candidate kCandidates[] = {
     {"register_tile", 0, true, 64, 64, 2, 0.44, 0.25},
 };
 
-const Row* row_named(std::string_view name) {
-  return &*std::ranges::find_if(gemm_rows(), [&](const Row& row) { return row.name == name; });
+const Variant* variant_named(std::string_view name) {
+  return &*std::ranges::find_if(gemm_variants(),
+                                [&](const Variant& variant) { return variant.name == name; });
 }
 
 /// The time of the busiest of `units` multiprocessors, in elements of C at full speed.
@@ -95,11 +96,11 @@ Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
       "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
   constexpr const char* kPlain = "private_tile refuses the call, so a rung that packs nothing";
   Preferred wishes;
-  if (has_wide_vectors(*target.facts)) wishes.add(row_named("private_tile"), 1, kTile);
-  wishes.add(row_named("private_tile"), 0, kTile);
+  if (has_wide_vectors(*target.facts)) wishes.add(variant_named("private_tile"), 1, kTile);
+  wishes.add(variant_named("private_tile"), 0, kTile);
   // On two cores under PoCL 3: 34 GFLOP/s against naive's 1 at 512, and a thin C leaves its tiles empty.
-  if (op.c.rows >= 16 && op.c.cols >= 64) wishes.add(row_named("volkov2008"), 0, kPlain);
-  wishes.add(row_named("naive"), 0, kPlain);
+  if (op.c.rows >= 16 && op.c.cols >= 64) wishes.add(variant_named("volkov2008"), 0, kPlain);
+  wishes.add(variant_named("naive"), 0, kPlain);
   return wishes;
 }
 
@@ -121,9 +122,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   }
   Preferred wishes;
   for (size_t i = 0; i < count; ++i)
-    wishes.add(row_named(by_time[i].second->rung), by_time[i].second->value,
+    wishes.add(variant_named(by_time[i].second->rung), by_time[i].second->value,
                reason(*by_time[i].second, target.facts->compute_units));
-  wishes.add(row_named("naive"), 0, "naive: the device is too small for tiles");
+  wishes.add(variant_named("naive"), 0, "naive: the device is too small for tiles");
   return wishes;
 }
 

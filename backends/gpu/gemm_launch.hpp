@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/gpu/gemm_problem.hpp"
-#include "backends/gpu/row.hpp"
+#include "backends/gpu/variant.hpp"
 
 namespace trine::gpu {
 
@@ -95,8 +95,8 @@ inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
   plan_tiles(request, plan, Problem(request.as<trine_gemm>()), group);
 }
 
-/// The lower end of the ladder: gemm_study_rows.cpp. gemm_rows() puts the upper one behind it.
+/// The lower end of the ladder: gemm_study_variants.cpp. gemm_variants() puts the upper one behind it.
 constexpr size_t kStudyRungs = 6;
-std::span<const Row, kStudyRungs> gemm_study_rows();
+std::span<const Variant, kStudyRungs> gemm_study_variants();
 
 }  // namespace trine::gpu

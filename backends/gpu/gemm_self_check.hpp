@@ -1,5 +1,5 @@
 // The proof that a rung's tensor cores compute the ascending chain of fused multiply-adds: what to
-// multiply on the device, and what bits must come back. Only gemm_rows.cpp includes it.
+// multiply on the device, and what bits must come back. Only gemm_variants.cpp includes it.
 #pragma once
 
 #include <bit>

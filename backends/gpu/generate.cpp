@@ -1,15 +1,15 @@
-// Build-time program: prints the kernel files as the compilers get them, from the rows.
+// Build-time program: prints the kernel files as the compilers get them, from the variants.
 //
 //   trine_gpu_generate cuda   SOURCE OUTPUT "80,90a-real" reduce/naive …
 //   trine_gpu_generate opencl SOURCE OUTPUT ""            reduce/naive …
 //
-// cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per instance, in a namespace of
+// cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per specialization, in a namespace of
 // its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
 // for nvcc; naive.names the entries, one a line.
-// opencl: OUTPUT/reduce/naive.cl holds prelude and file; its instances are made at run time.
+// opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
 // A kernel file or a header is looked for in the language's folder, cuda/reduce/, then among what
 // both languages share, backends/gpu/kernels/reduce/. Quoted includes are pasted, each file once per
-// instance (#pragma once or not). A file whose text is the same as before isn't touched.
+// specialization (#pragma once or not). A file whose text is the same as before isn't touched.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "architecture.hpp"
-#include "instance.hpp"
+#include "specialization.hpp"
 
 namespace fs = std::filesystem;
 using namespace trine::gpu;
@@ -132,7 +132,7 @@ void paste(const Job& job, const fs::path& path, const std::string& operation, P
   }
 }
 
-// --- The instances of a file --------------------------------------------------------------------
+// --- The specializations of a file --------------------------------------------------------------------
 
 struct Instance {
   std::string suffix;
@@ -140,30 +140,32 @@ struct Instance {
   std::vector<std::string> entries;
 };
 
-std::vector<Instance> instances_of(const Job& job, const std::string& file) {
+std::vector<Instance> specializations_of(const Job& job, const std::string& file) {
   std::vector<Instance> all;
-  for (int r = 0; const Row* row = row_at(r); ++r) {
-    if (file != row->file || !(row->backends & job.backend)) continue;
+  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
+    if (file != variant->file || !(variant->backends & job.backend)) continue;
     int macro[kMaxMacros];
-    for (bool more = first_instance(*row, macro); more; more = next_instance(*row, macro)) {
+    for (bool more = first_specialization(*variant, macro); more;
+         more = next_specialization(*variant, macro)) {
       char suffix[kMaxSymbol];
-      if (suffix_of(*row, macro, suffix, sizeof suffix) < 0) {
-        fail(std::string("row ") + row->name + ": its macro values make too long a name");
+      if (suffix_of(*variant, macro, suffix, sizeof suffix) < 0) {
+        fail(std::string("variant ") + variant->name + ": its macro values make too long a name");
       }
       Instance one{suffix, "", "", {}};
-      visit_macros(*row, macro, [&](const std::string& name, const std::string& value, bool word) {
-        one.defines += "#define " + name + " " + value + "\n";
-        one.undefines += "#undef " + name + "\n";
-        if (!word) return;
-        one.defines += "#define " + name + "_" + value + " 1\n";
-        one.undefines += "#undef " + name + "_" + value + "\n";
-      });
-      for (const char* entry : row->kernels()) one.entries.push_back(entry);
+      visit_macros(*variant, macro,
+                   [&](const std::string& name, const std::string& value, bool word) {
+                     one.defines += "#define " + name + " " + value + "\n";
+                     one.undefines += "#undef " + name + "\n";
+                     if (!word) return;
+                     one.defines += "#define " + name + "_" + value + " 1\n";
+                     one.undefines += "#undef " + name + "_" + value + "\n";
+                   });
+      for (const char* entry : variant->kernels()) one.entries.push_back(entry);
       const auto same = std::ranges::find(all, one.suffix, &Instance::suffix);
       if (same == all.end()) {
         all.push_back(one);
       } else if (same->defines != one.defines) {
-        fail(file + ".cu: two rows give different macros the name " + one.suffix);
+        fail(file + ".cu: two variants give different macros the name " + one.suffix);
       } else {
         for (const auto& entry : one.entries) {
           if (std::ranges::find(same->entries, entry) == same->entries.end()) {
@@ -180,8 +182,8 @@ std::vector<Instance> instances_of(const Job& job, const std::string& file) {
 
 std::string gencode_words(const Job& job, const std::string& file) {
   const char* lowest = nullptr;
-  for (int r = 0; const Row* row = row_at(r); ++r) {
-    if (file == row->file && row->architectures) lowest = row->architectures;
+  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
+    if (file == variant->file && variant->architectures) lowest = variant->architectures;
   }
   std::string words;
   visit_architectures(job.architectures, lowest,
@@ -194,7 +196,7 @@ std::string gencode_words(const Job& job, const std::string& file) {
   return words;
 }
 
-// Each instance's entry has a name of its own. (No macro: `#define shared …` would be seen by CUDA's
+// Each specialization's entry has a name of its own. (No macro: `#define shared …` would be seen by CUDA's
 // own __shared__, which is one.)
 void name_entry(std::string& text, const std::string& entry, const std::string& suffix,
                 const std::string& file) {
@@ -208,17 +210,18 @@ void print_cuda(const Job& job, const std::string& file) {
   const std::string operation = file.substr(0, file.find('/'));
   std::string body, names;
   std::set<std::string> system;
-  for (const Instance& one : instances_of(job, file)) {
+  for (const Instance& one : specializations_of(job, file)) {
     Pasted pasted;
     paste(job, kernel, operation, pasted);
     system.merge(pasted.system);
     for (const auto& entry : one.entries) name_entry(pasted.text, entry, one.suffix, file);
-    body += one.defines + "namespace instance" + one.suffix + " {\n" + pasted.text + "}\n" +
+    body += one.defines + "namespace specialization" + one.suffix + " {\n" + pasted.text + "}\n" +
             one.undefines;
     for (const auto& name : pasted.defines) body += "#undef " + name + "\n";
     for (const auto& entry : one.entries) names += entry + one.suffix + "\n";
   }
-  if (body.empty()) fail("cuda has no row of " + file + "; take it off backends/gpu/kernels.cmake");
+  if (body.empty())
+    fail("cuda has no variant of " + file + "; take it off backends/gpu/kernels.cmake");
   std::string text;
   for (const auto& header : system) text += "#include " + header + "\n";
   Pasted prelude;
@@ -232,8 +235,8 @@ void print_cuda(const Job& job, const std::string& file) {
 // --- OpenCL -------------------------------------------------------------------------------------
 
 void print_opencl(const Job& job, const std::string& file) {
-  if (instances_of(job, file).empty()) {
-    fail("opencl has no row of " + file + "; take it off backends/gpu/kernels.cmake");
+  if (specializations_of(job, file).empty()) {
+    fail("opencl has no variant of " + file + "; take it off backends/gpu/kernels.cmake");
   }
   Pasted pasted;
   const std::string operation = file.substr(0, file.find('/'));
@@ -248,12 +251,15 @@ int main(int count, char** words) {
   if (count < 6) fail("cuda|opencl SOURCE OUTPUT ARCHITECTURES FILE…");
   const Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4]};
   const std::vector<std::string> files(words + 5, words + count);
-  for (int r = 0; const Row* row = row_at(r); ++r) {
-    if (!std::string(row->file).ends_with(std::string("/") + row->name)) {
-      fail(std::string("row ") + row->name + " must have a file of its name, not " + row->file);
+  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
+    if (!std::string(variant->file).ends_with(std::string("/") + variant->name)) {
+      fail(std::string("variant ") + variant->name + " must have a file of its name, not " +
+           variant->file);
     }
-    if ((row->backends & job.backend) && std::ranges::find(files, row->file) == files.end()) {
-      fail(std::string("row ") + row->name + " wants " + job.kernel(row->file).string() +
+    if ((variant->backends & job.backend) &&
+        std::ranges::find(files, variant->file) == files.end()) {
+      fail(std::string("variant ") + variant->name + " wants " +
+           job.kernel(variant->file).string() +
            ": write it and add a line to backends/gpu/kernels.cmake");
     }
   }

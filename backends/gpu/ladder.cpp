@@ -1,10 +1,10 @@
-// A backend's ladders: rows shown as rungs, questions about them answered, calls launched.
+// A backend's ladders: variants shown as rungs, questions about them answered, calls launched.
 #include "backends/gpu/ladder.hpp"
 
 #include <cstdio>
 
 #include "backends/gpu/objects.hpp"
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -14,42 +14,43 @@ constexpr uint32_t kOperations = 3;
 struct Ladders {
   Ladder of[kOperations];
   explicit Ladders(Backends backend) {
-    for (const auto rows : {reduce_rows(), transpose_rows(), gemm_rows()}) {
-      for (const Row& row : rows) {
-        if (row.backends & backend) add(of[row.operation - 1], row);
+    for (const auto variants : {reduce_variants(), transpose_variants(), gemm_variants()}) {
+      for (const Variant& variant : variants) {
+        if (variant.backends & backend) add(of[variant.operation - 1], variant);
       }
     }
   }
-  static void add(Ladder& ladder, const Row& row) {
+  static void add(Ladder& ladder, const Variant& variant) {
     if (ladder.count == kMaxRungs) return;
     trine_rung rung{};
     rung.size = sizeof rung;
-    rung.numerics = row.numerics;
-    rung.name = row.name;
-    rung.summary = row.summary;
-    rung.requirement = row.requirement;
-    rung.parameters = row.parameters.data();
-    rung.parameter_count = static_cast<int32_t>(row.parameters.size());
+    rung.numerics = variant.numerics;
+    rung.name = variant.name;
+    rung.summary = variant.summary;
+    rung.requirement = variant.requirement;
+    rung.parameters = variant.parameters.data();
+    rung.parameter_count = static_cast<int32_t>(variant.parameters.size());
     rung.parameter_stride = sizeof(trine_parameter);
     ladder.rungs[ladder.count] = rung;
-    ladder.rows[ladder.count++] = &row;
+    ladder.variants[ladder.count++] = &variant;
   }
 };
 
-const Row& row_of(trine_device& device, const trine_selection& selection, const trine_call& call) {
+const Variant& row_of(trine_device& device, const trine_selection& selection,
+                      const trine_call& call) {
   const Ladder* ladder = ladder_of(device.target.backend, call.operation);
   if (!ladder) kit::fail(TRINE_INVALID_ARGUMENT, "no operation %u", call.operation);
   if (selection.rung < 0 || selection.rung >= ladder->count) {
     kit::fail(TRINE_NOT_FOUND, "no rung %d; the ladder has %d", selection.rung, ladder->count);
   }
-  const Row& row = *ladder->rows[selection.rung];
-  for (size_t p = 0; p < row.parameters.size(); ++p) {
-    if (selection.values[p] < 0 || selection.values[p] >= row.parameters[p].value_count) {
-      kit::fail(TRINE_NOT_FOUND, "rung %s: parameter %s has no value %d", row.name,
-                row.parameters[p].name, selection.values[p]);
+  const Variant& variant = *ladder->variants[selection.rung];
+  for (size_t p = 0; p < variant.parameters.size(); ++p) {
+    if (selection.values[p] < 0 || selection.values[p] >= variant.parameters[p].value_count) {
+      kit::fail(TRINE_NOT_FOUND, "rung %s: parameter %s has no value %d", variant.name,
+                variant.parameters[p].name, selection.values[p]);
     }
   }
-  return row;
+  return variant;
 }
 
 /// The call with a descriptor of the size that we know; the storage is used where the caller's differs.
@@ -83,22 +84,22 @@ struct Known {
   }
 };
 
-/// Reasons that hold for every rung, and then the row's own.
-const char* reason_against(trine_device& device, const Row& row, const Request& request,
+/// Reasons that hold for every rung, and then the variant's own.
+const char* reason_against(trine_device& device, const Variant& variant, const Request& request,
                            const Known& known) {
-  if (const char* reason = device.lacks(row)) return reason;
+  if (const char* reason = device.lacks(variant)) return reason;
   if (known.computes_in(TRINE_F64) && !device.target.has(TRINE_CAN_F64)) {
     return "the device has no double precision";
   }
-  if (row.numerics == TRINE_REPRODUCIBLE &&
+  if (variant.numerics == TRINE_REPRODUCIBLE &&
       (known.computes_in(TRINE_F32) || known.computes_in(TRINE_F64)) &&
       !device.target.has(TRINE_CAN_REPRODUCE)) {
     return "the device's arithmetic failed the probe, so its bits would differ";
   }
-  if (row.refuses) {
-    if (const char* reason = row.refuses(request)) return reason;
+  if (variant.refuses) {
+    if (const char* reason = variant.refuses(request)) return reason;
   }
-  const Checked checked = check_itself(device, row);
+  const Checked checked = check_itself(device, variant);
   // Whoever names a rung that doesn't build hears of a defect, not of a refusal.
   if (checked.verdict == Checked::kBroken) kit::fail(TRINE_BACKEND_ERROR, "%s", checked.why);
   return checked.why;
@@ -107,10 +108,11 @@ const char* reason_against(trine_device& device, const Row& row, const Request& 
 /// Of the rungs that would take the call, one whose self-check has failed here: what is wrong with it.
 const char* left_out(const trine_device& device, const Ladder& ladder, const trine_call& call) {
   for (int r = 0; r < ladder.count; ++r) {
-    const Row& row = *ladder.rows[r];
-    const char* why = known_check(device, row).why;
+    const Variant& variant = *ladder.variants[r];
+    const char* why = known_check(device, variant).why;
     const trine_selection first{};
-    if (why && !(row.refuses && row.refuses({device.target, first, call, nullptr}))) return why;
+    if (why && !(variant.refuses && variant.refuses({device.target, first, call, nullptr})))
+      return why;
   }
   return nullptr;
 }
@@ -126,26 +128,26 @@ const Ladder* ladder_of(Backends backend, uint32_t operation) {
 trine_status refuses(trine_device& device, const trine_selection& selection, const trine_call& call,
                      char* reason, size_t reason_bytes) {
   const Known known(call);
-  const Row& row = row_of(device, selection, call);
+  const Variant& variant = row_of(device, selection, call);
   const Request request{device.target, selection, known.call, nullptr};
-  const char* against = reason_against(device, row, request, known);
+  const char* against = reason_against(device, variant, request, known);
   if (reason && reason_bytes) std::snprintf(reason, reason_bytes, "%s", against ? against : "");
   if (!against) return TRINE_OK;
-  return kit::report(TRINE_UNSUPPORTED, "rung %s: %s", row.name, against);
+  return kit::report(TRINE_UNSUPPORTED, "rung %s: %s", variant.name, against);
 }
 
 void choose(trine_device& device, const trine_call& call, trine_selection& selection) {
   const Known known(call);
-  const Row* row = choose_row(device.target, known.call, selection);
+  const Variant* variant = choose_variant(device.target, known.call, selection);
   const Ladder* ladder = ladder_of(device.target.backend, call.operation);
   selection.rung = -1;
   for (int r = 0; r < ladder->count; ++r) {
-    if (ladder->rows[r] == row) selection.rung = r;
+    if (ladder->variants[r] == variant) selection.rung = r;
   }
   if (selection.rung < 0) kit::fail(TRINE_UNSUPPORTED, "no rung of this device takes the call");
   const Request request{device.target, selection, known.call, nullptr};
-  if (const char* against = reason_against(device, *row, request, known)) {
-    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row->name, against);
+  if (const char* against = reason_against(device, *variant, request, known)) {
+    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", variant->name, against);
   }
   if (const char* why = left_out(device, *ladder, known.call)) selection.why = why;
 }
@@ -153,22 +155,23 @@ void choose(trine_device& device, const trine_call& call, trine_selection& selec
 uint64_t workspace_bytes(trine_device& device, const trine_selection& selection,
                          const trine_call& call) {
   const Known known(call);
-  const Row& row = row_of(device, selection, call);
-  return row.workspace_bytes ? row.workspace_bytes({device.target, selection, known.call, nullptr})
-                             : 0;
+  const Variant& variant = row_of(device, selection, call);
+  return variant.workspace_bytes
+             ? variant.workspace_bytes({device.target, selection, known.call, nullptr})
+             : 0;
 }
 
 void launch(trine_queue& queue, const trine_selection& selection, const trine_call& call,
             const trine_workspace* workspace) {
   trine_device& device = queue.device;
   const Known known(call);
-  const Row& row = row_of(device, selection, call);
-  if (const char* reason = device.lacks(row)) {
-    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", row.name, reason);
+  const Variant& variant = row_of(device, selection, call);
+  if (const char* reason = device.lacks(variant)) {
+    kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", variant.name, reason);
   }
   Plan plan;
-  row.plan({device.target, selection, known.call, workspace}, plan);
-  queue.launch(row, plan);
+  variant.plan({device.target, selection, known.call, workspace}, plan);
+  queue.launch(variant, plan);
 }
 
 }  // namespace trine::gpu

@@ -1,4 +1,4 @@
-// The ladders of one GPU backend: its share of the rows as the contract's rungs, and what the
+// The ladders of one GPU backend: its share of the variants as the contract's rungs, and what the
 // contract asks of a rung.
 #pragma once
 
@@ -8,10 +8,10 @@ namespace trine::gpu {
 
 constexpr int kMaxRungs = 64;  // an operation and backend
 
-/// Rows of `operation` that `backend` has, in the rows' order; rungs as the contract wants them.
+/// Variants of `operation` that `backend` has, in the variants' order; rungs as the contract wants them.
 struct Ladder {
   int count = 0;
-  const Row* rows[kMaxRungs];
+  const Variant* variants[kMaxRungs];
   trine_rung rungs[kMaxRungs];
 };
 const Ladder* ladder_of(Backends backend, uint32_t operation);

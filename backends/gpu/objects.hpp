@@ -1,12 +1,12 @@
 // What stands behind the contract's opaque handles on a GPU backend: four classes whose functions
-// the cuda and the opencl folder implement over their drivers. They throw kit::Failure; border.cpp
+// the cuda and the opencl folder implement over their drivers. They throw kit::Failure; abi_table.cpp
 // turns that into statuses, checks arguments and keeps lost devices from being used.
 #pragma once
 
 #include <atomic>
 #include <utility>
 
-#include "backends/gpu/row.hpp"
+#include "backends/gpu/variant.hpp"
 #include "backends/kit/error.hpp"
 #include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
@@ -27,8 +27,8 @@ struct trine_device : trine::kit::Allocated {
   virtual trine_buffer* allocate(uint64_t bytes, uint32_t kind) = 0;
   virtual trine_buffer* adopt(void* native, uint64_t bytes) = 0;
   virtual trine_buffer* wrap(void* host, uint64_t bytes) = 0;
-  /// A reason in words why this build has no code of `row` for this device, or nullptr.
-  virtual const char* lacks(const trine::gpu::Row& row) = 0;
+  /// A reason in words why this build has no code of `variant` for this device, or nullptr.
+  virtual const char* lacks(const trine::gpu::Variant& variant) = 0;
 
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
   const char* lost_reason() const { return lost_reason_; }
@@ -56,13 +56,13 @@ struct trine_queue : trine::kit::Allocated {
   virtual bool idle() = 0;
   virtual void wait_for(trine_event& event) = 0;
   virtual void copy(const trine_copy& copy) = 0;
-  /// The same for one row between the device and ordinary host memory, behind all work before it.
+  /// The same for one variant between the device and ordinary host memory, behind all work before it.
   /// When it returns or throws, nothing reaches for that memory any more. A copy() and a wait()
   /// don't promise that: where the wait fails, the copy may still be on its way.
   virtual void copy_and_wait(const trine_copy& copy) = 0;
   virtual void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
                     uint32_t pattern_bytes) = 0;
-  virtual void launch(const trine::gpu::Row& row, const trine::gpu::Plan& plan) = 0;
+  virtual void launch(const trine::gpu::Variant& variant, const trine::gpu::Plan& plan) = 0;
   /// Device memory that kernels on this queue can use.
   virtual trine_buffer* allocate(uint64_t bytes) {
     return device.allocate(bytes, TRINE_MEMORY_DEVICE);
@@ -95,7 +95,7 @@ struct trine_buffer : trine::kit::Allocated {
 
 namespace trine::gpu {
 
-/// A backend as border.cpp sees it.
+/// A backend as abi_table.cpp sees it.
 struct Driver {
   Backends id;
   const char* name;
@@ -140,9 +140,9 @@ bool is_forked();
 // --- Checks of a device's arithmetic that run on the device itself (self_check.cpp) ---
 
 /// Runs the check's launches on a queue of its own and returns what `passes` says of the output.
-bool run_check(trine_device& device, const Row& row, const SelfCheck& check);
+bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check);
 
-/// The row's self-check on this device, run once a device and process, at the first question.
+/// The variant's self-check on this device, run once a device and process, at the first question.
 /// `why` says in words that stay what went wrong, nullptr where nothing did.
 struct Checked {
   enum Verdict : uint8_t {
@@ -153,12 +153,12 @@ struct Checked {
   } verdict;  ///< kBroken: it couldn't run
   const char* why;
 };
-Checked check_itself(trine_device& device, const Row& row);
+Checked check_itself(trine_device& device, const Variant& variant);
 /// The same without running it: kUnknown where nobody has asked yet.
-Checked known_check(const trine_device& device, const Row& row);
+Checked known_check(const trine_device& device, const Variant& variant);
 
-/// Has the build code of `row` for this device, and does its self-check pass? (Target::runs)
-bool runs_here(trine_device& device, const Row& row);
+/// Has the build code of `variant` for this device, and does its self-check pass? (Target::runs)
+bool runs_here(trine_device& device, const Variant& variant);
 
 /// Fills facts.capabilities' REPRODUCE (and takes F64 away where f64 doesn't hold) and facts.probe.
 /// Runs once a device and process.

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "row.hpp"
+#include "variant.hpp"
 
 namespace trine::gpu {
 
@@ -77,7 +77,7 @@ inline bool finishes_at_once(const Target& target) {
 
 constexpr int kSumRungs = 9;
 
-/// The foot of the ladder: reduce_sum_rows.cpp.
-std::span<const Row, kSumRungs> reduce_sum_rows();
+/// The foot of the ladder: reduce_sum_variants.cpp.
+std::span<const Variant, kSumRungs> reduce_sum_variants();
 
 }  // namespace trine::gpu

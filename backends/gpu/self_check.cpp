@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "backends/gpu/instance.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "backends/kit/bits.hpp"
 
 namespace trine::gpu {
@@ -19,7 +19,7 @@ constexpr int kMaxRows = 256;
 
 std::mutex check_mutex;  // one check at a time, and none twice
 std::atomic<Checked::Verdict> verdicts[kMaxDevices][kMaxRows];
-char why_not[kMaxDevices][300];  // of the one row with a self-check that a device has
+char why_not[kMaxDevices][300];  // of the one variant with a self-check that a device has
 struct Probed {
   bool known = false;
   bool f32, f64;
@@ -27,7 +27,8 @@ struct Probed {
 } probed[kMaxDevices];
 
 // Runs the launches of `check` and brings the output to `output`.
-void run_launches(trine_device& device, const Row& row, const SelfCheck& check, void* output) {
+void run_launches(trine_device& device, const Variant& variant, const SelfCheck& check,
+                  void* output) {
   kit::Vector<unsigned char> input(check.input_bytes);
   check.fill(input.data());
   std::unique_ptr<trine_queue> queue(device.create_queue());
@@ -62,13 +63,13 @@ void run_launches(trine_device& device, const Row& row, const SelfCheck& check, 
   const unsigned char poison = 0xa5;
   queue->copy_and_wait(there);
   queue->fill(out->facts.native, 0, check.output_bytes, &poison, 1);
-  queue->launch(row, plan);
+  queue->launch(variant, plan);
   queue->copy_and_wait(back);
 }
 
-int index_of(const Row& wanted) {
-  for (int r = 0; const Row* row = row_at(r); ++r) {
-    if (row == &wanted) return r;
+int index_of(const Variant& wanted) {
+  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
+    if (variant == &wanted) return r;
   }
   return kMaxRows;
 }
@@ -148,9 +149,9 @@ int describe(char* text, size_t bytes, const char* name, const Wrong& wrong) {
 }
 
 void run_probe(trine_device& device, Probed& result) {
-  const Row& row = probe_row();
+  const Variant& variant = probe_variant();
   kit::Vector<float> answers(kOutputBytes / sizeof(float)), triples(kInputBytes / sizeof(float));
-  run_launches(device, row, kProbe, answers.data());
+  run_launches(device, variant, kProbe, answers.data());
   fill_probe(triples.data());
   const Wrong f32 = compare(triples.data(), answers.data());
   const int written = describe(result.words, sizeof result.words, "f32", f32);
@@ -180,42 +181,43 @@ struct DefaultArithmetic {
 
 }  // namespace
 
-bool run_check(trine_device& device, const Row& row, const SelfCheck& check) {
+bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check) {
   kit::Vector<unsigned char> output(check.output_bytes), input(check.input_bytes);
   const DefaultArithmetic defaults;
-  run_launches(device, row, check, output.data());
+  run_launches(device, variant, check, output.data());
   check.fill(input.data());
   return check.passes(input.data(), output.data());
 }
 
-Checked known_check(const trine_device& device, const Row& row) {
-  if (!row.self_check) return {Checked::kPassed, nullptr};
-  const int index = index_of(row);
-  if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "row %s is in no ladder", row.name);
+Checked known_check(const trine_device& device, const Variant& variant) {
+  if (!variant.self_check) return {Checked::kPassed, nullptr};
+  const int index = index_of(variant);
+  if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "variant %s is in no ladder", variant.name);
   const auto verdict = verdicts[device.index][index].load(std::memory_order_acquire);
   return {verdict, verdict > Checked::kPassed ? why_not[device.index] : nullptr};
 }
 
-Checked check_itself(trine_device& device, const Row& row) {
-  if (const Checked known = known_check(device, row); known.verdict) return known;
+Checked check_itself(trine_device& device, const Variant& variant) {
+  if (const Checked known = known_check(device, variant); known.verdict) return known;
   std::lock_guard lock(check_mutex);
-  if (const Checked known = known_check(device, row); known.verdict) return known;
+  if (const Checked known = known_check(device, variant); known.verdict) return known;
   char(&why)[sizeof why_not[0]] = why_not[device.index];
   Checked::Verdict verdict = Checked::kWrong;
   try {
-    if (run_check(device, row, *row.self_check)) verdict = Checked::kPassed;
+    if (run_check(device, variant, *variant.self_check)) verdict = Checked::kPassed;
     std::snprintf(why, sizeof why,
                   "%s's self-check failed: this device's arithmetic isn't what it relies on",
-                  row.name);
+                  variant.name);
   } catch (const kit::Failure& failure) {
     // A kernel that this device or its compiler can't take; other failures may go away.
     if (failure.status != TRINE_UNSUPPORTED && failure.status != TRINE_BACKEND_ERROR) throw;
     verdict = Checked::kBroken;
-    std::snprintf(why, sizeof why, "%s's self-check can't run here: %s", row.name, failure.what());
+    std::snprintf(why, sizeof why, "%s's self-check can't run here: %s", variant.name,
+                  failure.what());
     std::replace(why, why + std::strlen(why), '\n', ' ');
   }
-  verdicts[device.index][index_of(row)].store(verdict, std::memory_order_release);
-  return known_check(device, row);
+  verdicts[device.index][index_of(variant)].store(verdict, std::memory_order_release);
+  return known_check(device, variant);
 }
 
 void probe_arithmetic(trine_device& device) {
@@ -231,8 +233,8 @@ void probe_arithmetic(trine_device& device) {
   if (result.f32 && (result.f64 || !has_f64)) device.facts.capabilities |= TRINE_CAN_REPRODUCE;
 }
 
-bool runs_here(trine_device& device, const Row& row) {
-  return !device.lacks(row) && check_itself(device, row).verdict == Checked::kPassed;
+bool runs_here(trine_device& device, const Variant& variant) {
+  return !device.lacks(variant) && check_itself(device, variant).verdict == Checked::kPassed;
 }
 
 void forget_checks() {

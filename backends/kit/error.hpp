@@ -1,5 +1,5 @@
 // Failures inside a backend or a rung pack: the calling thread's sentence for last_error(), an
-// exception to carry it up, and the guard that turns every exception into a status at the border.
+// exception to carry it up, and the guard that turns every exception into a status at the ABI.
 //
 //   static trine_status queue_wait(trine_queue* queue) {
 //     return kit::guard([&] { …; if (bad) kit::fail(TRINE_BACKEND_ERROR, "cuda:%d: %s", …); });

@@ -152,8 +152,8 @@ DeviceOperation planned(const Problem& p) {
   return device_operation(p, std::vector<Place>(operand_bytes(p).size()));
 }
 
-std::string tuned_call(const Problem& p) {
-  return std::visit([](const auto& op) { return trine::tuned_call(op); }, planned(p));
+std::string tuning_key(const Problem& p) {
+  return std::visit([](const auto& op) { return trine::tuning_key(op); }, planned(p));
 }
 
 Choice choice_of(const Device& device, const Problem& problem, const std::string& rung) {

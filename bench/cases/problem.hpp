@@ -38,7 +38,7 @@ DeviceOperation planned(const Problem& problem);
 /// What would run, by the device's own choice or by the rung named; throws Error where it takes no such call.
 Choice choice_of(const Device& device, const Problem& problem, const std::string& rung = {});
 /// What it is in the tuning table's words.
-std::string tuned_call(const Problem& problem);
+std::string tuning_key(const Problem& problem);
 /// Enqueues it by the rung named, or by the device's own choice.
 Choice launch(Queue& queue, const DeviceOperation& operation, const std::string& rung);
 

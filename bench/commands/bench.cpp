@@ -20,8 +20,8 @@
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
-#include "bench/timing/scrutiny.hpp"
 #include "bench/timing/side_by_side.hpp"
+#include "bench/timing/timing_validation.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
@@ -52,7 +52,7 @@ struct Work {
     std::string wrong = launches.failure();
     if (!whole) return wrong;
     const double seconds = launches.samples().median();
-    if (wrong.empty()) wrong = launches.scrutinize(seconds, seconds);
+    if (wrong.empty()) wrong = launches.validate_timing(seconds, seconds);
     if (!wrong.empty()) return wrong;
     Result result;
     result.problem = problem;

@@ -9,8 +9,8 @@
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/npy.hpp"
-#include "bench/gate/shift.hpp"
-#include "bench/gate/turns.hpp"
+#include "bench/gate/interleaved.hpp"
+#include "bench/gate/rank_tests.hpp"
 #include "bench/timing/expectation.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/timing/observation.hpp"
@@ -31,7 +31,7 @@ struct Options {
   std::vector<std::string> rungs, inputs;
   bool peers = false;
   int rounds = 1;
-  Company company;
+  RunGroup group;
 };
 
 std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
@@ -103,24 +103,23 @@ bool is_named(const Options& o, const std::string& rung) {
 }
 
 /// Those of `o` with what each does in its turns.
-Company company_of(const Options& o, const std::vector<Runner>& runners,
-                   const std::vector<Problem>& all) {
-  Company company = o.company;
-  company.work =
+RunGroup group_of(const Options& o, const std::vector<Runner>& runners,
+                  const std::vector<Problem>& all) {
+  RunGroup group = o.group;
+  group.work =
       fmt::format("{} rounds of {} s, seed {}\n", o.rounds, o.measuring.budget, o.measuring.seed);
-  company.steps = 0;
+  group.steps = 0;
   for (const Problem& problem : all)
     for (const Runner& runner : runners)
       for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
-        company.work +=
-            fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
-        ++company.steps;
+        group.work += fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
+        ++group.steps;
       }
-  return company;
+  return group;
 }
 
-void print_left(const Turns& turns, int rounds) {
-  for (const Turns::Left& run : turns.left())
+void print_left(const InterleavedRuns& turns, int rounds) {
+  for (const InterleavedRuns::Left& run : turns.left())
     say("The run at place {} left after {} of {} rounds: what came after was measured without it.",
         run.place, static_cast<long long>(run.rounds), rounds);
 }
@@ -128,7 +127,7 @@ void print_left(const Turns& turns, int rounds) {
 /// Every rung on every device, on the same data; each a turn of its own.
 std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, const Problem& problem,
                             Expectation& expectation, Control& control,
-                            std::optional<Turns>& turns) {
+                            std::optional<InterleavedRuns>& turns) {
   std::vector<Result> results;
   for (Runner& runner : runners)
     for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
@@ -172,10 +171,10 @@ int compare(const Options& o) {
   std::vector<Measured> measured(all.size());
   Report report;
   bool refused = false;  // some problem everywhere
-  std::optional<Turns> turns;
-  if (!o.company.path.empty()) {
-    control.show("waiting for the others that take turns by " + o.company.path);
-    turns.emplace(company_of(o, runners, all), control);
+  std::optional<InterleavedRuns> turns;
+  if (!o.group.path.empty()) {
+    control.show("waiting for the other runs interleaved by " + o.group.path);
+    turns.emplace(group_of(o, runners, all), control);
   }
   const auto conclude = [&](Measured& of) {
     std::vector<Result> results = combined(std::exchange(of.rounds, {}));
@@ -225,18 +224,18 @@ Command add_compare(CLI::App& app) {
   CLI::Option* rounds =
       app.add_option(
              "--rounds", o->rounds,
-             "measure all of it so often, in fresh memory, for `trine gate`: 15, in turns 30")
+             "measure all of it so often, in fresh memory, for `trine gate`: 15, interleaved 30")
           ->check(CLI::Range(1, kMostRounds));
-  CLI::Option* turns =
-      app.add_option("--turns", o->company.path,
-                     "take turns, case by case, with another run of the same words that names this "
+  CLI::Option* interleave =
+      app.add_option("--interleave", o->group.path,
+                     "interleave the cases with another run of the same words that names this "
                      "file: what the machine does meanwhile then happens to both, and `trine gate` "
                      "compares them in pairs")
           ->type_name("FILE")
           ->needs(rounds);
-  app.add_option("--takers", o->company.of, "how many runs take turns")
-      ->check(CLI::Range(2, Turns::kMost))
-      ->needs(turns);
+  app.add_option("--processes", o->group.of, "how many runs are interleaved")
+      ->check(CLI::Range(2, InterleavedRuns::kMost))
+      ->needs(interleave);
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
   return [o] { return compare(*o); };

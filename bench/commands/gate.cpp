@@ -8,7 +8,7 @@
 #include <set>
 #include <trine/trine.hpp>
 
-#include "bench/gate/verdict.hpp"
+#include "bench/gate/regression.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
@@ -198,7 +198,7 @@ Command add_gate(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("baseline", o->base,
                  "a file of `trine compare --rounds 15 --json FILE` with the old build; "
-                 "on shared machines, interleave it with the new build: --rounds 30 --turns")
+                 "on shared machines, interleave it with the new build: --rounds 30 --interleave")
       ->required();
   app.add_option("new", o->next, "the same of the new build")->required();
   app.add_option("--threshold", o->threshold, "a change up to this counts as none");

@@ -52,7 +52,7 @@ void print_climb(const Runner& runner, const Problem& problem,
   std::fflush(stdout);
 }
 
-bool has_tables(const SourceDocument& document, const std::vector<Operation>& operations) {
+bool has_tables(const Publication& document, const std::vector<Operation>& operations) {
   return std::any_of(document.tables.begin(), document.tables.end(),
                      [&](const Table& table) { return is_one_of(table, operations); });
 }
@@ -60,7 +60,7 @@ bool has_tables(const SourceDocument& document, const std::vector<Operation>& op
 int ladder(const Options& o) {
   if (!o.source.empty()) return show_source(o.source, operations_of(o.cases));
   if (!o.measuring.json.empty()) check_writable(o.measuring.json);
-  const SourceDocument* like = o.like.empty() ? nullptr : find_document(o.like);
+  const Publication* like = o.like.empty() ? nullptr : find_document(o.like);
   if (!o.like.empty() && !like)
     throw Refusal(fmt::format("--like takes 000, 001, 002, 003 or 004, not '{}'", o.like));
   Cases cases = o.cases;

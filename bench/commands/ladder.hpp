@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/published/documents.hpp"
+#include "bench/published/tables.hpp"
 #include "bench/timing/ladder_run.hpp"
 
 namespace trine::bench {
@@ -23,7 +23,7 @@ void climb(LadderRun& run, Runner& runner, const Problem& problem,
 
 /// Measures and prints a document's tables of these operations on one device, published figures beside
 /// today's.
-void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+void reproduce(LadderRun& run, const Device& device, const Publication& document,
                const std::vector<Operation>& operations);
 
 /// Measures and prints how the pattern of access decides the bandwidth: strides and offsets, padding of

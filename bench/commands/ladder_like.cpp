@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "bench/published/readings.hpp"
+#include "bench/published/results.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "ladder.hpp"
@@ -24,19 +24,19 @@ std::string figure_text(double value) {
 }
 
 bool is_whole(const Table& table) {
-  return std::find(table.figures.begin(), table.figures.end(), Figure::whole_milliseconds) !=
+  return std::find(table.figures.begin(), table.figures.end(), Figure::end_to_end_milliseconds) !=
          table.figures.end();
 }
 
-/// A line each, two columns a figure: what was published, and today's. `measured`: where the readings are the lines of
+/// A line each, two columns a figure: what was published, and today's. `measured`: where the results are the lines of
 /// a table, whose share of the roof is known.
-std::vector<std::vector<std::string>> plain(const Readings& readings,
+std::vector<std::vector<std::string>> plain(const PublishedResults& published_results,
                                             const std::vector<Measured>& measured = {}) {
   std::vector<std::vector<std::string>> rows{{"", "rung"}};
-  for (const std::string& figure : readings.figures)
+  for (const std::string& figure : published_results.figures)
     rows[0].insert(rows[0].end(), {figure + " then", figure + " today"});
   rows[0].insert(rows[0].end(), {"of roof", "verified"});
-  for (const Reading& each : readings.rows) {
+  for (const PublishedResult& each : published_results.rows) {
     const size_t place = rows.size() - 1;
     std::vector<std::string> row{each.label, each.rung};
     for (size_t i = 0; i < each.today.size(); ++i)
@@ -49,11 +49,12 @@ std::vector<std::vector<std::string>> plain(const Readings& readings,
 }
 
 /// A column more.
-void add_speed_ups(std::vector<std::vector<std::string>>& rows, const Readings& readings) {
-  rows[0].push_back("best " + readings.figures[0]);
+void add_speed_ups(std::vector<std::vector<std::string>>& rows,
+                   const PublishedResults& published_results) {
+  rows[0].push_back("best " + published_results.figures[0]);
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
-    const double then = readings.rows[i].published[0];
-    const std::string now = figure_text(readings.rows[i].today[0]);
+    const double then = published_results.rows[i].published[0];
+    const std::string now = figure_text(published_results.rows[i].today[0]);
     rows[i + 1].push_back(std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now));
   }
 }
@@ -117,10 +118,10 @@ void print_remarks(const Table& table, const std::vector<Measured>& measured,
         say("{}: {}: {}", verdict_text(r), each.line->rung, r.failure);
 }
 
-nlohmann::ordered_json to_json(const SourceDocument& document, const Device& device,
-                               const Readings& readings) {
+nlohmann::ordered_json to_json(const Publication& document, const Device& device,
+                               const PublishedResults& published_results) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Reading& each : readings.rows)
+  for (const PublishedResult& each : published_results.rows)
     rows.push_back({{"label", each.label},
                     {"column", each.column},
                     {"rung", each.rung},
@@ -129,10 +130,10 @@ nlohmann::ordered_json to_json(const SourceDocument& document, const Device& dev
                     {"today", each.today}});
   return {{"document", document.number},
           {"name", document.name},
-          {"table", readings.title},
-          {"ours", readings.ours},
+          {"table", published_results.title},
+          {"ours", published_results.ours},
           {"device", device.id()},
-          {"figures", readings.figures},
+          {"figures", published_results.figures},
           {"rows", rows}};
 }
 
@@ -157,7 +158,7 @@ bool has_rung(const Device& device, const Line& line) {
 
 /// The device's rungs that the document doesn't know, at a table's last case: the newer steps of its
 /// ladder, or all of a CPU's, which is the counterpart of the GPU's.
-void climb_own(LadderRun& run, const Device& device, const SourceDocument& document,
+void climb_own(LadderRun& run, const Device& device, const Publication& document,
                const Table& table) {
   const Problem& problem = table.lines.back().problem;
   std::set<std::string> named;  // with their parameters, too: the built-in choice may have others
@@ -189,7 +190,7 @@ std::vector<Measured> measure(LadderRun& run, const Device& device, const Table&
 }
 
 /// Tables of one problem that differ in nothing but their lines' rungs are climbed once.
-bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
+bool is_first_of_its_case(const Publication& document, const Table& table) {
   for (const Table& each : document.tables) {
     if (&each == &table) return true;
     if (to_string(each.lines.back().problem) == to_string(table.lines.back().problem)) return false;
@@ -199,8 +200,8 @@ bool is_first_of_its_case(const SourceDocument& document, const Table& table) {
 
 /// A roofline today, under the roofs that these kernels have: a copy, and fused multiply-adds of the plain
 /// units. A device on which none of the document's kernels is right stands there with its own choice.
-Readings roofline_today(LadderRun& run, const Device& device, const Table& table,
-                        const std::vector<Measured>& measured) {
+PublishedResults roofline_today(LadderRun& run, const Device& device, const Table& table,
+                                const std::vector<Measured>& measured) {
   const std::string& label = table.roofline->label;
   const Line& line = *std::find_if(table.lines.begin(), table.lines.end(),
                                    [&](const Line& each) { return each.label == label; });
@@ -223,9 +224,9 @@ Readings roofline_today(LadderRun& run, const Device& device, const Table& table
 }
 
 /// What the document reads off a table, printed but for the column that the table has of its own.
-std::vector<Readings> read(LadderRun& run, const Device& device, const Table& table,
-                           const std::vector<Measured>& measured) {
-  std::vector<Readings> all;
+std::vector<PublishedResults> read(LadderRun& run, const Device& device, const Table& table,
+                                   const std::vector<Measured>& measured) {
+  std::vector<PublishedResults> all;
   if (table.over_first) all.push_back(speed_ups(table, measured));
   const size_t printed = all.size();
   if (table.curves) all.push_back(peaks(table, measured));
@@ -241,13 +242,13 @@ std::vector<Readings> read(LadderRun& run, const Device& device, const Table& ta
 
 }  // namespace
 
-void reproduce(LadderRun& run, const Device& device, const SourceDocument& document,
+void reproduce(LadderRun& run, const Device& device, const Publication& document,
                const std::vector<Operation>& operations) {
   for (const Table& table : document.tables) {
     if (run.control.stop()) return;
     if (!is_one_of(table, operations)) continue;
     const std::vector<Measured> measured = measure(run, device, table);
-    const Readings lines = lines_of(table, measured);
+    const PublishedResults lines = lines_of(table, measured);
     say("\n{} {}: {}, on {}", document.number, document.name, table.title, device.id());
     if (!table.ours.empty()) say("(ours: {})", table.ours);
     const bool plainly = table.lines[0].column.empty();
@@ -256,8 +257,8 @@ void reproduce(LadderRun& run, const Device& device, const SourceDocument& docum
     if (table.curves) print_break_evens(table, measured);
     print_remarks(table, measured, device);
     run.document.arrays["published"].push_back(to_json(document, device, lines));
-    for (const Readings& readings : read(run, device, table, measured))
-      run.document.arrays["published"].push_back(to_json(document, device, readings));
+    for (const PublishedResults& published_results : read(run, device, table, measured))
+      run.document.arrays["published"].push_back(to_json(document, device, published_results));
     std::fflush(stdout);
     if (is_first_of_its_case(document, table)) climb_own(run, device, document, table);
   }

@@ -60,7 +60,7 @@ std::vector<std::string> candidates(const Options& o, const Device& device,
   const auto add = [&](const std::string& rung) {
     if (!rung.empty() && std::find(all.begin(), all.end(), rung) == all.end()) all.push_back(rung);
   };
-  if (o.best) add(saved_rung(device, tuned_call(problem)));
+  if (o.best) add(saved_rung(device, tuning_key(problem)));
   for (const std::string& named : named_configurations(o, device, problem.operation)) add(named);
   if (!o.rungs.empty()) return all;
   for (const RungInfo& rung : device.rungs(problem.operation))
@@ -215,7 +215,7 @@ void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
   }
   const std::string built_in = "the built-in choice " + trials.front().rung;
   const double seconds = *trials.front().figure(method)->kernel;
-  Tuned row{tuned_call(swept.problem), {}, seconds, seconds, date_text()};
+  Tuned row{tuning_key(swept.problem), {}, seconds, seconds, date_text()};
   const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
   const auto [fastest, saved] = contenders(swept, method, in_table);
   std::string undecided;
@@ -274,7 +274,7 @@ bool Sweep::save(const Device& device, const Tuned& row) {
 void Sweep::drop(const Device& device, Swept& swept, const std::string& saved,
                  std::string_view why) {
   try {
-    forget_tuning(device, tuned_call(swept.problem));
+    forget_tuning(device, tuning_key(swept.problem));
     swept.sentence += fmt::format("; the saved {} is {} and no longer in the table", saved, why);
   } catch (const Error& error) {
     fmt::print(stderr, "trine: {} is {} and still saved: {}\n", saved, why, error.what());
@@ -284,7 +284,7 @@ void Sweep::drop(const Device& device, Swept& swept, const std::string& saved,
 
 /// No call shall be given a rung that is known to be wrong.
 void Sweep::drop_wrong(const Device& device, Swept& swept) {
-  const std::string saved = saved_rung(device, tuned_call(swept.problem));
+  const std::string saved = saved_rung(device, tuning_key(swept.problem));
   for (const Trial& trial : swept.trials)
     if (trial.rung == saved && !failure_of(trial.results).empty())
       drop(device, swept, saved, "WRONG");

@@ -12,7 +12,7 @@
 #include "bench/cases/operations.hpp"
 #include "bench/roofs/device_roofs.hpp"
 #include "bench/timing/side_by_side.hpp"
-#include "bench/transfer/ways.hpp"
+#include "bench/transfer/modes.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -75,42 +75,42 @@ std::vector<Problem> problems(const Options& o) {
   return all;
 }
 
-std::string way_text(const MeasuredWay& m) {
-  if (m.way.cpu_rows != 0)
+std::string mode_text(const MeasuredMode& m) {
+  if (m.mode.cpu_rows != 0)
     return fmt::format("pipelined, cpu {:.2g}%",
-                       100 * double(m.way.cpu_rows) / double(m.result.problem.size.rows));
-  return m.way.memory == "shared" ? "in place" : m.way.memory;
+                       100 * double(m.mode.cpu_rows) / double(m.result.problem.size.rows));
+  return m.mode.memory == "shared" ? "in place" : m.mode.memory;
 }
 
-std::vector<std::string> row_of(const MeasuredWay& m, const MeasuredWay* pageable) {
+std::vector<std::string> row_of(const MeasuredMode& m, const MeasuredMode* pageable) {
   const Result& r = m.result;
-  std::vector<std::string> row{r.device, way_text(m), is_wide() ? r.rung : bare(r.rung)};
+  std::vector<std::string> row{r.device, mode_text(m), is_wide() ? r.rung : bare(r.rung)};
   if (r.skipped) {
     row.resize(12, "-");
     row.back() = "refused";
     return row;
   }
   std::optional<double> sync;  // where phases overlap, they don't add up to the whole
-  if (m.way.memory != "pipelined")
+  if (m.mode.memory != "pipelined")
     sync = std::max(0.0, m.pass.seconds - r.h2d.value_or(0) - *r.kernel - r.d2h.value_or(0));
   const bool compare = pageable && pageable->result.verified;
   row.insert(
       row.end(),
-      {m.way.memory == "pipelined" ? std::to_string(strips_of(m.pass)) : "-", time_text(r.alloc),
+      {m.mode.memory == "pipelined" ? std::to_string(chunks_of(m.pass)) : "-", time_text(r.alloc),
        time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
        compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
        verdict_text(r)});
   return row;
 }
 
-const MeasuredWay* find(const std::vector<MeasuredWay>& all, const std::string& memory) {
-  for (const MeasuredWay& m : all)
-    if (m.way.memory == memory && m.way.cpu_rows == 0 && m.result.verified) return &m;
+const MeasuredMode* find(const std::vector<MeasuredMode>& all, const std::string& memory) {
+  for (const MeasuredMode& m : all)
+    if (m.mode.memory == memory && m.mode.cpu_rows == 0 && m.result.verified) return &m;
   return nullptr;
 }
 
 /// What the slowest of copies in, kernel and copies out takes when nothing overlaps it, and which.
-std::pair<double, Lane> slowest_alone(const MeasuredWay& pinned) {
+std::pair<double, Lane> slowest_alone(const MeasuredMode& pinned) {
   std::pair<double, Lane> slowest{0, Lane::kernel};
   for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
     slowest = std::max(slowest, std::pair(busy(pinned.pass.spans, lane), lane));
@@ -118,15 +118,15 @@ std::pair<double, Lane> slowest_alone(const MeasuredWay& pinned) {
 }
 
 /// The timeline as a picture with its sentence; kept for the JSON.
-void print_overlap(const std::vector<MeasuredWay>& all, nlohmann::ordered_json& timelines) {
-  const MeasuredWay* pinned = find(all, "pinned");
-  for (const MeasuredWay& m : all) {
-    if (m.way.memory != "pipelined" || !m.result.verified || !pinned) continue;
+void print_overlap(const std::vector<MeasuredMode>& all, nlohmann::ordered_json& timelines) {
+  const MeasuredMode* pinned = find(all, "pinned");
+  for (const MeasuredMode& m : all) {
+    if (m.mode.memory != "pipelined" || !m.result.verified || !pinned) continue;
     const auto [seconds, lane] = slowest_alone(*pinned);
     const Timeline timeline = timeline_of(m, seconds);
     timelines.push_back(to_json(timeline));
     say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem),
-        strips_of(m.pass), strips_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
+        chunks_of(m.pass), chunks_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
     for (const std::string& line :
          picture(timeline, int(std::min<size_t>(72, screen_width() - 14))))
       say("  {}", line);
@@ -169,40 +169,40 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
 }
 
 /// Every way on every device has the same bits.
-void compare_ways(std::vector<std::vector<MeasuredWay>>& sessions) {
+void compare_modes(std::vector<std::vector<MeasuredMode>>& sessions) {
   std::vector<Result> results;
-  for (const std::vector<MeasuredWay>& session : sessions)
-    for (const MeasuredWay& m : session) results.push_back(m.result);
+  for (const std::vector<MeasuredMode>& session : sessions)
+    for (const MeasuredMode& m : session) results.push_back(m.result);
   compare_digests(results);
   auto result = results.begin();
-  for (std::vector<MeasuredWay>& session : sessions)
-    for (MeasuredWay& m : session) m.result = *result++;
+  for (std::vector<MeasuredMode>& session : sessions)
+    for (MeasuredMode& m : session) m.result = *result++;
 }
 
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
-  const WaySettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.measuring.budget};
+  const ModeSettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.measuring.budget};
   Expectation expectation(problem, o.measuring.seed);
   std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
                                               "kernel", "copy out", "sync", "total", "vs pageable",
                                               "verified"}};
-  std::vector<std::vector<MeasuredWay>> sessions;
+  std::vector<std::vector<MeasuredMode>> sessions;
   sessions.reserve(devices.size());
   for (const Device& device : devices)
-    sessions.push_back(measure_ways(settings, device, problem, expectation, control));
-  compare_ways(sessions);
-  for (const std::vector<MeasuredWay>& session : sessions)
-    for (const MeasuredWay& m : session) {
+    sessions.push_back(measure_modes(settings, device, problem, expectation, control));
+  compare_modes(sessions);
+  for (const std::vector<MeasuredMode>& session : sessions)
+    for (const MeasuredMode& m : session) {
       rows.push_back(row_of(m, find(session, "pageable")));
       document.results.push_back(m.result);
     }
   control.show("");
   say("\n{}", to_string(problem));
   print_table(rows, 3, {"chunks", "alloc", "sync"});
-  for (const std::vector<MeasuredWay>& session : sessions) {
-    for (const MeasuredWay& m : session)
+  for (const std::vector<MeasuredMode>& session : sessions) {
+    for (const MeasuredMode& m : session)
       if (!m.result.failure.empty())
-        say("{}: {} on {}: {}", verdict_text(m.result), way_text(m), m.result.device,
+        say("{}: {} on {}: {}", verdict_text(m.result), mode_text(m), m.result.device,
             m.result.failure);
     print_overlap(session, timelines);
   }

@@ -1,4 +1,4 @@
-// The border between the pack cub (C++) and CUB's templates (CUDA C++).
+// The interface between the pack cub (C++) and CUB's templates (CUDA C++).
 #pragma once
 
 #include <cuda_runtime_api.h>

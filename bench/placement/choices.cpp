@@ -7,7 +7,7 @@
 #include <span>
 
 #include "bench/timing/launches.hpp"
-#include "bench/timing/scrutiny.hpp"
+#include "bench/timing/timing_validation.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -115,14 +115,14 @@ std::vector<Problem> calibrated_calls() {
   return calls;
 }
 
-std::vector<Problem> tuned_calls(const Device& device) {
+std::vector<Problem> tuning_keys(const Device& device) {
   std::vector<Problem> tuned;
   if (!uses_tuning()) return tuned;
   const std::vector<Problem> kinds = calibrated_calls();
   for (const Tuned& row : tuning(device).rows) {
     if (row.rung.empty()) continue;
     const auto kind = std::ranges::find_if(kinds, [&](const Problem& problem) {
-      return kind_of(tuned_call(problem)) == kind_of(row.call);
+      return kind_of(tuning_key(problem)) == kind_of(row.call);
     });
     if (kind == kinds.end()) continue;
     const Problem problem = at_size(*kind, extents_of(row.call));
@@ -142,7 +142,7 @@ std::vector<Result> check_choices(const std::vector<Device>& devices, Control& c
   };
   for (const Problem& problem : calibrated_calls()) check_on(queues, problem);
   for (Queue& queue : queues)
-    for (const Problem& problem : tuned_calls(queue.device())) check_on({&queue, 1}, problem);
+    for (const Problem& problem : tuning_keys(queue.device())) check_on({&queue, 1}, problem);
   control.show("");
   return results;
 }

@@ -16,7 +16,7 @@ std::vector<Problem> calibrated_kinds();
 std::vector<Problem> calibrated_calls();
 
 /// Those rows of the device's tuning table that decide such calls, as the calls that they were measured by.
-std::vector<Problem> tuned_calls(const Device& device);
+std::vector<Problem> tuning_keys(const Device& device);
 
 /// A launch or more of each on each device, by the device's own choice or its tuning table's, held against
 /// the oracle; and once more on data that no launch has seen, since an answer that is kept has a false time

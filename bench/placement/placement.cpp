@@ -14,7 +14,7 @@
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/timing/host_run.hpp"
-#include "bench/transfer/ways.hpp"
+#include "bench/transfer/modes.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "oracle/philox.hpp"

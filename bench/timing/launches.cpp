@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "scrutiny.hpp"
+#include "timing_validation.hpp"
 
 namespace trine::bench {
 Launches::Launches(Queue& queue, const Problem& problem, Expectation& expectation, std::string rung)
@@ -69,7 +69,7 @@ std::string Launches::failure() {
   return checks_.failure();
 }
 
-std::string Launches::scrutinize(double single, double shortest) {
+std::string Launches::validate_timing(double single, double shortest) {
   const Launch again = [this](int slot) { launch_slot(slot); };
   std::string wrong;
   // The medians suffice where what the host adds to a launch is little beside it.

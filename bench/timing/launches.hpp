@@ -34,7 +34,7 @@ class Launches {
   std::string failure();
   /// Both clocks and unseen data, once all outputs are checked: nothing can be launched afterwards.
   /// `single` and `shortest` are the figures of a single launch and of the shortest way there was.
-  std::string scrutinize(double single, double shortest);
+  std::string validate_timing(double single, double shortest);
 
  private:
   /// Of what is launched next; its slot is poisoned.

@@ -5,7 +5,7 @@
 #include "bench/stats/measure.hpp"
 #include "host_run.hpp"
 #include "launches.hpp"
-#include "scrutiny.hpp"
+#include "timing_validation.hpp"
 
 namespace trine::bench {
 namespace {
@@ -44,7 +44,7 @@ class Resident {
         results.push_back(result_);
         results.back().waited = {};
       }
-      scrutinize(results);
+      validate_timing(results);
       return results;
     } catch (const ClockStandsStill& error) {
       result_.verified = false;
@@ -85,8 +85,9 @@ class Resident {
   }
 
   /// What goes wrong here, goes wrong for every figure of this rung.
-  void scrutinize(std::vector<Result>& results) {
-    const std::string wrong = launches_.scrutinize(*results.front().kernel, *results.back().kernel);
+  void validate_timing(std::vector<Result>& results) {
+    const std::string wrong =
+        launches_.validate_timing(*results.front().kernel, *results.back().kernel);
     for (Result& result : results) {
       if (!result.verified) continue;
       result.failure =

@@ -13,7 +13,7 @@ build=$(cd "${1:?a build folder}" && pwd) || exit 2
 out=${2:?a folder for the results}
 runs=${3:-7} plants=${4:-10} rounds=${5:-15} min_time=${6:-0.02}
 trine=$build/bin/trine
-packs=$build/tests/liars/steady
+packs=$build/tests/cheating_backends/steady
 mkdir -p "$out"
 missed=0
 
@@ -22,7 +22,7 @@ in_turns() {
   local files=$1 jobs=() file
   shift
   # shellcheck disable=SC2086
-  set -- compare --turns "$out/turns" --takers "$(set -- $files; echo $#)" "$@"
+  set -- compare --interleave "$out/turns" --processes "$(set -- $files; echo $#)" "$@"
   for file in $files; do
     TRINE_BACKEND_PATH=${file#*:} "${pinned[@]}" "$trine" "$@" --json "$out/${file%%:*}.json" > "$out/${file%%:*}.txt" 2>&1 &
     jobs+=($!)

@@ -1,4 +1,4 @@
-// What overlapped with what: one span for each strip in each lane of a call, and what follows from
+// What overlapped with what: one span for each chunk in each lane of a call, and what follows from
 // them: a picture in characters, the share of the slower of link and kernel, the JSON.
 #pragma once
 

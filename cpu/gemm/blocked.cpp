@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "gemm/blocked.cpp"
 #include <algorithm>
 
-#include "gemm/rows.hpp"
+#include "gemm/rungs.hpp"
 #include "simd.hpp"
 
 #include "gemm/chain-inl.hpp"

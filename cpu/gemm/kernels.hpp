@@ -1,4 +1,4 @@
-// The border between micro_kernel's blocking (plain C++) and its SIMD inner parts, which exist once
+// The interface between micro_kernel's blocking (plain C++) and its SIMD inner parts, which exist once
 // per dtype and Highway target.
 #pragma once
 

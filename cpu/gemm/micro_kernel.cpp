@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "gemm/kernels.hpp"
-#include "gemm/rows.hpp"
+#include "gemm/rungs.hpp"
 
 namespace trine::cpu::gemm {
 namespace {

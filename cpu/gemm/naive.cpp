@@ -2,7 +2,7 @@
 // rows. It is what the other rungs are measured against, and it needs nothing.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/naive.cpp"
-#include "gemm/rows.hpp"
+#include "gemm/rungs.hpp"
 #include "simd.hpp"
 
 #include "gemm/chain-inl.hpp"

@@ -5,8 +5,8 @@
 #include "arithmetic.hpp"
 #include "exact_sum.hpp"
 #include "fold.hpp"
-#include "rows.hpp"
-#include "spread.hpp"
+#include "partial_reduction.hpp"
+#include "rungs.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -33,11 +33,11 @@ void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, parallel.threads());
   if (is_exact_sum(op)) {
-    spread(p, plan, workspace, parallel, sum_piece, finish_sum);
+    partial_reduction(p, plan, workspace, parallel, sum_piece, finish_sum);
   } else if (op.function == TRINE_PROD) {
-    spread(p, plan, workspace, parallel, product_piece, finish_product);
+    partial_reduction(p, plan, workspace, parallel, product_piece, finish_product);
   } else {
-    spread(p, plan, workspace, parallel, fold_piece, finish_fold);
+    partial_reduction(p, plan, workspace, parallel, fold_piece, finish_fold);
   }
 }
 

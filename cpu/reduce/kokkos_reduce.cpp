@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "arithmetic.hpp"
-#include "rows.hpp"
+#include "rungs.hpp"
 
 namespace trine::cpu {
 namespace {

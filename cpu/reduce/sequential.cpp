@@ -3,7 +3,7 @@
 // what each function means; every other rung is measured against it.
 #include "arithmetic.hpp"
 #include "problem.hpp"
-#include "rows.hpp"
+#include "rungs.hpp"
 
 namespace trine::cpu {
 namespace {

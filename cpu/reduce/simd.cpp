@@ -7,8 +7,8 @@
 #include "simd.hpp"
 #include "arithmetic.hpp"
 #include "fold.hpp"
-#include "rows.hpp"
-#include "spread.hpp"
+#include "partial_reduction.hpp"
+#include "rungs.hpp"
 
 #include "fold-inl.hpp"
 
@@ -111,7 +111,7 @@ void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* w
   if (!in_lanes(op)) return reduce_exact(op, parameters, workspace, parallel);
   const Problem p = problem_of(op);
   const Plan plan = plan_of(p, parallel.threads());
-  spread(p, plan, workspace, parallel, any_lanes_piece, finish_lanes);
+  partial_reduction(p, plan, workspace, parallel, any_lanes_piece, finish_lanes);
 }
 
 }  // namespace trine::cpu

@@ -1,4 +1,4 @@
-// The border between simd_streaming's cutting of work (plain C++) and its SIMD inner parts.
+// The interface between simd_streaming's cutting of work (plain C++) and its SIMD inner parts.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // `tile` elements a side; works for every stride.
 #include <algorithm>
 
-#include "transpose/rows.hpp"
+#include "transpose/rungs.hpp"
 
 namespace trine::cpu::transpose {
 

@@ -1,7 +1,7 @@
 // naive: the definition. Each thread writes whole rows of the output, element by element, and reads
 // the input wherever that leads: a cache line is fetched again for each of its elements when a
 // column of lines doesn't fit into the cache.
-#include "transpose/rows.hpp"
+#include "transpose/rungs.hpp"
 
 namespace trine::cpu::transpose {
 

@@ -9,7 +9,7 @@
 
 #include "simd.hpp"
 #include "transpose/block.hpp"
-#include "transpose/rows.hpp"
+#include "transpose/rungs.hpp"
 
 #include "transpose/narrow-inl.hpp"
 #include "transpose/registers-inl.hpp"

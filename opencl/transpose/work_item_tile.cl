@@ -8,7 +8,7 @@
 #include "problem.h"
 
 #define SIDE 16
-// backends/gpu/transpose_rows.cpp counts such tiles. Tall ones write runs of 2 KiB, of which few lines are
+// backends/gpu/transpose_variants.cpp counts such tiles. Tall ones write runs of 2 KiB, of which few lines are
 // split. Where no line of the output is, wide ones read runs of a page, which the hardware's prefetch
 // follows: 4096^2 on 2 cores, of a copy: f32 tall 0.24, wide 0.39; f64 0.35, 0.77.
 #if SHAPE_wide

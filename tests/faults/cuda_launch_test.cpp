@@ -6,8 +6,8 @@
 
 #include "abi_objects.hpp"
 #include "backends/gpu/architecture.hpp"
-#include "backends/gpu/instance.hpp"
 #include "backends/gpu/objects.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"
@@ -184,17 +184,17 @@ TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {
   }
 }
 
-TEST_F(CudaLaunch, every_instance_of_every_row_is_an_entry_of_its_program) {
+TEST_F(CudaLaunch, every_specialization_of_every_variant_is_an_entry_of_its_program) {
   // The fake driver finds a function only if the generator printed it.
   const faults::Device gpu(*backend);
   const auto queue = gpu.queue();
-  int instances = 0;
-  for (int r = 0; const trine::gpu::Row* row = trine::gpu::row_at(r); ++r) {
+  int specializations = 0;
+  for (int r = 0; const trine::gpu::Variant* row = trine::gpu::variant_at(r); ++r) {
     if (!(row->backends & trine::gpu::kCuda)) continue;
     trine::gpu::Plan plan;
-    for (bool more = trine::gpu::first_instance(*row, plan.macro); more;
-         more = trine::gpu::next_instance(*row, plan.macro)) {
-      for (size_t e = 0; e < row->kernels().size(); ++e, ++instances) {
+    for (bool more = trine::gpu::first_specialization(*row, plan.macro); more;
+         more = trine::gpu::next_specialization(*row, plan.macro)) {
+      for (size_t e = 0; e < row->kernels().size(); ++e, ++specializations) {
         plan.launch_count = 0;
         plan.add(static_cast<int>(e));
         if (row->operation == 0) continue;  // the fake computes these, from arguments
@@ -202,7 +202,7 @@ TEST_F(CudaLaunch, every_instance_of_every_row_is_an_entry_of_its_program) {
       }
     }
   }
-  EXPECT_GT(instances, 10);
+  EXPECT_GT(specializations, 10);
 }
 
 TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
@@ -210,10 +210,10 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
   const auto queue = gpu.queue();
   trine::gpu::Plan plan;
   plan.add(0).dynamic_local_bytes = 200 * 1024;
-  const trine::gpu::Row* row = nullptr;
-  for (int r = 0; (row = trine::gpu::row_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {}
+  const trine::gpu::Variant* row = nullptr;
+  for (int r = 0; (row = trine::gpu::variant_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {}
   ASSERT_NE(row, nullptr);
-  ASSERT_TRUE(trine::gpu::first_instance(*row, plan.macro));
+  ASSERT_TRUE(trine::gpu::first_specialization(*row, plan.macro));
   EXPECT_NO_THROW(queue->launch(*row, plan));
   EXPECT_EQ(fake_cuda::launches().back().dynamic_bytes, 200u * 1024);
 }

@@ -12,7 +12,7 @@
 namespace fake_cuda {
 
 struct Launch {
-  std::string name;  // "naive__4_32": entry and instance
+  std::string name;  // "naive__4_32": entry and specialization
   unsigned grid[3], block[3], dynamic_bytes;
   std::vector<uint64_t> arguments;  // eight bytes each; of a 32-bit one the lower four count
   int32_t i32(std::size_t index) const { return static_cast<int32_t>(arguments.at(index)); }

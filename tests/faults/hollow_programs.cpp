@@ -1,5 +1,5 @@
 // Images for the fake CUDA driver: the names of a kernel file's entries, one a line, as the
-// generator wrote them. So an instance that the host asks for and no kernel has is found out.
+// generator wrote them. So a specialization that the host asks for and no kernel has is found out.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -35,14 +35,14 @@ ROOMS = {
 }
 # What the design names beside the arrows: the part that may look inside, and what it may see.
 EXCEPTIONS = [
-    # (faults also open a backend and count its instances without a driver, and damage cached binaries).
+    # (faults also open a backend and count its specializations without a driver, and damage cached binaries).
     ("tests/faults/", ("cuda/driver.hpp", "opencl/driver.hpp", "cuda/backend.hpp",
                        "opencl/backend.hpp", "opencl/cache.hpp", "cuda/programs.hpp", "backends/gpu/")),
     # Unit tests look inside what needs no device; those of the program, inside the program.
     ("tests/unit/", ("core/", "backends/")),
     ("tests/program/", ("bench/",)),
     ("bench/", ("backends/kit/words.hpp", "backends/kit/driver_table.hpp")),  # "did you mean", and drivers, as the library has them
-    ("tests/liars/", ("bench/",)),
+    ("tests/cheating_backends/", ("bench/",)),
     ("tests/conformance/", ("conformance/",)),
     ("tests/mutants/", ("conformance/",)),
     ("tests/cpu/", ("cpu/", "backends/")),
@@ -172,7 +172,7 @@ def self_test():
                ("core/src/a.cpp", "oracle/a.hpp"),
                ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
                ("bench/timing/a.hpp", "bench/commands/a.hpp")]
-    legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/row.hpp"),
+    legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/variant.hpp"),
              ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "oracle/a.hpp"),
              ("core/src/host/a.cpp", "core/src/call/a.hpp"), ("bench/gate/a.cpp", "bench/timing/a.hpp")]
     return [f"accepted: {a} -> {b}" for a, b in refused if allowed(a, b)] + [

@@ -142,6 +142,6 @@ MUTANTS = [
      "return hn::LoadU(d, from);"),
     ("random_event_not_waited_for", "cpu", "random", "cpu/executor.cpp",
      "  if (!mark->done) append(", "  if (false) append("),
-    ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/border.cpp",
+    ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/abi_table.cpp",
      "    part.target_offset = wanted.target_offset + done * wanted.target_pitch;\n", ""),
 ]

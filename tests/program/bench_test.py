@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`trine bench`: what Google Benchmark's users and tools find in it. That unverified figures are errors there is
-shown by tests/liars. Its compare.py is run where there is one (TRINE_REQUIRE=compare.py: there must be).
+shown by tests/cheating_backends. Its compare.py is run where there is one (TRINE_REQUIRE=compare.py: there must be).
 
 usage: bench_test.py [unittest options] TRINE SCHEMA"""
 import csv

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "bench/gate/verdict.hpp"
+#include "bench/gate/regression.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {

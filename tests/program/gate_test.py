@@ -133,7 +133,7 @@ class Gate(Program):
 
     def test_runs_take_turns(self):
         words = ["compare", "transpose", "--size", "64,96", "--device", "cpu", "--min-time", "0.001", "--rounds", "3",
-                 "--turns", self.path("turns")]
+                 "--interleave", self.path("turns")]
         runs = [subprocess.Popen([TRINE, *words, "--json", self.path(f"{i}.json")], stdout=subprocess.DEVNULL)
                 for i in range(2)]
         # As in measure().
@@ -146,13 +146,13 @@ class Gate(Program):
         self.assertNotEqual(done.returncode, 2, done.stderr)
         self.measure("alone.json")
         self.assertNotIn("turns", self.load("alone.json"))
-        self.refused("compare", "--takers", "3", word="--turns")
-        self.refused("compare", "--turns", self.path("turns"), word="--rounds")
-        self.refused("compare", "--rounds", "2", "--turns", self.path("0.json"), word="another kind of file")
+        self.refused("compare", "--processes", "3", word="--interleave")
+        self.refused("compare", "--interleave", self.path("turns"), word="--rounds")
+        self.refused("compare", "--rounds", "2", "--interleave", self.path("0.json"), word="another kind of file")
 
     def test_who_leaves_early_is_named(self):
         words = [TRINE, "compare", "transpose", "--size", "64", "--device", "cpu", "--min-time", "0.001", "--rounds",
-                 "40", "--turns", self.path("turns")]
+                 "40", "--interleave", self.path("turns")]
         stays, leaves = (subprocess.Popen([*words, "--json", self.path(f"{name}.json")], stdout=subprocess.PIPE, text=True)
                          for name in ("stays", "leaves"))
         while self.turn() < 4 and leaves.poll() is None:

@@ -61,7 +61,7 @@ TEST(CalibratedCalls, AreEachOfEveryKindSmallAndLarge) {
   std::map<std::string, int> kinds;
   for (const Problem& problem : calibrated_calls()) {
     EXPECT_NO_THROW(check(problem)) << to_string(problem);
-    const std::string call = tuned_call(problem);
+    const std::string call = tuning_key(problem);
     ++kinds[call.substr(0, call.rfind(' '))];
   }
   EXPECT_EQ(kinds.size(), 56u);

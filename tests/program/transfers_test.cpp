@@ -1,11 +1,11 @@
 // Calls on host data give the same bits whichever way they go: for every device and operation, whatever
-// number of strips, also where the cpu computes a part; and their traces are possible.
+// number of chunks, also where the cpu computes a part; and their traces are possible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "bench/timing/roofline.hpp"
-#include "bench/transfer/ways.hpp"
+#include "bench/transfer/modes.hpp"
 
 namespace trine::bench {
 namespace {
@@ -24,11 +24,11 @@ Problem a_problem(Operation operation, Dtype dtype, Size size, Function function
 }
 
 /// One call on each window.
-void pass(const Device& device, const Problem& problem, const Way& way) {
+void pass(const Device& device, const Problem& problem, const TransferMode& way) {
   Expectation expectation(problem, 3);
   const bool pinned = way.memory == "pinned" || way.memory == "pipelined";
   HostRun run(device, problem, expectation, pinned);
-  set_way(run, way);
+  set_mode(run, way);
   for (int w = 0; w < expectation.windows(); ++w) {
     run.poison();
     const Pass done = run.once(uint64_t(w) * Expectation::kShift);
@@ -40,7 +40,7 @@ void pass(const Device& device, const Problem& problem, const Way& way) {
                             .seconds = done.seconds,
                             .spans = done.spans};
     EXPECT_EQ(impossible(timeline), "") << device.id() << " " << to_string(problem);
-    EXPECT_EQ(strips_of(done), device.backend() == "cpu" ? 1 : std::max(way.chunks, 1));
+    EXPECT_EQ(chunks_of(done), device.backend() == "cpu" ? 1 : std::max(way.chunks, 1));
     for (const Lane lane : {Lane::copy_in, Lane::copy_out})
       EXPECT_EQ(uses(done.spans, lane), way.memory != "shared");
     EXPECT_TRUE(uses(done.spans, Lane::kernel));
@@ -48,7 +48,7 @@ void pass(const Device& device, const Problem& problem, const Way& way) {
   }
 }
 
-TEST(Ways, GiveTheSameBits) {
+TEST(Modes, GiveTheSameBits) {
   const Problem problems[] = {
       a_problem(Operation::transpose, Dtype::f32, {131, 67, 0}),
       a_problem(Operation::transpose, Dtype::b8, {7, 301, 0}),
@@ -59,7 +59,7 @@ TEST(Ways, GiveTheSameBits) {
   };
   for (const Device& device : all_devices())
     for (const Problem& problem : problems)
-      for (const Way& way : ways_of(device, problem.operation)) {
+      for (const TransferMode& way : modes_of(device, problem.operation)) {
         if (way.memory != "pipelined") {
           pass(device, problem, way);
           continue;
@@ -68,10 +68,10 @@ TEST(Ways, GiveTheSameBits) {
       }
 }
 
-TEST(Ways, OfADevice) {
+TEST(Modes, OfADevice) {
   const auto words = [](const Device& device, Operation operation) {
     std::vector<std::string> all;
-    for (const Way& way : ways_of(device, operation)) all.push_back(way.memory);
+    for (const TransferMode& way : modes_of(device, operation)) all.push_back(way.memory);
     return all;
   };
   using Words = std::vector<std::string>;
@@ -87,7 +87,7 @@ TEST(Ways, OfADevice) {
   }
 }
 
-TEST(Ways, TheCpuTakesItsPart) {
+TEST(Modes, TheCpuTakesItsPart) {
   for (const Device& device : all_devices()) {
     if (device.backend() == "cpu") continue;
     pass(device, a_problem(Operation::transpose, Dtype::f32, {131, 67, 0}), {"pipelined", 3, 32});

@@ -23,9 +23,9 @@ PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the
 # What each part of the document may touch: new files, and files that it edits.
 ALLOWED = {
     "gpu": ({"backends/gpu/kernels/transpose/column_strip.cl"},
-            {"backends/gpu/transpose_rows.cpp", "backends/gpu/kernels.cmake"}),
+            {"backends/gpu/transpose_variants.cpp", "backends/gpu/kernels.cmake"}),
     "cpu": ({"cpu/transpose/recursive.cpp"},
-            {"cpu/transpose/rows.hpp", "cpu/transpose/rows.cpp", "cpu/CMakeLists.txt"}),
+            {"cpu/transpose/rungs.hpp", "cpu/transpose/rungs.cpp", "cpu/CMakeLists.txt"}),
     "pack": ({"column_walk.c"}, set()),
 }
 RUNG = {"gpu": "column_strip", "cpu": "recursive", "pack": "column_walk"}

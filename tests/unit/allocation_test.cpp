@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <new>
 
-#include "core/src/runtime/saved.hpp"
+#include "core/src/runtime/persistent_file.hpp"
 #include "fixture.hpp"
 
 namespace {
@@ -170,30 +170,30 @@ TEST(Packs, AreAppendedWholeAndOnceWhereverMemoryEnds) {
 }
 
 // Files of measurements are core's own, made of strings: their allocations are C++'s.
-TEST(SavedFile, SurvivesEveryFailedAllocation) {
+TEST(PersistentFile, SurvivesEveryFailedAllocation) {
   namespace fs = std::filesystem;
   const fs::path folder =
       fs::path(::testing::TempDir()) / ("trine-news-" + std::to_string(getpid()));
   setenv("TRINE_DATA_DIR", folder.c_str(), 1);
-  detail::SavedKey key;
+  detail::PersistentKey key;
   key.label = "fake";
   key.add("host", "A CPU whose name is longer than a short string", true);
   const std::vector<std::string> old(3, std::string(40, 'o')), next(3, std::string(40, 'n'));
-  const std::string path = detail::write_saved("table", 1, key, old);
+  const std::string path = detail::write_persistent("table", 1, key, old);
   int failures = 0;
   for (bool failed = true; failed; ++failures) {
     ASSERT_LT(failures, 500);
     failed = false;
     news = failures;
     try {
-      detail::write_saved("table", 1, key, next);
+      detail::write_persistent("table", 1, key, next);
     } catch (const std::bad_alloc&) { failed = true; }
     news = failures;
     try {
-      detail::read_saved("table", 1, key);
+      detail::read_persistent("table", 1, key);
     } catch (const std::bad_alloc&) {}
     news = -1;
-    EXPECT_EQ(detail::read_saved("table", 1, key).rows, failed ? old : next) << failures;
+    EXPECT_EQ(detail::read_persistent("table", 1, key).rows, failed ? old : next) << failures;
     EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << failures;
   }
   EXPECT_GT(failures, 10);

@@ -50,8 +50,8 @@ struct Calibrations : ::testing::Test {
     for (const Device& device : both) learn(device, nullptr);
   }
   void save(const Device& device, const std::vector<std::string>& rows) {
-    write_saved(kCalibrationKind, kCalibrationVersion, calibration_key(*Access::state(device)),
-                rows);
+    write_persistent(kCalibrationKind, kCalibrationVersion, calibration_key(*Access::state(device)),
+                     rows);
   }
   void learn_rows(const Device& device, const Calibration& calibration) {
     learn(device, std::make_shared<const Calibration>(calibration_of(rows_of(calibration))));
@@ -223,7 +223,7 @@ TEST_F(Calibrations, HoldForTheTuningTheyWereMeasuredUnder) {
   const auto found = [&] { return words_of(read_calibration(device)); };
   const std::string good = "calibrated on 2026-11-21";
   const Calibration sums = of_sums(1e-3, 1e-9);
-  Tuned row{tuned_call(sum_of(1000)), "", 1e-6, 2e-6, "2026-11-21"};
+  Tuned row{tuning_key(sum_of(1000)), "", 1e-6, 2e-6, "2026-11-21"};
   EXPECT_EQ(found(), "not calibrated");
   save(device, rows_of(sums));
   learn_rows(device, sums);
@@ -285,8 +285,8 @@ TEST_F(Calibrations, LoseTheTurnOfACallThatFailsAndNoMore) {
   EXPECT_EQ(calibrate(small, options).rounds, 1);
   const auto sizes = [](const Device& device, std::string_view table) {
     std::string found;
-    const SavedKey key = calibration_key(*Access::state(device));
-    for (const std::string& row : read_saved(kCalibrationKind, kCalibrationVersion, key).rows)
+    const PersistentKey key = calibration_key(*Access::state(device));
+    for (const std::string& row : read_persistent(kCalibrationKind, kCalibrationVersion, key).rows)
       if (row.starts_with(table))
         found += row.substr(table.size(), row.find(' ', table.size()) - table.size()) + " ";
     return found;

@@ -222,7 +222,7 @@ TEST_F(Checks, AProductTakesTwoInputsThatMatch) {
   EXPECT_REFUSED(kInvalid, "but the input is 100 x 1",
                  dot(queue, x, vector(data, Dtype::f64, 99), vector(result, Dtype::f64, 1)));
   EXPECT_EQ(
-      tuned_call(Reduce{
+      tuning_key(Reduce{
           .map = Map::product, .input = x, .output = vector(result, Dtype::f64, 1), .second = y}),
       "reduce sum product all f64 f64 rr reproducible 100x1");
   queue.wait();

@@ -85,7 +85,7 @@ TEST_F(Cost, OfACallIsBelowAMicrosecond) {
     for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::u64}) {
       const Reduce any{.input = vector({}, dtype, n),
                        .output = vector({}, result_dtype(Function::sum, Map::identity, dtype), 1)};
-      rows.push_back({tuned_call(any), "tuned:threads=64", 1e-6, 2e-6, "2026-11-21"});
+      rows.push_back({tuning_key(any), "tuned:threads=64", 1e-6, 2e-6, "2026-11-21"});
     }
   save_tuning(device, rows);
   EXPECT_EQ(run(queue, sum).rung(), "tuned:threads=64,finish=atomic");

@@ -99,9 +99,9 @@ TEST(BreakEven, IsWhereTheTimesAreEqualWithTheIntervalOfTheSamples) {
   EXPECT_LE(found.all[0].low, 830);
   EXPECT_GE(found.all[0].high, 1228);
   EXPECT_LT(found.all[0].high, 1229 * 1.1);
-  const Swaps other_way = swaps(1000, 1, 0, 2, 0.05);
-  ASSERT_EQ(other_way.all.size(), 1u);
-  EXPECT_FALSE(other_way.all[0].first_below);
+  const Swaps other_mode = swaps(1000, 1, 0, 2, 0.05);
+  ASSERT_EQ(other_mode.all.size(), 1u);
+  EXPECT_FALSE(other_mode.all[0].first_below);
 }
 
 TEST(BreakEven, IsNeverWhereMemoryEndsBefore) {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/kit/border.hpp"
+#include "backends/kit/abi_struct.hpp"
 #include "backends/kit/options.hpp"
 #include "backends/kit/words.hpp"
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/src/runtime/saved.hpp"
+#include "core/src/runtime/persistent_file.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -32,7 +32,7 @@ Gemm product_of(int64_t m, int64_t n, int64_t k, Dtype dtype = Dtype::f32) {
 }
 template <class Operation>
 Tuned row(const Operation& operation, const std::string& rung) {
-  return {tuned_call(operation), rung, 12.3e-6, 15e-6, "2026-11-21"};
+  return {tuning_key(operation), rung, 12.3e-6, 15e-6, "2026-11-21"};
 }
 
 struct TuningTest : FakeDevice {
@@ -58,7 +58,7 @@ struct TuningTest : FakeDevice {
   }
   /// A file that is whole and ours, whatever stands in its rows.
   void write(const std::vector<std::string>& rows) {
-    detail::write_saved("tuning", 1, detail::saved_key(detail::Access::use(device)), rows);
+    detail::write_persistent("tuning", 1, detail::saved_key(detail::Access::use(device)), rows);
     ++detail::tuning_generation;
   }
   void expect_refused(const std::string& words) {
@@ -162,7 +162,7 @@ TEST_F(TuningTest, WhatMayNotBeChosenIsNotSaved) {
   bad.call += "x1";
   EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
-  bad.call = tuned_call(product_of(80, 64, 64));
+  bad.call = tuning_key(product_of(80, 64, 64));
   bad.call.replace(bad.call.find("80x"), 3, "-80x");
   EXPECT_REFUSED(Status::invalid_argument, "is not a row", save_tuning(device, {bad}));
   bad = row(sum_of(1000), "naive");
@@ -175,7 +175,7 @@ TEST_F(TuningTest, WhatMayNotBeChosenIsNotSaved) {
 }
 
 TEST_F(TuningTest, WhatMayNotBeChosenIsNotReadEither) {
-  const std::string call = tuned_call(sum_of(1000)), times = " 1e-6 2e-6 2026-11-21";
+  const std::string call = tuning_key(sum_of(1000)), times = " 1e-6 2e-6 2026-11-21";
   write({call + " picky" + times});
   EXPECT_EQ(rung(sum_of(1000)), "tuned:threads=256,finish=atomic");
   EXPECT_NE(why(sum_of(1000)).find("table's picky was refused: rung picky is study"),
@@ -203,16 +203,16 @@ TEST_F(TuningTest, ADamagedTableIsRefusedAndReplaced) {
 }
 
 TEST_F(TuningTest, ATableOfAnotherDriverVersionOrRowsIsRefused) {
-  detail::SavedKey key = detail::saved_key(detail::Access::use(device));
-  for (detail::SavedKey::Line& line : key.lines)
+  detail::PersistentKey key = detail::saved_key(detail::Access::use(device));
+  for (detail::PersistentKey::Line& line : key.lines)
     if (line.name == "driver") line.value = "an older one";
-  detail::write_saved("tuning", 1, key, {});
+  detail::write_persistent("tuning", 1, key, {});
   expect_refused("its driver is 'an older one'");
-  detail::write_saved("tuning", 2, detail::saved_key(detail::Access::use(device)), {});
+  detail::write_persistent("tuning", 2, detail::saved_key(detail::Access::use(device)), {});
   expect_refused("its format is 2");
   write({"reduce sum"});
   expect_refused("this line is not a row: reduce sum");
-  std::string negative = tuned_call(product_of(80, 64, 64));
+  std::string negative = tuning_key(product_of(80, 64, 64));
   negative.replace(negative.find("80x"), 3, "-80x");
   write({negative + " naive 1 1 2026-11-21"});
   expect_refused("this line is not a row: gemm");
@@ -263,7 +263,7 @@ TEST_F(TuningTest, CanBeSwitchedOffAndForgotten) {
 TEST_F(TuningTest, IsForgottenWhenASweepThatAddsItsRowsHasWrittenThem) {
   const std::string path = save_tuning(device, {row(sum_of(1000), "naive")});
   std::atomic<bool> forgotten{false};
-  std::optional<detail::SavedLock> sweep(std::in_place);
+  std::optional<detail::PersistentLock> sweep(std::in_place);
   std::thread forgetting([&] {
     forget_tuning();
     forgotten = true;
@@ -278,17 +278,17 @@ TEST_F(TuningTest, IsForgottenWhenASweepThatAddsItsRowsHasWrittenThem) {
 
 TEST_F(TuningTest, ForgettingLeavesNoFolderWhereNoneWas) {
   EXPECT_TRUE(forget_tuning().empty());
-  EXPECT_FALSE(forget_tuning(device, tuned_call(sum_of(1000))));
+  EXPECT_FALSE(forget_tuning(device, tuning_key(sum_of(1000))));
   EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST_F(TuningTest, OneRowCanBeForgotten) {
   save_tuning(device, {row(sum_of(1000), "naive"), row(product_of(64, 64, 64), "naive")});
-  EXPECT_TRUE(forget_tuning(device, tuned_call(sum_of(1000))));
+  EXPECT_TRUE(forget_tuning(device, tuning_key(sum_of(1000))));
   EXPECT_EQ(why(sum_of(1000)), kBuiltIn);
   EXPECT_EQ(rung(product_of(64, 64, 64)), "naive");
-  EXPECT_FALSE(forget_tuning(device, tuned_call(sum_of(1000))));
-  EXPECT_TRUE(forget_tuning(device, tuned_call(product_of(64, 64, 64))));
+  EXPECT_FALSE(forget_tuning(device, tuning_key(sum_of(1000))));
+  EXPECT_TRUE(forget_tuning(device, tuning_key(product_of(64, 64, 64))));
   EXPECT_EQ(why(product_of(64, 64, 64)), kBuiltIn);
   EXPECT_EQ(tuning(device).refusal, "") << "a table without rows is one";
 }
@@ -317,12 +317,12 @@ TEST_F(TuningTest, IsReadOnceByAnyNumberOfThreads) {
   EXPECT_EQ(right, 200);
 }
 
-TEST(TunedCall, ReadsBackAsItWasWritten) {
+TEST(TuningKey, ReadsBackAsItWasWritten) {
   const char* const good[] = {"reduce argmax abs each_column i64 i64 s reproducible 7x9",
                               "transpose b128 rc reproducible 3x4x5",
                               "gemm f32 rcr fast 512x513x514x2"};
   for (const char* text : good) {
-    detail::TunedCall call;
+    detail::TuningKey call;
     EXPECT_TRUE(detail::read_call(text, call)) << text;
     EXPECT_EQ(detail::text_of(call), text);
   }
@@ -335,13 +335,13 @@ TEST(TunedCall, ReadsBackAsItWasWritten) {
                              "gemm f31 rrr reproducible 512x513x514x2",
                              "gemm f32 rrr reproducible 512x513x514x99999999999999999999"};
   for (const char* text : bad) {
-    detail::TunedCall call;
+    detail::TuningKey call;
     EXPECT_FALSE(detail::read_call(text, call)) << text;
   }
-  EXPECT_EQ(tuned_call(sum_of(1000)), "reduce sum identity all f32 f32 r reproducible 1000x1");
-  EXPECT_EQ(tuned_call(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
+  EXPECT_EQ(tuning_key(sum_of(1000)), "reduce sum identity all f32 f32 r reproducible 1000x1");
+  EXPECT_EQ(tuning_key(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
             "transpose b64 cr reproducible 3x4x1");
-  EXPECT_EQ(tuned_call(product_of(2, 3, 4)), "gemm f32 rrr reproducible 2x3x4x1");
+  EXPECT_EQ(tuning_key(product_of(2, 3, 4)), "gemm f32 rrr reproducible 2x3x4x1");
 }
 
 }  // namespace

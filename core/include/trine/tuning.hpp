@@ -25,7 +25,7 @@ namespace trine {
 
 /// A row of the table.
 struct Tuned {
-  /// The kind and size of the calls, as tuned_call() writes it.
+  /// The kind and size of the calls, as tuning_key() writes it.
   std::string call;
   /// The rung as run() takes it, "blocked:tile=64". Empty: nothing was faster than the backend's own
   /// choice.
@@ -59,11 +59,11 @@ TRINE_API Tuning tuning(const Device& device);
 /// ```cpp
 /// trine::Gemm product;
 /// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
-/// std::cout << trine::tuned_call(product) << "\n";
+/// std::cout << trine::tuning_key(product) << "\n";
 /// ```
-TRINE_API std::string tuned_call(const Reduce& operation);
-TRINE_API std::string tuned_call(const Transpose& operation);
-TRINE_API std::string tuned_call(const Gemm& operation);
+TRINE_API std::string tuning_key(const Reduce& operation);
+TRINE_API std::string tuning_key(const Transpose& operation);
+TRINE_API std::string tuning_key(const Gemm& operation);
 
 /// Adds rows to the device's table and replaces rows of the same call. This process uses them from
 /// now on. Returns the path of the file.
@@ -72,7 +72,7 @@ TRINE_API std::string tuned_call(const Gemm& operation);
 /// ```cpp
 /// trine::Gemm product;
 /// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
-/// trine::save_tuning(trine::open("cpu"), {{.call = trine::tuned_call(product),
+/// trine::save_tuning(trine::open("cpu"), {{.call = trine::tuning_key(product),
 ///                                          .rung = "blocked:tile=64",
 ///                                          .seconds = 2.0e-3,
 ///                                          .default_seconds = 2.5e-3,
@@ -80,7 +80,7 @@ TRINE_API std::string tuned_call(const Gemm& operation);
 /// ```
 TRINE_API std::string save_tuning(const Device& device, const std::vector<Tuned>& rows);
 
-/// Removes the row of `call`, as tuned_call() writes it, from the device's table. Returns false where
+/// Removes the row of `call`, as tuning_key() writes it, from the device's table. Returns false where
 /// there is no such row. Throws Error (unsupported) where the file can't be written.
 TRINE_API bool forget_tuning(const Device& device, const std::string& call);
 

@@ -122,14 +122,14 @@ struct Memory {
   }
 };
 
-SavedKey key_under(const DeviceState& device, const std::string& tuning) {
-  SavedKey key = saved_key(device);
+PersistentKey key_under(const DeviceState& device, const std::string& tuning) {
+  PersistentKey key = saved_key(device);
   key.add("tuning", tuning, false);
   return key;
 }
 
-Known read_under(const SavedKey& key) {
-  const Saved saved = read_saved(kCalibrationKind, kCalibrationVersion, key);
+Known read_under(const PersistentKey& key) {
+  const Saved saved = read_persistent(kCalibrationKind, kCalibrationVersion, key);
   if (!saved.found) return {};
   if (!saved.refusal.empty())
     return {nullptr, cat(saved.refusal, " (`trine calibrate` measures it again)")};
@@ -140,7 +140,7 @@ Known read_under(const SavedKey& key) {
 
 }  // namespace
 
-SavedKey calibration_key(const DeviceState& device) {
+PersistentKey calibration_key(const DeviceState& device) {
   return key_under(device, tuning_mark(device));
 }
 

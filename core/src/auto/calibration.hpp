@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/src/operations/operations.hpp"
-#include "core/src/runtime/saved.hpp"
+#include "core/src/runtime/persistent_file.hpp"
 #include "grid.hpp"
 
 namespace trine::detail {
@@ -43,7 +43,7 @@ constexpr int kCalibrationVersion = 2;
 
 /// saved_key(), and the tuning under which it was measured: another table chooses other rungs, which
 /// take other times.
-SavedKey calibration_key(const DeviceState& device);
+PersistentKey calibration_key(const DeviceState& device);
 
 /// What is known of a device, kept for the process until its tuning changes.
 struct Known {

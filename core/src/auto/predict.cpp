@@ -28,7 +28,7 @@ Prediction from_roofs(const Device& device, const Work& work, Where where, int r
     if (where == Where::host_pipelined && is.is_cut) {
       // The slowest lane, and what the others have to do before and after it.
       const double slowest = std::max({in, compute, out});
-      whole = slowest + (whole - slowest) / double(strips_of(work.bytes_in + work.bytes_out));
+      whole = slowest + (whole - slowest) / double(chunks_of(work.bytes_in + work.bytes_out));
     }
     transfers = (whole - compute) / repeats;
   }

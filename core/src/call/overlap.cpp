@@ -9,12 +9,12 @@
 namespace trine::detail {
 namespace {
 
-/// Takes the strips back, in a thread of its own: bringing and taking both block while bytes are moved.
+/// Takes the chunks back, in a thread of its own: bringing and taking both block while bytes are moved.
 class Taker {
  public:
   Taker(Lane& lane, const Stages& stages)
       : lane_(lane), stages_(stages), thread_([this] { run(); }) {}
-  /// Early only where something failed: then at most the strip that is on its way is still taken.
+  /// Early only where something failed: then at most the chunk that is on its way is still taken.
   ~Taker() {
     {
       const std::lock_guard lock(mutex_);
@@ -26,7 +26,7 @@ class Taker {
   Taker(const Taker&) = delete;
   Taker& operator=(const Taker&) = delete;
 
-  /// The next strip may be taken after `computed`. Throws what taking an earlier one threw.
+  /// The next chunk may be taken after `computed`. Throws what taking an earlier one threw.
   void hand_over(Event computed) {
     const std::lock_guard lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);
@@ -35,14 +35,14 @@ class Taker {
   }
   void finish() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || taken_ == stages_.strips; });
+    changed_.wait(lock, [&] { return failure_ || taken_ == stages_.chunks; });
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
   void run() {
     try {
-      for (int i = 0; i < stages_.strips; ++i) {
+      for (int i = 0; i < stages_.chunks; ++i) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return ended_ || static_cast<int>(computed_.size()) > i; });
         if (ended_) return;
@@ -81,7 +81,7 @@ bool run_overlapped(Lane& in, Lane& kernel, Lane& out, const Stages& stages) {
   } catch (const std::system_error&) { return false; } catch (const std::bad_alloc&) {
     return false;
   }
-  for (int i = 0; i < stages.strips; ++i) {
+  for (int i = 0; i < stages.chunks; ++i) {
     stages.bring(in, i);
     kernel.queue.wait(in.queue.record());
     in.queue.flush();

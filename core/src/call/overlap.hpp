@@ -1,5 +1,5 @@
-// Copies in, kernels and copies out of the strips of one call, each in a queue of its own: while one
-// strip is computed, the next is on its way in and the one before on its way out.
+// Copies in, kernels and copies out of the chunks of one call, each in a queue of its own: while one
+// chunk is computed, the next is on its way in and the one before on its way out.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace trine::detail {
 
-/// What is to be done for strip i, by its number; each is called once a strip, in order.
+/// What is to be done for chunk i, by its number; each is called once a chunk, in order.
 struct Stages {
-  int strips = 0;
+  int chunks = 0;
   std::function<void(Lane&, int)> bring;     ///< may block while it moves bytes
   std::function<void(Queue&, int)> compute;  ///< enqueues
   std::function<void(Lane&, int)> take;      ///< returns when the bytes have arrived

@@ -147,8 +147,8 @@ Choice choose(const Device& device, const AnyOperation& operation, std::string_v
   });
 }
 
-std::string tuned_call(const AnyOperation& operation) {
-  return entry([&] { return text_of(tuned_call_of(plan_of(operation))); });
+std::string tuning_key(const AnyOperation& operation) {
+  return entry([&] { return text_of(tuning_key_of(plan_of(operation))); });
 }
 
 }  // namespace detail

@@ -7,6 +7,6 @@ namespace trine::detail {
 
 Choice run(Queue& queue, const AnyOperation& operation, std::string_view rung = {});
 Choice choose(const Device& device, const AnyOperation& operation, std::string_view rung = {});
-std::string tuned_call(const AnyOperation& operation);
+std::string tuning_key(const AnyOperation& operation);
 
 }  // namespace trine::detail

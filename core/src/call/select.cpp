@@ -72,7 +72,7 @@ Selected select(const DeviceState& device, const Checked& checked, std::string_v
   std::string_view refused;
   if (const TuningTable* table = tuning_of(device)) {
     refused = table->refused;
-    if (const TunedRow* row = table->rows.empty() ? nullptr : table->find(tuned_call_of(checked))) {
+    if (const TunedRow* row = table->rows.empty() ? nullptr : table->find(tuning_key_of(checked))) {
       if (decides(device, checked.call, *row)) {
         Selected found = row->choice;
         found.why = row->why;

@@ -1,4 +1,4 @@
-// Reading, resolving and writing the tuning tables. The file's format is saved.hpp's, of kind
+// Reading, resolving and writing the tuning tables. The file's format is persistent_file.hpp's, of kind
 // "tuning"; a row is a call, a rung ("default": none beat it), both times in seconds and the date.
 #include "tuning.hpp"
 
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "core/src/runtime/saved.hpp"
+#include "core/src/runtime/persistent_file.hpp"
 
 namespace trine {
 namespace detail {
@@ -56,7 +56,7 @@ bool fits(uint32_t asked, uint32_t rung) {
 }
 
 /// Settles what the row's rung is on this device, or throws why it can't be.
-Selected resolve(const DeviceState& device, const TunedCall& call, const std::string& rung) {
+Selected resolve(const DeviceState& device, const TuningKey& call, const std::string& rung) {
   const Selected found = find_rung(device, call.get(kOperation), rung);
   if (!fits(call.get(kNumerics), found.rung->row.numerics)) {
     refuse("rung ", found.rung->row.name, " is ",
@@ -66,7 +66,7 @@ Selected resolve(const DeviceState& device, const TunedCall& call, const std::st
   return found;
 }
 
-TunedRow prepared(const DeviceState& device, const TunedCall& call, const Tuned& row) {
+TunedRow prepared(const DeviceState& device, const TuningKey& call, const Tuned& row) {
   TunedRow made;
   made.call = call;
   made.row = row;
@@ -97,14 +97,14 @@ std::string mark_of(const std::vector<Tuned>& rows) {
 
 std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
   auto table = std::make_unique<TuningTable>();
-  const Saved saved = read_saved(kKind, kVersion, saved_key(device));
+  const Saved saved = read_persistent(kKind, kVersion, saved_key(device));
   Tuning& found = table->found;
   found.path = saved.path;
   found.found = saved.found;
   found.refusal = saved.refusal;
   for (const std::string& line : saved.rows) {
     Tuned row;
-    TunedCall call;
+    TuningKey call;
     if (!read_row(line, row) || !read_call(row.call, call)) {
       found.refusal = cat(saved.path, ": this line is not a row: ", line);
       break;
@@ -138,7 +138,7 @@ struct Tables {
 
 /// The row as it will stand in the file; throws why it can't.
 Tuned checked(const DeviceState& device, Tuned row) {
-  TunedCall call;
+  TuningKey call;
   double ignored = 0;
   if (!read_call(row.call, call) || !is_word(row.date) ||
       !read_seconds(number_text(row.seconds), ignored) ||
@@ -156,10 +156,10 @@ using Lines = std::map<std::string, std::string>;  ///< of the table, by call
 /// Replaces the table where `change` says that it changed its lines. Returns the file's path, or "".
 template <class Change>
 std::string rewrite(const DeviceState& device, Change change) {
-  const SavedKey key = saved_key(device);
-  const SavedLock lock;  // another sweep may be adding its rows
+  const PersistentKey key = saved_key(device);
+  const PersistentLock lock;  // another sweep may be adding its rows
   Lines lines;
-  for (const std::string& line : read_saved(kKind, kVersion, key).rows) {
+  for (const std::string& line : read_persistent(kKind, kVersion, key).rows) {
     Tuned old;
     if (read_row(line, old)) lines[old.call] = line;
   }
@@ -167,7 +167,7 @@ std::string rewrite(const DeviceState& device, Change change) {
   std::vector<std::string> all;
   all.reserve(lines.size());
   for (auto& [call, line] : lines) all.push_back(std::move(line));
-  std::string path = write_saved(kKind, kVersion, key, all);
+  std::string path = write_persistent(kKind, kVersion, key, all);
   ++tuning_generation;
   return path;
 }
@@ -189,7 +189,7 @@ const TuningTable& load_tuning(const DeviceState& device) {
   return *newest;
 }
 
-const TunedRow* TuningTable::find(const TunedCall& asked) const {
+const TunedRow* TuningTable::find(const TuningKey& asked) const {
   auto row = std::lower_bound(
       rows.begin(), rows.end(), asked.kind,
       [](const TunedRow& candidate, uint64_t kind) { return candidate.call.kind < kind; });
@@ -242,8 +242,9 @@ bool forget_tuning(const Device& device, const std::string& call) {
 
 std::vector<std::string> forget_tuning() {
   return detail::entry([] {
-    const detail::SavedLock lock;  // a sweep that is adding its rows would write the others back
-    std::vector<std::string> paths = detail::forget_saved(detail::kKind);
+    const detail::PersistentLock
+        lock;  // a sweep that is adding its rows would write the others back
+    std::vector<std::string> paths = detail::forget_persistent(detail::kKind);
     ++detail::tuning_generation;
     return paths;
   });

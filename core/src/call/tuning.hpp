@@ -5,13 +5,13 @@
 
 #include <atomic>
 
-#include "core/src/operations/tuned_call.hpp"
+#include "core/src/operations/tuning_key.hpp"
 #include "rungs.hpp"
 
 namespace trine::detail {
 
 struct TunedRow {
-  TunedCall call;
+  TuningKey call;
   float logs[4] = {};   ///< of the extents, to the base 2
   Selected choice;      ///< without a rung where the backend's own choice is the best
   std::string why;      ///< "tuned: 12.3 us against 15.0 us of the default at 1048576 (…)"
@@ -28,7 +28,7 @@ struct TuningTable {
   Tuning found;
 
   /// The row that decides the call, or nullptr.
-  const TunedRow* find(const TunedCall& asked) const;
+  const TunedRow* find(const TuningKey& asked) const;
 };
 
 extern std::atomic<bool> tuning_is_on;

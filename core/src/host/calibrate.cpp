@@ -327,7 +327,7 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
   if (options.rounds < 1) refuse("calibrate(): rounds is ", options.rounds, "; it is at least 1.");
   // Before minutes of work: whether it can be kept, and what it is measured under.
   if (options.save) check_writable();
-  std::vector<SavedKey> keys;
+  std::vector<PersistentKey> keys;
   for (const Device& device : devices) keys.push_back(calibration_key(Access::use(device)));
   Session session(devices, options);
   Calibrated result;
@@ -340,7 +340,8 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
     learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows.back())));
   }
   for (std::size_t i = 0; options.save && i < rows.size(); ++i)
-    result.files.push_back(write_saved(kCalibrationKind, kCalibrationVersion, keys[i], rows[i]));
+    result.files.push_back(
+        write_persistent(kCalibrationKind, kCalibrationVersion, keys[i], rows[i]));
   return result;
 }
 

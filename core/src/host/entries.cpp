@@ -39,9 +39,9 @@ Placement place(const Gemm& operation, Where where, int repeats, std::span<const
   return detail::place(operation, where, repeats, among);
 }
 
-std::string tuned_call(const Reduce& operation) { return detail::tuned_call(operation); }
-std::string tuned_call(const Transpose& operation) { return detail::tuned_call(operation); }
-std::string tuned_call(const Gemm& operation) { return detail::tuned_call(operation); }
+std::string tuning_key(const Reduce& operation) { return detail::tuning_key(operation); }
+std::string tuning_key(const Transpose& operation) { return detail::tuning_key(operation); }
+std::string tuning_key(const Gemm& operation) { return detail::tuning_key(operation); }
 
 void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
             const HostView& output, const HostOptions& options) {

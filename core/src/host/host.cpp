@@ -1,5 +1,5 @@
 // One-line calls on host data: pick a device, bring the operands there (or use them in place where
-// the device is a CPU), run, bring the results back; large ones in strips, so that
+// the device is a CPU), run, bring the results back; large ones in chunks, so that
 // copies and kernels overlap.
 #include <algorithm>
 #include <chrono>
@@ -16,23 +16,23 @@ namespace detail {
 namespace {
 
 /// Idle lanes by device, kept with their queues and pinned memory for the next call. They keep it open.
-struct Lanes {
+struct LanePool {
   /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
   static constexpr std::ptrdiff_t kRings = 8;
 
   std::mutex mutex;
   std::map<const DeviceState*, std::vector<std::unique_ptr<Lane>>> idle;
-  static Lanes& get() {
-    static auto* const lanes = new Lanes;  // outlives every thread that may still be calling
+  static LanePool& get() {
+    static auto* const lanes = new LanePool;  // outlives every thread that may still be calling
     return *lanes;
   }
 };
 
 /// A lane for the length of a call. One that failed is dropped, not handed on.
-class Lease {
+class PooledLane {
  public:
-  explicit Lease(const Device& device) : key_(&Access::use(device)) {
-    Lanes& lanes = Lanes::get();
+  explicit PooledLane(const Device& device) : key_(&Access::use(device)) {
+    LanePool& lanes = LanePool::get();
     {
       const std::lock_guard lock(lanes.mutex);
       auto& idle = lanes.idle[key_];
@@ -43,22 +43,22 @@ class Lease {
     }
     if (!lane_) lane_ = std::make_unique<Lane>(device);
   }
-  ~Lease() {
+  ~PooledLane() {
     if (!lane_) return;
     try {
       lane_->queue.wait();  // a call that failed leaves nothing in flight on the caller's memory
     } catch (...) {}
   }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
+  PooledLane(const PooledLane&) = delete;
+  PooledLane& operator=(const PooledLane&) = delete;
 
   void give_back() {
-    Lanes& lanes = Lanes::get();
+    LanePool& lanes = LanePool::get();
     Buffer spare;  // freed when the lock is off
     const std::lock_guard lock(lanes.mutex);
     auto& idle = lanes.idle[key_];
     const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
-    if (std::ranges::count_if(idle, has_ring) >= Lanes::kRings) std::swap(spare, lane_->ring);
+    if (std::ranges::count_if(idle, has_ring) >= LanePool::kRings) std::swap(spare, lane_->ring);
     idle.push_back(std::move(lane_));
   }
   Lane& operator*() { return *lane_; }
@@ -86,12 +86,12 @@ class Tracer {
 
   /// Runs `step`, which enqueues on `queue`. Steps of one kind come one after the other, in one thread.
   template <class Step>
-  void time(HostStep::Kind kind, int strip, Queue& queue, Step&& step) {
+  void time(HostStep::Kind kind, int chunk, Queue& queue, Step&& step) {
     if (!trace_) return step();
     Event begin = queue.record();
     queue.flush();
     step();
-    moments_[static_cast<std::size_t>(kind)].push_back({strip, std::move(begin), queue.record()});
+    moments_[static_cast<std::size_t>(kind)].push_back({chunk, std::move(begin), queue.record()});
     queue.flush();
   }
   /// Memory has been got: what takes time from here on, a step says.
@@ -106,7 +106,7 @@ class Tracer {
     for (std::size_t kind = 0; kind < moments_.size(); ++kind)
       for (const Moment& moment : moments_[kind]) {
         if (!origin) origin = &moment.begin;
-        trace_->steps.push_back({static_cast<HostStep::Kind>(kind), moment.strip,
+        trace_->steps.push_back({static_cast<HostStep::Kind>(kind), moment.chunk,
                                  elapsed(*origin, moment.begin), elapsed(*origin, moment.end)});
       }
   }
@@ -114,7 +114,7 @@ class Tracer {
  private:
   using Clock = std::chrono::steady_clock;
   struct Moment {
-    int strip;
+    int chunk;
     Event begin, end;
   };
   HostTrace* trace_;
@@ -144,7 +144,7 @@ class HostCall {
     reads_output_ = is_.reads_output(AnyOperation(planned).get());
     device_ = device_for(planned, options_);
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
-    if (!run_in_strips(cutting_of(planned, {options_.pinned, options_.chunks}))) run_whole();
+    if (!run_in_chunks(cutting_of(planned, {options_.pinned, options_.chunks}))) run_whole();
   }
 
  private:
@@ -164,19 +164,19 @@ class HostCall {
     if (options_.choice) *options_.choice = choice;
   }
 
-  Choice launch(Queue& queue, const Operands& operands, int strip, std::string_view rung) {
+  Choice launch(Queue& queue, const Operands& operands, int chunk, std::string_view rung) {
     Choice choice;
-    tracer_.time(HostStep::Kind::kernel, strip, queue,
+    tracer_.time(HostStep::Kind::kernel, chunk, queue,
                  [&] { choice = detail::run(queue, over(operands), rung); });
     return choice;
   }
-  void fetch(Lane& lane, Operand& operand, int strip) {
-    tracer_.time(HostStep::Kind::copy_out, strip, lane.queue,
+  void fetch(Lane& lane, Operand& operand, int chunk) {
+    tracer_.time(HostStep::Kind::copy_out, chunk, lane.queue,
                  [&] { operand.fetch(lane, options_.pinned); });
   }
 
   void run_in_place() {
-    Lease lane(device_);
+    PooledLane lane(device_);
     for (Operand& operand : operands_) operand.wrap(device_);
     tracer_.allocated();
     const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
@@ -186,7 +186,7 @@ class HostCall {
   }
 
   void run_whole() {
-    Lease lane(device_);
+    PooledLane lane(device_);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -203,21 +203,21 @@ class HostCall {
     lane.give_back();
   }
 
-  /// The operands of each strip.
-  std::vector<Operands> strips_of(const Cutting& cutting) const {
+  /// The operands of each chunk.
+  std::vector<Operands> chunks_of(const Cutting& cutting) const {
     std::vector<Operands> all;
-    for (const Strip& strip : cutting.strips) {
+    for (const Chunk& chunk : cutting.chunks) {
       Operands& operands = all.emplace_back();
       for (std::size_t i = 0; i < operands_.size(); ++i)
-        operands.push_back(operands_[i].strip(cutting.cuts[i], strip));
+        operands.push_back(operands_[i].chunk(cutting.cuts[i], chunk));
     }
     return all;
   }
 
-  /// Asked before anything moves, since a refused call writes nothing. The strips but the last are alike.
-  bool takes(const std::vector<Operands>& strips) const {
+  /// Asked before anything moves, since a refused call writes nothing. The chunks but the last are alike.
+  bool takes(const std::vector<Operands>& chunks) const {
     try {
-      for (const Operands* operands : {&strips.front(), &strips.back()})
+      for (const Operands* operands : {&chunks.front(), &chunks.back()})
         if (choose(device_, over(*operands)).numerics != Numerics::reproducible) return false;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) throw;
@@ -226,17 +226,17 @@ class HostCall {
     return true;
   }
 
-  /// Where the strips of an operand lie in its buffer on the device.
+  /// Where the chunks of an operand lie in its buffer on the device.
   struct Room {
     uint64_t bytes = 0;
     std::vector<uint64_t> offsets;
   };
 
-  /// Operand `i` of all strips, one after the other: with the gaps it may take more than the whole.
-  static Room lay_out(std::vector<Operands>& strips, std::size_t i, Cut cut) {
+  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
+  static Room lay_out(std::vector<Operands>& chunks, std::size_t i, Cut cut) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
-    for (Operands& operands : strips) {
+    for (Operands& operands : chunks) {
       const uint64_t size = operands[i].lay_out();
       room.offsets.push_back(cut == Cut::none ? 0 : room.bytes);
       room.bytes = room.offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -244,20 +244,20 @@ class HostCall {
     return room;
   }
 
-  /// Memory on the device for all strips; false where its largest buffer, or what is free, doesn't hold them.
-  bool place(std::vector<Operands>& strips, const std::vector<Cut>& cuts) const {
+  /// Memory on the device for all chunks; false where its largest buffer, or what is free, doesn't hold them.
+  bool place(std::vector<Operands>& chunks, const std::vector<Cut>& cuts) const {
     const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
     std::vector<Room> rooms;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      rooms.push_back(lay_out(strips, i, cuts[i]));
+      rooms.push_back(lay_out(chunks, i, cuts[i]));
       if (most != 0 && rooms[i].bytes > most) return false;
     }
     try {
       for (std::size_t i = 0; i < operands_.size(); ++i) {
         if (rooms[i].bytes == 0) continue;
         const Buffer buffer(device_, rooms[i].bytes);
-        for (std::size_t s = 0; s < strips.size(); ++s)
-          strips[s][i].place(buffer, rooms[i].offsets[s]);
+        for (std::size_t s = 0; s < chunks.size(); ++s)
+          chunks[s][i].place(buffer, rooms[i].offsets[s]);
       }
     } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;
@@ -266,31 +266,31 @@ class HostCall {
     return true;
   }
 
-  /// False, with nothing done and nothing kept, where the call isn't cut or its strips find no room.
-  bool run_in_strips(const Cutting& cutting) {
-    if (!options_.overlap || !options_.rung.empty() || cutting.strips.size() < 2) return false;
-    std::vector<Operands> strips = strips_of(cutting);
-    if (!takes(strips) || !place(strips, cutting.cuts)) return false;
-    Lease in(device_), kernel(device_), out(device_);
+  /// False, with nothing done and nothing kept, where the call isn't cut or its chunks find no room.
+  bool run_in_chunks(const Cutting& cutting) {
+    if (!options_.overlap || !options_.rung.empty() || cutting.chunks.size() < 2) return false;
+    std::vector<Operands> chunks = chunks_of(cutting);
+    if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
+    PooledLane in(device_), kernel(device_), out(device_);
     tracer_.allocated();
     Choice choice;
-    const auto strip = [&](int s) -> Operands& { return strips[static_cast<std::size_t>(s)]; };
+    const auto chunk = [&](int s) -> Operands& { return chunks[static_cast<std::size_t>(s)]; };
     const auto bring = [&](Lane& lane, int s) {
       tracer_.time(HostStep::Kind::copy_in, s, lane.queue, [&] {
         for (std::size_t i = 0; i < operands_.size(); ++i)
           if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
-            strip(s)[i].bring(lane, options_.pinned);
+            chunk(s)[i].bring(lane, options_.pinned);
       });
     };
     const auto compute = [&](Queue& queue, int s) {
-      const Choice chosen = launch(queue, strip(s), s, {});
+      const Choice chosen = launch(queue, chunk(s), s, {});
       if (s == 0) choice = chosen;
     };
-    const auto take = [&](Lane& lane, int s) { fetch(lane, strip(s).back(), s); };
-    const Stages stages{static_cast<int>(strips.size()), bring, compute, take};
+    const auto take = [&](Lane& lane, int s) { fetch(lane, chunk(s).back(), s); };
+    const Stages stages{static_cast<int>(chunks.size()), bring, compute, take};
     if (!run_overlapped(*in, *kernel, *out, stages)) return false;
     tell(choice);
-    for (Lease* lane : {&in, &kernel, &out}) lane->give_back();
+    for (PooledLane* lane : {&in, &kernel, &out}) lane->give_back();
     return true;
   }
 
@@ -314,7 +314,7 @@ void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& da
 
 void release_idle() {
   detail::check_process();
-  detail::Lanes& lanes = detail::Lanes::get();
+  detail::LanePool& lanes = detail::LanePool::get();
   decltype(lanes.idle) gone;  // when the lock is off
   const std::lock_guard lock(lanes.mutex);
   gone.swap(lanes.idle);

@@ -64,7 +64,7 @@ uint64_t Operand::lay_out() {
       payload *= static_cast<uint64_t>(dimension.extent);
   }
   rows_.base = static_cast<char*>(memory());
-  if (is_strip_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
+  if (is_chunk_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
     rows_.pieces = {};
     rows_.pieces.width = bytes;
     return bytes;
@@ -107,9 +107,9 @@ const HostRows& Operand::rows(bool pinned) {
   return rows_;
 }
 
-Operand Operand::strip(Cut cut, const Strip& strip) const {
-  Operand part(part_of(host_, cut, strip), role_);
-  part.is_strip_ = cut != Cut::none;
+Operand Operand::chunk(Cut cut, const Chunk& chunk) const {
+  Operand part(part_of(host_, cut, chunk), role_);
+  part.is_chunk_ = cut != Cut::none;
   return part;
 }
 

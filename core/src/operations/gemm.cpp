@@ -148,9 +148,9 @@ class GemmDescription final : public Description {
     entry.extents[2] = op.a.cols;
   }
 
-  TunedCall key(const Descriptor& call) const override {
+  TuningKey key(const Descriptor& call) const override {
     const trine_gemm& op = call.gemm;
-    TunedCall key{.extents = {op.c.rows, op.c.cols, op.a.cols, op.c.batch}};
+    TuningKey key{.extents = {op.c.rows, op.c.cols, op.a.cols, op.c.batch}};
     return key.set(kDtype, op.dtype).set_layout({&op.a, &op.b, &op.c});
   }
 

@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "check.hpp"
-#include "strips.hpp"
-#include "tuned_call.hpp"
+#include "chunks.hpp"
+#include "tuning_key.hpp"
 #include "work.hpp"
 
 namespace trine::detail {
@@ -48,7 +48,7 @@ struct Traits {
   std::span<const Field> key_fields;  ///< of the tuning table, after the operation
   int key_extents;
   uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
-  bool is_cut;                  ///< large calls on host data go in strips
+  bool is_cut;                  ///< large calls on host data go in chunks
   bool reads_only;              ///< moves memory at the rate of reading: the output is small
   double largest_side;          ///< of the sizes at which devices are compared
   std::string_view size_words;  ///< of those sizes, after n
@@ -73,7 +73,7 @@ class Description : public Traits {
 
   /// Of a checked call: what a queue's history and the tuning table know of it.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
-  virtual TunedCall key(const Descriptor& call) const = 0;
+  virtual TuningKey key(const Descriptor& call) const = 0;
   virtual Empty empty(const Descriptor& call) const = 0;
 
   /// What a calibration measures of it, and the one of these that stands for a call.
@@ -141,8 +141,8 @@ Work work_of(const AnyOperation& op);
 inline Cutting cutting_of(const AnyOperation& op, const CutWish& wish) {
   return op.is.cutting(op.get(), wish);
 }
-inline TunedCall tuned_call_of(const Checked& call) {
-  TunedCall key = call.is.key(call.descriptor);
+inline TuningKey tuning_key_of(const Checked& call) {
+  TuningKey key = call.is.key(call.descriptor);
   return key.set(kOperation, call.call.operation).set(kNumerics, call.numerics());
 }
 /// The operands' views of a value that is to be changed.

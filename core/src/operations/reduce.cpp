@@ -179,10 +179,10 @@ class ReduceDescription final : public Description {
     entry.extents[1] = op.input.cols;
   }
 
-  TunedCall key(const Descriptor& call) const override {
+  TuningKey key(const Descriptor& call) const override {
     const trine_reduce& op = call.reduce;
     const bool all = op.axis == TRINE_ALL;
-    TunedCall key{.extents = {all ? op.input.rows * op.input.cols : op.input.rows,
+    TuningKey key{.extents = {all ? op.input.rows * op.input.cols : op.input.rows,
                               all ? 1 : op.input.cols, 1, 1}};
     key.set(kFunction, op.function).set(kMap, op.map).set(kAxis, op.axis).set(kDtype, op.dtype);
     key.set(kResult, op.result_dtype);

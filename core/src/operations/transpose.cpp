@@ -75,7 +75,7 @@ class TransposeDescription final : public Description {
     if (op.input.batch > 1)
       return {cut(op.input.batch, moved, 1, wish), {by_batch(op.input), Cut::batch}};
     if (!wish.pinned)
-      return {};  // on one side the strips are narrow, which costs what overlapping saves
+      return {};  // on one side the chunks are narrow, which costs what overlapping saves
     if (op.input.row_stride >= op.input.col_stride)
       return {cut(op.input.rows, moved, kGranule, wish), {Cut::rows, Cut::cols}};
     return {cut(op.input.cols, moved, kGranule, wish), {Cut::cols, Cut::rows}};
@@ -87,9 +87,9 @@ class TransposeDescription final : public Description {
     entry.extents[1] = call.transpose.input.cols;
   }
 
-  TunedCall key(const Descriptor& call) const override {
+  TuningKey key(const Descriptor& call) const override {
     const trine_transpose& op = call.transpose;
-    TunedCall key{.extents = {op.input.rows, op.input.cols, op.input.batch, 1}};
+    TuningKey key{.extents = {op.input.rows, op.input.cols, op.input.batch, 1}};
     key.set(kDtype, static_cast<uint32_t>(bits_of(op.element_size)));
     return key.set_layout({&op.input, &op.output});
   }

@@ -53,7 +53,7 @@ namespace {
 
 /// A queue of one backend waiting for an event of another: when the event has passed, the far side's
 /// own thread signals an event of the near side. Kept until then.
-struct Bridge : Remains {
+struct Bridge : DeferredDeletion {
   bool passed() noexcept override { return fired.load(std::memory_order_acquire); }
   static void fire(void* self) {
     auto* bridge = static_cast<Bridge*>(self);

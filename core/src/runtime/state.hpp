@@ -2,7 +2,7 @@
 //
 // A queue's Timeline outlives the queue as long as a buffer remembers having been used on it, so
 // that a buffer dropped with work in flight knows what it must wait for. Whatever can't go at once
-// becomes Remains (remains.hpp) and goes later, in passing, without blocking anybody.
+// becomes DeferredDeletion (deferred_deletion.hpp) and goes later, in passing, without blocking anybody.
 #pragma once
 
 #include <trine/operations.hpp>
@@ -15,8 +15,8 @@
 
 #include "backends/kit/host.hpp"
 #include "backends/registry.hpp"
+#include "deferred_deletion.hpp"
 #include "error.hpp"
-#include "remains.hpp"
 
 namespace trine::detail {
 
@@ -103,7 +103,7 @@ struct BufferState;
 struct QueueState;
 using Helpers = kit::Vector<std::shared_ptr<QueueState>>;
 
-struct QueueState : Remains {
+struct QueueState : DeferredDeletion {
   explicit QueueState(std::shared_ptr<DeviceState> on);
   ~QueueState() override;
   bool passed() noexcept override;
@@ -168,7 +168,7 @@ struct EventState : kit::Allocated {
   trine_event* handle = nullptr;
 };
 
-struct BufferState : Remains {
+struct BufferState : DeferredDeletion {
   explicit BufferState(std::shared_ptr<DeviceState> of) : device(std::move(of)) {}
   ~BufferState() override;
   bool passed() noexcept override;

@@ -22,7 +22,7 @@ struct Chunks {
   int threads;
   uint64_t bytes, each;
   explicit Chunks(const HostRows& rows) : threads(threads_for(rows.all)), bytes(rows.bytes()) {
-    const uint64_t share = bytes / static_cast<uint64_t>(threads) + 1;  // a strip may be small
+    const uint64_t share = bytes / static_cast<uint64_t>(threads) + 1;  // a chunk may be small
     each = std::min(kSlot, (share + 4095) / 4096 * 4096);
   }
   uint64_t first(int thread) const { return each * static_cast<uint64_t>(thread); }

@@ -26,7 +26,7 @@ struct HostRows {
   Pieces pieces;
   uint64_t bytes() const { return pieces.width * pieces.height * pieces.outer; }
   bool pinned = false;
-  uint64_t all = 0;  ///< bytes of the operand of which these are a strip, or the whole
+  uint64_t all = 0;  ///< bytes of the operand of which these are a chunk, or the whole
 };
 
 /// Moves the rows, one after the other, to or from the dense bytes of `buffer` from `offset` on.

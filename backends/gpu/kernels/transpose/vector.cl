@@ -149,4 +149,4 @@ KERNEL_OF(vector, THREADS, 1)
   }
 }
 
-#include "carry.h"
+#include "strided_copy.h"

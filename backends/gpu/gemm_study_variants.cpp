@@ -1,0 +1,192 @@
+// The lower end of gemm's ladder on GPU backends: the kernels by which people learned to multiply
+// matrices on a GPU. All walk k upward with fused multiply-adds, so their bits are everybody's.
+#include "backends/gpu/gemm_launch.hpp"
+
+namespace trine::gpu {
+namespace {
+
+// --- naive --------------------------------------------------------------------------------------
+
+constexpr Macro kTypeMacros[] = {{"T", kTypes}};
+constexpr Group kNaiveGroup{16, 16, 256, 0, 16};
+
+const char* naive_refuses(const Request& request) { return refuse_tiles(request, kNaiveGroup); }
+
+void naive_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kNaiveGroup); }
+
+// --- shared, read_only: a square tile, an element a work-item -----------------------------------
+
+constexpr const char* kTiles[] = {"16", "32"};
+constexpr trine_parameter kTileParameters[] = {{sizeof(trine_parameter), 2, 1, "tile", kTiles}};
+constexpr Macro kTileMacros[] = {{"T", kTypes}, {"TILE", kTiles}};
+constexpr const char* kReadOnlyEntries[] = {"read_only_path"};  // read_only is a word of OpenCL C
+
+Group square_group(const Request& request) {
+  const int64_t tile = int64_t{16} << request.selection.values[0];
+  return {tile, tile, tile * tile, 2 * tile * (tile + 1), tile};
+}
+
+const char* square_refuses(const Request& request) {
+  return refuse_tiles(request, square_group(request));
+}
+
+void square_plan(const Request& request, Plan& plan) {
+  plan_tiles(request, plan, square_group(request));
+}
+
+// --- ilp4: four elements of a column a work-item ------------------------------------------------
+
+constexpr Group kIlp4Group{32, 32, 32 * 8, 2 * 32 * 33, 32};
+
+const char* ilp4_refuses(const Request& request) { return refuse_tiles(request, kIlp4Group); }
+
+void ilp4_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kIlp4Group); }
+
+// --- ilp16: 64 x 64 of C, 16 to 256 elements a work-item ----------------------------------------
+
+constexpr const char* kFloats[] = {"float", "double"};
+constexpr const char* kDepths[] = {"8", "16", "32"};
+constexpr const char* kThreads[] = {"16x16", "16x8", "8x4", "4x4"};
+constexpr const char* kEdges[] = {"guarded", "aligned"};
+constexpr const char* kThreadsX[] = {"4", "8", "16"};
+constexpr const char* kThreadsY[] = {"4", "8", "16"};
+constexpr trine_parameter kIlp16Parameters[] = {
+    {sizeof(trine_parameter), 3, 1, "tw", kDepths},
+    {sizeof(trine_parameter), 4, 0, "threads", kThreads},
+    {sizeof(trine_parameter), 2, 0, "edges", kEdges}};
+constexpr Macro kIlp16Macros[] = {{"T", kFloats},
+                                  {"TW", kDepths},
+                                  {"THREADS_X", kThreadsX},
+                                  {"THREADS_Y", kThreadsY},
+                                  {"EDGES", kEdges}};
+
+/// The values of `threads`, as indices into kThreadsX and kThreadsY.
+struct Threads {
+  int x, y;
+};
+constexpr Threads kThreadShapes[] = {{2, 2}, {2, 1}, {1, 0}, {0, 0}};
+
+/// With 128 and 256 outputs a work-item a specialization takes nvcc seconds: one depth of them will do, the
+/// one at which document 002 swept the thread shapes.
+bool ilp16_exists(const int* macro) {
+  for (int s = 0; s < 4; ++s)
+    if (macro[2] == kThreadShapes[s].x && macro[3] == kThreadShapes[s].y)
+      return s < 2 || macro[1] == 1;
+  return false;
+}
+
+/// A call of ilp16: its parameters as numbers.
+struct Ilp16 {
+  int64_t tw, x, y;
+  bool aligned;
+  Group group;
+
+  explicit Ilp16(const Request& request)
+      : tw(int64_t{8} << request.selection.values[0]),
+        x(int64_t{4} << kThreadShapes[request.selection.values[1]].x),
+        y(int64_t{4} << kThreadShapes[request.selection.values[1]].y),
+        aligned(request.selection.values[2] == 1),
+        group{64, 64, x * y, 64 * (tw + 1) + tw * (64 + 1), x} {}
+};
+
+const char* ilp16_refuses(const Request& request) {
+  const auto& op = request.as<trine_gemm>();
+  const Ilp16 ilp(request);
+  const Problem p(op);
+  if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "ilp16 is for f32 and f64";
+  if (ilp.x < 16 && ilp.tw != 16) return "threads=8x4 and 4x4 are there for tw=16 only";
+  if (ilp.aligned && (p.m % 64 != 0 || p.n % 64 != 0))
+    return "edges=aligned needs a C whose rows and columns are multiples of 64";
+  if (ilp.aligned && p.multiply && p.k % ilp.tw != 0)
+    return "edges=aligned needs a k that is a multiple of tw";
+  return refuse_tiles(request, p, ilp.group);
+}
+
+void ilp16_plan(const Request& request, Plan& plan) {
+  plan.macro[2] = kThreadShapes[request.selection.values[1]].x;
+  plan.macro[3] = kThreadShapes[request.selection.values[1]].y;
+  plan.macro[4] = request.selection.values[2];
+  plan_tiles(request, plan, Ilp16(request).group);
+}
+
+// --- volkov2008: a row of C's block a work-item -------------------------------------------------
+
+constexpr Group kVolkovGroup{64, 16, 64, 16 * (16 + 4)};
+
+/// The problem whose C has columns of unit stride, as the kernel wants it: the transposed one of
+/// everybody else's.
+Problem column_major(const trine_gemm& op) {
+  Problem p(op);
+  p.transpose();
+  return p;
+}
+
+const char* volkov_refuses(const Request& request) {
+  // As register_tile and transpose's vector, the other kernels with aligned local arrays.
+  if (request.target.is_pocl_since(4))
+    return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
+  return refuse_tiles(request, column_major(request.as<trine_gemm>()), kVolkovGroup);
+}
+
+void volkov_plan(const Request& request, Plan& plan) {
+  plan_tiles(request, plan, column_major(request.as<trine_gemm>()), kVolkovGroup);
+}
+
+// --- The lower end of the ladder ----------------------------------------------------------------
+
+constexpr Variant kVariants[] = {
+    {.name = "naive",
+     .operation = TRINE_GEMM,
+     .summary = "one work-item per element of C",
+     .file = "gemm/naive",
+     .macros = kTypeMacros,
+     .refuses = naive_refuses,
+     .plan = naive_plan},
+    {.name = "shared",
+     .operation = TRINE_GEMM,
+     .summary = "square tiles of A and B in local memory",
+     .file = "gemm/shared",
+     .parameters = kTileParameters,
+     .macros = kTileMacros,
+     .refuses = square_refuses,
+     .plan = square_plan},
+    {.name = "read_only",
+     .operation = TRINE_GEMM,
+     .summary = "A and B read through the read-only path",
+     .file = "gemm/read_only",
+     .parameters = kTileParameters,
+     .macros = kTileMacros,
+     .entries = kReadOnlyEntries,
+     .refuses = square_refuses,
+     .plan = square_plan},
+    {.name = "ilp4",
+     .operation = TRINE_GEMM,
+     .summary = "32 x 8 work-items, four elements of C each",
+     .file = "gemm/ilp4",
+     .macros = kTypeMacros,
+     .refuses = ilp4_refuses,
+     .plan = ilp4_plan},
+    {.name = "ilp16",
+     .operation = TRINE_GEMM,
+     .summary = "64 x 64 of C, 16 to 256 elements a work-item",
+     .requirement = "f32 or f64; edges=aligned: m and n multiples of 64, k of tw",
+     .file = "gemm/ilp16",
+     .parameters = kIlp16Parameters,
+     .macros = kIlp16Macros,
+     .exists = ilp16_exists,
+     .refuses = ilp16_refuses,
+     .plan = ilp16_plan},
+    {.name = "volkov2008",
+     .operation = TRINE_GEMM,
+     .summary = "columns of A in registers, B's tile in local memory (V. Volkov, J. Demmel, 2008)",
+     .file = "gemm/volkov2008",
+     .macros = kTypeMacros,
+     .refuses = volkov_refuses,
+     .plan = volkov_plan},
+};
+
+}  // namespace
+
+std::span<const Variant, kStudyRungs> gemm_study_variants() { return kVariants; }
+
+}  // namespace trine::gpu

@@ -1,0 +1,179 @@
+// The foot of reduce's ladder on GPU backends: historic sums of one sequence, from M. Harris,
+// "Optimizing parallel reduction in CUDA" (2007), and what came after it. They differ in how many
+// elements a work-item takes and in how a group adds; opencl/reduce/sum.h is common to all.
+#include "reduce_problem.hpp"
+
+namespace trine::gpu {
+namespace {
+
+constexpr const char* kThreads[] = {"64", "128", "256", "512", "1024"};
+constexpr int32_t kThreadCounts[] = {64, 128, 256, 512, 1024};
+constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
+enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
+constexpr trine_parameter kParameters[] = {{sizeof(trine_parameter), 5, 2, "threads", kThreads},
+                                           {sizeof(trine_parameter), 3, 0, "finish", kFinishes}};
+constexpr const char* kTypes[] = {"float", "double", "uint", "int", "long"};
+constexpr Macro kMacros[] = {{"T", kTypes}};
+constexpr Macro kUnrolledMacros[] = {{"T", kTypes}, {"THREADS", kThreads}};
+constexpr const char* kEntries[] = {"sum", "clear"};
+
+int type_of(uint32_t dtype) {
+  switch (dtype) {
+    case TRINE_F32: return 0;
+    case TRINE_F64: return 1;
+    case TRINE_U32: return 2;
+    case TRINE_I32: return 3;
+    default: return 4;  // u64 too: modulo 2^64 it is the same sum
+  }
+}
+
+/// How a launch lies over its elements: one or two a work-item, or as many as it takes.
+enum Share { kOne, kTwo, kMany };
+
+int64_t threads_of(const Request& request) { return kThreadCounts[request.selection.values[0]]; }
+
+/// Groups of a launch over `count` elements. Where a work-item takes many: no more groups than the
+/// device holds at once, and not so many that a work-item gets fewer than 8 elements.
+template <Share kShare>
+int64_t groups_of(const Request& request, int64_t count) {
+  constexpr int64_t kResident = 2048, kFewest = 8;  // work-items of a multiprocessor
+  const int64_t threads = threads_of(request);
+  if (kShare == kOne) return ceil_div(count, threads);
+  if (kShare == kTwo) return ceil_div(count, 2 * threads);
+  const int64_t units = std::max(request.target.facts->compute_units, 1u);
+  return std::min(ceil_div(count, kFewest * threads), units * (kResident / threads));
+}
+
+template <Share kShare>
+const char* refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  const int32_t finish = request.selection.values[1];
+  if (op.function != TRINE_SUM || op.map != TRINE_IDENTITY) return "sum of the elements only";
+  if (op.axis != TRINE_ALL) return "axis all only";
+  if (shape_of(op, false).rows != 1) return "evenly spaced elements only";
+  if (op.dtype == TRINE_F32 && op.result_dtype == TRINE_F64) return "f32 sums stay f32 here";
+  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
+  if (threads_of(request) > int64_t(request.target.facts->max_group_threads))
+    return "more threads than this device has in a group";
+  if (finish == kAtomic && op.dtype != TRINE_F32 && request.target.backend == kOpencl &&
+      !request.target.has(TRINE_CAN_ATOMIC_64))
+    return "this device has no 64-bit atomics";
+  if (finish == kLastBlock && !finishes_at_once(request.target))
+    return "groups of one launch can't see each other's memory here";
+  if (groups_of<kShare>(request, shape_of(op, false).cols) > kLargestGrid)
+    return "more elements than one launch can have threads for";
+  return nullptr;
+}
+
+const char* shuffle_refuses(const Request& request) {
+  if (!request.target.has(TRINE_CAN_SUBGROUPS))
+    return "this device's work-items can't read each other's registers (no sub-groups)";
+  return refuses<kMany>(request);
+}
+
+/// Sums of all levels, 8 bytes each at most.
+template <Share kShare>
+uint64_t workspace_bytes(const Request& request) {
+  int64_t sums = 0, count = shape_of(request.as<trine_reduce>(), false).cols;
+  while ((count = groups_of<kShare>(request, count)) > 1) sums += count;
+  return sums == 0 ? 0 : TRINE_CONTROL_BYTES + uint64_t(sums * 8);
+}
+
+template <Share kShare>
+void plan_sum(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  const Shape s = shape_of(op, false);
+  const int32_t finish = request.selection.values[1];
+  const bool levels = groups_of<kShare>(request, s.cols) > 1;
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = request.selection.values[0];  // of unroll_all alone
+  if (finish == kAtomic && levels)
+    plan.add(1).memory(op.output.memory).i64(int64_t(op.output.offset));
+  int64_t from = 0, to = 0, count = s.cols;
+  for (int32_t level = 0;; ++level) {
+    const int64_t groups = groups_of<kShare>(request, count);
+    Launch& l = plan.add(0);
+    l.grid[0] = uint32_t(groups);
+    l.block[0] = uint32_t(threads_of(request));
+    l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
+    l.i64(s.col_stride).i64(count);
+    l.memory(levels ? request.workspace->memory : nullptr);
+    l.i64(levels ? int64_t(request.workspace->offset) : 0).i64(from).i64(to);
+    l.memory(op.output.memory).i64(int64_t(op.output.offset)).i32(level).i32(finish);
+    if (groups == 1 || finish != kRecursive) return;
+    from = to;
+    to += groups;
+    count = groups;
+  }
+}
+
+constexpr const char* kRequirement = "sum, identity, axis all, evenly spaced elements";
+constexpr const char* kWarpRequirement =
+    "sum, identity, axis all, evenly spaced elements; its warps synchronize by __syncwarp in CUDA, "
+    "bar.warp.sync in NVIDIA's OpenCL, a barrier of the group elsewhere";
+constexpr const char* kShuffleRequirement =
+    "sum, identity, axis all, evenly spaced elements; registers are read by __shfl_down_sync in "
+    "CUDA, shfl.sync in NVIDIA's OpenCL, functions of sub-groups elsewhere";
+
+/// What the rows have in common.
+template <Share kShare>
+constexpr Variant variant(const char* name, const char* file, const char* summary,
+                          const char* requirement = kRequirement) {
+  return {.name = name,
+          .operation = TRINE_REDUCE,
+          .numerics = TRINE_STUDY,
+          .summary = summary,
+          .requirement = requirement,
+          .file = file,
+          .backends = kBoth,
+          .parameters = kParameters,
+          .macros = kMacros,
+          .entries = kEntries,
+          .exists = nullptr,
+          .refuses = refuses<kShare>,
+          .workspace_bytes = workspace_bytes<kShare>,
+          .plan = plan_sum<kShare>,
+          .self_check = nullptr,
+          .options = nullptr,
+          .architectures = nullptr};
+}
+
+constexpr Variant compiled_for_its_threads(Variant variant) {
+  variant.macros = kUnrolledMacros;
+  return variant;
+}
+
+constexpr Variant by_shuffles(Variant variant) {
+  variant.refuses = shuffle_refuses;
+  return variant;
+}
+
+constexpr Variant kVariants[kSumRungs] = {
+    variant<kOne>("interleaved_divergent", "reduce/interleaved_divergent",
+                  "the naive tree: pairs of neighbours, every warp split"),
+    variant<kOne>("interleaved_strided", "reduce/interleaved_strided",
+                  "the same pairs by neighbouring work-items: whole warps, but bank conflicts"),
+    variant<kOne>("sequential", "reduce/sequential",
+                  "the tree folds halves: neighbours read neighbours"),
+    variant<kTwo>("first_add", "reduce/first_add", "two elements a work-item, added while loading"),
+    variant<kTwo>("unroll_last_warp", "reduce/unroll_last_warp",
+                  "the last six steps unrolled, without barriers of the group", kWarpRequirement),
+    compiled_for_its_threads(variant<kTwo>(
+        "unroll_all", "reduce/unroll_all",
+        "every step unrolled: the group's size is known when compiling", kWarpRequirement)),
+    variant<kMany>(
+        "cascade", "reduce/cascade",
+        "as many groups as the device holds, each work-item adds many elements by itself",
+        kWarpRequirement),
+    by_shuffles(variant<kMany>("shuffle", "reduce/shuffle",
+                               "warps add in registers: one barrier a group, not one a step",
+                               kShuffleRequirement)),
+    by_shuffles(variant<kMany>("vector_loads", "reduce/vector_loads",
+                               "16 bytes a load where the address allows it", kShuffleRequirement)),
+};
+
+}  // namespace
+
+std::span<const Variant, kSumRungs> reduce_sum_variants() { return kVariants; }
+
+}  // namespace trine::gpu

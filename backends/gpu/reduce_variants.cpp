@@ -1,0 +1,380 @@
+// The upper end of reduce's ladder on GPU backends, for any function, view and axis: how a call lies
+// over groups of work-items, and which rung takes it. kernels/reduce/tile.h has the picture that this
+// geometry fills; the historic sums are in reduce_sum_variants.cpp.
+#include <array>
+#include <string_view>
+
+#include "reduce_problem.hpp"
+
+namespace trine::gpu {
+namespace {
+
+// The words of kernels/reduce/tile.h.
+enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
+enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
+
+/// How groups lie over it: kernels/reduce/tile.h.
+struct Tiling {
+  int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;  // lanes: powers of two
+  int64_t tiles = 1;
+  int64_t records() const { return splits > 1 ? tiles * width * splits : 0; }
+};
+
+constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
+
+/// Several groups share a tile only while tiles alone don't fill the device.
+void split(Tiling& tiling, int64_t units, const Target& target, int64_t groups_per_unit) {
+  const int64_t wanted = int64_t(std::max(target.facts->compute_units, 1u)) * groups_per_unit;
+  tiling.splits = 1;
+  if (tiling.tiles <= std::min(kCounters, wanted / 2))
+    tiling.splits = int32_t(std::clamp<int64_t>(units, 1, wanted / tiling.tiles));
+}
+
+Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_unit,
+            const Target& target) {
+  Tiling t;
+  if (s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride)) {
+    // Neighbouring results are neighbours in memory: at least 64 of them side by side.
+    t.across = 1;
+    const int64_t lanes = std::min(power_above(ceil_div(s.cols, chunk)), threads);
+    const int64_t widest = std::min(threads, std::max<int64_t>(64, threads / lanes));
+    t.tiles =
+        ceil_div(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
+    t.width = int32_t(ceil_div(s.results, t.tiles));
+    t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
+  } else {
+    // A full chunk for each lane, so that a group has as much in flight on short rows as on long ones
+    // (H200, f32 65536 x 1024: four elements a lane 0.08 of copy).
+    t.col_lanes = int32_t(std::min(power_above(ceil_div(s.cols, chunk)), threads));
+    t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
+    t.width = int32_t(std::min(s.results, threads / t.lanes));
+    t.tiles = ceil_div(s.results, t.width);
+  }
+  const int64_t row_units = ceil_div(s.rows, t.lanes / t.col_lanes);
+  split(t, row_units * ceil_div(s.cols, t.col_lanes * chunk), target, groups_per_unit);
+  return t;
+}
+
+/// The same for products of floats (exact_product.h): strips of 16 neighbours, lanes over them, and
+/// groups over a power of two of segments, so that every level is a level of the fixed tree.
+Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
+                    const Target& target) {
+  constexpr int64_t kStrip = 16;
+  Tiling t;
+  const int64_t strips = ceil_div(s.rows * s.cols, kStrip);
+  t.across = s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride);
+  const int64_t most = t.across ? threads / std::min<int64_t>(32, power_above(s.results)) : threads;
+  t.lanes = t.col_lanes = int32_t(std::min(power_above(strips), most));
+  t.width = int32_t(std::min(s.results, threads / t.lanes));
+  t.tiles = ceil_div(s.results, t.width);
+  const int64_t segments = ceil_div(strips, t.lanes);
+  split(t, segments, target, groups_per_unit);
+  t.splits = int32_t(ceil_div(segments, power_above(ceil_div(segments, t.splits))));
+  return t;
+}
+
+// --- exact -----------------------------------------------------------------------------------------
+
+constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
+constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG", "DOT"};
+constexpr const char* kExactThreads[] = {"256"};
+constexpr int64_t kGroupThreads = 256;
+// What the registers of a multiprocessor hold at once (GROUPS in exact.cu): one even wave. H200, f32
+// 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
+constexpr int64_t kGroupsPerUnit = 3;
+constexpr const char* kExactEntries[] = {"exact"};
+constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", kExactThreads}};
+enum Type { kFloat, kDouble, kUint, kUlong };
+enum Kind { kSum, kSquares, kProd, kExtreme, kArg, kDot };
+
+bool exact_exists(const int* macro) {
+  return (macro[1] != kSquares && macro[1] != kDot) || macro[0] <= kDouble;
+}
+
+int type_of(uint32_t dtype) {
+  if (dtype == TRINE_F32) return kFloat;
+  if (dtype == TRINE_F64) return kDouble;
+  return trine_dtype_size(dtype) == 4 ? kUint : kUlong;
+}
+
+int kind_of(const trine_reduce& op) {
+  switch (op.function) {
+    case TRINE_SUM:
+      if (op.map == TRINE_PRODUCT) return kDot;
+      return op.map == TRINE_SQUARE && is_float(op.dtype) ? kSquares : kSum;
+    case TRINE_PROD: return kProd;
+    case TRINE_MIN:
+    case TRINE_MAX: return kExtreme;
+    default: return kArg;
+  }
+}
+
+/// 64-bit words of one record of a tile shared by groups (exact_sum.h; exact_fold.h: value and index).
+int64_t record_words(const trine_reduce& op) {
+  if (!is_float(op.dtype) || op.function != TRINE_SUM) return 2;
+  if (kind_of(op) == kSum) return 5 + (op.dtype == TRINE_F32 ? 11 : 67);
+  return 5 + (op.dtype == TRINE_F32 ? 20 : 133);
+}
+
+Tiling exact_tiling(const Request& request, Shape& shape) {
+  const auto& op = request.as<trine_reduce>();
+  const bool product = kind_of(op) == kProd && is_float(op.dtype);
+  shape = shape_of(op, product);
+  if (product) return product_tile(shape, kGroupThreads, kGroupsPerUnit, request.target);
+  return tile(shape, kGroupThreads, trine_dtype_size(op.dtype) == 4 ? 16 : 8, kGroupsPerUnit,
+              request.target);
+}
+
+/// What a device's arithmetic must have for these bits.
+const char* float_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
+  if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
+    return "an exact sum of floats needs f64, which this device lacks";
+  if (is_float(op.dtype) && !request.target.has(TRINE_CAN_REPRODUCE))
+    return "this device's arithmetic failed the probe (see its facts): its bits would differ";
+  return nullptr;
+}
+
+/// PoCL 4 and 5 abort while they compile a kernel with barriers as complex as these ("Kernel.cc:
+/// createParallelRegionBefore: Assertion region_entry_barrier != NULL"); PoCL 3 compiles it.
+const char* exact_refuses(const Request& request) {
+  if (request.target.is_pocl_since(4))
+    return "PoCL 4 and later abort while compiling its barriers; exact_vector is for CPUs";
+  Shape shape;
+  if (exact_tiling(request, shape).tiles > kLargestGrid)
+    return "more results than one launch can have groups for";
+  return float_refuses(request);
+}
+
+uint64_t exact_workspace(const Request& request) {
+  Shape shape;
+  const int64_t records = exact_tiling(request, shape).records();
+  if (records == 0) return 0;
+  return TRINE_CONTROL_BYTES + uint64_t(records * record_words(request.as<trine_reduce>()) * 8);
+}
+
+int32_t options_of(const trine_reduce& op) {
+  int32_t options = 0;
+  if (op.map == TRINE_ABS) options |= kMapAbs;
+  if (op.map == TRINE_SQUARE) options |= kMapSquare;
+  if (op.result_dtype == TRINE_F64) options |= kResultF64;
+  if (is_signed(op.dtype)) options |= kSigned;
+  if (op.function == TRINE_MAX || op.function == TRINE_ARGMAX) options |= kLargest;
+  return options;
+}
+
+/// The arguments that every kernel of this ladder takes.
+void add_launch(const Request& request, const Shape& s, const Tiling& t, Phase phase,
+                int64_t groups, int64_t threads, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Launch& l = plan.add(0);
+  l.grid[0] = uint32_t(groups);
+  l.block[0] = uint32_t(threads);
+  l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
+  l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
+  l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
+  l.i64(t.splits > 1 ? int64_t(request.workspace->offset) : 0);
+  l.i64(s.results).i64(s.rows).i64(s.cols);
+  l.i64(s.result_stride).i64(s.row_stride).i64(s.col_stride);
+  l.i32(t.width).i32(std::countr_zero(uint32_t(t.lanes)));
+  l.i32(std::countr_zero(uint32_t(t.col_lanes))).i32(t.across).i32(t.splits);
+  l.i64(s.row_index).i64(s.col_index).i32(phase).i32(options_of(op));
+  if (kind_of(op) != kDot) return;
+  l.memory(op.second.memory).i64(int64_t(op.second.offset) / trine_dtype_size(op.dtype));
+  l.i64(s.second.result_stride).i64(s.second.row_stride).i64(s.second.col_stride);
+}
+
+void exact_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Shape s;
+  const Tiling t = exact_tiling(request, s);
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op);
+  if (t.splits == 1 || finishes_at_once(request.target))
+    return add_launch(request, s, t, kWhole, t.tiles * t.splits, kGroupThreads, plan);
+  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, kGroupThreads, plan);
+  add_launch(request, s, t, kFinish, t.tiles, kGroupThreads, plan);
+}
+
+// --- exact_lines: many sums of f32 ----------------------------------------------------------------
+
+constexpr const char* kLineTypes[] = {"float"};
+constexpr const char* kLineThreads[] = {"256", "512", "1024"};
+constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
+
+/// As few lanes a line as fill the device. H200, f32, of the read roof (64 MiB read alone: 0.88), by lanes: rows
+/// 4096 x 4096 32 0.81, 64 0.73, 256 0.55; 16384 x 1024 8 0.82, 16 0.78; 1024 x 16384 128 0.80, 64 0.72; 65536 x
+/// 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61,
+/// 32 0.36; 256 x 65536 2 0.82, 8 0.72.
+struct Lines : Tiling {
+  int64_t threads = 256;
+
+  Lines(const Shape& s, const Target& target) {
+    const int64_t filling = 1400 * std::max<int64_t>(target.facts->compute_units, 1);
+    across = std::abs(s.result_stride) < std::abs(s.col_stride);
+    const int64_t wanted = power_below(filling / std::max<int64_t>(s.results, 1));
+    const int64_t full = power_above(ceil_div(s.cols, 16));  // sixteen elements a lane
+    const int64_t least = across ? 1 : 4, most = across ? 128 : 256;
+    lanes = col_lanes = int32_t(std::min(std::clamp(wanted, least, most), full));
+    if (across) threads = std::clamp<int64_t>(32 * lanes, 256, 1024);
+    width = int32_t(threads / lanes);
+    tiles = ceil_div(s.results, width);
+  }
+  /// Is the device half full at least?
+  bool fill(const Shape& s, const Target& target) const {
+    return s.results * lanes >= 500 * std::max<int64_t>(target.facts->compute_units, 1);
+  }
+};
+
+const char* lines_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
+  if (kind_of(op) != kSum || op.dtype != TRINE_F32) return "exact_lines is for sums of f32";
+  const Shape s = shape_of(op, false);
+  if (op.axis == TRINE_ALL) return "exact_lines is for rows or columns";
+  const Lines lines(s, request.target);
+  if (!lines.across && s.cols > 1 && s.col_stride != 1)
+    return "neither the rows nor the columns have unit stride";
+  if (lines.threads > request.target.facts->max_group_threads)
+    return "the device's groups are too small";
+  if (lines.tiles > kLargestGrid) return "more results than one launch can have groups for";
+  return float_refuses(request);
+}
+
+void lines_plan(const Request& request, Plan& plan) {
+  const Shape s = shape_of(request.as<trine_reduce>(), false);
+  const Lines lines(s, request.target);
+  plan.macro[1] = lines.threads == 256 ? 0 : lines.threads == 512 ? 1 : 2;
+  add_launch(request, s, lines, kWhole, lines.tiles, lines.threads, plan);
+}
+
+// --- exact_vector ------------------------------------------------------------------------------
+
+constexpr const char* kVectorEntries[] = {"exact_vector"};
+constexpr Macro kVectorMacros[] = {{"T", kTypes}, {"KIND", kKinds}};
+
+const char* vector_refuses(const Request& request) {
+  if (!request.target.is_cpu()) return "made for CPUs: one work-item a group leaves a GPU idle";
+  return float_refuses(request);
+}
+
+/// Groups of one work-item: 8 a core, so that an uneven end costs little.
+Tiling vector_tiling(const Request& request, Shape& s) {
+  constexpr int64_t kAcross = 64, kPiece = 128;  // results side by side; elements of a chunk
+  const auto& op = request.as<trine_reduce>();
+  const bool product = is_float(op.dtype) && op.function == TRINE_PROD;
+  s = shape_of(op, product);
+  Tiling t;
+  const int64_t wanted = 8 * std::max<int64_t>(request.target.facts->compute_units, 1);
+  // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
+  t.across = s.results >= 8 && (std::abs(s.result_stride) < std::abs(s.col_stride) || s.cols < 192);
+  const int64_t width = ceil_div(s.results, wanted);
+  t.width = int32_t(t.across ? ceil_div(width, kAcross) * kAcross : width);
+  t.tiles = ceil_div(s.results, t.width);
+  const int64_t pieces = s.rows > 1 ? s.rows : ceil_div(s.cols, t.across ? 64 : 16 * kPiece);
+  t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
+  if (product) {  // powers of two of strips: subtrees
+    const int64_t strips = ceil_div(s.rows * s.cols, 16);
+    t.splits = int32_t(std::min<int64_t>(t.splits, ceil_div(strips, 256)));
+    t.splits = int32_t(ceil_div(strips, power_above(ceil_div(strips, t.splits))));
+  }
+  return t;
+}
+
+uint64_t vector_workspace(const Request& request) {
+  Shape shape;
+  const Tiling t = vector_tiling(request, shape);
+  if (t.splits == 1) return 0;
+  const auto& op = request.as<trine_reduce>();
+  const bool sum = is_float(op.dtype) && op.function == TRINE_SUM;
+  const int64_t words = record_words(op) - (sum ? 1 : 0);  // expansions of three terms, not folds
+  return TRINE_CONTROL_BYTES + uint64_t(shape.results * t.splits * words * 8);
+}
+
+void vector_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  Shape s;
+  const Tiling t = vector_tiling(request, s);
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op);
+  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, 1, plan);
+  if (t.splits > 1) add_launch(request, s, t, kFinish, std::min<int64_t>(s.results, 1024), 1, plan);
+}
+
+constexpr Variant kVariants[] = {
+    {.name = "exact_lines",
+     .operation = TRINE_REDUCE,
+     .summary = "many exact sums of f32: rows or columns, each by its own lanes of one group",
+     .requirement = "sums of f32 along rows or columns",
+     .file = "reduce/exact_lines",
+     .macros = kLineMacros,
+     .refuses = lines_refuses,
+     .plan = lines_plan},
+    {.name = "exact",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "any function, view and axis; float sums exact, rounded once; one launch",
+     .requirement = nullptr,
+     .file = "reduce/exact",
+     .backends = kBoth,
+     .parameters = {},
+     .macros = kExactMacros,
+     .entries = kExactEntries,
+     .exists = exact_exists,
+     .refuses = exact_refuses,
+     .workspace_bytes = exact_workspace,
+     .plan = exact_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
+    {.name = "exact_vector",
+     .operation = TRINE_REDUCE,
+     .numerics = TRINE_REPRODUCIBLE,
+     .summary = "exact on a CPU: one work-item a group, vectors of eight lanes",
+     .requirement = "a CPU device",
+     .file = "reduce/exact_vector",
+     .backends = kOpencl,
+     .parameters = {},
+     .macros = kVectorMacros,
+     .entries = kVectorEntries,
+     .exists = exact_exists,
+     .refuses = vector_refuses,
+     .workspace_bytes = vector_workspace,
+     .plan = vector_plan,
+     .self_check = nullptr,
+     .options = nullptr,
+     .architectures = nullptr},
+};
+
+}  // namespace
+
+std::span<const Variant> reduce_variants() {
+  static const auto ladder = [] {
+    std::array<Variant, kSumRungs + std::size(kVariants)> all;
+    std::ranges::copy(kVariants, std::ranges::copy(reduce_sum_variants(), all.begin()).out);
+    return all;
+  }();
+  return ladder;
+}
+
+Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
+  const auto named = [](std::string_view name) {
+    return &*std::ranges::find_if(reduce_variants(),
+                                  [&](const Variant& variant) { return variant.name == name; });
+  };
+  Preferred wishes;
+  if (target.is_cpu()) {
+    wishes.add(named("exact_vector"), 0,
+               "a CPU device reduces in wide vectors, one work-item a group");
+    return wishes;
+  }
+  // Measured on CUDA alone so far.
+  const Shape s = shape_of(op, false);
+  if (target.backend == kCuda && op.axis != TRINE_ALL && Lines(s, target).fill(s, target))
+    wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
+  wishes.add(named("exact"), 0, "the default: the same bits on every device");
+  return wishes;
+}
+
+}  // namespace trine::gpu

@@ -1,0 +1,85 @@
+// Names and order of the specializations of a kernel file.
+#include "specialization.hpp"
+
+#include <cstdio>
+
+namespace trine::gpu {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool exists(const Variant& variant, const int* macro) {
+  return !variant.exists || variant.exists(macro);
+}
+
+// Counts `macro` up by one, the last macro fastest; false when it turns over.
+bool step(const Variant& variant, int* macro) {
+  for (std::size_t m = variant.macros.size(); m-- > 0;) {
+    if (++macro[m] < static_cast<int>(variant.macros[m].values.size())) return true;
+    macro[m] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Variant* variant_at(int index) {
+  auto at = static_cast<std::size_t>(index);
+  for (const auto ladder :
+       {service_variants(), reduce_variants(), transpose_variants(), gemm_variants()}) {
+    if (at < ladder.size()) return &ladder[at];
+    at -= ladder.size();
+  }
+  return nullptr;
+}
+
+bool is_word(const char* value) {
+  bool letters = is_letter(*value);
+  for (; *value != '\0'; ++value) {
+    if (!is_letter(*value) && !is_digit(*value)) return false;
+    letters = letters || (is_letter(*value) && value[1] != '\0');  // a last one may be 1u's
+  }
+  return letters;
+}
+
+int suffix_of(const Variant& variant, const int* macro, char* text, int bytes) {
+  int length = 0;
+  auto put = [&](char c) {
+    if (length < bytes - 1) text[length] = c;
+    ++length;
+  };
+  put('_');
+  if (variant.macros.empty()) put('_');
+  for (std::size_t m = 0; m < variant.macros.size(); ++m) {
+    put('_');
+    for (const char* c = variant.macros[m].values[static_cast<std::size_t>(macro[m])]; *c; ++c) {
+      put(is_letter(*c) || is_digit(*c) ? *c : *c == '-' ? 'm' : '_');
+    }
+  }
+  if (length >= bytes) return -1;
+  text[length] = '\0';
+  return length;
+}
+
+uint64_t specialization_number(const Variant& variant, const int* macro) {
+  uint64_t number = 0;
+  for (std::size_t m = 0; m < variant.macros.size(); ++m) {
+    number = number * variant.macros[m].values.size() + static_cast<uint64_t>(macro[m]);
+  }
+  return number;
+}
+
+bool first_specialization(const Variant& variant, int* macro) {
+  for (int m = 0; m < kMaxMacros; ++m) macro[m] = 0;
+  return exists(variant, macro) || next_specialization(variant, macro);
+}
+
+bool next_specialization(const Variant& variant, int* macro) {
+  while (step(variant, macro)) {
+    if (exists(variant, macro)) return true;
+  }
+  return false;
+}
+
+}  // namespace trine::gpu

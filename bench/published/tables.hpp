@@ -1,0 +1,86 @@
+// What the five source documents published, each figure with the case and the rung that measures it again:
+// tables.json. `trine ladder --like 003` reads it.
+//
+// A table there has rows and, where it is printed with them, columns. Each pair is a line: the column's words, else
+// the row's, with a row's "size" in place of "{size}"; `published` has an entry for each column that the row has, of
+// several figures a list, null where the document doesn't state it. Without it no figure is stated.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/cases/problem.hpp"
+
+namespace trine::bench {
+
+/// What a published figure says of a measurement.
+enum class Figure {
+  milliseconds,             ///< of the kernel
+  end_to_end_milliseconds,  ///< from and to pageable host memory
+  gigabytes,                ///< 10^9 bytes/s
+  gigaelements,             ///< 10^9 elements/s
+  gigaflops,                ///< 10^9 flop/s
+  step,                     ///< the time of the line above over this one's
+  cumulative                ///< the time of the first line over this one's
+};
+
+/// Where a line is measured: on the device asked for, on one thread of the CPU, or on all of it.
+enum class Site { device, cpu_thread, cpu_all };
+
+/// One measurement of a table. Lines of a plain table have no `column`; else the table is printed with
+/// a row for each `label` and a column for each `column`.
+struct Line {
+  std::string label, column;
+  std::string rung;
+  Problem problem;
+  std::vector<double> published = {};  ///< one for each of the table's figures; NaN: not stated
+  Site site = Site::device;
+};
+
+/// What a document reads off a table of curves, the first column against the others.
+struct Curves {
+  double first_peak;  ///< of the first column
+  double peak, elements,
+      break_even;  ///< of the others: the best, at how many elements; NaN: not stated
+};
+
+/// A document's roofline. The ridge is where its roofs meet; the point is the rate over the bandwidth. Both
+/// in operations an element.
+struct Roofline {
+  struct Roofs {
+    std::string label;
+    double gigabytes, gigaflops, ridge, point;
+  };
+  std::string label;  ///< of the lines whose best is the point
+  std::vector<Roofs> roofs;
+};
+
+struct Table {
+  std::string title;
+  std::string ours;  ///< what the document doesn't state and we chose; empty if nothing
+  std::vector<Figure> figures;
+  std::vector<Line> lines;
+  std::optional<Curves> curves = {};
+  std::optional<Roofline> roofline = {};
+  bool over_first = false;  ///< has a column more: the best of the others over the first
+  bool bests = false;       ///< is followed by the best of each label: the document's, and today's
+};
+
+/// A document: its tables, and what it says beside them.
+struct Publication {
+  std::string number, name;
+  std::vector<Table> tables;
+  std::string remark;
+};
+
+/// "000" … "004"; nullptr for any other.
+const Publication* find_document(std::string_view number);
+
+/// Whether the table is of one of these operations.
+bool is_one_of(const Table& table, const std::vector<Operation>& operations);
+
+std::string_view heading(Figure figure);
+
+}  // namespace trine::bench

@@ -1,0 +1,222 @@
+#include "modes.hpp"
+
+#include <fmt/format.h>
+#include <trine/abi.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "bench/stats/measure.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/screen.hpp"
+
+namespace trine::bench {
+namespace {
+
+constexpr int64_t kGranule = 64;  ///< rows: the cpu's part is a multiple of so many
+
+Result described(const Device& device, const Problem& problem, const TransferMode& mode) {
+  Result result;
+  result.problem = problem;
+  result.device = device.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
+  result.memory = mode.memory;
+  result.roof = roof_of(device, problem);
+  return result;
+}
+
+MeasuredMode measure_mode(const ModeSettings& o, const Device& device, const Problem& problem,
+                          Expectation& expectation, const TransferMode& mode) {
+  MeasuredMode m{mode, {}, described(device, problem, mode)};
+  try {
+    m.result.take(choice_of(device, problem));
+    HostRun run(device, problem, expectation,
+                mode.memory == "pinned" || mode.memory == "pipelined");
+    set_mode(run, mode);
+    m.pass = measure_passes(run, expectation, o.budget, m.result);
+    if (m.result.verified) m.result.failure = impossible(timeline_of(m, 0));
+    m.result.verified = m.result.failure.empty();
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
+    m.result.skipped = true;
+    m.result.failure = error.what();
+  }
+  return m;
+}
+
+/// One problem on one device, all ways.
+class Session {
+ public:
+  Session(const ModeSettings& o, const Device& device, const Problem& problem,
+          Expectation& expectation, Control& control)
+      : o_(o), device_(device), problem_(problem), expectation_(expectation), control_(control) {}
+
+  std::vector<MeasuredMode> measure() {
+    const std::string wrong = validate_timing(device_);
+    for (TransferMode& mode : modes_of(device_, problem_.operation)) {
+      if (control_.stop()) break;
+      show(mode.memory);
+      mode.chunks = o_.chunks;
+      measured_.push_back(measured(device_, mode, wrong));
+    }
+    if (o_.overlap_cpu && !control_.stop()) overlap_cpu();
+    return std::move(measured_);
+  }
+
+ private:
+  /// Modes are checked by their outputs; what else may be wrong with a kernel or its clock shows on resident data.
+  /// Empty, or what is.
+  std::string validate_timing(const Device& device) {
+    if (control_.stop()) return {};
+    control_.show(fmt::format("{} on {} with resident data", to_string(problem_), device.id()));
+    Runner runner(device, o_.budget);
+    const std::vector<Result> results = measure_rung(runner, problem_, expectation_, "", false);
+    if (results.front().skipped) {
+      control_.show("");
+      say("{}: only the outputs of {} are checked, as its resident data was refused: {}",
+          device.id(), to_string(problem_), results.front().failure);
+    }
+    return failure_of(results);
+  }
+
+  /// `wrong`: what timing validation found.
+  MeasuredMode measured(const Device& device, const TransferMode& mode, const std::string& wrong) {
+    MeasuredMode m = measure_mode(o_, device, problem_, expectation_, mode);
+    if (m.result.verified && !wrong.empty()) {
+      m.result.verified = false;
+      m.result.failure = wrong;
+    }
+    return m;
+  }
+
+  void show(const std::string& what) {
+    control_.show(fmt::format("{} on {} {}", to_string(problem_), device_.id(), what));
+  }
+
+  void overlap_cpu() {
+    const auto pipelined = std::ranges::find_if(
+        measured_, [](const MeasuredMode& m) { return m.mode.memory == "pipelined"; });
+    if (pipelined == measured_.end() || !pipelined->result.verified) return;
+    const TransferMode without = pipelined->mode;
+    TransferMode mode = without;
+    const Device helper = open("cpu");
+    const std::string wrong = validate_timing(helper);
+    if (control_.stop()) return;
+    show("with the cpu");
+    const MeasuredMode cpu = measured(helper, {"shared"}, wrong);
+    if (!cpu.result.verified) return measured_.push_back(cpu);
+    double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
+    const auto balance = [&] {
+      mode.cpu_rows = balanced_rows(problem_.size.rows, device_all, cpu_all);
+      return mode.cpu_rows != 0;
+    };
+    // The two slow each other down: what each took beside the other corrects its part.
+    for (int turn = 0; balance() && turn < 3; ++turn) {
+      HostRun run(device_, problem_, expectation_, true);
+      set_mode(run, mode);
+      run.once();
+      const Pass pass = run.once();
+      double device_end = 0;
+      for (const Span& span : pass.spans)
+        if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
+      const double share = double(mode.cpu_rows) / double(problem_.size.rows);
+      device_all = device_end / (1 - share);
+      cpu_all = busy(pass.spans, Lane::cpu) / share;
+    }
+    if (mode.cpu_rows == 0) {
+      control_.show("");
+      say("{}: the cpu computes nothing, as its part of {} would be less than {} rows",
+          device_.id(), to_string(problem_), kGranule);
+      return;
+    }
+    MeasuredMode with = measure_mode(o_, device_, problem_, expectation_, mode);
+    if (with.result.verified) with.gain = gain(without, with);
+    measured_.push_back(std::move(with));
+  }
+
+  /// In turns, so that a machine that is slower for a while is so for both.
+  double gain(const TransferMode& without, MeasuredMode& with) {
+    constexpr int kTurns = 7;
+    HostRun plain(device_, problem_, expectation_, true),
+        helped(device_, problem_, expectation_, true);
+    set_mode(plain, without);
+    set_mode(helped, with.mode);
+    Samples plain_times, helped_times;
+    const auto once = [&](HostRun& run, int turn, Samples& times) {
+      const int w = turn % expectation_.windows();
+      run.poison();
+      const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
+      if (with.result.failure.empty())
+        with.result.failure = expectation_.check(w, run.output(), with.result.numerics);
+      if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
+    };
+    for (int turn = 0; turn <= kTurns; ++turn) {
+      once(plain, turn, plain_times);
+      once(helped, turn, helped_times);
+    }
+    with.result.verified = with.result.failure.empty();
+    return plain_times.median() / helped_times.median();
+  }
+
+  const ModeSettings& o_;
+  Device device_;
+  const Problem& problem_;
+  Expectation& expectation_;
+  Control& control_;
+  std::vector<MeasuredMode> measured_;
+};
+
+}  // namespace
+
+bool in_place(const Device& device) {
+  const Facts& facts = device.facts();
+  return facts.kind == DeviceKind::cpu && (facts.capabilities & TRINE_CAN_SHARE_MEMORY) != 0;
+}
+
+std::vector<TransferMode> modes_of(const Device& device, Operation operation) {
+  std::vector<TransferMode> ways;
+  if (device.backend() != "cpu") ways = {{"pageable"}, {"pinned"}};
+  if (!ways.empty() && operation != Operation::reduce) ways.push_back({"pipelined"});
+  if (in_place(device)) ways.push_back({"shared"});
+  return ways;
+}
+
+void set_mode(HostRun& run, const TransferMode& mode) {
+  run.options.in_place = mode.memory == "shared";
+  run.options.overlap = mode.memory == "pipelined";
+  run.options.chunks = mode.chunks;
+  run.cpu_rows = mode.cpu_rows;
+}
+
+int chunks_of(const Pass& pass) {
+  int chunks = 0;
+  for (const Span& span : pass.spans) chunks = std::max(chunks, span.index + 1);
+  return chunks;
+}
+
+std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Device& device,
+                                        const Problem& problem, Expectation& expectation,
+                                        Control& control) {
+  return Session(settings, device, problem, expectation, control).measure();
+}
+
+Timeline timeline_of(const MeasuredMode& m, double alone) {
+  Timeline timeline{.problem = m.result.problem,
+                    .device = m.result.device,
+                    .memory = m.mode.memory,
+                    .seconds = m.pass.seconds,
+                    .spans = m.pass.spans};
+  if (m.mode.cpu_rows == 0) {
+    timeline.share = alone / timeline.seconds;
+  } else {
+    timeline.gain = m.gain;
+    timeline.cpu_rows = double(m.mode.cpu_rows) / double(m.result.problem.size.rows);
+  }
+  return timeline;
+}
+
+int64_t balanced_rows(int64_t total, double device, double cpu) {
+  const auto rows = int64_t(double(total) * device / (device + cpu)) / kGranule * kGranule;
+  return std::clamp<int64_t>(rows, 0, std::max<int64_t>(total - kGranule, 0));
+}
+
+}  // namespace trine::bench

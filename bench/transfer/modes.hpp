@@ -1,0 +1,52 @@
+// The modes of getting an operation's data to a device and back, measured as one-line calls on host data: every
+// pass verified, the median one standing for all.
+#pragma once
+
+#include "bench/ui/control.hpp"
+#include "timeline.hpp"
+
+namespace trine::bench {
+
+struct TransferMode {
+  std::string memory;    ///< "pageable", "pinned", "pipelined" (pinned, too), "shared" (in place)
+  int chunks = 0;        ///< pipelined: at most how many chunks; 0: as the library cuts
+  int64_t cpu_rows = 0;  ///< pipelined: rows that the cpu computes meanwhile, the last ones
+};
+
+/// The modes of a device. In place: a CPU that computes in the host's memory. Integrated GPUs share it, but their
+/// drivers pin no page twice, as the operands of ordinary vectors would need. What no chunks are made of isn't
+/// pipelined.
+bool in_place(const Device& device);
+std::vector<TransferMode> modes_of(const Device& device, Operation operation);
+
+/// Sets `run` up for a mode.
+void set_mode(HostRun& run, const TransferMode& mode);
+
+struct MeasuredMode {
+  TransferMode mode;
+  Pass pass;  ///< the median one
+  Result result;
+  double gain = 0;  ///< with the cpu: how much faster than without, both measured in turns
+};
+
+/// How many chunks a call was cut into.
+int chunks_of(const Pass& pass);
+
+struct ModeSettings {
+  int chunks = 0;            ///< of the pipeline; 0: as the library cuts
+  bool overlap_cpu = false;  ///< with the cpu working meanwhile, too
+  double budget = 0.05;      ///< least measuring time of a figure in seconds
+};
+
+/// All modes of the device, in the order of modes_of(); what `control` ends early is left out.
+std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Device& device,
+                                        const Problem& problem, Expectation& expectation,
+                                        Control& control);
+
+/// `alone`: what the slowest lane takes for all rows when nothing overlaps it.
+Timeline timeline_of(const MeasuredMode& measured, double alone);
+
+/// The rows for the cpu with which both should end at once, going by what each would take for all.
+int64_t balanced_rows(int64_t total, double device, double cpu);
+
+}  // namespace trine::bench

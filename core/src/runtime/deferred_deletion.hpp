@@ -1,0 +1,39 @@
+// Deferred destruction: what still has work in flight when its last handle goes is kept in one list
+// and freed in passing by later calls, never by waiting.
+#pragma once
+
+#include "backends/kit/host.hpp"
+#include "backends/services.hpp"
+
+namespace trine::detail {
+
+/// Neither a forked child nor a process that exits calls a backend to free anything.
+inline bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
+
+struct DeviceState;
+
+class DeferredDeletion : public kit::Allocated {
+ public:
+  virtual ~DeferredDeletion() = default;
+  /// Has all work that uses it passed? Asked until it says yes; then it is deleted.
+  virtual bool passed() noexcept = 0;
+  /// Does memory of that device and kind (TRINE_MEMORY_…) go with it?
+  virtual bool frees(const DeviceState&, uint32_t) const noexcept { return false; }
+
+ private:
+  friend class Deferred;
+  DeferredDeletion* next_ = nullptr;
+};
+
+/// Frees `dropped` when it has passed(); needs no memory.
+void defer(DeferredDeletion* dropped) noexcept;
+
+/// Frees what has passed, and stops after some few that haven't: a call costs the same however much is in
+/// flight, and the next one goes on there.
+void collect() noexcept;
+
+/// For who finds memory of `device` and `kind` exhausted: waits until some that was dropped is free, or
+/// returns false where there is none. No queue may be locked, since what was dropped may have to ask it.
+bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept;
+
+}  // namespace trine::detail

@@ -1,0 +1,79 @@
+// A thread that waits for a queue participates in the work that it waits for: it takes pieces of the
+// running loop like a thread of the pool, so the pool has one thread less than the device. If the caller
+// has begun that work itself, the pool participates in the same way.
+//
+// Why: OpenMP's idle threads spin on all cores. A caller that slept would wait until the scheduler
+// interrupts one of them, a time slice of 3 to 5 ms for calls of 100 us (measured in
+// docs/decisions/the-caller-participates.md). So one core is always left for the caller, and usually it
+// hasn't slept at all.
+#pragma once
+
+#include <hwy/cache_control.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "backends/kit/float_environment.hpp"
+#include "rung.hpp"
+
+namespace trine::cpu {
+
+// A loop's pieces, which threads take one after the other.
+class Loop {
+ public:
+  Loop(std::int64_t count, Parallel::Piece piece, void* body)
+      : count_(count), piece_(piece), body_(body) {}
+
+  void take_pieces(int thread) {
+    const kit::FloatEnvironment environment;
+    for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
+      piece_(body_, i, thread);
+  }
+
+ private:
+  std::int64_t count_;
+  Parallel::Piece piece_;
+  void* body_;
+  std::atomic<std::int64_t> next_{0};
+};
+
+// The place for one who takes part. Loops are offered one at a time.
+class CallerParticipation {
+ public:
+  // `number` goes to who takes part: the index of its thread, or how many it may have.
+  void offer(Loop& loop, int number) {
+    number_ = number;
+    loop_.store(&loop);
+  }
+  bool offers() const { return loop_.load() != nullptr; }
+
+  // No thread comes any more; returns when the one that came has left. It spins first, as OpenMP's
+  // barriers do, because falling asleep and being woken takes longer than most loops.
+  void withdraw() {
+    if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
+    constexpr int kSpins = 1000;
+    for (int i = 0; !left_.load(std::memory_order_acquire); ++i)
+      i < kSpins ? hwy::Pause() : std::this_thread::yield();
+    left_.store(false, std::memory_order_relaxed);
+  }
+
+  // Takes part: take(loop, number) on the loop on offer; false if there is none.
+  // `free`: what it waits for may have happened by now, so that a later loop isn't its business.
+  template <class Free>
+  bool help(void (*take)(Loop&, int), Free free) {
+    if (!loop_.load(std::memory_order_acquire) || free()) return false;
+    Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
+    if (!loop) return false;
+    if (!free()) take(*loop, number_);             // another loop meanwhile?
+    left_.store(true, std::memory_order_release);  // from here on the loop may be gone
+    return true;
+  }
+
+ private:
+  std::atomic<Loop*> loop_{nullptr};
+  std::atomic<bool> left_{false};
+  int number_ = 0;
+};
+
+}  // namespace trine::cpu

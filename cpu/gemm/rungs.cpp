@@ -1,0 +1,51 @@
+// The ladder of cpu's gemm, naive first, the default last.
+#include "gemm/rungs.hpp"
+
+#include "gemm/problem.hpp"
+
+namespace trine::cpu {
+namespace {
+
+// sgemm 2048 on one AVX-512 core, of OpenBLAS: 192 0.81, 256 0.86, 384 0.87, 512 0.87, 1024 0.9 with
+// a wide spread; dgemm alike. 384 keeps a panel of B (48 KiB) near the first cache. 16 is for tests.
+constexpr const char* kBlockValues[] = {"384", "16", "256", "512", "1024"};
+constexpr trine_parameter kMicroKernelParameters[] = {parameter("k_block", kBlockValues)};
+
+constexpr const char* kTileValues[] = {"64", "16", "32", "128", "256"};
+constexpr trine_parameter kBlockedParameters[] = {parameter("tile", kTileValues)};
+
+double products(const trine_gemm& op) {
+  const double depth = gemm::has_product(op) ? double(op.a.cols) + 4 : 1;
+  return double(op.c.rows) * double(op.c.cols) * double(op.c.batch) * depth;
+}
+
+// With vectors, but not always with all of their lanes.
+double nanoseconds(const trine_gemm& op) { return 0.3 * products(op); }
+
+// 25 products a nanosecond of f32, half of what AVX-512 reaches at 64, and a pass over the operands.
+double packed_nanoseconds(const trine_gemm& op) {
+  const double words = trine_dtype_size(op.dtype) / 4.0;
+  const double packed = double(op.c.batch) * double(op.a.cols) * double(op.c.rows + op.c.cols);
+  return words * (0.04 * products(op) + packed);
+}
+
+constexpr GemmRung kRungs[] = {
+    {row("naive", "the definition: one result at a time, i, j, k", TRINE_REPRODUCIBLE),
+     gemm::run_naive, nanoseconds},
+    {row("ikj", "the inner loop along the rows of B and C, by whole vectors", TRINE_REPRODUCIBLE),
+     gemm::run_ikj, nanoseconds, gemm::ikj_workspace_bytes},
+    {row("blocked", "ikj within square tiles that stay in the first cache", TRINE_REPRODUCIBLE,
+         kBlockedParameters),
+     gemm::run_blocked, nanoseconds, gemm::blocked_workspace_bytes},
+    {row("kokkos", "a league of strips of C, partials in the lanes' registers", TRINE_REPRODUCIBLE),
+     gemm::run_kokkos, nanoseconds},
+    {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
+         TRINE_REPRODUCIBLE, kMicroKernelParameters),
+     gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
+};
+
+}  // namespace
+
+std::span<const GemmRung> gemm_rungs() { return kRungs; }
+
+}  // namespace trine::cpu

@@ -1,0 +1,39 @@
+// The reduce ladder of the CPU, naive first; the last row is the default.
+#include "rungs.hpp"
+
+namespace trine::cpu {
+
+const char* one_input_only(const trine_reduce& op, const std::int64_t*) {
+  return op.map == TRINE_PRODUCT ? "reduces one input; `exact` takes the two of a product"
+                                 : nullptr;
+}
+
+namespace {
+
+// Elements side by side go by in vectors; what walks down columns or over gaps waits for memory.
+double nanoseconds(const trine_reduce& op) {
+  const double inputs = op.map == TRINE_PRODUCT ? 2 : 1;
+  const double elements = inputs * double(op.input.rows) * double(op.input.cols);
+  const bool beside = op.input.col_stride == 1 && op.axis != TRINE_EACH_COLUMN &&
+                      op.function != TRINE_PROD && op.input.cols >= 256;
+  return elements * (beside ? 0.05 * trine_dtype_size(op.dtype) : 1.2);
+}
+
+constexpr ReduceRung kRungs[] = {
+    {row("sequential", "one thread, element after element in the result's precision", TRINE_STUDY),
+     reduce_sequential, nanoseconds, nullptr, one_input_only},
+    {row("kokkos_reduce", "a stretch of elements per thread, as `sequential` takes them",
+         TRINE_STUDY),
+     reduce_kokkos, nanoseconds, kokkos_workspace, kokkos_refuses},
+    {row("simd", "vectors of running results on every thread", TRINE_STUDY), reduce_simd,
+     nanoseconds, simd_workspace, one_input_only},
+    {row("exact", "bins of doubles and superaccumulators: the exact sum, rounded once",
+         TRINE_REPRODUCIBLE),
+     reduce_exact, nanoseconds, exact_workspace},
+};
+
+}  // namespace
+
+std::span<const ReduceRung> reduce_rungs() { return kRungs; }
+
+}  // namespace trine::cpu

@@ -1,0 +1,30 @@
+// The ladder of cpu's transpose, naive first, the default last.
+#include "transpose/rungs.hpp"
+
+namespace trine::cpu {
+namespace {
+
+constexpr const char* kTileValues[] = {"32", "8", "16", "64"};
+constexpr trine_parameter kBlockedParameters[] = {parameter("tile", kTileValues)};
+
+double nanoseconds(const trine_transpose& op) {
+  const trine_view& v = op.output;
+  return 0.6 * double(v.rows) * double(v.cols) * double(v.batch) * op.element_size;
+}
+
+constexpr TransposeRung kRungs[] = {
+    {row("naive", "the definition: row by row of the output", TRINE_REPRODUCIBLE),
+     transpose::run_naive, nanoseconds},
+    {row("blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE,
+         kBlockedParameters),
+     transpose::run_blocked, nanoseconds},
+    {row("simd_streaming", "tiles transposed in registers, stores that bypass the cache",
+         TRINE_REPRODUCIBLE),
+     transpose::run_simd_streaming, nanoseconds},
+};
+
+}  // namespace
+
+std::span<const TransposeRung> transpose_rungs() { return kRungs; }
+
+}  // namespace trine::cpu

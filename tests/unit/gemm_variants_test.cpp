@@ -1,0 +1,346 @@
+// The rows of gemm and transpose on made-up devices: what is on the ladders, refused and launched,
+// without a driver.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/gpu/specialization.hpp"
+
+namespace {
+
+using namespace trine::gpu;
+
+trine_device_facts gpu() {
+  trine_device_facts facts{};
+  facts.kind = TRINE_DEVICE_GPU;
+  facts.capabilities = ~uint64_t{0};
+  facts.compute_units = 132;
+  facts.max_group_threads = 1024;
+  facts.local_memory_bytes = 48 << 10;
+  facts.max_buffer_bytes = uint64_t{1} << 40;
+  std::snprintf(facts.driver, sizeof facts.driver, "NVIDIA CUDA, driver 580.159.04");
+  return facts;
+}
+
+trine_gemm gemm_of(uint32_t dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+  trine_gemm op{};
+  op.size = sizeof op;
+  op.dtype = dtype;
+  dtype == TRINE_F32 ? void(op.alpha.f32 = 1) : void(op.alpha.f64 = 1);
+  op.a = {nullptr, 0, m, k, batch, k, 1, m * k};
+  op.b = {nullptr, 0, k, n, batch, n, 1, k * n};
+  op.c = {nullptr, 0, m, n, batch, n, 1, m * n};
+  return op;
+}
+
+trine_transpose transpose_of(int64_t rows, int64_t cols, int64_t batch = 1, uint32_t bytes = 4) {
+  trine_transpose op{};
+  op.size = sizeof op;
+  op.element_size = bytes;
+  op.input = {nullptr, 0, rows, cols, batch, cols, 1, rows * cols};
+  op.output = {nullptr, 0, cols, rows, batch, rows, 1, rows * cols};
+  return op;
+}
+
+std::vector<std::string> ladder(uint32_t operation, Backends backend) {
+  std::vector<std::string> names;
+  for (int r = 0; const Variant* variant = variant_at(r); ++r)
+    if (variant->operation == operation && (variant->backends & backend) != 0)
+      names.emplace_back(variant->name);
+  return names;
+}
+
+const Variant& row_of(uint32_t operation, std::string_view name) {
+  for (int r = 0; const Variant* variant = variant_at(r); ++r)
+    if (variant->operation == operation && variant->name == name) return *variant;
+  throw std::runtime_error("no rung " + std::string(name));
+}
+
+/// One call of one rung on one device.
+struct Asked {
+  const Variant& variant;
+  trine_device_facts facts = gpu();
+  trine_selection selection{};
+
+  Asked(uint32_t operation, std::string_view name, std::vector<int32_t> values = {})
+      : variant(row_of(operation, name)) {
+    for (size_t p = 0; p < variant.parameters.size(); ++p)
+      selection.values[p] = p < values.size() ? values[p] : variant.parameters[p].default_value;
+  }
+  template <class Op>
+  std::string refusal(const Op& op) const {
+    const Target target{kOpencl, &facts};
+    const trine_call call{sizeof call, variant.operation, &op};
+    const char* reason = variant.refuses({target, selection, call, nullptr});
+    return reason ? reason : "";
+  }
+  template <class Op>
+  Launch launch(const Op& op) const {
+    const Target target{kOpencl, &facts};
+    const trine_call call{sizeof call, variant.operation, &op};
+    Plan plan;
+    variant.plan({target, selection, call, nullptr}, plan);
+    EXPECT_EQ(plan.launch_count, 1);
+    bool exists = !variant.exists || variant.exists(plan.macro);
+    EXPECT_TRUE(exists) << variant.name
+                        << ": the plan asks for a specialization that isn't compiled";
+    return plan.launches[0];
+  }
+};
+
+TEST(Ladders, HaveTheDocumentsRungsInOrder) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ladder(TRINE_TRANSPOSE, kCuda),
+            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "vector"}));
+  EXPECT_EQ(ladder(TRINE_TRANSPOSE, kOpencl),
+            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "vector",
+                   "work_item_tile"}));
+  EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
+            (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
+                   "warp_specialized", "tensor"}));
+  EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
+            (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
+                   "tensor", "private_tile"}));
+}
+
+int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
+
+TEST(GemmRows, CoverEveryElementOnce) {
+  struct Geometry {
+    const char* rung;
+    std::vector<int32_t> values;
+    int64_t tile_m, tile_n;
+    uint32_t x, y;
+  };
+  const Geometry all[] = {
+      {"naive", {}, 16, 16, 16, 16},
+      {"shared", {0}, 16, 16, 16, 16},
+      {"shared", {1}, 32, 32, 32, 32},
+      {"read_only", {0}, 16, 16, 16, 16},
+      {"read_only", {1}, 32, 32, 32, 32},
+      {"ilp4", {}, 32, 32, 32, 8},
+      {"ilp16", {0, 0, 0}, 64, 64, 16, 16},
+      {"ilp16", {2, 1, 0}, 64, 64, 16, 8},
+      {"ilp16", {1, 2, 0}, 64, 64, 8, 4},
+      {"ilp16", {1, 3, 0}, 64, 64, 4, 4},
+      {"volkov2008", {}, 16, 64, 64, 1},  // of the transposed problem: 64 of n, 16 of m
+      {"register_tile", {0}, 64, 64, 64, 1},
+      {"warp_specialized", {0}, 16, 32, 256, 1},
+      {"warp_specialized", {3}, 64, 128, 256, 1},
+      {"warp_specialized", {7}, 192, 192, 384, 1},
+  };
+  for (const Geometry& one : all)
+    for (const auto& [m, n, batch] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                      {101, 67, 3},
+                                      {64, 256, 1},
+                                      {1021, 17, 2}}) {
+      const Launch launch =
+          Asked(TRINE_GEMM, one.rung, one.values).launch(gemm_of(TRINE_F32, m, n, 5, batch));
+      EXPECT_EQ(launch.grid[0], tiles(m, one.tile_m) * tiles(n, one.tile_n) * batch) << one.rung;
+      EXPECT_EQ(launch.grid[1] * launch.grid[2], 1u);
+      EXPECT_EQ(launch.block[0], one.x) << one.rung;
+      EXPECT_EQ(launch.block[1], one.y) << one.rung;
+    }
+}
+
+TEST(GemmRows, AlignedRefusesWhatIsNot) {
+  const Asked aligned(TRINE_GEMM, "ilp16", {2, 0, 1}), guarded(TRINE_GEMM, "ilp16", {2, 0, 0});
+  EXPECT_EQ(aligned.refusal(gemm_of(TRINE_F64, 128, 64, 96)), "");
+  for (const auto& [m, n, k] :
+       {std::tuple<int64_t, int64_t, int64_t>{127, 64, 96}, {128, 65, 96}, {128, 32, 96}}) {
+    EXPECT_NE(aligned.refusal(gemm_of(TRINE_F64, m, n, k)).find("multiples of 64"),
+              std::string::npos);
+    EXPECT_EQ(guarded.refusal(gemm_of(TRINE_F64, m, n, k)), "");
+  }
+  EXPECT_NE(aligned.refusal(gemm_of(TRINE_F64, 128, 64, 80)).find("multiple of tw"),
+            std::string::npos);
+  trine_gemm scaled = gemm_of(TRINE_F64, 128, 64, 80);
+  scaled.alpha.f64 = 0;  // A and B are not read, whatever k is
+  EXPECT_EQ(aligned.refusal(scaled), "");
+}
+
+TEST(GemmRows, SayWhichSpecializationsThereAre) {
+  for (int32_t tile = 0; tile < 8; ++tile) {
+    const Asked asked(TRINE_GEMM, "warp_specialized", {tile});
+    EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, 64, 64, 64)), "") << tile;
+    asked.launch(gemm_of(TRINE_F32, 64, 64, 64));
+    const trine_gemm integers = gemm_of(TRINE_I32, 64, 64, 64);
+    EXPECT_EQ(asked.refusal(integers) == "", tile == 3 || tile == 6) << tile;
+    if (asked.refusal(integers) == "") asked.launch(integers);
+  }
+  EXPECT_NE(Asked(TRINE_GEMM, "ilp16").refusal(gemm_of(TRINE_I32, 64, 64, 64)), "");
+  for (int32_t tw = 0; tw < 3; ++tw)
+    for (int32_t threads = 0; threads < 4; ++threads) {
+      const Asked asked(TRINE_GEMM, "ilp16", {tw, threads, 0});
+      const trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
+      const bool refused = asked.refusal(op) != "";
+      EXPECT_EQ(refused, threads >= 2 && tw != 1);
+      if (!refused) asked.launch(op);
+    }
+}
+
+TEST(Instances, TellWordsFromNumbers) {
+  for (const char* word : {"float", "nn", "f32", "16x32"}) EXPECT_TRUE(is_word(word)) << word;
+  for (const char* other : {"256", "1u", "-1", "2 * 8", ""}) EXPECT_FALSE(is_word(other)) << other;
+}
+
+TEST(Rows, RefuseDevicesThatAreTooSmall) {
+  for (const char* rung : {"naive", "shared", "read_only", "ilp4", "ilp16", "register_tile"}) {
+    Asked asked(TRINE_GEMM, rung);
+    asked.facts.max_group_threads = 32;
+    EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, 64, 64, 64)), "the device's groups are too small");
+  }
+  for (const char* rung : {"shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile"}) {
+    Asked asked(TRINE_GEMM, rung);
+    asked.facts.local_memory_bytes = 1024;
+    EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, 64, 64, 64)),
+              "the device has too little local memory");
+  }
+  for (const char* rung : {"naive", "shared", "shared_padded", "multi_row"}) {
+    Asked asked(TRINE_TRANSPOSE, rung);
+    asked.facts.max_group_threads = 32;
+    EXPECT_EQ(asked.refusal(transpose_of(64, 64)), "the device's groups are too small");
+  }
+  for (const char* rung : {"shared_padded", "multi_row"}) {
+    Asked asked(TRINE_TRANSPOSE, rung);
+    asked.facts.local_memory_bytes = 16 << 10;
+    EXPECT_EQ(asked.refusal(transpose_of(64, 64, 1, 8)), "");
+    EXPECT_NE(asked.refusal(transpose_of(64, 64, 1, 16)), "") << "32 x 33 x 16 bytes";
+  }
+}
+
+/// A grid has 2^31 - 1 groups at most; a batch of that many matrices is launched, one more isn't.
+TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
+  constexpr int64_t kMost = 0x7fffffff;
+  for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
+    Asked asked(TRINE_GEMM, rung);
+    const uint32_t dtype = rung == "tensor" ? TRINE_F64 : TRINE_F32;
+    if (rung == "private_tile") asked.facts.kind = TRINE_DEVICE_CPU;
+    const auto batches = [&](int64_t batch) {
+      trine_gemm op = gemm_of(dtype, 1, 1, 1, batch);
+      op.a.batch_stride = op.b.batch_stride = 0;
+      return op;
+    };
+    EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
+    if (rung != "private_tile") {  // whose plan wants a workspace
+      EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
+    }
+    for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40),
+                                 gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1)})
+      EXPECT_NE(asked.refusal(op).find("2^31 - 1 work-groups"), std::string::npos) << rung;
+  }
+  for (const std::string& rung : ladder(TRINE_TRANSPOSE, kBoth)) {
+    Asked asked(TRINE_TRANSPOSE, rung);
+    if (rung == "work_item_tile") asked.facts.kind = TRINE_DEVICE_CPU;
+    const trine_transpose fits = transpose_of(64, 64, 1 << 22);
+    EXPECT_EQ(asked.refusal(fits), "") << rung;
+    asked.launch(fits);
+    for (const trine_transpose& op :
+         {transpose_of(64, 64, kMost + 1), transpose_of(64, 64, int64_t{1} << 40),
+          transpose_of(int64_t{1} << 25, int64_t{1} << 25)})
+      if (rung != "pile" || op.input.rows == 64) {  // which refuses large matrices first
+        EXPECT_NE(asked.refusal(op).find("2^31 - 1 work-groups"), std::string::npos) << rung;
+      }
+  }
+}
+
+TEST(TransposeRows, ReadLongRunsWhereNoLineOfTheOutputIsSplit) {
+  Asked asked(TRINE_TRANSPOSE, "work_item_tile");
+  asked.facts.kind = TRINE_DEVICE_CPU;
+  trine_transpose op = transpose_of(4096, 4096);
+  EXPECT_EQ(asked.launch(op).grid[0], 64u * 4);  // tiles of 64 x 1024
+  op.output.offset = 4;
+  EXPECT_EQ(asked.launch(op).grid[0], 8u * 64);  // of 512 x 64
+  EXPECT_EQ(asked.launch(transpose_of(4095, 4097)).grid[0], 8u * 65);
+  EXPECT_EQ(asked.launch(transpose_of(32, 4096)).grid[0], 64u) << "too few rows for a wide one";
+}
+
+std::string chosen(const trine_device_facts& facts, uint32_t operation, const void* op) {
+  const Target target{kOpencl, &facts};
+  const trine_call call{sizeof call, operation, op};
+  trine_selection selection{};
+  const Variant* variant = choose_variant(target, call, selection);
+  EXPECT_NE(selection.why, nullptr);
+  EXPECT_EQ(variant->numerics, uint32_t{TRINE_REPRODUCIBLE});
+  return variant->name;
+}
+std::string chosen(const trine_device_facts& facts, const trine_gemm& op) {
+  return chosen(facts, TRINE_GEMM, &op);
+}
+
+TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
+  const trine_device_facts facts = gpu();
+  const trine_gemm op = gemm_of(TRINE_F32, 4096, 4096, 4096);
+  const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < wishes.count; ++i)
+    names.push_back(wishes.all[i].variant->name + std::to_string(wishes.all[i].value));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"warp_specialized6", "warp_specialized3", "warp_specialized7",
+                                      "warp_specialized4", "warp_specialized5", "register_tile1",
+                                      "warp_specialized1", "warp_specialized2", "register_tile0",
+                                      "warp_specialized0", "naive0"}));
+}
+
+/// The tile that was fastest on an H200 at each of these sizes, or within 2 % of it.
+TEST(GemmRows, PreferTheTileThatWasFastest) {
+  const trine_device_facts facts = gpu();
+  const std::pair<int64_t, int> measured[] = {
+      {64, 0},   {256, 0},  {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
+      {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2560, 5},
+      {3000, 7}, {4095, 6}, {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
+  for (const auto& [n, tile] : measured) {
+    const Preferred wishes = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F32, n, n, n));
+    EXPECT_STREQ(wishes.all[0].variant->name, "warp_specialized") << n;
+    EXPECT_EQ(wishes.all[0].value, tile) << n;
+    const Preferred integers = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_I32, n, n, n));
+    EXPECT_STREQ(integers.all[0].variant->name, "register_tile") << n;
+  }
+}
+
+TEST(GemmRows, ChooseWhatTheDeviceTakes) {
+  trine_device_facts facts = gpu();
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "register_tile");
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "tensor");
+  facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "register_tile");
+  facts.local_memory_bytes = 8 << 10;
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "naive");
+  facts.kind = TRINE_DEVICE_CPU;
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
+}
+
+/// What the preferred rung refuses goes to another: narrower vectors, then one that packs nothing.
+TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
+  trine_device_facts facts = gpu();
+  facts.kind = TRINE_DEVICE_CPU;
+  std::snprintf(facts.name, sizeof facts.name, "pthread-skylake-avx512");
+  facts.max_buffer_bytes = uint64_t{2} << 30;
+  const trine_gemm thin = gemm_of(TRINE_F32, 1, 1, 20000000);
+  const trine_gemm square = gemm_of(TRINE_F32, 16384, 16384, 16384);
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "private_tile");
+  EXPECT_EQ(chosen(facts, thin), "private_tile") << "of narrow vectors, 1.8 GB";
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 1, 20000, 20000)), "private_tile");
+  facts.max_buffer_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(chosen(facts, thin), "naive");
+  EXPECT_EQ(chosen(facts, square), "volkov2008");
+  facts.local_memory_bytes = 1024;
+  EXPECT_EQ(chosen(facts, square), "naive");
+}
+
+TEST(GemmRows, GoDownTheLadderWhereTheDefaultRefuses) {
+  trine_device_facts facts = gpu();
+  facts.local_memory_bytes = 8 << 10;  // register_tile needs more
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "naive");
+  const trine_gemm wide = gemm_of(TRINE_F32, 1 << 20, 1 << 20, 1);
+  EXPECT_NE(Asked(TRINE_GEMM, "naive").refusal(wide), "") << "2^32 tiles of 16 x 16";
+  EXPECT_EQ(chosen(facts, wide), "volkov2008");
+  facts.local_memory_bytes = 1024;
+  EXPECT_EQ(chosen(facts, wide), "naive") << "all refuse: the preferred rung's reason is told";
+}
+
+}  // namespace

@@ -1,0 +1,348 @@
+// The rows of reduce on made-up devices: what is chosen, refused and launched, without a driver.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "backends/gpu/variant.hpp"
+
+namespace {
+
+using namespace trine::gpu;
+
+struct Device {
+  explicit Device(uint32_t kind, const char* driver, uint64_t capabilities = ~uint64_t{0}) {
+    facts.kind = kind;
+    facts.capabilities = capabilities;
+    facts.compute_units = 132;
+    facts.max_group_threads = 1024;
+    std::snprintf(facts.driver, sizeof facts.driver, "%s", driver);
+  }
+  trine_device_facts facts{};
+};
+
+trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t rows,
+                       int64_t cols) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.function = function;
+  op.map = TRINE_IDENTITY;
+  op.axis = axis;
+  op.dtype = op.result_dtype = dtype;
+  op.input = {nullptr, 0, rows, cols, 1, cols, 1, 0};
+  op.output = {nullptr, 0, 1, 1, 1, 1, 1, 0};
+  return op;
+}
+
+std::string_view chosen(const Device& device, const trine_reduce& op, Backends backend = kOpencl) {
+  const Target target{backend, &device.facts};
+  const Preferred wishes = prefer_reduce(target, op);
+  EXPECT_NE(wishes.all[0].why, nullptr);
+  return wishes.all[0].variant->name;
+}
+
+/// What `variant` says to the call, "" when it takes it.
+std::string_view refusal(const char* name, Backends backend, const Device& device,
+                         const trine_reduce& op) {
+  const Target target{backend, &device.facts};
+  const trine_selection selection{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  for (const Variant& variant : reduce_variants()) {
+    if (std::string_view(variant.name) != name) continue;
+    const char* reason = variant.refuses({target, selection, call, nullptr});
+    return reason ? reason : "";
+  }
+  return "no such rung";
+}
+
+constexpr const char* kPocl3 = "Portable Computing Language, driver 3.1+debian";
+constexpr const char* kPocl5 = "Portable Computing Language, driver 5.0-2build3";
+constexpr const char* kNvidia = "NVIDIA CUDA, driver 580.159.04";
+
+TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
+  for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+    const auto op = reduce_of(function, TRINE_ALL, TRINE_F32, 1, 1000);
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_CPU, kPocl5), op), "exact_vector");
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op), "exact");
+  }
+}
+
+TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const auto lines = [&](uint32_t axis, int64_t rows, int64_t cols, uint32_t dtype = TRINE_F32) {
+    return chosen(h200, reduce_of(TRINE_SUM, axis, dtype, rows, cols), kCuda);
+  };
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4096, 4096), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4 << 20, 4), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact");  // too few lines to fill the device
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
+  EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact");
+  EXPECT_NE(refusal("exact_lines", kCuda, h200,
+                    reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
+            "");
+  for (const uint32_t map : {TRINE_SQUARE, TRINE_PRODUCT}) {
+    trine_reduce products = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096);
+    products.map = map;
+    EXPECT_NE(refusal("exact_lines", kCuda, h200, products), "") << map;
+  }
+}
+
+TEST(ReduceRows, LinesTakeWholeGroups) {
+  // Every line once, by lanes that fill the device and have sixteen elements each where there are so many.
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  for (uint32_t axis : {TRINE_EACH_ROW, TRINE_EACH_COLUMN}) {
+    for (const auto& [rows, cols] : std::vector<std::pair<int64_t, int64_t>>{
+             {1, 1}, {4096, 4096}, {4095, 4097}, {1024, 16384}, {4 << 20, 4}, {3, 5000}}) {
+      const auto op = reduce_of(TRINE_SUM, axis, TRINE_F32, rows, cols);
+      const trine_call call{sizeof call, TRINE_REDUCE, &op};
+      for (const Variant& variant : reduce_variants()) {
+        if (std::string_view(variant.name) != "exact_lines") continue;
+        Plan plan;
+        variant.plan({target, selection, call, nullptr}, plan);
+        ASSERT_EQ(plan.launch_count, 1);
+        const Launch& l = plan.launches[0];
+        const int64_t lines = axis == TRINE_EACH_ROW ? rows : cols;
+        const int width = l.arguments[13].i32, lanes = 1 << l.arguments[14].i32;
+        EXPECT_EQ(unsigned(width * lanes), l.block[0]);
+        EXPECT_GE(int64_t(l.grid[0]) * width, lines);
+        EXPECT_LT((int64_t(l.grid[0]) - 1) * width, lines);
+      }
+    }
+  }
+}
+
+TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const auto chosen = [&](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols,
+                          int64_t pad = 0) {
+    trine_transpose op{};
+    op.element_size = bytes;
+    op.input = {nullptr, 0, rows, cols, batch, cols + pad, 1, rows * (cols + pad)};
+    op.output = {nullptr, 0, cols, rows, batch, rows + pad, 1, cols * (rows + pad)};
+    return std::string_view(prefer_transpose({kCuda, &h200.facts}, op).all[0].variant->name);
+  };
+  EXPECT_EQ(chosen(4, 1, 4096, 4096), "vector");
+  EXPECT_EQ(chosen(4, 1, 4095, 4097), "shifted");
+  EXPECT_EQ(chosen(4, 1, 4096, 4096, 4), "shifted");  // 16 bytes: vectors, but no sectors
+  EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
+  EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
+  EXPECT_EQ(chosen(4, 65536, 16, 16), "pile");
+  EXPECT_EQ(chosen(4, 65536, 4, 4), "vector");  // 16 bytes a variant: carried whole
+  EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
+  EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
+  EXPECT_EQ(chosen(4, 1, 4, 3000000), "vector");
+  EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
+}
+
+TEST(Rows, RefuseACompilerThatLeavesResultsOut) {
+  const auto refused = [](std::span<const Variant> rows, std::string_view name, const char* driver,
+                          uint32_t operation, const void* op) {
+    Device device(TRINE_DEVICE_CPU, driver);
+    device.facts.local_memory_bytes = 64 << 10;
+    const Target target{kOpencl, &device.facts};
+    const trine_selection selection{};
+    const trine_call call{sizeof call, operation, op};
+    for (const Variant& variant : rows)
+      if (variant.name == name)
+        return variant.refuses({target, selection, call, nullptr}) != nullptr;
+    ADD_FAILURE() << "no such rung: " << name;
+    return false;
+  };
+  const trine_view view{nullptr, 0, 64, 64, 1, 64, 1, 0};
+  trine_gemm gemm{};
+  gemm.dtype = TRINE_F32;
+  gemm.a = gemm.b = gemm.c = view;
+  trine_transpose transpose{};
+  transpose.element_size = 4;
+  transpose.input = transpose.output = view;
+  EXPECT_TRUE(refused(gemm_variants(), "register_tile", kPocl5, TRINE_GEMM, &gemm));
+  EXPECT_FALSE(refused(gemm_variants(), "register_tile", kPocl3, TRINE_GEMM, &gemm));
+  EXPECT_TRUE(refused(transpose_variants(), "vector", kPocl5, TRINE_TRANSPOSE, &transpose));
+  EXPECT_FALSE(refused(transpose_variants(), "vector", kPocl3, TRINE_TRANSPOSE, &transpose));
+}
+
+TEST(ReduceRows, RefuseACompilerThatAborts) {
+  for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+    const auto op = reduce_of(function, TRINE_ALL, TRINE_F64, 1, 1000);
+    EXPECT_NE(refusal("exact", kOpencl, Device(TRINE_DEVICE_CPU, kPocl5), op), "");
+    EXPECT_EQ(refusal("exact", kOpencl, Device(TRINE_DEVICE_CPU, kPocl3), op), "");
+    EXPECT_EQ(refusal("exact", kCuda, Device(TRINE_DEVICE_GPU, kNvidia), op), "");
+    EXPECT_EQ(refusal("exact_vector", kOpencl, Device(TRINE_DEVICE_CPU, kPocl5), op), "");
+  }
+}
+
+TEST(ReduceRows, RefuseFloatsWhereArithmeticFailedTheProbe) {
+  const Device device(TRINE_DEVICE_GPU, "x", TRINE_CAN_F64);
+  EXPECT_NE(refusal("exact", kOpencl, device, reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 9)),
+            "");
+  EXPECT_EQ(refusal("exact", kOpencl, device, reduce_of(TRINE_SUM, TRINE_ALL, TRINE_I32, 1, 9)),
+            "");
+}
+
+TEST(ReduceRows, FinishInOneLaunchWhereGroupsSeeEachOther) {
+  const Device nvidia(TRINE_DEVICE_GPU, kNvidia),
+      other(TRINE_DEVICE_GPU, "x", TRINE_CAN_F64 | TRINE_CAN_REPRODUCE);
+  const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 1 << 26);
+  const trine_selection selection{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  for (const Variant& variant : reduce_variants()) {
+    if (std::string_view(variant.name) != "exact") continue;
+    for (const Device* device : {&nvidia, &other}) {
+      const Target target{kOpencl, &device->facts};
+      const uint64_t bytes = variant.workspace_bytes({target, selection, call, nullptr});
+      EXPECT_GT(bytes, uint64_t{TRINE_CONTROL_BYTES});
+      const trine_workspace workspace{sizeof workspace, nullptr, 0, bytes};
+      Plan plan;
+      variant.plan({target, selection, call, &workspace}, plan);
+      EXPECT_EQ(plan.launch_count, device == &nvidia ? 1 : 2);
+      EXPECT_EQ(plan.launches[0].grid[0], 132u * 3);
+    }
+  }
+}
+
+// --- The historic sums --------------------------------------------------------------------------
+
+const Variant& row_called(std::string_view name) {
+  for (const Variant& variant : reduce_variants())
+    if (variant.name == name) return variant;
+  throw std::invalid_argument("no such rung");
+}
+
+/// A launch of sum.h as its arguments say it.
+struct Level {
+  explicit Level(const Launch& l)
+      : groups(l.grid[0]),
+        threads(l.block[0]),
+        count(l.arguments[3].i64),
+        from(l.arguments[6].i64),
+        to(l.arguments[7].i64),
+        level(l.arguments[10].i32) {}
+  int64_t groups, threads, count, from, to;
+  int32_t level;
+};
+
+struct Sum {
+  Sum(std::string_view name, int64_t n, int32_t threads, int32_t finish) {
+    const Device device(TRINE_DEVICE_GPU, kNvidia);
+    const Target target{kCuda, &device.facts};
+    const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_I32, 1, n);
+    const trine_selection selection{sizeof selection, 0, {threads, finish}, nullptr};
+    const trine_call call{sizeof call, TRINE_REDUCE, &op};
+    const Variant& variant = row_called(name);
+    EXPECT_EQ(variant.refuses({target, selection, call, nullptr}), nullptr);
+    sums = int64_t(variant.workspace_bytes({target, selection, call, nullptr}));
+    if (sums > 0) sums = (sums - TRINE_CONTROL_BYTES) / 8;
+    const trine_workspace workspace{sizeof workspace, nullptr, 0, uint64_t(sums)};
+    variant.plan({target, selection, call, &workspace}, plan);
+    for (int i = 0; i < plan.launch_count; ++i)
+      if (plan.launches[i].entry == 0) levels.emplace_back(plan.launches[i]);
+  }
+  Plan plan;
+  int64_t sums = 0;  // that the workspace holds
+  std::vector<Level> levels;
+};
+
+constexpr const char* kOneEach[] = {"interleaved_divergent", "interleaved_strided", "sequential"};
+constexpr const char* kTwoEach[] = {"first_add", "unroll_last_warp", "unroll_all"};
+constexpr const char* kManyEach[] = {"cascade", "shuffle", "vector_loads"};
+
+TEST(HistoricSums, StandInTheOrderOfTheLadder) {
+  std::vector<std::string_view> names;
+  for (const Variant& variant : reduce_variants()) names.emplace_back(variant.name);
+  std::vector<std::string_view> expected;
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    expected.insert(expected.end(), three, three + 3);
+  expected.insert(expected.end(), {"exact_lines", "exact", "exact_vector"});
+  EXPECT_EQ(names, expected);
+}
+
+TEST(HistoricSums, TakeOneElementTwoOrManyAWorkItem) {
+  constexpr int64_t n = (1 << 22) + 1;  // at 256 threads
+  for (const char* name : kOneEach) EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 16385) << name;
+  for (const char* name : kTwoEach) EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 8193) << name;
+  for (const char* name : kManyEach) {
+    EXPECT_EQ(Sum(name, n, 2, 0).levels[0].groups, 132 * 8) << name << ": what the device holds";
+    EXPECT_EQ(Sum(name, 2049, 2, 0).levels[0].groups, 2) << name << ": 8 elements a work-item";
+  }
+}
+
+TEST(HistoricSums, LaunchLevelsUntilOneSumIsLeft) {
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    for (int r = 0; r < 3; ++r)
+      for (int32_t threads = 0; threads < 5; ++threads)
+        for (int64_t n : {int64_t{1}, int64_t{65}, int64_t{100003}, int64_t{1} << 33}) {
+          const Sum sum(three[r], n, threads, 0);
+          int64_t count = n, from = 0, to = 0;
+          for (const Level& l : sum.levels) {
+            EXPECT_EQ(l.threads, 64 << threads);
+            EXPECT_EQ(l.level, &l - sum.levels.data());
+            EXPECT_EQ(l.count, count) << three[r];
+            EXPECT_EQ(l.from, from);
+            EXPECT_EQ(l.to, to);
+            from = to;
+            to += count = l.groups;
+          }
+          EXPECT_EQ(count, 1) << three[r] << " leaves more than one sum";
+          EXPECT_EQ(sum.sums, to - 1) << three[r] << ": room for all but the result";
+          EXPECT_EQ(sum.plan.macro[1], threads) << "what unroll_all is compiled for";
+        }
+}
+
+TEST(HistoricSums, FinishInOneLaunchAndClearWhatAtomicsAddTo) {
+  for (const auto& three : {kOneEach, kTwoEach, kManyEach})
+    for (int r = 0; r < 3; ++r) {
+      const Sum atomic(three[r], 100003, 2, 1), alone(three[r], 64, 2, 1);
+      ASSERT_EQ(atomic.plan.launch_count, 2);
+      EXPECT_EQ(atomic.plan.launches[0].entry, 1) << three[r];
+      EXPECT_EQ(alone.plan.launch_count, 1) << three[r] << ": one group writes, it doesn't add";
+      EXPECT_EQ(Sum(three[r], 100003, 2, 2).plan.launch_count, 1) << three[r];
+    }
+}
+
+TEST(HistoricSums, RefuseWhatTheDeviceLacks) {
+  const auto op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 1000);
+  const Device pocl(TRINE_DEVICE_CPU, kPocl3, TRINE_CAN_F64 | TRINE_CAN_REPRODUCE);
+  for (const char* name : {"shuffle", "vector_loads"})
+    EXPECT_NE(refusal(name, kOpencl, pocl, op).find("no sub-groups"), std::string_view::npos);
+  EXPECT_EQ(refusal("cascade", kOpencl, pocl, op), "");
+  Device small(TRINE_DEVICE_GPU, kNvidia);
+  small.facts.max_group_threads = 32;
+  for (const char* name : {"interleaved_strided", "first_add", "cascade", "vector_loads"})
+    EXPECT_NE(refusal(name, kOpencl, small, op), "") << name;
+}
+
+// Core answers for views without elements, but asks rows about them first.
+TEST(ReduceRows, PlanForAnyShape) {
+  const Device devices[] = {Device(TRINE_DEVICE_GPU, kNvidia), Device(TRINE_DEVICE_CPU, kPocl3)};
+  const int64_t extents[] = {0, 1, 3, 64, 1000, int64_t{1} << 20, int64_t{1} << 33};
+  const trine_selection selection{};
+  for (const Device& device : devices)
+    for (const Variant& variant : reduce_variants())
+      for (int64_t rows : extents)
+        for (int64_t cols : extents)
+          for (uint32_t axis = TRINE_ALL; axis <= TRINE_EACH_COLUMN; ++axis)
+            for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
+              if (cols > 0 && rows > (int64_t{1} << 40) / cols) continue;
+              const Target target{kOpencl, &device.facts};
+              const auto op = reduce_of(function, axis, TRINE_F64, rows, cols);
+              const trine_call call{sizeof call, TRINE_REDUCE, &op};
+              if (variant.refuses({target, selection, call, nullptr})) continue;
+              const uint64_t bytes = variant.workspace_bytes({target, selection, call, nullptr});
+              if (rows == 0 || cols == 0) continue;
+              const trine_workspace workspace{sizeof workspace, nullptr, 0, bytes};
+              Plan plan;
+              variant.plan({target, selection, call, &workspace}, plan);
+              ASSERT_GE(plan.launch_count, 1);
+              for (int i = 0; i < plan.launch_count; ++i) {
+                EXPECT_GE(plan.launches[i].grid[0], 1u) << variant.name;
+                EXPECT_LT(plan.launches[i].grid[0], 1u << 31) << variant.name;
+              }
+            }
+}
+
+}  // namespace

@@ -11,7 +11,7 @@
 // They lie in TRINE_DATA_DIR (empty: nothing is kept), else XDG_DATA_HOME/trine, else
 // HOME/.local/share/trine; nowhere in a setuid program. A file is read whole and all of it is checked
 // before any of it is used. It is replaced whole (a temporary, fsync, rename), so any number of
-// processes may read and write at once: the last one wins, PersistentLock keeps them apart. docs/decisions/saved-files.md says why so.
+// processes may read and write at once: the last one wins, PersistentLock keeps them apart. docs/decisions/persistent-files.md says why so.
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ def main():
     commands = {command.replace("_", "-") for command in commands}
     if "--self-test" in sys.argv:
         bad = ("<!-- from: dev -->\n```sh\nnot in there\n```\n[x](nowhere.md) `core/nothing.cpp` ./dev nothing\n")
-        good = "[x](docs/numerics.md) `tests/*/CMakeLists.txt` `backends/gpu/<operation>_rows.cpp` ./dev test\n"
+        good = "[x](docs/numerics.md) `tests/*/CMakeLists.txt` `backends/gpu/<operation>_variants.cpp` ./dev test\n"
         found = list(check_page(tree, "page.md", bad, commands)), list(check_page(tree, "page.md", good, commands))
         print(found)
         return 0 if (len(found[0]), len(found[1])) == (4, 0) else 1

@@ -26,30 +26,36 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
-/// the dtype, measured on an H200 (f32 53.7, f64 47.7 TFLOP/s) at the sizes that the tile suits: those
+/// the dtype, measured on an H200 (f32 53.7, f64 60.8 TFLOP/s) at the sizes that the tile suits: those
 /// that leave few multiprocessors idle.
 struct Candidate {
   const char* rung;
   int value;
-  bool f64;
+  unsigned dtypes;
   int64_t tile_m, tile_n, groups;
   double full, alone;
 };
-constexpr const char* kWarpSpecialized = "warp_specialized";
+constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kFour = kF32 | 1u << TRINE_I32;
 constexpr Candidate kCandidates[] = {
-    {kWarpSpecialized, 6, false, 128, 256, 1, 1.00, 1.00},
-    {kWarpSpecialized, 7, false, 192, 192, 1, 0.98, 0.98},
-    {kWarpSpecialized, 5, false, 96, 192, 1, 0.93, 0.93},
-    {kWarpSpecialized, 4, false, 96, 96, 2, 0.88, 0.74},
-    {kWarpSpecialized, 3, false, 64, 128, 2, 0.91, 0.79},
-    {kWarpSpecialized, 2, false, 48, 96, 2, 0.73, 0.60},
-    {kWarpSpecialized, 1, false, 32, 64, 2, 0.71, 0.49},
-    {kWarpSpecialized, 0, false, 16, 32, 3, 0.35, 0.15},
-    {"register_tile", 1, false, 128, 128, 2, 0.75, 0.41},
-    {"register_tile", 0, false, 64, 64, 4, 0.71, 0.27},
-    {"tensor", 1, true, 128, 128, 1, 1.00, 1.00},
-    {"tensor", 0, true, 64, 64, 2, 0.89, 0.60},
-    {"register_tile", 0, true, 64, 64, 2, 0.44, 0.25},
+    {"warp_specialized", 6, kFour, 128, 256, 1, 1.00, 1.00},
+    {"warp_specialized", 7, kF32, 192, 192, 1, 0.98, 0.98},
+    {"warp_specialized", 5, kF32, 96, 192, 1, 0.93, 0.93},
+    {"warp_specialized", 4, kF32, 96, 96, 2, 0.88, 0.74},
+    {"warp_specialized", 3, kFour, 64, 128, 2, 0.91, 0.79},
+    {"warp_specialized", 2, kF32, 48, 96, 2, 0.73, 0.60},
+    {"warp_specialized", 1, kF32, 32, 64, 2, 0.71, 0.49},
+    {"warp_specialized", 0, kF32, 16, 32, 3, 0.35, 0.15},
+    {"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
+    {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
+    {"tensor_specialized", 5, kF64, 128, 128, 1, 1.00, 1.00},
+    {"tensor_specialized", 4, kF64, 128, 64, 1, 0.92, 0.92},
+    {"tensor_specialized", 3, kF64, 96, 96, 1, 0.94, 0.94},
+    {"tensor_specialized", 2, kF64, 64, 64, 2, 0.87, 0.68},
+    {"tensor_specialized", 1, kF64, 32, 64, 2, 0.74, 0.56},
+    {"tensor_specialized", 0, kF64, 16, 32, 3, 0.36, 0.20},
+    {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80},
+    {"tensor", 0, kF64, 64, 64, 2, 0.71, 0.48},
+    {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20},
 };
 
 const Variant* variant_named(std::string_view name) {
@@ -112,9 +118,7 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
   size_t count = 0;
   for (const Candidate& one : kCandidates) {
-    if (one.f64 != (op.dtype == TRINE_F64)) continue;
-    // Of integers no GPU has run these tiles yet.
-    if (op.dtype == TRINE_I32 && one.rung == kWarpSpecialized) continue;
+    if ((one.dtypes >> op.dtype & 1) == 0) continue;
     const double time = busiest(one, problem, target.facts->compute_units);
     size_t at = count++;
     for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];

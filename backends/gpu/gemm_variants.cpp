@@ -63,11 +63,14 @@ const char* tensor_refuses(const Request& request) {
   return refuse_tiles(request, tensor_group(request));
 }
 
+/// Which of kLayouts: do A's and B's columns have unit stride?
+int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
+
 void tensor_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
-  plan.macro[2] = (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0);
+  plan.macro[2] = layout_of(p);
   if (p.empty()) return;
   const Group group = tensor_group(request);
   add_tiles(plan, op, p, group).dynamic_local_bytes =
@@ -132,8 +135,52 @@ void warp_plan(const Request& request, Plan& plan) {
       tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
 }
 
-// --- private_tile: for CPUs behind OpenCL
-// ----------------------------------------------------------
+// --- tensor_specialized: CUDA's own ----------------------------------------------------------------
+
+constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128x64", "128x128"};
+constexpr trine_parameter kTensorTileParameters[] = {
+    {sizeof(trine_parameter), std::size(kTensorTiles), 5, "tile", kTensorTiles}};
+constexpr Macro kTensorTileMacros[] = {
+    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}};
+
+/// As tensor_specialized.cu defines them: a group's tile, work-items and stages.
+struct TensorTile {
+  Group group;
+  int64_t stages;
+};
+constexpr TensorTile kTensorTileSizes[std::size(kTensorTiles)] = {
+    {{16, 32, 256}, 6}, {{32, 64, 256}, 6},  {{64, 64, 256}, 5},
+    {{96, 96, 352}, 6}, {{128, 64, 384}, 6}, {{128, 128, 384}, 5}};
+
+const char* tensor_tile_refuses(const Request& request) {
+  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
+  return refuse_tiles(request, kTensorTileSizes[request.selection.values[0]].group);
+}
+
+void tensor_tile_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const auto& [group, stages] = kTensorTileSizes[request.selection.values[0]];
+  const Problem p(op);
+  plan.macro[1] = request.selection.values[0];
+  plan.macro[2] = layout_of(p);
+  if (p.empty()) return;
+  // Of a row of the panel for each lane, which is more than a row for each step of k.
+  add_tiles(plan, op, p, group).dynamic_local_bytes = static_cast<uint32_t>(
+      stages * (group.tile_m + group.tile_n) * (kTensorDepth + kTensorPadding) * 8);
+}
+
+void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = gemm_check::operation(input, output);
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.values[0] = 5;
+  tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+}
+
+constexpr SelfCheck kTensorTileCheck{gemm_check::kInputBytes, gemm_check::kOutputBytes,
+                                     gemm_check::fill, plan_tile_check, gemm_check::passes};
+
+// --- private_tile: for CPUs behind OpenCL ----------------------------------------------------------
 
 constexpr const char* kVectorBytes[] = {"32", "64"};
 constexpr trine_parameter kVectorParameters[] = {
@@ -260,6 +307,18 @@ constexpr Variant kVariants[] = {
      .plan = tensor_plan,
      .self_check = &kTensorCheck,
      .architectures = "90"},
+    {.name = "tensor_specialized",
+     .operation = TRINE_GEMM,
+     .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
+     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
+     .file = "gemm/tensor_specialized",
+     .backends = kCuda,
+     .parameters = kTensorTileParameters,
+     .macros = kTensorTileMacros,
+     .refuses = tensor_tile_refuses,
+     .plan = tensor_tile_plan,
+     .self_check = &kTensorTileCheck,
+     .architectures = "90a"},
     {.name = "private_tile",
      .operation = TRINE_GEMM,
      .summary = "packed panels, one work-item per block of vector registers",

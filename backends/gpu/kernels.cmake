@@ -34,5 +34,6 @@ set(TRINE_GPU_KERNELS
   gemm/register_tile
   gemm/warp_specialized
   gemm/tensor
+  gemm/tensor_specialized
   gemm/private_tile
 )

@@ -369,9 +369,8 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
                "a CPU device reduces in wide vectors, one work-item a group");
     return wishes;
   }
-  // Measured on CUDA alone so far.
   const Shape s = shape_of(op, false);
-  if (target.backend == kCuda && op.axis != TRINE_ALL && Lines(s, target).fill(s, target))
+  if (op.axis != TRINE_ALL && Lines(s, target).fill(s, target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
   wishes.add(named("exact"), 0, "the default: the same bits on every device");
   return wishes;

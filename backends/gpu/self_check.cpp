@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "backends/gpu/specialization.hpp"
 #include "backends/kit/bits.hpp"
@@ -19,7 +20,7 @@ constexpr int kMaxRows = 256;
 
 std::mutex check_mutex;  // one check at a time, and none twice
 std::atomic<Checked::Verdict> verdicts[kMaxDevices][kMaxRows];
-char why_not[kMaxDevices][300];  // of the one variant with a self-check that a device has
+std::string why_not[kMaxDevices][kMaxRows];  // written once, before the verdict that points to it
 struct Probed {
   bool known = false;
   bool f32, f64;
@@ -194,29 +195,30 @@ Checked known_check(const trine_device& device, const Variant& variant) {
   const int index = index_of(variant);
   if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "variant %s is in no ladder", variant.name);
   const auto verdict = verdicts[device.index][index].load(std::memory_order_acquire);
-  return {verdict, verdict > Checked::kPassed ? why_not[device.index] : nullptr};
+  return {verdict, verdict > Checked::kPassed ? why_not[device.index][index].c_str() : nullptr};
 }
 
 Checked check_itself(trine_device& device, const Variant& variant) {
   if (const Checked known = known_check(device, variant); known.verdict) return known;
   std::lock_guard lock(check_mutex);
   if (const Checked known = known_check(device, variant); known.verdict) return known;
-  char(&why)[sizeof why_not[0]] = why_not[device.index];
+  const int index = index_of(variant);
+  std::string& why = why_not[device.index][index];
   Checked::Verdict verdict = Checked::kWrong;
   try {
     if (run_check(device, variant, *variant.self_check)) verdict = Checked::kPassed;
-    std::snprintf(why, sizeof why,
-                  "%s's self-check failed: this device's arithmetic isn't what it relies on",
-                  variant.name);
+    why = variant.name;
+    why += "'s self-check failed: this device's arithmetic isn't what it relies on";
   } catch (const kit::Failure& failure) {
     // A kernel that this device or its compiler can't take; other failures may go away.
     if (failure.status != TRINE_UNSUPPORTED && failure.status != TRINE_BACKEND_ERROR) throw;
     verdict = Checked::kBroken;
-    std::snprintf(why, sizeof why, "%s's self-check can't run here: %s", variant.name,
-                  failure.what());
-    std::replace(why, why + std::strlen(why), '\n', ' ');
+    why = variant.name;
+    why += "'s self-check can't run here: ";
+    why += failure.what();
+    std::ranges::replace(why, '\n', ' ');
   }
-  verdicts[device.index][index_of(variant)].store(verdict, std::memory_order_release);
+  verdicts[device.index][index].store(verdict, std::memory_order_release);
   return known_check(device, variant);
 }
 

@@ -501,10 +501,10 @@ Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
   } else if (target.facts->max_group_threads < kVectorThreads) {
     wishes.add(&kVariants[kNaive], 0, "naive: the device's groups are too small for vector");
   } else {
-    const bool measured = target.backend == kCuda;  // and not yet through OpenCL
-    if (measured && prefers_pile(op))
+    // Batches are not measured through OpenCL yet.
+    if (target.backend == kCuda && prefers_pile(op))
       wishes.add(&kVariants[kPile], 0, "pile: small or thin, several to a group");
-    if (measured && prefers_shifted(op))
+    if (prefers_shifted(op))
       wishes.add(&kVariants[kShifted], 0, "shifted: a side's rows start between sectors of memory");
     wishes.add(&kVariants[kVector], 0, "vector: the fastest transpose of this backend");
   }

@@ -26,9 +26,9 @@
 #define RUN 8
 
 // What the ways ask of `size`: no work-item is left over in the last row of copies.
-#define CAN_STREAM(size)                                                                      \
-  (DEPTH % (COPIERS / VECTORS(size)) == 0 && DEPTH % (COPIERS / LANES(size)) == 0 &&          \
-   (size) % (4 * VECTORS(size)) == 0 && (size) % LANES(size) == 0 && DEPTH % RUN == 0 &&      \
+#define CAN_STREAM(size)                                                                 \
+  (DEPTH % (COPIERS / VECTORS(size)) == 0 && DEPTH % (COPIERS / LANES(size)) == 0 &&     \
+   (size) % (4 * VECTORS(size)) == 0 && (size) % LANES(size) == 0 && DEPTH % RUN == 0 && \
    (size) % (COPIERS / RUN) == 0)
 
 #include "copy.h"
@@ -103,3 +103,10 @@ DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int siz
   }
   f->next += DEPTH * f->k_stride;
 }
+
+#define PANEL_A PANEL(TILE_M)
+#define PANEL_B PANEL(TILE_N)
+#define FEED_A(x, lanes, u) feed_of(x, a_row, a_col, lanes, TILE_M, u)
+#define FEED_B(x, lanes, u) feed_of(x, b_col, b_row, lanes, TILE_N, u)
+#define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, u)
+#define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, u)

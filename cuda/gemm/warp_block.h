@@ -12,6 +12,18 @@
 #define PAIR_int int2
 #define RUN_OF(count) ((count) % WIDTH == 0 ? WIDTH : 2)
 
+#define BLOCK_M (4 * HEIGHT)
+#define BLOCK_N (8 * BREADTH)
+#define STEP 1
+#define ACC_ROWS HEIGHT
+#define ACC_COLS BREADTH
+#define X_COUNT HEIGHT
+#define Y_COUNT BREADTH
+#define A_STEP ROW(TILE_M)
+#define B_STEP ROW(TILE_N)
+#define FIRST_OF_A(row, lane) ((row) + DOWN(lane) * RUN_OF(HEIGHT))
+#define FIRST_OF_B(col, lane) ((col) + ACROSS(lane) * RUN_OF(BREADTH))
+
 // `apart`: work-items that share the other index, whose runs lie between two of this one's.
 DEVICE void read_runs(T* to, const LOCAL_POINTER T* from, const int count, const int apart) {
 #pragma unroll
@@ -49,9 +61,9 @@ DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE
 // in registers as the stores want them, which slows the multiply-adds. Small blocks gain
 // nothing by it.
 #define LINES (BY_LINES ? 4 * 8 * BREADTH : 1)
-DEVICE void store_warp(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                       long end_col, T acc[HEIGHT][BREADTH], LOCAL_POINTER T* lines, int lane,
-                       T alpha, T beta, int flags) {
+DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
+                        long end_col, T acc[HEIGHT][BREADTH], LOCAL_POINTER T* lines, int lane,
+                        T alpha, T beta, int flags) {
   const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH), across = 8 * BREADTH;
   const int row = DOWN(lane) * high, col = ACROSS(lane) * wide;
   if (wide == WIDTH && is_wide(c, c_row, 1) && first_row <= 0 && end_row >= 4 * HEIGHT &&

@@ -261,10 +261,15 @@ TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next)
   EXPECT_EQ(gpu.choice(call, &why), "register_tile");
   EXPECT_NE(why.find("tensor's self-check can't run here: cuda:0: cuFuncSetAttribute"), why.npos)
       << why;
-  const trine_selection tensor = gpu.select(TRINE_GEMM, "tensor");
-  char reason[200];
-  EXPECT_EQ(backend->refuses(gpu.device, &tensor, &call, reason, sizeof reason),
-            TRINE_BACKEND_ERROR);
+  for (const char* rung : {"tensor_specialized", "tensor"}) {  // each with its own reason
+    const trine_selection named = gpu.select(TRINE_GEMM, rung);
+    char reason[200];
+    EXPECT_EQ(backend->refuses(gpu.device, &named, &call, reason, sizeof reason),
+              TRINE_BACKEND_ERROR);
+    EXPECT_NE(std::string(reason).find(std::string(rung) + "'s self-check can't run here"),
+              std::string::npos)
+        << reason;
+  }
   trine::gpu::forget_checks();
 }
 

@@ -101,7 +101,7 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "warp_specialized", "tensor"}));
+                   "warp_specialized", "tensor", "tensor_specialized"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "tensor", "private_tile"}));
@@ -132,19 +132,24 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {0}, 16, 32, 256, 1},
       {"warp_specialized", {3}, 64, 128, 256, 1},
       {"warp_specialized", {7}, 192, 192, 384, 1},
+      {"tensor_specialized", {0}, 16, 32, 256, 1},
+      {"tensor_specialized", {3}, 96, 96, 352, 1},
+      {"tensor_specialized", {5}, 128, 128, 384, 1},
   };
-  for (const Geometry& one : all)
+  for (const Geometry& one : all) {
+    const uint32_t dtype = one.rung[0] == 't' ? TRINE_F64 : TRINE_F32;
     for (const auto& [m, n, batch] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
                                       {101, 67, 3},
                                       {64, 256, 1},
                                       {1021, 17, 2}}) {
       const Launch launch =
-          Asked(TRINE_GEMM, one.rung, one.values).launch(gemm_of(TRINE_F32, m, n, 5, batch));
+          Asked(TRINE_GEMM, one.rung, one.values).launch(gemm_of(dtype, m, n, 5, batch));
       EXPECT_EQ(launch.grid[0], tiles(m, one.tile_m) * tiles(n, one.tile_n) * batch) << one.rung;
       EXPECT_EQ(launch.grid[1] * launch.grid[2], 1u);
       EXPECT_EQ(launch.block[0], one.x) << one.rung;
       EXPECT_EQ(launch.block[1], one.y) << one.rung;
     }
+  }
 }
 
 TEST(GemmRows, AlignedRefusesWhatIsNot) {
@@ -218,7 +223,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
   constexpr int64_t kMost = 0x7fffffff;
   for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
     Asked asked(TRINE_GEMM, rung);
-    const uint32_t dtype = rung == "tensor" ? TRINE_F64 : TRINE_F32;
+    const uint32_t dtype = rung.starts_with("tensor") ? TRINE_F64 : TRINE_F32;
     if (rung == "private_tile") asked.facts.kind = TRINE_DEVICE_CPU;
     const auto batches = [&](int64_t batch) {
       trine_gemm op = gemm_of(dtype, 1, 1, 1, batch);
@@ -289,17 +294,24 @@ TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
 /// The tile that was fastest on an H200 at each of these sizes, or within 2 % of it.
 TEST(GemmRows, PreferTheTileThatWasFastest) {
   const trine_device_facts facts = gpu();
-  const std::pair<int64_t, int> measured[] = {
+  const auto prefers = [&](uint32_t dtype, int64_t n, const char* rung, int32_t tile) {
+    const Preferred wishes = prefer_gemm({kCuda, &facts}, gemm_of(dtype, n, n, n));
+    EXPECT_STREQ(wishes.all[0].variant->name, rung) << n;
+    EXPECT_EQ(wishes.all[0].value, tile) << n;
+  };
+  const std::pair<int64_t, int> singles[] = {
       {64, 0},   {256, 0},  {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
       {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2560, 5},
       {3000, 7}, {4095, 6}, {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
-  for (const auto& [n, tile] : measured) {
-    const Preferred wishes = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_F32, n, n, n));
-    EXPECT_STREQ(wishes.all[0].variant->name, "warp_specialized") << n;
-    EXPECT_EQ(wishes.all[0].value, tile) << n;
-    const Preferred integers = prefer_gemm({kCuda, &facts}, gemm_of(TRINE_I32, n, n, n));
-    EXPECT_STREQ(integers.all[0].variant->name, "register_tile") << n;
-  }
+  for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
+  const std::pair<int64_t, int> doubles[] = {{64, 0},   {256, 0},  {384, 1},  {512, 1},  {768, 1},
+                                             {1023, 4}, {1024, 4}, {1025, 3}, {1536, 3}, {2047, 5},
+                                             {2048, 5}, {2049, 3}, {3000, 3}, {4095, 5}, {4096, 5},
+                                             {4097, 3}, {8192, 5}};
+  for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
+  const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
+                                              {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};
+  for (const auto& [n, tile] : integers) prefers(TRINE_I32, n, "warp_specialized", tile);
 }
 
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {

@@ -76,6 +76,8 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
   };
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4096, 4096), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4 << 20, 4), "exact_lines");
+  EXPECT_EQ(chosen(h200, reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096), kOpencl),
+            "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact");  // too few lines to fill the device
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
@@ -119,15 +121,16 @@ TEST(ReduceRows, LinesTakeWholeGroups) {
 TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
   const auto chosen = [&](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols,
-                          int64_t pad = 0) {
+                          int64_t pad = 0, Backends backend = kCuda) {
     trine_transpose op{};
     op.element_size = bytes;
     op.input = {nullptr, 0, rows, cols, batch, cols + pad, 1, rows * (cols + pad)};
     op.output = {nullptr, 0, cols, rows, batch, rows + pad, 1, cols * (rows + pad)};
-    return std::string_view(prefer_transpose({kCuda, &h200.facts}, op).all[0].variant->name);
+    return std::string_view(prefer_transpose({backend, &h200.facts}, op).all[0].variant->name);
   };
   EXPECT_EQ(chosen(4, 1, 4096, 4096), "vector");
   EXPECT_EQ(chosen(4, 1, 4095, 4097), "shifted");
+  EXPECT_EQ(chosen(4, 1, 4095, 4097, 0, kOpencl), "shifted");
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 4), "shifted");  // 16 bytes: vectors, but no sectors
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
   EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");

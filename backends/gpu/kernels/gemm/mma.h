@@ -4,8 +4,9 @@
 //   a[0..3]: rows group, group + 8 at k = t, then the same rows at k = t + 4
 //   b[0..1]: column group at k = t, t + 4
 //   acc[0..3]: row group, columns 2t and 2t + 1, then row group + 8
+// Not volatile: the compiler may move it between the reads of the next step.
 DEVICE void multiply_add_16x8x8(double* acc, const double* a, const double* b) {
-  __asm__ volatile(
+  __asm__(
       "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(acc[0]), "+d"(acc[1]), "+d"(acc[2]), "+d"(acc[3])

@@ -21,6 +21,9 @@
       const GLOBAL T POINTER b, long b_offset, long b_batch, long b_row, long b_col,           \
       GLOBAL T POINTER c, long c_offset, long c_batch, long c_row, long c_col, long m, long n, \
       long k, T alpha, T beta, int flags, int tiles_m, int tiles_n
+#define GEMM_PASSED                                                                             \
+  a, a_offset, a_batch, a_row, a_col, b, b_offset, b_batch, b_row, b_col, c, c_offset, c_batch, \
+      c_row, c_col, m, n, k, alpha, beta, flags, tiles_m, tiles_n
 
 #define MULTIPLY 1 /* flags: alpha != 0 and k > 0, else a and b are not read */
 #define ADD_C 2    /* flags: beta != 0, else c is not read */

@@ -1,0 +1,40 @@
+// Idea: `warp_specialized` for f64: some warps only copy, the others only feed the tensor cores.
+// It beats `tensor` because the multiplying warps issue almost nothing but matrix steps and the
+// reads for the next one, wait for no other warp, and get the registers that the copying ones give
+// back.
+// Requires: f64; compute capability 9.0 (setmaxnreg); a passed self-check of the tensor cores' order
+// (mma.h). No sister in OpenCL, whose PTX has no target sm_90a.
+//
+//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
+#include "problem.h"
+
+#if TILE_16x32
+enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 1, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 3 };
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+#elif TILE_32x64
+enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+#elif TILE_64x64
+enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
+enum { COPIERS = 128, STAGES = 5, KEEP = 40, WANT = 208 };
+#elif TILE_96x96
+enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 3, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1 };
+enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
+#elif TILE_128x64
+enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+#elif TILE_128x128
+enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
+enum { COPIERS = 128, STAGES = 5, KEEP = 24, WANT = 240 };
+#endif
+enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
+#define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
+#define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
+#define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
+#include "tensor_block.h"
+#include "warp_roles.h"
+
+KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
+  LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 8);
+  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, 0);
+}

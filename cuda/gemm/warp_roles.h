@@ -1,0 +1,105 @@
+// A tile of C by warps with two roles: COPIERS work-items only copy, MULTIPLIERS only multiply, and
+// barriers that count arrivals keep STAGES stages of panels between them, DEPTH steps of k each.
+//
+//   full[s]: the copies of stage s have arrived        empty[s]: all multiplying warps have read it
+//   The last tiles of a row or column are shifted inwards, so that no copy looks up what is inside;
+//   what two tiles compute, with the same bits, the first of them stores.
+//
+// The kernel says its constants. UNROLL steps of k stand in the loop's text, STEP at once; fragments
+// are read AHEAD such reads before they are used. A group's registers move between its warps where
+// KEEP and WANT say how many. Two headers say the rest:
+//   how panels are filled: PANEL_A, PANEL_B (elements), Feed, FEED_A, FEED_B, COPY_A, COPY_B;
+//   a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT elements of
+//   A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP (from one step
+//   of k to the next), read_fragments, multiply_fragments, store_block.
+#include "barrier.h"
+// Else TAKE_REGISTERS waits for ever: a group begins with the same number, a multiple of 8, for all.
+static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <=
+              (MULTIPLIERS + COPIERS) * (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8));
+static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
+
+// Where the tile that begins at `at` begins if it must end before `end`, where it can.
+DEVICE long inwards(long at, long end, const int size) {
+  return at + size <= end ? at : end < size ? 0 : end - size;
+}
+
+// `lines`: local memory of this warp that store_block may use.
+DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena, LOCAL_POINTER T* lines) {
+  LOCAL Barrier full[STAGES];
+  LOCAL Barrier empty[STAGES];
+  LOCAL_POINTER T* const a_panel = arena;
+  LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
+  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
+  const long i1 = (long)tile.row * TILE_M, j1 = (long)tile.col * TILE_N;  // of what it stores
+  const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
+  const long depth = flags & MULTIPLY ? k : 0;
+  const int t = local_x();
+  if (t == 0)
+    for (int s = 0; s < STAGES; ++s) {
+      start_barrier(&full[s], COPIERS);
+      start_barrier(&empty[s], MULTIPLIERS / 32);
+    }
+  sync();
+  int stage = 0;
+  uint parity = 0;
+  if (t >= MULTIPLIERS) {
+    if (KEEP) GIVE_REGISTERS(KEEP);
+    const int u = t - MULTIPLIERS;
+    Feed a_feed = FEED_A(a + a_offset + tile.batch * a_batch + i0 * a_row, m - i0, u);
+    Feed b_feed = FEED_B(b + b_offset + tile.batch * b_batch + j0 * b_col, n - j0, u);
+    for (long left = depth; left > 0; left -= DEPTH) {
+      wait_for(&empty[stage], parity ^ 1);
+      COPY_A(&a_feed, a_panel + stage * PANEL_A, left, u);
+      COPY_B(&b_feed, b_panel + stage * PANEL_B, left, u);
+      arrive_when_copied(&full[stage]);
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+    commit_copies();
+    await_copies(0);
+  } else {
+    if (WANT) TAKE_REGISTERS(WANT);
+    const int warp = t / 32, lane = t % 32;
+    const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
+    T acc[ACC_ROWS][ACC_COLS], x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
+#pragma unroll
+    for (int i = 0; i < ACC_ROWS; ++i)
+#pragma unroll
+      for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
+
+    const LOCAL_POINTER T* a_stage = a_panel + FIRST_OF_A(row, lane);
+    const LOCAL_POINTER T* b_stage = b_panel + FIRST_OF_B(col, lane);
+    if (depth > 0) {
+      wait_for(&full[0], 0);
+#pragma unroll
+      for (int s = 0; s < AHEAD; ++s)
+        read_fragments(x[s], y[s], a_stage + s * STEP * A_STEP, b_stage + s * STEP * B_STEP);
+    }
+    for (long left = depth; left > 0; left -= DEPTH)
+#pragma unroll 1
+      for (int part = 0; part < DEPTH / UNROLL; ++part)
+#pragma unroll
+        for (int l = 0; l < UNROLL; l += STEP) {
+          if (l == UNROLL - AHEAD * STEP) {  // all of this part is on its way into registers
+            if (part < DEPTH / UNROLL - 1) {
+              a_stage += UNROLL * A_STEP;
+              b_stage += UNROLL * B_STEP;
+            } else {
+              __syncwarp();
+              if (lane == 0) arrive(&empty[stage]);
+              if (++stage == STAGES) stage = 0, parity ^= 1;
+              if (left > DEPTH) wait_for(&full[stage], parity);  // else what is read isn't used
+              a_stage = a_panel + stage * PANEL_A + FIRST_OF_A(row, lane);
+              b_stage = b_panel + stage * PANEL_B + FIRST_OF_B(col, lane);
+            }
+          }
+          const int next = (l + AHEAD * STEP) % UNROLL, to = next / STEP % (AHEAD + 1);
+          const int now = l / STEP % (AHEAD + 1);
+          read_fragments(x[to], y[to], a_stage + next * A_STEP, b_stage + next * B_STEP);
+          multiply_fragments(acc, x[now], y[now]);
+        }
+
+    c += c_offset + tile.batch * c_batch + (i0 + row) * c_row + (j0 + col) * c_col;
+    store_block(c, c_row, i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col, acc, lines,
+                lane, alpha, beta, flags);
+  }
+}

@@ -1,4 +1,4 @@
-// The experiment behind waiting-threads-lend-themselves.md: a caller hands sums of 2^20 f64 to a thread
+// The experiment behind the-caller-participates.md: a caller hands sums of 2^20 f64 to a thread
 // that spreads them over OpenMP's pool, as the cpu backend does, after it was busy for a while.
 //
 //   g++ -O2 -fopenmp -std=c++20 waiting_threads.cpp && ./a.out sleeps 16; ./a.out takes_part 15

@@ -73,6 +73,9 @@ void add_measuring_options(CLI::App& app, Measuring& m) {
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (!word.empty() && word[0] >= '0' && word[0] <= '9')
+      throw Refusal(fmt::format("no operation is called '{0}'. Did you mean '--size {0}'?", word));
   return parsed(words, {"reduce", "transpose", "gemm"}, parse_operation);
 }
 

@@ -14,7 +14,12 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why,
                          std::string_view forms = "N, RxC (for gemm MxNxK)") {
-  throw Refusal(fmt::format("size '{}': {}; write {}, with k, M, G or 2^k", text, why, forms));
+  constexpr std::string_view kWritten = "X*Kmg", kMeant = "xxkMG";
+  std::string meant(text);
+  for (char& c : meant)
+    if (const size_t at = kWritten.find(c); at != kWritten.npos) c = kMeant[at];
+  throw Refusal(fmt::format("size '{}': {}; write {}, with k, M, G or 2^k.{}", text, why, forms,
+                            meant == text ? "" : fmt::format(" Did you mean '{}'?", meant)));
 }
 
 int64_t digits(std::string_view whole, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "bench/cases/cases.hpp"
@@ -65,6 +66,9 @@ int ladder(const Options& o) {
     throw Refusal(fmt::format("--like takes 000, 001, 002, 003 or 004, not '{}'", o.like));
   Cases cases = o.cases;
   const bool access = std::erase(cases.operations, "access") > 0;
+  for (const std::string& word : cases.operations)  // parse_operation() wouldn't think of it
+    if (const auto meant = did_you_mean(word, std::array{"access"}); !meant.empty())
+      throw Refusal(fmt::format("no operation is called '{}'.{}", word, meant));
   if (access && (like || cases != Cases{} || !o.rungs.empty() || o.peers))
     throw Refusal(
         "`ladder access` has its own cases and rungs; it only accepts devices and measuring "

@@ -2,6 +2,7 @@
 // the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
 // one operation on real data (run), proves the bits (verify), and shows what was measured (report).
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -19,9 +20,12 @@ namespace {
 
 using namespace trine::bench;
 
-/// One clear line on stderr, whatever went wrong.
+/// One clear line on stderr, whatever went wrong; on a terminal in lines that fit.
 int refuse(const char* what) {
-  std::fprintf(stderr, "trine: %s\n", what);
+  if (isatty(STDERR_FILENO) != 0)
+    print_lines(fmt::format("trine: {}", what), 2, stderr);
+  else
+    std::fprintf(stderr, "trine: %s\n", what);
   return kExitRefused;
 }
 

@@ -161,6 +161,7 @@ std::optional<double> seconds_of(const HostTrace& trace, HostStep::Kind kind) {
 }
 
 int run_one(const Options& o) {
+  (void)parse_operation(o.operation);  // a wrong word is said before a file is read
   std::vector<Array> arrays;
   for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
   check_writable(o.output);

@@ -124,6 +124,26 @@ void print_texts(const std::vector<Text>& texts) {
   }
 }
 
+bool has_kernel(const Text& text) {
+  return std::ranges::any_of(text.lines, [](std::string_view line) {
+    return line.starts_with("KERNEL_") || line.starts_with("__kernel") ||
+           line.starts_with("extern \"C\" __global__");
+  });
+}
+
+/// Says in which headers of `rung` its kernel is, where several rungs share it.
+void name_kernel(const Text& rung, const std::vector<Text>& texts) {
+  if (has_kernel(rung)) return;
+  Words headers;
+  for (std::string_view line : rung.lines)
+    for (const Text& text : texts)
+      if (line == fmt::format("#include \"{}\"", text.name) && has_kernel(text))
+        headers.insert(text.name);
+  for (std::string_view header : headers)
+    fmt::print("\nIts kernel is in {0}: `trine ladder {1} --source {0}`.", header, rung.operation);
+  if (!headers.empty()) fmt::print("\n");
+}
+
 }  // namespace
 
 int show_source(const std::string& rung, const std::vector<Operation>& operations) {
@@ -142,9 +162,10 @@ int show_source(const std::string& rung, const std::vector<Operation>& operation
     if (found) fmt::print("\n");
     found = true;
     print_texts(called);
+    name_kernel(called.front(), texts);
   }
   if (found) return kExitGood;
-  throw Refusal(fmt::format("no kernel text '{}'; there are: {}.{}", wanted, fmt::join(known, ", "),
+  throw Refusal(fmt::format("no kernel text '{}'; there are: {}.{}", wanted, nearest(wanted, known),
                             did_you_mean(wanted, known)));
 }
 

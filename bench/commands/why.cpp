@@ -79,14 +79,16 @@ std::string resident_sentence(const std::vector<Candidate>& candidates) {
   return text + ".";
 }
 
-/// What every device would take, where `auto` had none to choose from: a processor that it counts once may be
-/// seen by several backends.
-std::vector<Candidate> print_all(const Problem& problem, Where where, int repeats) {
-  const Placement all = placed(problem, where, repeats, {}, chosen_devices({}));
+/// What the devices would take, none named: all, where `auto` had nothing to choose from. A processor that it
+/// counts once may be seen by several backends.
+std::vector<Candidate> print_all(const Problem& problem, Where where, int repeats,
+                                 std::vector<Device> devices) {
+  if (devices.empty()) devices = chosen_devices({});
+  const Placement all = placed(problem, where, repeats, {}, devices);
   if (all.candidates.size() > 1)
     say("{}", all.sentence);
   else if (!all.candidates.empty())
-    say("Predicted per run: {}; there is no other device.", time_text(all.seconds));
+    say("Predicted per run: {} {}.", all.device.id(), time_text(all.seconds));
   return all.candidates;
 }
 
@@ -103,7 +105,7 @@ int why(const Options& o) {
     const Placement placement = placed(problem, where, o.repeats, {}, devices);
     candidates = placement.candidates;
     say("{}: {}", placement.device.id(), placement.sentence);
-    if (candidates.size() < 2) candidates = print_all(problem, where, o.repeats);
+    if (candidates.size() < 2) candidates = print_all(problem, where, o.repeats, devices);
     say("{}", placement.choice.sentence());
   }
   // Break-even sizes are of one run over whole arrays.

@@ -62,7 +62,11 @@ void print_reasons(const std::vector<Result>& results) {
   for (const Result& r : results) {
     if (r.failure.empty()) continue;
     const std::string& rung = r.rung.empty() ? r.requested : r.rung;
-    say("{}: {}: {}", verdict_text(r), rung.empty() ? "the device's own choice" : rung, r.failure);
+    if (r.failure.find("rung " + bare(rung) + " refuses") != std::string::npos)
+      say("{}: {}", verdict_text(r), r.failure);  // which names the rung
+    else
+      say("{}: {}: {}", verdict_text(r), rung.empty() ? "the device's own choice" : rung,
+          r.failure);
   }
 }
 

@@ -106,8 +106,8 @@ void check_rungs(const std::vector<std::string>& rungs, const std::vector<Device
       for (Operation operation : operations)
         for (const RungInfo& info : device.rungs(operation)) known.insert(info.name);
     if (!known.contains(name_only))
-      throw Refusal(fmt::format("no rung '{}' on these devices; there are: {}", name_only,
-                                fmt::join(known, ", ")));
+      throw Refusal(fmt::format("no rung '{}' on these devices; there are: {}.{}", name_only,
+                                nearest(name_only, known), did_you_mean(name_only, known)));
   }
 }
 

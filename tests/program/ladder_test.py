@@ -50,6 +50,12 @@ class TestLadder(Program):
             text = self.run_good("ladder", "--source", rung)
             self.assertEqual(text.splitlines()[0], head)
             self.assertEqual(text.count("// Idea:"), 1)
+        self.assertNotIn("Its kernel", text)
+
+    def test_names_the_header_that_has_the_kernel(self):
+        for rung, header in (("sequential", "sum.h"), ("exact", "exact_fold.h")):
+            self.assertIn(f"Its kernel is in {header}: `trine ladder reduce --source {header}`.",
+                          self.run_good("ladder", "--source", rung).splitlines())
 
     def test_shows_the_sources_of_the_operations_named(self):
         text = self.run_good("ladder", "--source", "naive")
@@ -59,7 +65,24 @@ class TestLadder(Program):
 
     def test_refuses_a_source_that_there_is_not(self):
         self.refused("ladder", "--source", "sequental", word="Did you mean 'sequential'?")
-        self.refused("ladder", "gemm", "--source", "sequential", word="there are: barrier.h, copy.h, ilp16")
+        self.refused("ladder", "--source", "sequental", word="there are: sequential, ")  # the nearest first
+        done = trine("ladder", "gemm", "--source", "sequential")
+        self.assertEqual(done.stderr.count(", "), 9, done.stderr)
+        self.assertRegex(done.stderr, r" and \d+ more\.$")
+
+    def test_suggests_what_was_meant_by_a_word(self):
+        for words, meant in ((("ladder", "acess"), "access"), (("compare", "transpos"), "transpose"),
+                             (("run", "transpos", "--input", "none.npy", "--output", "r.npy"), "transpose"),
+                             (("compare", "reduce", "2^20"), "--size 2^20"),
+                             (("compare", "gemm", "--size", "512X512"), "512x512"),
+                             (("compare", "reduce", "--rung", "exat"), "exact")):
+            self.refused(*words, word=f"Did you mean '{meant}'?")
+
+    def test_says_the_name_of_a_refused_rung_once(self):
+        text = self.run_good("ladder", "gemm", "--size", "16", "--dtype", "i32", "--device", DEVICES[-1], *QUICK, "--wide")
+        for line in text.splitlines():
+            if line.startswith("refused: "):
+                self.assertRegex(line, r"^refused: \S+: rung \S+ refuses")
 
     def test_cumulative_is_first_over_this(self):
         self.run_good("ladder", "gemm", "--size", "96", "--dtype", "f32", "--device", "cpu", *QUICK)

@@ -85,6 +85,9 @@ class TestPlacement(Program):
             for device in DEVICES:
                 self.assertRegex(said, rf"{device} \d")
         self.assertIn("Little data", self.trine("why", "reduce", "--size", "10"))
+        alone = self.trine(*GEMM, "cpu")
+        self.assertIn("Only cpu was asked.", alone)
+        self.assertRegex(alone, r"(?m)^Predicted per run: cpu \S+ .s\.$")
         if self.others:
             large = self.trine("why", "reduce", "--size", "2^40", "--device", both, "--where", "device", code=2)
             self.assertEqual(large.count("can't: "), 1 + len(self.others))

@@ -168,10 +168,9 @@ Placement best_device(const Work& work, Where where, int repeats,
   best.device = all[0];
   if (all.size() == 1) {
     best.sentence =
-        refused.empty()
-            ? cat(all[0].id(),
-                  " is the only candidate; a processor that several backends see counts once.")
-            : cat(all[0].id(), " is the only device that can: ", refused, ".");
+        !refused.empty() ? cat(all[0].id(), " is the only device that can: ", refused, ".")
+        : named          ? cat("Only ", all[0].id(), " was asked.")
+                : "There is no other processor; backends that see the same one count once.";
     if (named) best.candidates = weigh(all, work, where, repeats);
     return best;
   }

@@ -22,18 +22,20 @@ PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the
 
 # What each part of the document may touch: new files, and files that it edits.
 ALLOWED = {
-    "gpu": ({"backends/gpu/kernels/transpose/column_strip.cl"},
+    "gpu": ({"backends/gpu/kernels/transpose/column_strip.cl", "cuda/transpose/swizzled.cu",
+             "opencl/transpose/swizzled.cl"},
             {"backends/gpu/transpose_variants.cpp", "backends/gpu/kernels.cmake"}),
     "cpu": ({"cpu/transpose/recursive.cpp"},
             {"cpu/transpose/rungs.hpp", "cpu/transpose/rungs.cpp", "cpu/CMakeLists.txt"}),
     "pack": ({"column_walk.c"}, set()),
 }
-RUNG = {"gpu": "column_strip", "cpu": "recursive", "pack": "column_walk"}
+RUNGS = {"gpu": ["column_strip", "swizzled"], "cpu": ["recursive"], "pack": ["column_walk"]}
 DEVICE = {"gpu": "opencl:0", "cpu": "cpu", "pack": "cpu"}
-# A line of the new code and what it becomes when the bug is planted.
-BUG = {"gpu": ("backends/gpu/kernels/transpose/column_strip.cl", "i < rows; ++i)", "i < rows - 1; ++i)"),
-       "cpu": ("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)"),
-       "pack": ("column_walk.c", "j < op->input.cols;", "j < op->input.cols - 1;")}
+# Of each rung a line of the new code, and what it becomes when the bug is planted.
+BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.cl", "i < rows; ++i)", "i < rows - 1; ++i)"),
+                ("opencl/transpose/swizzled.cl", "turned[x][(x + y) % BLOCK], to", "turned[y][x], to")],
+        "cpu": [("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)")],
+        "pack": [("column_walk.c", "j < op->input.cols;", "j < op->input.cols - 1;")]}
 
 
 def fail(what):
@@ -78,8 +80,8 @@ class Document:
         cmake = "backends/gpu/kernels.cmake"
         if cmake in touched[1]:
             lines = self.edited[cmake].count("\n") - (source / cmake).read_text().count("\n")
-            if lines != 1:
-                fail(f"the document adds {lines} lines of CMake, one is promised")
+            if lines != len(RUNGS[part]):
+                fail(f"the document adds {lines} lines of CMake, one a rung is promised")
 
     def edit(self, source, place, block):
         match = PLACE.match(place)
@@ -136,13 +138,13 @@ def must(*words, **options):
     return text
 
 
-def verify(trine, part, backends):
-    """trine verify on the new rung: exit code, its last line, and how many cases ran."""
+def verify(trine, part, rung, backends):
+    """trine verify on a new rung: exit code, its last line, and how many cases ran."""
     environment = {**os.environ, "TRINE_REQUIRE": ""}
     if backends:
         environment["TRINE_BACKEND_PATH"] = str(backends)
         print(f"+ TRINE_BACKEND_PATH={backends}", end=" ")
-    code, text = run(trine, "verify", "--device", DEVICE[part], "--rung", RUNG[part],
+    code, text = run(trine, "verify", "--device", DEVICE[part], "--rung", rung,
                      env=environment, timeout=300)
     last = text[max(text.rfind("\nverify: "), 0):].strip()
     cases = re.match(r"verify: (\d+) cases", last)
@@ -169,14 +171,15 @@ def generate_cuda(options, tree):
     kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()
                or (tree / "backends/gpu/kernels" / f"{name}.cl").is_file()]
     must(generate, "cuda", tree, out, "80", *kernels)
-    entries = (out / "transpose/column_strip.names").read_text().split()
-    if len(entries) != 15:  # 5 element sizes x 3 strips
-        fail(f"the row makes {len(entries)} CUDA instances, not 15")
-    if options.nvcc:
-        must(options.nvcc, "-ptx", "-std=c++20", "-arch=compute_80", "-o", out / "column_strip.ptx",
-             out / "transpose/column_strip.cu")
-    else:
-        print("not run: no nvcc to compile the CUDA file")
+    for rung in RUNGS["gpu"]:
+        entries = (out / f"transpose/{rung}.names").read_text().split()
+        if len(entries) != 15:  # 5 element sizes x 3 strips or blocks
+            fail(f"the row of {rung} makes {len(entries)} CUDA instances, not 15")
+        if options.nvcc:
+            must(options.nvcc, "-ptx", "-std=c++20", "-arch=compute_80", "-o", out / f"{rung}.ptx",
+                 out / f"transpose/{rung}.cu")
+        else:
+            print("not run: no nvcc to compile the CUDA file")
 
 
 def compile_pack(options, document, tree):
@@ -192,7 +195,7 @@ def compile_pack(options, document, tree):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=sorted(RUNG))
+    parser.add_argument("part", choices=sorted(RUNGS))
     for name in ("source", "build", "work", "trine"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     parser.add_argument("--cmake", action="append", default=[])
@@ -202,12 +205,13 @@ def main():
 
     document = Document(options.source, part)
     tree = options.work / "tree"
-    code, last, _ = verify(options.trine, part, None)
-    if "No device is called" in last:
-        needed = DEVICE[part].split(":")[0] in os.environ.get("TRINE_REQUIRE", "").split(",")
-        sys.exit(f"FAILED: {last}" if needed else 77)
-    if code == 0:
-        fail(f"the rung {RUNG[part]} is there before the document was followed")
+    for rung in RUNGS[part]:
+        code, last, _ = verify(options.trine, part, rung, None)
+        if "No device is called" in last:
+            needed = DEVICE[part].split(":")[0] in os.environ.get("TRINE_REQUIRE", "").split(",")
+            sys.exit(f"FAILED: {last}" if needed else 77)
+        if code == 0:
+            fail(f"the rung {rung} is there before the document was followed")
 
     if part == "pack":
         make = lambda: compile_pack(options, document, tree)
@@ -215,22 +219,25 @@ def main():
         copy_tree(options.source, tree, document)
         make = lambda: build(options, tree)
     backends = make()
-    code, last, cases = verify(options.trine, part, backends)
-    if code != 0 or cases < 30:
-        fail(f"the document's rung doesn't pass the conformance cases of its operation: {last}")
+    for rung in RUNGS[part]:
+        code, last, cases = verify(options.trine, part, rung, backends)
+        if code != 0 or cases < 30:
+            fail(f"{rung} doesn't pass the conformance cases of its operation: {last}")
     if part == "gpu":
         generate_cuda(options, tree)
 
-    path, right, wrong = BUG[part]
-    text = document.new[path]
-    if text.count(right) != 1:
-        fail(f"{path} has `{right}` {text.count(right)} times: no bug can be planted there")
-    document.new[path] = text.replace(right, wrong)
-    write_if_changed(tree / path, document.new[path].encode())
-    code, last, _ = verify(options.trine, part, make())
-    if code != 1:
-        fail(f"a bug planted in {path} was not seen: {last}")
-    print(f"the document holds: {RUNG[part]} passed {cases} cases, and with a bug planted it didn't")
+    for path, right, wrong in BUGS[part]:
+        text = document.new[path]
+        if text.count(right) != 1:
+            fail(f"{path} has `{right}` {text.count(right)} times: no bug can be planted there")
+        document.new[path] = text.replace(right, wrong)
+        write_if_changed(tree / path, document.new[path].encode())
+    backends = make()
+    for rung in RUNGS[part]:
+        code, last, _ = verify(options.trine, part, rung, backends)
+        if code != 1:
+            fail(f"a bug planted in {rung} was not seen: {last}")
+    print(f"the document holds: {', '.join(RUNGS[part])} passed, and with a bug planted they didn't")
 
 
 if __name__ == "__main__":

@@ -34,8 +34,11 @@ LISTS = (
     ("bench/cases/case.hpp", "using DeviceOperation =", ";"),
     ("bench/cases/cases.cpp", "return parsed(words, {", "}"),
     ("bench/commands/help.cpp", 'words.emplace_back("', ")"),
+    ("bench/commands/run.cpp", "Problem p = operation", ";"),
     ("bench/peers/pack.hpp", "struct Rungs {", "}"),
     ("bench/placement/placement.cpp", "p.operation = draw.one_of({", "}"),
+    ("tests/unit/fake/fake_rungs.c", "switch (operation)", "default:"),
+    ("tests/unit/fake/fake_compute.c", "void fake_compute(", "\n}"),
     ("docs/results.schema.json", '"operation": {"enum": [', "]"),
 )
 # File, and what stands before each name where they aren't side by side.
@@ -46,6 +49,7 @@ NAMES = (
     ("core/include/trine/tuning.hpp", r"TRINE_API std::string tuning_key\(const (\w+)&"),
     ("core/src/host/entries.cpp", r"Choice run\(Queue& queue, const (\w+)&"),
     ("core/src/operations/operations.hpp", r"Description& describe\(const (\w+)&"),
+    ("conformance/cases_random.cpp", r"oracle::Operation random_(\w+)\("),
     ("backends/gpu/variant.hpp", r"Variant> (\w+)_variants\(\)"),
     ("backends/gpu/variant.hpp", r"Preferred prefer_(\w+)\("),
     ("bench/cases/operations.cpp", r"\.operation = Operation::(\w+)"),

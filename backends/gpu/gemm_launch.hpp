@@ -7,7 +7,6 @@
 
 namespace trine::gpu {
 
-constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
 constexpr const char* kTooMany =
     "the result needs more than 2^31 - 1 work-groups: split it or its batch";
 constexpr const char* kTooLittleLocal = "the device has too little local memory";
@@ -15,11 +14,6 @@ constexpr const char* kTooLittleLocal = "the device has too little local memory"
 constexpr const char* kTypes[] = {"float", "double", "int"};
 inline int type_index(uint32_t dtype) {
   return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
-}
-
-inline bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
-  if (rows == 0 || cols == 0 || batch == 0) return false;
-  return rows > kMaxGroups / cols || rows * cols > kMaxGroups / batch;
 }
 
 /// A group of a kernel: its tile of C, its work-items, its elements of local memory, and how many work-items

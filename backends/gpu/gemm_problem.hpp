@@ -55,6 +55,4 @@ struct Problem {
   bool empty() const { return m == 0 || n == 0 || batch == 0; }
 };
 
-inline int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
-
 }  // namespace trine::gpu

@@ -16,7 +16,6 @@ inline bool is_signed(uint32_t dtype) { return dtype == TRINE_I32 || dtype == TR
 inline bool is_arg(uint32_t function) {
   return function == TRINE_ARGMIN || function == TRINE_ARGMAX;
 }
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t power_above(int64_t n) {
   return int64_t(std::bit_ceil(uint64_t(std::max<int64_t>(n, 1))));
 }
@@ -67,8 +66,6 @@ inline Shape shape_of(const trine_reduce& op, bool ordered) {
   }
   return shape;
 }
-
-constexpr int64_t kLargestGrid = (int64_t{1} << 31) - 1;
 
 /// OpenCL orders groups of one launch only through NVIDIA's PTX; elsewhere a second launch finishes.
 inline bool finishes_at_once(const Target& target) {

@@ -38,10 +38,10 @@ template <Share kShare>
 int64_t groups_of(const Request& request, int64_t count) {
   constexpr int64_t kResident = 2048, kFewest = 8;  // work-items of a multiprocessor
   const int64_t threads = threads_of(request);
-  if (kShare == kOne) return ceil_div(count, threads);
-  if (kShare == kTwo) return ceil_div(count, 2 * threads);
+  if (kShare == kOne) return divide_up(count, threads);
+  if (kShare == kTwo) return divide_up(count, 2 * threads);
   const int64_t units = std::max(request.target.facts->compute_units, 1u);
-  return std::min(ceil_div(count, kFewest * threads), units * (kResident / threads));
+  return std::min(divide_up(count, kFewest * threads), units * (kResident / threads));
 }
 
 template <Share kShare>
@@ -60,7 +60,7 @@ const char* refuses(const Request& request) {
     return "this device has no 64-bit atomics";
   if (finish == kLastBlock && !finishes_at_once(request.target))
     return "groups of one launch can't see each other's memory here";
-  if (groups_of<kShare>(request, shape_of(op, false).cols) > kLargestGrid)
+  if (groups_of<kShare>(request, shape_of(op, false).cols) > kMaxGroups)
     return "more elements than one launch can have threads for";
   return nullptr;
 }

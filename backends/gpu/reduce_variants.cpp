@@ -36,22 +36,22 @@ Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_u
   if (s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride)) {
     // Neighbouring results are neighbours in memory: at least 64 of them side by side.
     t.across = 1;
-    const int64_t lanes = std::min(power_above(ceil_div(s.cols, chunk)), threads);
+    const int64_t lanes = std::min(power_above(divide_up(s.cols, chunk)), threads);
     const int64_t widest = std::min(threads, std::max<int64_t>(64, threads / lanes));
     t.tiles =
-        ceil_div(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
-    t.width = int32_t(ceil_div(s.results, t.tiles));
+        divide_up(s.results, s.results <= 128 ? std::min<int64_t>(s.results, threads) : widest);
+    t.width = int32_t(divide_up(s.results, t.tiles));
     t.lanes = t.col_lanes = int32_t(std::min(lanes, power_below(threads / t.width)));
   } else {
     // A full chunk for each lane, so that a group has as much in flight on short rows as on long ones
     // (H200, f32 65536 x 1024: four elements a lane 0.08 of copy).
-    t.col_lanes = int32_t(std::min(power_above(ceil_div(s.cols, chunk)), threads));
+    t.col_lanes = int32_t(std::min(power_above(divide_up(s.cols, chunk)), threads));
     t.lanes = s.rows > 1 || s.results == 1 ? int32_t(threads) : t.col_lanes;
     t.width = int32_t(std::min(s.results, threads / t.lanes));
-    t.tiles = ceil_div(s.results, t.width);
+    t.tiles = divide_up(s.results, t.width);
   }
-  const int64_t row_units = ceil_div(s.rows, t.lanes / t.col_lanes);
-  split(t, row_units * ceil_div(s.cols, t.col_lanes * chunk), target, groups_per_unit);
+  const int64_t row_units = divide_up(s.rows, t.lanes / t.col_lanes);
+  split(t, row_units * divide_up(s.cols, t.col_lanes * chunk), target, groups_per_unit);
   return t;
 }
 
@@ -61,15 +61,15 @@ Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
                     const Target& target) {
   constexpr int64_t kStrip = 16;
   Tiling t;
-  const int64_t strips = ceil_div(s.rows * s.cols, kStrip);
+  const int64_t strips = divide_up(s.rows * s.cols, kStrip);
   t.across = s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride);
   const int64_t most = t.across ? threads / std::min<int64_t>(32, power_above(s.results)) : threads;
   t.lanes = t.col_lanes = int32_t(std::min(power_above(strips), most));
   t.width = int32_t(std::min(s.results, threads / t.lanes));
-  t.tiles = ceil_div(s.results, t.width);
-  const int64_t segments = ceil_div(strips, t.lanes);
+  t.tiles = divide_up(s.results, t.width);
+  const int64_t segments = divide_up(strips, t.lanes);
   split(t, segments, target, groups_per_unit);
-  t.splits = int32_t(ceil_div(segments, power_above(ceil_div(segments, t.splits))));
+  t.splits = int32_t(divide_up(segments, power_above(divide_up(segments, t.splits))));
   return t;
 }
 
@@ -142,7 +142,7 @@ const char* exact_refuses(const Request& request) {
   if (request.target.is_pocl_since(4))
     return "PoCL 4 and later abort while compiling its barriers; exact_vector is for CPUs";
   Shape shape;
-  if (exact_tiling(request, shape).tiles > kLargestGrid)
+  if (exact_tiling(request, shape).tiles > kMaxGroups)
     return "more results than one launch can have groups for";
   return float_refuses(request);
 }
@@ -214,12 +214,12 @@ struct Lines : Tiling {
     const int64_t filling = 1400 * std::max<int64_t>(target.facts->compute_units, 1);
     across = std::abs(s.result_stride) < std::abs(s.col_stride);
     const int64_t wanted = power_below(filling / std::max<int64_t>(s.results, 1));
-    const int64_t full = power_above(ceil_div(s.cols, 16));  // sixteen elements a lane
+    const int64_t full = power_above(divide_up(s.cols, 16));  // sixteen elements a lane
     const int64_t least = across ? 1 : 4, most = across ? 128 : 256;
     lanes = col_lanes = int32_t(std::min(std::clamp(wanted, least, most), full));
     if (across) threads = std::clamp<int64_t>(32 * lanes, 256, 1024);
     width = int32_t(threads / lanes);
-    tiles = ceil_div(s.results, width);
+    tiles = divide_up(s.results, width);
   }
   /// Is the device half full at least?
   bool fill(const Shape& s, const Target& target) const {
@@ -238,7 +238,7 @@ const char* lines_refuses(const Request& request) {
     return "neither the rows nor the columns have unit stride";
   if (lines.threads > request.target.facts->max_group_threads)
     return "the device's groups are too small";
-  if (lines.tiles > kLargestGrid) return "more results than one launch can have groups for";
+  if (lines.tiles > kMaxGroups) return "more results than one launch can have groups for";
   return float_refuses(request);
 }
 
@@ -269,15 +269,15 @@ Tiling vector_tiling(const Request& request, Shape& s) {
   const int64_t wanted = 8 * std::max<int64_t>(request.target.facts->compute_units, 1);
   // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
   t.across = s.results >= 8 && (std::abs(s.result_stride) < std::abs(s.col_stride) || s.cols < 192);
-  const int64_t width = ceil_div(s.results, wanted);
-  t.width = int32_t(t.across ? ceil_div(width, kAcross) * kAcross : width);
-  t.tiles = ceil_div(s.results, t.width);
-  const int64_t pieces = s.rows > 1 ? s.rows : ceil_div(s.cols, t.across ? 64 : 16 * kPiece);
+  const int64_t width = divide_up(s.results, wanted);
+  t.width = int32_t(t.across ? divide_up(width, kAcross) * kAcross : width);
+  t.tiles = divide_up(s.results, t.width);
+  const int64_t pieces = s.rows > 1 ? s.rows : divide_up(s.cols, t.across ? 64 : 16 * kPiece);
   t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
   if (product) {  // powers of two of strips: subtrees
-    const int64_t strips = ceil_div(s.rows * s.cols, 16);
-    t.splits = int32_t(std::min<int64_t>(t.splits, ceil_div(strips, 256)));
-    t.splits = int32_t(ceil_div(strips, power_above(ceil_div(strips, t.splits))));
+    const int64_t strips = divide_up(s.rows * s.cols, 16);
+    t.splits = int32_t(std::min<int64_t>(t.splits, divide_up(strips, 256)));
+    t.splits = int32_t(divide_up(strips, power_above(divide_up(strips, t.splits))));
   }
   return t;
 }

@@ -37,7 +37,7 @@ void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan
   const int shift = bytes == 16 ? 2 : bytes == 8 ? 1 : 0;
   const int64_t units = (view.batch * view.rows * view.cols) << shift, size = bytes;
   Launch& launch = plan.add(0);
-  launch.grid[0] = static_cast<uint32_t>(std::min((units + threads - 1) / threads, most_groups));
+  launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(units, threads), most_groups));
   launch.block[0] = threads;
   launch.memory(view.memory).i64(static_cast<int64_t>(view.offset)).i64(units);
   launch.i32(static_cast<int32_t>(bytes)).i32(shift).i64(view.cols).i64(view.rows);

@@ -2,14 +2,14 @@
 // which specialization moves it, and which rung is the default.
 
 #include <algorithm>
+#include <bit>
+#include <string_view>
 #include <utility>
 
 #include "backends/gpu/variant.hpp"
 
 namespace trine::gpu {
 namespace {
-
-constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
 
 /// A transpose as its kernels see it: element (i, j) moves from the input's to the output's place,
 /// i and j being the input's row and column on both sides. Strides along extents of 1 are 0.
@@ -36,50 +36,6 @@ struct Move {
   bool empty() const { return rows == 0 || cols == 0 || batch == 0; }
 };
 
-int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
-
-/// The number of groups for tiles_rows x tiles_cols x batch tiles, or more than kMaxGroups.
-int64_t count_groups(int64_t tiles_rows, int64_t tiles_cols, int64_t batch) {
-  if (tiles_rows > kMaxGroups || tiles_cols > kMaxGroups || batch > kMaxGroups) return INT64_MAX;
-  const int64_t tiles = tiles_rows * tiles_cols;
-  return tiles > kMaxGroups ? tiles : tiles * batch;
-}
-
-Launch& add_launch(Plan& plan, int entry, const trine_transpose& op, const Move& move,
-                   int64_t tiles_rows, int64_t tiles_cols, int64_t batch) {
-  Launch& launch = plan.add(entry);
-  launch.grid[0] = static_cast<uint32_t>(tiles_rows * tiles_cols * batch);
-  launch.memory(op.input.memory).i64(static_cast<int64_t>(op.input.offset));
-  launch.i64(move.in_batch).i64(move.in_row).i64(move.in_col);
-  launch.memory(op.output.memory).i64(static_cast<int64_t>(op.output.offset));
-  launch.i64(move.out_batch).i64(move.out_row).i64(move.out_col);
-  launch.i64(move.rows).i64(move.cols);
-  launch.i32(static_cast<int32_t>(tiles_rows)).i32(static_cast<int32_t>(tiles_cols));
-  return launch;
-}
-
-constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
-int bytes_index(uint32_t element_size) {
-  int index = 0;
-  while ((1u << index) < element_size) ++index;
-  return index;
-}
-
-constexpr const char* kLittleMemory = "the device has too little local memory";
-constexpr const char* kTooMany =
-    "the views need more than 2^31 - 1 work-groups: split them or their batch";
-
-// --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------
-
-constexpr const char* kBlocks[] = {"8", "16", "32"};
-constexpr trine_parameter kBlockParameters[] = {{sizeof(trine_parameter), 3, 2, "block", kBlocks}};
-constexpr Macro kBlockMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}};
-constexpr const char* kPaddings[] = {"1", "2"};
-constexpr trine_parameter kPaddedParameters[] = {
-    {sizeof(trine_parameter), 3, 2, "block", kBlocks},
-    {sizeof(trine_parameter), 2, 0, "padding", kPaddings}};
-constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADDING", kPaddings}};
-
 /// The index with unit stride on the input runs along the columns.
 Move along_input(const trine_transpose& op) {
   Move move(op);
@@ -87,109 +43,138 @@ Move along_input(const trine_transpose& op) {
   return move;
 }
 
-/// Why groups of `threads` work-items can't move tiles of side x side, of which local memory holds
-/// `local_elements`; nullptr when they can.
-const char* refuse_tiles(const Request& request, int64_t side, int64_t threads,
-                         int64_t local_elements) {
-  const auto& op = request.as<trine_transpose>();
+/// How a rung lies over a call: a group for each of tiles_rows x tiles_cols x batch tiles. A rung is one of
+/// these, made of the request; refuses() and plan() follow from it.
+struct Layout {
+  const trine_transpose& op;
+  Move move;
+  int64_t tiles_rows = 1, tiles_cols = 1, batch;
+  uint32_t width = 256, height = 1;  ///< work-items of a group
+  int64_t local_bytes = 0;
+  int entry = 0, macros[2] = {};  ///< the macros behind BYTES
+  const char* why = nullptr;      ///< the rung isn't for this device or shape
+
+  explicit Layout(const Request& request)
+      : op(request.as<trine_transpose>()), move(along_input(op)), batch(move.batch) {}
+  void cover(int64_t tile_rows, int64_t tile_cols) {
+    tiles_rows = divide_up(move.rows, tile_rows);
+    tiles_cols = divide_up(move.cols, tile_cols);
+  }
+  /// What the rung's kernel takes behind TRANSPOSE_ARGUMENTS.
+  void add_arguments(Launch&) const {}
+};
+
+template <class Rung>
+const char* refuses(const Request& request) {
+  const Rung rung(request);
   const trine_device_facts& facts = *request.target.facts;
-  if (threads > facts.max_group_threads) return "the device's groups are too small";
-  if (static_cast<uint64_t>(local_elements * op.element_size) > facts.local_memory_bytes)
-    return kLittleMemory;
-  const Move move = along_input(op);
-  return count_groups(divide_up(move.rows, side), divide_up(move.cols, side), move.batch) >
-                 kMaxGroups
-             ? kTooMany
-             : nullptr;
+  if (rung.why) return rung.why;
+  if (rung.width * rung.height > facts.max_group_threads)
+    return "the device's groups are too small";
+  if (static_cast<uint64_t>(rung.local_bytes) > facts.local_memory_bytes)
+    return "the device has too little local memory";
+  if (too_many_groups(rung.tiles_rows, rung.tiles_cols, rung.batch))
+    return "the views need more than 2^31 - 1 work-groups: split them or their batch";
+  return nullptr;
 }
 
-Launch& add_tiles(Plan& plan, const trine_transpose& op, const Move& move, int64_t side) {
-  return add_launch(plan, 0, op, move, divide_up(move.rows, side), divide_up(move.cols, side),
-                    move.batch);
-}
-
-int64_t block_of(const Request& request) { return int64_t{8} << request.selection.values[0]; }
-
-const char* naive_refuses(const Request& request) {
-  const int64_t block = block_of(request);
-  return refuse_tiles(request, block, block * block, 0);
-}
-
-const char* shared_refuses(const Request& request) {
-  const int64_t block = block_of(request);
-  return refuse_tiles(request, block, block * block, block * block);
-}
-
-const char* padded_refuses(const Request& request) {
-  const int64_t block = block_of(request);
-  return refuse_tiles(request, block, block * block,
-                      block * (block + 1 + request.selection.values[1]));
-}
-
-void block_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const int64_t block = block_of(request);
-  const Move move = along_input(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  plan.macro[1] = request.selection.values[0];
+template <class Rung>
+void plan(const Request& request, Plan& plan) {
+  const Rung rung(request);
+  const trine_transpose& op = rung.op;
+  const Move& move = rung.move;
+  plan.macro[0] = std::countr_zero(op.element_size);
+  std::ranges::copy(rung.macros, plan.macro + 1);
   if (move.empty()) return;
-  Launch& launch = add_tiles(plan, op, move, block);
-  launch.block[0] = launch.block[1] = static_cast<uint32_t>(block);
+  Launch& launch = plan.add(rung.entry);
+  launch.grid[0] = static_cast<uint32_t>(rung.tiles_rows * rung.tiles_cols * rung.batch);
+  launch.block[0] = rung.width;
+  launch.block[1] = rung.height;
+  launch.memory(op.input.memory).i64(static_cast<int64_t>(op.input.offset));
+  launch.i64(move.in_batch).i64(move.in_row).i64(move.in_col);
+  launch.memory(op.output.memory).i64(static_cast<int64_t>(op.output.offset));
+  launch.i64(move.out_batch).i64(move.out_row).i64(move.out_col);
+  launch.i64(move.rows).i64(move.cols);
+  launch.i32(static_cast<int32_t>(rung.tiles_rows)).i32(static_cast<int32_t>(rung.tiles_cols));
+  rung.add_arguments(launch);
 }
 
-void padded_plan(const Request& request, Plan& plan) {
-  plan.macro[2] = request.selection.values[1];
-  block_plan(request, plan);
-}
-
-// --- multi_row: four elements a work-item -------------------------------------------------------
-
+constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
 constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
-constexpr int64_t kMultiRowSide = 32, kMultiRowHeight = 8;
 
-const char* multi_row_refuses(const Request& request) {
-  return refuse_tiles(request, kMultiRowSide, kMultiRowSide * kMultiRowHeight,
-                      kMultiRowSide * (kMultiRowSide + 1));
-}
+// --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------
 
-void multi_row_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const Move move = along_input(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  if (move.empty()) return;
-  Launch& launch = add_tiles(plan, op, move, kMultiRowSide);
-  launch.block[0] = kMultiRowSide;
-  launch.block[1] = kMultiRowHeight;
-}
+constexpr const char* kBlocks[] = {"8", "16", "32"};
+constexpr const char* kPaddings[] = {"1", "2"};
+constexpr trine_parameter kPaddedParameters[] = {
+    {sizeof(trine_parameter), 3, 2, "block", kBlocks},
+    {sizeof(trine_parameter), 2, 0, "padding", kPaddings}};
+constexpr Macro kPaddedMacros[] = {{"BYTES", kBytes}, {"BLOCK", kBlocks}, {"PADDING", kPaddings}};
+constexpr auto kBlockParameters = std::span(kPaddedParameters).first<1>();
+constexpr auto kBlockMacros = std::span(kPaddedMacros).first<2>();
+
+struct Naive : Layout {
+  explicit Naive(const Request& request) : Layout(request) {
+    width = height = 8u << request.selection.values[0];
+    cover(width, width);
+    std::copy_n(request.selection.values, 2, macros);
+  }
+};
+
+struct Shared : Naive {
+  explicit Shared(const Request& request) : Naive(request) {
+    local_bytes = int64_t{width} * width * op.element_size;
+  }
+};
+
+struct SharedPadded : Naive {
+  explicit SharedPadded(const Request& request) : Naive(request) {
+    local_bytes = int64_t{width} * (width + 1 + macros[1]) * op.element_size;
+  }
+};
+
+/// Four elements a work-item.
+struct MultiRow : Layout {
+  explicit MultiRow(const Request& request) : Layout(request) {
+    width = 32;
+    height = 8;
+    cover(width, width);
+    local_bytes = int64_t{width} * (width + 1) * op.element_size;
+  }
+};
 
 // --- vector -------------------------------------------------------------------------------------
 
 constexpr const char* kShapes[] = {"square", "tall", "wide"};
 constexpr Macro kVectorMacros[] = {{"BYTES", kBytes}, {"SHAPE", kShapes}};
 constexpr const char* kVectorEntries[] = {"vector", "carry"};
-constexpr int64_t kVectorThreads = 256;
 
 /// The launch of a turn in tiles, or of `carry`: for what has nothing to turn, and for what would
 /// leave most of every tile empty.
-struct VectorShape {
-  Move move;
-  int entry = 0, shape = 0;
-  int64_t tiles_rows = 0, tiles_cols = 0, batch = 1, tile_elements = 0;
+struct Vector : Layout {
+  int64_t tile_elements = 0;
 
-  explicit VectorShape(const trine_transpose& op) : move(op) {
+  explicit Vector(const Request& request) : Layout(request) {
+    // Measured: PoCL 5 leaves results of this kernel unwritten that PoCL 3 and GPUs write.
+    if (request.target.is_pocl_since(4))
+      why = "wrong under PoCL 5 (4 is untried); work_item_tile is for CPUs";
+    local_bytes = 32 << 10;
     const int64_t bytes = op.element_size, lanes = 16 / bytes;
-    if (move.empty()) return;
-    if (move.in_row == 1 && move.in_col != 1) move.swap_roles();
     const bool turns = move.in_col == 1 && move.out_col != 1;
     const bool thin = std::min(move.rows, move.cols) <= lanes;
-    if (turns && !thin && choose_tiles(bytes)) return;
+    if (move.empty() || (turns && !thin && choose_tiles(bytes))) return;
     // Neighbours run along the unit stride, or along the long side of what is thin.
     if (thin ? move.rows > move.cols : move.out_row == 1 && move.in_col != 1) move.swap_roles();
     entry = 1;
+    batch = 1;
     tiles_rows = divide_up(move.rows, lanes);
-    tiles_cols = divide_up(points(), kVectorThreads * lanes);
+    tiles_cols = divide_up(points(), width * lanes);
+  }
+  void add_arguments(Launch& launch) const {
+    if (entry == 1) launch.i64(move.batch);
   }
 
+ private:
   /// Takes the shape of tile with the least waste; square unless another wastes much less. False
   /// if even that leaves three quarters of the tiles empty, as many small matrices do.
   bool choose_tiles(int64_t bytes) {
@@ -205,14 +190,12 @@ struct VectorShape {
                            static_cast<double>(heights[s] * widths[s]));
       if (used < best * 1.25) continue;
       best = used;
-      shape = s;
+      macros[0] = s;
       tiles_rows = down;
       tiles_cols = across;
       tile_elements = heights[s] * widths[s];
     }
-    if (best < 0.25 && move.batch > 1) return false;
-    batch = move.batch;
-    return true;
+    return best >= 0.25 || move.batch == 1;
   }
 
   /// Columns of all batches in one row.
@@ -221,92 +204,50 @@ struct VectorShape {
   }
 };
 
-const char* vector_refuses(const Request& request) {
-  // Measured: PoCL 5 leaves results of this kernel unwritten that PoCL 3 and GPUs write.
-  if (request.target.is_pocl_since(4))
-    return "wrong under PoCL 5 (4 is untried); work_item_tile is for CPUs";
-  if (request.target.facts->max_group_threads < kVectorThreads)
-    return "the device has no groups of 256 work-items";
-  if (request.target.facts->local_memory_bytes < 32 << 10) return kLittleMemory;
-  const VectorShape shape(request.as<trine_transpose>());
-  return count_groups(shape.tiles_rows, shape.tiles_cols, shape.batch) > kMaxGroups ? kTooMany
-                                                                                    : nullptr;
-}
-
-void vector_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const VectorShape shape(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  plan.macro[1] = shape.shape;
-  if (shape.move.empty()) return;
-  Launch& launch = add_launch(plan, shape.entry, op, shape.move, shape.tiles_rows, shape.tiles_cols,
-                              shape.batch);
-  launch.block[0] = kVectorThreads;
-  if (shape.entry == 1) launch.i64(shape.move.batch);
-}
-
 // --- shifted, pile: what starts anywhere, and what is small or thin -------------------------------
 
-constexpr const char* kShiftedEntries[] = {"shifted"};
-constexpr const char* kPileEntries[] = {"pile"};
-constexpr int64_t kSectorBytes = 32, kPileBytes = 16384;
+constexpr int64_t kSectorBytes = 32;
 
-/// The call with unit strides along the input's columns and the output's rows, where there is such a side.
-struct Turn {
-  Move move;
+/// A call with unit strides along the input's columns and the output's rows.
+struct Turn : Layout {
   bool turns;
 
-  explicit Turn(const trine_transpose& op)
-      : move(along_input(op)), turns(move.in_col == 1 && move.out_row == 1 && !move.empty()) {}
+  explicit Turn(const Request& request)
+      : Layout(request), turns(move.in_col == 1 && move.out_row == 1 && !move.empty()) {
+    local_bytes = 36 << 10;
+    if (!turns && !move.empty()) why = "the unit stride is along the same index on both sides";
+    if (request.target.is_pocl_since(4)) why = "untried under PoCL 4 and later";
+  }
   int64_t thin() const { return std::min(move.rows, move.cols); }
 };
 
-constexpr const char* kNothingToTurn = "the unit stride is along the same index on both sides";
-
-const char* refuse_turn(const Request& request, const Turn& turn, int64_t groups) {
-  if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
-  if (request.target.facts->max_group_threads < kVectorThreads)
-    return "the device has no groups of 256 work-items";
-  if (request.target.facts->local_memory_bytes < 36 << 10) return kLittleMemory;
-  if (turn.move.empty()) return nullptr;
-  if (!turn.turns) return kNothingToTurn;
-  return groups > kMaxGroups ? kTooMany : nullptr;
-}
-
-struct ShiftedTiles : Turn {
-  int64_t tiles_rows, tiles_cols;
-
-  explicit ShiftedTiles(const trine_transpose& op) : Turn(op) {
+struct Shifted : Turn {
+  explicit Shifted(const Request& request) : Turn(request) {
     const int64_t bytes = op.element_size, side = bytes == 16 ? 32 : 64;
+    cover(side, side);
     tiles_rows = divide_up(move.rows + kSectorBytes / bytes - 1, side);
-    tiles_cols = divide_up(move.cols, side);
   }
 };
-
-const char* shifted_refuses(const Request& request) {
-  const ShiftedTiles tiles(request.as<trine_transpose>());
-  return refuse_turn(request, tiles,
-                     count_groups(tiles.tiles_rows, tiles.tiles_cols, tiles.move.batch));
-}
-
-void shifted_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const ShiftedTiles tiles(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  if (tiles.move.empty()) return;
-  add_launch(plan, 0, op, tiles.move, tiles.tiles_rows, tiles.tiles_cols, tiles.move.batch)
-      .block[0] = kVectorThreads;
-}
 
 /// Matrices of which a group turns several; one that is long and thin is cut into such.
 struct Pile : Turn {
   int64_t most = 0;  ///< matrices of a group; 0: they are too large
   int32_t missing_rows = 0, missing_cols = 0;
 
-  explicit Pile(const trine_transpose& op) : Turn(op) {
-    const int64_t elements = kPileBytes / op.element_size;
-    if (!turns || thin() > std::min(elements, kVectorThreads)) return;
-    const int64_t longest = std::min(kVectorThreads, elements / thin());
+  explicit Pile(const Request& request) : Turn(request) {
+    if (!turns) return;
+    fit(16384 / op.element_size);
+    if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
+    batch = divide_up(move.batch, std::max<int64_t>(most, 1));
+  }
+  void add_arguments(Launch& launch) const {
+    launch.i64(move.batch).i32(missing_rows).i32(missing_cols);
+  }
+
+ private:
+  void fit(int64_t elements) {
+    if (thin() > std::min<int64_t>(elements, width)) return;
+    const int64_t longest = std::min<int64_t>(width, elements / thin());
     if (std::max(move.rows, move.cols) > longest) {
       if (move.batch > 1) return;
       move.rows > move.cols ? cut(move.rows, longest, move.in_row, move.out_row, missing_rows)
@@ -314,8 +255,6 @@ struct Pile : Turn {
     }
     most = elements / (move.rows * move.cols);
   }
-
- private:
   void cut(int64_t& extent, int64_t piece, int64_t in_stride, int64_t out_stride,
            int32_t& missing) {
     move.batch = divide_up(extent, piece);
@@ -326,48 +265,33 @@ struct Pile : Turn {
   }
 };
 
-const char* pile_refuses(const Request& request) {
-  const Pile pile(request.as<trine_transpose>());
-  if (pile.turns && pile.most == 0)
-    return "a pile is of matrices within 16 KB, 256 rows and columns";
-  return refuse_turn(request, pile, divide_up(pile.move.batch, std::max<int64_t>(pile.most, 1)));
-}
-
-void pile_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const Pile pile(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  if (pile.move.empty()) return;
-  Launch& launch = add_launch(plan, 0, op, pile.move, 1, 1, divide_up(pile.move.batch, pile.most));
-  launch.block[0] = kVectorThreads;
-  launch.i64(pile.move.batch).i32(pile.missing_rows).i32(pile.missing_cols);
-}
-
 /// Is a pile the fastest? H200, of copy, pile against vector: f32 65536 x 16x16 0.70, 0.33; 16384 x 32x32 0.70,
 /// 0.42; 7281 x 48x48 0.50, 0.77; 5 x 3.4M 0.68, 0.28; f64 4 x 2M 0.71, 0.41; 8 x 1M 0.71, 0.95; b16 2 x 2M
 /// 0.89, 0.42; b8 2 x 34M 0.23, 0.11.
-bool prefers_pile(const trine_transpose& op) {
-  const Pile pile(op);
+bool prefers_pile(const Request& request) {
+  const Pile pile(request);
+  const trine_transpose& op = pile.op;
   if (!pile.turns || pile.most == 0) return false;
   const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
   if (op.input.batch == 1)
     return pile.move.batch > 16 && (thin_bytes <= 4 || (thin_bytes > 16 && thin < 8));
-  const VectorShape shape(op);
+  const Vector vector(request);
   if (thin_bytes <= 16) return false;
   const double moved = double(pile.move.rows) * double(pile.move.cols);
-  return shape.entry == 1 || 2 * moved < double(shape.tiles_rows) * double(shape.tiles_cols) *
-                                             double(shape.tile_elements);
+  return vector.entry == 1 || 2 * moved < double(vector.tiles_rows) * double(vector.tiles_cols) *
+                                              double(vector.tile_elements);
 }
 
 /// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole sectors. H200,
 /// of copy, against vector: f32 4095 x 4097 0.85, 0.65; f64 0.90, 0.74; b16 0.65, 0.34; b8 0.40, 0.19; f32 4096 x
 /// 4096 with a leading dimension of 4100 0.87, 0.76; 4160 0.91, 0.91.
-bool prefers_shifted(const trine_transpose& op) {
-  const ShiftedTiles tiles(op);
-  if (!tiles.turns || tiles.thin() < 48) return false;
+bool prefers_shifted(const Request& request) {
+  const Shifted shifted(request);
+  const trine_transpose& op = shifted.op;
+  if (!shifted.turns || shifted.thin() < 48) return false;
   const int64_t bytes = op.element_size, run = bytes < 4 ? 16 : kSectorBytes;
   const auto starts = [&](int64_t stride) { return stride * bytes % run == 0; };
-  const Move& move = tiles.move;
+  const Move& move = shifted.move;
   return !starts(move.in_row) || !starts(move.out_col) || !starts(move.in_batch) ||
          !starts(move.out_batch) || op.input.offset % 16 != 0 || op.output.offset % 16 != 0;
 }
@@ -379,41 +303,20 @@ constexpr Macro kTileMacros[] = {{"BYTES", kBytes}, {"SHAPE", kTileShapes}};
 constexpr int64_t kLineBytes = 64;
 
 /// A tall tile writes long runs, of which few lines are split; where none is, a wide one reads long runs.
-struct WorkItemTile {
-  Move move;
-  int shape;
-  int64_t tiles_rows, tiles_cols;
-
-  explicit WorkItemTile(const trine_transpose& op) : move(along_input(op)) {
+struct WorkItemTile : Layout {
+  explicit WorkItemTile(const Request& request) : Layout(request) {
+    if (!request.target.is_cpu()) why = "work_item_tile is for CPUs";
+    width = 1;
     const int64_t bytes = op.element_size;
     const bool whole_lines = static_cast<int64_t>(op.output.offset) % kLineBytes == 0 &&
                              move.out_col % kLineBytes * bytes % kLineBytes == 0;
     const int64_t wide_rows = 256 / bytes, wide_cols = 4096 / bytes;
-    shape = whole_lines && move.rows >= wide_rows && move.cols >= wide_cols / 4 ? 1 : 0;
-    tiles_rows = divide_up(move.rows, shape == 1 ? wide_rows : 2048 / bytes);
-    tiles_cols = divide_up(move.cols, shape == 1 ? wide_cols : 64);
+    macros[0] = whole_lines && move.rows >= wide_rows && move.cols >= wide_cols / 4 ? 1 : 0;
+    macros[0] == 1 ? cover(wide_rows, wide_cols) : cover(2048 / bytes, 64);
   }
 };
 
-const char* work_item_tile_refuses(const Request& request) {
-  if (!request.target.is_cpu()) return "work_item_tile is for CPUs";
-  const WorkItemTile tile(request.as<trine_transpose>());
-  return count_groups(tile.tiles_rows, tile.tiles_cols, tile.move.batch) > kMaxGroups ? kTooMany
-                                                                                      : nullptr;
-}
-
-void work_item_tile_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_transpose>();
-  const WorkItemTile tile(op);
-  plan.macro[0] = bytes_index(op.element_size);
-  plan.macro[1] = tile.shape;
-  if (tile.move.empty()) return;
-  add_launch(plan, 0, op, tile.move, tile.tiles_rows, tile.tiles_cols, tile.move.batch);
-}
-
 // --- The ladder ---------------------------------------------------------------------------------
-
-enum Rung { kNaive, kShared, kSharedPadded, kMultiRow, kShifted, kPile, kVector, kWorkItem };
 
 constexpr Variant kVariants[] = {
     {.name = "naive",
@@ -422,62 +325,56 @@ constexpr Variant kVariants[] = {
      .file = "transpose/naive",
      .parameters = kBlockParameters,
      .macros = kBlockMacros,
-     .refuses = naive_refuses,
-     .plan = block_plan},
+     .refuses = refuses<Naive>,
+     .plan = plan<Naive>},
     {.name = "shared",
      .operation = TRINE_TRANSPOSE,
      .summary = "tiles turned in local memory",
      .file = "transpose/shared",
      .parameters = kBlockParameters,
      .macros = kBlockMacros,
-     .refuses = shared_refuses,
-     .plan = block_plan},
+     .refuses = refuses<Shared>,
+     .plan = plan<Shared>},
     {.name = "shared_padded",
      .operation = TRINE_TRANSPOSE,
      .summary = "tiles turned in local memory, padded against bank conflicts",
      .file = "transpose/shared_padded",
      .parameters = kPaddedParameters,
      .macros = kPaddedMacros,
-     .refuses = padded_refuses,
-     .plan = padded_plan},
+     .refuses = refuses<SharedPadded>,
+     .plan = plan<SharedPadded>},
     {.name = "multi_row",
      .operation = TRINE_TRANSPOSE,
      .summary = "32 x 8 work-items, four elements of a padded tile each",
      .file = "transpose/multi_row",
      .macros = kBytesMacros,
-     .refuses = multi_row_refuses,
-     .plan = multi_row_plan},
+     .refuses = refuses<MultiRow>,
+     .plan = plan<MultiRow>},
     {.name = "shifted",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary =
          "64 x 64 tiles, each row shifted to where a sector begins; for rows that start anywhere",
      .requirement = "rows on one side, columns on the other",
      .file = "transpose/shifted",
-     .backends = kBoth,
      .macros = kBytesMacros,
-     .entries = kShiftedEntries,
-     .refuses = shifted_refuses,
-     .plan = shifted_plan},
+     .refuses = refuses<Shifted>,
+     .plan = plan<Shifted>},
     {.name = "pile",
      .operation = TRINE_TRANSPOSE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "many small matrices a group, or pieces of a long thin one",
      .requirement = "matrices within 16 KB, or one thin one",
      .file = "transpose/pile",
-     .backends = kBoth,
      .macros = kBytesMacros,
-     .entries = kPileEntries,
-     .refuses = pile_refuses,
-     .plan = pile_plan},
+     .refuses = refuses<Pile>,
+     .plan = plan<Pile>},
     {.name = "vector",
      .operation = TRINE_TRANSPOSE,
      .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",
      .file = "transpose/vector",
      .macros = kVectorMacros,
      .entries = kVectorEntries,
-     .refuses = vector_refuses,
-     .plan = vector_plan},
+     .refuses = refuses<Vector>,
+     .plan = plan<Vector>},
     {.name = "work_item_tile",
      .operation = TRINE_TRANSPOSE,
      .summary = "one work-item per tile, turned in vector registers",
@@ -485,28 +382,37 @@ constexpr Variant kVariants[] = {
      .file = "transpose/work_item_tile",
      .backends = kOpencl,
      .macros = kTileMacros,
-     .refuses = work_item_tile_refuses,
-     .plan = work_item_tile_plan},
+     .refuses = refuses<WorkItemTile>,
+     .plan = plan<WorkItemTile>},
 };
+
+consteval const Variant* named(std::string_view name) {
+  const Variant* variant = kVariants;
+  while (variant->name != name) ++variant;  // behind the last it doesn't compile
+  return variant;
+}
 
 }  // namespace
 
 std::span<const Variant> transpose_variants() { return kVariants; }
 
 Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
+  const trine_selection none{};
+  const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
+  const Request request{target, none, call, nullptr};
   Preferred wishes;
   if (target.backend == kOpencl && target.is_cpu()) {
-    wishes.add(&kVariants[kWorkItem], 0,
+    wishes.add(named("work_item_tile"), 0,
                "work_item_tile: on a CPU a work-item is a loop, vectors do the turning");
-  } else if (target.facts->max_group_threads < kVectorThreads) {
-    wishes.add(&kVariants[kNaive], 0, "naive: the device's groups are too small for vector");
+  } else if (target.facts->max_group_threads < 256) {
+    wishes.add(named("naive"), 0, "naive: the device's groups are too small for vector");
   } else {
     // Batches are not measured through OpenCL yet.
-    if (target.backend == kCuda && prefers_pile(op))
-      wishes.add(&kVariants[kPile], 0, "pile: small or thin, several to a group");
-    if (prefers_shifted(op))
-      wishes.add(&kVariants[kShifted], 0, "shifted: a side's rows start between sectors of memory");
-    wishes.add(&kVariants[kVector], 0, "vector: the fastest transpose of this backend");
+    if (target.backend == kCuda && prefers_pile(request))
+      wishes.add(named("pile"), 0, "pile: small or thin, several to a group");
+    if (prefers_shifted(request))
+      wishes.add(named("shifted"), 0, "shifted: a side's rows start between sectors of memory");
+    wishes.add(named("vector"), 0, "vector: the fastest transpose of this backend");
   }
   return wishes;
 }

@@ -51,6 +51,15 @@ struct Macro {
 };
 
 constexpr int kMaxMacros = 8, kMaxArguments = 32, kMaxLaunches = 8;
+constexpr int64_t kMaxGroups = 0x7fffffff;  // of a one-dimensional grid
+
+constexpr int64_t divide_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
+
+/// Are rows x cols x batch more groups than a launch may have?
+constexpr bool too_many_groups(int64_t rows, int64_t cols, int64_t batch) {
+  if (rows == 0 || cols == 0 || batch == 0) return false;
+  return rows > kMaxGroups / cols || rows * cols > kMaxGroups / batch;
+}
 
 /// A kernel argument. Memory goes as its native handle: a pointer in CUDA, a cl_mem in OpenCL.
 struct Argument {

@@ -9,20 +9,27 @@ namespace trine::gpu {
 
 constexpr const char* kTooMany =
     "the result needs more than 2^31 - 1 work-groups: split it or its batch";
-constexpr const char* kTooLittleLocal = "the device has too little local memory";
 
 constexpr const char* kTypes[] = {"float", "double", "int"};
 inline int type_index(uint32_t dtype) {
   return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
 }
 
-/// A group of a kernel: its tile of C, its work-items, its elements of local memory, and how many work-items
-/// stand side by side (0: all of them).
+/// A group of a kernel: its tile of C, its work-items, its elements of local memory, how many work-items
+/// stand side by side (0: all of them), and whether its C has rows of unit stride instead of columns.
 struct Group {
   int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
+  bool column_major = false;
+
+  Problem problem(const trine_gemm& op) const {
+    Problem p(op);
+    if (column_major) p.transpose();
+    return p;
+  }
 };
 
-inline const char* refuse_tiles(const Request& request, const Problem& p, const Group& group) {
+inline const char* refuse_tiles(const Request& request, const Group& group) {
+  const Problem p = group.problem(request.as<trine_gemm>());
   const uint32_t dtype = request.as<trine_gemm>().dtype;
   const trine_device_facts& facts = *request.target.facts;
   if (dtype != TRINE_F32 && dtype != TRINE_F64 && dtype != TRINE_I32)
@@ -32,14 +39,10 @@ inline const char* refuse_tiles(const Request& request, const Problem& p, const 
     return "the device failed the arithmetic probe";
   if (group.threads > facts.max_group_threads) return "the device's groups are too small";
   if (static_cast<uint64_t>(group.local_elements * p.element) > facts.local_memory_bytes)
-    return kTooLittleLocal;
+    return "the device has too little local memory";
   return too_many_groups(divide_up(p.m, group.tile_m), divide_up(p.n, group.tile_n), p.batch)
              ? kTooMany
              : nullptr;
-}
-
-inline const char* refuse_tiles(const Request& request, const Group& group) {
-  return refuse_tiles(request, Problem(request.as<trine_gemm>()), group);
 }
 
 inline void push_scalar(Launch& launch, uint32_t dtype, const trine_scalar& x) {
@@ -79,14 +82,12 @@ inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, con
 }
 
 /// The plan of a row whose macros are T and its first parameter, if any: such a launch, unless C is empty.
-inline void plan_tiles(const Request& request, Plan& plan, const Problem& p, const Group& group) {
+inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
   const auto& op = request.as<trine_gemm>();
+  const Problem p = group.problem(op);
   plan.macro[0] = type_index(op.dtype);
   plan.macro[1] = request.selection.values[0];
   if (!p.empty()) add_tiles(plan, op, p, group);
-}
-inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
-  plan_tiles(request, plan, Problem(request.as<trine_gemm>()), group);
 }
 
 /// The lower end of the ladder: gemm_study_variants.cpp. gemm_variants() puts the upper one behind it.

@@ -5,14 +5,22 @@
 namespace trine::gpu {
 namespace {
 
-// --- naive --------------------------------------------------------------------------------------
+/// The refusal and the plan of a row whose groups these are.
+template <Group group_of(const Request&)>
+const char* refuses(const Request& request) {
+  return refuse_tiles(request, group_of(request));
+}
+template <Group group_of(const Request&)>
+void plan(const Request& request, Plan& plan) {
+  plan_tiles(request, plan, group_of(request));
+}
+
+// --- naive, ilp4: one element a work-item, four of a column ---------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
-constexpr Group kNaiveGroup{16, 16, 256, 0, 16};
 
-const char* naive_refuses(const Request& request) { return refuse_tiles(request, kNaiveGroup); }
-
-void naive_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kNaiveGroup); }
+Group naive_group(const Request&) { return {16, 16, 256, 0, 16}; }
+Group ilp4_group(const Request&) { return {32, 32, 32 * 8, 2 * 32 * 33, 32}; }
 
 // --- shared, read_only: a square tile, an element a work-item -----------------------------------
 
@@ -25,22 +33,6 @@ Group square_group(const Request& request) {
   const int64_t tile = int64_t{16} << request.selection.values[0];
   return {tile, tile, tile * tile, 2 * tile * (tile + 1), tile};
 }
-
-const char* square_refuses(const Request& request) {
-  return refuse_tiles(request, square_group(request));
-}
-
-void square_plan(const Request& request, Plan& plan) {
-  plan_tiles(request, plan, square_group(request));
-}
-
-// --- ilp4: four elements of a column a work-item ------------------------------------------------
-
-constexpr Group kIlp4Group{32, 32, 32 * 8, 2 * 32 * 33, 32};
-
-const char* ilp4_refuses(const Request& request) { return refuse_tiles(request, kIlp4Group); }
-
-void ilp4_plan(const Request& request, Plan& plan) { plan_tiles(request, plan, kIlp4Group); }
 
 // --- ilp16: 64 x 64 of C, 16 to 256 elements a work-item ----------------------------------------
 
@@ -75,61 +67,45 @@ bool ilp16_exists(const int* macro) {
   return false;
 }
 
-/// A call of ilp16: its parameters as numbers.
-struct Ilp16 {
-  int64_t tw, x, y;
-  bool aligned;
-  Group group;
+int64_t ilp16_depth(const Request& request) { return int64_t{8} << request.selection.values[0]; }
 
-  explicit Ilp16(const Request& request)
-      : tw(int64_t{8} << request.selection.values[0]),
-        x(int64_t{4} << kThreadShapes[request.selection.values[1]].x),
-        y(int64_t{4} << kThreadShapes[request.selection.values[1]].y),
-        aligned(request.selection.values[2] == 1),
-        group{64, 64, x * y, 64 * (tw + 1) + tw * (64 + 1), x} {}
-};
+Group ilp16_group(const Request& request) {
+  const Threads& threads = kThreadShapes[request.selection.values[1]];
+  const int64_t tw = ilp16_depth(request), x = int64_t{4} << threads.x, y = int64_t{4} << threads.y;
+  return {64, 64, x * y, 64 * (tw + 1) + tw * (64 + 1), x};
+}
 
 const char* ilp16_refuses(const Request& request) {
   const auto& op = request.as<trine_gemm>();
-  const Ilp16 ilp(request);
   const Problem p(op);
+  const int64_t tw = ilp16_depth(request);
+  const bool aligned = request.selection.values[2] == 1;
   if (op.dtype != TRINE_F32 && op.dtype != TRINE_F64) return "ilp16 is for f32 and f64";
-  if (ilp.x < 16 && ilp.tw != 16) return "threads=8x4 and 4x4 are there for tw=16 only";
-  if (ilp.aligned && (p.m % 64 != 0 || p.n % 64 != 0))
+  if (request.selection.values[1] >= 2 && tw != 16)
+    return "threads=8x4 and 4x4 are there for tw=16 only";
+  if (aligned && (p.m % 64 != 0 || p.n % 64 != 0))
     return "edges=aligned needs a C whose rows and columns are multiples of 64";
-  if (ilp.aligned && p.multiply && p.k % ilp.tw != 0)
+  if (aligned && p.multiply && p.k % tw != 0)
     return "edges=aligned needs a k that is a multiple of tw";
-  return refuse_tiles(request, p, ilp.group);
+  return refuse_tiles(request, ilp16_group(request));
 }
 
 void ilp16_plan(const Request& request, Plan& plan) {
   plan.macro[2] = kThreadShapes[request.selection.values[1]].x;
   plan.macro[3] = kThreadShapes[request.selection.values[1]].y;
   plan.macro[4] = request.selection.values[2];
-  plan_tiles(request, plan, Ilp16(request).group);
+  plan_tiles(request, plan, ilp16_group(request));
 }
 
 // --- volkov2008: a row of C's block a work-item -------------------------------------------------
 
-constexpr Group kVolkovGroup{64, 16, 64, 16 * (16 + 4)};
-
-/// The problem whose C has columns of unit stride, as the kernel wants it: the transposed one of
-/// everybody else's.
-Problem column_major(const trine_gemm& op) {
-  Problem p(op);
-  p.transpose();
-  return p;
-}
+Group volkov_group(const Request&) { return {64, 16, 64, 16 * (16 + 4), 0, true}; }
 
 const char* volkov_refuses(const Request& request) {
   // As register_tile and transpose's vector, the other kernels with aligned local arrays.
   if (request.target.is_pocl_since(4))
     return "wrong under PoCL 5 (4 is untried); private_tile is for CPUs";
-  return refuse_tiles(request, column_major(request.as<trine_gemm>()), kVolkovGroup);
-}
-
-void volkov_plan(const Request& request, Plan& plan) {
-  plan_tiles(request, plan, column_major(request.as<trine_gemm>()), kVolkovGroup);
+  return refuses<volkov_group>(request);
 }
 
 // --- The lower end of the ladder ----------------------------------------------------------------
@@ -140,16 +116,16 @@ constexpr Variant kVariants[] = {
      .summary = "one work-item per element of C",
      .file = "gemm/naive",
      .macros = kTypeMacros,
-     .refuses = naive_refuses,
-     .plan = naive_plan},
+     .refuses = refuses<naive_group>,
+     .plan = plan<naive_group>},
     {.name = "shared",
      .operation = TRINE_GEMM,
      .summary = "square tiles of A and B in local memory",
      .file = "gemm/shared",
      .parameters = kTileParameters,
      .macros = kTileMacros,
-     .refuses = square_refuses,
-     .plan = square_plan},
+     .refuses = refuses<square_group>,
+     .plan = plan<square_group>},
     {.name = "read_only",
      .operation = TRINE_GEMM,
      .summary = "A and B read through the read-only path",
@@ -157,15 +133,15 @@ constexpr Variant kVariants[] = {
      .parameters = kTileParameters,
      .macros = kTileMacros,
      .entries = kReadOnlyEntries,
-     .refuses = square_refuses,
-     .plan = square_plan},
+     .refuses = refuses<square_group>,
+     .plan = plan<square_group>},
     {.name = "ilp4",
      .operation = TRINE_GEMM,
      .summary = "32 x 8 work-items, four elements of C each",
      .file = "gemm/ilp4",
      .macros = kTypeMacros,
-     .refuses = ilp4_refuses,
-     .plan = ilp4_plan},
+     .refuses = refuses<ilp4_group>,
+     .plan = plan<ilp4_group>},
     {.name = "ilp16",
      .operation = TRINE_GEMM,
      .summary = "64 x 64 of C, 16 to 256 elements a work-item",
@@ -182,7 +158,7 @@ constexpr Variant kVariants[] = {
      .file = "gemm/volkov2008",
      .macros = kTypeMacros,
      .refuses = volkov_refuses,
-     .plan = volkov_plan},
+     .plan = plan<volkov_group>},
 };
 
 }  // namespace

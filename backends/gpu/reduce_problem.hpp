@@ -32,6 +32,8 @@ struct Shape {
   struct {
     int64_t result_stride = 0, row_stride = 0, col_stride = 0;
   } second = {};  ///< of a dot product: the other input's
+
+  bool results_are_neighbours() const { return std::abs(result_stride) < std::abs(col_stride); }
 };
 
 /// `ordered`: the order of elements counts (products), so dimensions stay as they are.

@@ -7,7 +7,6 @@ namespace trine::gpu {
 namespace {
 
 constexpr const char* kThreads[] = {"64", "128", "256", "512", "1024"};
-constexpr int32_t kThreadCounts[] = {64, 128, 256, 512, 1024};
 constexpr const char* kFinishes[] = {"recursive", "atomic", "last_block"};
 enum Finish : int32_t { kRecursive, kAtomic, kLastBlock };
 constexpr trine_parameter kParameters[] = {{sizeof(trine_parameter), 5, 2, "threads", kThreads},
@@ -30,7 +29,7 @@ int type_of(uint32_t dtype) {
 /// How a launch lies over its elements: one or two a work-item, or as many as it takes.
 enum Share { kOne, kTwo, kMany };
 
-int64_t threads_of(const Request& request) { return kThreadCounts[request.selection.values[0]]; }
+int64_t threads_of(const Request& request) { return int64_t{64} << request.selection.values[0]; }
 
 /// Groups of a launch over `count` elements. Where a work-item takes many: no more groups than the
 /// device holds at once, and not so many that a work-item gets fewer than 8 elements.
@@ -118,34 +117,21 @@ constexpr const char* kShuffleRequirement =
 /// What the rows have in common.
 template <Share kShare>
 constexpr Variant variant(const char* name, const char* file, const char* summary,
-                          const char* requirement = kRequirement) {
+                          const char* requirement = kRequirement,
+                          std::span<const Macro> macros = kMacros,
+                          const char* (*refusal)(const Request&) = refuses<kShare>) {
   return {.name = name,
           .operation = TRINE_REDUCE,
           .numerics = TRINE_STUDY,
           .summary = summary,
           .requirement = requirement,
           .file = file,
-          .backends = kBoth,
           .parameters = kParameters,
-          .macros = kMacros,
+          .macros = macros,
           .entries = kEntries,
-          .exists = nullptr,
-          .refuses = refuses<kShare>,
+          .refuses = refusal,
           .workspace_bytes = workspace_bytes<kShare>,
-          .plan = plan_sum<kShare>,
-          .self_check = nullptr,
-          .options = nullptr,
-          .architectures = nullptr};
-}
-
-constexpr Variant compiled_for_its_threads(Variant variant) {
-  variant.macros = kUnrolledMacros;
-  return variant;
-}
-
-constexpr Variant by_shuffles(Variant variant) {
-  variant.refuses = shuffle_refuses;
-  return variant;
+          .plan = plan_sum<kShare>};
 }
 
 constexpr Variant kVariants[kSumRungs] = {
@@ -158,18 +144,19 @@ constexpr Variant kVariants[kSumRungs] = {
     variant<kTwo>("first_add", "reduce/first_add", "two elements a work-item, added while loading"),
     variant<kTwo>("unroll_last_warp", "reduce/unroll_last_warp",
                   "the last six steps unrolled, without barriers of the group", kWarpRequirement),
-    compiled_for_its_threads(variant<kTwo>(
-        "unroll_all", "reduce/unroll_all",
-        "every step unrolled: the group's size is known when compiling", kWarpRequirement)),
+    variant<kTwo>("unroll_all", "reduce/unroll_all",
+                  "every step unrolled: the group's size is known when compiling", kWarpRequirement,
+                  kUnrolledMacros),
     variant<kMany>(
         "cascade", "reduce/cascade",
         "as many groups as the device holds, each work-item adds many elements by itself",
         kWarpRequirement),
-    by_shuffles(variant<kMany>("shuffle", "reduce/shuffle",
-                               "warps add in registers: one barrier a group, not one a step",
-                               kShuffleRequirement)),
-    by_shuffles(variant<kMany>("vector_loads", "reduce/vector_loads",
-                               "16 bytes a load where the address allows it", kShuffleRequirement)),
+    variant<kMany>("shuffle", "reduce/shuffle",
+                   "warps add in registers: one barrier a group, not one a step",
+                   kShuffleRequirement, kMacros, shuffle_refuses),
+    variant<kMany>("vector_loads", "reduce/vector_loads",
+                   "16 bytes a load where the address allows it", kShuffleRequirement, kMacros,
+                   shuffle_refuses),
 };
 
 }  // namespace

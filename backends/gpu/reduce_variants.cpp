@@ -13,27 +13,33 @@ namespace {
 enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
 enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
 
-/// How groups lie over it: kernels/reduce/tile.h.
+/// How groups lie over a shape: kernels/reduce/tile.h.
 struct Tiling {
+  Shape shape;
+  int64_t threads = 256;                                                ///< of a group
   int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;  // lanes: powers of two
   int64_t tiles = 1;
-  int64_t records() const { return splits > 1 ? tiles * width * splits : 0; }
 };
 
-constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
+// What the registers of a multiprocessor hold at once (GROUPS in exact.cu): one even wave. H200, f32
+// 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
+constexpr int64_t kGroupsPerUnit = 3;
+
+int64_t units_of(const Target& target) { return std::max<int64_t>(target.facts->compute_units, 1); }
 
 /// Several groups share a tile only while tiles alone don't fill the device.
-void split(Tiling& tiling, int64_t units, const Target& target, int64_t groups_per_unit) {
-  const int64_t wanted = int64_t(std::max(target.facts->compute_units, 1u)) * groups_per_unit;
-  tiling.splits = 1;
+void split(Tiling& tiling, int64_t units, const Target& target) {
+  constexpr int64_t kCounters = TRINE_CONTROL_BYTES / 4;
+  const int64_t wanted = units_of(target) * kGroupsPerUnit;
   if (tiling.tiles <= std::min(kCounters, wanted / 2))
     tiling.splits = int32_t(std::clamp<int64_t>(units, 1, wanted / tiling.tiles));
 }
 
-Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_unit,
-            const Target& target) {
-  Tiling t;
-  if (s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride)) {
+/// `chunk`: elements that a lane takes at once.
+Tiling tile(const Shape& s, int64_t chunk, const Target& target) {
+  Tiling t{s};
+  const int64_t threads = t.threads;
+  if (s.results > 1 && s.results_are_neighbours()) {
     // Neighbouring results are neighbours in memory: at least 64 of them side by side.
     t.across = 1;
     const int64_t lanes = std::min(power_above(divide_up(s.cols, chunk)), threads);
@@ -51,24 +57,24 @@ Tiling tile(const Shape& s, int64_t threads, int64_t chunk, int64_t groups_per_u
     t.tiles = divide_up(s.results, t.width);
   }
   const int64_t row_units = divide_up(s.rows, t.lanes / t.col_lanes);
-  split(t, row_units * divide_up(s.cols, t.col_lanes * chunk), target, groups_per_unit);
+  split(t, row_units * divide_up(s.cols, t.col_lanes * chunk), target);
   return t;
 }
 
 /// The same for products of floats (exact_product.h): strips of 16 neighbours, lanes over them, and
 /// groups over a power of two of segments, so that every level is a level of the fixed tree.
-Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
-                    const Target& target) {
+Tiling product_tile(const Shape& s, const Target& target) {
   constexpr int64_t kStrip = 16;
-  Tiling t;
+  Tiling t{s};
+  const int64_t threads = t.threads;
   const int64_t strips = divide_up(s.rows * s.cols, kStrip);
-  t.across = s.results > 1 && std::abs(s.result_stride) < std::abs(s.col_stride);
+  t.across = s.results > 1 && s.results_are_neighbours();
   const int64_t most = t.across ? threads / std::min<int64_t>(32, power_above(s.results)) : threads;
   t.lanes = t.col_lanes = int32_t(std::min(power_above(strips), most));
   t.width = int32_t(std::min(s.results, threads / t.lanes));
   t.tiles = divide_up(s.results, t.width);
   const int64_t segments = divide_up(strips, t.lanes);
-  split(t, segments, target, groups_per_unit);
+  split(t, segments, target);
   t.splits = int32_t(divide_up(segments, power_above(divide_up(segments, t.splits))));
   return t;
 }
@@ -78,11 +84,6 @@ Tiling product_tile(const Shape& s, int64_t threads, int64_t groups_per_unit,
 constexpr const char* kTypes[] = {"float", "double", "uint", "ulong"};
 constexpr const char* kKinds[] = {"SUM", "SQUARES", "PROD", "EXTREME", "ARG", "DOT"};
 constexpr const char* kExactThreads[] = {"256"};
-constexpr int64_t kGroupThreads = 256;
-// What the registers of a multiprocessor hold at once (GROUPS in exact.cl): one even wave. H200, f32
-// 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
-constexpr int64_t kGroupsPerUnit = 3;
-constexpr const char* kExactEntries[] = {"exact"};
 constexpr Macro kExactMacros[] = {{"T", kTypes}, {"KIND", kKinds}, {"THREADS", kExactThreads}};
 enum Type { kFloat, kDouble, kUint, kUlong };
 enum Kind { kSum, kSquares, kProd, kExtreme, kArg, kDot };
@@ -116,13 +117,14 @@ int64_t record_words(const trine_reduce& op) {
   return 5 + (op.dtype == TRINE_F32 ? 20 : 133);
 }
 
-Tiling exact_tiling(const Request& request, Shape& shape) {
+/// Products of floats have a tree of their own, which the order of the elements decides.
+bool is_ordered(const trine_reduce& op) { return op.function == TRINE_PROD && is_float(op.dtype); }
+
+Tiling exact_tiling(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  const bool product = kind_of(op) == kProd && is_float(op.dtype);
-  shape = shape_of(op, product);
-  if (product) return product_tile(shape, kGroupThreads, kGroupsPerUnit, request.target);
-  return tile(shape, kGroupThreads, trine_dtype_size(op.dtype) == 4 ? 16 : 8, kGroupsPerUnit,
-              request.target);
+  const Shape shape = shape_of(op, is_ordered(op));
+  if (is_ordered(op)) return product_tile(shape, request.target);
+  return tile(shape, trine_dtype_size(op.dtype) == 4 ? 16 : 8, request.target);
 }
 
 /// What a device's arithmetic must have for these bits.
@@ -141,16 +143,15 @@ const char* float_refuses(const Request& request) {
 const char* exact_refuses(const Request& request) {
   if (request.target.is_pocl_since(4))
     return "PoCL 4 and later abort while compiling its barriers; exact_vector is for CPUs";
-  Shape shape;
-  if (exact_tiling(request, shape).tiles > kMaxGroups)
+  if (exact_tiling(request).tiles > kMaxGroups)
     return "more results than one launch can have groups for";
   return float_refuses(request);
 }
 
 uint64_t exact_workspace(const Request& request) {
-  Shape shape;
-  const int64_t records = exact_tiling(request, shape).records();
-  if (records == 0) return 0;
+  const Tiling t = exact_tiling(request);
+  if (t.splits == 1) return 0;
+  const int64_t records = t.tiles * t.width * t.splits;
   return TRINE_CONTROL_BYTES + uint64_t(records * record_words(request.as<trine_reduce>()) * 8);
 }
 
@@ -165,12 +166,12 @@ int32_t options_of(const trine_reduce& op) {
 }
 
 /// The arguments that every kernel of this ladder takes.
-void add_launch(const Request& request, const Shape& s, const Tiling& t, Phase phase,
-                int64_t groups, int64_t threads, Plan& plan) {
+void add_launch(const Request& request, const Tiling& t, Phase phase, int64_t groups, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
+  const Shape& s = t.shape;
   Launch& l = plan.add(0);
   l.grid[0] = uint32_t(groups);
-  l.block[0] = uint32_t(threads);
+  l.block[0] = uint32_t(t.threads);
   l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
   l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
   l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
@@ -187,14 +188,13 @@ void add_launch(const Request& request, const Shape& s, const Tiling& t, Phase p
 
 void exact_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
-  Shape s;
-  const Tiling t = exact_tiling(request, s);
+  const Tiling t = exact_tiling(request);
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op);
   if (t.splits == 1 || finishes_at_once(request.target))
-    return add_launch(request, s, t, kWhole, t.tiles * t.splits, kGroupThreads, plan);
-  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, kGroupThreads, plan);
-  add_launch(request, s, t, kFinish, t.tiles, kGroupThreads, plan);
+    return add_launch(request, t, kWhole, t.tiles * t.splits, plan);
+  add_launch(request, t, kAccumulate, t.tiles * t.splits, plan);
+  add_launch(request, t, kFinish, t.tiles, plan);
 }
 
 // --- exact_lines: many sums of f32 ----------------------------------------------------------------
@@ -208,11 +208,10 @@ constexpr Macro kLineMacros[] = {{"T", kLineTypes}, {"THREADS", kLineThreads}};
 /// 256 8 0.77, 4 0.79, 1 0.53. Columns 4096 x 4096 32 0.78, 16 0.68; 1024 x 16384 8 0.82; 16384 x 1024 128 0.61,
 /// 32 0.36; 256 x 65536 2 0.82, 8 0.72.
 struct Lines : Tiling {
-  int64_t threads = 256;
-
-  Lines(const Shape& s, const Target& target) {
-    const int64_t filling = 1400 * std::max<int64_t>(target.facts->compute_units, 1);
-    across = std::abs(s.result_stride) < std::abs(s.col_stride);
+  explicit Lines(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
+    const Shape& s = shape;
+    const int64_t filling = 1400 * units_of(target);
+    across = s.results_are_neighbours();
     const int64_t wanted = power_below(filling / std::max<int64_t>(s.results, 1));
     const int64_t full = power_above(divide_up(s.cols, 16));  // sixteen elements a lane
     const int64_t least = across ? 1 : 4, most = across ? 128 : 256;
@@ -222,19 +221,16 @@ struct Lines : Tiling {
     tiles = divide_up(s.results, width);
   }
   /// Is the device half full at least?
-  bool fill(const Shape& s, const Target& target) const {
-    return s.results * lanes >= 500 * std::max<int64_t>(target.facts->compute_units, 1);
-  }
+  bool fill(const Target& target) const { return shape.results * lanes >= 500 * units_of(target); }
 };
 
 const char* lines_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
   if (kind_of(op) != kSum || op.dtype != TRINE_F32) return "exact_lines is for sums of f32";
-  const Shape s = shape_of(op, false);
   if (op.axis == TRINE_ALL) return "exact_lines is for rows or columns";
-  const Lines lines(s, request.target);
-  if (!lines.across && s.cols > 1 && s.col_stride != 1)
+  const Lines lines(request.target, op);
+  if (!lines.across && lines.shape.cols > 1 && lines.shape.col_stride != 1)
     return "neither the rows nor the columns have unit stride";
   if (lines.threads > request.target.facts->max_group_threads)
     return "the device's groups are too small";
@@ -243,16 +239,14 @@ const char* lines_refuses(const Request& request) {
 }
 
 void lines_plan(const Request& request, Plan& plan) {
-  const Shape s = shape_of(request.as<trine_reduce>(), false);
-  const Lines lines(s, request.target);
+  const Lines lines(request.target, request.as<trine_reduce>());
   plan.macro[1] = lines.threads == 256 ? 0 : lines.threads == 512 ? 1 : 2;
-  add_launch(request, s, lines, kWhole, lines.tiles, lines.threads, plan);
+  add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
 // --- exact_vector ------------------------------------------------------------------------------
 
-constexpr const char* kVectorEntries[] = {"exact_vector"};
-constexpr Macro kVectorMacros[] = {{"T", kTypes}, {"KIND", kKinds}};
+constexpr auto kVectorMacros = std::span(kExactMacros).first<2>();
 
 const char* vector_refuses(const Request& request) {
   if (!request.target.is_cpu()) return "made for CPUs: one work-item a group leaves a GPU idle";
@@ -260,21 +254,20 @@ const char* vector_refuses(const Request& request) {
 }
 
 /// Groups of one work-item: 8 a core, so that an uneven end costs little.
-Tiling vector_tiling(const Request& request, Shape& s) {
+Tiling vector_tiling(const Request& request) {
   constexpr int64_t kAcross = 64, kPiece = 128;  // results side by side; elements of a chunk
   const auto& op = request.as<trine_reduce>();
-  const bool product = is_float(op.dtype) && op.function == TRINE_PROD;
-  s = shape_of(op, product);
-  Tiling t;
-  const int64_t wanted = 8 * std::max<int64_t>(request.target.facts->compute_units, 1);
+  Tiling t{shape_of(op, is_ordered(op)), 1};
+  const Shape& s = t.shape;
+  const int64_t wanted = 8 * units_of(request.target);
   // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
-  t.across = s.results >= 8 && (std::abs(s.result_stride) < std::abs(s.col_stride) || s.cols < 192);
+  t.across = s.results >= 8 && (s.results_are_neighbours() || s.cols < 192);
   const int64_t width = divide_up(s.results, wanted);
   t.width = int32_t(t.across ? divide_up(width, kAcross) * kAcross : width);
   t.tiles = divide_up(s.results, t.width);
   const int64_t pieces = s.rows > 1 ? s.rows : divide_up(s.cols, t.across ? 64 : 16 * kPiece);
   t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
-  if (product) {  // powers of two of strips: subtrees
+  if (is_ordered(op)) {  // powers of two of strips: subtrees
     const int64_t strips = divide_up(s.rows * s.cols, 16);
     t.splits = int32_t(std::min<int64_t>(t.splits, divide_up(strips, 256)));
     t.splits = int32_t(divide_up(strips, power_above(divide_up(strips, t.splits))));
@@ -283,23 +276,21 @@ Tiling vector_tiling(const Request& request, Shape& s) {
 }
 
 uint64_t vector_workspace(const Request& request) {
-  Shape shape;
-  const Tiling t = vector_tiling(request, shape);
+  const Tiling t = vector_tiling(request);
   if (t.splits == 1) return 0;
   const auto& op = request.as<trine_reduce>();
   const bool sum = is_float(op.dtype) && op.function == TRINE_SUM;
   const int64_t words = record_words(op) - (sum ? 1 : 0);  // expansions of three terms, not folds
-  return TRINE_CONTROL_BYTES + uint64_t(shape.results * t.splits * words * 8);
+  return TRINE_CONTROL_BYTES + uint64_t(t.shape.results * t.splits * words * 8);
 }
 
 void vector_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
-  Shape s;
-  const Tiling t = vector_tiling(request, s);
+  const Tiling t = vector_tiling(request);
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op);
-  add_launch(request, s, t, kAccumulate, t.tiles * t.splits, 1, plan);
-  if (t.splits > 1) add_launch(request, s, t, kFinish, std::min<int64_t>(s.results, 1024), 1, plan);
+  add_launch(request, t, kAccumulate, t.tiles * t.splits, plan);
+  if (t.splits > 1) add_launch(request, t, kFinish, std::min<int64_t>(t.shape.results, 1024), plan);
 }
 
 constexpr Variant kVariants[] = {
@@ -313,38 +304,24 @@ constexpr Variant kVariants[] = {
      .plan = lines_plan},
     {.name = "exact",
      .operation = TRINE_REDUCE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "any function, view and axis; float sums exact, rounded once; one launch",
-     .requirement = nullptr,
      .file = "reduce/exact",
-     .backends = kBoth,
-     .parameters = {},
      .macros = kExactMacros,
-     .entries = kExactEntries,
      .exists = exact_exists,
      .refuses = exact_refuses,
      .workspace_bytes = exact_workspace,
-     .plan = exact_plan,
-     .self_check = nullptr,
-     .options = nullptr,
-     .architectures = nullptr},
+     .plan = exact_plan},
     {.name = "exact_vector",
      .operation = TRINE_REDUCE,
-     .numerics = TRINE_REPRODUCIBLE,
      .summary = "exact on a CPU: one work-item a group, vectors of eight lanes",
      .requirement = "a CPU device",
      .file = "reduce/exact_vector",
      .backends = kOpencl,
-     .parameters = {},
      .macros = kVectorMacros,
-     .entries = kVectorEntries,
      .exists = exact_exists,
      .refuses = vector_refuses,
      .workspace_bytes = vector_workspace,
-     .plan = vector_plan,
-     .self_check = nullptr,
-     .options = nullptr,
-     .architectures = nullptr},
+     .plan = vector_plan},
 };
 
 }  // namespace
@@ -369,8 +346,7 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
                "a CPU device reduces in wide vectors, one work-item a group");
     return wishes;
   }
-  const Shape s = shape_of(op, false);
-  if (op.axis != TRINE_ALL && Lines(s, target).fill(s, target))
+  if (op.axis != TRINE_ALL && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
   wishes.add(named("exact"), 0, "the default: the same bits on every device");
   return wishes;

@@ -9,8 +9,9 @@ Buffer::~Buffer() {
   if (gpu::is_forked() || !memory) return;
   if (facts.kind == TRINE_MEMORY_PINNED && facts.host) {
     std::lock_guard lock(device_.service_mutex);
-    driver().clEnqueueUnmapMemObject(device_.service, memory, facts.host, 0, nullptr, nullptr);
-    driver().clFlush(device_.service);
+    driver().clEnqueueUnmapMemObject(device_.service.get(), memory, facts.host, 0, nullptr,
+                                     nullptr);
+    driver().clFlush(device_.service.get());
   }
   driver().clReleaseMemObject(memory);
 }
@@ -37,7 +38,7 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
   if (pinned) {
     std::lock_guard lock(service_mutex);
     void* host =
-        driver().clEnqueueMapBuffer(service, memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+        driver().clEnqueueMapBuffer(service.get(), memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                     gpu::at_least_one(bytes), 0, nullptr, nullptr, &code);
     check(code, "clEnqueueMapBuffer");
     buffer->facts.host = host;

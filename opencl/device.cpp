@@ -17,27 +17,14 @@ Device::Device(int device_index)
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(where.platform), 0};
   cl_int code = CL_SUCCESS;
-  cl_context native_context =
-      driver().clCreateContext(properties, 1, &where.device, nullptr, nullptr, &code);
+  HeldContext native_context(
+      driver().clCreateContext(properties, 1, &where.device, nullptr, nullptr, &code));
   check(code, "clCreateContext");
-  try {
-    context = new Context(*this, native_context);
-  } catch (...) {
-    driver().clReleaseContext(native_context);
-    throw;
-  }
-  service = driver().clCreateCommandQueue(native_context, where.device, 0, &code);
-  if (code != CL_SUCCESS) delete context;
+  context.reset(new Context(*this, std::move(native_context)));
+  service.reset(driver().clCreateCommandQueue(context->native(), where.device, 0, &code));
   check(code, "clCreateCommandQueue");
-  try {
-    if (target.has(TRINE_CAN_SHARE_MEMORY) && !uses_host_memory_in_place()) {
-      facts.capabilities &= ~uint64_t{TRINE_CAN_SHARE_MEMORY};
-    }
-  } catch (...) {
-    driver().clReleaseCommandQueue(service);
-    delete context;
-    throw;
-  }
+  if (target.has(TRINE_CAN_SHARE_MEMORY) && !uses_host_memory_in_place())
+    facts.capabilities &= ~uint64_t{TRINE_CAN_SHARE_MEMORY};
 }
 
 // OpenCL 1.2 lets a driver keep a copy of CL_MEM_USE_HOST_PTR memory that meets the host's only in
@@ -52,36 +39,24 @@ bool Device::uses_host_memory_in_place() {
   std::fill_n(host, kWords, 0u);
   uint32_t seen[kWords] = {};
   cl_int code = CL_SUCCESS;
-  struct Wrapped {
-    cl_mem memory;
-    ~Wrapped() {
-      if (memory) driver().clReleaseMemObject(memory);
-    }
-  } wrapped{driver().clCreateBuffer(context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                    kBytes, host, &code)};
+  const HeldMemory wrapped(driver().clCreateBuffer(
+      context->native(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, kBytes, host, &code));
   check(code, "clCreateBuffer of the host's memory");
   const auto all = [](const uint32_t* words, uint32_t wanted) {
     return std::all_of(words, words + kWords, [=](uint32_t word) { return word == wanted; });
   };
   const uint32_t theirs = 0x5eed;
-  check(driver().clEnqueueFillBuffer(service, wrapped.memory, &theirs, sizeof theirs, 0, kBytes, 0,
-                                     nullptr, nullptr),
+  check(driver().clEnqueueFillBuffer(service.get(), wrapped.get(), &theirs, sizeof theirs, 0,
+                                     kBytes, 0, nullptr, nullptr),
         "clEnqueueFillBuffer");
-  check(driver().clFinish(service), "clFinish");
+  check(driver().clFinish(service.get()), "clFinish");
   const bool host_sees = all(host, theirs);
   const uint32_t ours = 0xfeed;
   std::fill_n(host, kWords, ours);
-  check(driver().clEnqueueReadBuffer(service, wrapped.memory, CL_TRUE, 0, kBytes, seen, 0, nullptr,
-                                     nullptr),
+  check(driver().clEnqueueReadBuffer(service.get(), wrapped.get(), CL_TRUE, 0, kBytes, seen, 0,
+                                     nullptr, nullptr),
         "clEnqueueReadBuffer");
   return host_sees && all(seen, ours);
-}
-
-Device::~Device() {
-  if (gpu::is_forked()) return;
-  stamps.release();
-  driver().clReleaseCommandQueue(service);
-  delete context;
 }
 
 void Device::check(cl_int code, const char* call) {
@@ -90,7 +65,7 @@ void Device::check(cl_int code, const char* call) {
                               code == CL_INVALID_CONTEXT || code == CL_DEVICE_NOT_AVAILABLE ||
                               code == -9999;
   // OpenCL has no sticky errors, but a driver that can't even run an empty queue is gone.
-  if (may_be_the_end && service && driver().clFinish(service) != CL_SUCCESS) {
+  if (may_be_the_end && service && driver().clFinish(service.get()) != CL_SUCCESS) {
     char reason[200];
     std::snprintf(reason, sizeof reason, "%s failed: %s (%d), and nothing works since", call,
                   error_name(code), code);
@@ -116,24 +91,13 @@ trine_event* Device::create_event(bool signalled_by_host) {
   return new Event(*this, signalled_by_host);
 }
 
-namespace {
-struct NativeQueue {
-  cl_command_queue queue;
-  ~NativeQueue() {
-    if (queue) driver().clReleaseCommandQueue(queue);
-  }
-};
-}  // namespace
-
 trine_queue* Device::create_queue() {
   cl_int code = CL_SUCCESS;
-  NativeQueue fresh{driver().clCreateCommandQueue(
+  HeldQueue fresh(driver().clCreateCommandQueue(
       context->native(), where.device,
-      is_nvidia ? cl_command_queue_properties{0} : CL_QUEUE_PROFILING_ENABLE, &code)};
+      is_nvidia ? cl_command_queue_properties{0} : CL_QUEUE_PROFILING_ENABLE, &code));
   check(code, "clCreateCommandQueue");
-  auto* queue = new Queue(*this, *context, fresh.queue, !is_nvidia, true);
-  fresh.queue = nullptr;
-  return queue;
+  return new Queue(*this, nullptr, std::move(fresh), !is_nvidia, true);
 }
 
 trine_queue* Device::adopt_queue(void* native_queue) {
@@ -159,24 +123,15 @@ trine_queue* Device::adopt_queue(void* native_queue) {
               "in order",
               index);
   }
-  std::unique_ptr<Context> own;
+  std::unique_ptr<Context> guest;
   if (its_context != context->native()) {
     has_guests = true;
     check(driver().clRetainContext(its_context), "clRetainContext");
-    try {
-      own.reset(new Context(*this, its_context));
-    } catch (...) {
-      driver().clReleaseContext(its_context);
-      throw;
-    }
+    guest.reset(new Context(*this, HeldContext(its_context)));
   }
   check(driver().clRetainCommandQueue(foreign), "clRetainCommandQueue");
-  NativeQueue held{foreign};
-  auto* queue = new Queue(*this, own ? *own : *context, foreign,
-                          (properties & CL_QUEUE_PROFILING_ENABLE) != 0, false);
-  held.queue = nullptr;
-  static_cast<void>(own.release());  // the queue deletes it
-  return queue;
+  return new Queue(*this, std::move(guest), HeldQueue(foreign),
+                   (properties & CL_QUEUE_PROFILING_ENABLE) != 0, false);
 }
 
 }  // namespace trine::opencl

@@ -42,9 +42,9 @@ bool has_passed(Device& device, cl_event event) {
   return state == CL_COMPLETE;
 }
 
-cl_event user_event(Device& device, cl_context context) {
+HeldEvent user_event(Device& device, cl_context context) {
   cl_int code = CL_SUCCESS;
-  cl_event event = driver().clCreateUserEvent(context, &code);
+  HeldEvent event(driver().clCreateUserEvent(context, &code));
   device.check(code, "clCreateUserEvent");
   return event;
 }
@@ -61,19 +61,15 @@ Event::Event(Device& on, bool signalled_by_host)
 Event::~Event() {
   if (gpu::is_forked()) return;
   // Nobody can signal it any more, so whoever waits must not wait for ever.
-  if (by_host_ && !signalled_) driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE);
-  drop(moment_);
-}
-
-void Event::drop(const Moment& moment) {
-  if (moment.stamp.memory) device_.stamps.give_back(moment.stamp, moment.marker);
-  if (moment.marker) driver().clReleaseEvent(moment.marker);
+  if (by_host_ && !signalled_) driver().clSetUserEventStatus(moment_.marker.get(), CL_COMPLETE);
+  device_.stamps.give_back(moment_.stamp, std::move(moment_.marker));
 }
 
 Event::Moment Event::take() {
   std::lock_guard lock(mutex_);
-  if (moment_.marker) device_.check(driver().clRetainEvent(moment_.marker), "clRetainEvent");
-  return moment_;
+  const cl_event marker = moment_.marker.get();
+  if (marker) device_.check(driver().clRetainEvent(marker), "clRetainEvent");
+  return {HeldEvent(marker), moment_.stamp, moment_.context};
 }
 
 // The flush lets waiters in other queues and pollers see the event without touching this queue.
@@ -84,24 +80,21 @@ void Event::record(trine_queue& on) {
   Moment fresh;
   fresh.context = queue.context.native();
   // Stamps live in the device's own context; a queue of another goes without.
-  if (!queue.is_profiled() && device_.is_nvidia && &queue.context == device_.context) {
+  if (!queue.is_profiled() && device_.is_nvidia && &queue.context == device_.context.get()) {
     fresh.stamp = device_.stamps.take();
   }
   try {
     if (fresh.stamp.memory) queue.record_time(fresh.stamp);
-    device_.check(driver().clEnqueueMarkerWithWaitList(queue.queue, 0, nullptr, &fresh.marker),
-                  "clEnqueueMarkerWithWaitList");
-    device_.check(driver().clFlush(queue.queue), "clFlush");
+    queue.mark(fresh.marker);
   } catch (...) {
-    drop(fresh);
+    device_.stamps.give_back(fresh.stamp, std::move(fresh.marker));
     throw;
   }
-  Moment old;
   {
     std::lock_guard lock(mutex_);
-    old = std::exchange(moment_, fresh);
+    std::swap(moment_, fresh);
   }
-  drop(old);
+  device_.stamps.give_back(fresh.stamp, std::move(fresh.marker));
 }
 
 void Event::signal() {
@@ -110,35 +103,40 @@ void Event::signal() {
   if (gpu::is_forked()) return;
   std::lock_guard lock(mutex_);
   if (signalled_) return;
-  device_.check(driver().clSetUserEventStatus(moment_.marker, CL_COMPLETE), "clSetUserEventStatus");
+  device_.check(driver().clSetUserEventStatus(moment_.marker.get(), CL_COMPLETE),
+                "clSetUserEventStatus");
   signalled_ = true;
 }
 
 bool Event::passed() {
-  const Taken taken(*this);
-  return !taken.moment.marker || has_passed(device_, taken.moment.marker);
+  const Moment moment = take();
+  return !moment.marker || has_passed(device_, moment.marker.get());
 }
 
 void Event::wait() {
-  const Taken taken(*this);
-  if (!taken.moment.marker) return;
-  device_.check(driver().clWaitForEvents(1, &taken.moment.marker), "clWaitForEvents");
+  const Moment moment = take();
+  if (moment.marker) wait_for(moment);
 }
 
 void Event::notify(void (*function)(void*), void* argument) {
-  const Taken taken(*this);
-  if (!taken.moment.marker) return function(argument);
-  when_complete(device_, taken.moment.marker, function, argument);
+  const Moment moment = take();
+  if (!moment.marker) return function(argument);
+  when_complete(device_, moment.marker.get(), function, argument);
+}
+
+void Event::wait_for(const Moment& moment) {
+  const cl_event marker = moment.marker.get();
+  device_.check(driver().clWaitForEvents(1, &marker), "clWaitForEvents");
 }
 
 int64_t Event::time_of(const Moment& moment) {
   if (!moment.marker)
     kit::fail(TRINE_INVALID_ARGUMENT, "an event that was not recorded has no time");
-  device_.check(driver().clWaitForEvents(1, &moment.marker), "clWaitForEvents");
+  wait_for(moment);
   if (moment.stamp.memory) return static_cast<int64_t>(device_.stamps.read(moment.stamp));
   cl_ulong nanoseconds = 0;
-  const cl_int code = driver().clGetEventProfilingInfo(moment.marker, CL_PROFILING_COMMAND_END,
-                                                       sizeof nanoseconds, &nanoseconds, nullptr);
+  const cl_int code = driver().clGetEventProfilingInfo(
+      moment.marker.get(), CL_PROFILING_COMMAND_END, sizeof nanoseconds, &nanoseconds, nullptr);
   if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {
     kit::fail(TRINE_UNSUPPORTED,
               "opencl:%d: the event has no time: its queue was adopted without "
@@ -150,31 +148,30 @@ int64_t Event::time_of(const Moment& moment) {
 }
 
 double Event::seconds_since(trine_event& start) {
-  const Taken first(static_cast<Event&>(start)), last(*this);
-  const int64_t from = time_of(first.moment);
-  return 1e-9 * static_cast<double>(time_of(last.moment) - from);
+  const Moment first = static_cast<Event&>(start).take(), last = take();
+  const int64_t from = time_of(first);
+  return 1e-9 * static_cast<double>(time_of(last) - from);
 }
 
 // In an in-order queue a barrier on a list holds back all that comes after it. Events of another
 // context can't stand in the list: a user event of this one stands for them.
 void Queue::wait_for(trine_event& waited) {
-  const Event::Taken taken(static_cast<Event&>(waited));
-  const Event::Moment& moment = taken.moment;
+  const Event::Moment moment = static_cast<Event&>(waited).take();
   if (!moment.marker) return;
-  cl_event event = moment.marker;
   note_work();
-  const bool foreign = moment.context != context.native();
-  if (foreign) event = user_event(device_, context.native());
-  cl_int code = driver().clEnqueueBarrierWithWaitList(queue, 1, &event, nullptr);
-  if (!foreign) return device_.check(code, "clEnqueueBarrierWithWaitList");
-  if (code != CL_SUCCESS) driver().clReleaseEvent(event);
-  device_.check(code, "clEnqueueBarrierWithWaitList");
+  HeldEvent stand_in;
+  if (moment.context != context.native()) stand_in = user_event(device_, context.native());
+  const cl_event event = stand_in ? stand_in.get() : moment.marker.get();
+  device_.check(driver().clEnqueueBarrierWithWaitList(queue, 1, &event, nullptr),
+                "clEnqueueBarrierWithWaitList");
+  if (!stand_in) return;
   try {
-    when_complete(device_, moment.marker, complete, event);
+    when_complete(device_, moment.marker.get(), complete, stand_in.get());
   } catch (...) {
-    complete(event);  // the queue must not hang for what was never armed
+    complete(stand_in.release());  // the queue must not hang for what was never armed
     throw;
   }
+  static_cast<void>(stand_in.release());  // complete() gives it back
 }
 
 }  // namespace trine::opencl

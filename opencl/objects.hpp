@@ -2,13 +2,32 @@
 // (programs); a queue that a program brings along may live in a context of its own.
 #pragma once
 
+#include <memory>
 #include <mutex>
+#include <type_traits>
 
 #include "backends/gpu/objects.hpp"
 #include "opencl/cache.hpp"
 #include "opencl/driver.hpp"
 
 namespace trine::opencl {
+
+/// A reference to an object of the driver, which is given back at the end; but not in a forked child, where
+/// the driver doesn't work.
+template <auto kRelease>
+struct Release {
+  void operator()(auto* object) const {
+    if (!gpu::is_forked()) (driver().*kRelease)(object);
+  }
+};
+template <class Handle, auto kRelease>
+using Held = std::unique_ptr<std::remove_pointer_t<Handle>, Release<kRelease>>;
+using HeldContext = Held<cl_context, &Driver::clReleaseContext>;
+using HeldQueue = Held<cl_command_queue, &Driver::clReleaseCommandQueue>;
+using HeldMemory = Held<cl_mem, &Driver::clReleaseMemObject>;
+using HeldProgram = Held<cl_program, &Driver::clReleaseProgram>;
+using HeldKernel = Held<cl_kernel, &Driver::clReleaseKernel>;
+using HeldEvent = Held<cl_event, &Driver::clReleaseEvent>;
 
 /// A platform's device as it was found; or a platform whose driver fails, which has none.
 struct Found {
@@ -30,18 +49,16 @@ struct Device;
 struct Program : kit::Allocated {
   const char* file;
   String defines, options;
-  cl_program program = nullptr;
+  HeldProgram program;
 };
 
 /// Programs of one cl_context: built from the embedded sources at first use, or from the binaries that the
 /// cache kept, and held until the context goes.
 class Context : public kit::Allocated {
  public:
-  /// Takes over one reference of `native`.
-  Context(Device& device, cl_context native) : device_(device), native_(native) {}
-  ~Context();
+  Context(Device& device, HeldContext native) : device_(device), native_(std::move(native)) {}
 
-  cl_context native() const { return native_; }
+  cl_context native() const { return native_.get(); }
   /// The specialization of the variant's file with these macro values.
   Program& program(const gpu::Variant& variant, const int* macro);
 
@@ -54,9 +71,9 @@ class Context : public kit::Allocated {
   [[noreturn]] void fail_build(Program& program, cl_int code);
 
   Device& device_;
-  const cl_context native_;
+  const HeldContext native_;
   std::mutex mutex_;
-  kit::Vector<Program*> programs_;
+  kit::Vector<std::unique_ptr<Program>> programs_;
 };
 
 struct Stamp {
@@ -69,32 +86,30 @@ struct Stamp {
 class Stamps {
  public:
   explicit Stamps(Device& device) : device_(device) {}
-  void release();
 
   Stamp take();
   /// `marker` stands behind the stamp's kernel: the place is used again when it has passed.
-  void give_back(const Stamp& stamp, cl_event marker);
+  void give_back(const Stamp& stamp, HeldEvent marker);
   /// Nanoseconds of the device's clock; the stamp's event has passed.
   uint64_t read(const Stamp& stamp);
 
  private:
   struct Retired {
     Stamp stamp;
-    cl_event marker;
+    HeldEvent marker;
   };
   void grow();
   void recycle();
 
   Device& device_;
   std::mutex mutex_;
-  kit::Vector<cl_mem> blocks_;
+  kit::Vector<HeldMemory> blocks_;
   kit::Vector<Stamp> free_;
   kit::Vector<Retired> retired_;
 };
 
 struct Device final : trine_device {
   explicit Device(int device_index);
-  ~Device() override;
 
   void native(void** native_device, void** native_context) override;
   trine_queue* create_queue() override;
@@ -117,15 +132,17 @@ struct Device final : trine_device {
   // PoCL has a cache of its own, and asked for a program's binary compiles all its kernels once more, for
   // work-groups of any size: half of what a first run took.
   bool keeps_programs = false;
-  Stamps stamps{*this};
-  Context* context = nullptr;
-  cl_command_queue service = nullptr;  // maps and unmaps; whether the device lives
+  std::unique_ptr<Context> context;
+  HeldQueue service;  // maps and unmaps; whether the device lives
   std::mutex service_mutex;
+  Stamps stamps{*this};
   std::atomic<bool> has_guests{false};  // queues or memory of a context of the program's own
 };
 
 struct Queue final : trine_queue {
-  Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled, bool is_ours);
+  /// `its_context`: of a queue that the program brings along, unless it is the device's.
+  Queue(Device& on, std::unique_ptr<Context> its_context, HeldQueue native_queue, bool is_profiled,
+        bool is_ours);
   ~Queue() override;
 
   void* native() override { return queue; }
@@ -144,8 +161,12 @@ struct Queue final : trine_queue {
   bool is_profiled() const { return profiled_; }
   void record_time(const Stamp& stamp);
   void note_work() { has_new_work_ = true; }
+  /// Puts a marker behind the work so far and sees that the device comes to it.
+  void mark(HeldEvent& marker);
 
   Device& device_;
+  const std::unique_ptr<Context> guest;
+  const HeldQueue held;
   Context& context;
   const cl_command_queue queue;
 
@@ -155,7 +176,7 @@ struct Queue final : trine_queue {
     const gpu::Variant* variant;
     uint64_t specialization;
     int entry;
-    cl_kernel kernel;
+    HeldKernel kernel;
   };
   cl_kernel kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry);
   void check_context(const void* memory);
@@ -163,11 +184,9 @@ struct Queue final : trine_queue {
   cl_int copy_box(const trine_copy& copy);
   cl_int copy_line(const trine_copy& copy, cl_bool blocking = CL_FALSE);
 
-  void forget_marker();
-
   const bool profiled_, ours_;
   bool has_new_work_ = false;  // since the last wait or marker
-  cl_event idle_marker_ = nullptr;
+  HeldEvent idle_marker_;
   kit::Vector<Kernel> kernels_;
 };
 
@@ -184,27 +203,19 @@ struct Event final : trine_event {
 
   /// A marker in a queue, null when nothing is recorded, and where its time stands.
   struct Moment {
-    cl_event marker = nullptr;
+    HeldEvent marker;
     Stamp stamp;
     cl_context context = nullptr;  // borrowed
   };
-  /// The moment as it is now, with references of its own.
-  struct Taken {
-    explicit Taken(Event& event) : moment(event.take()) {}
-    Taken(const Taken&) = delete;
-    ~Taken() {
-      if (moment.marker) driver().clReleaseEvent(moment.marker);
-    }
-    const Moment moment;
-  };
+  /// The moment as it is now, with a reference of its own.
+  Moment take();
 
  private:
   Device& device_;
   const bool by_host_;
   bool signalled_ = false;
   std::mutex mutex_;  // record() may meet query() and wait() of other threads
-  Moment take();
-  void drop(const Moment& moment);
+  void wait_for(const Moment& moment);
   int64_t time_of(const Moment& moment);  // nanoseconds
   Moment moment_;
 };

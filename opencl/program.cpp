@@ -46,19 +46,11 @@ String defines_of(const Device& device, const gpu::Variant& variant, const int* 
 
 }  // namespace
 
-Context::~Context() {
-  for (Program* program : programs_) {
-    if (program->program) driver().clReleaseProgram(program->program);
-    delete program;
-  }
-  driver().clReleaseContext(native_);
-}
-
 Program* Context::find(const char* file, const String& defines, const String& options) {
-  for (Program* program : programs_) {
+  for (const auto& program : programs_) {
     if (std::strcmp(program->file, file) == 0 && program->defines == defines &&
         program->options == options) {
-      return program;
+      return program.get();
     }
   }
   return nullptr;
@@ -74,7 +66,6 @@ Program& Context::program(const gpu::Variant& variant, const int* macro) {
 
   const trine_embedded_file& source = source_of(variant.file);
   const auto* text = reinterpret_cast<const char*>(source.data);
-  programs_.reserve(programs_.size() + 1);
   std::unique_ptr<Program> fresh(new Program);
   fresh->file = variant.file;
   fresh->defines = defines;
@@ -93,13 +84,13 @@ Program& Context::program(const gpu::Variant& variant, const int* macro) {
       store(*fresh, key);
     }
   }
-  programs_.push_back(fresh.release());
+  programs_.push_back(std::move(fresh));
   return *programs_.back();
 }
 
 cl_int Context::build(Program& program) {
-  return driver().clBuildProgram(program.program, 1, &device_.where.device, program.options.c_str(),
-                                 nullptr, nullptr);
+  return driver().clBuildProgram(program.program.get(), 1, &device_.where.device,
+                                 program.options.c_str(), nullptr, nullptr);
 }
 
 bool Context::build_from_binary(Program& program, const CacheKey& key) {
@@ -108,19 +99,16 @@ bool Context::build_from_binary(Program& program, const CacheKey& key) {
   const unsigned char* data = binary.data();
   const std::size_t bytes = binary.size();
   cl_int status = CL_SUCCESS, code = CL_SUCCESS;
-  program.program = driver().clCreateProgramWithBinary(native_, 1, &device_.where.device, &bytes,
-                                                       &data, &status, &code);
-  if (code == CL_SUCCESS && status == CL_SUCCESS && build(program) == CL_SUCCESS) return true;
-  if (program.program) driver().clReleaseProgram(program.program);
-  program.program = nullptr;
-  return false;
+  program.program.reset(driver().clCreateProgramWithBinary(native(), 1, &device_.where.device,
+                                                           &bytes, &data, &status, &code));
+  return code == CL_SUCCESS && status == CL_SUCCESS && build(program) == CL_SUCCESS;
 }
 
 void Context::build_from_source(Program& program, const char* source, std::size_t bytes) {
   const char* texts[] = {program.defines.c_str(), source};
   const std::size_t lengths[] = {program.defines.size(), bytes};
   cl_int code = CL_SUCCESS;
-  program.program = driver().clCreateProgramWithSource(native_, 2, texts, lengths, &code);
+  program.program.reset(driver().clCreateProgramWithSource(native(), 2, texts, lengths, &code));
   device_.check(code, "clCreateProgramWithSource");
   code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
@@ -130,19 +118,17 @@ void Context::fail_build(Program& program, cl_int code) {
   char log[700] = "";
   kit::Vector<char> whole;
   std::size_t bytes = 0;
-  driver().clGetProgramBuildInfo(program.program, device_.where.device, CL_PROGRAM_BUILD_LOG, 0,
-                                 nullptr, &bytes);
+  const auto ask = [&](std::size_t most, void* text, std::size_t* needed) {
+    return driver().clGetProgramBuildInfo(program.program.get(), device_.where.device,
+                                          CL_PROGRAM_BUILD_LOG, most, text, needed);
+  };
+  ask(0, nullptr, &bytes);
   try {
     whole.resize(bytes + 1);
-    if (bytes &&
-        driver().clGetProgramBuildInfo(program.program, device_.where.device, CL_PROGRAM_BUILD_LOG,
-                                       bytes, whole.data(), nullptr) == CL_SUCCESS) {
+    if (bytes && ask(bytes, whole.data(), nullptr) == CL_SUCCESS)
       std::snprintf(log, sizeof log, "%s", whole.data());
-    }
   } catch (const std::bad_alloc&) {  // the code alone must do
   }
-  driver().clReleaseProgram(program.program);
-  program.program = nullptr;
   if (code != CL_BUILD_PROGRAM_FAILURE) device_.check(code, "clBuildProgram");
   // The variant's refusal has looked at the device before: that it doesn't build is a defect, of the kernel
   // or of the driver's compiler, and must not pass for a rung that refuses.
@@ -152,15 +138,15 @@ void Context::fail_build(Program& program, cl_int code) {
 
 void Context::store(const Program& program, const CacheKey& key) {
   std::size_t bytes = 0;
-  if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes,
-                                nullptr) != CL_SUCCESS ||
+  if (driver().clGetProgramInfo(program.program.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes,
+                                &bytes, nullptr) != CL_SUCCESS ||
       bytes == 0) {
     return;
   }
   try {
     kit::Vector<unsigned char> binary(bytes);
     unsigned char* data = binary.data();
-    if (driver().clGetProgramInfo(program.program, CL_PROGRAM_BINARIES, sizeof data, &data,
+    if (driver().clGetProgramInfo(program.program.get(), CL_PROGRAM_BINARIES, sizeof data, &data,
                                   nullptr) == CL_SUCCESS) {
       store_binary(key, binary.data(), bytes);
     }

@@ -17,22 +17,20 @@ struct Origin {
 
 }  // namespace
 
-Queue::Queue(Device& on, Context& in, cl_command_queue native_queue, bool is_profiled, bool is_ours)
+Queue::Queue(Device& on, std::unique_ptr<Context> its_context, HeldQueue native_queue,
+             bool is_profiled, bool is_ours)
     : trine_queue(on),
       device_(on),
-      context(in),
-      queue(native_queue),
+      guest(std::move(its_context)),
+      held(std::move(native_queue)),
+      context(guest ? *guest : *on.context),
+      queue(held.get()),
       profiled_(is_profiled),
       ours_(is_ours) {}
 
-// clReleaseCommandQueue flushes and doesn't wait; what is in flight keeps its objects alive.
+// Giving it back doesn't wait; what is in flight keeps its objects alive.
 Queue::~Queue() {
-  if (gpu::is_forked()) return;
-  forget_marker();
-  for (const Kernel& k : kernels_) driver().clReleaseKernel(k.kernel);
-  driver().clFlush(queue);
-  driver().clReleaseCommandQueue(queue);
-  if (&context != device_.context) delete &context;
+  if (!gpu::is_forked()) driver().clFlush(queue);
 }
 
 void Queue::flush() { device_.check(driver().clFlush(queue), "clFlush"); }
@@ -40,32 +38,32 @@ void Queue::flush() { device_.check(driver().clFlush(queue), "clFlush"); }
 void Queue::wait() {
   device_.check(driver().clFinish(queue), "clFinish");
   has_new_work_ = false;
-  forget_marker();
+  idle_marker_.reset();
+}
+
+void Queue::mark(HeldEvent& marker) {
+  cl_event fresh = nullptr;
+  device_.check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &fresh),
+                "clEnqueueMarkerWithWaitList");
+  marker.reset(fresh);
+  flush();
 }
 
 // Asks by a marker behind the last work, one for as long as nothing is added.
 bool Queue::idle() {
   const bool unknown = !ours_ && !idle_marker_;  // the program may have enqueued what it likes
   if (has_new_work_ || unknown) {
-    forget_marker();
-    device_.check(driver().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &idle_marker_),
-                  "clEnqueueMarkerWithWaitList");
+    mark(idle_marker_);
     has_new_work_ = false;
-    device_.check(driver().clFlush(queue), "clFlush");
   }
   if (!idle_marker_) return true;
   cl_int state = CL_QUEUED;
-  device_.check(driver().clGetEventInfo(idle_marker_, CL_EVENT_COMMAND_EXECUTION_STATUS,
+  device_.check(driver().clGetEventInfo(idle_marker_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS,
                                         sizeof state, &state, nullptr),
                 "clGetEventInfo");
   if (state > CL_COMPLETE) return false;
-  forget_marker();
+  idle_marker_.reset();
   return true;
-}
-
-void Queue::forget_marker() {
-  if (idle_marker_) driver().clReleaseEvent(idle_marker_);
-  idle_marker_ = nullptr;
 }
 
 void Queue::record_time(const Stamp& stamp) {
@@ -171,16 +169,15 @@ cl_kernel Queue::kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, i
   const uint64_t specialization = gpu::specialization_number(variant, plan.macro);
   for (const Kernel& k : kernels_) {
     if (k.variant == &variant && k.specialization == specialization && k.entry == entry)
-      return k.kernel;
+      return k.kernel.get();
   }
   Program& program = context.program(variant, plan.macro);
-  kernels_.reserve(kernels_.size() + 1);
   cl_int code = CL_SUCCESS;
-  cl_kernel kernel = driver().clCreateKernel(
-      program.program, variant.kernels()[static_cast<std::size_t>(entry)], &code);
+  HeldKernel kernel(driver().clCreateKernel(
+      program.program.get(), variant.kernels()[static_cast<std::size_t>(entry)], &code));
   device_.check(code, "clCreateKernel");
-  kernels_.push_back({&variant, specialization, entry, kernel});
-  return kernel;
+  kernels_.push_back({&variant, specialization, entry, std::move(kernel)});
+  return kernels_.back().kernel.get();
 }
 
 void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {

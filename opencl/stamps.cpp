@@ -6,11 +6,6 @@ namespace {
 constexpr int kSlots = 1024;  // a block
 }
 
-void Stamps::release() {
-  for (const Retired& one : retired_) driver().clReleaseEvent(one.marker);
-  for (cl_mem block : blocks_) driver().clReleaseMemObject(block);
-}
-
 Stamp Stamps::take() {
   std::lock_guard lock(mutex_);
   if (free_.empty()) recycle();
@@ -21,19 +16,13 @@ Stamp Stamps::take() {
 }
 
 void Stamps::recycle() {
-  std::size_t kept = 0;
-  for (const Retired& one : retired_) {
+  std::erase_if(retired_, [&](const Retired& one) {
     cl_int state = CL_QUEUED;
-    driver().clGetEventInfo(one.marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
-                            nullptr);
-    if (state > CL_COMPLETE) {
-      retired_[kept++] = one;
-    } else {
-      driver().clReleaseEvent(one.marker);
-      free_.push_back(one.stamp);
-    }
-  }
-  retired_.resize(kept);
+    driver().clGetEventInfo(one.marker.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+                            &state, nullptr);
+    if (state <= CL_COMPLETE) free_.push_back(one.stamp);
+    return state <= CL_COMPLETE;
+  });
 }
 
 void Stamps::grow() {
@@ -42,17 +31,18 @@ void Stamps::grow() {
   free_.reserve(all);
   retired_.reserve(all);  // so that giving back never allocates
   cl_int code = CL_SUCCESS;
-  cl_mem block = driver().clCreateBuffer(device_.context->native(), CL_MEM_READ_WRITE,
-                                         kSlots * sizeof(uint64_t), nullptr, &code);
+  HeldMemory block(driver().clCreateBuffer(device_.context->native(), CL_MEM_READ_WRITE,
+                                           kSlots * sizeof(uint64_t), nullptr, &code));
   device_.check(code, "clCreateBuffer");
-  blocks_.push_back(block);
-  for (int slot = 0; slot < kSlots; ++slot) free_.push_back({block, slot});
+  for (int slot = 0; slot < kSlots; ++slot) free_.push_back({block.get(), slot});
+  blocks_.push_back(std::move(block));
 }
 
-void Stamps::give_back(const Stamp& stamp, cl_event marker) {
+void Stamps::give_back(const Stamp& stamp, HeldEvent marker) {
+  if (!stamp.memory) return;
   std::lock_guard lock(mutex_);
-  if (marker && driver().clRetainEvent(marker) == CL_SUCCESS) {
-    retired_.push_back({stamp, marker});
+  if (marker) {
+    retired_.push_back({stamp, std::move(marker)});
   } else {
     free_.push_back(stamp);  // its kernel was never enqueued
   }
@@ -61,7 +51,7 @@ void Stamps::give_back(const Stamp& stamp, cl_event marker) {
 uint64_t Stamps::read(const Stamp& stamp) {
   uint64_t nanoseconds = 0;
   std::lock_guard lock(device_.service_mutex);
-  device_.check(driver().clEnqueueReadBuffer(device_.service, stamp.memory, CL_TRUE,
+  device_.check(driver().clEnqueueReadBuffer(device_.service.get(), stamp.memory, CL_TRUE,
                                              static_cast<std::size_t>(stamp.slot) * 8, 8,
                                              &nanoseconds, 0, nullptr, nullptr),
                 "clEnqueueReadBuffer");

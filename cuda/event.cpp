@@ -7,9 +7,8 @@
 
 namespace trine::cuda {
 
-Event::Event(Device& on, bool signalled_by_host)
-    : trine_event(on), device_(on), by_host_(signalled_by_host) {
-  if (by_host_) {
+Event::Event(Device& on, bool signalled_by_host) : trine_event(on, signalled_by_host), device_(on) {
+  if (by_host) {
     flag_ = on.take_flag();
   } else {
     const Current current(on);
@@ -19,7 +18,7 @@ Event::Event(Device& on, bool signalled_by_host)
 
 Event::~Event() {
   if (gpu::is_forked()) return;
-  if (by_host_) {
+  if (by_host) {
     signal();  // nobody can any more, and whoever waits must not wait for ever
     device_.give_back(flag_);
   } else if (!device_.is_lost()) {
@@ -29,13 +28,12 @@ Event::~Event() {
 }
 
 void Event::record(trine_queue& queue) {
-  if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
   const Current current(device_);
   device_.check(driver().cuEventRecord(event_, static_cast<Queue&>(queue).stream), "cuEventRecord");
 }
 
 void Event::hold_back(Queue& queue) {
-  if (by_host_) {
+  if (by_host) {
     device_.check(
         driver().cuStreamWaitValue32(queue.stream, flag_.device, flag_.value, kWaitValueGeq),
         "cuStreamWaitValue32");
@@ -45,9 +43,6 @@ void Event::hold_back(Queue& queue) {
 }
 
 void Event::signal() {
-  if (!by_host_) {
-    kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
-  }
   Notice* notices = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -64,7 +59,7 @@ void Event::signal() {
 }
 
 bool Event::passed() {
-  if (by_host_) {
+  if (by_host) {
     std::lock_guard lock(mutex_);
     return signalled_;
   }
@@ -76,7 +71,7 @@ bool Event::passed() {
 }
 
 void Event::wait() {
-  if (by_host_) {
+  if (by_host) {
     std::unique_lock lock(mutex_);
     signalled_condition_.wait(lock, [&] { return signalled_; });
     return;
@@ -97,7 +92,7 @@ void Event::notify(void (*function)(void*), void* argument) {
   std::unique_ptr<Notice> notice(new Notice);
   notice->function = function;
   notice->argument = argument;
-  if (by_host_) {
+  if (by_host) {
     std::unique_lock lock(mutex_);
     if (!signalled_) {
       notice->next = notices_;
@@ -121,9 +116,6 @@ void Event::notify(void (*function)(void*), void* argument) {
 
 double Event::seconds_since(trine_event& start) {
   auto& first = static_cast<Event&>(start);
-  if (by_host_ || first.by_host_) {
-    kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host has no device time");
-  }
   const Current current(device_);
   float milliseconds = 0;
   device_.check(driver().cuEventElapsedTime(&milliseconds, first.event_, event_),

@@ -99,7 +99,6 @@ struct Queue final : trine_queue {
   void wait() override;
   bool idle() override;
   void wait_for(trine_event& event) override;
-  void copy(const trine_copy& copy) override;
   void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
@@ -120,10 +119,9 @@ struct Queue final : trine_queue {
   Kernel& kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, const gpu::Launch& launch);
   /// Throws where the program captures the stream into a graph: `what` can't be then, `instead` what to do.
   void refuse_capture(const char* what, const char* instead);
-  void await_turn(const trine_copy& copy);
-  Result copy_line(const trine_copy& copy);
-  Result copy_box(const trine_copy& copy);
-  void copy_rows(trine_copy copy);
+  void copy_row(const trine_copy& copy) override;
+  bool copy_box(const trine_copy& copy) override;
+  void await_turn(const trine_copy& copy, uint64_t bytes);
 
   const bool ours_;
   kit::Vector<Kernel> kernels_;
@@ -151,7 +149,6 @@ struct Event final : trine_event {
   static void deliver(Stream, Result, void* notice);
 
   Device& device_;
-  const bool by_host_;
   NativeEvent event_ = nullptr;
   Flag flag_;
   std::mutex mutex_;

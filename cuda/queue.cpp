@@ -60,23 +60,12 @@ trine_buffer* Queue::allocate(uint64_t bytes) {
 
 // --- Copies -------------------------------------------------------------------------------------
 
-void Queue::copy(const trine_copy& copy) {
-  const Current current(device_);
-  if (copy.direction == TRINE_HOST_TO_DEVICE) await_turn(copy);
-  if (copy.height == 1) {
-    device_.check(copy_line(copy), "a copy");
-  } else if (copy.source_pitch > device_.max_pitch || copy.target_pitch > device_.max_pitch) {
-    copy_rows(copy);  // gaps of gigabytes: there can't be many
-  } else {
-    device_.check(copy_box(copy), "cuMemcpy2DAsync");
-  }
-}
-
 // The driver reads host memory that it hasn't pinned at the call, whatever comes before on the stream:
 // such a copy is made when nothing does.
-void Queue::await_turn(const trine_copy& copy) {
+void Queue::await_turn(const trine_copy& copy, uint64_t bytes) {
+  if (copy.direction != TRINE_HOST_TO_DEVICE) return;
   const auto* begin = static_cast<const char*>(copy.source) + copy.source_offset;
-  if (is_pinned(begin, (copy.height - 1) * copy.source_pitch + copy.width)) return;
+  if (is_pinned(begin, bytes)) return;
   refuse_capture("a copy from host memory that isn't pinned must wait for its stream",
                  "pin the memory, wrap it in a buffer, or copy outside of the capture");
   device_.check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -88,28 +77,29 @@ void Queue::copy_and_wait(const trine_copy& copy) {
   wait();
 }
 
-void Queue::copy_rows(trine_copy copy) {
-  for (uint64_t i = 0; i < copy.height; ++i) {
-    device_.check(copy_line(copy), "a copy");
-    copy.source_offset += copy.source_pitch;
-    copy.target_offset += copy.target_pitch;
-  }
-}
-
-Result Queue::copy_line(const trine_copy& c) {
+void Queue::copy_row(const trine_copy& c) {
+  const Current current(device_);
+  await_turn(c, c.width);
   const Pointer source = pointer_of(c.source, c.source_offset);
   const Pointer target = pointer_of(c.target, c.target_offset);
-  switch (c.direction) {
-    case TRINE_HOST_TO_DEVICE:
-      return driver().cuMemcpyHtoDAsync(target, reinterpret_cast<const void*>(source), c.width,
-                                        stream);
-    case TRINE_DEVICE_TO_HOST:
-      return driver().cuMemcpyDtoHAsync(reinterpret_cast<void*>(target), source, c.width, stream);
-    default: return driver().cuMemcpyAsync(target, source, c.width, stream);
-  }
+  const auto enqueue = [&] {
+    switch (c.direction) {
+      case TRINE_HOST_TO_DEVICE:
+        return driver().cuMemcpyHtoDAsync(target, reinterpret_cast<const void*>(source), c.width,
+                                          stream);
+      case TRINE_DEVICE_TO_HOST:
+        return driver().cuMemcpyDtoHAsync(reinterpret_cast<void*>(target), source, c.width, stream);
+      default: return driver().cuMemcpyAsync(target, source, c.width, stream);
+    }
+  };
+  device_.check(enqueue(), "a copy");
 }
 
-Result Queue::copy_box(const trine_copy& c) {
+bool Queue::copy_box(const trine_copy& c) {
+  // Beyond it are gaps of gigabytes: there can't be many.
+  if (c.source_pitch > device_.max_pitch || c.target_pitch > device_.max_pitch) return false;
+  const Current current(device_);
+  await_turn(c, (c.height - 1) * c.source_pitch + c.width);
   Copy2D box{};
   box.source_type = c.direction == TRINE_HOST_TO_DEVICE ? kMemoryHost : kMemoryUnified;
   box.target_type = c.direction == TRINE_DEVICE_TO_HOST ? kMemoryHost : kMemoryUnified;
@@ -129,7 +119,8 @@ Result Queue::copy_box(const trine_copy& c) {
   box.target_pitch = c.target_pitch;
   box.width = c.width;
   box.height = c.height;
-  return driver().cuMemcpy2DAsync(&box, stream);
+  device_.check(driver().cuMemcpy2DAsync(&box, stream), "cuMemcpy2DAsync");
+  return true;
 }
 
 // The driver fills with 1, 2 and 4 bytes; wider patterns are its too when their words are alike.

@@ -51,9 +51,8 @@ HeldEvent user_event(Device& device, cl_context context) {
 
 }  // namespace
 
-Event::Event(Device& on, bool signalled_by_host)
-    : trine_event(on), device_(on), by_host_(signalled_by_host) {
-  if (!by_host_) return;
+Event::Event(Device& on, bool signalled_by_host) : trine_event(on, signalled_by_host), device_(on) {
+  if (!by_host) return;
   moment_.marker = user_event(on, on.context->native());
   moment_.context = on.context->native();
 }
@@ -61,7 +60,7 @@ Event::Event(Device& on, bool signalled_by_host)
 Event::~Event() {
   if (gpu::is_forked()) return;
   // Nobody can signal it any more, so whoever waits must not wait for ever.
-  if (by_host_ && !signalled_) driver().clSetUserEventStatus(moment_.marker.get(), CL_COMPLETE);
+  if (by_host && !signalled_) driver().clSetUserEventStatus(moment_.marker.get(), CL_COMPLETE);
   device_.stamps.give_back(moment_.stamp, std::move(moment_.marker));
 }
 
@@ -74,7 +73,6 @@ Event::Moment Event::take() {
 
 // The flush lets waiters in other queues and pollers see the event without touching this queue.
 void Event::record(trine_queue& on) {
-  if (by_host_) kit::fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
   auto& queue = static_cast<Queue&>(on);
   queue.note_work();
   Moment fresh;
@@ -98,8 +96,6 @@ void Event::record(trine_queue& on) {
 }
 
 void Event::signal() {
-  if (!by_host_)
-    kit::fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
   if (gpu::is_forked()) return;
   std::lock_guard lock(mutex_);
   if (signalled_) return;

@@ -150,7 +150,6 @@ struct Queue final : trine_queue {
   void wait() override;
   bool idle() override;
   void wait_for(trine_event& event) override;
-  void copy(const trine_copy& copy) override;
   void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,
             uint32_t pattern_bytes) override;
@@ -180,9 +179,11 @@ struct Queue final : trine_queue {
   };
   cl_kernel kernel_of(const gpu::Variant& variant, const gpu::Plan& plan, int entry);
   void check_context(const void* memory);
-  void copy_rows(const trine_copy& copy);
-  cl_int copy_box(const trine_copy& copy);
-  cl_int copy_line(const trine_copy& copy, cl_bool blocking = CL_FALSE);
+  void copy_row(const trine_copy& copy) override;
+  bool copy_box(const trine_copy& copy) override;
+  void check_contexts(const trine_copy& copy);
+  cl_int enqueue_row(const trine_copy& copy, cl_bool blocking);
+  cl_int enqueue_box(const trine_copy& copy);
 
   const bool profiled_, ours_;
   bool has_new_work_ = false;  // since the last wait or marker
@@ -212,7 +213,6 @@ struct Event final : trine_event {
 
  private:
   Device& device_;
-  const bool by_host_;
   bool signalled_ = false;
   std::mutex mutex_;  // record() may meet query() and wait() of other threads
   void wait_for(const Moment& moment);

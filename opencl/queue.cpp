@@ -89,36 +89,35 @@ void Queue::check_context(const void* memory) {
             device_.index);
 }
 
-void Queue::copy(const trine_copy& copy) {
+void Queue::check_contexts(const trine_copy& copy) {
   if (copy.direction != TRINE_HOST_TO_DEVICE) check_context(copy.source);
   if (copy.direction != TRINE_DEVICE_TO_HOST) check_context(copy.target);
   has_new_work_ = true;
-  if (copy.height == 1) return device_.check(copy_line(copy), "a copy");
-  // OpenCL has no rectangles within one buffer whose pitches differ, and NVIDIA refuses those that
-  // reach too far (from 2^31 bytes on, as measured; the limit is nowhere written).
-  const bool is_odd = copy.direction == TRINE_DEVICE_TO_DEVICE && copy.source == copy.target &&
-                      copy.source_pitch != copy.target_pitch;
-  if (is_odd) return copy_rows(copy);
-  const cl_int code = copy_box(copy);
-  if (code == CL_INVALID_VALUE) return copy_rows(copy);
-  device_.check(code, "a copy of rows");
+}
+
+void Queue::copy_row(const trine_copy& copy) {
+  check_contexts(copy);
+  device_.check(enqueue_row(copy, CL_FALSE), "a copy");
 }
 
 void Queue::copy_and_wait(const trine_copy& copy) {
   has_new_work_ = true;
-  device_.check(copy_line(copy, CL_TRUE), "a copy");
+  device_.check(enqueue_row(copy, CL_TRUE), "a copy");
 }
 
-void Queue::copy_rows(const trine_copy& copy) {
-  trine_copy variant = copy;
-  for (uint64_t i = 0; i < copy.height; ++i) {
-    device_.check(copy_line(variant), "a copy");
-    variant.source_offset += copy.source_pitch;
-    variant.target_offset += copy.target_pitch;
-  }
+// OpenCL has no rectangles within one buffer whose pitches differ, and NVIDIA refuses those that
+// reach too far (from 2^31 bytes on, as measured; the limit is nowhere written).
+bool Queue::copy_box(const trine_copy& copy) {
+  check_contexts(copy);
+  if (copy.direction == TRINE_DEVICE_TO_DEVICE && copy.source == copy.target &&
+      copy.source_pitch != copy.target_pitch)
+    return false;
+  const cl_int code = enqueue_box(copy);
+  if (code != CL_INVALID_VALUE) device_.check(code, "a copy of rows");
+  return code != CL_INVALID_VALUE;
 }
 
-cl_int Queue::copy_line(const trine_copy& c, cl_bool blocking) {
+cl_int Queue::enqueue_row(const trine_copy& c, cl_bool blocking) {
   const auto* from = static_cast<const char*>(c.source) + c.source_offset;
   auto* to = static_cast<char*>(c.target) + c.target_offset;
   switch (c.direction) {
@@ -135,7 +134,7 @@ cl_int Queue::copy_line(const trine_copy& c, cl_bool blocking) {
   }
 }
 
-cl_int Queue::copy_box(const trine_copy& c) {
+cl_int Queue::enqueue_box(const trine_copy& c) {
   const std::size_t region[3] = {c.width, c.height, 1};
   const Origin source(c.source_offset, c.source_pitch), target(c.target_offset, c.target_pitch);
   switch (c.direction) {

@@ -145,11 +145,19 @@ void event_destroy(trine_event* event) {
   guard([&] { delete event; });
 }
 trine_status event_record(trine_event* event, trine_queue* queue) {
-  return guard([&] { usable(event).record(usable(queue)); });
+  return guard([&] {
+    if (usable(event).by_host)
+      fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host isn't recorded");
+    event->record(usable(queue));
+  });
 }
 // Signalling is host work and must go through when the device is lost: others may wait for it.
 trine_status event_signal(trine_event* event) {
-  return guard([&] { some(event, "event").signal(); });
+  return guard([&] {
+    if (!some(event, "event").by_host)
+      fail(TRINE_INVALID_ARGUMENT, "only an event made for it is signalled by the host");
+    event->signal();
+  });
 }
 trine_status event_query(trine_event* event) {
   return guard([&] { return usable(event).passed() ? TRINE_OK : TRINE_NOT_READY; });
@@ -170,6 +178,8 @@ trine_status event_elapsed(trine_event* start, trine_event* stop, double* second
     if (&usable(start).device != &usable(stop).device) {
       fail(TRINE_INVALID_ARGUMENT, "events of two devices have no time between them");
     }
+    if (start->by_host || stop->by_host)
+      fail(TRINE_INVALID_ARGUMENT, "an event signalled by the host has no device time");
     some(seconds, "seconds") = stop->seconds_since(*start);
   });
 }
@@ -214,41 +224,6 @@ trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
   return guard([&] { kit::give(some(buffer, "buffer").facts, &some(facts, "facts")); });
 }
 
-void hand_over(trine_queue& on, trine_copy copy) {
-  // Rows without a gap are one row.
-  if (copy.height > 1 && copy.source_pitch == copy.width && copy.target_pitch == copy.width) {
-    copy.width *= copy.height;
-    copy.height = 1;
-  }
-  if (copy.height == 1) copy.source_pitch = copy.target_pitch = copy.width;
-  on.copy(copy);
-}
-
-/// Rows that overlap, which no driver takes, go one by one; one row repeated on a device goes there
-/// once, and what is there already is copied, twice as much each time.
-void hand_over_overlapping(trine_queue& on, const trine_copy& wanted) {
-  trine_copy part = wanted;
-  part.height = 1;
-  if (wanted.source_pitch != 0 || wanted.direction == TRINE_DEVICE_TO_HOST) {
-    for (uint64_t row = 0; row < wanted.height; ++row) {
-      hand_over(on, part);
-      part.source_offset += wanted.source_pitch;
-      part.target_offset += wanted.target_pitch;
-    }
-    return;
-  }
-  hand_over(on, part);
-  part.direction = TRINE_DEVICE_TO_DEVICE;
-  part.source = wanted.target;
-  part.source_offset = wanted.target_offset;
-  part.source_pitch = wanted.target_pitch;
-  for (uint64_t done = 1; done < wanted.height; done += part.height) {
-    part.height = std::min(done, wanted.height - done);
-    part.target_offset = wanted.target_offset + done * wanted.target_pitch;
-    hand_over(on, part);
-  }
-}
-
 trine_status copy(trine_queue* queue, const trine_copy* wanted) {
   return guard([&] {
     trine_queue& on = usable(queue);
@@ -261,8 +236,7 @@ trine_status copy(trine_queue* queue, const trine_copy* wanted) {
     if (ours.height > 1 && ours.target_pitch < ours.width) {
       fail(TRINE_INVALID_ARGUMENT, "copy: the target's pitch is smaller than the width");
     }
-    const bool overlaps = ours.height > 1 && ours.source_pitch < ours.width;
-    return overlaps ? hand_over_overlapping(on, ours) : hand_over(on, ours);
+    on.copy(ours);
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,9 @@ void release(trine_device& device) {
   delete &device;
 }
 
+OnDevice::OnDevice(trine_device& on) : device(on) { retain(on); }
+OnDevice::~OnDevice() { release(device); }
+
 }  // namespace trine::gpu
 
 void trine_device::lose(const char* reason) {
@@ -60,14 +64,33 @@ void trine_device::lose(const char* reason) {
   lost_.store(true, std::memory_order_release);
 }
 
-trine_queue::trine_queue(trine_device& on) : device(on) { trine::gpu::retain(device); }
-trine_queue::~trine_queue() { trine::gpu::release(device); }
-trine_event::trine_event(trine_device& on) : device(on) { trine::gpu::retain(device); }
-trine_event::~trine_event() { trine::gpu::release(device); }
-trine_buffer::trine_buffer(trine_device& on, uint32_t kind, uint64_t bytes) : device(on) {
-  facts.size = sizeof facts;
-  facts.kind = kind;
-  facts.bytes = bytes;
-  trine::gpu::retain(device);
+void trine_queue::copy(trine_copy copy) {
+  const bool overlaps = copy.source_pitch < copy.width;
+  if (copy.source_pitch == copy.width && copy.target_pitch == copy.width) {  // no gaps: one row
+    copy.width *= copy.height;
+    copy.height = 1;
+  }
+  if (copy.height > 1 && copy.source_pitch == 0 && copy.direction != TRINE_DEVICE_TO_HOST)
+    return repeat_row(copy);
+  if (copy.height > 1 && !overlaps && copy_box(copy)) return;
+  for (uint64_t row = 0; row < copy.height; ++row) {
+    copy_row(copy);
+    copy.source_offset += copy.source_pitch;
+    copy.target_offset += copy.target_pitch;
+  }
 }
-trine_buffer::~trine_buffer() { trine::gpu::release(device); }
+
+/// Once to the device, and there what is there already, twice as much each time.
+void trine_queue::repeat_row(const trine_copy& wanted) {
+  copy_row(wanted);
+  trine_copy part = wanted;
+  part.direction = TRINE_DEVICE_TO_DEVICE;
+  part.source = wanted.target;
+  part.source_offset = wanted.target_offset;
+  part.source_pitch = wanted.target_pitch;
+  for (uint64_t done = 1; done < wanted.height; done += part.height) {
+    part.height = std::min(done, wanted.height - done);
+    part.target_offset = wanted.target_offset + done * wanted.target_pitch;
+    copy(part);
+  }
+}

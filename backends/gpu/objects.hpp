@@ -45,18 +45,30 @@ struct trine_device : trine::kit::Allocated {
   char lost_reason_[256] = "";
 };
 
+namespace trine::gpu {
+
+/// What is made from a device holds a reference to it.
+struct OnDevice : kit::Allocated {
+  explicit OnDevice(trine_device& on);
+  virtual ~OnDevice();
+
+  trine_device& device;
+};
+
+}  // namespace trine::gpu
+
 /// The caller (core) serialises the calls on one queue.
-struct trine_queue : trine::kit::Allocated {
-  explicit trine_queue(trine_device& on);
-  virtual ~trine_queue();
+struct trine_queue : trine::gpu::OnDevice {
+  using OnDevice::OnDevice;
 
   virtual void* native() = 0;
   virtual void flush() = 0;
   virtual void wait() = 0;
   virtual bool idle() = 0;
   virtual void wait_for(trine_event& event) = 0;
-  virtual void copy(const trine_copy& copy) = 0;
-  /// The same for one variant between the device and ordinary host memory, behind all work before it.
+  /// By copy_box(), or row by row where rows overlap or the driver takes no such box.
+  void copy(trine_copy copy);
+  /// The same for one row between the device and ordinary host memory, behind all work before it.
   /// When it returns or throws, nothing reaches for that memory any more. A copy() and a wait()
   /// don't promise that: where the wait fails, the copy may still be on its way.
   virtual void copy_and_wait(const trine_copy& copy) = 0;
@@ -68,29 +80,36 @@ struct trine_queue : trine::kit::Allocated {
     return device.allocate(bytes, TRINE_MEMORY_DEVICE);
   }
 
-  trine_device& device;
+ private:
+  /// The first row of `copy`.
+  virtual void copy_row(const trine_copy& copy) = 0;
+  /// Rows that don't overlap; false, and nothing is enqueued, where the driver can't do such ones.
+  virtual bool copy_box(const trine_copy& copy) = 0;
+  void repeat_row(const trine_copy& copy);
 };
 
-struct trine_event : trine::kit::Allocated {
-  explicit trine_event(trine_device& on);
-  virtual ~trine_event();
+struct trine_event : trine::gpu::OnDevice {
+  trine_event(trine_device& on, bool signalled_by_host)
+      : OnDevice(on), by_host(signalled_by_host) {}
 
-  virtual void record(trine_queue& queue) = 0;
-  virtual void signal() = 0;
+  virtual void record(trine_queue& queue) = 0;  ///< not by_host
+  virtual void signal() = 0;                    ///< by_host alone
   virtual bool passed() = 0;
   virtual void wait() = 0;
   virtual void notify(void (*function)(void*), void* argument) = 0;
-  virtual double seconds_since(trine_event& start) = 0;
+  virtual double seconds_since(trine_event& start) = 0;  ///< neither by_host
 
-  trine_device& device;
+  const bool by_host;
 };
 
-struct trine_buffer : trine::kit::Allocated {
-  trine_buffer(trine_device& on, uint32_t kind, uint64_t bytes);
-  virtual ~trine_buffer();
+struct trine_buffer : trine::gpu::OnDevice {
+  trine_buffer(trine_device& on, uint32_t kind, uint64_t bytes) : OnDevice(on) {
+    facts.size = sizeof facts;
+    facts.kind = kind;
+    facts.bytes = bytes;
+  }
 
   trine_buffer_facts facts{};
-  trine_device& device;
 };
 
 namespace trine::gpu {

@@ -7,9 +7,10 @@
 // its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
 // for nvcc; naive.names the entries, one a line.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
-// A kernel file or a header is looked for in the language's folder, cuda/reduce/, then among what
-// both languages share, backends/gpu/kernels/reduce/. Quoted includes are pasted, each file once per
-// specialization (#pragma once or not). A file whose text is the same as before isn't touched.
+// A kernel file is looked for in the language's folder, cuda/reduce/, then among what both languages
+// share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it, and one of
+// another operation, "gemm/panel.h". Quoted includes are pasted, each file once per specialization
+// (#pragma once or not). A file whose text is the same as before isn't touched.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -76,117 +78,60 @@ struct Pasted {
   std::set<std::string> defines;  // names that the text defines
 };
 
-/// Whether the line is `#word …`; then what stands behind it.
-bool is_directive(const std::string& line, const char* word, std::string& rest) {
-  std::smatch parts;
-  if (!std::regex_match(line, parts,
-                        std::regex(std::string(R"(\s*#\s*)") + word + R"((?!\w)\s*(.*))")))
-    return false;
-  rest = parts[1];
-  return true;
-}
-
-fs::path find_include(const Job& job, const fs::path& from, const std::string& operation,
-                      const std::string& name) {
-  for (const fs::path& folder : {job.own() / operation, job.shared() / operation}) {
+/// In the folder of the file that includes it, of one language or shared; "reduce/tile.h" from anywhere.
+fs::path find_include(const Job& job, const fs::path& from, const std::string& name) {
+  const fs::path operation = from.parent_path().filename();
+  for (const fs::path& folder :
+       {job.own() / operation, job.shared() / operation, job.own(), job.shared()}) {
     if (fs::exists(folder / name)) return folder / name;
   }
-  fail(from.string() + " includes \"" + name + "\", which is neither in " + job.name() + "/" +
-       operation + " nor in backends/gpu/kernels/" + operation);
+  fail(from.string() + " includes \"" + name + "\", which is in no folder of " + job.name() +
+       " or backends/gpu/kernels: /, /" + operation.string());
 }
 
-void paste(const Job& job, const fs::path& path, const std::string& operation, Pasted& into) {
+void paste(const Job& job, const fs::path& path, Pasted& into) {
   if (!into.files.insert(fs::weakly_canonical(path).string()).second) return;
-  const std::string text = read_file(path);
+  static const std::regex directive(R"(\s*#\s*(include|pragma|define)\b\s*(.*))");
   const std::string shown = fs::relative(path, job.source).generic_string();
   into.text += "#line 1 \"" + shown + "\"\n";
+  std::istringstream text(read_file(path));
   int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (std::string line; std::getline(text, line); into.text += line + '\n') {
     ++number;
-    std::string rest;
-    if (is_directive(line, "include", rest)) {
-      if (rest.starts_with('<')) {
-        into.system.insert(rest.substr(0, rest.find('>') + 1));
-        into.text += '\n';
-        continue;
-      }
-      const std::size_t close = rest.find('"', 1);
-      if (!rest.starts_with('"') || close == std::string::npos) {
-        fail(shown + ":" + std::to_string(number) + ": includes are \"file\" or <file>");
-      }
-      paste(job, find_include(job, path, operation, rest.substr(1, close - 1)), operation, into);
-      into.text += "#line " + std::to_string(number + 1) + " \"" + shown + "\"\n";
-      continue;
-    }
-    if (is_directive(line, "pragma", rest) && rest.starts_with("once")) {
-      into.text += '\n';
-      continue;
-    }
-    if (is_directive(line, "define", rest)) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, directive)) continue;
+    const std::string word = parts[1], rest = parts[2];
+    if (word == "define") {
       into.defines.insert(rest.substr(0, rest.find_first_of(" \t(")));
+    } else if (word == "pragma") {
+      if (rest.starts_with("once")) line.clear();
+    } else if (rest.starts_with('<')) {
+      into.system.insert(rest.substr(0, rest.find('>') + 1));
+      line.clear();
+    } else {
+      const std::size_t close = rest.find('"', 1);
+      if (!rest.starts_with('"') || close == std::string::npos)
+        fail(shown + ":" + std::to_string(number) + ": includes are \"file\" or <file>");
+      paste(job, find_include(job, path, rest.substr(1, close - 1)), into);
+      line = "#line " + std::to_string(number + 1) + " \"" + shown + "\"";
     }
-    into.text += line + '\n';
   }
 }
 
-// --- The specializations of a file --------------------------------------------------------------------
-
-struct Instance {
-  std::string suffix;
-  std::string defines, undefines;
-  std::vector<std::string> entries;
-};
-
-std::vector<Instance> specializations_of(const Job& job, const std::string& file) {
-  std::vector<Instance> all;
+/// The variant whose kernel file this is.
+const Variant& variant_of(const Job& job, const std::string& file) {
   for (int r = 0; const Variant* variant = variant_at(r); ++r) {
-    if (file != variant->file || !(variant->backends & job.backend)) continue;
-    int macro[kMaxMacros];
-    for (bool more = first_specialization(*variant, macro); more;
-         more = next_specialization(*variant, macro)) {
-      char suffix[kMaxSymbol];
-      if (suffix_of(*variant, macro, suffix, sizeof suffix) < 0) {
-        fail(std::string("variant ") + variant->name + ": its macro values make too long a name");
-      }
-      Instance one{suffix, "", "", {}};
-      visit_macros(*variant, macro,
-                   [&](const std::string& name, const std::string& value, bool word) {
-                     one.defines += "#define " + name + " " + value + "\n";
-                     one.undefines += "#undef " + name + "\n";
-                     if (!word) return;
-                     one.defines += "#define " + name + "_" + value + " 1\n";
-                     one.undefines += "#undef " + name + "_" + value + "\n";
-                   });
-      for (const char* entry : variant->kernels()) one.entries.push_back(entry);
-      const auto same = std::ranges::find(all, one.suffix, &Instance::suffix);
-      if (same == all.end()) {
-        all.push_back(one);
-      } else if (same->defines != one.defines) {
-        fail(file + ".cu: two variants give different macros the name " + one.suffix);
-      } else {
-        for (const auto& entry : one.entries) {
-          if (std::ranges::find(same->entries, entry) == same->entries.end()) {
-            same->entries.push_back(entry);
-          }
-        }
-      }
-    }
+    if (file == variant->file && (variant->backends & job.backend)) return *variant;
   }
-  return all;
+  fail(std::string(job.name()) + " has no variant of " + file +
+       "; take it off backends/gpu/kernels.cmake");
 }
 
 // --- CUDA ---------------------------------------------------------------------------------------
 
-std::string gencode_words(const Job& job, const std::string& file) {
-  const char* lowest = nullptr;
-  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
-    if (file == variant->file && variant->architectures) lowest = variant->architectures;
-  }
+std::string gencode_words(const Job& job, const Variant& variant) {
   std::string words;
-  visit_architectures(job.architectures, lowest,
+  visit_architectures(job.architectures, variant.architectures,
                       [&](const Architecture& one, std::string_view word) {
                         const std::string name(word);
                         std::string code = one.code ? "sm_" + name : "";
@@ -206,42 +151,53 @@ void name_entry(std::string& text, const std::string& entry, const std::string& 
 }
 
 void print_cuda(const Job& job, const std::string& file) {
-  const fs::path kernel = job.kernel(file);
-  const std::string operation = file.substr(0, file.find('/'));
+  const Variant& variant = variant_of(job, file);
   std::string body, names;
-  std::set<std::string> system;
-  for (const Instance& one : specializations_of(job, file)) {
+  std::set<std::string> system, suffixes;
+  int macro[kMaxMacros];
+  for (bool more = first_specialization(variant, macro); more;
+       more = next_specialization(variant, macro)) {
+    char suffix[kMaxSymbol];
+    if (suffix_of(variant, macro, suffix, sizeof suffix) < 0)
+      fail(std::string("variant ") + variant.name + ": its macro values make too long a name");
+    if (!suffixes.insert(suffix).second)
+      fail(file + ".cu: different macros have the name " + suffix);
+    std::string defines, undefines;
+    const auto define = [&](const std::string& name, const std::string& value) {
+      defines += "#define " + name + " " + value + "\n";
+      undefines += "#undef " + name + "\n";
+    };
+    visit_macros(variant, macro, [&](const std::string& name, const std::string& value, bool word) {
+      define(name, value);
+      if (word) define(name + "_" + value, "1");
+    });
     Pasted pasted;
-    paste(job, kernel, operation, pasted);
+    paste(job, job.kernel(file), pasted);
     system.merge(pasted.system);
-    for (const auto& entry : one.entries) name_entry(pasted.text, entry, one.suffix, file);
-    body += one.defines + "namespace specialization" + one.suffix + " {\n" + pasted.text + "}\n" +
-            one.undefines;
+    for (const std::string entry : variant.kernels()) {
+      name_entry(pasted.text, entry, suffix, file);
+      names += entry + suffix + "\n";
+    }
+    body +=
+        defines + "namespace specialization" + suffix + " {\n" + pasted.text + "}\n" + undefines;
     for (const auto& name : pasted.defines) body += "#undef " + name + "\n";
-    for (const auto& entry : one.entries) names += entry + one.suffix + "\n";
   }
-  if (body.empty())
-    fail("cuda has no variant of " + file + "; take it off backends/gpu/kernels.cmake");
   std::string text;
   for (const auto& header : system) text += "#include " + header + "\n";
   Pasted prelude;
-  paste(job, job.own() / "prelude.cuh", operation, prelude);
-  text += prelude.text + body;
-  write_if_changed(job.output / (file + ".cu"), text);
-  write_if_changed(job.output / (file + ".options"), gencode_words(job, file));
+  paste(job, job.own() / "prelude.cuh", prelude);
+  write_if_changed(job.output / (file + ".cu"), text + prelude.text + body);
+  write_if_changed(job.output / (file + ".options"), gencode_words(job, variant));
   write_if_changed(job.output / (file + ".names"), names);
 }
 
 // --- OpenCL -------------------------------------------------------------------------------------
 
 void print_opencl(const Job& job, const std::string& file) {
-  if (specializations_of(job, file).empty()) {
-    fail("opencl has no variant of " + file + "; take it off backends/gpu/kernels.cmake");
-  }
+  variant_of(job, file);
   Pasted pasted;
-  const std::string operation = file.substr(0, file.find('/'));
-  paste(job, job.own() / "prelude.cl", operation, pasted);
-  paste(job, job.kernel(file), operation, pasted);
+  paste(job, job.own() / "prelude.cl", pasted);
+  paste(job, job.kernel(file), pasted);
   write_if_changed(job.output / (file + ".cl"), pasted.text);
 }
 

@@ -41,9 +41,7 @@ trine_status device_describe(std::int32_t index, trine_device_facts* facts) {
 trine_status device_open(std::int32_t index, const char* text, trine_device** device) {
   return checked([&] {
     check_index(index);
-    kit::Options options(text ? text : "");
-    const auto threads = options.integer("threads", 1, 65536, 65536);
-    options.finish();
+    const int64_t threads = kit::integer_option(text ? text : "", "threads", 1, 65536, 65536);
     Executor* executor = Executor::start();
     const auto most = std::min<std::int64_t>(threads, executor->threads());
     *device = new trine_device{{}, executor, static_cast<int>(most)};

@@ -1,8 +1,4 @@
-// The options of a device string, "threads=8,spin=no", as a backend reads them:
-//
-//   kit::Options options(text);
-//   int threads = options.integer("threads", 1, 4096, all);   // default when it isn't given
-//   options.finish();                                          // refuses what nobody asked for
+// The option of a device string, "threads=8", as a backend reads it.
 #pragma once
 
 #include <charconv>
@@ -14,71 +10,32 @@
 
 namespace trine::kit {
 
-class Options {
- public:
-  /// Refuses (TRINE_INVALID_ARGUMENT) what isn't key=value,key=value.
-  explicit Options(std::string_view text) {
-    while (!text.empty()) {
-      const auto comma = text.find(',');
-      const std::string_view word = text.substr(0, comma);
-      text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-      const auto equals = word.find('=');
-      if (equals == std::string_view::npos || equals == 0 || count_ == kMost) {
-        fail(TRINE_INVALID_ARGUMENT, "device option '%.*s' is not key=value", int(word.size()),
-             word.data());
-      }
-      pairs_[count_++] = {word.substr(0, equals), word.substr(equals + 1), false};
+/// The whole number that `text` ("key=value,…") gives to `key`, else `value`. Refuses any other key
+/// (TRINE_NOT_FOUND), and what isn't a list of pairs or no number within the bounds.
+inline int64_t integer_option(std::string_view text, std::string_view key, int64_t least,
+                              int64_t most, int64_t value) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(word.size() == text.size() ? word.size() : word.size() + 1);
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      fail(TRINE_INVALID_ARGUMENT, "device option '%.*s' is not key=value", int(word.size()),
+           word.data());
+    if (const std::string_view name = word.substr(0, equals); name != key) {
+      const std::string_view near = closest(name, &key, &key + 1);
+      fail(TRINE_NOT_FOUND, "no device option '%.*s'%s%.*s%s", int(name.size()), name.data(),
+           near.empty() ? "" : "; did you mean '", int(near.size()), near.data(),
+           near.empty() ? "" : "'?");
     }
-  }
-
-  std::string_view text(std::string_view key, std::string_view otherwise) {
-    known(key);
-    for (int i = 0; i < count_; ++i) {
-      if (pairs_[i].key != key) continue;
-      pairs_[i].taken = true;
-      otherwise = pairs_[i].value;
-    }
-    return otherwise;
-  }
-
-  int64_t integer(std::string_view key, int64_t least, int64_t most, int64_t otherwise) {
-    const std::string_view word = text(key, {});
-    if (word.data() == nullptr) return otherwise;
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most) {
-      fail(TRINE_INVALID_ARGUMENT,
-           "device option %.*s=%.*s: a whole number from %lld to %lld is needed", int(key.size()),
-           key.data(), int(word.size()), word.data(), static_cast<long long>(least),
+    const char* const begin = word.data() + equals + 1;
+    const char* const end = word.data() + word.size();
+    const auto [behind, error] = std::from_chars(begin, end, value);
+    if (error != std::errc{} || behind != end || value < least || value > most)
+      fail(TRINE_INVALID_ARGUMENT, "device option %.*s: a whole number from %lld to %lld is needed",
+           int(word.size()), word.data(), static_cast<long long>(least),
            static_cast<long long>(most));
-    }
-    return value;
   }
-
-  /// Refuses options that no call above asked for.
-  void finish() const {
-    for (int i = 0; i < count_; ++i) {
-      if (pairs_[i].taken) continue;
-      const std::string_view near = closest(pairs_[i].key, known_, known_ + known_count_);
-      fail(TRINE_NOT_FOUND, "no device option '%.*s'%s%.*s%s", int(pairs_[i].key.size()),
-           pairs_[i].key.data(), near.empty() ? "" : "; did you mean '", int(near.size()),
-           near.data(), near.empty() ? "" : "'?");
-    }
-  }
-
- private:
-  struct Pair {
-    std::string_view key, value;
-    bool taken = false;
-  };
-  void known(std::string_view key) {
-    if (known_count_ < kMost) known_[known_count_++] = key;
-  }
-
-  static constexpr int kMost = 16;
-  Pair pairs_[kMost];
-  std::string_view known_[kMost];
-  int count_ = 0, known_count_ = 0;
-};
+  return value;
+}
 
 }  // namespace trine::kit

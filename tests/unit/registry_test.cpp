@@ -289,11 +289,7 @@ TEST(Border, ReadCopiesOnlyWhatIsOfAnotherSize) {
 }
 
 trine_status read(const char* text, int64_t& threads) {
-  return kit::guard([&] {
-    kit::Options options(text);
-    threads = options.integer("threads", 1, 64, 7);
-    options.finish();
-  });
+  return kit::guard([&] { threads = kit::integer_option(text, "threads", 1, 64, 7); });
 }
 
 TEST(Options, AreReadCheckedAndAllAccountedFor) {

@@ -27,11 +27,27 @@ Preferred preferred(const Target& target, const trine_call& call) {
   }
 }
 
-}  // namespace
+bool computes_in(const Request& request, uint32_t dtype) {
+  if (request.call.operation == TRINE_GEMM) return request.as<trine_gemm>().dtype == dtype;
+  if (request.call.operation != TRINE_REDUCE) return false;
+  const auto& op = request.as<trine_reduce>();
+  return op.dtype == dtype || op.result_dtype == dtype;
+}
 
 bool takes(const Variant& variant, const Request& request) {
-  return (variant.backends & request.target.backend) != 0 &&
-         !(variant.refuses && variant.refuses(request)) && request.target.runs(variant);
+  return (variant.backends & request.target.backend) != 0 && !reason_against(variant, request) &&
+         request.target.runs(variant);
+}
+
+}  // namespace
+
+const char* reason_against(const Variant& variant, const Request& request) {
+  const bool f64 = computes_in(request, TRINE_F64);
+  if (f64 && !request.target.has(TRINE_CAN_F64)) return "the device has no double precision";
+  if (variant.numerics == TRINE_REPRODUCIBLE && (f64 || computes_in(request, TRINE_F32)) &&
+      !request.target.has(TRINE_CAN_REPRODUCE))
+    return "the device's arithmetic failed the probe, so its bits would differ";
+  return variant.refuses ? variant.refuses(request) : nullptr;
 }
 
 const Variant* choose_variant(const Target& target, const trine_call& call,

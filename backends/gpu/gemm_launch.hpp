@@ -34,9 +34,6 @@ inline const char* refuse_tiles(const Request& request, const Group& group) {
   const trine_device_facts& facts = *request.target.facts;
   if (dtype != TRINE_F32 && dtype != TRINE_F64 && dtype != TRINE_I32)
     return "gemm takes f32, f64 and i32";
-  if (dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "the device has no f64";
-  if (dtype != TRINE_I32 && !request.target.has(TRINE_CAN_REPRODUCE))
-    return "the device failed the arithmetic probe";
   if (group.threads > facts.max_group_threads) return "the device's groups are too small";
   if (static_cast<uint64_t>(group.local_elements * p.element) > facts.local_memory_bytes)
     return "the device has too little local memory";

@@ -75,30 +75,12 @@ struct Known {
       kit::fail(TRINE_UNSUPPORTED, "the operation asks for what this backend can't know");
   }
   Known(const Known&) = delete;
-
-  bool computes_in(uint32_t dtype) const {
-    if (call.operation == TRINE_GEMM)
-      return static_cast<const trine_gemm*>(call.descriptor)->dtype == dtype;
-    const auto* sums = static_cast<const trine_reduce*>(call.descriptor);
-    return call.operation == TRINE_REDUCE && (sums->dtype == dtype || sums->result_dtype == dtype);
-  }
 };
 
-/// Reasons that hold for every rung, and then the variant's own.
-const char* reason_against(trine_device& device, const Variant& variant, const Request& request,
-                           const Known& known) {
+/// The same for this device: is there code for it, and does the rung's self-check pass?
+const char* reason_against(trine_device& device, const Variant& variant, const Request& request) {
   if (const char* reason = device.lacks(variant)) return reason;
-  if (known.computes_in(TRINE_F64) && !device.target.has(TRINE_CAN_F64)) {
-    return "the device has no double precision";
-  }
-  if (variant.numerics == TRINE_REPRODUCIBLE &&
-      (known.computes_in(TRINE_F32) || known.computes_in(TRINE_F64)) &&
-      !device.target.has(TRINE_CAN_REPRODUCE)) {
-    return "the device's arithmetic failed the probe, so its bits would differ";
-  }
-  if (variant.refuses) {
-    if (const char* reason = variant.refuses(request)) return reason;
-  }
+  if (const char* reason = gpu::reason_against(variant, request)) return reason;
   const Checked checked = check_itself(device, variant);
   // Whoever names a rung that doesn't build hears of a defect, not of a refusal.
   if (checked.verdict == Checked::kBroken) kit::fail(TRINE_BACKEND_ERROR, "%s", checked.why);
@@ -111,8 +93,7 @@ const char* left_out(const trine_device& device, const Ladder& ladder, const tri
     const Variant& variant = *ladder.variants[r];
     const char* why = known_check(device, variant).why;
     const trine_selection first{};
-    if (why && !(variant.refuses && variant.refuses({device.target, first, call, nullptr})))
-      return why;
+    if (why && !gpu::reason_against(variant, {device.target, first, call, nullptr})) return why;
   }
   return nullptr;
 }
@@ -130,7 +111,7 @@ trine_status refuses(trine_device& device, const trine_selection& selection, con
   const Known known(call);
   const Variant& variant = row_of(device, selection, call);
   const Request request{device.target, selection, known.call, nullptr};
-  const char* against = reason_against(device, variant, request, known);
+  const char* against = reason_against(device, variant, request);
   if (reason && reason_bytes) std::snprintf(reason, reason_bytes, "%s", against ? against : "");
   if (!against) return TRINE_OK;
   return kit::report(TRINE_UNSUPPORTED, "rung %s: %s", variant.name, against);
@@ -146,7 +127,7 @@ void choose(trine_device& device, const trine_call& call, trine_selection& selec
   }
   if (selection.rung < 0) kit::fail(TRINE_UNSUPPORTED, "no rung of this device takes the call");
   const Request request{device.target, selection, known.call, nullptr};
-  if (const char* against = reason_against(device, *variant, request, known)) {
+  if (const char* against = reason_against(device, *variant, request)) {
     kit::fail(TRINE_UNSUPPORTED, "rung %s: %s", variant->name, against);
   }
   if (const char* why = left_out(device, *ladder, known.call)) selection.why = why;

@@ -51,7 +51,6 @@ const char* refuses(const Request& request) {
   if (op.axis != TRINE_ALL) return "axis all only";
   if (shape_of(op, false).rows != 1) return "evenly spaced elements only";
   if (op.dtype == TRINE_F32 && op.result_dtype == TRINE_F64) return "f32 sums stay f32 here";
-  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
   if (threads_of(request) > int64_t(request.target.facts->max_group_threads))
     return "more threads than this device has in a group";
   if (finish == kAtomic && op.dtype != TRINE_F32 && request.target.backend == kOpencl &&

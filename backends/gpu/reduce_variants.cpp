@@ -127,14 +127,10 @@ Tiling exact_tiling(const Request& request) {
   return tile(shape, trine_dtype_size(op.dtype) == 4 ? 16 : 8, request.target);
 }
 
-/// What a device's arithmetic must have for these bits.
 const char* float_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
-  if (op.dtype == TRINE_F64 && !request.target.has(TRINE_CAN_F64)) return "this device has no f64";
   if (is_float(op.dtype) && op.function == TRINE_SUM && !request.target.has(TRINE_CAN_F64))
     return "an exact sum of floats needs f64, which this device lacks";
-  if (is_float(op.dtype) && !request.target.has(TRINE_CAN_REPRODUCE))
-    return "this device's arithmetic failed the probe (see its facts): its bits would differ";
   return nullptr;
 }
 

@@ -172,8 +172,9 @@ std::span<const Variant> reduce_variants();
 std::span<const Variant> transpose_variants();
 std::span<const Variant> gemm_variants();
 
-/// Whether `variant` is the backend's, doesn't refuse the request and runs on its device.
-bool takes(const Variant& variant, const Request& request);
+/// Why the rung can't take the call on such a device, in words; nullptr where it can. Whether this very
+/// device runs it is another question (Target::runs).
+const char* reason_against(const Variant& variant, const Request& request);
 
 /// The rungs that an operation prefers for a call, the best first, each with its first parameter's value.
 /// Nobody has asked them yet whether they take it.

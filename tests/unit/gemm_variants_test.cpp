@@ -75,7 +75,7 @@ struct Asked {
   std::string refusal(const Op& op) const {
     const Target target{kOpencl, &facts};
     const trine_call call{sizeof call, variant.operation, &op};
-    const char* reason = variant.refuses({target, selection, call, nullptr});
+    const char* reason = reason_against(variant, {target, selection, call, nullptr});
     return reason ? reason : "";
   }
   template <class Op>

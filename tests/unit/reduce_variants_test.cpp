@@ -51,7 +51,7 @@ std::string_view refusal(const char* name, Backends backend, const Device& devic
   const trine_call call{sizeof call, TRINE_REDUCE, &op};
   for (const Variant& variant : reduce_variants()) {
     if (std::string_view(variant.name) != name) continue;
-    const char* reason = variant.refuses({target, selection, call, nullptr});
+    const char* reason = reason_against(variant, {target, selection, call, nullptr});
     return reason ? reason : "";
   }
   return "no such rung";

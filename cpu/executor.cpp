@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <trine/version.h>
 
@@ -32,14 +33,11 @@ std::int64_t now() {
       .count();
 }
 
-void call_all(Notice* notices) {
-  while (notices) {
-    Notice* next = notices->next;
-    notices->function(notices->argument);
-    delete notices;
-    notices = next;
-  }
+void call_all(const Notices& notices) {
+  for (const Notice& notice : notices) notice.function(notice.argument);
 }
+
+SharedMark make_mark() { return std::allocate_shared<Mark>(kit::Allocator<Mark>{}); }
 
 }  // namespace
 
@@ -194,7 +192,7 @@ void Executor::loop() {
 bool Executor::may_begin() const {
   if (runs_ || !ready_first_) return false;
   const Item& item = *ready_first_->first;
-  return item.kind == ItemKind::kRecord ? !item.mark->notices : !item.executors_alone;
+  return item.kind == ItemKind::kRecord ? item.mark->notices.empty() : !item.executors_alone;
 }
 
 // Runs the front item of the first ready queue, then puts the queue where it belongs: at the end of the
@@ -204,14 +202,14 @@ void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
   ready_first_ = queue->next;
   if (!ready_first_) ready_last_ = nullptr;
   Item* item = queue->first;
-  Notice* notices = nullptr;
+  Notices notices;
   if (item->kind == ItemKind::kWait && !item->mark->done) {
     queue->next = item->mark->waiting;
     item->mark->waiting = queue;
     return;
   }
-  if (item->kind == ItemKind::kRecord) notices = complete(item->mark);
-  if (item->kind == ItemKind::kWork || notices) {
+  if (item->kind == ItemKind::kRecord) notices = complete(*item->mark);
+  if (item->kind == ItemKind::kWork || !notices.empty()) {
     runs_ = true;
     lock.unlock();
     if (item->kind == ItemKind::kWork) {
@@ -223,7 +221,7 @@ void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
     runs_ = false;
     if (ready_first_) work_.notify_one();  // it came meanwhile
   }
-  if (item->mark) drop(item->mark);
+  item->mark = nullptr;
   queue->first = item->next;
   if (!queue->first) queue->last = nullptr;
   item->next = queue->spare;
@@ -274,7 +272,7 @@ bool Executor::queue_idle(Queue* queue) {
   return !queue->scheduled;
 }
 
-Item* Executor::take_item(Queue* queue, ItemKind kind, Mark* mark) {
+Item* Executor::take_item(Queue* queue, ItemKind kind, SharedMark mark) {
   Item* item = queue->spare;
   if (item) {
     queue->spare = item->next;
@@ -283,9 +281,8 @@ Item* Executor::take_item(Queue* queue, ItemKind kind, Mark* mark) {
   }
   item->next = nullptr;
   item->kind = kind;
-  item->mark = mark;
+  item->mark = std::move(mark);
   item->executors_alone = false;
-  if (mark) ++mark->references;
   return item;
 }
 
@@ -316,89 +313,61 @@ void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*
   append(queue, item);
 }
 
-void Executor::queue_wait_mark(Queue* queue, Mark* mark) {
+void Executor::queue_wait_mark(Queue* queue, const SharedMark& mark) {
   const std::lock_guard guard(lock_);
   if (!mark->done) append(queue, take_item(queue, ItemKind::kWait, mark));
 }
 
 // --- Marks -----------------------------------------------------------------------------------
 
-Mark* Executor::promise() {
-  auto* mark = new Mark;
+SharedMark Executor::promise() {
+  SharedMark mark = make_mark();
   mark->promised = true;
   return mark;
 }
 
-Mark* Executor::record(Queue* queue) {
-  auto mark = std::make_unique<Mark>();
+SharedMark Executor::record(Queue* queue) {
+  SharedMark mark = make_mark();
   const std::lock_guard guard(lock_);
   if (!queue->scheduled) {
-    complete(mark.get());
+    complete(*mark);
   } else {
-    append(queue, take_item(queue, ItemKind::kRecord, mark.get()));
+    append(queue, take_item(queue, ItemKind::kRecord, mark));
   }
-  return mark.release();
+  return mark;
 }
 
 // Under the lock. The caller runs the notices after it has let go of the lock.
-Notice* Executor::complete(Mark* mark) {
-  mark->done = true;
-  mark->nanoseconds = now();
-  while (Queue* queue = mark->waiting) {
-    mark->waiting = queue->next;
+Notices Executor::complete(Mark& mark) {
+  mark.done = true;
+  mark.nanoseconds = now();
+  while (Queue* queue = mark.waiting) {
+    mark.waiting = queue->next;
     make_ready(queue);
   }
   tell_waiters();
-  Notice* notices = mark->notices;
-  mark->notices = nullptr;
-  return notices;
+  return std::exchange(mark.notices, {});
 }
 
-void Executor::drop(Mark* mark) {
-  if (--mark->references > 0) return;
-  while (Notice* notice = mark->notices) {
-    mark->notices = notice->next;
-    delete notice;
-  }
-  delete mark;
-}
-
-void Executor::retain(Mark* mark) {
-  const std::lock_guard guard(lock_);
-  ++mark->references;
-}
-
-void Executor::release(Mark* mark) {
-  const std::lock_guard guard(lock_);
-  drop(mark);
-}
-
-void Executor::signal(Mark* mark) {
+void Executor::signal(Mark& mark) {
   std::unique_lock lock(lock_);
-  if (mark->done) return;
-  Notice* notices = complete(mark);
+  if (mark.done) return;
+  const Notices notices = complete(mark);
   lock.unlock();
   call_all(notices);
 }
 
-bool Executor::done(Mark* mark, std::int64_t* nanoseconds) {
+bool Executor::done(const Mark& mark, std::int64_t* nanoseconds) {
   const std::lock_guard guard(lock_);
-  if (nanoseconds) *nanoseconds = mark->nanoseconds;
-  return mark->done;
+  if (nanoseconds) *nanoseconds = mark.nanoseconds;
+  return mark.done;
 }
 
-void Executor::notify(Mark* mark, void (*function)(void*), void* argument) {
-  auto* notice = new Notice{{}, nullptr, function, argument};
+void Executor::notify(Mark& mark, const Notice& notice) {
   std::unique_lock lock(lock_);
-  if (!mark->done) {
-    // In the order of the calls.
-    Notice** end = &mark->notices;
-    while (*end) end = &(*end)->next;
-    *end = notice;
-    return;
-  }
+  if (!mark.done) return mark.notices.push_back(notice);
   lock.unlock();
-  call_all(notice);
+  notice.function(notice.argument);
 }
 
 }  // namespace trine::cpu

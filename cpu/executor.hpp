@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <type_traits>
@@ -30,22 +31,23 @@ const char* cpu_build_line();  // the library's and Kokkos's versions, one line
 
 struct Queue;
 
+// What is called when a mark has been passed.
+struct Notice {
+  void (*function)(void*);
+  void* argument;
+};
+using Notices = kit::Vector<Notice>;
+
 // A point in a queue's order, or a host's promise: what an event stands for since it was recorded
-// last. Events and items share it by counting references (under the executor's lock).
-struct Mark : kit::Allocated {
-  int references = 1;
+// last. Events and items share it.
+struct Mark {
   bool done = false;
   bool promised = false;  // no queue passes it: the host does
   std::int64_t nanoseconds = 0;
   Queue* waiting = nullptr;  // queues whose front item waits for this mark
-  struct Notice* notices = nullptr;
+  Notices notices;
 };
-
-struct Notice : kit::Allocated {
-  Notice* next;
-  void (*function)(void*);
-  void* argument;
-};
+using SharedMark = std::shared_ptr<Mark>;
 
 enum class ItemKind { kWork, kRecord, kWait };
 
@@ -54,7 +56,7 @@ struct Item : kit::Allocated {
   static constexpr std::size_t kPayload = 512;
   Item* next = nullptr;
   ItemKind kind;
-  Mark* mark = nullptr;
+  SharedMark mark;
   void (*work)(void* payload, Parallel& parallel);
   bool executors_alone;  // foreign code, which may have a pool of threads for each that calls it
   alignas(64) std::byte payload[kPayload];
@@ -93,7 +95,7 @@ class Executor : public kit::Allocated {
   void queue_destroy(Queue* queue);
   void queue_wait(Queue* queue);
   bool queue_idle(Queue* queue);
-  void queue_wait_mark(Queue* queue, Mark* mark);
+  void queue_wait_mark(Queue* queue, const SharedMark& mark);
 
   // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight and
   // the `nanoseconds` that it takes there are less than other threads would save; else on the executor.
@@ -104,15 +106,13 @@ class Executor : public kit::Allocated {
     submit_bytes(queue, nanoseconds, work, &payload, sizeof(Payload));
   }
 
-  // Marks. `record` gives a new one that the queue will pass; release() drops a reference.
-  Mark* promise();
-  Mark* record(Queue* queue);
-  void retain(Mark* mark);
-  void release(Mark* mark);
-  void signal(Mark* mark);
-  bool done(Mark* mark, std::int64_t* nanoseconds = nullptr);
-  void wait(Mark* mark);
-  void notify(Mark* mark, void (*function)(void*), void* argument);
+  // Marks. `record` gives a new one that the queue will pass.
+  SharedMark promise();
+  SharedMark record(Queue* queue);
+  void signal(Mark& mark);
+  bool done(const Mark& mark, std::int64_t* nanoseconds = nullptr);
+  void wait(const Mark& mark);
+  void notify(Mark& mark, const Notice& notice);
 
  private:
   Executor();
@@ -124,11 +124,10 @@ class Executor : public kit::Allocated {
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
   void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
                     const void* payload, std::size_t bytes);
-  Item* take_item(Queue* queue, ItemKind kind, Mark* mark = nullptr);
+  Item* take_item(Queue* queue, ItemKind kind, SharedMark mark = nullptr);
   void append(Queue* queue, Item* item);
   void make_ready(Queue* queue);
-  Notice* complete(Mark* mark);
-  void drop(Mark* mark);
+  Notices complete(Mark& mark);
   void finish_if_drained(Queue* queue);
   void tell_waiters();
   template <class Done>

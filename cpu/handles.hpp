@@ -27,7 +27,7 @@ struct trine_event : trine::kit::Allocated {
   trine_device* device;
   bool signalled_by_host;
   std::mutex lock;
-  trine::cpu::Mark* mark = nullptr;  // null until it is recorded: nothing to wait for
+  trine::cpu::SharedMark mark;  // null until it is recorded: nothing to wait for
 };
 
 struct trine_buffer : trine::kit::Allocated {

@@ -87,12 +87,8 @@ trine_status event_create(trine_device* device, std::int32_t signalled_by_host,
 
 void event_destroy(trine_event* event) {
   if (!event || Executor::lost()) return;
-  Executor& executor = *event->device->executor;
-  if (event->mark) {
-    // Nobody can keep this promise any more: what waits for it would wait for ever.
-    if (event->signalled_by_host) executor.signal(event->mark);
-    executor.release(event->mark);
-  }
+  // Nobody can keep this promise any more: what waits for it would wait for ever.
+  if (event->signalled_by_host) event->device->executor->signal(*event->mark);
   release(event->device);
   delete event;
 }
@@ -101,10 +97,9 @@ trine_status event_record(trine_event* event, trine_queue* queue) {
   return checked([&] {
     if (event->signalled_by_host)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: an event that the host signals can't be recorded");
-    Mark* mark = event->device->executor->record(queue->queue);
+    SharedMark mark = event->device->executor->record(queue->queue);
     const std::lock_guard guard(event->lock);
-    if (event->mark) event->device->executor->release(event->mark);
-    event->mark = mark;
+    event->mark.swap(mark);
   });
 }
 
@@ -113,23 +108,19 @@ trine_status event_signal(trine_event* event) {
     if (!event->signalled_by_host)
       kit::fail(TRINE_INVALID_ARGUMENT,
                 "cpu: only an event created for it is signalled by the host");
-    event->device->executor->signal(event->mark);
+    event->device->executor->signal(*event->mark);
   });
 }
 
-// The mark that the event stands for now, held for the caller; null when never recorded.
-Mark* hold(trine_event* event) {
+// The mark that the event stands for now; null when never recorded.
+SharedMark mark_of(trine_event* event) {
   const std::lock_guard guard(event->lock);
-  if (event->mark) event->device->executor->retain(event->mark);
   return event->mark;
 }
 
 bool passed(trine_event* event, std::int64_t* nanoseconds) {
-  Mark* mark = hold(event);
-  if (!mark) return true;
-  const bool done = event->device->executor->done(mark, nanoseconds);
-  event->device->executor->release(mark);
-  return done;
+  const SharedMark mark = mark_of(event);
+  return !mark || event->device->executor->done(*mark, nanoseconds);
 }
 
 trine_status event_query(trine_event* event) {
@@ -141,25 +132,15 @@ trine_status event_query(trine_event* event) {
 
 trine_status event_wait(trine_event* event) {
   return checked([&] {
-    Mark* mark = hold(event);
-    if (!mark) return;
-    event->device->executor->wait(mark);
-    event->device->executor->release(mark);
+    if (const SharedMark mark = mark_of(event)) event->device->executor->wait(*mark);
   });
 }
 
 trine_status event_notify(trine_event* event, void (*function)(void*), void* argument) {
   return checked([&] {
-    Mark* mark = hold(event);
+    const SharedMark mark = mark_of(event);
     if (!mark) return function(argument);
-    Executor& executor = *event->device->executor;
-    try {
-      executor.notify(mark, function, argument);
-    } catch (...) {
-      executor.release(mark);
-      throw;
-    }
-    executor.release(mark);
+    event->device->executor->notify(*mark, {function, argument});
   });
 }
 

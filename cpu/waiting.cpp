@@ -73,11 +73,9 @@ void Executor::queue_wait(Queue* queue) {
   wait_until(lock, true, [&] { return !queue->scheduled; });
 }
 
-void Executor::wait(Mark* mark) {
+void Executor::wait(const Mark& mark) {
   std::unique_lock lock(lock_);
-  ++mark->references;
-  wait_until(lock, !mark->promised, [&] { return mark->done; });
-  drop(mark);
+  wait_until(lock, !mark.promised, [&] { return mark.done; });
 }
 
 }  // namespace trine::cpu

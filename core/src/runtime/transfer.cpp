@@ -1,6 +1,8 @@
 #include "transfer.hpp"
 
 #include <cstring>
+#include <functional>
+#include <future>
 #include <thread>
 
 namespace trine::detail {
@@ -57,31 +59,20 @@ View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
   return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
 }
 
-/// Runs body(thread) on `count` threads, the caller's among them; throws what the first one threw.
+/// Runs body(thread) on `count` threads, the caller's among them; throws what one of them threw.
 template <class Body>
-void on_threads(int count, Body&& body) {
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto guarded = [&](int thread) {
-    try {
-      body(thread);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(count));
+void on_threads(int count, const Body& body) {
+  std::vector<std::future<void>> others;  // whose ends wait for the threads
+  others.reserve(static_cast<std::size_t>(count));
   for (int thread = 1; thread < count; ++thread) {
     try {
-      threads.emplace_back(guarded, thread);
+      others.push_back(std::async(std::launch::async, std::ref(body), thread));
     } catch (...) {
-      guarded(thread);  // no thread to be had: do its share here
+      body(thread);  // no thread to be had: do its share here
     }
   }
-  guarded(0);
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  body(0);
+  for (std::future<void>& other : others) other.get();
 }
 
 /// The lane's pinned memory, or none where the rows need none or the device has none to give.

@@ -24,21 +24,17 @@ Plan plan_for(const trine_reduce& op, const Problem& p, int threads) {
 std::size_t exact_workspace(const trine_reduce& op, const std::int64_t*, int threads) {
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, threads);
-  return is_exact_sum(op) ? bytes_for(sum_piece, plan, p.outputs, threads)
-                          : bytes_for(fold_piece, plan, p.outputs, threads);
+  return is_exact_sum(op) ? bytes_for(SumWork{}, plan, p.outputs, threads)
+                          : bytes_for(FoldWork{}, plan, p.outputs, threads);
 }
 
 void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
                   Parallel& parallel) {
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, parallel.threads());
-  if (is_exact_sum(op)) {
-    partial_reduction(p, plan, workspace, parallel, sum_piece, finish_sum);
-  } else if (op.function == TRINE_PROD) {
-    partial_reduction(p, plan, workspace, parallel, product_piece, finish_product);
-  } else {
-    partial_reduction(p, plan, workspace, parallel, fold_piece, finish_fold);
-  }
+  if (is_exact_sum(op)) return partial_reduction(p, plan, workspace, parallel, sum_work(p));
+  const FoldWork fold = op.function == TRINE_PROD ? product_work(p) : fold_work(p);
+  partial_reduction(p, plan, workspace, parallel, fold);
 }
 
 }  // namespace trine::cpu

@@ -234,10 +234,10 @@ void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, st
     finish_group<T, M>(piece, groups[i], part, scratch.windows[i], sinks[i]);
 }
 
-// --- Pieces ----------------------------------------------------------------------------------
+// --- Work ------------------------------------------------------------------------------------
 
 template <class T, trine_map M>
-void sum_typed(const SumPiece& piece, std::int64_t index) {
+void sum_piece(const SumPiece& piece, std::int64_t index) {
   const auto along = [&](std::int64_t r, std::int64_t part, std::int64_t begin, std::int64_t end) {
     SuperAccumulator& total =
         piece.partials ? piece.partials[r * piece.plan->parts + part] : piece.scratch->total;
@@ -248,16 +248,22 @@ void sum_typed(const SumPiece& piece, std::int64_t index) {
   piece.each_part(index, along, [&](auto... strip) { sum_strip<T, M>(piece, strip...); });
 }
 
-void sum_piece(const SumPiece& piece, std::int64_t index) {
-  const auto sum = [&]<trine_map M>() {
-    with_float(piece.problem->dtype, [&]<class T>(T) { sum_typed<T, M>(piece, index); });
-  };
-  switch (piece.problem->map) {
-    case TRINE_ABS: return sum.template operator()<TRINE_ABS>();
-    case TRINE_SQUARE: return sum.template operator()<TRINE_SQUARE>();
-    case TRINE_PRODUCT: return sum.template operator()<TRINE_PRODUCT>();
-    default: return sum.template operator()<TRINE_IDENTITY>();
-  }
+// Brings the parts of result `r` together.
+void finish_sum(const SumPiece& piece, std::int64_t r) {
+  SuperAccumulator* const part = piece.partials + r * piece.plan->parts;
+  for (std::int64_t i = 1; i < piece.plan->parts; ++i) part->merge(part[i]);
+  store_sum(*piece.problem, r, *part);
+}
+
+SumWork sum_work(const Problem& p) {
+  return with_float(p.dtype, [&]<class T>(T) -> SumWork {
+    switch (p.map) {
+      case TRINE_ABS: return {sum_piece<T, TRINE_ABS>, finish_sum};
+      case TRINE_SQUARE: return {sum_piece<T, TRINE_SQUARE>, finish_sum};
+      case TRINE_PRODUCT: return {sum_piece<T, TRINE_PRODUCT>, finish_sum};
+      default: return {sum_piece<T, TRINE_IDENTITY>, finish_sum};
+    }
+  });
 }
 
 }  // namespace
@@ -267,11 +273,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace trine::cpu {
 
-HWY_EXPORT(sum_piece);
+HWY_EXPORT(sum_work);
 
-void sum_piece(const SumPiece& piece, std::int64_t index) {
-  HWY_DYNAMIC_DISPATCH(sum_piece)(piece, index);
-}
+SumWork sum_work(const Problem& p) { return HWY_DYNAMIC_DISPATCH(sum_work)(p); }
 
 bool all_negative_zero(const Problem& p, std::int64_t r) {
   if (p.map == TRINE_ABS || p.map == TRINE_SQUARE || p.length() == 0) return false;
@@ -290,13 +294,6 @@ void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total) {
     if (sum == 0 && all_negative_zero(p, r)) sum = -R(0);
     p.result<R>(r) = sum;
   });
-}
-
-void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r) {
-  SuperAccumulator& total = partials[r * plan.parts];
-  for (std::int64_t part = 1; part < plan.parts; ++part)
-    total.merge(partials[r * plan.parts + part]);
-  store_sum(p, r, total);
 }
 
 }  // namespace trine::cpu

@@ -55,12 +55,10 @@ struct SumScratch {
   }
 };
 
-// One piece of a sum of f32 or f64. Without partials, results are rounded and stored.
+// A sum of f32 or f64. Without partials, results are rounded and stored.
 using SumPiece = Piece<SumScratch, SuperAccumulator>;
-void sum_piece(const SumPiece& piece, std::int64_t index);
-
-// Merges the parts of result `r` and stores it.
-void finish_sum(const Problem& p, const Plan& plan, SuperAccumulator* partials, std::int64_t r);
+using SumWork = Work<SumScratch, SuperAccumulator>;
+SumWork sum_work(const Problem& p);
 
 // Stores a rounded result; a zero becomes -0 where every input is -0.
 void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total);

@@ -1,6 +1,7 @@
 // The road of a fold: a class made of the thread's scratch and a width of results side by side, with
 // along(data, count, first) for one result, across(rows, step, count, first), finish() when all is in, and
-// for each result partial(j) or store(problem, r, j). kAligned: see each_chunk().
+// for each result partial(j) or store(problem, r, j); join(partial) takes the parts of one result, in their
+// order. kAligned: see each_chunk().
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -35,6 +36,18 @@ void run_piece(const FoldPiece& piece, std::int64_t index) {
         finish(fold, r, width, part);
       });
 }
+
+template <class Fold>
+void join_parts(const FoldPiece& piece, std::int64_t r) {
+  Fold fold(*piece.scratch, 1);
+  const std::int64_t parts = piece.plan->parts;
+  for (std::int64_t part = 0; part < parts; ++part) fold.join(piece.partials[r * parts + part]);
+  fold.finish();
+  fold.store(*piece.problem, r, 0);
+}
+
+template <class T, class Fold>
+constexpr FoldWork kWork{run_piece<T, Fold>, join_parts<Fold>};
 
 // A fold with a state for each result.
 template <class State>

@@ -31,6 +31,7 @@ struct Total : States<std::uint64_t> {
   }
 
   Folded partial(std::int64_t j) const { return {state[j], 0}; }
+  void join(const Folded& part) { state[0] += part.bits; }
   void store(const Problem& p, std::int64_t r, std::int64_t j) const {
     p.result<std::uint64_t>(r) = state[j];
   }
@@ -99,6 +100,11 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
   }
 
   Folded partial(std::int64_t j) const { return folded(state[j].key, state[j].index); }
+  // The first of equals stays.
+  void join(const Folded& part) {
+    const K k = part.value<K>();
+    if (state[0].index < 0 || beats<kMax>(k, state[0].key)) state[0] = {k, part.index};
+  }
   void store(const Problem& p, std::int64_t r, std::int64_t j) const {
     if (kIndex) {
       p.result<std::int64_t>(r) = state[j].index;
@@ -108,22 +114,24 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
   }
 };
 
-// --- Pieces ----------------------------------------------------------------------------------
+// --- Work ------------------------------------------------------------------------------------
 
-void fold_piece(const FoldPiece& piece, std::int64_t index) {
-  with_dtype(piece.problem->dtype, [&]<class T>() {
-    with_map(piece.problem->map, [&]<trine_map M>() {
-      switch (piece.problem->function) {
+FoldWork fold_work(const Problem& p) {
+  FoldWork work{};
+  with_dtype(p.dtype, [&]<class T>() {
+    with_map(p.map, [&]<trine_map M>() {
+      switch (p.function) {
         case TRINE_SUM:
-          if constexpr (!is_float<T>) run_piece<T, Total<T, M>>(piece, index);
+          if constexpr (!is_float<T>) work = kWork<T, Total<T, M>>;
           return;
-        case TRINE_MIN: return run_piece<T, Extreme<T, M, false, false>>(piece, index);
-        case TRINE_MAX: return run_piece<T, Extreme<T, M, true, false>>(piece, index);
-        case TRINE_ARGMIN: return run_piece<T, Extreme<T, M, false, true>>(piece, index);
-        case TRINE_ARGMAX: return run_piece<T, Extreme<T, M, true, true>>(piece, index);
+        case TRINE_MIN: work = kWork<T, Extreme<T, M, false, false>>; return;
+        case TRINE_MAX: work = kWork<T, Extreme<T, M, true, false>>; return;
+        case TRINE_ARGMIN: work = kWork<T, Extreme<T, M, false, true>>; return;
+        case TRINE_ARGMAX: work = kWork<T, Extreme<T, M, true, true>>; return;
       }
     });
   });
+  return work;
 }
 
 }  // namespace
@@ -132,53 +140,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace trine::cpu {
-namespace {
 
-template <class T, trine_map M, bool kMax>
-void finish_extreme(const Problem& p, const Plan& plan, const Folded* partials, std::int64_t r) {
-  using Value = Mapped<T, M>;
-  Key<Value> best = losing_key<kMax, Value>();
-  std::int64_t index = -1;
-  for (std::int64_t part = 0; part < plan.parts; ++part) {
-    const Folded& folded = partials[r * plan.parts + part];
-    const auto key = folded.value<Key<Value>>();
-    // Parts are in the order of the index: the first of equals stays.
-    if (index >= 0 && !beats<kMax>(key, best)) continue;
-    best = key;
-    index = folded.index;
-  }
-  if (p.function == TRINE_ARGMIN || p.function == TRINE_ARGMAX) {
-    p.result<std::int64_t>(r) = index;
-  } else {
-    p.result<Value>(r) = value_of<Value>(best);
-  }
-}
+HWY_EXPORT(fold_work);
 
-}  // namespace
-
-HWY_EXPORT(fold_piece);
-
-void fold_piece(const FoldPiece& piece, std::int64_t index) {
-  HWY_DYNAMIC_DISPATCH(fold_piece)(piece, index);
-}
-
-void finish_fold(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
-  if (p.function == TRINE_SUM) {
-    std::uint64_t total = 0;
-    for (std::int64_t i = 0; i < plan.parts; ++i) total += partials[r * plan.parts + i].bits;
-    p.result<std::uint64_t>(r) = total;
-    return;
-  }
-  with_dtype(p.dtype, [&]<class T>() {
-    with_map(p.map, [&]<trine_map M>() {
-      if (p.function == TRINE_MIN || p.function == TRINE_ARGMIN) {
-        finish_extreme<T, M, false>(p, plan, partials, r);
-      } else {
-        finish_extreme<T, M, true>(p, plan, partials, r);
-      }
-    });
-  });
-}
+FoldWork fold_work(const Problem& p) { return HWY_DYNAMIC_DISPATCH(fold_work)(p); }
 
 }  // namespace trine::cpu
 #endif  // HWY_ONCE

@@ -33,11 +33,9 @@ struct FoldScratch {
 };
 
 using FoldPiece = Piece<FoldScratch, Folded>;
+using FoldWork = Work<FoldScratch, Folded>;
 
-void fold_piece(const FoldPiece& piece, std::int64_t index);
-void finish_fold(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r);
-
-void product_piece(const FoldPiece& piece, std::int64_t index);
-void finish_product(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r);
+FoldWork fold_work(const Problem& p);
+FoldWork product_work(const Problem& p);
 
 }  // namespace trine::cpu

@@ -81,6 +81,13 @@ struct Piece {
   }
 };
 
+// What is done with a piece, by its index, and with the parts of a result, by the result's.
+template <class Scratch, class State>
+struct Work {
+  void (*piece)(const Piece<Scratch, State>& piece, std::int64_t index);
+  void (*finish)(const Piece<Scratch, State>& piece, std::int64_t r);
+};
+
 // A lambda by its address: how elements are read is compiled once per dtype, not once for each function,
 // map and instruction set.
 template <class... Args>

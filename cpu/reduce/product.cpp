@@ -104,13 +104,20 @@ struct Tree {
   }
 
   Folded partial(std::int64_t j) const { return folded(row(0)[j]); }
+  // Parts are equal subtrees but for the last.
+  void join(const Folded& part) {
+    *row(depth) = part.value<F>();
+    push();
+  }
   void store(const Problem& p, std::int64_t r, std::int64_t j) const { p.result<F>(r) = row(0)[j]; }
 };
 
-void product_piece(const FoldPiece& piece, std::int64_t index) {
-  with_dtype(piece.problem->dtype, [&]<class T>() {
-    with_map(piece.problem->map, [&]<trine_map M>() { run_piece<T, Tree<T, M>>(piece, index); });
+FoldWork product_work(const Problem& p) {
+  FoldWork work{};
+  with_dtype(p.dtype, [&]<class T>() {
+    with_map(p.map, [&]<trine_map M>() { work = kWork<T, Tree<T, M>>; });
   });
+  return work;
 }
 
 }  // namespace
@@ -120,28 +127,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace trine::cpu {
 
-HWY_EXPORT(product_piece);
+HWY_EXPORT(product_work);
 
-void product_piece(const FoldPiece& piece, std::int64_t index) {
-  HWY_DYNAMIC_DISPATCH(product_piece)(piece, index);
-}
-
-// Parts are equal subtrees but for the last: the same levels, upwards from them.
-void finish_product(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
-  Folded* part = partials + r * plan.parts;
-  const auto multiply = [&]<class F>(F) {
-    const auto value = [&](std::int64_t i) { return part[i].value<F>(); };
-    for (std::int64_t count = plan.parts; count > 1; count = divide_up(count, 2)) {
-      for (std::int64_t i = 0; i < divide_up(count, 2); ++i) {
-        part[i] = folded(2 * i + 1 < count ? value(2 * i) * value(2 * i + 1) : value(2 * i));
-      }
-    }
-    p.result<F>(r) = value(0);
-  };
-  if (p.dtype == TRINE_F32) return multiply(0.0f);
-  if (p.dtype == TRINE_F64) return multiply(0.0);
-  multiply(std::uint64_t(0));
-}
+FoldWork product_work(const Problem& p) { return HWY_DYNAMIC_DISPATCH(product_work)(p); }
 
 }  // namespace trine::cpu
 #endif  // HWY_ONCE

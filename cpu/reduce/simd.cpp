@@ -48,23 +48,22 @@ struct Lanes : States<R> {
   }
 
   Folded partial(std::int64_t j) const { return folded(state[j]); }
+  void join(const Folded& part) { fold(state[0], part.value<R>()); }
   void store(const Problem& p, std::int64_t r, std::int64_t j) const { p.result<R>(r) = state[j]; }
 };
 
-void lanes_piece(const FoldPiece& piece, std::int64_t index) {
-  const Problem& p = *piece.problem;
+FoldWork lanes_work(const Problem& p) {
+  FoldWork work{};
   with_map(p.map, [&]<trine_map M>() {
-    const auto run = [&]<class T, class R>(T, R) {
-      if (p.function == TRINE_PROD) {
-        run_piece<T, Lanes<T, M, R, true>>(piece, index);
-      } else {
-        run_piece<T, Lanes<T, M, R, false>>(piece, index);
-      }
+    const auto take = [&]<class T, class R>(T, R) {
+      work = p.function == TRINE_PROD ? kWork<T, Lanes<T, M, R, true>>
+                                      : kWork<T, Lanes<T, M, R, false>>;
     };
-    if (p.dtype == TRINE_F64) return run(0.0, 0.0);
-    if (p.result_dtype == TRINE_F64) return run(0.0f, 0.0);
-    run(0.0f, 0.0f);
+    if (p.dtype == TRINE_F64) return take(0.0, 0.0);
+    if (p.result_dtype == TRINE_F64) return take(0.0f, 0.0);
+    take(0.0f, 0.0f);
   });
+  return work;
 }
 
 }  // namespace
@@ -74,24 +73,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace trine::cpu {
 
-HWY_EXPORT(lanes_piece);
+HWY_EXPORT(lanes_work);
 
 namespace {
-
-void any_lanes_piece(const FoldPiece& piece, std::int64_t index) {
-  HWY_DYNAMIC_DISPATCH(lanes_piece)(piece, index);
-}
-
-void finish_lanes(const Problem& p, const Plan& plan, Folded* partials, std::int64_t r) {
-  with_float(p.result_dtype, [&]<class R>(R result) {
-    if (p.function == TRINE_PROD) result = 1;
-    for (std::int64_t part = 0; part < plan.parts; ++part) {
-      const R value = partials[r * plan.parts + part].value<R>();
-      result = p.function == TRINE_PROD ? result * value : result + value;
-    }
-    p.result<R>(r) = result;
-  });
-}
 
 bool in_lanes(const trine_reduce& op) {
   return (op.dtype == TRINE_F32 || op.dtype == TRINE_F64) &&
@@ -103,7 +87,7 @@ bool in_lanes(const trine_reduce& op) {
 std::size_t simd_workspace(const trine_reduce& op, const std::int64_t* parameters, int threads) {
   if (!in_lanes(op)) return exact_workspace(op, parameters, threads);
   const Problem p = problem_of(op);
-  return bytes_for(any_lanes_piece, plan_of(p, threads), p.outputs, threads);
+  return bytes_for(FoldWork{}, plan_of(p, threads), p.outputs, threads);
 }
 
 void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* workspace,
@@ -111,7 +95,7 @@ void reduce_simd(const trine_reduce& op, const std::int64_t* parameters, void* w
   if (!in_lanes(op)) return reduce_exact(op, parameters, workspace, parallel);
   const Problem p = problem_of(op);
   const Plan plan = plan_of(p, parallel.threads());
-  partial_reduction(p, plan, workspace, parallel, any_lanes_piece, finish_lanes);
+  partial_reduction(p, plan, workspace, parallel, HWY_DYNAMIC_DISPATCH(lanes_work)(p));
 }
 
 }  // namespace trine::cpu

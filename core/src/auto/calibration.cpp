@@ -35,10 +35,8 @@ std::string number(double value) {
 
 /// "33x9x1" of a point.
 std::string size_text(const Grid& grid, std::size_t point) {
-  std::string text;
-  for (const double extent : grid.extents(point))
-    append(text, cat(text.empty() ? "" : "x", static_cast<int64_t>(extent)));
-  return text;
+  const std::vector<double> extents = grid.extents(point);
+  return join(std::vector<int64_t>(extents.begin(), extents.end()), "x");
 }
 
 /// Where each row belongs, by its words before the figures: "reduce sum f32 all pageable 17".
@@ -116,10 +114,6 @@ struct Memory {
   };
   std::mutex mutex;
   std::map<std::string, Entry, std::less<>> by_id;
-  static Memory& get() {
-    static auto* const memory = new Memory;
-    return *memory;
-  }
 };
 
 PersistentKey key_under(const DeviceState& device, const std::string& tuning) {
@@ -151,7 +145,7 @@ Known read_calibration(const Device& device) {
 Known known_of(const Device& device) {
   check_process();
   const DeviceState& state = Access::some(device);
-  Memory& memory = Memory::get();
+  Memory& memory = singleton<Memory>();
   const std::lock_guard lock(memory.mutex);
   std::string tuning = tuning_mark(state);
   const auto found = memory.by_id.find(state.id);
@@ -165,7 +159,7 @@ std::string words_of(const Known& known) {
 }
 
 void learn(const Device& device, std::shared_ptr<const Calibration> calibration) {
-  Memory& memory = Memory::get();
+  Memory& memory = singleton<Memory>();
   const std::lock_guard lock(memory.mutex);
   const DeviceState& state = Access::some(device);
   memory.by_id[state.id] = {{std::move(calibration), {}}, tuning_mark(state)};

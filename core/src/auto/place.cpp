@@ -21,30 +21,24 @@ bool same_hardware(const Facts& a, const Facts& b) {
 /// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
 /// shows it. A CPU seen through OpenCL is the cpu again.
 std::vector<Device> find_candidates() {
-  std::vector<std::string> ids;
+  std::vector<BackendInfo> all = backends();
+  std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
+    return info.name == "cpu" ? 0 : info.name == "cuda" ? 1 : 2;
+  });
   std::vector<Facts> taken;
-  const std::vector<BackendInfo> all = backends();
-  const auto consider = [&](auto&& wanted) {
-    for (const BackendInfo& info : all) {
-      if (!wanted(info.name)) continue;
-      for (const Facts& facts : info.devices) {
-        const bool again = std::ranges::any_of(taken, [&](const Facts& other) {
-          return same_hardware(facts, other) ||
-                 (facts.kind == DeviceKind::cpu && other.kind == DeviceKind::cpu);
-        });
-        if (again) continue;
-        taken.push_back(facts);
-        ids.push_back(facts.id);
-      }
+  for (const BackendInfo& info : all) {
+    for (const Facts& facts : info.devices) {
+      const auto is_it = [&](const Facts& other) {
+        return same_hardware(facts, other) ||
+               (facts.kind == DeviceKind::cpu && other.kind == DeviceKind::cpu);
+      };
+      if (std::ranges::none_of(taken, is_it)) taken.push_back(facts);
     }
-  };
-  consider([](const std::string& name) { return name == "cpu"; });
-  consider([](const std::string& name) { return name == "cuda"; });
-  consider([](const std::string& name) { return name != "cpu" && name != "cuda"; });
+  }
   std::vector<Device> devices;
-  for (const std::string& id : ids) {
+  for (const Facts& facts : taken) {
     try {
-      devices.push_back(open(id));
+      devices.push_back(open(facts.id));
     } catch (const Error&) {
       // It is there but can't be opened: no candidate.
     }

@@ -129,11 +129,6 @@ struct Tables {
   std::mutex mutex;
   std::vector<std::unique_ptr<const TuningTable>> kept;
   std::map<std::string, const TuningTable*> by_id;
-
-  static Tables& get() {
-    static auto* const tables = new Tables;
-    return *tables;
-  }
 };
 
 /// The row as it will stand in the file; throws why it can't.
@@ -175,7 +170,7 @@ std::string rewrite(const DeviceState& device, Change change) {
 }  // namespace
 
 const TuningTable& load_tuning(const DeviceState& device) {
-  Tables& tables = Tables::get();
+  Tables& tables = singleton<Tables>();
   const std::lock_guard lock(tables.mutex);
   const unsigned generation = tuning_generation.load(std::memory_order_acquire);
   const TuningTable*& newest = tables.by_id[device.id];

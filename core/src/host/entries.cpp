@@ -1,4 +1,4 @@
-// The public functions that take an operation: one line each, and what they do is the same for all.
+// The public functions that take an operation: what they do is the same for all.
 #include <trine/host.hpp>
 #include <trine/tuning.hpp>
 
@@ -8,40 +8,21 @@
 
 namespace trine {
 
-Choice run(Queue& queue, const Reduce& operation, std::string_view rung) {
-  return detail::run(queue, operation, rung);
-}
-Choice run(Queue& queue, const Transpose& operation, std::string_view rung) {
-  return detail::run(queue, operation, rung);
-}
-Choice run(Queue& queue, const Gemm& operation, std::string_view rung) {
-  return detail::run(queue, operation, rung);
-}
-
-Choice choose(const Device& device, const Reduce& operation, std::string_view rung) {
-  return detail::choose(device, operation, rung);
-}
-Choice choose(const Device& device, const Transpose& operation, std::string_view rung) {
-  return detail::choose(device, operation, rung);
-}
-Choice choose(const Device& device, const Gemm& operation, std::string_view rung) {
-  return detail::choose(device, operation, rung);
-}
-
-Placement place(const Reduce& operation, Where where, int repeats, std::span<const Device> among) {
-  return detail::place(operation, where, repeats, among);
-}
-Placement place(const Transpose& operation, Where where, int repeats,
-                std::span<const Device> among) {
-  return detail::place(operation, where, repeats, among);
-}
-Placement place(const Gemm& operation, Where where, int repeats, std::span<const Device> among) {
-  return detail::place(operation, where, repeats, among);
-}
-
-std::string tuning_key(const Reduce& operation) { return detail::tuning_key(operation); }
-std::string tuning_key(const Transpose& operation) { return detail::tuning_key(operation); }
-std::string tuning_key(const Gemm& operation) { return detail::tuning_key(operation); }
+#define TRINE_FUNCTIONS_OF(Struct)                                                      \
+  Choice run(Queue& queue, const Struct& operation, std::string_view rung) {            \
+    return detail::run(queue, operation, rung);                                         \
+  }                                                                                     \
+  Choice choose(const Device& device, const Struct& operation, std::string_view rung) { \
+    return detail::choose(device, operation, rung);                                     \
+  }                                                                                     \
+  Placement place(const Struct& operation, Where where, int repeats,                    \
+                  std::span<const Device> among) {                                      \
+    return detail::place(operation, where, repeats, among);                             \
+  }                                                                                     \
+  std::string tuning_key(const Struct& operation) { return detail::tuning_key(operation); }
+TRINE_FUNCTIONS_OF(Reduce)
+TRINE_FUNCTIONS_OF(Transpose)
+TRINE_FUNCTIONS_OF(Gemm)
 
 void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
             const HostView& output, const HostOptions& options) {

@@ -22,17 +22,13 @@ struct LanePool {
 
   std::mutex mutex;
   std::map<const DeviceState*, std::vector<std::unique_ptr<Lane>>> idle;
-  static LanePool& get() {
-    static auto* const lanes = new LanePool;  // outlives every thread that may still be calling
-    return *lanes;
-  }
 };
 
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
   explicit PooledLane(const Device& device) : key_(&Access::use(device)) {
-    LanePool& lanes = LanePool::get();
+    LanePool& lanes = singleton<LanePool>();
     {
       const std::lock_guard lock(lanes.mutex);
       auto& idle = lanes.idle[key_];
@@ -53,7 +49,7 @@ class PooledLane {
   PooledLane& operator=(const PooledLane&) = delete;
 
   void give_back() {
-    LanePool& lanes = LanePool::get();
+    LanePool& lanes = singleton<LanePool>();
     Buffer spare;  // freed when the lock is off
     const std::lock_guard lock(lanes.mutex);
     auto& idle = lanes.idle[key_];
@@ -314,7 +310,7 @@ void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& da
 
 void release_idle() {
   detail::check_process();
-  detail::LanePool& lanes = detail::LanePool::get();
+  detail::LanePool& lanes = detail::singleton<detail::LanePool>();
   decltype(lanes.idle) gone;  // when the lock is off
   const std::lock_guard lock(lanes.mutex);
   gone.swap(lanes.idle);

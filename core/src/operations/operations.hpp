@@ -46,7 +46,7 @@ struct Traits {
   Operation operation;
   std::size_t descriptor_bytes;
   std::span<const Field> key_fields;  ///< of the tuning table, after the operation
-  int key_extents;
+  std::size_t key_extents;
   uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
   bool is_cut;                  ///< large calls on host data go in chunks
   bool reads_only;              ///< moves memory at the rate of reading: the output is small

@@ -84,20 +84,13 @@ uint64_t bits_of(T value) {
 }
 
 template <class T>
-uint64_t extreme(bool largest) {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (Limits::has_infinity)
-    return bits_of(largest ? Limits::infinity() : -Limits::infinity());
-  return bits_of(largest ? Limits::max() : Limits::lowest());
-}
-
-template <class T>
 uint64_t identity(uint32_t function) {
+  using L = std::numeric_limits<T>;
   switch (function) {
     case TRINE_SUM: return 0;
     case TRINE_PROD: return bits_of(T{1});
-    case TRINE_MIN: return extreme<T>(true);
-    case TRINE_MAX: return extreme<T>(false);
+    case TRINE_MIN: return bits_of(L::has_infinity ? L::infinity() : L::max());
+    case TRINE_MAX: return bits_of(L::has_infinity ? -L::infinity() : L::lowest());
     default: return bits_of(int64_t{-1});
   }
 }

@@ -60,16 +60,13 @@ std::string text_of(const TuningKey& call) {
   const Description& is = description_of(static_cast<Operation>(call.get(kOperation)));
   std::string text(name(is.operation));
   for (const Field field : is.key_fields) append(text, cat(" ", word_of(field, call.get(field))));
-  for (int i = 0; i < is.key_extents; ++i) append(text, cat(i == 0 ? " " : "x", call.extents[i]));
-  return text;
+  return cat(text, " ", join(std::span(call.extents).first(is.key_extents), "x"));
 }
 
 std::string size_text(const TuningKey& call) {
-  int count = static_cast<int>(std::size(call.extents));
-  while (count > 1 && call.extents[count - 1] == 1) --count;
-  std::string text;
-  for (int i = 0; i < count; ++i) append(text, cat(i == 0 ? "" : "x", call.extents[i]));
-  return text;
+  std::span<const int64_t> extents(call.extents);
+  while (extents.size() > 1 && extents.back() == 1) extents = extents.first(extents.size() - 1);
+  return join(extents, "x");
 }
 
 bool read_call(std::string_view text, TuningKey& call) {

@@ -94,10 +94,6 @@ Address parse(std::string_view name) {
 struct OpenDevices {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<DeviceState>, std::less<>> by_name;
-  static OpenDevices& get() {
-    static auto* const open = new OpenDevices;  // outlives every handle
-    return *open;
-  }
 };
 
 RungInfo info_of(const registry::Rung& rung) {
@@ -124,7 +120,7 @@ Device open_device(std::string_view name) {
         "trine::place(), or "
         "the calls on host data of trine/host.hpp.");
   }
-  OpenDevices& open = OpenDevices::get();
+  OpenDevices& open = detail::singleton<OpenDevices>();
   const std::lock_guard lock(open.mutex);
   if (const auto found = open.by_name.find(name); found != open.by_name.end()) {
     if (auto state = found->second.lock()) return detail::Access::device(std::move(state));
@@ -225,7 +221,7 @@ std::vector<RungInfo> Device::rungs(Operation operation) const {
     if (number < 1 || number > registry::kOperations)
       detail::refuse("Device::rungs(): there is no operation ", number, ".");
     std::vector<RungInfo> all;
-    for (const registry::Rung* rung : backend.ladder(number)) { all.push_back(info_of(*rung)); }
+    for (const registry::Rung* rung : backend.ladder(number)) all.push_back(info_of(*rung));
     return all;
   });
 }

@@ -26,11 +26,11 @@ std::string cat(const Pieces&... pieces) {
   return text;
 }
 
-/// "a, b, c" of words; "none" of none.
+/// "a, b, c" of words or numbers; "none" of none.
 template <class Words>
-std::string join(const Words& words) {
+std::string join(const Words& words, const char* between = ", ") {
   std::string text;
-  for (const std::string_view word : words) append(text, cat(text.empty() ? "" : ", ", word));
+  for (const auto& word : words) append(text, cat(text.empty() ? "" : between, word));
   return text.empty() ? "none" : text;
 }
 
@@ -39,6 +39,13 @@ template <class Words>
 std::string suggest(std::string_view word, const Words& words) {
   const std::string_view near = kit::closest(word, std::begin(words), std::end(words));
   return near.empty() ? "" : cat(" Did you mean '", near, "'?");
+}
+
+/// The one T of the process. It outlives every handle and every thread that may still be calling.
+template <class T>
+T& singleton() {
+  static auto* const made = new T;
+  return *made;
 }
 
 /// "123 us", "4.5 ms", "6.7 s".

@@ -165,11 +165,11 @@ struct Known {
 
 const Roofs& roofs(const Device& device) {
   return detail::entry([&]() -> const Roofs& {
-    static auto* const known = new detail::Known;
+    auto& known = detail::singleton<detail::Known>();
     const std::string& id = detail::Access::use(device).id;
     // Measuring one at a time: two devices would disturb each other.
-    const std::lock_guard lock(known->mutex);
-    std::unique_ptr<const Roofs>& entry = known->by_id[id];
+    const std::lock_guard lock(known.mutex);
+    std::unique_ptr<const Roofs>& entry = known.by_id[id];
     if (!entry) entry = std::make_unique<const Roofs>(detail::Meter(device).measure());
     return *entry;
   });

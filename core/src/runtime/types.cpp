@@ -2,7 +2,7 @@
 #include <trine/version.h>
 #include <trine/types.hpp>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <span>
 
@@ -11,58 +11,32 @@
 namespace trine {
 namespace {
 
-template <class Enum>
-struct Word {
-  Enum value;
-  std::string_view text;
-};
+// The words of each enumeration, whose values count from 1.
+using Word = std::string_view;
+constexpr Word kStatuses[] = {"ok",          "invalid_argument", "unsupported",
+                              "not_found",   "out_of_memory",    "backend_error",
+                              "device_lost",
+                              "unknown",  // TRINE_NOT_READY is no Status
+                              "internal"};
+constexpr Word kDtypes[] = {"f32",  "f64", "i32", "i64", "u32", "u64", "f16",
+                            "bf16", "b8",  "b16", "b32", "b64", "b128"};
+constexpr Word kOperations[] = {"reduce", "transpose", "gemm"};
+constexpr Word kFunctions[] = {"sum", "prod", "min", "max", "argmin", "argmax"};
+constexpr Word kMaps[] = {"identity", "abs", "square", "product"};
+constexpr Word kAxes[] = {"all", "each_row", "each_column"};
+constexpr Word kNumerics[] = {"reproducible", "fast", "study", "vendor"};
 
-constexpr Word<Status> kStatuses[] = {{Status::ok, "ok"},
-                                      {Status::invalid_argument, "invalid_argument"},
-                                      {Status::unsupported, "unsupported"},
-                                      {Status::not_found, "not_found"},
-                                      {Status::out_of_memory, "out_of_memory"},
-                                      {Status::backend_error, "backend_error"},
-                                      {Status::device_lost, "device_lost"},
-                                      {Status::internal, "internal"}};
-constexpr Word<Dtype> kDtypes[] = {{Dtype::f32, "f32"},  {Dtype::f64, "f64"},   {Dtype::i32, "i32"},
-                                   {Dtype::i64, "i64"},  {Dtype::u32, "u32"},   {Dtype::u64, "u64"},
-                                   {Dtype::f16, "f16"},  {Dtype::bf16, "bf16"}, {Dtype::b8, "b8"},
-                                   {Dtype::b16, "b16"},  {Dtype::b32, "b32"},   {Dtype::b64, "b64"},
-                                   {Dtype::b128, "b128"}};
-constexpr Word<Operation> kOperations[] = {
-    {Operation::reduce, "reduce"}, {Operation::transpose, "transpose"}, {Operation::gemm, "gemm"}};
-constexpr Word<Function> kFunctions[] = {
-    {Function::sum, "sum"}, {Function::prod, "prod"},     {Function::min, "min"},
-    {Function::max, "max"}, {Function::argmin, "argmin"}, {Function::argmax, "argmax"}};
-constexpr Word<Map> kMaps[] = {{Map::identity, "identity"},
-                               {Map::abs, "abs"},
-                               {Map::square, "square"},
-                               {Map::product, "product"}};
-constexpr Word<Axis> kAxes[] = {
-    {Axis::all, "all"}, {Axis::each_row, "each_row"}, {Axis::each_column, "each_column"}};
-constexpr Word<Numerics> kNumerics[] = {{Numerics::reproducible, "reproducible"},
-                                        {Numerics::fast, "fast"},
-                                        {Numerics::study, "study"},
-                                        {Numerics::vendor, "vendor"}};
-
-template <class Enum, std::size_t count>
-std::string_view word_of(const Word<Enum> (&words)[count], Enum value) noexcept {
-  for (const Word<Enum>& word : words) {
-    if (word.value == value) return word.text;
-  }
-  return "unknown";
+std::string_view word_of(std::span<const Word> words, auto value, uint32_t first = 1) noexcept {
+  const uint32_t index = static_cast<uint32_t>(value) - first;
+  return index < words.size() ? words[index] : "unknown";
 }
 
-template <class Enum, std::size_t count>
-Enum value_of(const Word<Enum> (&words)[count], const char* what, std::string_view text) {
-  std::array<std::string_view, count> texts;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (words[i].text == text) return words[i].value;
-    texts[i] = words[i].text;
-  }
+template <class Enum>
+Enum value_of(std::span<const Word> words, const char* what, std::string_view text) {
+  const auto found = std::ranges::find(words, text);
+  if (found != words.end()) return static_cast<Enum>(found - words.begin() + 1);
   detail::fail(Status::not_found, "No ", what, " is called '", text, "'.",
-               detail::suggest(text, texts), " There are: ", detail::join(texts), ".");
+               detail::suggest(text, words), " There are: ", detail::join(words), ".");
 }
 
 }  // namespace
@@ -71,7 +45,7 @@ Error::Error(Status status, const std::string& sentence)
     : std::runtime_error(sentence), status_(status) {}
 Error::~Error() = default;
 
-std::string_view name(Status value) noexcept { return word_of(kStatuses, value); }
+std::string_view name(Status value) noexcept { return word_of(kStatuses, value, 0); }
 std::string_view name(Dtype value) noexcept { return word_of(kDtypes, value); }
 std::string_view name(Operation value) noexcept { return word_of(kOperations, value); }
 std::string_view name(Function value) noexcept { return word_of(kFunctions, value); }
@@ -79,13 +53,15 @@ std::string_view name(Map value) noexcept { return word_of(kMaps, value); }
 std::string_view name(Axis value) noexcept { return word_of(kAxes, value); }
 std::string_view name(Numerics value) noexcept { return word_of(kNumerics, value); }
 
-Dtype parse_dtype(std::string_view text) { return value_of(kDtypes, "dtype", text); }
+Dtype parse_dtype(std::string_view text) { return value_of<Dtype>(kDtypes, "dtype", text); }
 Operation parse_operation(std::string_view text) {
-  return value_of(kOperations, "operation", text);
+  return value_of<Operation>(kOperations, "operation", text);
 }
-Function parse_function(std::string_view text) { return value_of(kFunctions, "function", text); }
-Map parse_map(std::string_view text) { return value_of(kMaps, "map", text); }
-Axis parse_axis(std::string_view text) { return value_of(kAxes, "axis", text); }
+Function parse_function(std::string_view text) {
+  return value_of<Function>(kFunctions, "function", text);
+}
+Map parse_map(std::string_view text) { return value_of<Map>(kMaps, "map", text); }
+Axis parse_axis(std::string_view text) { return value_of<Axis>(kAxes, "axis", text); }
 
 Dtype result_dtype(Function function, Map map, Dtype dtype) noexcept {
   const bool is_float = dtype == Dtype::f32 || dtype == Dtype::f64;

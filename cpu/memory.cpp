@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transpose/problem.hpp"
+
 namespace trine::cpu {
 namespace {
 
@@ -27,19 +29,10 @@ void fill_run(std::byte* target, std::uint64_t bytes, const Fill& fill, bool one
     std::memcpy(target + written, target, std::min(written, bytes - written));
 }
 
-template <std::size_t kBytes>
 void fill_apart(std::byte* target, std::uint64_t step, std::uint64_t count, const Fill& fill) {
-  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * step, fill.element, kBytes);
-}
-
-void fill_apart(std::byte* target, std::uint64_t step, std::uint64_t count, const Fill& fill) {
-  switch (fill.bytes) {
-    case 1: return fill_apart<1>(target, step, count, fill);
-    case 2: return fill_apart<2>(target, step, count, fill);
-    case 4: return fill_apart<4>(target, step, count, fill);
-    case 8: return fill_apart<8>(target, step, count, fill);
-    default: return fill_apart<16>(target, step, count, fill);
-  }
+  transpose::visit_size(fill.bytes, [&]<int kBytes>() {
+    for (std::uint64_t i = 0; i < count; ++i) std::memcpy(target + i * step, fill.element, kBytes);
+  });
 }
 
 }  // namespace

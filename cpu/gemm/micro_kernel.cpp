@@ -45,16 +45,18 @@ struct Blocks {
 };
 
 template <class T>
-Blocks blocks(int64_t m, int64_t n, int64_t k, bool product, bool reads_c, int64_t k_block) {
+Blocks blocks_of(const trine_gemm& op, int64_t k_block) {
   const Kernels<T>& kernel = kernels<T>();
+  const Extents c = extents_along_rows(op.c);
+  const bool product = has_product(op);
   Blocks r;
-  r.m = std::min(m, round_up(kOuterBlock, kernel.height()));
-  r.n = std::min(n, round_up(kOuterBlock, kernel.width));
-  r.k = product ? std::min(k, k_block) : 0;
+  r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
+  r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
+  r.k = product ? std::min(op.a.cols, k_block) : 0;
   constexpr int64_t kLine = 64 / sizeof(T);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
-  const bool partials = product && reads_c && k > r.k;
+  const bool partials = product && reads_c(op) && op.a.cols > r.k;
   r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine) : 0);
   return r;
 }
@@ -192,19 +194,13 @@ bool spreads_matrices(const trine_gemm& op, int threads) {
          (op.c.batch >= threads || op.c.rows * op.c.cols * op.a.cols < kSmallMatrix / 64);
 }
 
-template <class T>
-Blocks blocks_of(const trine_gemm& op, const int64_t* parameters) {
-  const Extents c = extents_along_rows(op.c);
-  return blocks<T>(c.m, c.n, op.a.cols, has_product(op), reads_c(op), parameters[0]);
-}
-
 }  // namespace
 
 std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* parameters,
                                          int threads) {
   return visit_dtype(op.dtype, [&]<class T>() {
     const int copies = spreads_matrices(op, threads) ? threads : 1;
-    return static_cast<std::size_t>(blocks_of<T>(op, parameters).total) * sizeof(T) * copies;
+    return static_cast<std::size_t>(blocks_of<T>(op, parameters[0]).total) * sizeof(T) * copies;
   });
 }
 
@@ -212,7 +208,7 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
                       Parallel& parallel) {
   if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
   visit_dtype(op.dtype, [&]<class T>() {
-    const Blocks sizes = blocks_of<T>(op, parameters);
+    const Blocks sizes = blocks_of<T>(op, parameters[0]);
     T* const memory = static_cast<T*>(workspace);
     if (!spreads_matrices(op, parallel.threads())) {
       for (int64_t i = 0; i < op.c.batch; ++i) {

@@ -56,6 +56,19 @@ inline std::uint64_t widened(T x) {
   }
 }
 
+// What a product is made of.
+template <class T>
+using Factor = std::conditional_t<is_float<T>, T, std::uint64_t>;
+
+template <trine_map M, class T>
+inline Factor<T> factor(T x) {
+  if constexpr (is_float<T>) {
+    return mapped<M>(x);
+  } else {
+    return widened<M>(x);
+  }
+}
+
 // Bits <-> key of a float; its own inverse.
 template <class K>
 inline K fold_sign(K bits) {

@@ -253,21 +253,11 @@ HWY_INLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
 
 template <class T, trine_map M>
 bool add_rows(const Tile<T>& tile, Bins& bins) {
-  switch (bins.count) {
-    case 1: return add_rows<T, M, 1>(tile, bins);
-    case 2: return add_rows<T, M, 2>(tile, bins);
-    case 3: return add_rows<T, M, 3>(tile, bins);
-    case 4: return add_rows<T, M, 4>(tile, bins);
-    case 5: return add_rows<T, M, 5>(tile, bins);
-    case 6: return add_rows<T, M, 6>(tile, bins);
-    case 7: return add_rows<T, M, 7>(tile, bins);
-#if HWY_TARGET <= HWY_AVX3  // kMostBins is 7 elsewhere
-    case 8: return add_rows<T, M, 8>(tile, bins);
-    case 9: return add_rows<T, M, 9>(tile, bins);
-    case 10: return add_rows<T, M, 10>(tile, bins);
-#endif
-    default: return false;
+  static constexpr auto kByCount = []<int... K>(std::integer_sequence<int, K...>) {
+    return std::array{&add_rows<T, M, K + 1>...};
   }
+  (std::make_integer_sequence<int, kMostBins>());
+  return kByCount[bins.count - 1](tile, bins);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // across a strip of results.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/exact_sum.cpp"
+#include <array>
 #include <cstring>
 #include <span>
 

@@ -17,28 +17,16 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-template <class T>
-using Factor = std::conditional_t<is_float<T>, T, std::uint64_t>;
-
-template <class T, trine_map M>
-HWY_INLINE Factor<T> factor(T x) {
-  if constexpr (is_float<T>) {
-    return mapped<M>(x);
-  } else {
-    return widened<M>(x);
-  }
-}
-
 // The product of 1 to kChunk neighbours, by levels.
 template <class T, trine_map M>
 Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
   using F = Factor<T>;
-  if (count == 1) return factor<T, M>(data[0]);
+  if (count == 1) return factor<M>(data[0]);
   alignas(64) F even[kChunk / 2], odd[kChunk / 4 + 1];
   std::int64_t pairs = count / 2;
   for (std::int64_t i = 0; i < pairs; ++i)
-    even[i] = factor<T, M>(data[2 * i]) * factor<T, M>(data[2 * i + 1]);
-  if (count % 2) even[pairs] = factor<T, M>(data[count - 1]);
+    even[i] = factor<M>(data[2 * i]) * factor<M>(data[2 * i + 1]);
+  if (count % 2) even[pairs] = factor<M>(data[count - 1]);
   F* from = even;
   F* to = odd;
   for (count = pairs + count % 2; count > 1; count = pairs + count % 2) {
@@ -98,7 +86,7 @@ struct Tree {
     for (std::int64_t i = 0; i < elements; ++i) {
       F* HWY_RESTRICT target = row(depth);
       const T* HWY_RESTRICT source = rows + i * step;
-      for (std::int64_t j = 0; j < width; ++j) target[j] = factor<T, M>(source[j]);
+      for (std::int64_t j = 0; j < width; ++j) target[j] = factor<M>(source[j]);
       push();
     }
   }

@@ -43,15 +43,9 @@ void sum(const Problem& p, std::int64_t r) {
 
 template <class T, trine_map M>
 void product(const Problem& p, std::int64_t r) {
-  if constexpr (is_float<T>) {
-    T total = 1;
-    each_element<T>(p, r, [&](T x, std::int64_t) { total *= mapped<M>(x); });
-    p.result<T>(r) = total;
-  } else {
-    std::uint64_t total = 1;
-    each_element<T>(p, r, [&](T x, std::int64_t) { total *= widened<M>(x); });
-    p.result<std::uint64_t>(r) = total;
-  }
+  Factor<T> total = 1;
+  each_element<T>(p, r, [&](T x, std::int64_t) { total *= factor<M>(x); });
+  p.result<Factor<T>>(r) = total;
 }
 
 template <class T, trine_map M, bool kMax>

@@ -2,7 +2,7 @@
 // one side, where a square tile would be mostly empty.
 //
 //   two rows of the input, a b c d … and e f g h …  ->  a e b f c g d h …, and back.
-#include "transpose/block.hpp"
+#include "transpose/problem.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {

@@ -8,7 +8,6 @@
 #include "hwy/cache_control.h"
 
 #include "simd.hpp"
-#include "transpose/block.hpp"
 #include "transpose/rungs.hpp"
 
 #include "transpose/narrow-inl.hpp"

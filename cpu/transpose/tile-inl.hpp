@@ -5,7 +5,7 @@
 //        q0 .. q0+N                              p0 .. p0+N
 //   p0   a b c d                            q0   a e i m
 //        e f g h      one vector a row           b f j n
-#include "transpose/block.hpp"
+#include "transpose/problem.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {

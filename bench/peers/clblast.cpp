@@ -43,10 +43,9 @@ const char* why_not(const trine_gemm& op) {
 }
 
 const char* why_not(const trine_transpose& op) {
-  if (op.element_size != 4 && op.element_size != 8) return "omatcopy transposes 4 and 8 bytes only";
+  if (const char* why = blas_refuses(op)) return why;
   if (op.input.offset % op.element_size != 0 || op.output.offset % op.element_size != 0)
     return "clblast takes offsets in elements";
-  if (!row_major(op.input) || !row_major(op.output)) return "this peer takes row-major operands";
   if (!counts_in_int(op.input, op.element_size) || !counts_in_int(op.output, op.element_size))
     return k32Bits;
   return nullptr;
@@ -66,9 +65,6 @@ const char* why_not(const trine_reduce& op) {
     return k32Bits;
   return nullptr;
 }
-
-bool in_f64(const trine_transpose& op) { return op.element_size == 8; }
-bool in_f64(const auto& op) { return op.dtype == TRINE_F64; }
 
 trine_status refuses(const trine_native* native, const trine_selection*, const trine_call* call,
                      char* reason, size_t reason_bytes) {
@@ -132,14 +128,14 @@ size_t first(const trine_view& view, int64_t batch = 0) {
 }
 
 template <class T>
-trine_status gemm(cl_command_queue queue, Scratch& scratch, const trine_gemm& op, T alpha, T beta) {
-  const bool rows = unit_rows(op.c);
-  const Layout layout = rows ? Layout::kRowMajor : Layout::kColMajor;
-  const auto trans = [rows](const trine_view& view) {
-    return unit_rows(view) == rows ? Transpose::kNo : Transpose::kYes;
+trine_status run(cl_command_queue queue, Scratch& scratch, const trine_gemm& op) {
+  const Layout layout = unit_rows(op.c) ? Layout::kRowMajor : Layout::kColMajor;
+  const auto trans = [&](const trine_view& view) {
+    return transposed(view, op.c) ? Transpose::kYes : Transpose::kNo;
   };
   const auto m = size_t(op.c.rows), n = size_t(op.c.cols), k = size_t(op.a.cols);
   const auto lda = size_t(leading(op.a)), ldb = size_t(leading(op.b)), ldc = size_t(leading(op.c));
+  const T alpha = scalar<T>(op.alpha), beta = scalar<T>(op.beta);
   if (op.c.batch > 1)
     return check(clblast::GemmStridedBatched<T>(
                      layout, trans(op.a), trans(op.b), m, n, k, alpha, memory_of(op.a),
@@ -165,7 +161,7 @@ trine_status gemm(cl_command_queue queue, Scratch& scratch, const trine_gemm& op
 }
 
 template <class T>
-trine_status transpose(cl_command_queue queue, const trine_transpose& op) {
+trine_status run(cl_command_queue queue, Scratch&, const trine_transpose& op) {
   trine_status status = TRINE_OK;
   for (int64_t batch = 0; batch < op.input.batch && status == TRINE_OK; ++batch)
     status = check(clblast::Omatcopy<T>(Layout::kRowMajor, Transpose::kYes, size_t(op.input.rows),
@@ -178,7 +174,7 @@ trine_status transpose(cl_command_queue queue, const trine_transpose& op) {
 }
 
 template <class T>
-trine_status reduce(cl_command_queue queue, const trine_reduce& op) {
+trine_status run(cl_command_queue queue, Scratch&, const trine_reduce& op) {
   if (op.map == TRINE_PRODUCT)
     return check(clblast::Dot<T>(size_t(op.input.rows * op.input.cols), memory_of(op.output),
                                  first<T>(op.output), memory_of(op.input), first<T>(op.input), 1,
@@ -190,21 +186,10 @@ trine_status reduce(cl_command_queue queue, const trine_reduce& op) {
                op.map == TRINE_ABS ? "clblast::Asum" : "clblast::Sum");
 }
 
-trine_status run(cl_command_queue queue, Scratch& scratch, const trine_gemm& op) {
-  return in_f64(op) ? gemm(queue, scratch, op, op.alpha.f64, op.beta.f64)
-                    : gemm(queue, scratch, op, op.alpha.f32, op.beta.f32);
-}
-trine_status run(cl_command_queue queue, Scratch&, const trine_transpose& op) {
-  return in_f64(op) ? transpose<double>(queue, op) : transpose<float>(queue, op);
-}
-trine_status run(cl_command_queue queue, Scratch&, const trine_reduce& op) {
-  return in_f64(op) ? reduce<double>(queue, op) : reduce<float>(queue, op);
-}
-
 trine_status launch(const trine_native* native, void* state, const trine_selection*,
                     const trine_call* call, const trine_workspace*) {
-  return visit(*call, [&](const auto& op) {
-    return run(static_cast<cl_command_queue>(native->queue), *static_cast<Scratch*>(state), op);
+  return visit_typed(*call, [&]<class T>(const auto& op, T) {
+    return run<T>(static_cast<cl_command_queue>(native->queue), *static_cast<Scratch*>(state), op);
   });
 }
 

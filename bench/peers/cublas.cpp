@@ -24,10 +24,9 @@ const char* why_not(const trine_gemm& op) {
 }
 
 const char* why_not(const trine_transpose& op) {
-  if (op.element_size != 4 && op.element_size != 8) return "geam transposes 4 and 8 bytes only";
-  if (!row_major(op.input) || !row_major(op.output) || !fits_int(op.input) || op.input.batch != 1)
-    return "geam takes one row-major matrix on each side";
-  return nullptr;
+  if (const char* why = blas_refuses(op)) return why;
+  return fits_int(op.input) && op.input.batch == 1 ? nullptr
+                                                   : "geam takes one matrix, counted in 32 bits";
 }
 
 const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
@@ -58,66 +57,48 @@ trine_status state_create(const trine_native* native, void** state) {
 
 void state_destroy(void* state) { cublasDestroy(static_cast<cublasHandle_t>(state)); }
 
+template <class T>
 trine_status run(cublasHandle_t handle, const trine_gemm& op) {
-  const auto trans = [](const trine_view& view, bool want_rows) {
-    return unit_rows(view) == want_rows ? CUBLAS_OP_N : CUBLAS_OP_T;
+  const auto gemm = of_type<T>(cublasSgemmStridedBatched, cublasDgemmStridedBatched);
+  const auto trans = [&](const trine_view& view) {
+    return transposed(view, op.c) ? CUBLAS_OP_T : CUBLAS_OP_N;
   };
-  // In column-major eyes a row-major C is C', so the operands swap and transpose.
+  // In column-major eyes a row-major C is C', so the operands swap.
   const bool swap = unit_rows(op.c);
   const trine_view &a = swap ? op.b : op.a, &b = swap ? op.a : op.b;
   const int m = int(swap ? op.c.cols : op.c.rows), n = int(swap ? op.c.rows : op.c.cols);
-  const int k = int(op.a.cols), batches = int(op.c.batch);
-  const cublasOperation_t ta = trans(a, swap), tb = trans(b, swap);
-  const int lda = int(leading(a)), ldb = int(leading(b)), ldc = int(leading(op.c));
-  if (op.dtype == TRINE_F32)
-    return check(cublasSgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f32, at<float>(a, 0),
-                                           lda, a.batch_stride, at<float>(b, 0), ldb,
-                                           b.batch_stride, &op.beta.f32, at<float>(op.c, 0), ldc,
-                                           op.c.batch_stride, batches),
-                 "cublasSgemmStridedBatched");
-  return check(
-      cublasDgemmStridedBatched(handle, ta, tb, m, n, k, &op.alpha.f64, at<double>(a, 0), lda,
-                                a.batch_stride, at<double>(b, 0), ldb, b.batch_stride, &op.beta.f64,
-                                at<double>(op.c, 0), ldc, op.c.batch_stride, batches),
-      "cublasDgemmStridedBatched");
+  return check(gemm(handle, trans(a), trans(b), m, n, int(op.a.cols), &scalar<T>(op.alpha),
+                    at<T>(a, 0), int(leading(a)), a.batch_stride, at<T>(b, 0), int(leading(b)),
+                    b.batch_stride, &scalar<T>(op.beta), at<T>(op.c, 0), int(leading(op.c)),
+                    op.c.batch_stride, int(op.c.batch)),
+               "cublas…gemmStridedBatched");
 }
 
+template <class T>
 trine_status run(cublasHandle_t handle, const trine_transpose& op) {
-  const int m = int(op.output.cols), n = int(op.output.rows);
-  const int lda = int(leading(op.input)), ldc = int(leading(op.output));
-  if (op.element_size == 4) {
-    const float one = 1, zero = 0;
-    return check(
-        cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<float>(op.input, 0), lda,
-                    &zero, at<float>(op.output, 0), ldc, at<float>(op.output, 0), ldc),
-        "cublasSgeam");
-  }
-  const double one = 1, zero = 0;
+  const auto geam = of_type<T>(cublasSgeam, cublasDgeam);
+  const int ldc = int(leading(op.output));
+  const T one = 1, zero = 0;
+  T* const output = at<T>(op.output, 0);
   return check(
-      cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, at<double>(op.input, 0), lda, &zero,
-                  at<double>(op.output, 0), ldc, at<double>(op.output, 0), ldc),
-      "cublasDgeam");
+      geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(op.output.cols), int(op.output.rows), &one,
+           at<T>(op.input, 0), int(leading(op.input)), &zero, output, ldc, output, ldc),
+      "cublas…geam");
 }
 
+template <class T>
 trine_status run(cublasHandle_t handle, const trine_reduce& op) {
+  const auto dot = of_type<T>(cublasSdot, cublasDdot);
+  const auto asum = of_type<T>(cublasSasum, cublasDasum);
   const int n = int(op.input.rows * op.input.cols);
+  const T* const input = at<T>(op.input, 0);
+  T* const output = at<T>(op.output, 0);
   trine_status status =
       check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
-  const bool dot = op.map == TRINE_PRODUCT;
-  if (status == TRINE_OK && dot && op.dtype == TRINE_F32)
-    status = check(cublasSdot(handle, n, at<float>(op.input, 0), 1, at<float>(op.second, 0), 1,
-                              at<float>(op.output, 0)),
-                   "cublasSdot");
-  else if (status == TRINE_OK && dot)
-    status = check(cublasDdot(handle, n, at<double>(op.input, 0), 1, at<double>(op.second, 0), 1,
-                              at<double>(op.output, 0)),
-                   "cublasDdot");
-  else if (status == TRINE_OK && op.dtype == TRINE_F32)
-    status = check(cublasSasum(handle, n, at<float>(op.input, 0), 1, at<float>(op.output, 0)),
-                   "cublasSasum");
-  else if (status == TRINE_OK)
-    status = check(cublasDasum(handle, n, at<double>(op.input, 0), 1, at<double>(op.output, 0)),
-                   "cublasDasum");
+  if (status == TRINE_OK)
+    status = op.map == TRINE_PRODUCT
+                 ? check(dot(handle, n, input, 1, at<T>(op.second, 0), 1, output), "cublas…dot")
+                 : check(asum(handle, n, input, 1, output), "cublas…asum");
   cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST);
   return status;
 }
@@ -126,7 +107,7 @@ trine_status launch(const trine_native* native, void* state, const trine_selecti
                     const trine_call* call, const trine_workspace*) {
   CurrentDevice current(native->device_index);
   auto* handle = static_cast<cublasHandle_t>(state);
-  return visit(*call, [handle](const auto& op) { return run(handle, op); });
+  return visit_typed(*call, [&]<class T>(const auto& op, T) { return run<T>(handle, op); });
 }
 
 }  // namespace

@@ -21,16 +21,13 @@ constexpr Rungs kRungs{&kReduce, &kTranspose, &kGemm};
 
 const char* why_not(const trine_gemm& gemm) {
   if (const char* why = blas_refuses(gemm)) return why;
-  if (!fits_int(gemm.a) || !fits_int(gemm.b) || !fits_int(gemm.c))
-    return "openblas counts in 32 bits";
-  return nullptr;
+  const bool fits = fits_int(gemm.a) && fits_int(gemm.b) && fits_int(gemm.c);
+  return fits ? nullptr : "openblas counts in 32 bits";
 }
 
 const char* why_not(const trine_transpose& op) {
-  if (op.element_size != 4 && op.element_size != 8) return "openblas transposes 4 and 8 bytes only";
-  if (!row_major(op.input) || !row_major(op.output) || !fits_int(op.input))
-    return "this peer takes row-major operands";
-  return nullptr;
+  if (const char* why = blas_refuses(op)) return why;
+  return fits_int(op.input) ? nullptr : "openblas counts in 32 bits";
 }
 
 const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
@@ -40,58 +37,45 @@ trine_status refuses(const trine_native*, const trine_selection*, const trine_ca
   return answer(visit(*call, [](const auto& op) { return why_not(op); }), reason, reason_bytes);
 }
 
+template <class T>
 void run(const trine_gemm& op) {
-  const CBLAS_TRANSPOSE ta = unit_rows(op.a) ? CblasNoTrans : CblasTrans;
-  const CBLAS_TRANSPOSE tb = unit_rows(op.b) ? CblasNoTrans : CblasTrans;
-  const bool row_major_c = unit_rows(op.c);
+  const auto gemm = of_type<T>(cblas_sgemm, cblas_dgemm);
+  const CBLAS_ORDER order = unit_rows(op.c) ? CblasRowMajor : CblasColMajor;
+  const auto trans = [&](const trine_view& view) {
+    return transposed(view, op.c) ? CblasTrans : CblasNoTrans;
+  };
   const auto m = blasint(op.c.rows), n = blasint(op.c.cols), k = blasint(op.a.cols);
-  // A column-major C is the row-major transpose: C' = B' A'.
-  const trine_view &a = row_major_c ? op.a : op.b, &b = row_major_c ? op.b : op.a;
-  const auto flip = [](CBLAS_TRANSPOSE t) { return t == CblasTrans ? CblasNoTrans : CblasTrans; };
-  const CBLAS_TRANSPOSE left = row_major_c ? ta : flip(tb), right = row_major_c ? tb : flip(ta);
-  const auto rows = row_major_c ? m : n, cols = row_major_c ? n : m;
-  const auto lda = blasint(leading(a)), ldb = blasint(leading(b)), ldc = blasint(leading(op.c));
-  for (int64_t batch = 0; batch < op.c.batch; ++batch) {
-    if (op.dtype == TRINE_F32)
-      cblas_sgemm(CblasRowMajor, left, right, rows, cols, k, op.alpha.f32, at<float>(a, batch), lda,
-                  at<float>(b, batch), ldb, op.beta.f32, at<float>(op.c, batch), ldc);
-    else
-      cblas_dgemm(CblasRowMajor, left, right, rows, cols, k, op.alpha.f64, at<double>(a, batch),
-                  lda, at<double>(b, batch), ldb, op.beta.f64, at<double>(op.c, batch), ldc);
-  }
+  const auto lda = blasint(leading(op.a)), ldb = blasint(leading(op.b)),
+             ldc = blasint(leading(op.c));
+  for (int64_t batch = 0; batch < op.c.batch; ++batch)
+    gemm(order, trans(op.a), trans(op.b), m, n, k, scalar<T>(op.alpha), at<T>(op.a, batch), lda,
+         at<T>(op.b, batch), ldb, scalar<T>(op.beta), at<T>(op.c, batch), ldc);
 }
 
+template <class T>
 void run(const trine_transpose& op) {
+  const auto omatcopy = of_type<T>(cblas_somatcopy, cblas_domatcopy);
   const auto rows = blasint(op.input.rows), cols = blasint(op.input.cols);
   const auto lda = blasint(leading(op.input)), ldb = blasint(leading(op.output));
-  for (int64_t batch = 0; batch < op.input.batch; ++batch) {
-    if (op.element_size == 4)
-      cblas_somatcopy(CblasRowMajor, CblasTrans, rows, cols, 1.0F, at<float>(op.input, batch), lda,
-                      at<float>(op.output, batch), ldb);
-    else
-      cblas_domatcopy(CblasRowMajor, CblasTrans, rows, cols, 1.0, at<double>(op.input, batch), lda,
-                      at<double>(op.output, batch), ldb);
-  }
+  for (int64_t batch = 0; batch < op.input.batch; ++batch)
+    omatcopy(CblasRowMajor, CblasTrans, rows, cols, 1, at<T>(op.input, batch), lda,
+             at<T>(op.output, batch), ldb);
 }
 
+template <class T>
 void run(const trine_reduce& op) {
+  const auto dot = of_type<T>(cblas_sdot, cblas_ddot);
+  const auto asum = of_type<T>(cblas_sasum, cblas_dasum);
   const auto n = blasint(op.input.rows * op.input.cols);
-  const bool dot = op.map == TRINE_PRODUCT;
-  if (dot && op.dtype == TRINE_F32)
-    *at<float>(op.output, 0) = cblas_sdot(n, at<float>(op.input, 0), 1, at<float>(op.second, 0), 1);
-  else if (dot)
-    *at<double>(op.output, 0) =
-        cblas_ddot(n, at<double>(op.input, 0), 1, at<double>(op.second, 0), 1);
-  else if (op.dtype == TRINE_F32)
-    *at<float>(op.output, 0) = cblas_sasum(n, at<float>(op.input, 0), 1);
-  else
-    *at<double>(op.output, 0) = cblas_dasum(n, at<double>(op.input, 0), 1);
+  const T* const input = at<T>(op.input, 0);
+  *at<T>(op.output, 0) =
+      op.map == TRINE_PRODUCT ? dot(n, input, 1, at<T>(op.second, 0), 1) : asum(n, input, 1);
 }
 
 trine_status launch(const trine_native* native, void*, const trine_selection*,
                     const trine_call* call, const trine_workspace*) {
   if (native->threads > 0) openblas_set_num_threads(native->threads);
-  visit(*call, [](const auto& op) { run(op); });
+  visit_typed(*call, []<class T>(const auto& op, T) { run<T>(op); });
   return TRINE_OK;
 }
 

@@ -41,6 +41,28 @@ auto visit(const trine_call& call, Body&& body) {
   }
 }
 
+inline bool in_f64(const trine_transpose& op) { return op.element_size == 8; }
+inline bool in_f64(const auto& op) { return op.dtype == TRINE_F64; }
+
+/// body(descriptor, T()): T is the type of its elements, of the two that a BLAS has.
+template <class Body>
+auto visit_typed(const trine_call& call, Body&& body) {
+  return visit(call, [&](const auto& op) { return in_f64(op) ? body(op, 0.0) : body(op, 0.0F); });
+}
+/// A C library's function for T.
+template <class T>
+constexpr auto of_type(auto single_precision, auto double_precision) {
+  if constexpr (sizeof(T) == 4)
+    return single_precision;
+  else
+    return double_precision;
+}
+/// alpha or beta.
+template <class T>
+const T& scalar(const trine_scalar& value) {
+  return reinterpret_cast<const T&>(value);
+}
+
 inline trine_status answer(const char* refusal, char* reason, size_t reason_bytes) {
   if (refusal == nullptr) return TRINE_OK;
   std::snprintf(reason, reason_bytes, "%s", refusal);
@@ -77,6 +99,11 @@ inline bool row_major(const trine_view& view) {
   return unit_rows(view) && leading(view) >= view.cols;
 }
 
+/// Whether a BLAS that takes C in its own order takes this operand transposed.
+inline bool transposed(const trine_view& operand, const trine_view& c) {
+  return unit_rows(operand) != unit_rows(c);
+}
+
 inline bool contiguous(const trine_view& view) {
   return unit_rows(view) && (view.rows <= 1 || view.row_stride == view.cols);
 }
@@ -88,12 +115,18 @@ inline bool fits_int(const trine_view& view) {
          view.col_stride <= INT32_MAX;
 }
 
-/// Why no BLAS takes a gemm, or none this reduction by asum or dot; nullptr where it may.
+/// Why no BLAS takes a gemm, a transpose, or this reduction by asum or dot; nullptr where it may.
 inline const char* blas_refuses(const trine_gemm& op) {
   if (!is_f32_or_f64(op.dtype)) return "this peer has f32 and f64 only";
   if (!blas_operand(op.a) || !blas_operand(op.b) || !blas_operand(op.c))
     return "this peer takes operands with one unit stride and a leading dimension of at least the "
            "extent";
+  return nullptr;
+}
+inline const char* blas_refuses(const trine_transpose& op) {
+  if (op.element_size != 4 && op.element_size != 8)
+    return "this peer transposes 4 and 8 bytes only";
+  if (!row_major(op.input) || !row_major(op.output)) return "this peer takes row-major operands";
   return nullptr;
 }
 inline const char* blas_refuses(const trine_reduce& op) {

@@ -80,14 +80,14 @@ std::vector<Operation> operations_of(const std::vector<std::string>& words) {
 }
 
 std::vector<Problem> variations(const Cases& c, const Problem& base) {
-  const bool reduce = base.operation == Operation::reduce;
-  const auto of_reduce = [&](const std::vector<std::string>& words) {
-    return reduce ? words : std::vector<std::string>{};
+  const bool has_function = describe(base.operation).has_function;
+  const auto if_any = [&](const std::vector<std::string>& words) {
+    return has_function ? words : std::vector<std::string>{};
   };
   std::vector<Problem> all;
-  for (Function function : parsed(of_reduce(c.functions), {"sum"}, parse_function))
-    for (Map map : parsed(of_reduce(c.maps), {"identity"}, parse_map))
-      for (Axis axis : parsed(of_reduce(c.axes), {"all"}, parse_axis))
+  for (Function function : parsed(if_any(c.functions), {"sum"}, parse_function))
+    for (Map map : parsed(if_any(c.maps), {"identity"}, parse_map))
+      for (Axis axis : parsed(if_any(c.axes), {"all"}, parse_axis))
         for (const std::string& layout : or_else(c.layouts, {base.layout}))
           for (const std::string& values : or_else(c.values, {base.values})) {
             Problem p = base;
@@ -96,8 +96,8 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
             p.axis = axis;
             p.layout = layout;
             p.values = values;
-            p.result = reduce ? result_dtype(function, map, p.dtype) : p.dtype;
-            if (reduce && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
+            p.result = default_result(p);
+            if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
             check(p);
             check_memory(p, true);
             all.push_back(p);

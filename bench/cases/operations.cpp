@@ -15,13 +15,32 @@ const std::vector<Description>& descriptions() {
        .layout = "r",
        .factors = 2,
        .is_vector = true,
+       .has_function = true,
+       .is_batched = false,
+       .is_cut = false,
+       .moves_bits = false,
+       .turns = false,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64},
        .default_dtypes = {"f32", "f64"},
        .default_sizes = {"2^10", "2^16", "2^20", "2^24"},
        .gpu_roof_size = "2^26",
        .cpu_roof_size = "2^22",
+       .memory_roof = "read",
+       .calibrated_functions = {Function::sum, Function::prod, Function::max, Function::argmax},
+       .calibrated_dtypes = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64},
+       .calibrated_sizes = {{Axis::all, {1025, 1, 0}},
+                            {Axis::all, {262145, 1, 0}},
+                            {Axis::each_row, {129, 33, 0}},
+                            {Axis::each_row, {513, 2049, 0}},
+                            {Axis::each_column, {129, 33, 0}},
+                            {Axis::each_column, {513, 2049, 0}}},
        .by_flops = false,
        .copies = 3,
+       .flops =
+           [](const Problem& p) {
+             const bool multiplies = p.map == Map::square || p.map == Map::product;
+             return (multiplies ? 2 : 1) * double(p.size.rows) * double(p.size.cols);
+           },
        .plan =
            [](const Problem& p) {
              auto op = oracle::plan_reduce(uint32_t(p.function), uint32_t(p.map), uint32_t(p.axis),
@@ -44,13 +63,23 @@ const std::vector<Description>& descriptions() {
        .layout = "rr",
        .factors = 2,
        .is_vector = false,
+       .has_function = false,
+       .is_batched = true,
+       .is_cut = true,
+       .moves_bits = true,
+       .turns = true,
        .dtypes = {},
        .default_dtypes = {"f32"},
        .default_sizes = {"256", "1024", "4096"},
        .gpu_roof_size = "8192",
        .cpu_roof_size = "2048",
+       .memory_roof = "copy",
+       .calibrated_functions = {Function::sum},
+       .calibrated_dtypes = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128},
+       .calibrated_sizes = {{Axis::all, {129, 33, 0}}, {Axis::all, {513, 2049, 0}}},
        .by_flops = false,
        .copies = 4.5,
+       .flops = [](const Problem&) { return 0.0; },
        .plan =
            [](const Problem& p) {
              return oracle::plan_transpose(size_of(p.dtype), p.size.rows, p.size.cols, p.batch);
@@ -64,13 +93,27 @@ const std::vector<Description>& descriptions() {
        .layout = "rrr",
        .factors = 3,
        .is_vector = false,
+       .has_function = false,
+       .is_batched = true,
+       .is_cut = true,
+       .moves_bits = false,
+       .turns = false,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
        .default_dtypes = {"f32", "f64"},
        .default_sizes = {"64", "256", "1024"},
        .gpu_roof_size = "2048",
        .cpu_roof_size = "512",
+       .memory_roof = "copy",
+       .calibrated_functions = {Function::sum},
+       .calibrated_dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
+       .calibrated_sizes = {{Axis::all, {33, 33, 33}}, {Axis::all, {513, 513, 129}}},
        .by_flops = true,
        .copies = 4.5,
+       .flops =
+           [](const Problem& p) {
+             return 2.0 * double(p.batch) * double(p.size.rows) * double(p.size.cols) *
+                    double(p.size.depth);
+           },
        .plan =
            [](const Problem& p) {
              return oracle::plan_gemm(uint32_t(p.dtype), p.size.rows, p.size.cols, p.size.depth,

@@ -11,14 +11,6 @@
 namespace trine::bench {
 namespace {
 
-void check_reduce(const Problem& p) {
-  if ((p.map == Map::square || p.map == Map::product) && p.function != Function::sum)
-    throw Refusal(fmt::format("map {} needs function sum", name(p.map)));
-  if (p.map == Map::product && p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
-    throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
-  if (p.batch != 1) throw Refusal("reduce takes one matrix; use axis each_row for a batch");
-}
-
 /// A dense view of the same shape in the order of `letter`.
 trine_view in_layout(const trine_view& view, char letter) {
   return letter == 'c' ? oracle::dense_columns(view.rows, view.cols, view.batch)
@@ -34,6 +26,10 @@ void space_out(trine_view& view, int64_t stride, int64_t offset) {
 
 }  // namespace
 
+Dtype default_result(const Problem& p) {
+  return describe(p.operation).has_function ? result_dtype(p.function, p.map, p.dtype) : p.dtype;
+}
+
 Problem problem_of(Operation operation, Dtype dtype, const Size& size, Function function,
                    Axis axis) {
   Problem p;
@@ -41,7 +37,7 @@ Problem problem_of(Operation operation, Dtype dtype, const Size& size, Function 
   p.function = function;
   p.axis = axis;
   p.dtype = dtype;
-  p.result = operation == Operation::reduce ? result_dtype(function, p.map, dtype) : dtype;
+  p.result = default_result(p);
   p.size = size;
   p.layout = describe(operation).layout;
   return p;
@@ -76,26 +72,29 @@ void check(const Problem& p) {
     throw Refusal(
         fmt::format("{} has no dtype {}; it takes{}", name(p.operation), name(p.dtype), names));
   }
-  if (p.operation == Operation::reduce) check_reduce(p);
+  if ((p.map == Map::square || p.map == Map::product) && p.function != Function::sum)
+    throw Refusal(fmt::format("map {} needs function sum", name(p.map)));
+  if (p.map == Map::product && p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
+    throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
+  if (p.batch != 1 && !description.is_batched)
+    throw Refusal(
+        fmt::format("{} takes one matrix; use axis each_row for a batch", name(p.operation)));
 }
 
 oracle::Operation plan(const Problem& p) {
   oracle::Operation op = describe(p.operation).plan(p);
   std::visit([&](auto& descriptor) { descriptor.numerics = uint32_t(p.numerics); }, op);
   const std::vector<oracle::Operand> operands = oracle::operands(op);
-  const auto lay = [&](size_t i, char letter) {
-    *operands[i].view = in_layout(*operands[i].view, letter);
-  };
-  const auto space_in = [&](size_t i) {
-    space_out(*operands[i].view, p.stride_in, p.offset_in * size_of(p.dtype));
-  };
-  for (size_t i = 0; i < p.layout.size(); ++i) lay(i, p.layout[i]);
+  std::string letters = p.layout;
+  if (p.map == Map::product) letters += letters;  // both inputs lie alike
+  for (size_t i = 0; i < operands.size(); ++i) {
+    trine_view& view = *operands[i].view;
+    if (i < letters.size()) view = in_layout(view, letters[i]);
+    const bool is_output = i + 1 == operands.size();
+    space_out(view, is_output ? p.stride_out : p.stride_in,
+              (is_output ? p.offset_out : p.offset_in) * size_of(p.dtype));
+  }
   if (p.shared_b) operands[1].view->batch_stride = 0;
-  if (p.operation != Operation::gemm) space_in(0);
-  if (p.operation == Operation::transpose)
-    space_out(*operands[1].view, p.stride_out, p.offset_out * size_of(p.dtype));
-  if (p.operation == Operation::reduce && p.map == Map::product)  // both inputs lie alike
-    lay(1, p.layout[0]), space_in(1);
   return op;
 }
 
@@ -178,7 +177,7 @@ bool rated_by_flops(const Problem& p) { return describe(p.operation).by_flops; }
 
 std::string to_string(const Problem& p) {
   std::string text(name(p.operation));
-  if (p.operation == Operation::reduce) {
+  if (describe(p.operation).has_function) {
     text += fmt::format(" {}", name(p.function));
     if (p.map != Map::identity) text += fmt::format(" {}", name(p.map));
     if (p.axis != Axis::all) text += fmt::format(" {}", name(p.axis));

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <span>
 
+#include "bench/cases/cases.hpp"
+#include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
 #include "bench/timing/timing_validation.hpp"
 #include "bench/ui/error.hpp"
@@ -16,13 +18,6 @@ namespace {
 constexpr double kBudget = 10e-3;  ///< seconds of launches, at least
 constexpr int kFewest = 3;         ///< launches, at least
 constexpr uint64_t kSeed = 1;
-
-void add(std::vector<Problem>& calls, Problem kind, std::initializer_list<Size> sizes) {
-  for (const Size& size : sizes) {
-    kind.size = size;
-    calls.push_back(kind);
-  }
-}
 
 /// "gemm f32 rrr reproducible 512x512x512x1": the words before the size, and the size.
 std::string_view kind_of(std::string_view call) { return call.substr(0, call.rfind(' ')); }
@@ -37,8 +32,8 @@ std::vector<int64_t> extents_of(std::string_view call) {
 /// `kind` at the size that a row of the tuning table has.
 Problem at_size(Problem kind, const std::vector<int64_t>& extents) {
   kind.size = {extents.at(0), extents.at(1), 0};
-  if (kind.operation == Operation::gemm) kind.size.depth = extents.at(2);
-  if (kind.operation != Operation::reduce) kind.batch = extents.back();
+  if (describe(kind.operation).factors == 3) kind.size.depth = extents.at(2);
+  if (describe(kind.operation).is_batched) kind.batch = extents.back();
   return kind;
 }
 
@@ -58,8 +53,7 @@ void check_choice(Queue& queue, Expectation& expectation, Result& result) {
                                   kBudget, kFewest, [&] { return launches.once(); });
   result.failure = launches.failure();
   result.digest = launches.digest();
-  if (result.failure.empty())
-    result.failure = check_unseen_data(
+  if (result.failure.empty()) result.failure = check_unseen_data(
         queue, [&](int slot) { launches.launch_slot(slot); }, launches.ring(), expectation,
         result.numerics, samples.median());
   result.verified = result.failure.empty();
@@ -87,31 +81,21 @@ Result checked(Queue& queue, const Problem& problem, Expectation& expectation) {
 
 std::vector<Problem> calibrated_kinds() {
   std::vector<Problem> kinds;
-  for (const Function function : {Function::sum, Function::prod, Function::max, Function::argmax})
-    for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64})
-      kinds.push_back(problem_of(Operation::reduce, dtype, {}, function));
-  for (const Dtype dtype : {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128})
-    kinds.push_back(problem_of(Operation::transpose, dtype));
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32})
-    kinds.push_back(problem_of(Operation::gemm, dtype));
+  for (const Operation operation : operations_of(Cases()))
+    for (const Function function : describe(operation).calibrated_functions)
+      for (const Dtype dtype : describe(operation).calibrated_dtypes)
+        kinds.push_back(problem_of(operation, dtype, {}, function));
   return kinds;
 }
 
 std::vector<Problem> calibrated_calls() {
   std::vector<Problem> calls;
-  for (Problem kind : calibrated_kinds()) {
-    if (kind.operation == Operation::reduce) {
-      add(calls, kind, {{1025, 1, 0}, {262145, 1, 0}});
-      for (const Axis axis : {Axis::each_row, Axis::each_column}) {
-        kind.axis = axis;
-        add(calls, kind, {{129, 33, 0}, {513, 2049, 0}});
-      }
-    } else if (kind.operation == Operation::transpose) {
-      add(calls, kind, {{129, 33, 0}, {513, 2049, 0}});
-    } else {
-      add(calls, kind, {{33, 33, 33}, {513, 513, 129}});
+  for (Problem kind : calibrated_kinds())
+    for (const auto& [axis, size] : describe(kind.operation).calibrated_sizes) {
+      kind.axis = axis;
+      kind.size = size;
+      calls.push_back(kind);
     }
-  }
   return calls;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "bench/cases/operations.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 #include "choices.hpp"
@@ -22,7 +23,7 @@ const char* memory_word(Where where) {
 }
 
 std::string kind_text(const Crossing& c) {
-  if (c.operation == Operation::reduce)
+  if (describe(c.operation).has_function)
     return fmt::format("reduce {} {}", name(c.function), name(c.dtype));
   return fmt::format("{} {}", name(c.operation), name(c.dtype));
 }
@@ -62,8 +63,8 @@ nlohmann::ordered_json to_json(const Crossing& c) {
     return c.never ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
   };
   return {{"operation", name(c.operation)},
-          {"function", c.operation == Operation::reduce ? nlohmann::ordered_json(name(c.function))
-                                                        : nlohmann::ordered_json()},
+          {"function", describe(c.operation).has_function ? nlohmann::ordered_json(name(c.function))
+                                                          : nlohmann::ordered_json()},
           {"dtype", name(c.dtype)},
           {"memory", memory_word(c.where)},
           {"from", c.below.id()},

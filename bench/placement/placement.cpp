@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 
+#include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/timing/host_run.hpp"
@@ -37,8 +38,8 @@ class Draw {
     return std::llround(low * std::pow(high / low, uniform()));
   }
   template <class T>
-  T one_of(std::initializer_list<T> all) {
-    return all.begin()[size_t(uniform() * double(all.size()))];
+  T one_of(const std::vector<T>& all) {
+    return all[size_t(uniform() * double(all.size()))];
   }
 
  private:
@@ -69,29 +70,26 @@ PlacementCase random_case(const PlacementCases& of, uint64_t index) {
   PlacementCase made;
   Problem& p = made.problem;
   made.repeats = of.repeats;
-  made.where = of.repeats == 1
-                   ? draw.one_of({Where::host, Where::host_pinned, Where::host_pipelined})
-                   : draw.one_of({Where::host, Where::host_pinned});
-  p.operation = draw.one_of({Operation::reduce, Operation::transpose, Operation::gemm});
-  p.layout = describe(p.operation).layout;
-  if (p.operation == Operation::gemm) {
-    p.dtype = draw.one_of({Dtype::f32, Dtype::f64, Dtype::i32});
+  std::vector<Where> memories{Where::host, Where::host_pinned};
+  if (of.repeats == 1) memories.push_back(Where::host_pipelined);
+  made.where = draw.one_of(memories);
+  p.operation = draw.one_of(operations_of(Cases()));
+  const Description& description = describe(p.operation);
+  const bool is_cube = description.factors == 3;
+  const int64_t count = is_cube ? 0 : draw.log_uniform(0x1p4, 0x1p24);
+  p.layout = description.layout;
+  p.dtype = draw.one_of(description.calibrated_dtypes);
+  if (description.has_function) {
+    p.function = draw.one_of(std::vector{Function::sum, Function::prod, Function::min,
+                                         Function::max, Function::argmin, Function::argmax});
+    p.axis = draw.one_of(std::vector{Axis::all, Axis::each_row, Axis::each_column});
+  }
+  if (is_cube)
     for (int64_t* extent : {&p.size.rows, &p.size.cols, &p.size.depth})
       *extent = draw.log_uniform(1, 1500);
-  } else {
-    const int64_t count = draw.log_uniform(0x1p4, 0x1p24);
-    if (p.operation == Operation::transpose) {
-      p.dtype = draw.one_of({Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128});
-      p.size = matrix(draw, count);
-    } else {
-      p.dtype = draw.one_of({Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64});
-      p.function = draw.one_of({Function::sum, Function::prod, Function::min, Function::max,
-                                Function::argmin, Function::argmax});
-      p.axis = draw.one_of({Axis::all, Axis::each_row, Axis::each_column});
-      p.size = p.axis == Axis::all ? Size{count, 1, 0} : matrix(draw, count);
-    }
-  }
-  p.result = p.operation == Operation::reduce ? result_dtype(p.function, p.map, p.dtype) : p.dtype;
+  else
+    p.size = description.is_vector && p.axis == Axis::all ? Size{count, 1, 0} : matrix(draw, count);
+  p.result = default_result(p);
   return made;
 }
 

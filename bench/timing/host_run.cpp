@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 
+#include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 
 namespace trine::bench {
@@ -26,7 +27,7 @@ std::vector<HostView> rows_of(std::vector<HostView> views, Operation operation, 
   };
   HostView& output = views.back();
   take(views[0], views[0].rows, views[0].row_stride);
-  if (operation == Operation::transpose)
+  if (describe(operation).turns)
     take(output, output.cols, output.col_stride);
   else
     take(output, output.rows, output.row_stride);

@@ -10,8 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
-#include <tuple>
+#include <type_traits>
 
+#include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -22,9 +23,21 @@ using nlohmann::ordered_json;
 /// What a result holds and its JSON too, for the one who writes and the one who reads.
 template <class R, class Do>
 void each_field(R& r, Do field) {
-  field("/batch", r.problem.batch);
-  field("/layout", r.problem.layout);
-  field("/values", r.problem.values);
+  auto& p = r.problem;
+  field("/operation", p.operation);
+  field("/function", p.function);
+  field("/map", p.map);
+  field("/axis", p.axis);
+  field("/dtype", p.dtype);
+  field("/result_dtype", p.result);
+  field("/strides/0", p.stride_in);
+  field("/strides/1", p.stride_out);
+  field("/offsets/0", p.offset_in);
+  field("/offsets/1", p.offset_out);
+  field("/batch", p.batch);
+  field("/layout", p.layout);
+  field("/values", p.values);
+  field("/numerics", r.numerics);
   field("/device", r.device);
   field("/requested", r.requested);
   field("/why", r.why);
@@ -43,11 +56,30 @@ void each_field(R& r, Do field) {
   field("/seconds/first", r.first);
   field("/spread", r.spread);
   field("/rounds", r.rounds);
+  field("/interval/0", r.interval.low);
+  field("/interval/1", r.interval.high);
   field("/rate/value", r.rate);
   field("/roof/value", r.roof.value);
   field("/roof/unit", r.roof.unit);
   field("/roof/what", r.roof.what);
   field("/roof/rounds", r.roofs);
+  if (std::is_const_v<R> && !r.waited.seconds) return;  // absent where it wasn't measured
+  field("/waited/seconds", r.waited.seconds);
+  field("/waited/rounds", r.waited.rounds);
+  field("/waited/interval/0", r.waited.interval.low);
+  field("/waited/interval/1", r.waited.interval.high);
+}
+
+void parse(const std::string& word, Operation& value) { value = parse_operation(word); }
+void parse(const std::string& word, Function& value) { value = parse_function(word); }
+void parse(const std::string& word, Map& value) { value = parse_map(word); }
+void parse(const std::string& word, Axis& value) { value = parse_axis(word); }
+void parse(const std::string& word, Dtype& value) { value = parse_dtype(word); }
+void parse(const std::string& word, Numerics& value) {
+  for (const Numerics numerics :
+       {Numerics::reproducible, Numerics::fast, Numerics::study, Numerics::vendor})
+    if (word == name(numerics)) return void(value = numerics);
+  throw Refusal(fmt::format("no numerics '{}'", word));
 }
 
 /// Leaves `value` as it is where there is none, or null.
@@ -57,51 +89,20 @@ void read(const ordered_json& json, const char* path, T& value) {
   if (!json.contains(place) || json.at(place).is_null()) return;
   if constexpr (std::is_same_v<T, std::optional<double>>)
     value = json.at(place).get<double>();
+  else if constexpr (std::is_enum_v<T>)
+    parse(json.at(place).get<std::string>(), value);
   else
     json.at(place).get_to(value);
 }
 
-/// Absent where it wasn't measured.
-void write(ordered_json& json, const char* key, const Timed& timed) {
-  if (timed.seconds)
-    json[key] = {{"seconds", *timed.seconds},
-                 {"rounds", timed.rounds},
-                 {"interval", {timed.interval.low, timed.interval.high}}};
-}
-void read(const ordered_json& json, const char* key, Timed& timed) {
-  const auto at = json.find(key);
-  if (at == json.end()) return;
-  read(*at, "/seconds", timed.seconds);
-  read(*at, "/rounds", timed.rounds);
-  read(*at, "/interval/0", timed.interval.low);
-  read(*at, "/interval/1", timed.interval.high);
-}
-
-Numerics parse_numerics(const std::string& text) {
-  for (const Numerics numerics :
-       {Numerics::reproducible, Numerics::fast, Numerics::study, Numerics::vendor})
-    if (text == name(numerics)) return numerics;
-  throw Refusal(fmt::format("no numerics '{}'", text));
-}
-
-Problem problem_of(const ordered_json& json) {
-  const auto word = [&](const char* key) { return json.at(key).get<std::string>(); };
-  Problem p;
-  p.operation = parse_operation(word("operation"));
-  p.dtype = p.result = parse_dtype(word("dtype"));
-  if (p.operation == Operation::reduce) {
-    p.function = parse_function(word("function"));
-    p.map = parse_map(word("map"));
-    p.axis = parse_axis(word("axis"));
-    p.result = parse_dtype(word("result_dtype"));
-  }
-  std::pair<int64_t, int64_t> strides{1, 1}, offsets{0, 0};
-  read(json, "/strides", strides);
-  read(json, "/offsets", offsets);
-  std::tie(p.stride_in, p.stride_out) = strides;
-  std::tie(p.offset_in, p.offset_out) = offsets;
-  p.size = size_of_shape(p.operation, json.at("shape"));
-  return p;
+template <class T>
+ordered_json written(const T& value) {
+  if constexpr (std::is_same_v<T, std::optional<double>>)
+    return value ? ordered_json(*value) : ordered_json();
+  else if constexpr (std::is_enum_v<T>)
+    return name(value);
+  else
+    return value;
 }
 
 /// The value of `key` in a file of "key<separator>value" lines.
@@ -157,19 +158,18 @@ ordered_json host_json() {
 
 std::string host_sentence() {
   const ordered_json host = host_json();
-  std::string text = fmt::format("{}, {} cores, {}", host["cpu"].get<std::string>(),
-                                 host["cores"].get<int>(), host["os"].get<std::string>());
-  return text;
+  return fmt::format("{}, {} cores, {}", host["cpu"].get<std::string>(), host["cores"].get<int>(),
+                     host["os"].get<std::string>());
 }
 
 ordered_json shape_json(const Problem& p) {
-  if (p.operation == Operation::gemm) return {p.size.rows, p.size.cols, p.size.depth};
+  if (describe(p.operation).factors == 3) return {p.size.rows, p.size.cols, p.size.depth};
   return {p.size.rows, p.size.cols};
 }
 
 Size size_of_shape(Operation operation, const ordered_json& shape) {
   const auto extents = shape.get<std::vector<int64_t>>();
-  if (extents.size() != (operation == Operation::gemm ? 3U : 2U))
+  if (extents.size() != describe(operation).factors)
     throw Refusal("'shape' isn't that of the operation");
   return {extents[0], extents[1], extents.size() > 2 ? extents[2] : 0};
 }
@@ -188,34 +188,20 @@ ordered_json devices_json() {
 
 ordered_json to_json(const Result& r) {
   const Problem& p = r.problem;
-  const bool reduce = p.operation == Operation::reduce;
   ordered_json json;
-  json["operation"] = name(p.operation);
-  json["function"] = reduce ? ordered_json(name(p.function)) : ordered_json();
-  json["map"] = reduce ? ordered_json(name(p.map)) : ordered_json();
-  json["axis"] = reduce ? ordered_json(name(p.axis)) : ordered_json();
-  json["dtype"] = name(p.dtype);
-  json["result_dtype"] = name(p.result);
+  each_field(r, [&json](const char* path, const auto& value) {
+    json[ordered_json::json_pointer(path)] = written(value);
+  });
+  if (!describe(p.operation).has_function)
+    for (const char* word : {"function", "map", "axis"}) json[word] = nullptr;
   json["shape"] = shape_json(p);
-  json["strides"] = {p.stride_in, p.stride_out};
-  json["offsets"] = {p.offset_in, p.offset_out};
   json["parameters"] = ordered_json::object();
   for (const auto& [key, value] : parameters_of(r.rung)) json["parameters"][key] = value;
   json["rung"] = bare(r.rung);
   if (r.rung_index >= 0) json["rung_index"] = r.rung_index;
   if (r.built_in) json["built_in"] = true;
-  json["numerics"] = name(r.numerics);
   json["vendor"] = r.vendor();
   json["digest"] = fmt::format("{:016x}", r.digest);
-  json["interval"] = {r.interval.low, r.interval.high};
-  write(json, "waited", r.waited);
-  each_field(r, [&json](const char* path, const auto& value) {
-    ordered_json& field = json[ordered_json::json_pointer(path)];
-    if constexpr (std::is_same_v<decltype(value), const std::optional<double>&>)
-      field = value ? ordered_json(*value) : ordered_json();
-    else
-      field = value;
-  });
   json["rate"]["unit"] = rated_by_flops(p) ? "flop/s" : "B/s";
   for (const char* word : {"requested", "failure"})
     if (json[word] == "") json[word] = nullptr;
@@ -223,11 +209,12 @@ ordered_json to_json(const Result& r) {
 }
 
 Result result_of(const ordered_json& json) {
-  for (const char* key : {"device", "memory", "verified", "skipped", "rate", "roof", "seconds"})
+  for (const char* key : {"operation", "function", "map", "axis", "dtype", "result_dtype", "device",
+                          "memory", "verified", "skipped", "rate", "roof", "seconds"})
     json.at(key);
   Result r;
-  r.problem = problem_of(json);
   each_field(r, [&json](const char* path, auto& value) { read(json, path, value); });
+  r.problem.size = size_of_shape(r.problem.operation, json.at("shape"));
   read(json, "/rung", r.rung);
   const ordered_json parameters = json.value("parameters", ordered_json::object());
   char before = ':';
@@ -238,15 +225,9 @@ Result result_of(const ordered_json& json) {
   }
   read(json, "/rung_index", r.rung_index);
   read(json, "/built_in", r.built_in);
-  std::string numerics(name(r.numerics)), digest = "0";
-  read(json, "/numerics", numerics);
-  r.numerics = parse_numerics(numerics);
+  std::string digest = "0";
   read(json, "/digest", digest);
   std::from_chars(digest.data(), digest.data() + digest.size(), r.digest, 16);
-  std::pair<double, double> interval;
-  read(json, "/interval", interval);
-  r.interval = {interval.first, interval.second};
-  read(json, "waited", r.waited);
   return r;
 }
 

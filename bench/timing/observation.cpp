@@ -22,7 +22,7 @@ std::string group_of(const Problem& p) {
 
 std::string heading(const Problem& p) {
   std::string text(name(p.operation));
-  if (p.operation == Operation::reduce)
+  if (describe(p.operation).has_function)
     text += fmt::format(" {} ({}, {})", name(p.function), name(p.map), name(p.axis));
   text += fmt::format(" {}", name(p.dtype));
   if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));

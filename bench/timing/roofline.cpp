@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "bench/cases/operations.hpp"
+
 namespace trine::bench {
 namespace {
-
-/// A reduction only reads.
-const char* memory_of(const Problem& problem) {
-  return problem.operation == Operation::reduce ? "read" : "copy";
-}
-
-double least_bytes(const Problem& problem) { return oracle::bytes_moved(plan(problem)); }
 
 bool holds(const nlohmann::ordered_json& roofs, const std::string& device, Dtype dtype) {
   return std::ranges::any_of(roofs, [&](const nlohmann::ordered_json& roof) {
@@ -20,19 +15,10 @@ bool holds(const nlohmann::ordered_json& roofs, const std::string& device, Dtype
 
 }  // namespace
 
-double flops(const Problem& problem) {
-  switch (problem.operation) {
-    case Operation::reduce: {
-      const bool multiplies = problem.map == Map::square || problem.map == Map::product;
-      return (multiplies ? 2 : 1) * double(problem.size.rows) * double(problem.size.cols);
-    }
-    case Operation::gemm: return oracle::flops(plan(problem));
-    default: return 0;
-  }
-}
+double flops(const Problem& problem) { return describe(problem.operation).flops(problem); }
 
 double intensity(const Problem& problem) {
-  const double bytes = least_bytes(problem);
+  const double bytes = oracle::bytes_moved(plan(problem));
   return bytes > 0 ? flops(problem) / bytes : 0;
 }
 
@@ -49,7 +35,7 @@ double Ceilings::at(const Problem& problem) const {
 
 Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
   Ceilings ceilings;
-  if (const DeviceRoof* memory = find(roofs, memory_of(problem)))
+  if (const DeviceRoof* memory = find(roofs, describe(problem.operation).memory_roof))
     ceilings.bandwidth = memory->value;
   for (const char* unit : {"fma", "tensor"})
     if (const DeviceRoof* units = find(roofs, unit, problem.dtype))
@@ -59,7 +45,7 @@ Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& 
 
 Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
   Ceilings ceilings;
-  if (const DeviceRoof* memory = find(roofs, memory_of(problem)))
+  if (const DeviceRoof* memory = find(roofs, describe(problem.operation).memory_roof))
     ceilings.bandwidth = memory->nominal.value_or(0);
   if (const DeviceRoof* units = find(roofs, "fma", problem.dtype))
     ceilings.arithmetic = units->nominal.value_or(0);

@@ -7,8 +7,7 @@
 
 namespace trine::bench {
 
-/// Operations that count, per byte that must move at least: two a multiply-add of a gemm, one an
-/// element of a reduction, none of a transpose.
+/// Operations that count (Description::flops), and how many for each byte that must move at least.
 double flops(const Problem& problem);
 double intensity(const Problem& problem);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
@@ -73,7 +74,7 @@ void set_peer_ratios(std::vector<Result>& results) {
 }  // namespace
 
 const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
-  if (problem.operation != Operation::transpose || problem.dtype == Dtype::f32 ||
+  if (!describe(problem.operation).moves_bits || problem.dtype == Dtype::f32 ||
       problem.dtype == Dtype::f64 || !is_vendor(device, problem.operation, rung))
     return nullptr;
   return "vendors transpose by multiplying with one, which changes bits that spell a signalling "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/screen.hpp"
@@ -175,7 +176,7 @@ bool in_place(const Device& device) {
 std::vector<TransferMode> modes_of(const Device& device, Operation operation) {
   std::vector<TransferMode> ways;
   if (device.backend() != "cpu") ways = {{"pageable"}, {"pinned"}};
-  if (!ways.empty() && operation != Operation::reduce) ways.push_back({"pipelined"});
+  if (!ways.empty() && describe(operation).is_cut) ways.push_back({"pipelined"});
   if (in_place(device)) ways.push_back({"shared"});
   return ways;
 }

@@ -4,9 +4,8 @@
 #include <trine/abi.h>
 
 #include <algorithm>
+#include <cstring>
 
-#include "bench/stats/measure.hpp"
-#include "cpu_roof.hpp"
 #include "gpu_roof.hpp"
 #include "roof.hpp"
 
@@ -16,26 +15,6 @@ namespace {
 constexpr int kLaunches = 201;
 constexpr uint64_t kLinkBytes = uint64_t{64} << 20;
 
-int threads_of(const Device& device) { return std::max(1, int(device.facts().compute_units)); }
-
-/// Beyond any cache, and within what the device gives.
-uint64_t walked(const Device& device) {
-  return std::min(uint64_t{512} << 20, device.facts().max_buffer_bytes / 2);
-}
-
-double memory_rate(const Device& device, std::string_view what) {
-  const uint64_t bytes = walked(device);
-  if (what == "copy") return device_memory_rate(device, "copy", bytes / 2, bytes / 2);
-  if (!on_host(device)) return gpu_memory_rate(device, what, bytes);
-  return what == "read" ? cpu_read_rate(threads_of(device), bytes)
-                        : cpu_write_rate(threads_of(device), bytes);
-}
-
-double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit) {
-  if (!on_host(device)) return gpu_unit_rate(device, dtype, unit);
-  return unit == "fma" ? cpu_fma_rate(threads_of(device), dtype) : 0;
-}
-
 /// The cpu has no empty kernel: its smallest operation stands for it.
 double launch_seconds(const Device& device) {
   if (device.backend() != "cpu")
@@ -43,14 +22,10 @@ double launch_seconds(const Device& device) {
   Queue queue(device);
   const View one = vector(Buffer(device, 4), Dtype::b32, 1),
              other = vector(Buffer(device, 4), Dtype::b32, 1);
-  return measure("launch", 0, kLaunches,
-                 [&] {
-                   const auto begin = Clock::now();
-                   run(queue, Transpose{one, other});
-                   queue.wait();
-                   return seconds_since(begin);
-                 })
-      .median();
+  return median_by_host(0, kLaunches, [&] {
+    run(queue, Transpose{one, other});
+    queue.wait();
+  });
 }
 
 std::optional<double> known(double peak) { return peak > 0 ? std::optional(peak) : std::nullopt; }
@@ -63,6 +38,38 @@ std::optional<double> nominal(const Facts& facts, std::string_view unit, Dtype d
 }
 
 }  // namespace
+
+bool has_link(const Device& device) { return device.backend() != "cpu"; }
+
+LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
+  Queue queue(device), other(device);
+  const auto count = int64_t(bytes);
+  const View view = vector(Buffer(device, bytes), Dtype::b8, count);
+  const View second = vector(Buffer(device, bytes), Dtype::b8, count);
+  std::vector<char> pageable(bytes, 1);
+  const Buffer pinned(device, bytes, Memory::pinned), back(device, bytes, Memory::pinned);
+  std::memset(pinned.host(), 1, bytes);
+  std::memset(back.host(), 1, bytes);
+  const HostView slow = host_vector(pageable.data(), Dtype::b8, count),
+                 fast = host_vector(pinned.host(), Dtype::b8, count),
+                 returned = host_vector(back.host(), Dtype::b8, count);
+  const auto rate = [&](auto&& from, auto&& to) {
+    return double(bytes) / median_by_host(seconds, 3, [&] {
+             copy(queue, from, to);
+             queue.wait();
+           });
+  };
+  LinkRates rates{bytes, rate(slow, view), rate(view, slow), rate(fast, view), rate(view, fast), 0};
+  const double both = median_by_host(seconds, 3, [&] {
+    copy(queue, fast, view);
+    queue.flush();
+    copy(other, second, returned);
+    other.wait();
+    queue.wait();
+  });
+  rates.both_pinned = 2 * double(bytes) / both;
+  return rates;
+}
 
 nlohmann::ordered_json to_json(const DeviceRoof& roof) {
   using nlohmann::ordered_json;
@@ -89,7 +96,11 @@ std::optional<DeviceRoof> device_roof(const Device& device, std::string_view wha
                                       std::optional<Dtype> dtype) {
   const Facts& facts = device.facts();
   if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) return std::nullopt;
-  const double value = dtype ? arithmetic_rate(device, *dtype, what) : memory_rate(device, what);
+  // Memory beyond any cache, and within what the device gives.
+  const uint64_t walked = std::min(uint64_t{512} << 20, facts.max_buffer_bytes / 2);
+  const uint64_t bytes = what == "copy" ? walked / 2 : walked;
+  const double value =
+      dtype ? arithmetic_rate(device, *dtype, what) : memory_rate(device, what, bytes, bytes);
   if (value <= 0) return std::nullopt;
   return DeviceRoof{device.id(),
                     std::string(what),

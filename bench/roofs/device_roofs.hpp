@@ -1,15 +1,29 @@
 // Everything that a device can do at best, measured and beside the data sheet's figures.
 #pragma once
 
+#include <trine/trine.hpp>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/ui/control.hpp"
-#include "link.hpp"
 
 namespace trine::bench {
+
+/// bytes/s by the host's clock, medians; `both` adds up the two ways.
+struct LinkRates {
+  uint64_t bytes = 0;  ///< of one copy
+  double to_device = 0, to_host = 0;
+  double to_device_pinned = 0, to_host_pinned = 0, both_pinned = 0;
+};
+
+/// Whether anything is copied between host and device.
+bool has_link(const Device& device);
+
+/// Copies of `bytes`, at least 3 and for about `seconds` each.
+LinkRates link_rates(const Device& device, uint64_t bytes, double seconds);
 
 struct DeviceRoof {
   std::string device, what;  ///< read, write, copy, fma, tensor, to_device, to_host, launch

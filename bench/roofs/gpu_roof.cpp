@@ -5,12 +5,11 @@
 #include <trine/abi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "backends/kit/driver_table.hpp"
-#include "bench/stats/measure.hpp"
 #include "gpu_programs.h"
+#include "roof.hpp"
 #if TRINE_BENCH_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -194,31 +193,43 @@ std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Var
 
 int groups_of(const Device& device) { return int(device.facts().compute_units) * 8; }
 
-/// Device seconds of one launch, 0 where it can't run.
-double seconds_of(Queue& queue, Kernel& kernel, Arguments& arguments, int groups) {
-  const Event start = queue.record();
-  if (!kernel.launch(arguments, groups)) return 0;
-  const Event stop = queue.record();
-  queue.wait();
-  return elapsed(start, stop);
-}
+/// A kernel with its queue and the memory it works on.
+struct Probe {
+  Probe(const Device& device, const Variant& variant, uint64_t bytes)
+      : queue(device),
+        data(device, bytes),
+        kernel(make(device, queue, variant)),
+        arguments(variant.dtype, data) {}
+
+  /// By the device's clock; 0 where it can't run.
+  double seconds(int groups) {
+    const Event start = queue.record();
+    if (!launch(groups)) return 0;
+    const Event stop = queue.record();
+    queue.wait();
+    return elapsed(start, stop);
+  }
+  bool launch(int groups) { return kernel && kernel->launch(arguments, groups); }
+
+  Queue queue;
+  Buffer data;
+  std::unique_ptr<Kernel> kernel;
+  Arguments arguments;
+};
 
 /// Best of ten launches, each long enough (milliseconds) that starting it doesn't count.
 double rate(const Device& device, const Variant& variant) {
-  Queue queue(device);
-  const Buffer sink(device, 64);
-  const std::unique_ptr<Kernel> kernel = make(device, queue, variant);
-  Arguments arguments(variant.dtype, sink);
+  Probe probe(device, variant, 64);
+  int& turns = probe.arguments.turns;
   const int groups = groups_of(device);
   double best = 0;
-  for (int i = 0; kernel && i < 14; ++i) {
-    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+  for (int i = 0; i < 14; ++i) {
+    const double seconds = probe.seconds(groups);
     if (seconds == 0) return 0;
-    if (i < 4) {  // lengthen them to about 2 ms
-      if (seconds < 1e-3) arguments.turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));
-    } else {
-      best = std::max(best, double(variant.flops) * arguments.turns * kGroup * groups / seconds);
-    }
+    if (i >= 4)
+      best = std::max(best, double(variant.flops) * turns * kGroup * groups / seconds);
+    else if (seconds < 1e-3)  // lengthen them to about 2 ms
+      turns *= int(std::clamp(2e-3 / seconds, 2.0, 32.0));
   }
   return best;
 }
@@ -234,28 +245,16 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit) {
   return best;
 }
 
-double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit) {
-  double best = 0;
-  for (const char* candidate : {"fma", "tensor"}) {
-    const double found = gpu_unit_rate(device, dtype, candidate);
-    if (found > best) best = found, unit = candidate;
-  }
-  return best;
-}
-
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes) {
   constexpr int kWord = 16, kAtOnce = 4;
-  Queue queue(device);
-  const std::unique_ptr<Kernel> kernel = make(device, queue, what == "read" ? kRead : kWrite);
   const int groups = groups_of(device);
   const uint64_t round = uint64_t{kWord} * kAtOnce * kGroup * uint64_t(groups);
   bytes = std::max(bytes / round, uint64_t{1}) * round;
-  const Buffer data(device, bytes);
-  Arguments arguments(Dtype::i32, data);
-  arguments.turns = int(bytes / kWord);
+  Probe probe(device, what == "read" ? kRead : kWrite, bytes);
+  probe.arguments.turns = int(bytes / kWord);
   double best = 0;
-  for (int i = 0; kernel && i < 12; ++i) {
-    const double seconds = seconds_of(queue, *kernel, arguments, groups);
+  for (int i = 0; i < 12; ++i) {
+    const double seconds = probe.seconds(groups);
     if (seconds == 0) return 0;
     if (i >= 2) best = std::max(best, double(bytes) / seconds);
   }
@@ -263,20 +262,13 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
 }
 
 double gpu_launch_seconds(const Device& device, int count) {
-  Queue queue(device);
-  const Buffer sink(device, 64);
-  const std::unique_ptr<Kernel> kernel = make(device, queue, kWrite);
-  Arguments arguments(Dtype::i32, sink);
-  arguments.turns = 0;
-  if (!kernel || !kernel->launch(arguments, 1)) return 0;
-  return measure("launch", 0, count,
-                 [&] {
-                   const auto begin = Clock::now();
-                   kernel->launch(arguments, 1);
-                   queue.wait();
-                   return seconds_since(begin);
-                 })
-      .median();
+  Probe probe(device, kWrite, 64);
+  probe.arguments.turns = 0;
+  if (!probe.launch(1)) return 0;
+  return median_by_host(0, count, [&] {
+    probe.launch(1);
+    probe.queue.wait();
+  });
 }
 
 }  // namespace trine::bench

@@ -3,7 +3,6 @@
 
 #include <trine/trine.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace trine::bench {
@@ -11,9 +10,6 @@ namespace trine::bench {
 /// flop/s of independent chains of multiply-adds (fused for floats), a step being two, on one kind of
 /// unit: "fma" or "tensor" (f64). 0 where the kernels can't run.
 double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
-
-/// The best of the units that `dtype` can use with exact steps, named in `unit`.
-double gpu_fma_rate(const Device& device, Dtype dtype, std::string& unit);
 
 /// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);

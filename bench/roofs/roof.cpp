@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
+#include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
 #include "cpu_roof.hpp"
 #include "gpu_roof.hpp"
@@ -36,11 +38,7 @@ double device_copy(const Device& device, uint64_t bytes) {
   return best;
 }
 
-/// flop/s of multiply-adds, and by which units.
-double arithmetic_rate(const Device& device, Dtype dtype, std::string& what) {
-  if (!on_host(device)) return gpu_fma_rate(device, dtype, what);
-  return cpu_fma_rate(std::max(1, int(device.facts().compute_units)), dtype);
-}
+int threads_of(const Device& device) { return std::max(1, int(device.facts().compute_units)); }
 
 std::map<std::string, Roof>& known_roofs() {
   static std::map<std::string, Roof> known;
@@ -51,11 +49,27 @@ std::map<std::string, Roof>& known_roofs() {
 
 bool on_host(const Device& device) { return device.facts().kind == DeviceKind::cpu; }
 
-double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
-                          uint64_t written) {
-  if (!on_host(device)) return device_copy(device, read + written);
-  const int threads = std::max(1, int(device.facts().compute_units));
-  return what == "read" ? cpu_read_rate(threads, read) : cpu_copy_rate(threads, read, written);
+double memory_rate(const Device& device, std::string_view what, uint64_t read, uint64_t written) {
+  const int threads = threads_of(device);
+  if (what == "copy")
+    return on_host(device) ? cpu_copy_rate(threads, read, written)
+                           : device_copy(device, read + written);
+  if (!on_host(device)) return gpu_memory_rate(device, what, what == "read" ? read : written);
+  return what == "read" ? cpu_read_rate(threads, read) : cpu_write_rate(threads, written);
+}
+
+double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit) {
+  if (!on_host(device)) return gpu_unit_rate(device, dtype, unit);
+  return unit == "fma" ? cpu_fma_rate(threads_of(device), dtype) : 0;
+}
+
+double median_by_host(double seconds, int count, const std::function<void()>& work) {
+  const auto once = [&] {
+    const auto begin = Clock::now();
+    work();
+    return seconds_since(begin);
+  };
+  return measure("roof", seconds, count, once).median();
 }
 
 void forget_roofs() { known_roofs().clear(); }
@@ -65,8 +79,7 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written, boo
   const bool arithmetic = rated_by_flops(problem);
   const uint64_t result = operand_bytes(problem).back(), read = footprint(problem) - result;
   if (!on_host(device) || written == 0) written = result;
-  const std::string memory =
-      problem.operation == Operation::reduce && on_host(device) ? "read" : "copy";
+  const std::string memory = on_host(device) ? describe(problem.operation).memory_roof : "copy";
   // Devices on the host's own cores share its roofs.
   const std::string where =
       on_host(device) ? std::to_string(device.facts().compute_units) : device.id();
@@ -77,10 +90,14 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written, boo
   Roof& roof = entry->second;
   if (!fresh && !again) return roof;
   roof.unit = arithmetic ? "flop/s" : "B/s";
-  roof.what = arithmetic ? "fma" : memory;
-  const double value = arithmetic ? arithmetic_rate(device, problem.dtype, roof.what)
-                                  : device_memory_rate(device, memory, read, written);
-  roof.value = std::max(roof.value, value);
+  using Ways = std::vector<std::string>;
+  for (const std::string& way : arithmetic ? Ways{"fma", "tensor"} : Ways{memory}) {
+    const double value = arithmetic ? arithmetic_rate(device, problem.dtype, way)
+                                    : memory_rate(device, way, read, written);
+    if (!roof.what.empty() && value <= roof.value) continue;
+    roof.value = value;
+    roof.what = way;
+  }
   return roof;
 }
 

@@ -4,7 +4,9 @@
 
 #include <trine/trine.hpp>
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "bench/cases/problem.hpp"
 
@@ -26,10 +28,15 @@ bool on_host(const Device& device);
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
              bool again = false);
 
-/// "read" or "copy" of a device's memory in bytes/s: `read` bytes and, for the copy, `written` ones. A
-/// GPU's copy is the driver's own.
-double device_memory_rate(const Device& device, const std::string& what, uint64_t read,
-                          uint64_t written);
+/// "read", "write" or "copy" of a device's memory in bytes/s: `read` bytes, `written` ones, or both. A GPU's
+/// copy is the driver's own.
+double memory_rate(const Device& device, std::string_view what, uint64_t read, uint64_t written);
+
+/// flop/s of independent chains of multiply-adds on one kind of unit, "fma" or "tensor"; 0 where there is none.
+double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit);
+
+/// The median time of `work` by the host's clock, of at least `count` times and for about `seconds`.
+double median_by_host(double seconds, int count, const std::function<void()>& work);
 
 /// A new round measures its own.
 void forget_roofs();

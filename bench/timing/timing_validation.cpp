@@ -7,8 +7,6 @@
 #include <cmath>
 #include <thread>
 
-#include "bench/roofs/cpu_roof.hpp"
-#include "bench/roofs/gpu_roof.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/ui/table.hpp"
 
@@ -18,11 +16,10 @@ namespace {
 /// What no kernel passes whose data lies in the nearest cache: on cores the rate of reading it, twice,
 /// because they store beside; on GPUs four bytes a cycle for each lane, which does one fused step.
 Roof cache_roof(const Device& device) {
-  std::string unit;
-  const int threads = std::max(1, int(device.facts().compute_units));
-  const double rate = on_host(device) ? 2 * cpu_read_rate(threads, uint64_t(threads) * 16384)
-                                      : 2 * gpu_fma_rate(device, Dtype::f32, unit);
-  return {rate, "B/s", "nearest cache"};
+  const uint64_t threads = std::max(1U, device.facts().compute_units);
+  const double rate = on_host(device) ? memory_rate(device, "read", threads * 16384, 0)
+                                      : arithmetic_rate(device, Dtype::f32, "fma");
+  return {2 * rate, "B/s", "nearest cache"};
 }
 
 }  // namespace

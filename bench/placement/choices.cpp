@@ -9,7 +9,6 @@
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
-#include "bench/timing/timing_validation.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -53,9 +52,7 @@ void check_choice(Queue& queue, Expectation& expectation, Result& result) {
                                   kBudget, kFewest, [&] { return launches.once(); });
   result.failure = launches.failure();
   result.digest = launches.digest();
-  if (result.failure.empty()) result.failure = check_unseen_data(
-        queue, [&](int slot) { launches.launch_slot(slot); }, launches.ring(), expectation,
-        result.numerics, samples.median());
+  if (result.failure.empty()) result.failure = launches.check_unseen_data(samples.median());
   result.verified = result.failure.empty();
 }
 

@@ -14,16 +14,21 @@ constexpr uint32_t kPoison = 0xa5a5a5a5;
 constexpr int kPeeks = 4;
 constexpr uint64_t kPeekBytes = 64;
 
-}  // namespace
-
 View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes) {
   View view = vector(buffer, Dtype::b8, int64_t(bytes));
   view.offset = offset;
   return view;
 }
+template <class Pointer>
+HostViewOf<Pointer> host_bytes(Pointer data, uint64_t bytes) {
+  return host_vector(data, Dtype::b8, int64_t(bytes));
+}
 
-Ring::Ring(Queue& queue, const Problem& problem, const Expectation& expectation)
+}  // namespace
+
+Ring::Ring(Queue& queue, const Problem& problem, Expectation& expectation)
     : queue_(queue),
+      expectation_(expectation),
       stride_((expectation.output_bytes() + 255) / 256 * 256),
       output_bytes_(expectation.output_bytes()),
       dtype_(problem.dtype) {
@@ -33,10 +38,8 @@ Ring::Ring(Queue& queue, const Problem& problem, const Expectation& expectation)
   const int slots =
       int(std::clamp<uint64_t>(limit / std::max<uint64_t>(stride_, 1), 1, kMostSlots));
   for (size_t i = 0; i < expectation.input_count(); ++i) {
-    const auto data = expectation.input(i);
-    inputs_.emplace_back(device, data.size());
-    if (!data.empty())
-      copy(queue, host_bytes(data.data(), data.size()), bytes_view(inputs_.back(), 0, data.size()));
+    inputs_.emplace_back(device, expectation.input(i).size());
+    load(i, expectation.input(i));
   }
   outputs_ = Buffer(device, stride_ * uint64_t(slots));
   for (int slot = 0; slot < slots; ++slot) {
@@ -48,6 +51,11 @@ Ring::Ring(Queue& queue, const Problem& problem, const Expectation& expectation)
   }
   poison();
   queue.wait();
+}
+
+void Ring::load(size_t input, std::span<const std::byte> data) {
+  if (!data.empty())
+    copy(queue_, host_bytes(data.data(), data.size()), bytes_view(inputs_[input], 0, data.size()));
 }
 
 void Ring::poison(int first, int count) {
@@ -89,63 +97,46 @@ std::vector<std::byte> Ring::fetch(int count) {
   return host;
 }
 
-std::string Ring::check(Expectation& expectation, int used, Numerics numerics, uint64_t* digest) {
+std::string Ring::check(int used, Numerics numerics, uint64_t* digest) {
   const std::vector<std::byte> host = fetch(used);
   for (int slot = 0; slot < used; ++slot) {
     const std::byte* output = host.data() + uint64_t(slot) * stride_;
-    if (slot == 0) *digest = expectation.digest(output);
+    if (slot == 0) *digest = expectation_.digest(output);
     std::string wrong = compare_peeked(slot, output);
-    if (wrong.empty()) wrong = expectation.check(slot % expectation.windows(), output, numerics);
+    if (wrong.empty()) wrong = expectation_.check(slot % expectation_.windows(), output, numerics);
     if (!wrong.empty()) return fmt::format("slot {} of {}: {}", slot, used, wrong);
   }
   peeked_slot_ = -1;
   return {};
 }
 
-void Ring::change(const Expectation& expectation) {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const auto data = expectation.unseen(i);
-    if (!data.empty())
-      copy(queue_, host_bytes(data.data(), data.size()), bytes_view(inputs_[i], 0, data.size()));
+void Ring::change(std::optional<uint64_t> element) {
+  changed_ = element;
+  for (size_t i = 0; i < inputs_.size(); ++i) load(i, expectation_.unseen(i));
+  if (element) {
+    const uint64_t size = size_of(dtype_);
+    View changed = vector(inputs_[0], dtype_, 1);
+    changed.offset = *element * size;
+    fill(queue_, changed, expectation_.unseen(0).data() + (*element + 1) * size);
   }
   poison(0);
   queue_.wait();
 }
 
-bool Ring::change_one(const Expectation& expectation) {
-  const uint64_t size = size_of(dtype_), bytes = expectation.unseen(0).size();
-  if (bytes < 2 * size) return false;
-  changed_ = random_() % (bytes / size - 1);
-  change_again(expectation);
+bool Ring::change_one() {
+  const uint64_t elements = expectation_.unseen(0).size() / size_of(dtype_);
+  if (elements < 2) return false;
+  change(random_() % (elements - 1));
   return true;
 }
 
-void Ring::change_again(const Expectation& expectation) {
-  const auto data = expectation.unseen(0);
-  const uint64_t size = size_of(dtype_);
-  change(expectation);
-  View element = vector(inputs_[0], dtype_, 1);
-  element.offset = changed_ * size;
-  fill(queue_, element, data.data() + (changed_ + 1) * size);
-  queue_.wait();
-}
-
-std::string Ring::check_fetched(const std::function<std::string(const std::byte*)>& check) {
+std::string Ring::check_changed(Numerics numerics) {
   const std::vector<std::byte> host = fetch(1);
   std::string wrong = compare_peeked(0, host.data());
-  if (wrong.empty()) wrong = check(host.data());
+  if (wrong.empty())
+    wrong = changed_ ? expectation_.check_changed(*changed_, host.data(), numerics)
+                     : expectation_.check_unseen(host.data(), numerics);
   return wrong.empty() ? wrong : "on data that was changed in place: " + wrong;
-}
-
-std::string Ring::check_unseen(Expectation& expectation, Numerics numerics) {
-  return check_fetched(
-      [&](const std::byte* output) { return expectation.check_unseen(output, numerics); });
-}
-
-std::string Ring::check_changed(Expectation& expectation, Numerics numerics) {
-  return check_fetched([&](const std::byte* output) {
-    return expectation.check_changed(changed_, output, numerics);
-  });
 }
 
 }  // namespace trine::bench

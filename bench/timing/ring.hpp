@@ -2,7 +2,7 @@
 // before it is used, with one operation a slot.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,15 +11,10 @@
 
 namespace trine::bench {
 
-View bytes_view(const Buffer& buffer, uint64_t offset, uint64_t bytes);
-template <class Pointer>
-HostViewOf<Pointer> host_bytes(Pointer data, uint64_t bytes) {
-  return host_vector(data, Dtype::b8, int64_t(bytes));
-}
-
 class Ring {
  public:
-  Ring(Queue& queue, const Problem& problem, const Expectation& expectation);
+  /// `expectation` outlives it.
+  Ring(Queue& queue, const Problem& problem, Expectation& expectation);
 
   int slots() const { return int(operations_.size()); }
   uint64_t bytes() const { return stride_ * uint64_t(slots()); }
@@ -31,25 +26,24 @@ class Ring {
   /// what another thread still has to write isn't there yet.
   void peek(int slot);
   /// Empty, or what is wrong in one of the first `used` slots, or in what peek() saw of them.
-  std::string check(Expectation& expectation, int used, Numerics numerics, uint64_t* digest);
-  /// Puts data that no launch has seen where the first slot reads. From then on only check_unseen()
-  /// and check_changed() tell what the slots must hold.
-  void change(const Expectation& expectation);
-  std::string check_unseen(Expectation& expectation, Numerics numerics);
-  /// The same data but for one element of the first input, drawn anew each time: it becomes the one behind
-  /// it. False where there are no two.
-  bool change_one(const Expectation& expectation);
+  std::string check(int used, Numerics numerics, uint64_t* digest);
+  /// Puts data that no launch has seen where the first slot reads, but for `element` of the first input, which
+  /// becomes the one behind it. From then on only check_changed() tells what the slot must hold.
+  void change(std::optional<uint64_t> element = {});
+  /// The same with an element drawn anew each time. False where there are no two.
+  bool change_one();
   /// The work of change_one() once more, to the same data.
-  void change_again(const Expectation& expectation);
-  std::string check_changed(Expectation& expectation, Numerics numerics);
+  void change_again() { change(changed_); }
+  std::string check_changed(Numerics numerics);
 
  private:
   void poison(int first, int count);
+  void load(size_t input, std::span<const std::byte> data);
   std::vector<std::byte> fetch(int count);
-  std::string check_fetched(const std::function<std::string(const std::byte*)>& check);
   std::string compare_peeked(int slot, const std::byte* output);
 
   Queue& queue_;
+  Expectation& expectation_;
   uint64_t stride_, output_bytes_;
   Dtype dtype_;
   std::vector<Buffer> inputs_;
@@ -62,26 +56,7 @@ class Ring {
   };
   std::vector<Peek> peeked_;
   int peeked_slot_ = -1;
-  uint64_t changed_ = 0;  ///< the element
-};
-
-/// Which rings of launches are looked at: the first, then ever fewer by chance, and the last. Fetching
-/// and comparing each of thousands would take minutes; and a rung can't know when it is looked at.
-class Checks {
- public:
-  bool due() { return random_() % ++rings_ == 0; }
-  /// Whether to poison the next slot once more just before its launch: work done for it ahead of its time
-  /// is lost then.
-  bool surprise() { return random_() % 8 == 0; }
-  void add(const std::string& wrong) {
-    if (failure_.empty()) failure_ = wrong;
-  }
-  const std::string& failure() const { return failure_; }
-
- private:
-  uint64_t rings_ = 0;
-  std::mt19937_64 random_{std::random_device{}()};
-  std::string failure_;
+  std::optional<uint64_t> changed_;  ///< the element
 };
 
 }  // namespace trine::bench

@@ -12,102 +12,54 @@ namespace {
 
 constexpr double kShort = 20e-6;  ///< below it, launch cost matters and two figures are printed
 
-void settle(Result& result, const Samples& samples, std::string failure) {
-  set_figure(result, samples, samples.median());
-  result.failure = std::move(failure);
-  result.verified = result.failure.empty();
-}
-
-/// The figures of one problem on one device, over one ring.
-class Resident {
- public:
-  Resident(Queue& queue, double budget, const Problem& problem, Expectation& expectation,
-           const std::string& rung)
-      : queue_(queue),
-        budget_(budget),
-        label_(fmt::format("{} {}", queue.device().id(), to_string(problem))),
-        launches_(queue, problem, expectation, rung) {
-    result_.problem = problem;
-    result_.device = queue.device().id();
-    result_.requested = rung;
-    result_.first = launches_.first_seconds();
-    result_.take(launches_.choice());
-    result_.roof = roof_of(queue.device(), problem, launches_.ring().bytes());
-  }
-
-  std::vector<Result> results(bool waited) {
-    try {
-      single(waited);
-      std::vector<Result> results{result_};
-      if (*result_.kernel < kShort && result_.verified) {
-        sustained();
-        results.push_back(result_);
-        results.back().waited = {};
-      }
-      validate_timing(results);
-      return results;
-    } catch (const ClockStandsStill& error) {
-      result_.verified = false;
-      result_.failure = error.what();
-      return {result_};
-    }
-  }
-
- private:
-  void single(bool waited) {
-    const Samples samples =
-        measure(label_, budget_, kLeastSamples, [this] { return launches_.once(); });
-    if (waited)
-      result_.waited =
-          Timed(measure(label_, budget_, kLeastSamples, [this] { return launches_.waited(); }));
-    settle(result_, samples, launches_.failure());
-    result_.digest = launches_.digest();
-  }
-
-  void sustained() {
-    Ring& ring = launches_.ring();
-    Checks checks;
-    bool ran = false;
-    const Samples samples = measure(label_, budget_, kLeastSamples, [&] {
-      if (ran && checks.due()) checks.add(launches_.check(ring.slots()));
-      ran = true;
-      ring.poison();
-      const Event start = queue_.record();
-      for (int i = 0; i < ring.slots(); ++i) launches_.launch_slot(i);
-      const Event stop = queue_.record();
-      queue_.wait();
-      return elapsed(start, stop) / ring.slots();
-    });
-    checks.add(launches_.check(ring.slots()));
-    result_.method = "sustained";
-    settle(result_, samples, checks.failure());
-    result_.digest = launches_.digest();
-  }
-
-  /// What goes wrong here, goes wrong for every figure of this rung.
-  void validate_timing(std::vector<Result>& results) {
-    const std::string wrong =
-        launches_.validate_timing(*results.front().kernel, *results.back().kernel);
-    for (Result& result : results) {
-      if (!result.verified) continue;
-      result.failure =
-          wrong.empty() ? check_roof(queue_.device(), launches_.ring().bytes(), result) : wrong;
-      result.verified = result.failure.empty();
-    }
-  }
-
-  Queue& queue_;
-  double budget_;
-  std::string label_;
-  Launches launches_;
-  Result result_;
-};
-
 }  // namespace
 
 std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
                                      const std::string& rung, bool waited) {
-  return Resident(queue_, budget_, problem, expectation, rung).results(waited);
+  Launches launches(queue_, problem, expectation, rung);
+  const uint64_t ring_bytes = launches.ring().bytes();
+  const auto samples_of = [&](double (Launches::*launch)()) {
+    return measure(fmt::format("{} {}", device_.id(), to_string(problem)), budget_, kLeastSamples,
+                   [&] { return (launches.*launch)(); });
+  };
+  const auto settle = [&](Result& result, const Samples& samples) {
+    set_figure(result, samples, samples.median());
+    result.failure = launches.failure();
+    result.verified = result.failure.empty();
+    result.digest = launches.digest();
+  };
+  Result single;
+  single.problem = problem;
+  single.device = device_.id();
+  single.requested = rung;
+  single.first = launches.first_seconds();
+  single.take(launches.choice());
+  single.roof = roof_of(device_, problem, ring_bytes);
+  try {
+    const Samples samples = samples_of(&Launches::once);
+    if (waited) single.waited = Timed(samples_of(&Launches::waited));
+    settle(single, samples);
+    std::vector<Result> results{single};
+    if (*single.kernel < kShort && single.verified) {
+      Result& sustained = results.emplace_back(single);
+      sustained.method = "sustained";
+      sustained.waited = {};
+      settle(sustained, samples_of(&Launches::back_to_back));
+    }
+    // What goes wrong here, goes wrong for every figure of this rung.
+    const std::string wrong =
+        launches.validate_timing(*results.front().kernel, *results.back().kernel);
+    for (Result& result : results) {
+      if (!result.verified) continue;
+      result.failure = wrong.empty() ? check_roof(device_, ring_bytes, result) : wrong;
+      result.verified = result.failure.empty();
+    }
+    return results;
+  } catch (const ClockStandsStill& error) {
+    single.verified = false;
+    single.failure = error.what();
+    return {single};
+  }
 }
 
 std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectation,

@@ -21,7 +21,6 @@
 #include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
 #include "bench/timing/side_by_side.hpp"
-#include "bench/timing/timing_validation.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
@@ -57,9 +56,9 @@ struct Work {
     Result result;
     result.problem = problem;
     result.verified = true;
-    result.roof = roof_of(queue.device(), problem, launches.ring().bytes());
+    result.roof = roof_of(queue.device(), problem, launches.output_bytes());
     set_figure(result, launches.samples(), seconds);
-    return check_roof(queue.device(), launches.ring().bytes(), result);
+    return check_roof(queue.device(), launches.output_bytes(), result);
   }
 
   const Problem& problem;

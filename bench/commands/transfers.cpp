@@ -76,9 +76,7 @@ std::vector<Problem> problems(const Options& o) {
 }
 
 std::string mode_text(const MeasuredMode& m) {
-  if (m.mode.cpu_rows != 0)
-    return fmt::format("pipelined, cpu {:.2g}%",
-                       100 * double(m.mode.cpu_rows) / double(m.result.problem.size.rows));
+  if (m.mode.cpu_rows != 0) return fmt::format("pipelined, cpu {:.2g}%", 100 * m.cpu_share());
   return m.mode.memory == "shared" ? "in place" : m.mode.memory;
 }
 
@@ -123,22 +121,20 @@ void print_overlap(const std::vector<MeasuredMode>& all, nlohmann::ordered_json&
   for (const MeasuredMode& m : all) {
     if (m.mode.memory != "pipelined" || !m.result.verified || !pinned) continue;
     const auto [seconds, lane] = slowest_alone(*pinned);
-    const Timeline timeline = timeline_of(m, seconds);
-    timelines.push_back(to_json(timeline));
+    const double share = seconds / m.pass.seconds;
+    timelines.push_back(to_json(m, share));
     say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem),
-        chunks_of(m.pass), chunks_of(m.pass) == 1 ? "" : "s", time_text(timeline.seconds));
-    for (const std::string& line :
-         picture(timeline, int(std::min<size_t>(72, screen_width() - 14))))
+        chunks_of(m.pass), chunks_of(m.pass) == 1 ? "" : "s", time_text(m.pass.seconds));
+    for (const std::string& line : picture(m.pass, int(std::min<size_t>(72, screen_width() - 14))))
       say("  {}", line);
-    if (timeline.share) {
+    if (m.mode.cpu_rows == 0) {
       say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
           "two lanes were busy at once for {:.0f} % of it.",
-          name(lane), time_text(seconds), 100 * *timeline.share,
-          100 * overlapped(timeline.spans) / timeline.seconds);
+          name(lane), time_text(seconds), 100 * share,
+          100 * overlapped(m.pass.spans) / m.pass.seconds);
     } else {
       say("With the cpu on {:.2g} % of the rows meanwhile it is {} as fast as without{}.",
-          100 * timeline.cpu_rows, ratio_text(timeline.gain),
-          *timeline.gain > 1 ? "" : ": no gain");
+          100 * m.cpu_share(), ratio_text(m.gain), m.gain > 1 ? "" : ": no gain");
     }
   }
 }

@@ -56,8 +56,7 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
   const std::vector<uint64_t> bytes = operand_bytes(problem);
   const oracle::Values values = oracle::values_named(problem.values);
   windows_ = given.empty() && !has_lines(values) ? kWindows : 1;
-  input_count_ = operands.size() - 1;
-  for (size_t i = 0; i < input_count_; ++i) {
+  for (size_t i = 0; i + 1 < operands.size(); ++i) {
     input_bytes_.push_back(bytes[i]);
     if (given.empty()) {
       inputs_.push_back(filled(operands[i], bytes[i], uint64_t(windows_) * kShift,
@@ -77,13 +76,20 @@ const std::byte* Expectation::data_of(int w, size_t operand) const {
   return inputs_[operand].data() + uint64_t(w) * kShift;
 }
 
+std::vector<std::span<const std::byte>> Expectation::inputs() const {
+  std::vector<std::span<const std::byte>> all;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    all.emplace_back(inputs_[i].data(), input_bytes_[i] + uint64_t(windows_ - 1) * kShift);
+  return all;
+}
+
 bool Expectation::samples(int w) const {
   return sampled_ || (w == windows_ && rated_by_flops(problem_));
 }
 
 oracle::Operation Expectation::operation(int w, void* output) {
   std::vector<void*> data;
-  for (size_t i = 0; i < input_count_; ++i) data.push_back(const_cast<std::byte*>(data_of(w, i)));
+  for (size_t i = 0; i < inputs_.size(); ++i) data.push_back(const_cast<std::byte*>(data_of(w, i)));
   data.push_back(output);
   return host_operation(problem_, data);
 }

@@ -29,15 +29,12 @@ class Expectation {
               std::vector<std::vector<std::byte>> given = {});
 
   int windows() const { return windows_; }
-  /// The host bytes of input `operand`: window w begins at w * kShift.
-  std::span<const std::byte> input(size_t operand) const {
-    return {inputs_[operand].data(), input_bytes_[operand] + uint64_t(windows_ - 1) * kShift};
-  }
+  /// The host bytes of each input: window w begins at w * kShift.
+  std::vector<std::span<const std::byte>> inputs() const;
   /// As many bytes as one window has, which differ from every window.
   std::span<const std::byte> unseen(size_t operand) const {
     return {data_of(windows_, operand), input_bytes_[operand]};
   }
-  size_t input_count() const { return input_count_; }
   uint64_t output_bytes() const { return output_bytes_; }
   bool sampled() const { return sampled_; }
 
@@ -69,7 +66,6 @@ class Expectation {
 
   Problem problem_;
   std::function<void(const char*)> show_ = [](const char*) {};
-  size_t input_count_ = 0;
   std::vector<std::vector<std::byte>> inputs_;
   std::vector<uint64_t> input_bytes_;         ///< of one window
   std::vector<std::vector<std::byte>> last_;  ///< the unseen data where inputs were given

@@ -12,12 +12,6 @@
 namespace trine::bench {
 namespace {
 
-HostRun::Inputs inputs_of(const Expectation& expectation) {
-  HostRun::Inputs inputs;
-  for (size_t i = 0; i < expectation.input_count(); ++i) inputs.push_back(expectation.input(i));
-  return inputs;
-}
-
 /// The operation on some of its rows: those of the first operand.
 std::vector<HostView> rows_of(std::vector<HostView> views, Operation operation, int64_t begin,
                               int64_t count) {
@@ -62,10 +56,6 @@ HostRun::HostRun(const Device& device, Problem problem, const Inputs& inputs, bo
   views_ = host_views(problem_, data_);
   poison();
 }
-
-HostRun::HostRun(const Device& device, const Problem& problem, const Expectation& expectation,
-                 bool pinned)
-    : HostRun(device, problem, inputs_of(expectation), pinned) {}
 
 void HostRun::poison() { std::memset(data_.back(), 0xa5, bytes_.back()); }
 

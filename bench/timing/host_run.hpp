@@ -33,8 +33,6 @@ class HostRun {
  public:
   using Inputs = std::vector<std::span<const std::byte>>;
   HostRun(const Device& device, Problem problem, const Inputs& inputs, bool pinned);
-  HostRun(const Device& device, const Problem& problem, const Expectation& expectation,
-          bool pinned);
   HostRun(HostRun&&) = delete;
 
   HostOptions options;   ///< of the calls; device, numerics and pinned are set

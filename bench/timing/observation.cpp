@@ -86,9 +86,6 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   const Result* pinned = find(all, r, "pinned", "single");
   const Result* cpu = cpu_at(all, r.problem.size, "resident");
   const Result* cpu_whole = cpu_at(all, r.problem.size, "pageable");
-  const auto phase = [](const Result* of, auto member) {
-    return time_text(of ? of->*member : std::optional<double>());
-  };
   const auto ratio = [](std::optional<double> a, std::optional<double> b) {
     return ratio_text(a && b && *b > 0 ? std::optional(*a / *b) : std::nullopt);
   };
@@ -97,9 +94,9 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   };
   row.insert(row.end(),
              {time_text(figure.kernel), time_text(r.kernel), interval_text(r),
-              phase(sustained, &Result::kernel), rate_text(figure), share_text(figure),
-              phase(pageable, &Result::alloc), phase(pageable, &Result::h2d),
-              phase(pageable, &Result::d2h), phase(pinned, &Result::total),
+              time_text(of(sustained, &Result::kernel)), rate_text(figure), share_text(figure),
+              time_text(of(pageable, &Result::alloc)), time_text(of(pageable, &Result::h2d)),
+              time_text(of(pageable, &Result::d2h)), time_text(of(pinned, &Result::total)),
               ratio(of(cpu, &Result::kernel), r.kernel), time_text(of(pageable, &Result::total)),
               ratio(of(cpu_whole, &Result::total), of(pageable, &Result::total)),
               ratio_text(sustained && sustained->peer_ratio ? sustained->peer_ratio : r.peer_ratio),
@@ -109,9 +106,23 @@ std::vector<std::string> row_of(const std::vector<Result>& all, const Result& r)
   return row;
 }
 
-/// The cpu's and the device's default results at a size, and the calls on host data.
+/// A median with its interval, or without.
+Timed timed(double median, const Interval& interval) {
+  Timed figure(std::vector{median});
+  if (interval.high > 0) figure.interval = interval;
+  return figure;
+}
+
+/// What the caller sees of both: the cpu's time and the device's.
+struct Race {
+  Timed cpu, device;
+  bool lost() const { return cpu.interval.high < device.interval.low; }
+};
+
+/// The cpu's and the device's default results at a size, and the device's call on host data.
 struct Pair {
-  const Result *cpu, *device, *cpu_whole, *whole;
+  const Result *cpu, *device, *call;
+  Race resident, on_host_data;
 };
 
 /// Smallest size first.
@@ -121,54 +132,38 @@ std::vector<Pair> pairs(const std::vector<Result>& all, const std::string& devic
     if (r.device != device || r.vendor() || !r.verified || r.memory != "resident" ||
         r.method != "single")
       continue;
-    const Pair pair{cpu_at(all, r.problem.size, "resident"), &r,
-                    cpu_at(all, r.problem.size, "pageable"), find(all, r, "pageable", "single")};
-    if (pair.cpu && pair.cpu_whole && pair.whole && pair.whole->total) found.push_back(pair);
+    const Result *cpu = cpu_at(all, r.problem.size, "resident"),
+                 *cpu_call = cpu_at(all, r.problem.size, "pageable"),
+                 *call = find(all, r, "pageable", "single");
+    if (!cpu || !cpu_call || !call || !call->total) continue;
+    Race resident{cpu->waited, r.waited};
+    if (!cpu->waited.seconds || !r.waited.seconds)  // written before this was measured
+      resident = {timed(*cpu->kernel, cpu->interval), timed(*r.kernel, r.interval)};
+    found.push_back(
+        {cpu,
+         &r,
+         call,
+         resident,
+         {timed(*cpu_call->total, cpu_call->interval), timed(*call->total, call->interval)}});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Pair& a, const Pair& b) {
-    return footprint(a.device->problem) < footprint(b.device->problem);
-  });
+  std::ranges::stable_sort(found, {},
+                           [](const Pair& pair) { return footprint(pair.device->problem); });
   return found;
 }
 
-/// What the caller sees of both: the cpu's time and the device's.
-struct Race {
-  Timed cpu, device;
-  bool lost() const { return cpu.interval.high < device.interval.low; }
-};
-
-/// A median with its interval, or without.
-Timed timed(double median, const Interval& interval) {
-  Timed figure(std::vector{median});
-  if (interval.high > 0) figure.interval = interval;
-  return figure;
-}
-
-/// On data that stays on the device. Results that were written before this was measured have the kernel's time.
-Race resident(const Pair& p) {
-  if (p.cpu->waited.seconds && p.device->waited.seconds) return {p.cpu->waited, p.device->waited};
-  return {timed(*p.cpu->kernel, p.cpu->interval), timed(*p.device->kernel, p.device->interval)};
-}
-
-/// Of one call on host data.
-Race on_host_data(const Pair& p) {
-  return {timed(*p.cpu_whole->total, p.cpu_whole->interval),
-          timed(*p.whole->total, p.whole->interval)};
-}
-
 /// "from 2^20": the smallest size from which on the device's result is surely faster at all larger ones.
-std::string pays_text(const std::vector<Pair>& found, Race (*race)(const Pair&), const char* when) {
+std::string pays_text(const std::vector<Pair>& found, Race Pair::*race, const char* when) {
   const auto size = [](const Pair& pair) {
     return to_string(pair.device->problem.operation, pair.device->problem.size);
   };
   std::vector<Compared> surely;  // by place: the least that the device is faster by
   for (const Pair& pair : found)
     surely.push_back(
-        {double(surely.size()), race(pair).cpu.interval.low / race(pair).device.interval.high});
+        {double(surely.size()), (pair.*race).cpu.interval.low / (pair.*race).device.interval.high});
   if (const std::optional<Compared> from = overtaking(surely).ahead)
     return fmt::format("it pays {} from {}", when, size(found[size_t(from->size)]));
   const Pair& last = found.back();
-  if (race(last).lost())
+  if ((last.*race).lost())
     return found.size() == 1 ? fmt::format("at {} it doesn't pay {}", size(last), when)
                              : fmt::format("up to {} it never pays {}", size(last), when);
   return fmt::format("at {} this run can't tell whether it pays {}", size(last), when);
@@ -181,28 +176,21 @@ std::string phases_text(const Result& call) {
                      100 * call.alloc.value_or(0) / *call.total);
 }
 
-/// What was refused or wrong, a line each, under the table.
-void print_failures(const std::vector<Result>& all) {
-  for (const Result& r : all)
-    if (!r.failure.empty())
-      say("{}: {} on {}{}: {}", verdict_text(r), r.rung.empty() ? "the default rung" : r.rung,
-          r.device, r.memory == "resident" ? "" : fmt::format(" ({})", r.memory), r.failure);
-}
-
 }  // namespace
 
 std::string pays(const std::vector<Result>& all, const std::string& device) {
   const std::vector<Pair> found = pairs(all, device);
   if (found.empty()) return {};
-  return fmt::format("{}, and {}", pays_text(found, resident, "for data that stays on the device"),
-                     pays_text(found, on_host_data, "for one call on host data"));
+  return fmt::format("{}, and {}",
+                     pays_text(found, &Pair::resident, "for data that stays on the device"),
+                     pays_text(found, &Pair::on_host_data, "for one call on host data"));
 }
 
 std::string observation(const std::vector<Result>& all, const std::string& device) {
   const std::vector<Pair> found = pairs(all, device);
   if (found.empty()) return {};
   const Pair& last = found.back();
-  const Race call = on_host_data(last);
+  const Race& call = last.on_host_data;
   return fmt::format(
       "At {} on {} the kernel is {} as fast as on cpu, the call {}: {:.0f} % of its {} is the "
       "kernel; {}.{}",
@@ -210,7 +198,7 @@ std::string observation(const std::vector<Result>& all, const std::string& devic
       ratio_text(*last.cpu->kernel / *last.device->kernel),
       ratio_text(*call.cpu.seconds / *call.device.seconds),
       100 * std::min(1.0, *last.device->kernel / *call.device.seconds),
-      time_text(call.device.seconds), pays(all, device), is_wide() ? phases_text(*last.whole) : "");
+      time_text(call.device.seconds), pays(all, device), is_wide() ? phases_text(*last.call) : "");
 }
 
 void Report::add(const std::vector<Result>& results, bool sampled) {
@@ -235,7 +223,7 @@ void Report::finish() {
   }
   print_table(rows, 3, kHidden);
   if (is_above_roof(results_)) say("{}", kAboveRoofNote);
-  print_failures(results_);
+  print_reasons(results_);
   if (sampled_) say("{}", kSampledNote);
   std::vector<std::string> devices;
   for (const Result& r : results_)

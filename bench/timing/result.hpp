@@ -51,6 +51,9 @@ struct Result {
 constexpr int kLeastSamples = 3;
 /// The kernel's time, and the samples that the figure stands on.
 void set_figure(Result& result, const Samples& samples, double seconds);
+/// A rate that the device can't have is a defect of the measurement: empty, or in words. `written`: bytes of all
+/// slots. Where the measured roof is passed, it is measured again, and the higher one kept in `result`.
+std::string check_roof(const Device& device, uint64_t written, Result& result);
 
 /// What checks a gemm above 2^30 fused steps, as a sentence.
 inline constexpr const char* kSampledNote =

@@ -13,6 +13,18 @@ bool holds(const nlohmann::ordered_json& roofs, const std::string& device, Dtype
   });
 }
 
+/// The arithmetic of the best units.
+template <class ValueOf>
+Ceilings ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem, ValueOf value_of) {
+  Ceilings found;
+  if (const DeviceRoof* memory = find(roofs, describe(problem.operation).memory_roof))
+    found.bandwidth = value_of(*memory);
+  for (const char* unit : {"fma", "tensor"})
+    if (const DeviceRoof* units = find(roofs, unit, problem.dtype))
+      found.arithmetic = std::max(found.arithmetic, value_of(*units));
+  return found;
+}
+
 }  // namespace
 
 double flops(const Problem& problem) { return describe(problem.operation).flops(problem); }
@@ -34,22 +46,11 @@ double Ceilings::at(const Problem& problem) const {
 }
 
 Ceilings measured_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
-  Ceilings ceilings;
-  if (const DeviceRoof* memory = find(roofs, describe(problem.operation).memory_roof))
-    ceilings.bandwidth = memory->value;
-  for (const char* unit : {"fma", "tensor"})
-    if (const DeviceRoof* units = find(roofs, unit, problem.dtype))
-      ceilings.arithmetic = std::max(ceilings.arithmetic, units->value);
-  return ceilings;
+  return ceilings(roofs, problem, [](const DeviceRoof& roof) { return roof.value; });
 }
 
 Ceilings nominal_ceilings(const std::vector<DeviceRoof>& roofs, const Problem& problem) {
-  Ceilings ceilings;
-  if (const DeviceRoof* memory = find(roofs, describe(problem.operation).memory_roof))
-    ceilings.bandwidth = memory->nominal.value_or(0);
-  if (const DeviceRoof* units = find(roofs, "fma", problem.dtype))
-    ceilings.arithmetic = units->nominal.value_or(0);
-  return ceilings;
+  return ceilings(roofs, problem, [](const DeviceRoof& roof) { return roof.nominal.value_or(0); });
 }
 
 void add_arithmetic(const std::vector<Result>& results, nlohmann::ordered_json& roofs) {

@@ -5,7 +5,6 @@
 #include "bench/stats/measure.hpp"
 #include "host_run.hpp"
 #include "launches.hpp"
-#include "timing_validation.hpp"
 
 namespace trine::bench {
 namespace {
@@ -17,7 +16,7 @@ constexpr double kShort = 20e-6;  ///< below it, launch cost matters and two fig
 std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
                                      const std::string& rung, bool waited) {
   Launches launches(queue_, problem, expectation, rung);
-  const uint64_t ring_bytes = launches.ring().bytes();
+  const uint64_t ring_bytes = launches.output_bytes();
   const auto samples_of = [&](double (Launches::*launch)()) {
     return measure(fmt::format("{} {}", device_.id(), to_string(problem)), budget_, kLeastSamples,
                    [&] { return (launches.*launch)(); });
@@ -69,7 +68,7 @@ std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectati
     Result result = kernel;
     result.memory = pinned ? "pinned" : "pageable";
     result.waited = {};
-    HostRun call(device_, problem, expectation, pinned);
+    HostRun call(device_, problem, expectation.inputs(), pinned);
     call.options.rung = result.rung;
     measure_passes(call, expectation, budget_, result);
     results.push_back(result);

@@ -23,16 +23,15 @@ Result without_figure(const Problem& problem, const Device& device, const std::s
   result.problem = problem;
   result.device = device.id();
   result.requested = result.rung = rung;
-  result.numerics = Numerics::reproducible;
   result.skipped = skipped;
   result.failure = reason;
   return result;
 }
 
 bool is_vendor(const Device& device, Operation operation, const std::string& rung) {
-  for (const RungInfo& info : device.rungs(operation))
-    if (info.name == bare(rung)) return info.numerics == Numerics::vendor;
-  return false;
+  const auto rungs = device.rungs(operation);
+  const auto found = std::ranges::find(rungs, bare(rung), &RungInfo::name);
+  return found != rungs.end() && found->numerics == Numerics::vendor;
 }
 
 /// Empty where the backend refuses the call: then every rung that a ladder names says why.
@@ -175,9 +174,8 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
 }
 
 std::string failure_of(const std::vector<Result>& results) {
-  for (const Result& result : results)
-    if (result.wrong()) return result.failure;
-  return {};
+  const auto wrong = std::ranges::find_if(results, &Result::wrong);
+  return wrong == results.end() ? std::string() : wrong->failure;
 }
 
 void Digests::compare(std::vector<Result>& results) {
@@ -197,15 +195,12 @@ void Digests::compare(std::vector<Result>& results) {
 bool judge(std::vector<Result>& results) {
   set_peer_ratios(results);
   compare_digests(results);
-  return std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
+  return std::ranges::any_of(results, &Result::verified);
 }
 
 Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
-  const bool wrong =
-      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.wrong(); });
-  if (wrong) return Outcome::failed;
-  const bool right =
-      std::any_of(results.begin(), results.end(), [](const Result& r) { return r.verified; });
+  if (std::ranges::any_of(results, &Result::wrong)) return Outcome::failed;
+  const bool right = std::ranges::any_of(results, &Result::verified);
   return right || (results.empty() && roofs) ? Outcome::good : Outcome::nothing;
 }
 

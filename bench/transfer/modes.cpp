@@ -16,25 +16,22 @@ namespace {
 
 constexpr int64_t kGranule = 64;  ///< rows: the cpu's part is a multiple of so many
 
-Result described(const Device& device, const Problem& problem, const TransferMode& mode) {
-  Result result;
-  result.problem = problem;
-  result.device = device.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
-  result.memory = mode.memory;
-  result.roof = roof_of(device, problem);
-  return result;
-}
-
+/// `wrong`: what is known of the kernel or its clock.
 MeasuredMode measure_mode(const ModeSettings& o, const Device& device, const Problem& problem,
-                          Expectation& expectation, const TransferMode& mode) {
-  MeasuredMode m{mode, {}, described(device, problem, mode)};
+                          Expectation& expectation, const TransferMode& mode,
+                          const std::string& wrong) {
+  MeasuredMode m{mode, {}, {}, {}};
+  m.result.problem = problem;
+  m.result.device = device.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
+  m.result.memory = mode.memory;
+  m.result.roof = roof_of(device, problem);
   try {
     m.result.take(choice_of(device, problem));
-    HostRun run(device, problem, expectation,
+    HostRun run(device, problem, expectation.inputs(),
                 mode.memory == "pinned" || mode.memory == "pipelined");
     set_mode(run, mode);
     m.pass = measure_passes(run, expectation, o.budget, m.result);
-    if (m.result.verified) m.result.failure = impossible(timeline_of(m, 0));
+    if (m.result.verified) m.result.failure = wrong.empty() ? impossible(m.pass) : wrong;
     m.result.verified = m.result.failure.empty();
   } catch (const Error& error) {
     if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
@@ -57,7 +54,7 @@ class Session {
       if (control_.stop()) break;
       show(mode.memory);
       mode.chunks = o_.chunks;
-      measured_.push_back(measured(device_, mode, wrong));
+      measured_.push_back(measure_mode(o_, device_, problem_, expectation_, mode, wrong));
     }
     if (o_.overlap_cpu && !control_.stop()) overlap_cpu();
     return std::move(measured_);
@@ -79,16 +76,6 @@ class Session {
     return failure_of(results);
   }
 
-  /// `wrong`: what timing validation found.
-  MeasuredMode measured(const Device& device, const TransferMode& mode, const std::string& wrong) {
-    MeasuredMode m = measure_mode(o_, device, problem_, expectation_, mode);
-    if (m.result.verified && !wrong.empty()) {
-      m.result.verified = false;
-      m.result.failure = wrong;
-    }
-    return m;
-  }
-
   void show(const std::string& what) {
     control_.show(fmt::format("{} on {} {}", to_string(problem_), device_.id(), what));
   }
@@ -103,7 +90,7 @@ class Session {
     const std::string wrong = validate_timing(helper);
     if (control_.stop()) return;
     show("with the cpu");
-    const MeasuredMode cpu = measured(helper, {"shared"}, wrong);
+    const MeasuredMode cpu = measure_mode(o_, helper, problem_, expectation_, {"shared"}, wrong);
     if (!cpu.result.verified) return measured_.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
     const auto balance = [&] {
@@ -112,7 +99,7 @@ class Session {
     };
     // The two slow each other down: what each took beside the other corrects its part.
     for (int turn = 0; balance() && turn < 3; ++turn) {
-      HostRun run(device_, problem_, expectation_, true);
+      HostRun run(device_, problem_, expectation_.inputs(), true);
       set_mode(run, mode);
       run.once();
       const Pass pass = run.once();
@@ -129,7 +116,7 @@ class Session {
           device_.id(), to_string(problem_), kGranule);
       return;
     }
-    MeasuredMode with = measure_mode(o_, device_, problem_, expectation_, mode);
+    MeasuredMode with = measure_mode(o_, device_, problem_, expectation_, mode, "");
     if (with.result.verified) with.gain = gain(without, with);
     measured_.push_back(std::move(with));
   }
@@ -137,8 +124,8 @@ class Session {
   /// In turns, so that a machine that is slower for a while is so for both.
   double gain(const TransferMode& without, MeasuredMode& with) {
     constexpr int kTurns = 7;
-    HostRun plain(device_, problem_, expectation_, true),
-        helped(device_, problem_, expectation_, true);
+    HostRun plain(device_, problem_, expectation_.inputs(), true),
+        helped(device_, problem_, expectation_.inputs(), true);
     set_mode(plain, without);
     set_mode(helped, with.mode);
     Samples plain_times, helped_times;
@@ -200,19 +187,26 @@ std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Devi
   return Session(settings, device, problem, expectation, control).measure();
 }
 
-Timeline timeline_of(const MeasuredMode& m, double alone) {
-  Timeline timeline{.problem = m.result.problem,
-                    .device = m.result.device,
-                    .memory = m.mode.memory,
-                    .seconds = m.pass.seconds,
-                    .spans = m.pass.spans};
-  if (m.mode.cpu_rows == 0) {
-    timeline.share = alone / timeline.seconds;
-  } else {
-    timeline.gain = m.gain;
-    timeline.cpu_rows = double(m.mode.cpu_rows) / double(m.result.problem.size.rows);
-  }
-  return timeline;
+nlohmann::ordered_json to_json(const MeasuredMode& m, double share) {
+  nlohmann::ordered_json spans = nlohmann::ordered_json::array();
+  for (const Span& span : m.pass.spans)
+    spans.push_back({{"lane", name(span.lane)},
+                     {"index", span.index},
+                     {"begin", span.begin},
+                     {"end", span.end}});
+  const Problem& problem = m.result.problem;
+  nlohmann::ordered_json json = {{"operation", name(problem.operation)},
+                                 {"dtype", name(problem.dtype)},
+                                 {"shape", shape_json(problem)},
+                                 {"device", m.result.device},
+                                 {"memory", m.mode.memory},
+                                 {"seconds", m.pass.seconds},
+                                 {"spans", spans}};
+  if (m.mode.cpu_rows == 0)
+    json["share"] = share;
+  else
+    json["gain"] = m.gain, json["cpu_rows"] = m.cpu_share();
+  return json;
 }
 
 int64_t balanced_rows(int64_t total, double device, double cpu) {

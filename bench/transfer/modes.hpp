@@ -2,6 +2,8 @@
 // pass verified, the median one standing for all.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "bench/ui/control.hpp"
 #include "timeline.hpp"
 
@@ -27,6 +29,7 @@ struct MeasuredMode {
   Pass pass;  ///< the median one
   Result result;
   double gain = 0;  ///< with the cpu: how much faster than without, both measured in turns
+  double cpu_share() const { return double(mode.cpu_rows) / double(result.problem.size.rows); }
 };
 
 /// How many chunks a call was cut into.
@@ -43,8 +46,9 @@ std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Devi
                                         const Problem& problem, Expectation& expectation,
                                         Control& control);
 
-/// `alone`: what the slowest lane takes for all rows when nothing overlaps it.
-Timeline timeline_of(const MeasuredMode& measured, double alone);
+/// A timeline. `share`: of the time, what the slowest lane would take alone; left out where the cpu takes a part
+/// of the rows.
+nlohmann::ordered_json to_json(const MeasuredMode& measured, double share);
 
 /// The rows for the cpu with which both should end at once, going by what each would take for all.
 int64_t balanced_rows(int64_t total, double device, double cpu);

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/timing/json.hpp"
-
 namespace trine::bench {
 namespace {
 
 /// Clocks round, and the device's isn't the host's: by so much spans may be off.
-double slack(const Timeline& timeline) { return 2e-6 + timeline.seconds / 100; }
+double slack(const Pass& pass) { return 2e-6 + pass.seconds / 100; }
 
 std::vector<Span> of_lane(const std::vector<Span>& spans, Lane lane) {
   std::vector<Span> found;
@@ -48,11 +46,11 @@ double overlapped(const std::vector<Span>& spans) {
   return seconds;
 }
 
-std::string impossible(const Timeline& timeline) {
-  const double off = slack(timeline);
+std::string impossible(const Pass& pass) {
+  const double off = slack(pass);
   for (const Lane lane : kLanes) {
     double passed = 0;
-    for (const Span& span : of_lane(timeline.spans, lane)) {
+    for (const Span& span : of_lane(pass.spans, lane)) {
       if (span.end < span.begin)
         return fmt::format("chunk {} of '{}' ends before it begins", span.index, name(lane));
       if (span.begin < passed - off)
@@ -60,19 +58,19 @@ std::string impossible(const Timeline& timeline) {
                            span.index, name(lane));
       passed = span.end;
     }
-    if (passed > timeline.seconds + off)
+    if (passed > pass.seconds + off)
       return fmt::format("'{}' goes on after the pass has ended", name(lane));
   }
   return {};
 }
 
-std::vector<std::string> picture(const Timeline& timeline, int width) {
+std::vector<std::string> picture(const Pass& pass, int width) {
   std::vector<std::string> lines;
-  const double scale = timeline.seconds > 0 ? width / timeline.seconds : 0;
+  const double scale = pass.seconds > 0 ? width / pass.seconds : 0;
   for (const Lane lane : kLanes) {
-    if (!uses(timeline.spans, lane)) continue;
+    if (!uses(pass.spans, lane)) continue;
     std::string line(size_t(width), ' ');
-    for (const Span& span : of_lane(timeline.spans, lane)) {
+    for (const Span& span : of_lane(pass.spans, lane)) {
       // A short span still shows.
       const int begin = std::clamp(int(span.begin * scale), 0, width - 1);
       const int end = std::clamp(int(std::lround(span.end * scale)), begin + 1, width);
@@ -81,25 +79,6 @@ std::vector<std::string> picture(const Timeline& timeline, int width) {
     lines.push_back(fmt::format("{:<8} |{}|", name(lane), line));
   }
   return lines;
-}
-
-nlohmann::ordered_json to_json(const Timeline& timeline) {
-  nlohmann::ordered_json spans = nlohmann::ordered_json::array();
-  for (const Span& span : timeline.spans)
-    spans.push_back({{"lane", name(span.lane)},
-                     {"index", span.index},
-                     {"begin", span.begin},
-                     {"end", span.end}});
-  nlohmann::ordered_json json = {{"operation", name(timeline.problem.operation)},
-                                 {"dtype", name(timeline.problem.dtype)},
-                                 {"shape", shape_json(timeline.problem)},
-                                 {"device", timeline.device},
-                                 {"memory", timeline.memory},
-                                 {"seconds", timeline.seconds},
-                                 {"spans", spans}};
-  if (timeline.share) json["share"] = *timeline.share;
-  if (timeline.gain) json["gain"] = *timeline.gain, json["cpu_rows"] = timeline.cpu_rows;
-  return json;
 }
 
 }  // namespace trine::bench

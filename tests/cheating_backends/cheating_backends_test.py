@@ -184,7 +184,7 @@ class CheatingBackends(unittest.TestCase):
                                   path=CLOCKS)
         self.assertEqual(code, 1, text)
         self.assertRegex(text, r"(?m)^naive +single +WRONG$")
-        self.assertIn("WRONG: naive: its clock stands still", text)
+        self.assertIn("WRONG: naive on clock_zero:0: its clock stands still", text)
 
     def transfers(self, device, *more, **how):
         return self.command("transfers", "transpose", "--size", "512", "--device", device, "--no-rates", "--min-time",

@@ -8,7 +8,7 @@
 #include "bench/roofs/cpu_roof.hpp"
 #include "bench/roofs/gpu_roof.hpp"
 #include "bench/roofs/roof.hpp"
-#include "bench/timing/timing_validation.hpp"
+#include "bench/timing/result.hpp"
 
 namespace trine::bench {
 namespace {

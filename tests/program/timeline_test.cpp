@@ -9,21 +9,21 @@ namespace trine::bench {
 namespace {
 
 /// Two chunks, perfectly overlapped: in 0-1, 1-2; kernel 1-2, 2-3; out 2-3, 3-4.
-Timeline staircase() {
-  Timeline timeline;
-  timeline.seconds = 4;
-  timeline.spans = {{Lane::copy_in, 0, 0, 1}, {Lane::kernel, 0, 1, 2}, {Lane::copy_out, 0, 2, 3},
-                    {Lane::copy_in, 1, 1, 2}, {Lane::kernel, 1, 2, 3}, {Lane::copy_out, 1, 3, 4}};
-  return timeline;
+Pass staircase() {
+  Pass pass;
+  pass.seconds = 4;
+  pass.spans = {{Lane::copy_in, 0, 0, 1}, {Lane::kernel, 0, 1, 2}, {Lane::copy_out, 0, 2, 3},
+                {Lane::copy_in, 1, 1, 2}, {Lane::kernel, 1, 2, 3}, {Lane::copy_out, 1, 3, 4}};
+  return pass;
 }
 
 TEST(Timelines, AddUpTheirLanes) {
-  const Timeline timeline = staircase();
+  const Pass pass = staircase();
   for (const Lane lane : {Lane::copy_in, Lane::kernel, Lane::copy_out})
-    EXPECT_DOUBLE_EQ(busy(timeline.spans, lane), 2);
-  EXPECT_FALSE(uses(timeline.spans, Lane::cpu));
-  EXPECT_DOUBLE_EQ(overlapped(timeline.spans), 2);  // from 1 to 3
-  EXPECT_EQ(impossible(timeline), "");
+    EXPECT_DOUBLE_EQ(busy(pass.spans, lane), 2);
+  EXPECT_FALSE(uses(pass.spans, Lane::cpu));
+  EXPECT_DOUBLE_EQ(overlapped(pass.spans), 2);  // from 1 to 3
+  EXPECT_EQ(impossible(pass), "");
 }
 
 TEST(Timelines, SerialWorkOverlapsNothing) {
@@ -32,16 +32,16 @@ TEST(Timelines, SerialWorkOverlapsNothing) {
 }
 
 TEST(Timelines, WhatCannotBeIsFound) {
-  Timeline overlap = staircase();
+  Pass overlap = staircase();
   overlap.spans[3].begin = 0.5;  // the second copy in, before the first has ended
   EXPECT_NE(impossible(overlap), "");
-  Timeline backwards = staircase();
+  Pass backwards = staircase();
   std::swap(backwards.spans[1].begin, backwards.spans[1].end);
   EXPECT_NE(impossible(backwards), "");
-  Timeline late = staircase();
+  Pass late = staircase();
   late.spans.back().end = 4.2;
   EXPECT_NE(impossible(late), "");
-  Timeline early = staircase();
+  Pass early = staircase();
   early.spans.front().begin = -0.2;
   EXPECT_NE(impossible(early), "");
 }
@@ -53,9 +53,9 @@ TEST(Timelines, ArePictured) {
 }
 
 TEST(Timelines, ShortSpansShow) {
-  Timeline timeline = staircase();
-  timeline.spans = {{Lane::kernel, 12, 3.9999, 4}};
-  EXPECT_EQ(picture(timeline, 4), (std::vector<std::string>{"kernel   |   2|"}));
+  Pass pass = staircase();
+  pass.spans = {{Lane::kernel, 12, 3.9999, 4}};
+  EXPECT_EQ(picture(pass, 4), (std::vector<std::string>{"kernel   |   2|"}));
 }
 
 }  // namespace

@@ -27,19 +27,14 @@ Problem a_problem(Operation operation, Dtype dtype, Size size, Function function
 void pass(const Device& device, const Problem& problem, const TransferMode& way) {
   Expectation expectation(problem, 3);
   const bool pinned = way.memory == "pinned" || way.memory == "pipelined";
-  HostRun run(device, problem, expectation, pinned);
+  HostRun run(device, problem, expectation.inputs(), pinned);
   set_mode(run, way);
   for (int w = 0; w < expectation.windows(); ++w) {
     run.poison();
     const Pass done = run.once(uint64_t(w) * Expectation::kShift);
     EXPECT_EQ(expectation.check(w, run.output(), Numerics::reproducible), "")
         << device.id() << " " << to_string(problem) << " " << way.memory << " in " << way.chunks;
-    const Timeline timeline{.problem = problem,
-                            .device = device.id(),
-                            .memory = way.memory,
-                            .seconds = done.seconds,
-                            .spans = done.spans};
-    EXPECT_EQ(impossible(timeline), "") << device.id() << " " << to_string(problem);
+    EXPECT_EQ(impossible(done), "") << device.id() << " " << to_string(problem);
     EXPECT_EQ(chunks_of(done), device.backend() == "cpu" ? 1 : std::max(way.chunks, 1));
     for (const Lane lane : {Lane::copy_in, Lane::copy_out})
       EXPECT_EQ(uses(done.spans, lane), way.memory != "shared");

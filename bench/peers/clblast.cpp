@@ -66,17 +66,12 @@ const char* why_not(const trine_reduce& op) {
   return nullptr;
 }
 
-trine_status refuses(const trine_native* native, const trine_selection*, const trine_call* call,
-                     char* reason, size_t reason_bytes) {
-  const bool has_f64 = (native->facts->capabilities & TRINE_CAN_F64) != 0;
-  const char* why = visit(*call, [&](const auto& op) {
-    const char* refusal = why_not(op);
-    if (refusal == nullptr && in_f64(op) && !has_f64)
-      refusal = "clblast moves 8 bytes as doubles, which this device hasn't";
-    return refusal;
-  });
-  return answer(why, reason, reason_bytes);
-}
+constexpr auto kWhyNot = [](const auto& op, const trine_native& native) {
+  const char* refusal = why_not(op);
+  if (refusal == nullptr && in_f64(op) && (native.facts->capabilities & TRINE_CAN_F64) == 0)
+    refusal = "clblast moves 8 bytes as doubles, which this device hasn't";
+  return refusal;
+};
 
 // --- Calls -------------------------------------------------------------------------------------
 
@@ -206,7 +201,7 @@ extern "C" trine_status trine_rungs_v1(const trine_host* services, const trine_p
                                 "CLBlast " TRINE_CLBLAST_VERSION ", parameters of its database",
                                 last_error,
                                 rungs<kRungs>,
-                                refuses,
+                                refuses<kWhyNot>,
                                 no_workspace,
                                 state_create,
                                 state_destroy,

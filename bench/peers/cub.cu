@@ -129,13 +129,9 @@ const char* why_not(const trine_reduce& op) {
   return nullptr;
 }
 
-trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
-                     char* reason, size_t reason_bytes) {
-  const char* why = call->operation == TRINE_REDUCE
-                        ? why_not(*static_cast<const trine_reduce*>(call->descriptor))
-                        : "cub reduces only";
-  return answer(why, reason, reason_bytes);
-}
+const char* why_not(const auto&) { return "cub reduces only"; }
+
+constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return why_not(op); };
 
 trine_status check(cudaError_t error) {
   if (error == cudaSuccess) return TRINE_OK;
@@ -193,7 +189,7 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
                 CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
   static const trine_pack table{
       sizeof(trine_pack), TRINE_ABI_VERSION, "cub",           "cuda",  build,   last_error,
-      rungs<kRungs>,      refuses,           workspace_bytes, nullptr, nullptr, launch};
+      rungs<kRungs>,      refuses<kWhyNot>,  workspace_bytes, nullptr, nullptr, launch};
   *pack = &table;
   return TRINE_OK;
 }

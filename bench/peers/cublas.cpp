@@ -31,10 +31,7 @@ const char* why_not(const trine_transpose& op) {
 
 const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
 
-trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
-                     char* reason, size_t reason_bytes) {
-  return answer(visit(*call, [](const auto& op) { return why_not(op); }), reason, reason_bytes);
-}
+constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return why_not(op); };
 
 trine_status check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return TRINE_OK;
@@ -123,7 +120,7 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   std::snprintf(build, sizeof build, "cuBLAS %d.%d, default math", version, minor);
   static const trine_pack table{
       sizeof(trine_pack), TRINE_ABI_VERSION, "cublas",     "cuda",       build,         last_error,
-      rungs<kRungs>,      refuses,           no_workspace, state_create, state_destroy, launch};
+      rungs<kRungs>,      refuses<kWhyNot>,  no_workspace, state_create, state_destroy, launch};
   *pack = &table;
   return TRINE_OK;
 }

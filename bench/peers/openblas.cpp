@@ -32,10 +32,7 @@ const char* why_not(const trine_transpose& op) {
 
 const char* why_not(const trine_reduce& op) { return blas_refuses(op); }
 
-trine_status refuses(const trine_native*, const trine_selection*, const trine_call* call,
-                     char* reason, size_t reason_bytes) {
-  return answer(visit(*call, [](const auto& op) { return why_not(op); }), reason, reason_bytes);
-}
+constexpr auto kWhyNot = [](const auto& op, const trine_native&) { return why_not(op); };
 
 template <class T>
 void run(const trine_gemm& op) {
@@ -88,7 +85,7 @@ extern "C" trine_status trine_rungs_v1(const trine_host*, const trine_pack** pac
   std::snprintf(build, sizeof build, "%s, core %s", openblas_get_config(), openblas_get_corename());
   static const trine_pack table{
       sizeof(trine_pack), TRINE_ABI_VERSION, "openblas",   "cpu",   build,   last_error,
-      rungs<kRungs>,      refuses,           no_workspace, nullptr, nullptr, launch};
+      rungs<kRungs>,      refuses<kWhyNot>,  no_workspace, nullptr, nullptr, launch};
   *pack = &table;
   return TRINE_OK;
 }

@@ -63,7 +63,11 @@ const T& scalar(const trine_scalar& value) {
   return reinterpret_cast<const T&>(value);
 }
 
-inline trine_status answer(const char* refusal, char* reason, size_t reason_bytes) {
+/// `why_not(descriptor, native)`: a refusal in words, or nullptr.
+template <auto why_not>
+trine_status refuses(const trine_native* native, const trine_selection*, const trine_call* call,
+                     char* reason, size_t reason_bytes) {
+  const char* const refusal = visit(*call, [&](const auto& op) { return why_not(op, *native); });
   if (refusal == nullptr) return TRINE_OK;
   std::snprintf(reason, reason_bytes, "%s", refusal);
   return TRINE_UNSUPPORTED;

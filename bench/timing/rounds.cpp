@@ -9,25 +9,31 @@
 namespace trine::bench {
 namespace {
 
+using Case = std::vector<const Result*>;  ///< its results, one a round
+
 double median(std::vector<double> values) { return Samples{std::move(values)}.median(); }
 
 template <class Member>
-void set_median(Result& result, const std::vector<const Result*>& all, Member member) {
+void set_median(Result& result, const Case& all, Member member) {
   std::vector<double> values;
   for (const Result* one : all)
     if (one->*member) values.push_back(*(one->*member));
   if (!values.empty()) result.*member = median(values);
 }
 
-void set_waited(Result& result, const std::vector<const Result*>& all) {
-  std::vector<double> rounds;
-  for (const Result* one : all)
-    rounds.insert(rounds.end(), one->waited.rounds.begin(), one->waited.rounds.end());
-  if (!rounds.empty()) result.waited = Timed(std::move(rounds));
+/// A list that each has, one after the other.
+template <class ListOf>
+std::vector<double> joined(const Case& all, ListOf list_of) {
+  std::vector<double> values;
+  for (const Result* one : all) {
+    const std::vector<double>& list = list_of(*one);
+    values.insert(values.end(), list.begin(), list.end());
+  }
+  return values;
 }
 
 /// What keeps a case from being right in every round: a wrong result before a refusal; or nothing.
-const Result* worst(const std::vector<const Result*>& all) {
+const Result* worst(const Case& all) {
   const Result* refused = nullptr;
   for (const Result* one : all) {
     if (one->wrong()) return one;
@@ -36,19 +42,21 @@ const Result* worst(const std::vector<const Result*>& all) {
   return refused;
 }
 
-Result one_of(const std::vector<const Result*>& all) {
+Result one_of(const Case& all) {
   Result result = *all.front();
   for (const auto member :
        {&Result::alloc, &Result::h2d, &Result::kernel, &Result::d2h, &Result::total})
     set_median(result, all, member);
-  set_waited(result, all);
-  std::vector<double> spreads;
-  result.rounds.clear();
-  result.roofs.clear();
+  const auto waited = joined(
+      all, [](const Result& r) -> auto& { return r.waited.rounds; });
+  if (!waited.empty()) result.waited = Timed(waited);
+  result.rounds = joined(
+      all, [](const Result& r) -> auto& { return r.rounds; });
+  result.roofs = joined(
+      all, [](const Result& r) -> auto& { return r.roofs; });
   result.samples = 0;
+  std::vector<double> spreads;
   for (const Result* one : all) {
-    result.rounds.insert(result.rounds.end(), one->rounds.begin(), one->rounds.end());
-    result.roofs.insert(result.roofs.end(), one->roofs.begin(), one->roofs.end());
     result.samples += one->samples;
     spreads.push_back(one->spread);
     result.roof.value = std::max(result.roof.value, one->roof.value);
@@ -70,40 +78,34 @@ Result one_of(const std::vector<const Result*>& all) {
   return result;
 }
 
-bool same_case(const Result& a, const Result& b) {
-  return a.device == b.device && a.requested == b.requested && a.memory == b.memory &&
-         a.method == b.method;
-}
-
-/// In how many rounds the rung was launched: an early end leaves some without.
-size_t singles(const std::vector<std::vector<Result>>& rounds, Result result) {
-  result.method = "single";
-  size_t count = 0;
-  for (const std::vector<Result>& round : rounds)
-    for (const Result& other : round) count += same_case(other, result) ? 1 : 0;
-  return count;
+bool same_launches(const Result& a, const Result& b) {
+  return a.device == b.device && a.requested == b.requested && a.memory == b.memory;
 }
 
 }  // namespace
 
 std::vector<Result> combined(const std::vector<std::vector<Result>>& rounds) {
   if (rounds.size() == 1) return rounds.front();
-  std::vector<Result> results;
+  std::vector<Case> cases;  // in the order of their first results
+  const auto find = [&](const Result& like, std::string_view method) {
+    return std::ranges::find_if(cases, [&](const Case& of) {
+      return same_launches(*of.front(), like) && of.front()->method == method;
+    });
+  };
   for (const std::vector<Result>& round : rounds)
     for (const Result& result : round) {
-      if (std::ranges::any_of(results, [&](const Result& r) { return same_case(r, result); }))
-        continue;
-      std::vector<const Result*> all;
-      for (const std::vector<Result>& other : rounds)
-        for (const Result& r : other)
-          if (same_case(r, result)) all.push_back(&r);
-      // Of launches about as long as those that are repeated back to back, some rounds have no such figure;
-      // a wrong one counts all the same.
-      const bool is_wrong = std::ranges::any_of(all, [](auto* r) { return r->wrong(); });
-      if (result.method == "sustained" && all.size() < singles(rounds, result) && !is_wrong)
-        continue;
-      results.push_back(one_of(all));
+      const auto found = find(result, result.method);
+      (found == cases.end() ? cases.emplace_back() : *found).push_back(&result);
     }
+  std::vector<Result> results;
+  for (const Case& all : cases) {
+    // Of launches about as long as those that are repeated back to back, some rounds have no such figure (an early
+    // end leaves some without any); a wrong one counts all the same.
+    const auto single = find(*all.front(), "single");
+    const bool is_left_out =
+        all.front()->method == "sustained" && single != cases.end() && all.size() < single->size();
+    if (!is_left_out || std::ranges::any_of(all, &Result::wrong)) results.push_back(one_of(all));
+  }
   return results;
 }
 

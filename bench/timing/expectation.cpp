@@ -33,17 +33,14 @@ std::vector<std::byte> filled(const oracle::Operand& operand, uint64_t bytes, ui
   return data;
 }
 
-/// Other data of the same kind: everything one element further on, and another element for the one
-/// that comes round, so that a sum changes too.
-std::vector<std::byte> moved_on(const std::vector<std::byte>& data, uint64_t element) {
-  std::vector<std::byte> moved = data;
-  if (data.size() < 2 * element) return moved;
-  std::rotate(moved.begin(), moved.begin() + std::ptrdiff_t(element), moved.end());
+/// One element more, that of the middle: what lies one element further on is other data of the same kind then,
+/// whose sum differs too.
+std::vector<std::byte> extended(std::vector<std::byte> data, uint64_t element) {
   // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the same
-  const uint64_t middle = data.size() / element / 2 * element;
-  std::copy_n(data.begin() + std::ptrdiff_t(middle), element,
-              moved.end() - std::ptrdiff_t(element));
-  return moved;
+  const uint64_t bytes = data.size(), middle = bytes / element / 2 * element;
+  data.resize(bytes + element);
+  if (bytes != 0) std::copy_n(data.data() + middle, element, data.data() + bytes);
+  return data;
 }
 
 }  // namespace
@@ -56,14 +53,14 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
   const std::vector<uint64_t> bytes = operand_bytes(problem);
   const oracle::Values values = oracle::values_named(problem.values);
   windows_ = given.empty() && !has_lines(values) ? kWindows : 1;
+  shift_ = given.empty() ? kShift : size_of(problem.dtype);
   for (size_t i = 0; i + 1 < operands.size(); ++i) {
     input_bytes_.push_back(bytes[i]);
     if (given.empty()) {
       inputs_.push_back(filled(operands[i], bytes[i], uint64_t(windows_) * kShift,
                                {values, seed + i, uint32_t(problem.axis)}));
     } else {
-      last_.push_back(moved_on(given[i], trine_dtype_size(operands[i].dtype)));
-      inputs_.push_back(std::move(given[i]));
+      inputs_.push_back(extended(std::move(given[i]), shift_));
     }
   }
   output_bytes_ = bytes.back();
@@ -72,8 +69,7 @@ Expectation::Expectation(const Problem& problem, uint64_t seed,
 }
 
 const std::byte* Expectation::data_of(int w, size_t operand) const {
-  if (w == windows_ && !last_.empty()) return last_[operand].data();
-  return inputs_[operand].data() + uint64_t(w) * kShift;
+  return inputs_[operand].data() + uint64_t(w) * shift_;
 }
 
 std::vector<std::span<const std::byte>> Expectation::inputs() const {

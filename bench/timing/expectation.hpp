@@ -67,10 +67,10 @@ class Expectation {
   Problem problem_;
   std::function<void(const char*)> show_ = [](const char*) {};
   std::vector<std::vector<std::byte>> inputs_;
-  std::vector<uint64_t> input_bytes_;         ///< of one window
-  std::vector<std::vector<std::byte>> last_;  ///< the unseen data where inputs were given
+  std::vector<uint64_t> input_bytes_;  ///< of one window
   uint64_t output_bytes_ = 0;
   int windows_ = kWindows;
+  uint64_t shift_ = kShift;  ///< the unseen data begins where a further window would
   bool sampled_ = false;
   std::vector<oracle::Position> positions_;
   /// By window, the unseen one last; of positions_ when sampled.

@@ -48,12 +48,15 @@ std::string_view value_of(const std::string& path, std::string_view header, std:
   return header;
 }
 
-std::string parse_descr(const std::string& path, std::string_view header) {
-  const std::string_view text = value_of(path, header, "descr");
-  if (text.empty() || text.front() != '\'') refuse(path, "malformed .npy, or a structured dtype");
-  const size_t end = text.find('\'', 1);
-  if (end == std::string_view::npos) refuse(path, "malformed .npy: descr is not closed");
-  return std::string(text.substr(1, end - 1));
+/// The same between `open` and `close`.
+std::string_view value_within(const std::string& path, std::string_view header,
+                              std::string_view key, char open, char close) {
+  const std::string_view text = value_of(path, header, key);
+  const size_t end = text.find(close, 1);
+  if (!text.starts_with(open) || end == std::string_view::npos)
+    refuse(path, fmt::format("malformed .npy, or a structured dtype: its {} isn't within {}{}", key,
+                             open, close));
+  return text.substr(1, end - 1);
 }
 
 Dtype dtype_of_descr(const std::string& path, const std::string& descr) {
@@ -67,11 +70,7 @@ Dtype dtype_of_descr(const std::string& path, const std::string& descr) {
 }
 
 std::vector<int64_t> parse_shape(const std::string& path, std::string_view header) {
-  std::string_view text = value_of(path, header, "shape");
-  if (text.empty() || text.front() != '(') refuse(path, "malformed .npy: shape is not a tuple");
-  const size_t end = text.find(')');
-  if (end == std::string_view::npos) refuse(path, "malformed .npy: shape is not closed");
-  text = text.substr(1, end - 1);
+  std::string_view text = value_within(path, header, "shape", '(', ')');
   std::vector<int64_t> shape;
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
@@ -141,7 +140,7 @@ Array read_npy(const std::string& path) {
   if (!file) refuse(path, fmt::format("can't be read: {}", std::strerror(errno)));
   const std::string header = read_header(path, file);
   Array array;
-  array.descr = parse_descr(path, header);
+  array.descr = value_within(path, header, "descr", '\'', '\'');
   array.dtype = dtype_of_descr(path, array.descr);
   array.shape = parse_shape(path, header);
   const std::string_view order = value_of(path, header, "fortran_order");
@@ -162,13 +161,10 @@ Array read_npy(const std::string& path) {
 }
 
 void write_npy(const std::string& path, const Array& array) {
-  std::string shape;
-  for (int64_t extent : array.shape) shape += fmt::format("{}, ", extent);
-  if (array.shape.size() > 1) shape.resize(shape.size() - 2);
-  if (array.shape.size() == 1) shape.resize(shape.size() - 1);
   std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                  array.descr.empty() ? npy_descr(array.dtype) : array.descr, shape);
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                  array.descr.empty() ? npy_descr(array.dtype) : array.descr,
+                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 11,
                 ' ');  // data begins at a multiple of 64
   header += '\n';

@@ -6,20 +6,17 @@
 namespace trine::bench {
 namespace {
 
-using Views = std::function<View(size_t)>;
+using Views = std::vector<View>;
 using HostViews = std::vector<HostView>;
 
 const std::vector<Description>& descriptions() {
   static const std::vector<Description> all{
       {.operation = Operation::reduce,
        .layout = "r",
-       .factors = 2,
        .is_vector = true,
        .has_function = true,
        .is_batched = false,
        .is_cut = false,
-       .moves_bits = false,
-       .turns = false,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64, Dtype::u32, Dtype::u64},
        .default_dtypes = {"f32", "f64"},
        .default_sizes = {"2^10", "2^16", "2^20", "2^24"},
@@ -34,7 +31,6 @@ const std::vector<Description>& descriptions() {
                             {Axis::each_row, {513, 2049, 0}},
                             {Axis::each_column, {129, 33, 0}},
                             {Axis::each_column, {513, 2049, 0}}},
-       .by_flops = false,
        .copies = 3,
        .flops =
            [](const Problem& p) {
@@ -48,10 +44,10 @@ const std::vector<Description>& descriptions() {
              std::get<trine_reduce>(op).result_dtype = uint32_t(p.result);
              return op;
            },
-       .call = [](const Problem& p, const Views& view) -> DeviceOperation {
+       .call = [](const Problem& p, const Views& views) -> DeviceOperation {
          const bool product = p.map == Map::product;
-         Reduce reduce{p.function, p.map, p.axis, view(0), view(product ? 2 : 1), p.numerics};
-         if (product) reduce.second = view(1);
+         Reduce reduce{p.function, p.map, p.axis, views[0], views[product ? 2 : 1], p.numerics};
+         if (product) reduce.second = views[1];
          return reduce;
        },
        .call_on_host =
@@ -61,54 +57,35 @@ const std::vector<Description>& descriptions() {
            }},
       {.operation = Operation::transpose,
        .layout = "rr",
-       .factors = 2,
-       .is_vector = false,
-       .has_function = false,
-       .is_batched = true,
-       .is_cut = true,
        .moves_bits = true,
        .turns = true,
-       .dtypes = {},
        .default_dtypes = {"f32"},
        .default_sizes = {"256", "1024", "4096"},
        .gpu_roof_size = "8192",
        .cpu_roof_size = "2048",
-       .memory_roof = "copy",
-       .calibrated_functions = {Function::sum},
        .calibrated_dtypes = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128},
        .calibrated_sizes = {{Axis::all, {129, 33, 0}}, {Axis::all, {513, 2049, 0}}},
-       .by_flops = false,
-       .copies = 4.5,
        .flops = [](const Problem&) { return 0.0; },
        .plan =
            [](const Problem& p) {
              return oracle::plan_transpose(size_of(p.dtype), p.size.rows, p.size.cols, p.batch);
            },
-       .call = [](const Problem&, const Views& view) -> DeviceOperation {
-         return Transpose{view(0), view(1)};
+       .call = [](const Problem&, const Views& views) -> DeviceOperation {
+         return Transpose{views[0], views[1]};
        },
        .call_on_host = [](const Problem&, const HostViews& views,
                           const HostOptions& options) { transpose(views[0], views[1], options); }},
       {.operation = Operation::gemm,
        .layout = "rrr",
        .factors = 3,
-       .is_vector = false,
-       .has_function = false,
-       .is_batched = true,
-       .is_cut = true,
-       .moves_bits = false,
-       .turns = false,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
        .default_dtypes = {"f32", "f64"},
        .default_sizes = {"64", "256", "1024"},
        .gpu_roof_size = "2048",
        .cpu_roof_size = "512",
-       .memory_roof = "copy",
-       .calibrated_functions = {Function::sum},
        .calibrated_dtypes = {Dtype::f32, Dtype::f64, Dtype::i32},
        .calibrated_sizes = {{Axis::all, {33, 33, 33}}, {Axis::all, {513, 513, 129}}},
        .by_flops = true,
-       .copies = 4.5,
        .flops =
            [](const Problem& p) {
              return 2.0 * double(p.batch) * double(p.size.rows) * double(p.size.cols) *
@@ -119,8 +96,8 @@ const std::vector<Description>& descriptions() {
              return oracle::plan_gemm(uint32_t(p.dtype), p.size.rows, p.size.cols, p.size.depth,
                                       p.alpha, p.beta, p.batch);
            },
-       .call = [](const Problem& p, const Views& view) -> DeviceOperation {
-         return Gemm{p.alpha, p.beta, view(0), view(1), view(2), p.numerics};
+       .call = [](const Problem& p, const Views& views) -> DeviceOperation {
+         return Gemm{p.alpha, p.beta, views[0], views[1], views[2], p.numerics};
        },
        .call_on_host =
            [](const Problem& p, const HostViews& views, const HostOptions& options) {

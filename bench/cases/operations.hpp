@@ -2,7 +2,6 @@
 // (core/src/operations) and to the oracle's (oracle/operation.hpp).
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,38 +14,38 @@ struct Description {
   Operation operation;
   std::string layout;  ///< a letter for each operand: all row-major
 
-  size_t factors;  ///< that a size has at most: RxC or MxNxK
-  bool is_vector;  ///< whether a size of one number is a vector, not a square
+  size_t factors = 2;      ///< that a size has at most: RxC or MxNxK
+  bool is_vector = false;  ///< whether a size of one number is a vector, not a square
 
-  bool has_function;  ///< whether a function, a map and an axis belong to it
-  bool is_batched;    ///< whether it takes several matrices
-  bool is_cut;        ///< whether a call on host data is cut into chunks of rows
-  bool moves_bits;    ///< and computes nothing
-  bool turns;         ///< whether the first operand's rows are the output's columns
+  bool has_function = false;  ///< whether a function, a map and an axis belong to it
+  bool is_batched = true;     ///< whether it takes several matrices
+  bool is_cut = true;         ///< whether a call on host data is cut into chunks of rows
+  bool moves_bits = false;    ///< and computes nothing
+  bool turns = false;         ///< whether the first operand's rows are the output's columns
 
-  std::vector<Dtype> dtypes;                 ///< that it takes; empty: all
+  std::vector<Dtype> dtypes = {};            ///< that it takes; empty: all
   std::vector<std::string> default_dtypes;   ///< where a command names none
   std::vector<std::string> default_sizes;    ///< likewise; the last where a command shows one alone
   std::string gpu_roof_size, cpu_roof_size;  ///< `trine roof`: on GPUs beyond the caches
-  const char* memory_roof;                   ///< "read" or "copy": what it does with memory
+  const char* memory_roof = "copy";          ///< "read" or "copy": what it does with memory
 
   /// The kinds of call that a calibration tells apart, and the sizes at which their results are checked:
   /// small and large, as odd as the calibration's own.
-  std::vector<Function> calibrated_functions;
+  std::vector<Function> calibrated_functions = {Function::sum};
   std::vector<Dtype> calibrated_dtypes;
   std::vector<std::pair<Axis, Size>> calibrated_sizes;
 
-  bool by_flops;  ///< its rate is quoted in flop/s, not in bytes/s
+  bool by_flops = false;  ///< its rate is quoted in flop/s, not in bytes/s
   /// How many times its operands are in memory at once while it is verified: the data, the outputs, those
   /// that are expected, those of data that the rung hasn't seen.
-  double copies;
+  double copies = 4.5;
   /// Operations that count: two a multiply-add of a gemm, one an element of a reduction, none of a transpose.
   double (*flops)(const Problem&);
 
   /// The oracle's description: dense, row-major.
   oracle::Operation (*plan)(const Problem&);
-  /// The library's call; `view(i)` is operand i.
-  DeviceOperation (*call)(const Problem&, const std::function<View(size_t)>& view);
+  /// The library's call on its operands.
+  DeviceOperation (*call)(const Problem&, const std::vector<View>& views);
   /// The one-line call on host data.
   void (*call_on_host)(const Problem&, const std::vector<HostView>& views, const HostOptions&);
 };

@@ -131,20 +131,14 @@ void call_on_host(const Problem& p, const std::vector<HostView>& views,
 
 DeviceOperation device_operation(const Problem& p, const std::vector<Place>& places) {
   oracle::Operation op = plan(p);
-  const std::vector<oracle::Operand> operands = oracle::operands(op);
-  const auto view = [&](size_t i) {
-    const trine_view& v = *operands[i].view;
-    return View{places[i].buffer,
-                Dtype(operands[i].dtype),
-                places[i].offset + v.offset,
-                v.rows,
-                v.cols,
-                v.batch,
-                v.row_stride,
-                v.col_stride,
-                v.batch_stride};
-  };
-  return describe(p.operation).call(p, view);
+  std::vector<View> views;
+  for (const oracle::Operand& operand : oracle::operands(op)) {
+    const trine_view& v = *operand.view;
+    const Place& place = places[views.size()];
+    views.push_back({place.buffer, Dtype(operand.dtype), place.offset + v.offset, v.rows, v.cols,
+                     v.batch, v.row_stride, v.col_stride, v.batch_stride});
+  }
+  return describe(p.operation).call(p, views);
 }
 
 DeviceOperation planned(const Problem& p) {

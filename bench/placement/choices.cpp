@@ -18,18 +18,15 @@ constexpr double kBudget = 10e-3;  ///< seconds of launches, at least
 constexpr int kFewest = 3;         ///< launches, at least
 constexpr uint64_t kSeed = 1;
 
-/// "gemm f32 rrr reproducible 512x512x512x1": the words before the size, and the size.
+/// "gemm f32 rrr reproducible 512x512x512x1": the words before the size.
 std::string_view kind_of(std::string_view call) { return call.substr(0, call.rfind(' ')); }
-std::vector<int64_t> extents_of(std::string_view call) {
+
+/// `kind` at the size that a row of the tuning table has.
+Problem at_size(Problem kind, std::string_view call) {
   std::vector<int64_t> extents;
   const char* at = call.data() + call.rfind(' ');
   const char* const end = call.data() + call.size();
   while (at < end) at = std::from_chars(at + 1, end, extents.emplace_back()).ptr;
-  return extents;
-}
-
-/// `kind` at the size that a row of the tuning table has.
-Problem at_size(Problem kind, const std::vector<int64_t>& extents) {
   kind.size = {extents.at(0), extents.at(1), 0};
   if (describe(kind.operation).factors == 3) kind.size.depth = extents.at(2);
   if (describe(kind.operation).is_batched) kind.batch = extents.back();
@@ -106,7 +103,7 @@ std::vector<Problem> tuning_keys(const Device& device) {
       return kind_of(tuning_key(problem)) == kind_of(row.call);
     });
     if (kind == kinds.end()) continue;
-    const Problem problem = at_size(*kind, extents_of(row.call));
+    const Problem problem = at_size(*kind, row.call);
     if (fits(problem)) tuned.push_back(problem);
   }
   return tuned;

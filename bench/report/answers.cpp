@@ -14,7 +14,7 @@ namespace {
 const Entry* fastest(const Group& group, const Filter& wanted) {
   const std::vector<double> all = sizes(group, wanted);
   if (all.empty()) return nullptr;
-  const auto here = [&](const Row& r) { return wanted(r) && group.x(r.any()) == all.back(); };
+  const auto here = [&](const Row& r) { return wanted(r) && r.x == all.back(); };
   return best(group, common_method(group.rows, here), here);
 }
 
@@ -48,8 +48,7 @@ std::vector<Result> end_to_end(const Group& group, const Filter& wanted) {
   for (double size : sizes(group, wanted))
     for (const bool on_cpu : {true, false}) {
       const Entry* kernel = best(group, &Row::single, [&](const Row& r) {
-        return wanted(r) && r.any().on_cpu() == on_cpu && group.x(r.any()) == size &&
-               !r.end_to_end.empty();
+        return wanted(r) && r.any().on_cpu() == on_cpu && r.x == size && !r.end_to_end.empty();
       });
       for (const Row& row : group.rows)
         if (kernel != nullptr && row.single == kernel) {
@@ -116,10 +115,10 @@ std::string answer(const Runs& runs, const Group& group) {
   return text;
 }
 
-std::vector<const Group*> leading(const Runs& runs, const std::vector<Group>& groups) {
+std::vector<const Group*> leading(const std::vector<Group>& groups) {
   std::vector<const Group*> found;
   const auto extent = [&](const Group& group) {
-    return devices(runs, group).size() * sizes(group, &Row::is_default).size();
+    return group.devices.size() * sizes(group, &Row::is_default).size();
   };
   for (const Group& group : groups) {
     const auto same = std::ranges::find_if(

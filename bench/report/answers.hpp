@@ -12,6 +12,6 @@ namespace trine::bench::report {
 std::string answer(const Runs& runs, const Group& group);
 
 /// Of the groups of each operation the one that most devices have at most sizes: the chart of the first screen.
-std::vector<const Group*> leading(const Runs& runs, const std::vector<Group>& groups);
+std::vector<const Group*> leading(const std::vector<Group>& groups);
 
 }  // namespace trine::bench::report

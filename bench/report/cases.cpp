@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <tuple>
 
 #include "model.hpp"
 
 namespace trine::bench::report {
 namespace {
 
-bool same_case(const Entry& a, const Entry& b) {
-  return a.host == b.host && a.device == b.device && a.problem.size == b.problem.size &&
-         a.variant() == b.variant();
+bool same_ladder(const Entry& a, const Entry& b) {
+  return a.device_slot == b.device_slot && a.problem.size == b.problem.size;
 }
 
 Row& row_of(Group& group, const Entry& e) {
   for (Row& row : group.rows)
-    if (same_case(row.any(), e)) return row;
+    if (same_ladder(row.any(), e) && row.any().variant() == e.variant()) return row;
   return group.rows.emplace_back();
 }
 
@@ -41,7 +40,7 @@ void set_steps(std::span<Row> rows) {
   for (Row& row : rows) {
     row.method = method;
     if (!row.good() || row.any().vendor()) continue;
-    if (here != nullptr && here->any().rung_name != row.any().rung_name) {
+    if (here != nullptr && here->rung() != row.rung()) {
       if (first == nullptr) first = here;
       before = here;
       here = nullptr;
@@ -52,27 +51,24 @@ void set_steps(std::span<Row> rows) {
   }
 }
 
-/// By host and device in order of appearance, by size, and up the ladder; vendors' last.
+/// Along the group's axis.
+double size_of(const Entry& e) {
+  if (e.problem.operation == Operation::reduce) return e.elements();
+  const double root = e.problem.operation == Operation::gemm ? 1.0 / 3 : 1.0 / 2;
+  return std::round(std::pow(e.elements() / double(e.problem.batch), root) * 1e6) / 1e6;
+}
+
+/// By device, by size, and up the ladder; vendors' last.
 void sort_rows(Group& group) {
-  using Key = std::tuple<size_t, double, bool, int>;
-  std::map<std::pair<size_t, std::string>, size_t> places;
-  std::map<const Entry*, Key> keys;
-  for (const Row& row : group.rows) {
+  std::ranges::stable_sort(group.rows, {}, [](const Row& row) {
     const Entry& e = row.any();
-    const size_t place = places.try_emplace({e.host, e.device}, places.size()).first->second;
-    keys[&e] = {place, group.x(e), e.vendor(), e.rung_index};
-  }
-  std::ranges::stable_sort(group.rows, [&](const Row& a, const Row& b) {
-    return keys.at(&a.any()) < keys.at(&b.any());
+    return std::tuple(e.device_slot, row.x, e.vendor(), e.rung_index);
   });
+  for (const Row& row : group.rows) place_of(group.devices, row.device());
   for (size_t begin = 0; begin < group.rows.size();) {
     size_t end = begin + 1;
-    const Entry& e = group.rows[begin].any();
-    const auto same = [&](const Entry& other) {
-      return other.host == e.host && other.device == e.device &&
-             other.problem.size == e.problem.size;
-    };
-    while (end < group.rows.size() && same(group.rows[end].any())) ++end;
+    while (end < group.rows.size() && same_ladder(group.rows[begin].any(), group.rows[end].any()))
+      ++end;
     set_steps(std::span(group.rows).subspan(begin, end - begin));
     begin = end;
   }
@@ -106,12 +102,6 @@ const char* name(Method method) {
   return method == &Row::single ? "single launches" : "launches back to back";
 }
 
-double Group::x(const Entry& e) const {
-  if (operation == Operation::reduce) return e.elements();
-  const double root = operation == Operation::gemm ? 1.0 / 3 : 1.0 / 2;
-  return std::round(std::pow(e.elements() / double(e.problem.batch), root) * 1e6) / 1e6;
-}
-
 std::string Group::axis_title() const {
   if (operation == Operation::reduce) return "elements";
   if (all_cubes(*this)) return operation == Operation::gemm ? "N (N × N × N)" : "N (N × N)";
@@ -134,9 +124,9 @@ std::vector<Group> groups(const Runs& runs) {
       found = all.insert(all.end(), Group{.title = title,
                                           .operation = e.problem.operation,
                                           .dtype = std::string(name(e.problem.dtype)),
-                                          .unit = e.unit(),
-                                          .rows = {}});
+                                          .unit = e.unit()});
     Row& row = row_of(*found, e);
+    row.x = size_of(e);
     set_latest(row, e);
   }
   for (Group& group : all) sort_rows(group);
@@ -158,16 +148,10 @@ std::vector<const Extra*> break_evens(const Runs& runs, const Group& group,
   return found;
 }
 
-std::vector<std::string> devices(const Runs& runs, const Group& group) {
-  std::vector<std::string> names;
-  for (const Row& row : group.rows) place_of(names, runs.device(row.any().host, row.any().device));
-  return names;
-}
-
 std::vector<double> sizes(const Group& group, const Filter& wanted) {
   std::vector<double> found;
   for (const Row& row : group.rows)
-    if (wanted(row)) found.push_back(group.x(row.any()));
+    if (wanted(row)) found.push_back(row.x);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

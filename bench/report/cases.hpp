@@ -16,6 +16,7 @@ struct Row {
   const Entry* single = nullptr;         ///< resident, event to event
   const Entry* sustained = nullptr;      ///< resident, back to back
   std::vector<const Entry*> end_to_end;  ///< from and to host memory, by kind of it
+  double x = 0;                          ///< its size along the group's axis
   /// Which of the two the rate, step and cumulative are of: the same for all rungs of a device and size.
   const Entry* Row::*method = &Row::single;
   /// How much faster than the rung before it, and than the first; none for the first, for vendors' and
@@ -25,6 +26,8 @@ struct Row {
   const Entry& any() const {
     return single ? *single : sustained ? *sustained : *end_to_end.front();
   }
+  const std::string& device() const { return any().device_name; }
+  const std::string& rung() const { return any().rung_name; }
   /// What the rate is quoted of.
   const Entry& rated() const { return this->*method ? *(this->*method) : any(); }
   /// The kernel's figures count: measured, verified, positive.
@@ -46,10 +49,10 @@ struct Group {
   std::string title;  ///< "reduce sum f32"
   Operation operation = Operation::reduce;
   std::string dtype, unit;
-  std::vector<Row> rows;  ///< by host and device, size, and in the order of the ladder
+  std::vector<Row> rows = {};             ///< by device, size, and in the order of the ladder
+  std::vector<std::string> devices = {};  ///< of the rows, in their order
 
-  std::string axis_title() const;      ///< what a size is, along an axis
-  double x(const Entry& entry) const;  ///< a size along that axis
+  std::string axis_title() const;  ///< what a size is, along an axis
   /// Whether it is of whole arrays as they lie, which is what a break-even is of.
   bool plain() const;
 };
@@ -60,8 +63,6 @@ std::vector<Group> groups(const Runs& runs);
 std::vector<const Extra*> break_evens(const Runs& runs, const Group& group,
                                       const std::string& memory);
 
-/// "cpu" or "B cuda:0", in order of appearance.
-std::vector<std::string> devices(const Runs& runs, const Group& group);
 /// The sizes of the rows that `wanted` accepts, ascending.
 std::vector<double> sizes(const Group& group, const Filter& wanted);
 /// The figure of the fastest good row of those wanted, by `method`; none where there is no such figure.

@@ -31,12 +31,11 @@ struct Bounds {
 };
 
 /// Measured in the run: the roofs of `trine roof`, else those that stand beside the results.
-Bounds measured(const Runs& runs, size_t host, const std::string& device,
-                const std::string& dtype) {
+Bounds measured(const Runs& runs, const std::string& device, const std::string& dtype) {
   Bounds bounds;
   for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
-    if (extra.host != host || text_of(r, "device") != device) continue;
+    if (extra.device != device) continue;
     const std::string what = text_of(r, "what"), of = text_of(r, "dtype");
     if (what == "read" || what == "copy" || what == "write")
       bounds.bandwidth = std::max(bounds.bandwidth, number(r, "value"));
@@ -47,7 +46,7 @@ Bounds measured(const Runs& runs, size_t host, const std::string& device,
   const bool known = bounds.bandwidth > 0;
   double largest = 0;
   for (const Entry& e : runs.results) {
-    if (e.host != host || e.device != device || !e.verified) continue;
+    if (e.device_name != device || !e.verified) continue;
     if (e.roof.unit == "B/s" && !known && e.bytes() > largest) {
       largest = e.bytes();
       bounds.bandwidth = e.roof.value;
@@ -59,12 +58,12 @@ Bounds measured(const Runs& runs, size_t host, const std::string& device,
 }
 
 /// The data sheet's.
-Bounds nominal(const Runs& runs, size_t host, const std::string& device, const std::string& dtype) {
-  const ordered_json& devices = runs.hosts[host].devices;
-  Bounds bounds{nominal_bandwidth(devices, device), nominal_flops(devices, device, dtype)};
+Bounds nominal(const Runs& runs, const Entry& any, const std::string& dtype) {
+  const ordered_json& devices = runs.hosts[any.host].devices;
+  Bounds bounds{nominal_bandwidth(devices, any.device), nominal_flops(devices, any.device, dtype)};
   for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
-    if (extra.host != host || text_of(r, "device") != device) continue;
+    if (extra.device != any.device_name) continue;
     const bool flops = text_of(r, "unit") == "flop/s";
     if (flops && text_of(r, "dtype") != dtype) continue;
     if (!flops && text_of(r, "what") != "read" && text_of(r, "what") != "copy") continue;
@@ -92,14 +91,13 @@ Series roof_line(const std::string& label, int slot, const Bounds& bounds, doubl
 }
 
 /// The rungs of a device with their arithmetic intensity, each at its largest size and fastest there.
-Series rung_points(const Runs& runs, const std::vector<Group>& groups, size_t host,
-                   const std::string& device, const std::string& dtype, int slot) {
-  Series series{.label = runs.device(host, device), .slot = slot, .line = false};
+Series rung_points(const std::vector<Group>& groups, const Entry& any, const std::string& dtype) {
+  Series series{.label = any.device_name, .slot = any.device_slot, .line = false};
   std::map<std::string, const Entry*> fastest;
   for (const Group& group : groups)
     for (const Row& row : group.rows) {
       const Entry* e = row.single;
-      if (!e || !row.good() || e->host != host || e->device != device ||
+      if (!e || !row.good() || e->device_slot != any.device_slot ||
           name(e->problem.dtype) != dtype || e->flops() <= 0)
         continue;
       const Entry*& best = fastest[group.title + " " + e->rung_name];
@@ -129,15 +127,8 @@ std::string overlap_note(const ordered_json& timeline) {
                      ratio_text(number(timeline, "gain")));
 }
 
-std::vector<std::string> devices_of(const Runs& runs, size_t host) {
-  std::vector<std::string> names;
-  for (const Entry& e : runs.results)
-    if (e.host == host) place_of(names, e.device);
-  return names;
-}
-
 Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
-                const std::string& dtype, Palette& palette) {
+                const std::string& dtype) {
   const std::string& label = runs.hosts[host].label;
   Figure figure{
       .title = fmt::format("Roofline, {}{}", dtype, label.empty() ? "" : ", host " + label),
@@ -146,53 +137,52 @@ Figure roofline(const Runs& runs, const std::vector<Group>& groups, size_t host,
           "rung at its largest size, a single launch, at the least bytes it must move.",
       .x = {"arithmetic intensity", "flop/B", Scale::log},
       .y = {"performance", "flop/s", Scale::log}};
+  std::map<int, const Entry*> devices;  // any result of each
+  for (const Entry& e : runs.results)
+    if (e.host == host) devices.emplace(e.device_slot, &e);
   double left = 0.1, right = 10;
-  std::vector<Series> points;
-  for (const std::string& device : devices_of(runs, host)) {
-    points.push_back(rung_points(runs, groups, host, device, dtype,
-                                 place_of(palette.devices, runs.device(host, device))));
-    for (const Point& p : points.back().data) {
+  std::vector<std::pair<const Entry*, Series>> points;
+  for (const auto& [slot, any] : devices) {
+    points.emplace_back(any, rung_points(groups, *any, dtype));
+    for (const Point& p : points.back().second.data) {
       left = std::min(left, p.x / 2);
       right = std::max(right, p.x * 2);
     }
   }
-  for (const Series& of : points) {
+  for (auto& [any, of] : points) {
     if (of.data.empty()) continue;
-    const std::string device = label.empty() ? of.label : of.label.substr(label.size() + 1);
-    add_if_any(figure, roof_line(of.label + ", measured", of.slot,
-                                 measured(runs, host, device, dtype), left, right));
+    add_if_any(figure, roof_line(of.label + ", measured", of.slot, measured(runs, of.label, dtype),
+                                 left, right));
     Series sheet =
-        roof_line(of.label + ", nominal", of.slot, nominal(runs, host, device, dtype), left, right);
+        roof_line(of.label + ", nominal", of.slot, nominal(runs, *any, dtype), left, right);
     sheet.dashed = true;
     add_if_any(figure, std::move(sheet));
-    figure.series.push_back(of);
+    figure.series.push_back(std::move(of));
   }
   return figure;
 }
 
 }  // namespace
 
-std::vector<Figure> rooflines(const Runs& runs, const std::vector<Group>& groups,
-                              Palette& palette) {
+std::vector<Figure> rooflines(const Runs& runs, const std::vector<Group>& groups) {
   std::vector<Figure> figures;
   for (size_t host = 0; host < runs.hosts.size(); ++host)
     for (const char* dtype : {"f32", "f64", "i32"}) {
-      Figure figure = roofline(runs, groups, host, dtype, palette);
+      Figure figure = roofline(runs, groups, host, dtype);
       if (!figure.series.empty()) figures.push_back(std::move(figure));
     }
   return figures;
 }
 
-std::vector<Figure> phases(const Runs& runs, const Group& group) {
+std::vector<Figure> phases(const Group& group) {
   std::map<double, std::vector<const Entry*>> by_size;
   for (const Row& row : group.rows)
     for (const Entry* e : row.end_to_end)
-      if (e->verified && e->total && *e->total > 0) by_size[group.x(*e)].push_back(e);
+      if (e->verified && e->total && *e->total > 0) by_size[row.x].push_back(e);
   if (by_size.empty()) return {};
   // The largest of the sizes with the most bars.
-  const auto most = std::ranges::max_element(by_size, [](const auto& a, const auto& b) {
-    return std::pair(a.second.size(), a.first) < std::pair(b.second.size(), b.first);
-  });
+  const auto most = std::ranges::max_element(
+      by_size, {}, [](const auto& size) { return std::pair(size.second.size(), size.first); });
   const std::vector<const Entry*>& bars = most->second;
   Figure figure{
       .kind = Figure::Kind::stack,
@@ -217,7 +207,7 @@ std::vector<Figure> phases(const Runs& runs, const Group& group) {
   Series total{.label = "total", .slot = kTotalSlot};
   for (size_t i = 0; i < bars.size(); ++i) {
     const Entry& e = *bars[i];
-    figure.x.names.push_back(runs.device(e.host, e.device) + " " + e.memory);
+    figure.x.names.push_back(e.device_name + " " + e.memory);
     if (!e.in_phases()) total.data.push_back({double(i), *e.total});
   }
   figure.series.push_back(std::move(total));
@@ -232,8 +222,7 @@ std::vector<Figure> timelines(const Runs& runs) {
     Figure figure{
         .kind = Figure::Kind::spans,
         .title = fmt::format("{} {} {} on {}, {}", text_of(t, "operation"), text_of(t, "dtype"),
-                             timeline_size(t), runs.device(extra.host, text_of(t, "device")),
-                             text_of(t, "memory")),
+                             timeline_size(t), extra.device, text_of(t, "memory")),
         .note = overlap_note(t),
         .x = {"time", "s", Scale::linear},
         .y = {"lane", "", Scale::names, {}}};

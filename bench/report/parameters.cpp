@@ -79,7 +79,7 @@ std::string most_measured(const Group& group, Method method, const std::string& 
     if (!e || !wanted(row) || e->parameter(key).empty()) continue;
     Measured& measured = all[others(*e, key)];
     measured.values.insert(e->parameter(key));
-    measured.places.emplace(e->parameter(key), group.x(*e));
+    measured.places.emplace(e->parameter(key), row.x);
     measured.fastest = std::max(measured.fastest, e->rate);
   }
   const auto most = std::ranges::max_element(
@@ -90,9 +90,9 @@ std::string most_measured(const Group& group, Method method, const std::string& 
 /// What a picture against a parameter is of: one rung on one device, its other parameters held.
 struct Fixed {
   std::string title, key, others;
-  std::vector<std::string> values;
   Method method;
-  Filter wanted;
+  Filter wanted = {};
+  std::vector<std::string> values = {};
   std::string note() const { return others.empty() ? "" : fmt::format("With {}.", others); }
 };
 
@@ -104,7 +104,7 @@ Figure against_parameter(const Group& group, const Fixed& held) {
                 .y = rate_axis(group, held.method, Scale::linear)};
   const auto at = [&](double size, const std::string& value) {
     return best(group, held.method, [&](const Row& r) {
-      return held.wanted(r) && group.x(r.any()) == size && r.any().parameter(held.key) == value;
+      return held.wanted(r) && r.x == size && r.any().parameter(held.key) == value;
     });
   };
   const std::vector<double> all = sizes(group, held.wanted);
@@ -143,18 +143,16 @@ Overtaking overtaking(const Series& curve, const Series& other) {
 
 /// The CPU's curve to compare a GPU's with: one thread's where it was measured, on the CPU device with
 /// the most sizes.
-Series cpu_curve(const Runs& runs, const Group& group, Method method, size_t host,
-                 Palette& palette) {
+Series cpu_curve(const Group& group, Method method, size_t host) {
   Series curve;
   for (const bool sequential : {true, false}) {
-    for (const std::string& device : devices(runs, group)) {
-      Series series = envelope(group, method, device + (sequential ? " sequential" : ""),
-                               place_of(palette.devices, device), [&](const Row& r) {
-                                 const Entry& e = r.any();
-                                 return e.host == host && e.device.starts_with("cpu") &&
-                                        !e.vendor() && device_of(runs, r) == device &&
-                                        (!sequential || e.rung_name == "sequential");
-                               });
+    for (const std::string& device : group.devices) {
+      Series series =
+          envelope(group, method, device + (sequential ? " sequential" : ""), [&](const Row& r) {
+            const Entry& e = r.any();
+            return e.host == host && e.on_cpu() && !e.vendor() && e.device_name == device &&
+                   (!sequential || e.rung_name == "sequential");
+          });
       if (series.data.size() > curve.data.size()) curve = std::move(series);
     }
     if (!curve.data.empty()) break;
@@ -164,17 +162,15 @@ Series cpu_curve(const Runs& runs, const Group& group, Method method, size_t hos
 }
 
 /// 004's picture, by single launches as its table.
-Figure against_size(const Runs& runs, const Group& group, const Fixed& held, const Entry& any,
-                    Palette& palette) {
+Figure against_size(const Group& group, const Fixed& held, const Entry& any) {
   Figure figure{.title = held.title + ", by threads a group",
                 .note = held.note(),
                 .x = size_axis(group),
                 .y = rate_axis(group, held.method)};
-  const bool on_cpu = any.device.starts_with("cpu");
-  Series cpu = on_cpu ? Series() : cpu_curve(runs, group, held.method, any.host, palette);
+  Series cpu = any.on_cpu() ? Series() : cpu_curve(group, held.method, any.host);
   std::map<std::string, std::vector<std::string>> threads;
   for (size_t i = 0; i < held.values.size(); ++i) {
-    Series series = envelope(group, held.method, held.values[i] + " threads", 0, [&](const Row& r) {
+    Series series = envelope(group, held.method, held.values[i] + " threads", [&](const Row& r) {
       return held.wanted(r) && r.any().parameter("threads") == held.values[i];
     });
     series.ramp = ramp(i, held.values.size());
@@ -198,12 +194,11 @@ Figure against_size(const Runs& runs, const Group& group, const Fixed& held, con
 
 }  // namespace
 
-std::vector<Figure> parameters(const Runs& runs, const Group& group, const std::string& device,
-                               Palette& palette) {
+std::vector<Figure> parameters(const Group& group, const std::string& device) {
   std::vector<Figure> figures;
-  for (const std::string& rung : rungs_of(runs, group, device)) {
+  for (const std::string& rung : rungs_of(group, device)) {
     const auto here = [&](const Row& r) {
-      return r.good() && device_of(runs, r) == device && r.any().rung_name == rung;
+      return r.good() && r.device() == device && r.rung() == rung;
     };
     const Entry& any = std::ranges::find_if(group.rows, here)->any();
     for (const auto& [key, value] : any.parameters) {
@@ -212,16 +207,14 @@ std::vector<Figure> parameters(const Runs& runs, const Group& group, const std::
       Fixed held{.title = fmt::format("{}, {} on {}", group.title, rung, device),
                  .key = key,
                  .others = most_measured(group, method, key, here),
-                 .values = {},
-                 .method = method,
-                 .wanted = {}};
+                 .method = method};
       held.wanted = [&](const Row& r) {
         return here(r) && others(r.any(), held.key) == held.others;
       };
       held.values = values_of(group, key, held.wanted);
       if (held.values.size() < 2) continue;
       Figure figure = threads && sizes(group, held.wanted).size() > 1
-                          ? against_size(runs, group, held, any, palette)
+                          ? against_size(group, held, any)
                           : against_parameter(group, held);
       if (!figure.series.empty()) figures.push_back(std::move(figure));
     }

@@ -10,6 +10,7 @@
 #include "bench/timing/json.hpp"
 #include "bench/timing/roofline.hpp"
 #include "bench/ui/error.hpp"
+#include "model.hpp"
 
 namespace trine::bench::report {
 namespace {
@@ -233,7 +234,7 @@ std::string Entry::group() const {
   text += fmt::format(" {}", name(p.dtype));
   if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
   if (p.map != Map::identity) text += fmt::format(", map {}", name(p.map));
-  if (p.axis != Axis::all) text += fmt::format(", {}", name(p.axis));
+  if (p.axis != trine::Axis::all) text += fmt::format(", {}", name(p.axis));
   if (p.layout.find('c') != std::string::npos) text += ", layout " + p.layout;
   if (p.values != "uniform") text += ", values " + p.values;
   if (access) text += ", access patterns";
@@ -322,6 +323,15 @@ Runs read(const std::vector<std::string>& paths, bool apart) {
   if (all.hosts.size() > 1)
     for (size_t i = 0; i < all.hosts.size(); ++i)
       all.hosts[i].label = i < 26 ? std::string(1, char('A' + i)) : std::to_string(i + 1);
+  std::vector<std::string> devices, rungs;
+  for (Entry& e : all.results) {
+    e.device_name = all.device(e.host, e.device);
+    e.device_slot = place_of(devices, e.device_name);
+    e.rung_slot = place_of(rungs, e.rung_name);
+  }
+  for (std::vector<Extra>* extras : {&all.roofs, &all.timelines, &all.published, &all.sweeps})
+    for (Extra& extra : *extras)
+      extra.device = all.device(extra.host, text_of(extra.value, "device"));
   return all;
 }
 

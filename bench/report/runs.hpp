@@ -26,6 +26,7 @@ struct Host {
 struct Extra {
   size_t host = 0;
   ordered_json value;
+  std::string device = {};  ///< as Entry::device_name
 };
 
 /// A field in words, "" where there is none; as a number, where it is one.
@@ -34,7 +35,9 @@ std::optional<double> number_of(const ordered_json& object, const char* key);
 
 struct Entry : Result {
   size_t host = 0;
-  std::string rung_name;  ///< without its parameters
+  std::string device_name;             ///< "cuda:0", with several hosts "B cuda:0"
+  int device_slot = 0, rung_slot = 0;  ///< one for each name: its colour and shape in all figures
+  std::string rung_name;               ///< without its parameters
   Parameters parameters;
   bool access = false;  ///< one of a series over strides and offsets, which are parameters then
   std::optional<double> peak;  ///< the data sheet's rate

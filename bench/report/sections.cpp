@@ -26,40 +26,38 @@ void add(Model& model, Section section) {
     model.sections.push_back(std::move(section));
 }
 
-void add_device(Model& model, const Runs& runs, const Group& group, const std::string& device,
-                Palette& palette) {
+void add_device(Model& model, const Group& group, const std::string& device) {
   Section section{.title = group.title + " on " + device, .text = {}, .level = 4, .folded = true};
-  add(section, ladder(runs, group, device, palette));
-  add(section, parameters(runs, group, device, palette));
-  add(section, ladder_table(runs, group, device));
+  add(section, ladder(group, device));
+  add(section, parameters(group, device));
+  add(section, ladder_table(group, device));
   add(model, std::move(section));
 }
 
 /// The details of a group; of one that leads, the answer stands above them already.
-void add_group(Model& model, const Runs& runs, const Group& group, Palette& palette, bool leads) {
+void add_group(Model& model, const Runs& runs, const Group& group, bool leads) {
   Section section{.title = group.title + (leads ? ", in detail" : ""),
                   .text = leads ? "" : answer(runs, group),
                   .level = 3,
                   .folded = true};
-  if (!leads) add(section, overview(runs, group, palette));
-  add(section, speedups(runs, group, palette));
-  add(section, phases(runs, group));
-  add(section, side_by_side_table(runs, group));
-  add(section, phases_table(runs, group));
+  if (!leads) add(section, overview(runs, group));
+  add(section, speedups(group));
+  add(section, phases(group));
+  add(section, side_by_side_table(group));
+  add(section, phases_table(group));
   model.sections.push_back(std::move(section));
-  for (const std::string& name : devices(runs, group))
-    add_device(model, runs, group, name, palette);
+  for (const std::string& device : group.devices) add_device(model, group, device);
 }
 
 void add_operation(Model& model, const Runs& runs, const std::vector<Group>& groups,
-                   const Group& leader, Palette& palette) {
+                   const Group& leader) {
   Section section{.title = leader.title, .text = answer(runs, leader)};
-  add(section, overview(runs, leader, palette));
+  add(section, overview(runs, leader));
   model.sections.push_back(std::move(section));
-  add_group(model, runs, leader, palette, true);
+  add_group(model, runs, leader, true);
   for (const Group& group : groups)
     if (group.operation == leader.operation && &group != &leader)
-      add_group(model, runs, group, palette, false);
+      add_group(model, runs, group, false);
 }
 
 std::string summary(const Runs& runs) {
@@ -81,25 +79,17 @@ std::string summary(const Runs& runs) {
   return text + (partial ? ". A run ended early: the results are partial." : ".");
 }
 
-/// Devices keep their colours whatever is drawn of them first.
-Palette palette_of(const Runs& runs) {
-  Palette palette;
-  for (const Entry& e : runs.results) place_of(palette.devices, runs.device(e.host, e.device));
-  return palette;
-}
-
 }  // namespace
 
 Model model_of(const Runs& runs) {
   Model model{.title = "Trine report", .summary = summary(runs), .sections = {}};
-  Palette palette = palette_of(runs);
   Section wrong{.title = "Wrong results", .text = "They count for nothing below.", .alarm = true};
   add(wrong, unverified_table(runs, false));
   model.alarm = !wrong.tables.empty();
   add(model, std::move(wrong));
 
   const std::vector<Group> all = groups(runs);
-  for (const Group* leader : leading(runs, all)) add_operation(model, runs, all, *leader, palette);
+  for (const Group* leader : leading(all)) add_operation(model, runs, all, *leader);
 
   const auto detail = [&](const char* title, std::vector<Figure> figures,
                           std::vector<Table> tables) {
@@ -107,7 +97,7 @@ Model model_of(const Runs& runs) {
     for (Table& table : tables) add(section, std::move(table));
     add(model, std::move(section));
   };
-  detail("Rooflines", rooflines(runs, all, palette), {roofs_table(runs)});
+  detail("Rooflines", rooflines(runs, all), {roofs_table(runs)});
   detail("Break-even", {}, {crossings_table(runs)});
   detail("Overlap of copies and kernels", timelines(runs), {timelines_table(runs)});
   detail("Sweeps", {}, {sweeps_table(runs)});

@@ -27,10 +27,6 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(once, ", "));
 }
 
-Cell verified_cell(const Entry& e) {
-  return {.text = verdict_text(e), .value = {}, .wrong = e.wrong()};
-}
-
 std::string range_text(const std::vector<double>& of) {
   if (of.empty()) return "-";
   const auto [low, high] = std::ranges::minmax_element(of);
@@ -41,19 +37,20 @@ std::optional<double> share(double value, double of) {
   return of > 0 ? std::optional(value / of) : std::nullopt;
 }
 
-std::vector<Cell> ladder_row(const Group& group, const Row& row) {
+/// Names, and in place of figures what is wrong.
+std::vector<Cell> without_figures(std::vector<Cell> cells, const Table& table, const Entry& e) {
+  cells.resize(table.head.size(), word("-"));
+  cells.back() = word(verdict_text(e));
+  for (Cell& cell : cells) cell.wrong = e.wrong();
+  return cells;
+}
+
+std::vector<Cell> ladder_row(const Table& table, const Group& group, const Row& row) {
   const Entry &e = row.any(), &rated = row.rated();
   std::vector<Cell> cells{word(e.size()), word(e.rung_name.empty() ? e.requested : e.rung_name),
                           word(e.vendor() ? e.parameter_text() + " (peer)" : e.parameter_text())};
-  const Entry* wrong = nullptr;
-  for (const Entry* one : {row.single, row.sustained})
-    if (one && !one->verified) wrong = one;
-  if (wrong != nullptr) {
-    cells.resize(17, word("-"));
-    cells.back() = verified_cell(*wrong);
-    for (Cell& cell : cells) cell.wrong = !wrong->skipped;
-    return cells;
-  }
+  for (const Entry* one : {row.sustained, row.single})
+    if (one && !one->verified) return without_figures(std::move(cells), table, *one);
   const std::optional<double> peer = rated.peer_ratio ? rated.peer_ratio
                                      : row.single     ? row.single->peer_ratio
                                                       : std::nullopt;
@@ -65,7 +62,7 @@ std::vector<Cell> ladder_row(const Group& group, const Row& row) {
        rate_cell(rated.rate, group.unit), ratio_cell(row.step), ratio_cell(row.cumulative),
        percent_cell(share(rated.rate, rated.roof.value)), rate_cell(rated.roof.value, group.unit),
        percent_cell(share(rated.rate, rated.peak.value_or(0))), ratio_cell(peer),
-       time_cell(e.first), verified_cell(rated)});
+       time_cell(e.first), word(verdict_text(rated))});
   return cells;
 }
 
@@ -135,7 +132,7 @@ Table unverified_table(const Runs& runs, bool skipped) {
               {}};
   for (const Entry& e : runs.results) {
     if (e.verified || e.skipped != skipped) continue;
-    std::vector<Cell> row{word(e.group()),   word(e.size()), word(runs.device(e.host, e.device)),
+    std::vector<Cell> row{word(e.group()),   word(e.size()), word(e.device_name),
                           word(e.variant()), word(e.memory), word(e.failure)};
     for (Cell& cell : row) cell.wrong = !skipped;
     table.rows.push_back(row);
@@ -143,20 +140,18 @@ Table unverified_table(const Runs& runs, bool skipped) {
   return dense(table);
 }
 
-Table side_by_side_table(const Runs& runs, const Group& group) {
+Table side_by_side_table(const Group& group) {
   Table table{group.title + ", the fastest rung of each device", {"size"}, {}};
-  const std::vector<std::string> names = devices(runs, group);
-  for (const std::string& name : names) table.head.push_back(name);
+  table.head.insert(table.head.end(), group.devices.begin(), group.devices.end());
   table.head.emplace_back("by");
   const auto own = [](const Row& r) { return r.good() && !r.any().vendor(); };
   for (double size : sizes(group, own)) {
-    const auto here = [&](const Row& r) { return own(r) && group.x(r.any()) == size; };
+    const auto here = [&](const Row& r) { return own(r) && r.x == size; };
     const Method method = common_method(group.rows, here);
     std::vector<Cell> cells(1);
-    for (const std::string& name : names) {
-      const Entry* entry = best(group, method, [&](const Row& r) {
-        return here(r) && runs.device(r.any().host, r.any().device) == name;
-      });
+    for (const std::string& device : group.devices) {
+      const Entry* entry =
+          best(group, method, [&](const Row& r) { return here(r) && r.device() == device; });
       cells.push_back(word("-"));
       if (entry == nullptr) continue;
       cells[0] = word(entry->size());
@@ -169,31 +164,29 @@ Table side_by_side_table(const Runs& runs, const Group& group) {
   return dense(table);
 }
 
-Table ladder_table(const Runs& runs, const Group& group, const std::string& device) {
+Table ladder_table(const Group& group, const std::string& device) {
   Table table{
       fmt::format("{} on {}, every rung", group.title, device),
       {"size", "rung", "parameters", "kernel", "sustained", "spread", "rounds", "interval", "rate",
        "step", "cumulative", "of roof", "roof", "of nominal", "of peer", "first call", "verified"},
       {}};
   for (const Row& row : group.rows)
-    if ((row.single || row.sustained) && runs.device(row.any().host, row.any().device) == device)
-      table.rows.push_back(ladder_row(group, row));
+    if ((row.single || row.sustained) && row.device() == device)
+      table.rows.push_back(ladder_row(table, group, row));
   return dense(table);
 }
 
-Table phases_table(const Runs& runs, const Group& group) {
+Table phases_table(const Group& group) {
   Table table{fmt::format("{}, end to end from and to host memory", group.title),
               {"size", "device", "rung", "memory", "alloc", "host→dev", "kernel", "dev→host",
                "total", "copying", "first call", "spread", "verified"},
               {}};
   for (const Row& row : group.rows)
     for (const Entry* e : row.end_to_end) {
-      std::vector<Cell> cells{word(e->size()), word(runs.device(e->host, e->device)),
-                              word(e->variant()), word(e->memory)};
+      std::vector<Cell> cells{word(e->size()), word(e->device_name), word(e->variant()),
+                              word(e->memory)};
       if (!e->verified) {
-        cells.resize(13, word("-"));
-        cells.back() = verified_cell(*e);
-        for (Cell& cell : cells) cell.wrong = !e->skipped;
+        cells = without_figures(std::move(cells), table, *e);
       } else {
         const bool copies = e->in_phases() && (e->h2d || e->d2h);
         const double copying = e->h2d.value_or(0) + e->d2h.value_or(0);
@@ -201,7 +194,7 @@ Table phases_table(const Runs& runs, const Group& group) {
                      {time_cell(e->alloc), time_cell(e->h2d), time_cell(e->kernel),
                       time_cell(e->d2h), time_cell(e->total),
                       percent_cell(copies ? share(copying, e->total.value_or(0)) : std::nullopt),
-                      time_cell(e->first), percent_cell(e->spread), verified_cell(*e)});
+                      time_cell(e->first), percent_cell(e->spread), word(verdict_text(*e))});
       }
       table.rows.push_back(cells);
     }
@@ -219,9 +212,8 @@ Table roofs_table(const Runs& runs) {
     const double value = number_of(r, "value").value_or(0),
                  nominal = number_of(r, "nominal").value_or(0);
     const bool rate = unit != "s";
-    table.rows.push_back({word(runs.device(extra.host, field(r, "device").text)), field(r, "what"),
-                          field(r, "dtype"), field(r, "memory"), rate_cell(value, unit),
-                          rate_cell(nominal, unit),
+    table.rows.push_back({word(extra.device), field(r, "what"), field(r, "dtype"),
+                          field(r, "memory"), rate_cell(value, unit), rate_cell(nominal, unit),
                           percent_cell(rate ? share(value, nominal) : std::nullopt)});
   }
   return dense(table);
@@ -259,9 +251,8 @@ Table timelines_table(const Runs& runs) {
   for (const Extra& extra : runs.timelines) {
     const ordered_json& t = extra.value;
     table.rows.push_back({field(t, "operation"), field(t, "dtype"), word(timeline_size(t)),
-                          word(runs.device(extra.host, field(t, "device").text)),
-                          field(t, "memory"), time_cell(number_of(t, "seconds")),
-                          percent_cell(number_of(t, "share")),
+                          word(extra.device), field(t, "memory"),
+                          time_cell(number_of(t, "seconds")), percent_cell(number_of(t, "share")),
                           percent_cell(number_of(t, "cpu_rows")), ratio_cell(number_of(t, "gain")),
                           plain_cell(double(t.value("spans", ordered_json::array()).size()))});
   }
@@ -277,9 +268,8 @@ Table sweeps_table(const Runs& runs) {
     const ordered_json& s = extra.value;
     const std::optional<double> before = number_of(s, "default_seconds"),
                                 after = number_of(s, "seconds");
-    table.rows.push_back({word(runs.device(extra.host, field(s, "device").text)), field(s, "call"),
-                          field(s, "default"), field(s, "best"), time_cell(before),
-                          time_cell(after),
+    table.rows.push_back({word(extra.device), field(s, "call"), field(s, "default"),
+                          field(s, "best"), time_cell(before), time_cell(after),
                           ratio_cell(before && after ? share(*before, *after) : std::nullopt),
                           field(s, "gain"), field(s, "saved")});
   }
@@ -291,8 +281,7 @@ std::vector<Table> published_tables(const Runs& runs) {
   for (const Extra& extra : runs.published) {
     const ordered_json& p = extra.value;
     Table table{fmt::format("Document {}, {}: {}, and today on {}", field(p, "document").text,
-                            field(p, "name").text, field(p, "table").text,
-                            runs.device(extra.host, field(p, "device").text)),
+                            field(p, "name").text, field(p, "table").text, extra.device),
                 {"case", "column", "rung"},
                 {}};
     const ordered_json figures = p.value("figures", ordered_json::array());

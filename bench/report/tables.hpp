@@ -12,11 +12,11 @@ Table devices_table(const Runs& runs);
 Table unverified_table(const Runs& runs, bool skipped);
 
 /// Sizes down, devices of all hosts across: the rate of the fastest own rung.
-Table side_by_side_table(const Runs& runs, const Group& group);
+Table side_by_side_table(const Group& group);
 /// Every rung of a device at every size, with its step.
-Table ladder_table(const Runs& runs, const Group& group, const std::string& device);
+Table ladder_table(const Group& group, const std::string& device);
 /// The whole program by phases.
-Table phases_table(const Runs& runs, const Group& group);
+Table phases_table(const Group& group);
 
 Table roofs_table(const Runs& runs);
 Table crossings_table(const Runs& runs);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <limits>
 #include <set>
 #include <trine/trine.hpp>
 
@@ -63,8 +63,7 @@ std::string percent(double log) {
 double median(const std::vector<double>& values) { return Samples{values}.median(); }
 
 size_t count(const std::vector<Comparison>& all, Verdict verdict) {
-  return size_t(std::count_if(all.begin(), all.end(),
-                              [&](const Comparison& c) { return c.verdict == verdict; }));
+  return size_t(std::ranges::count(all, verdict, &Comparison::verdict));
 }
 
 void print_cases(const std::vector<Comparison>& all) {
@@ -72,18 +71,13 @@ void print_cases(const std::vector<Comparison>& all) {
       {"verdict", "case", "", "baseline", "new", "shift", "from", "to"}};
   for (const Comparison& c : all) {
     if (c.verdict == Verdict::same) continue;
-    std::vector<std::string> row{
-        std::string(name(c.verdict)), c.name, c.note, "-", "-", "-", "-", "-"};
-    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed)
-      row = {row[0],
-             row[1],
-             row[2],
-             time_text(median(c.base)),
-             time_text(median(c.next)),
-             percent(c.shift.estimate),
-             percent(c.shift.low),
-             percent(c.shift.high)};
-    rows.push_back(row);
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {std::string(name(c.verdict)), c.name, c.note};
+    if (c.has_shift())
+      row.insert(row.end(),
+                 {time_text(median(c.base)), time_text(median(c.next)), percent(c.shift.estimate),
+                  percent(c.shift.low), percent(c.shift.high)});
+    row.resize(rows[0].size(), "-");
   }
   print_table(rows);
 }
@@ -96,7 +90,7 @@ struct Kind {
 Kind kind_of(const std::vector<Comparison>& all, bool paired) {
   Kind kind;
   for (const Comparison& c : all)
-    if (c.verdict != Verdict::missing && c.verdict != Verdict::failed && c.paired == paired) {
+    if (c.has_shift() && c.paired == paired) {
       ++kind.cases;
       kind.least = std::min({kind.least, c.base.size(), c.next.size()});
     }
@@ -155,14 +149,13 @@ void print_drifts(const std::vector<Comparison>& all, double margin) {
 
 nlohmann::ordered_json to_json(const std::vector<Comparison>& all, const Options& o, int code) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // written as null
   const auto figure = [](const std::vector<double>& rounds) {
-    return rounds.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(median(rounds));
+    return rounds.empty() ? kNone : median(rounds);
   };
   for (const Comparison& c : all) {
-    const bool judged = c.verdict != Verdict::missing && c.verdict != Verdict::failed;
     const auto ratio = [&](double log) {
-      return judged && std::isfinite(log) ? nlohmann::ordered_json(std::exp(log))
-                                          : nlohmann::ordered_json();
+      return c.has_shift() && std::isfinite(log) ? std::exp(log) : kNone;
     };
     cases.push_back({{"case", c.name},
                      {"verdict", name(c.verdict)},

@@ -139,45 +139,17 @@ Comparison pair_of(const std::string& name, const Result* base, const Result* ne
   return pair;
 }
 
-void add_note(Comparison& pair, const std::string& text) {
-  pair.note += fmt::format("{}{}", pair.note.empty() ? "" : "; ", text);
-}
-
-bool has_shift(const Comparison& pair) {
-  return pair.verdict != Verdict::failed && pair.verdict != Verdict::missing;
-}
-
 Shift shift_of(const Comparison& pair, double margin) {
   return pair.paired ? shift_of_pairs(pair.base, pair.next, margin)
                      : shift_between(pair.base, pair.next, margin);
 }
 
-/// The corrected probabilities that each case is no slower, and no faster, than by the margins given.
-struct Chances {
-  std::vector<double> slower, faster;
-};
-template <class Margin>
-Chances chances(const std::vector<Comparison*>& pairs, Margin margin) {
-  Chances all;
-  for (const Comparison* pair : pairs) {
-    const auto [up, down] = margin(*pair);
-    all.slower.push_back(shift_of(*pair, up).slower);
-    all.faster.push_back(shift_of(*pair, down).faster);
-  }
-  return {holm(all.slower), holm(all.faster)};
-}
-
 }  // namespace
 
 std::string_view name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same: return "same";
-    case Verdict::faster: return "faster";
-    case Verdict::slower: return "slower";
-    case Verdict::ambiguous: return "ambiguous";
-    case Verdict::failed: return "failed";
-    default: return "missing";
-  }
+  constexpr std::string_view kNames[] = {"same",      "faster", "slower",
+                                         "ambiguous", "failed", "missing"};
+  return kNames[int(verdict)];
 }
 
 std::vector<Comparison> compared(const json& base, const json& next, bool across) {
@@ -198,11 +170,11 @@ std::vector<Comparison> compared(const json& base, const json& next, bool across
       all.push_back(pair_of(key, nullptr, &result));
   if (in_turns(base, next)) set_pairs(all, base, next);
   if (std::ranges::none_of(
-          all, [](const Comparison& c) { return has_shift(c) || c.verdict == Verdict::failed; }))
+          all, [](const Comparison& c) { return c.has_shift() || c.verdict == Verdict::failed; }))
     throw Refusal("there is no case with figures in both files");
   if (std::ranges::none_of(all, [](const Comparison& c) {
         return c.verdict == Verdict::failed ||
-               (has_shift(c) && c.base.size() > 1 && c.next.size() > 1);
+               (c.has_shift() && c.base.size() > 1 && c.next.size() > 1);
       }))
     throw Refusal(
         "there is one round of each case: run `trine compare --rounds 15`, interleaved 30, for a "
@@ -226,34 +198,38 @@ void judge(std::vector<Comparison>& all, double margin) {
   std::map<std::string, double> drifts;
   for (Comparison& pair : all) {
     if (!drifts.contains(pair.device)) drifts[pair.device] = drift_of(all, pair.device);
-    if (!has_shift(pair)) continue;
+    if (!pair.has_shift()) continue;
     pair.shift = shift_of(pair, margin);
-    pairs.push_back(&pair);
-  }
-  const Chances plain =
-      chances(pairs, [&](const Comparison&) { return std::pair(margin, margin); });
-  const auto drift_beside = [&](const Comparison& pair) {
-    return pair.paired ? 0 : drifts[pair.device];
-  };
-  const Chances beside = chances(pairs, [&](const Comparison& pair) {
-    const double drift = drift_beside(pair);
-    return std::pair(margin + std::max(drift, 0.0), margin + std::max(-drift, 0.0));
-  });
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    Comparison& pair = *pairs[i];
-    const double drift = drift_beside(pair);
-    const bool slower = plain.slower[i] <= kAlpha, faster = plain.faster[i] <= kAlpha;
+    if (!pair.paired) pair.drift = drifts[pair.device];
     // So far apart, the machine is another, and what it does to each case nobody knows: also equal
     // times are then no sign of equal builds.
-    pair.drifted = std::abs(drift) > margin;
-    if (!pair.drifted &&
-        ((slower && beside.slower[i] <= kAlpha) || (faster && beside.faster[i] <= kAlpha))) {
-      pair.verdict = slower ? Verdict::slower : Verdict::faster;
-    } else if (pair.drifted || slower || faster) {
+    pair.drifted = std::abs(pair.drift) > margin;
+    pairs.push_back(&pair);
+  }
+  // The corrected probabilities that each case is no slower, or no faster, than by a margin of its own.
+  const auto chances = [&](double Shift::*chance, auto margin_of) {
+    std::vector<double> plain;
+    for (const Comparison* pair : pairs) plain.push_back(shift_of(*pair, margin_of(*pair)).*chance);
+    return holm(plain);
+  };
+  const auto the_margin = [&](const Comparison&) { return margin; };
+  const auto slower = chances(&Shift::slower, the_margin);
+  const auto faster = chances(&Shift::faster, the_margin);
+  const auto slower_beside_drift =
+      chances(&Shift::slower, [&](const Comparison& c) { return margin + std::max(c.drift, 0.0); });
+  const auto faster_beside_drift = chances(
+      &Shift::faster, [&](const Comparison& c) { return margin + std::max(-c.drift, 0.0); });
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    Comparison& pair = *pairs[i];
+    const bool is_slower = slower[i] <= kAlpha, is_faster = faster[i] <= kAlpha;
+    if (!pair.drifted && ((is_slower && slower_beside_drift[i] <= kAlpha) ||
+                          (is_faster && faster_beside_drift[i] <= kAlpha))) {
+      pair.verdict = is_slower ? Verdict::slower : Verdict::faster;
+    } else if (pair.drifted || is_slower || is_faster) {
       pair.verdict = Verdict::ambiguous;
-      add_note(pair,
-               fmt::format("{} itself was {:.1f} % {}", pair.device,
-                           100 * std::expm1(std::abs(drift)), drift > 0 ? "slower" : "faster"));
+      pair.note +=
+          fmt::format("{}{} itself was {:.1f} % {}", pair.note.empty() ? "" : "; ", pair.device,
+                      100 * std::expm1(std::abs(pair.drift)), pair.drift > 0 ? "slower" : "faster");
     } else if (pair.shift.high > margin || pair.shift.low < -margin) {
       pair.verdict = Verdict::ambiguous;
     }

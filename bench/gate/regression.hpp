@@ -19,10 +19,13 @@ struct Comparison {
   std::vector<double> base, next;            ///< seconds, a round each; empty: no figure
   std::vector<double> base_roof, next_roof;  ///< the roof beside them, in the same rounds
   bool paired = false;                       ///< base[i] was measured beside next[i], interleaved
-  bool drifted = false;  ///< its device's roofs are further apart than the margin
+  double drift = 0;      ///< of its device, which cases in pairs share; see drift_of()
+  bool drifted = false;  ///< by more than the margin
   Verdict verdict = Verdict::same;
   Shift shift;
   std::string note;  ///< why it failed, is missing or ambiguous; another rung than before
+
+  bool has_shift() const { return verdict != Verdict::failed && verdict != Verdict::missing; }
 };
 
 /// The cases of two documents of `trine … --json`. Throws Refusal where they can't be compared: not such

@@ -48,28 +48,20 @@ int64_t spread_out(const Sizes& sizes, int64_t stride) {
   return std::max(sizes.elements / stride, sizes.fewest);
 }
 
-Problem sum(const Sizes& sizes, int64_t stride, int64_t offset) {
-  Problem p = dense(Operation::reduce, {spread_out(sizes, stride), 1, 0});
-  p.stride_in = stride;
-  p.offset_in = offset;
-  return p;
-}
-
-/// A vector copied by transpose: n x 1 becomes 1 x n.
-Problem scatter(const Sizes& sizes, int64_t stride, int64_t offset) {
-  Problem p = dense(Operation::transpose, {spread_out(sizes, stride), 1, 0});
-  p.stride_out = stride;
-  p.offset_out = offset;
-  return p;
-}
-
-template <class Case>
-std::vector<Shown> strides(Case of, const Sizes& sizes) {
+/// A vector read (by its sum), or written (by transpose: n x 1 becomes 1 x n).
+std::vector<Shown> strides(Operation operation, const Sizes& sizes) {
+  const bool reads = operation == Operation::reduce;
+  const auto spaced = [&](int64_t stride, int64_t offset) {
+    Problem p = dense(operation, {spread_out(sizes, stride), 1, 0});
+    (reads ? p.stride_in : p.stride_out) = stride;
+    (reads ? p.offset_in : p.offset_out) = offset;
+    return p;
+  };
   std::vector<Shown> all;
   for (const int64_t stride : {1, 2, 4, 8, 16, 32})
-    all.push_back({fmt::format("stride {}", stride), of(sizes, stride, 0)});
+    all.push_back({fmt::format("stride {}", stride), spaced(stride, 0)});
   for (const int64_t offset : {1, 4, 32})
-    all.push_back({fmt::format("offset {}", offset), of(sizes, 1, offset)});
+    all.push_back({fmt::format("offset {}", offset), spaced(1, offset)});
   return all;
 }
 
@@ -114,11 +106,11 @@ std::vector<Pattern> patterns(const Sizes& sizes) {
   const int64_t points = sizes.elements / 4;
   return {{fmt::format("Reading i32 (their sum) over {} MiB or more: useful bytes a second",
                        sizes.elements >> 18),
-           "pattern", strides(sum, sizes)},
+           "pattern", strides(Operation::reduce, sizes)},
           {fmt::format("Writing f32 (a copy; its reads are dense) over {} MiB or more: useful "
                        "bytes a second",
                        copied.elements >> 18),
-           "pattern", strides(scatter, copied)},
+           "pattern", strides(Operation::transpose, copied)},
           {"Bank conflicts: transpose of 4096 x 4096 f32 through a tile", "tile", paddings()},
           {fmt::format("Reuse: gemm f32 of {}, by how often a value read is used", sizes.product),
            "tile width", widths(sizes.product)},

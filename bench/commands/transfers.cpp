@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -26,41 +25,19 @@ struct Options {
   std::vector<std::string> operations, dtypes, sizes;
   std::string function = "sum", chunks = "auto";
   bool overlap_cpu = false, rates = true;
+  /// 0 is auto.
+  int fixed_chunks() const { return chunks == "auto" ? 0 : std::stoi(chunks); }
 };
-
-constexpr int kMostChunks = 1024;
-
-/// Of `--chunks`: 0 is auto.
-int parse_chunks(const std::string& text) {
-  if (text == "auto") return 0;
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostChunks)
-    throw Refusal(
-        fmt::format("--chunks is a number from 1 to {} or auto, not '{}'", kMostChunks, text));
-  return count;
-}
 
 Problem problem_of(const Options& o, Operation operation, const std::string& dtype,
                    const std::string& size) {
-  Problem p;
-  p.operation = operation;
-  p.dtype = parse_dtype(dtype);
-  p.function = parse_function(o.function);
-  p.size = parse_size(operation, size);
-  p.layout = describe(operation).layout;
-  p.result = p.dtype;
-  if (operation == Operation::reduce) {
-    if (p.function != Function::sum && p.function != Function::min && p.function != Function::max)
-      throw Refusal(fmt::format("--function {}: transfers accepts sum, min or max", o.function));
-    p.size = {p.size.rows * p.size.cols, 1, 0};
-    p.result = result_dtype(p.function, p.map, p.dtype);
-  }
+  Problem p = bench::problem_of(operation, parse_dtype(dtype), parse_size(operation, size),
+                                parse_function(o.function));
+  if (operation == Operation::reduce) p.size = {p.size.rows * p.size.cols, 1, 0};
   check(p);
   check_memory(p, true);
-  const int chunks = parse_chunks(o.chunks);
-  if (operation != Operation::reduce && p.size.rows < chunks)
-    throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), chunks));
+  if (operation != Operation::reduce && p.size.rows < o.fixed_chunks())
+    throw Refusal(fmt::format("{} is too small to be cut into {} chunks", to_string(p), o.chunks));
   return p;
 }
 
@@ -177,7 +154,7 @@ void compare_modes(std::vector<std::vector<MeasuredMode>>& sessions) {
 
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
-  const ModeSettings settings{parse_chunks(o.chunks), o.overlap_cpu, o.measuring.budget};
+  const ModeSettings settings{o.fixed_chunks(), o.overlap_cpu, o.measuring.budget};
   Expectation expectation(problem, o.measuring.seed);
   std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
                                               "kernel", "copy out", "sync", "total", "vs pageable",
@@ -230,9 +207,11 @@ Command add_transfers(CLI::App& app) {
   add_list(app, "--dtype", o->dtypes,
            "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too (default: f32)");
   add_list(app, "--size", o->sizes, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
-  app.add_option("--function", o->function, "reduce: sum, min or max");
+  app.add_option("--function", o->function, "reduce: sum, min or max")
+      ->check(CLI::IsMember({"sum", "min", "max"}));
   app.add_option("--chunks", o->chunks,
-                 "chunks of the pipeline: a number, or auto, as the library cuts a call");
+                 "chunks of the pipeline: a number, or auto, as the library cuts a call")
+      ->check(CLI::Range(1, 1024) | CLI::IsMember({"auto"}));
   app.add_flag("--overlap-cpu", o->overlap_cpu,
                "the cpu computes a part of a transpose's or gemm's rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <map>
 
-#include "bench/cases/operations.hpp"
 #include "bench/cases/problem.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
@@ -24,14 +23,10 @@ struct Options {
 };
 
 Problem problem_of(const Options& o) {
-  Problem p;
-  p.operation = parse_operation(o.operation);
-  p.dtype = parse_dtype(o.dtype);
-  p.size = parse_size(p.operation, o.size);
-  p.layout = describe(p.operation).layout;
-  p.function = parse_function(o.function);
-  p.axis = parse_axis(o.axis);
-  p.result = p.operation == Operation::reduce ? result_dtype(p.function, p.map, p.dtype) : p.dtype;
+  const Operation operation = parse_operation(o.operation);
+  const Problem p =
+      bench::problem_of(operation, parse_dtype(o.dtype), parse_size(operation, o.size),
+                        parse_function(o.function), parse_axis(o.axis));
   check(p);
   return p;
 }

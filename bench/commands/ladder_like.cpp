@@ -48,17 +48,6 @@ std::vector<std::vector<std::string>> plain(const PublishedResults& published_re
   return rows;
 }
 
-/// A column more.
-void add_speed_ups(std::vector<std::vector<std::string>>& rows,
-                   const PublishedResults& published_results) {
-  rows[0].push_back("best " + published_results.figures[0]);
-  for (size_t i = 0; i + 1 < rows.size(); ++i) {
-    const double then = published_results.rows[i].published[0];
-    const std::string now = figure_text(published_results.rows[i].today[0]);
-    rows[i + 1].push_back(std::isnan(then) ? now : fmt::format("{} → {}", figure_text(then), now));
-  }
-}
-
 /// A row for each label; in each column "published → today", or today's alone.
 std::vector<std::vector<std::string>> crossed(const Table& table,
                                               const std::vector<Measured>& measured) {
@@ -78,7 +67,6 @@ std::vector<std::vector<std::string>> crossed(const Table& table,
     const std::string now = wrong ? verdict_of(each) : figure_text(each.today.front());
     rows.back()[column + 1] = std::isnan(then) ? now : fmt::format("{} → {}", then_text(then), now);
   }
-  if (table.over_first) add_speed_ups(rows, speed_ups(table, measured));
   return rows;
 }
 
@@ -223,19 +211,18 @@ PublishedResults roofline_today(LadderRun& run, const Device& device, const Tabl
                        measured_ceilings(roofs, line.problem));
 }
 
-/// What the document reads off a table, printed but for the column that the table has of its own.
+/// What the document reads off a table, printed.
 std::vector<PublishedResults> read(LadderRun& run, const Device& device, const Table& table,
                                    const std::vector<Measured>& measured) {
   std::vector<PublishedResults> all;
   if (table.over_first) all.push_back(speed_ups(table, measured));
-  const size_t printed = all.size();
   if (table.curves) all.push_back(peaks(table, measured));
   if (table.bests) all.push_back(bests(table, measured));
   if (table.roofline && !run.control.stop())
     all.push_back(roofline_today(run, device, table, measured));
-  for (size_t i = printed; i < all.size(); ++i) {
-    say("\n{}", all[i].title);
-    print_table(plain(all[i]), 2);
+  for (const PublishedResults& each : all) {
+    say("\n{}", each.title);
+    print_table(plain(each), 2);
   }
   return all;
 }

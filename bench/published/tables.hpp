@@ -64,8 +64,9 @@ struct Table {
   std::vector<Line> lines;
   std::optional<Curves> curves = {};
   std::optional<Roofline> roofline = {};
-  bool over_first = false;  ///< has a column more: the best of the others over the first
-  bool bests = false;       ///< is followed by the best of each label: the document's, and today's
+  // What it is followed by, the document's and today's:
+  bool over_first = false;  ///< at each label the best of the other columns over the first
+  bool bests = false;       ///< the best of each label
 };
 
 /// A document: its tables, and what it says beside them.

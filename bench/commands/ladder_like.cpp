@@ -23,10 +23,7 @@ std::string figure_text(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
-bool is_whole(const Table& table) {
-  return std::find(table.figures.begin(), table.figures.end(), Figure::end_to_end_milliseconds) !=
-         table.figures.end();
-}
+bool is_whole(const Table& table) { return std::ranges::count(table.figures, "whole ms") > 0; }
 
 /// A line each, two columns a figure: what was published, and today's. `measured`: where the results are the lines of
 /// a table, whose share of the roof is known.
@@ -52,7 +49,7 @@ std::vector<std::vector<std::string>> plain(const PublishedResults& published_re
 std::vector<std::vector<std::string>> crossed(const Table& table,
                                               const std::vector<Measured>& measured) {
   const std::vector<std::string> columns = columns_of(table);
-  std::vector<std::string> head{std::string(heading(table.figures.front()))};
+  std::vector<std::string> head{table.figures.front()};
   head.insert(head.end(), columns.begin(), columns.end());
   std::vector<std::vector<std::string>> rows{head};
   for (const Measured& each : measured) {
@@ -94,7 +91,7 @@ void print_remarks(const Table& table, const std::vector<Measured>& measured,
     say("{}", kAboveRoofNote);
   const auto lacks = [&](bool of_device) {
     return table.lines[0].column.empty() && any([&](const Measured& each) {
-             return each.results.empty() && (each.line->site == Site::device) == of_device;
+             return each.results.empty() && each.line->on.empty() == of_device;
            });
   };
   if (lacks(true)) say("not here: {} has no such rung, or not with these parameters.", device.id());
@@ -127,9 +124,9 @@ nlohmann::ordered_json to_json(const Publication& document, const Device& device
 
 /// Where a line is measured: the device, or the CPU, where there is that backend.
 std::optional<Device> site_of(const Line& line, const Device& device) {
-  if (line.site == Site::device) return device;
+  if (line.on.empty()) return device;
   try {
-    return open(line.site == Site::cpu_thread ? "cpu:threads=1" : "cpu");
+    return open(line.on);
   } catch (const Error& error) {
     if (error.status() != Status::not_found) throw;
     return std::nullopt;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "source_documents.h"
 
@@ -27,17 +26,6 @@ std::string filled(std::string text, const json& row) {
   return text;
 }
 
-/// In the order of Figure.
-constexpr std::string_view kHeadings[] = {"ms",   "whole ms", "GB/s",      "Gelem/s",
-                                          "GF/s", "step",     "cumulative"};
-
-Figure figure_of(const std::string& words) {
-  const auto* const found = std::ranges::find(kHeadings, words);
-  if (found == std::end(kHeadings))
-    throw std::invalid_argument("tables.json: no figure '" + words + "'");
-  return Figure(found - kHeadings);
-}
-
 Problem problem_of(const json& table, const json& row) {
   const Operation operation = parse_operation(table.at("operation").get<std::string>());
   return problem_of(
@@ -50,11 +38,8 @@ Line line_of(const json& table, const json& row, json cell, const json& publishe
   Line line{.label = row.at("label"),
             .column = cell.value("column", ""),
             .rung = filled(cell.at("rung"), row),
-            .problem = problem_of(table, row)};
-  const std::string on = cell.value("on", "");
-  line.site = on == "cpu_thread" ? Site::cpu_thread
-              : on == "cpu_all"  ? Site::cpu_all
-                                 : Site::device;
+            .problem = problem_of(table, row),
+            .on = cell.value("on", "")};
   for (const json& figure : published.is_array() ? published : json::array({published}))
     line.published.push_back(number(figure));
   return line;
@@ -63,11 +48,10 @@ Line line_of(const json& table, const json& row, json cell, const json& publishe
 Table table_of(const json& from) {
   Table table{.title = from.at("title"),
               .ours = from.at("ours"),
-              .figures = {},
+              .figures = from.at("figures"),
               .lines = {},
               .over_first = from.value("over_first", false),
               .bests = from.value("bests", false)};
-  for (const auto& words : from.at("figures")) table.figures.push_back(figure_of(words));
   const auto columns = from.value("columns", json::array({json::object()}));
   for (const auto& row : from.at("rows")) {
     const auto published = row.value("published", json(columns.size(), nullptr));
@@ -108,7 +92,5 @@ const Publication* find_document(std::string_view number) {
 bool is_one_of(const Table& table, const std::vector<Operation>& operations) {
   return std::ranges::find(operations, table.lines[0].problem.operation) != operations.end();
 }
-
-std::string_view heading(Figure figure) { return kHeadings[int(figure)]; }
 
 }  // namespace trine::bench

@@ -15,20 +15,6 @@
 
 namespace trine::bench {
 
-/// What a published figure says of a measurement.
-enum class Figure {
-  milliseconds,             ///< of the kernel
-  end_to_end_milliseconds,  ///< from and to pageable host memory
-  gigabytes,                ///< 10^9 bytes/s
-  gigaelements,             ///< 10^9 elements/s
-  gigaflops,                ///< 10^9 flop/s
-  step,                     ///< the time of the line above over this one's
-  cumulative                ///< the time of the first line over this one's
-};
-
-/// Where a line is measured: on the device asked for, on one thread of the CPU, or on all of it.
-enum class Site { device, cpu_thread, cpu_all };
-
 /// One measurement of a table. Lines of a plain table have no `column`; else the table is printed with
 /// a row for each `label` and a column for each `column`.
 struct Line {
@@ -36,7 +22,7 @@ struct Line {
   std::string rung;
   Problem problem;
   std::vector<double> published = {};  ///< one for each of the table's figures; NaN: not stated
-  Site site = Site::device;
+  std::string on = {};                 ///< "cpu", "cpu:threads=1"; empty: the device asked for
 };
 
 /// What a document reads off a table of curves, the first column against the others.
@@ -60,7 +46,9 @@ struct Roofline {
 struct Table {
   std::string title;
   std::string ours;  ///< what the document doesn't state and we chose; empty if nothing
-  std::vector<Figure> figures;
+  /// "ms" of the kernel; "whole ms" from and to pageable host memory; "GB/s", "Gelem/s", "GF/s": 10^9 a second;
+  /// "step", "cumulative": the time of the line above, and of the first, over this one's.
+  std::vector<std::string> figures;
   std::vector<Line> lines;
   std::optional<Curves> curves = {};
   std::optional<Roofline> roofline = {};
@@ -81,7 +69,5 @@ const Publication* find_document(std::string_view number);
 
 /// Whether the table is of one of these operations.
 bool is_one_of(const Table& table, const std::vector<Operation>& operations);
-
-std::string_view heading(Figure figure);
 
 }  // namespace trine::bench

@@ -32,7 +32,7 @@ class TableToday : public testing::Test {
  protected:
   Table table{"table",
               "",
-              {Figure::gigaflops},
+              {"GF/s"},
               {line("2^1", "first", 1, 2), line("2^1", "other", 4, 2), line("2^2", "first", 2, 4),
                line("2^2", "other", 3, 4), line("2^2", "third", 5, 4)}};
   std::vector<Measured> today{measured(table.lines[0], 1, 10e9), measured(table.lines[1], 2, 5e9),
@@ -123,7 +123,7 @@ std::vector<double> steps(const Table& table, std::vector<Measured> all, size_t 
 }
 
 TEST_F(TableToday, StepsLookBackToTheLineAboveAndToTheFirst) {
-  table.figures = {Figure::step, Figure::cumulative};
+  table.figures = {"step", "cumulative"};
   EXPECT_EQ(steps(table, today, 4), (std::vector<double>{2.0 / 3, 1.0 / 3}));
   EXPECT_TRUE(std::isnan(steps(table, today, 0)[0]));
   EXPECT_TRUE(std::isnan(steps(table, today, 0)[1]));

@@ -31,13 +31,10 @@ Problem problem_of(const Options& o) {
   return p;
 }
 
-const std::map<std::string, Where>& where_words() {
-  static const std::map<std::string, Where> words{{"host", Where::host},
-                                                  {"host_pinned", Where::host_pinned},
-                                                  {"host_pipelined", Where::host_pipelined},
-                                                  {"device", Where::device}};
-  return words;
-}
+const std::map<std::string, Where> kWhere{{"host", Where::host},
+                                          {"host_pinned", Where::host_pinned},
+                                          {"host_pipelined", Where::host_pipelined},
+                                          {"device", Where::device}};
 
 Placement placed(const Problem& problem, Where where, int repeats, const Buffer& buffer,
                  const std::vector<Device>& among) {
@@ -89,7 +86,7 @@ std::vector<Candidate> print_all(const Problem& problem, Where where, int repeat
 
 int why(const Options& o) {
   const Problem problem = problem_of(o);
-  const Where where = where_words().at(o.where);
+  const Where where = kWhere.at(o.where);
   std::vector<Device> devices;
   if (!o.devices.empty() || where == Where::device) devices = chosen_devices(o.devices);
   std::vector<Candidate> candidates;
@@ -121,11 +118,9 @@ Command add_why(CLI::App& app) {
   app.add_option("--dtype", o->dtype, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
   app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
   app.add_option("--axis", o->axis, "reduce: all each_row each_column");
-  std::vector<std::string> words;
-  for (const auto& [word, where] : where_words()) words.push_back(word);
   app.add_option("--where", o->where,
                  "place of the data: host, host_pinned, host_pipelined or device")
-      ->check(CLI::IsMember(words));
+      ->check(CLI::IsMember(&kWhere));
   app.add_option("--repeats", o->repeats, "runs that share one transfer")
       ->check(CLI::Range(1, 1000000000));
   app.add_option("--device", o->devices, "the candidates (default: those of `auto`)")

@@ -15,16 +15,11 @@ namespace {
 
 constexpr size_t kMost = 100, kFewest = 40;
 
-struct Options {
+/// What the command line said: one for the program, as is its standard output.
+struct {
   bool wide = false;
   std::string color = "auto";
-};
-
-/// What the command line said: one for the program, as is its standard output.
-Options& options() {
-  static Options the_options;
-  return the_options;
-}
+} options;
 
 /// Where the first of two lines ends that `text` is broken into: the farthest place that `width` columns
 /// reach, else the first there is, else the end.
@@ -45,18 +40,18 @@ size_t end_of_line(std::string_view text, size_t width, std::string_view breaks)
 }  // namespace
 
 void add_screen_options(CLI::App& app) {
-  app.add_flag("--wide", options().wide,
+  app.add_flag("--wide", options.wide,
                "every column, and lines as long as they get (default: what fits 100 columns)");
-  app.add_option("--color", options().color,
+  app.add_option("--color", options.color,
                  "auto (on a terminal, unless NO_COLOR is set), always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
-bool is_wide() { return options().wide; }
+bool is_wide() { return options.wide; }
 
 bool has_color() {
-  if (options().color != "auto") return options().color == "always";
+  if (options.color != "auto") return options.color == "always";
   const char* none = std::getenv("NO_COLOR");
   return isatty(STDOUT_FILENO) != 0 && (none == nullptr || *none == '\0');
 }
@@ -72,7 +67,7 @@ std::optional<size_t> terminal_width() {
 }
 
 size_t screen_width() {
-  if (options().wide) return SIZE_MAX;
+  if (options.wide) return SIZE_MAX;
   return std::clamp(terminal_width().value_or(kMost), kFewest, kMost);
 }
 

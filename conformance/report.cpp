@@ -1,9 +1,8 @@
-// Printing a report.
+#include "report.hpp"
+
 #include <algorithm>
 #include <iomanip>
 #include <ostream>
-
-#include "verify.hpp"
 
 namespace trine::conformance {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "arena.hpp"
 #include "moves.hpp"
-#include "verify.hpp"
+#include "report.hpp"
 
 namespace trine::conformance {
 

@@ -31,12 +31,10 @@ LISTS = (
     ("backends/gpu/ladder.cpp", "switch (call.operation)", "default:"),
     ("cpu/operations.cpp", "switch (operation)", "default:"),
     ("cpu/rung.hpp", "The ladders,", "}"),
-    ("bench/cases/case.hpp", "using DeviceOperation =", ";"),
+    ("bench/cases/problem.hpp", "using DeviceOperation =", ";"),
     ("bench/cases/cases.cpp", "return parsed(words, {", "}"),
     ("bench/commands/help.cpp", 'words.emplace_back("', ")"),
-    ("bench/commands/run.cpp", "Problem p = operation", ";"),
     ("bench/peers/pack.hpp", "struct Rungs {", "}"),
-    ("bench/placement/placement.cpp", "p.operation = draw.one_of({", "}"),
     ("tests/unit/fake/fake_rungs.c", "switch (operation)", "default:"),
     ("tests/unit/fake/fake_compute.c", "void fake_compute(", "\n}"),
     ("docs/results.schema.json", '"operation": {"enum": [', "]"),
@@ -47,7 +45,7 @@ NAMES = (
     ("core/include/trine/operations.hpp", r"TRINE_API Choice choose\(const Device& device, const (\w+)&"),
     ("core/include/trine/place.hpp", r"TRINE_API Placement place\(const (\w+)&"),
     ("core/include/trine/tuning.hpp", r"TRINE_API std::string tuning_key\(const (\w+)&"),
-    ("core/src/host/entries.cpp", r"Choice run\(Queue& queue, const (\w+)&"),
+    ("core/src/host/entries.cpp", r"\nTRINE_FUNCTIONS_OF\((\w+)\)"),
     ("core/src/operations/operations.hpp", r"Description& describe\(const (\w+)&"),
     ("conformance/cases_random.cpp", r"oracle::Operation random_(\w+)\("),
     ("backends/gpu/variant.hpp", r"Variant> (\w+)_variants\(\)"),
@@ -106,7 +104,7 @@ def main():
     tree = pathlib.Path(sys.argv[1])
 
     def read(file):
-        return (tree / file).read_text()
+        return (tree / file).read_text() if (tree / file).is_file() else ""
 
     sentences = [path.relative_to(tree).as_posix() for path in sorted((tree / "bench").rglob("*.cpp"))]
     if "--self-test" not in sys.argv:

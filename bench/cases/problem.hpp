@@ -1,36 +1,15 @@
-// A case of the program in the command line's words (what is computed, of what size and layout), and what
-// becomes of it: the oracle's description, which knows shapes, bytes, flops, and the API's operation over
-// device memory.
+// What becomes of a case: the oracle's description, which knows shapes, bytes, flops, and the API's
+// operation over device memory.
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "case.hpp"
 #include "oracle/operation.hpp"
 #include "size.hpp"
 
 namespace trine::bench {
-
-struct Problem {
-  Operation operation = Operation::reduce;
-  Function function = Function::sum;
-  Map map = Map::identity;
-  Axis axis = Axis::all;
-  Dtype dtype = Dtype::f32;
-  Dtype result = Dtype::f32;  ///< reduce's result dtype; else dtype
-  Size size;
-  int64_t batch = 1;      ///< transpose and gemm: as many matrices, one after the other
-  bool shared_b = false;  ///< gemm: one B for all of the batch
-  std::string layout;     ///< one letter an operand, r(ow-) or c(olumn-major): "r", "rr", "rrr"
-  /// reduce and transpose of a vector: elements from one to the next, and before the first.
-  int64_t stride_in = 1, stride_out = 1, offset_in = 0, offset_out = 0;
-  double alpha = 1, beta = 0;
-  Numerics numerics = Numerics::reproducible;
-  std::string values = "uniform";  ///< the oracle's value class
-};
-
-using DeviceOperation = std::variant<Reduce, Transpose, Gemm>;
 
 /// The result's dtype where none was asked for.
 Dtype default_result(const Problem& problem);

@@ -3,19 +3,12 @@
 // or is 2^k.
 #pragma once
 
-#include <trine/trine.hpp>
-
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace trine::bench {
+#include "case.hpp"
 
-/// reduce: rows x cols (a vector is n x 1); transpose: rows x cols; gemm: rows = m, cols = n, depth = k.
-struct Size {
-  int64_t rows = 0, cols = 0, depth = 0;
-  friend bool operator==(const Size&, const Size&) = default;
-};
+namespace trine::bench {
 
 /// Throws Refusal on anything that is no size, or whose element count overflows 64 bits.
 Size parse_size(Operation operation, std::string_view text);

@@ -32,7 +32,7 @@ LISTS = (
     ("cpu/operations.cpp", "switch (operation)", "default:"),
     ("cpu/rung.hpp", "The ladders,", "}"),
     ("bench/cases/case.hpp", "using DeviceOperation =", ";"),
-    ("bench/cases/cases.cpp", "return parsed(words, {", "}"),
+    ("bench/cases/cases.cpp", "> operations_of(const", "\n}"),
     ("bench/commands/help.cpp", 'words.emplace_back("', ")"),
     ("bench/peers/pack.hpp", "struct Rungs {", "}"),
     ("tests/unit/fake/fake_rungs.c", "switch (operation)", "default:"),

@@ -81,9 +81,6 @@ class Sweep {
   void decide(Runner& runner, Expectation& expectation, Swept& swept);
   std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
                              Trial& standing, Rounds& rounds);
-  /// In words what the rounds of two showed.
-  std::string match(const Trial& challenger, const std::string& standing,
-                    const Rounds& rounds) const;
   /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
   void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved);
   void drop(const Device& device, Swept& swept, const std::string& saved, std::string_view why);
@@ -111,20 +108,13 @@ Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expe
     swept.sentence = error.what();
     return swept;
   }
+  Digests digests;
   for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
     control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
                               i + 1, rungs.size(), rungs[i]));
-    swept.trials.push_back(
-        {rungs[i], {measure_rung(runner, problem, expectation, rungs[i], false)}});
-  }
-  std::vector<Result> results;
-  for (const Trial& trial : swept.trials)
-    results.insert(results.end(), trial.results.begin(), trial.results.end());
-  compare_digests(results);
-  auto checked = results.begin();
-  for (Trial& trial : swept.trials) {
-    for (Result& result : trial.rounds.front()) result = *checked++;
-    trial.results = trial.rounds.front();
+    std::vector<Result> results = measure_rung(runner, problem, expectation, rungs[i], false);
+    digests.compare(results);
+    swept.trials.push_back({rungs[i], {std::move(results)}});
   }
   if (control_.partial())
     swept.sentence = "ended before everything was tried";
@@ -195,8 +185,8 @@ std::pair<size_t, std::optional<size_t>> contenders(const Swept& swept, std::str
   return {fastest, saved};
 }
 
-std::string Sweep::match(const Trial& challenger, const std::string& standing,
-                         const Rounds& rounds) const {
+/// In words what the rounds of two showed.
+std::string match(const Trial& challenger, const std::string& standing, const Rounds& rounds) {
   const double seconds = rounds.challenger_seconds(), before = rounds.standing_seconds();
   const std::string times =
       fmt::format("{} against {} of {}", time_text(seconds), time_text(before), standing);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -114,6 +115,51 @@ uint64_t byte_count(const std::string& path, const Array& array) {
   return bytes;
 }
 
+struct Extents {
+  int64_t batch = 1, rows = 1, cols = 1;
+};
+
+Extents extents(const std::string& path, const Array& array) {
+  Extents e;
+  const std::vector<int64_t>& shape = array.shape;
+  if (shape.size() == 1) e.rows = shape[0];
+  if (shape.size() >= 2) {
+    e.rows = shape[shape.size() - 2];
+    e.cols = shape[shape.size() - 1];
+  }
+  if (shape.size() == 3) {
+    e.batch = shape[0];
+    if (array.fortran_order) refuse(path, "three dimensions in Fortran order; save it in C order");
+  }
+  return e;
+}
+
+/// Inputs that go element by element.
+void check_alike(const std::vector<Array>& inputs) {
+  for (const Array& array : inputs)
+    if (array.dtype != inputs[0].dtype || array.shape != inputs[0].shape ||
+        array.fortran_order != inputs[0].fortran_order)
+      throw Refusal("the two inputs of a product have one shape, dtype and order");
+}
+
+void pose_gemm(Problem& p, const std::vector<std::string>& paths,
+               const std::vector<Array>& arrays) {
+  const Extents a = extents(paths[0], arrays[0]), b = extents(paths[1], arrays[1]);
+  for (const Array& array : arrays)
+    if (array.dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
+  if (a.cols != b.rows)
+    throw Refusal(fmt::format("A has {} columns but B has {} rows", a.cols, b.rows));
+  if (b.batch != 1 && b.batch != a.batch)
+    throw Refusal(fmt::format("A has {} matrices, B has {}", a.batch, b.batch));
+  p.size = {a.rows, b.cols, a.cols};
+  p.shared_b = b.batch == 1 && a.batch != 1;
+  if (arrays.size() < 3) return;
+  const Extents c = extents(paths[2], arrays[2]);
+  if (c.batch != a.batch || c.rows != a.rows || c.cols != b.cols)
+    throw Refusal(fmt::format("C is {} of {}x{}, but A B is {} of {}x{}", c.batch, c.rows, c.cols,
+                              a.batch, a.rows, b.cols));
+}
+
 }  // namespace
 
 int64_t Array::size() const {
@@ -128,11 +174,20 @@ std::string npy_descr(Dtype dtype) {
   return dtype == Dtype::b32 ? "<u4" : "|V1";
 }
 
-void check_alike(const std::vector<Array>& inputs) {
-  for (const Array& array : inputs)
-    if (array.dtype != inputs[0].dtype || array.shape != inputs[0].shape ||
-        array.fortran_order != inputs[0].fortran_order)
-      throw Refusal("the two inputs of a product have one shape, dtype and order");
+Problem problem_of(Operation operation, const std::vector<std::string>& paths,
+                   const std::vector<Array>& arrays) {
+  const Extents a = extents(paths[0], arrays[0]);
+  Problem p = problem_of(operation, arrays[0].dtype, {a.rows, a.cols, 0});
+  for (size_t i = 0; i < std::min(arrays.size(), p.layout.size()); ++i)
+    p.layout[i] = arrays[i].fortran_order ? 'c' : 'r';
+  if (operation == Operation::reduce) {
+    p.size.rows *= a.batch;
+    check_alike(arrays);
+    return p;
+  }
+  p.batch = a.batch;
+  if (operation == Operation::gemm) pose_gemm(p, paths, arrays);
+  return p;
 }
 
 Array read_npy(const std::string& path) {

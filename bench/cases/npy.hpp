@@ -2,12 +2,12 @@
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
-#include <trine/types.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "problem.hpp"
 
 namespace trine::bench {
 
@@ -24,8 +24,10 @@ struct Array {
 /// Throws Refusal on a file that can't be read, is no .npy, or holds what Trine doesn't take.
 Array read_npy(const std::string& path);
 
-/// Throws Refusal where inputs that go element by element differ in shape, dtype or order.
-void check_alike(const std::vector<Array>& inputs);
+/// The problem that they pose, operand by operand: a vector is n x 1, a third dimension in front is the batch
+/// (reduce: more rows). Throws Refusal where they don't go together; `paths` say which.
+Problem problem_of(Operation operation, const std::vector<std::string>& paths,
+                   const std::vector<Array>& arrays);
 
 /// Writes to a temporary beside `path` and renames it: there is never half a file.
 void write_npy(const std::string& path, const Array& array);

@@ -41,32 +41,6 @@ std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
   return arrays;
 }
 
-/// The problem that arrays on disk pose.
-Problem problem_of(Operation operation, const std::vector<Array>& arrays) {
-  Problem p;
-  p.operation = operation;
-  p.dtype = arrays[0].dtype;
-  const auto extent = [](const Array& array, size_t i) {
-    return i < array.shape.size() ? array.shape[i] : 1;
-  };
-  for (const Array& array : arrays)
-    if (array.shape.size() > 2)
-      throw Refusal("compare takes arrays of up to two dimensions; `trine run` takes batches");
-  p.size = {extent(arrays[0], 0), extent(arrays[0], 1), 0};
-  const auto letter = [](const Array& array) { return array.fortran_order ? 'c' : 'r'; };
-  p.layout = std::string(1, letter(arrays[0]));
-  if (operation == Operation::reduce) check_alike(arrays);
-  if (operation == Operation::gemm) {
-    if (arrays[1].dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
-    if (extent(arrays[1], 0) != p.size.cols)
-      throw Refusal(fmt::format("a has {} columns, b {} rows", p.size.cols, extent(arrays[1], 0)));
-    p.size = {p.size.rows, extent(arrays[1], 1), p.size.cols};
-    p.layout += letter(arrays[1]);
-  }
-  if (operation != Operation::reduce) p.layout += 'r';
-  return p;
-}
-
 std::vector<std::vector<std::byte>> data_of(std::vector<Array> arrays) {
   std::vector<std::vector<std::byte>> data;
   data.reserve(arrays.size());
@@ -84,7 +58,10 @@ std::vector<Problem> problems(const Options& o, const std::vector<Array>& arrays
     throw Refusal(
         "--input takes one operation and its inputs: one array, or two for gemm and for reduce "
         "--map product");
-  return variations(o.cases, problem_of(operations[0], arrays));
+  for (const Array& array : arrays)
+    if (array.shape.size() > 2)
+      throw Refusal("compare takes arrays of up to two dimensions; `trine run` takes batches");
+  return variations(o.cases, problem_of(operations[0], o.inputs, arrays));
 }
 
 /// The rungs to run on a device: those named, else the default; with --peers the vendor's too.

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "bench/cases/npy.hpp"
-#include "bench/cases/problem.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
@@ -24,92 +23,13 @@ struct Options {
   bool fast = false;
 };
 
-/// rows, cols and batch of an array: a vector is n x 1, a third dimension in front is the batch.
-struct Extents {
-  int64_t batch = 1, rows = 1, cols = 1;
-};
-
-Extents extents(const std::string& path, const Array& array) {
-  Extents e;
-  const std::vector<int64_t>& shape = array.shape;
-  if (shape.size() == 1) e.rows = shape[0];
-  if (shape.size() >= 2) {
-    e.rows = shape[shape.size() - 2];
-    e.cols = shape[shape.size() - 1];
-  }
-  if (shape.size() == 3) {
-    e.batch = shape[0];
-    if (array.fortran_order)
-      throw Refusal(fmt::format("{}: three dimensions in Fortran order; save it in C order", path));
-  }
-  return e;
-}
-
-char letter(const Array& array) { return array.fortran_order ? 'c' : 'r'; }
-
-Problem reduce_problem(const Options& o, const std::vector<Array>& arrays) {
-  Problem p;
-  const Extents e = extents(o.inputs[0], arrays[0]);
-  p.operation = Operation::reduce;
-  p.function = parse_function(o.function);
-  p.map = parse_map(o.map);
-  p.axis = parse_axis(o.axis);
-  p.dtype = arrays[0].dtype;
-  p.size = {e.batch * e.rows, e.cols, 0};  // a batch of rows is more rows
-  p.layout = std::string(1, letter(arrays[0]));
-  check_alike(arrays);
-  p.result = o.result_dtype.empty() ? result_dtype(p.function, p.map, p.dtype)
-                                    : parse_dtype(o.result_dtype);
-  return p;
-}
-
-Problem transpose_problem(const Options& o, const std::vector<Array>& arrays) {
-  Problem p;
-  const Extents e = extents(o.inputs[0], arrays[0]);
-  p.operation = Operation::transpose;
-  p.dtype = p.result = arrays[0].dtype;
-  p.size = {e.rows, e.cols, 0};
-  p.batch = e.batch;
-  p.layout = {letter(arrays[0]), 'r'};
-  return p;
-}
-
 /// The nearest value that the operands have: nobody types 0.100000001490116. Not inline: g++ 12 at -O3
 /// leaves the rounding out where it does this for two factors side by side.
 [[gnu::noinline]] double nearest(double value, Dtype dtype) {
   return dtype == Dtype::f32 ? double(float(value)) : value;
 }
 
-Problem gemm_problem(const Options& o, std::vector<Array>& arrays) {
-  Problem p;
-  const Extents a = extents(o.inputs[0], arrays[0]), b = extents(o.inputs[1], arrays[1]);
-  p.operation = Operation::gemm;
-  p.dtype = p.result = arrays[0].dtype;
-  for (const Array& array : arrays)
-    if (array.dtype != p.dtype) throw Refusal("the operands of gemm have one dtype");
-  if (a.cols != b.rows)
-    throw Refusal(fmt::format("A has {} columns but B has {} rows", a.cols, b.rows));
-  if (b.batch != 1 && b.batch != a.batch)
-    throw Refusal(fmt::format("A has {} matrices, B has {}", a.batch, b.batch));
-  p.size = {a.rows, b.cols, a.cols};
-  p.batch = a.batch;
-  p.shared_b = b.batch == 1 && a.batch != 1;
-  p.layout = {letter(arrays[0]), letter(arrays[1]), 'r'};
-  p.alpha = nearest(o.alpha, p.dtype);
-  p.beta = nearest(o.beta, p.dtype);
-  if (arrays.size() == 3) {
-    const Extents c = extents(o.inputs[2], arrays[2]);
-    if (c.batch != a.batch || c.rows != a.rows || c.cols != b.cols)
-      throw Refusal(fmt::format("C is {} of {}x{}, but A B is {} of {}x{}", c.batch, c.rows, c.cols,
-                                a.batch, a.rows, b.cols));
-    if (arrays[2].fortran_order) p.layout[2] = 'c';
-  } else if (o.beta != 0) {
-    throw Refusal("beta is not 0, so C is needed as third input");
-  }
-  return p;
-}
-
-Problem problem_of(const Options& o, std::vector<Array>& arrays) {
+Problem problem_of(const Options& o, const std::vector<Array>& arrays) {
   const Operation operation = parse_operation(o.operation);
   const bool gemm = operation == Operation::gemm;
   const bool dot = operation == Operation::reduce && parse_map(o.map) == Map::product;
@@ -120,9 +40,20 @@ Problem problem_of(const Options& o, std::vector<Array>& arrays) {
                               : dot ? "2 inputs"
                                     : "1 input",
                               arrays.size()));
-  Problem p = operation == Operation::reduce      ? reduce_problem(o, arrays)
-              : operation == Operation::transpose ? transpose_problem(o, arrays)
-                                                  : gemm_problem(o, arrays);
+  if (gemm && arrays.size() < 3 && o.beta != 0)
+    throw Refusal("beta is not 0, so C is needed as third input");
+  Problem p = bench::problem_of(operation, o.inputs, arrays);
+  if (operation == Operation::reduce) {
+    p.function = parse_function(o.function);
+    p.map = parse_map(o.map);
+    p.axis = parse_axis(o.axis);
+    p.result = o.result_dtype.empty() ? result_dtype(p.function, p.map, p.dtype)
+                                      : parse_dtype(o.result_dtype);
+  }
+  if (gemm) {
+    p.alpha = nearest(o.alpha, p.dtype);
+    p.beta = nearest(o.beta, p.dtype);
+  }
   if (o.fast) p.numerics = Numerics::fast;
   check(p);
   check_memory(p, false);

@@ -56,8 +56,8 @@ double above(const std::vector<double>& differences, double margin) {
 }
 
 /// From the differences whose number above a margin is as rare as `count` says.
-Shift shift_of(std::vector<double> differences, const std::vector<double>& count, double margin,
-               double confidence) {
+Shift shift_of(std::vector<double> differences, const std::vector<double>& count, double margin) {
+  constexpr double kConfidence = 0.9;
   std::ranges::sort(differences);
   Shift shift;
   shift.estimate = median(differences);
@@ -67,7 +67,7 @@ Shift shift_of(std::vector<double> differences, const std::vector<double>& count
   const double all = std::accumulate(count.begin(), count.end(), 0.0);
   double tail = 0;
   size_t cut = 0;
-  while (cut < count.size() && (tail += count[cut]) <= (1 - confidence) / 2 * all) ++cut;
+  while (cut < count.size() && (tail += count[cut]) <= (1 - kConfidence) / 2 * all) ++cut;
   const double infinite = std::numeric_limits<double>::infinity();
   shift.low = cut == 0 ? -infinite : differences[cut - 1];
   shift.high = cut == 0 ? infinite : differences[differences.size() - cut];
@@ -80,23 +80,22 @@ double mann_whitney(int n, int m, double u) { return at_least(orders(n, m), u); 
 
 double wilcoxon(int n, double w) { return at_least(signs(n), w); }
 
-Shift shift_between(const std::vector<double>& base, const std::vector<double>& next, double margin,
-                    double confidence) {
+Shift shift_between(const std::vector<double>& base, const std::vector<double>& next,
+                    double margin) {
   std::vector<double> differences;
   for (double b : base)
     for (double a : next) differences.push_back(std::log(a / b));
-  return shift_of(std::move(differences), orders(int(base.size()), int(next.size())), margin,
-                  confidence);
+  return shift_of(std::move(differences), orders(int(base.size()), int(next.size())), margin);
 }
 
 Shift shift_of_pairs(const std::vector<double>& base, const std::vector<double>& next,
-                     double margin, double confidence) {
+                     double margin) {
   // W is the number of means of two differences, each with itself too, that are above 0 (Tukey, 1949).
   std::vector<double> means;
   for (size_t i = 0; i < base.size(); ++i)
     for (size_t j = 0; j <= i; ++j)
       means.push_back((std::log(next[i] / base[i]) + std::log(next[j] / base[j])) / 2);
-  return shift_of(std::move(means), signs(int(base.size())), margin, confidence);
+  return shift_of(std::move(means), signs(int(base.size())), margin);
 }
 
 std::vector<double> holm(const std::vector<double>& probabilities) {

@@ -25,17 +25,18 @@ double wilcoxon(int n, double w);
 struct Shift {
   double estimate = 0;  ///< the median of all pairwise differences; of pairs, of all means of two
   double low = 0,
-         high = 0;  ///< its interval at the confidence asked for; infinite with too few rounds
+         high =
+             0;  ///< its interval, which holds it nine times in ten; infinite with too few rounds
   double slower = 1, faster = 1;  ///< probability of such rounds if it were no more than the margin
 };
 
 /// `margin` >= 0 on the same scale; all seconds above 0.
-Shift shift_between(const std::vector<double>& base, const std::vector<double>& next, double margin,
-                    double confidence = 0.9);
+Shift shift_between(const std::vector<double>& base, const std::vector<double>& next,
+                    double margin);
 /// The same of rounds that were measured in pairs, base[i] beside next[i]: what befalls both of a pair
 /// alike is no difference.
 Shift shift_of_pairs(const std::vector<double>& base, const std::vector<double>& next,
-                     double margin, double confidence = 0.9);
+                     double margin);
 
 /// The same probabilities, corrected for their number so that at `alpha` the chance of even one false
 /// alarm among them is at most `alpha`.

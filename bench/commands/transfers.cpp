@@ -68,19 +68,21 @@ std::vector<std::string> row_of(const MeasuredMode& m, const MeasuredMode* pagea
   std::optional<double> sync;  // where phases overlap, they don't add up to the whole
   if (m.mode.memory != "pipelined")
     sync = std::max(0.0, m.pass.seconds - r.h2d.value_or(0) - *r.kernel - r.d2h.value_or(0));
-  const bool compare = pageable && pageable->result.verified;
   row.insert(
       row.end(),
       {m.mode.memory == "pipelined" ? std::to_string(chunks_of(m.pass)) : "-", time_text(r.alloc),
        time_text(r.h2d), time_text(r.kernel), time_text(r.d2h), time_text(sync), time_text(r.total),
-       compare ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
+       pageable ? ratio_text(*pageable->result.total / *r.total) : std::string("-"),
        verdict_text(r)});
   return row;
 }
 
-const MeasuredMode* find(const std::vector<MeasuredMode>& all, const std::string& memory) {
+/// The verified one of that kind of memory on the device of `of`, without the cpu.
+const MeasuredMode* find(const std::vector<MeasuredMode>& all, const MeasuredMode& of,
+                         const std::string& memory) {
+  const std::string device = of.result.device.substr(0, of.result.device.find('+'));
   for (const MeasuredMode& m : all)
-    if (m.mode.memory == memory && m.mode.cpu_rows == 0 && m.result.verified) return &m;
+    if (m.mode.memory == memory && m.result.device == device && m.result.verified) return &m;
   return nullptr;
 }
 
@@ -93,26 +95,23 @@ std::pair<double, Lane> slowest_alone(const MeasuredMode& pinned) {
 }
 
 /// The timeline as a picture with its sentence; kept for the JSON.
-void print_overlap(const std::vector<MeasuredMode>& all, nlohmann::ordered_json& timelines) {
-  const MeasuredMode* pinned = find(all, "pinned");
-  for (const MeasuredMode& m : all) {
-    if (m.mode.memory != "pipelined" || !m.result.verified || !pinned) continue;
-    const auto [seconds, lane] = slowest_alone(*pinned);
-    const double share = seconds / m.pass.seconds;
-    timelines.push_back(to_json(m, share));
-    say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem),
-        chunks_of(m.pass), chunks_of(m.pass) == 1 ? "" : "s", time_text(m.pass.seconds));
-    for (const std::string& line : picture(m.pass, int(std::min<size_t>(72, screen_width() - 14))))
-      say("  {}", line);
-    if (m.mode.cpu_rows == 0) {
-      say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
-          "two lanes were busy at once for {:.0f} % of it.",
-          name(lane), time_text(seconds), 100 * share,
-          100 * overlapped(m.pass.spans) / m.pass.seconds);
-    } else {
-      say("With the cpu on {:.2g} % of the rows meanwhile it is {} as fast as without{}.",
-          100 * m.cpu_share(), ratio_text(m.gain), m.gain > 1 ? "" : ": no gain");
-    }
+void print_overlap(const MeasuredMode& m, const MeasuredMode& pinned,
+                   nlohmann::ordered_json& timelines) {
+  const auto [seconds, lane] = slowest_alone(pinned);
+  const double share = seconds / m.pass.seconds;
+  timelines.push_back(to_json(m, share));
+  say("\n{}, {} in {} chunk{}, {}", m.result.device, to_string(m.result.problem), chunks_of(m.pass),
+      chunks_of(m.pass) == 1 ? "" : "s", time_text(m.pass.seconds));
+  for (const std::string& line : picture(m.pass, int(std::min<size_t>(72, screen_width() - 14))))
+    say("  {}", line);
+  if (m.mode.cpu_rows == 0) {
+    say("The slower of link and kernel ('{}') takes {} alone, {:.0f} % of the pipelined time; "
+        "two lanes were busy at once for {:.0f} % of it.",
+        name(lane), time_text(seconds), 100 * share,
+        100 * overlapped(m.pass.spans) / m.pass.seconds);
+  } else {
+    say("With the cpu on {:.2g} % of the rows meanwhile it is {} as fast as without{}.",
+        100 * m.cpu_share(), ratio_text(m.gain), m.gain > 1 ? "" : ": no gain");
   }
 }
 
@@ -141,43 +140,33 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
     for (const DeviceRoof& roof : link_roofs(device, last)) roofs.push_back(to_json(roof));
 }
 
-/// Every way on every device has the same bits.
-void compare_modes(std::vector<std::vector<MeasuredMode>>& sessions) {
-  std::vector<Result> results;
-  for (const std::vector<MeasuredMode>& session : sessions)
-    for (const MeasuredMode& m : session) results.push_back(m.result);
-  compare_digests(results);
-  auto result = results.begin();
-  for (std::vector<MeasuredMode>& session : sessions)
-    for (MeasuredMode& m : session) m.result = *result++;
-}
-
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
   const ModeSettings settings{o.fixed_chunks(), o.overlap_cpu, o.measuring.budget};
   Expectation expectation(problem, o.measuring.seed);
+  std::vector<MeasuredMode> all;
+  for (const Device& device : devices)
+    for (MeasuredMode& m : measure_modes(settings, device, problem, expectation, control))
+      all.push_back(std::move(m));
+  std::vector<Result> results;
+  for (const MeasuredMode& m : all) results.push_back(m.result);
+  compare_digests(results);  // every way on every device has the same bits
+  for (size_t i = 0; i < all.size(); ++i) all[i].result = results[i];
+  document.results.insert(document.results.end(), results.begin(), results.end());
   std::vector<std::vector<std::string>> rows{{"device", "way", "rung", "chunks", "alloc", "copy in",
                                               "kernel", "copy out", "sync", "total", "vs pageable",
                                               "verified"}};
-  std::vector<std::vector<MeasuredMode>> sessions;
-  sessions.reserve(devices.size());
-  for (const Device& device : devices)
-    sessions.push_back(measure_modes(settings, device, problem, expectation, control));
-  compare_modes(sessions);
-  for (const std::vector<MeasuredMode>& session : sessions)
-    for (const MeasuredMode& m : session) {
-      rows.push_back(row_of(m, find(session, "pageable")));
-      document.results.push_back(m.result);
-    }
+  for (const MeasuredMode& m : all) rows.push_back(row_of(m, find(all, m, "pageable")));
   control.show("");
   say("\n{}", to_string(problem));
   print_table(rows, 3, {"chunks", "alloc", "sync"});
-  for (const std::vector<MeasuredMode>& session : sessions) {
-    for (const MeasuredMode& m : session)
-      if (!m.result.failure.empty())
-        say("{}: {} on {}: {}", verdict_text(m.result), mode_text(m), m.result.device,
-            m.result.failure);
-    print_overlap(session, timelines);
+  for (const MeasuredMode& m : all) {
+    if (!m.result.failure.empty())
+      say("{}: {} on {}: {}", verdict_text(m.result), mode_text(m), m.result.device,
+          m.result.failure);
+    const MeasuredMode* pinned = find(all, m, "pinned");
+    if (pinned && m.mode.memory == "pipelined" && m.result.verified)
+      print_overlap(m, *pinned, timelines);
   }
   std::fflush(stdout);
 }

@@ -1,11 +1,12 @@
-#include "answers.hpp"
-
+// What a report opens with: where to run an operation, from which size on, and how near that comes to what
+// is possible.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "bench/timing/observation.hpp"
 #include "bench/ui/table.hpp"
+#include "tables.hpp"
 
 namespace trine::bench::report {
 namespace {
@@ -113,22 +114,6 @@ std::string answer(const Runs& runs, const Group& group) {
     text += words + (words.empty() ? "" : " ") + how_fast(group, *first);
   }
   return text;
-}
-
-std::vector<const Group*> leading(const std::vector<Group>& groups) {
-  std::vector<const Group*> found;
-  const auto extent = [&](const Group& group) {
-    return group.devices.size() * sizes(group, &Row::is_default).size();
-  };
-  for (const Group& group : groups) {
-    const auto same = std::ranges::find_if(
-        found, [&](const Group* other) { return other->operation == group.operation; });
-    if (same == found.end())
-      found.push_back(&group);
-    else if (extent(group) > extent(**same))
-      *same = &group;
-  }
-  return found;
 }
 
 }  // namespace trine::bench::report

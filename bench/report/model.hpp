@@ -77,7 +77,7 @@ struct Figure {
 };
 
 struct Section {
-  std::string title, text;
+  std::string title, text = {};
   int level = 2;        ///< a section is part of the last one before it with a smaller level
   bool folded = false;  ///< a detail, to be opened; its figures are drawn then
   std::vector<Figure> figures = {};
@@ -88,7 +88,7 @@ struct Section {
 struct Model {
   std::string title, summary;
   bool alarm = false;
-  std::vector<Section> sections;
+  std::vector<Section> sections = {};
 };
 
 void to_json(ordered_json& json, const Model& model);

@@ -59,8 +59,8 @@ Bounds measured(const Runs& runs, const std::string& device, const std::string& 
 
 /// The data sheet's.
 Bounds nominal(const Runs& runs, const Entry& any, const std::string& dtype) {
-  const ordered_json& devices = runs.hosts[any.host].devices;
-  Bounds bounds{nominal_bandwidth(devices, any.device), nominal_flops(devices, any.device, dtype)};
+  const Host& host = runs.hosts[any.host];
+  Bounds bounds{host.peak_bandwidth(any.device), host.peak_flops(any.device, dtype)};
   for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
     if (extra.device != any.device_name) continue;
@@ -196,22 +196,16 @@ std::vector<Figure> phases(const Group& group) {
       {"alloc", kOtherSlot, &Entry::alloc},
       {"host→dev", kInSlot, &Entry::h2d},
       {"kernel", kKernelSlot, &Entry::kernel},
-      {"dev→host", kOutSlot, &Entry::d2h}};
+      {"dev→host", kOutSlot, &Entry::d2h},
+      {"total", kTotalSlot, &Entry::total}};
   for (const auto& [name, slot, member] : kinds) {
     Series series{.label = name, .slot = slot};
     for (size_t i = 0; i < bars.size(); ++i)
-      if (const auto& seconds = bars[i]->*member; seconds && bars[i]->in_phases())
-        series.data.push_back({double(i), *seconds});
-    figure.series.push_back(std::move(series));
+      if (bars[i]->*member && bars[i]->in_phases() == (slot != kTotalSlot))
+        series.data.push_back({double(i), *(bars[i]->*member)});
+    add_if_any(figure, std::move(series));
   }
-  Series total{.label = "total", .slot = kTotalSlot};
-  for (size_t i = 0; i < bars.size(); ++i) {
-    const Entry& e = *bars[i];
-    figure.x.names.push_back(e.device_name + " " + e.memory);
-    if (!e.in_phases()) total.data.push_back({double(i), *e.total});
-  }
-  figure.series.push_back(std::move(total));
-  std::erase_if(figure.series, [](const Series& s) { return s.data.empty(); });
+  for (const Entry* e : bars) figure.x.names.push_back(e->device_name + " " + e->memory);
   return {figure};
 }
 

@@ -43,26 +43,10 @@ void mark_access(std::vector<Entry>& results) {
   }
 }
 
-/// Calls `with` for each device of each backend.
-template <class With>
-void each_device(const ordered_json& devices, With with) {
-  for (const ordered_json& backend : devices)
-    for (const ordered_json& device : backend.value("devices", ordered_json::array())) with(device);
-}
-
-double fact_of(const ordered_json& devices, const std::string& id, const char* key) {
-  double fact = 0;
-  each_device(devices, [&](const ordered_json& device) {
-    if (text_of(device, "id") == id) fact = number_of(device, key).value_or(0);
-  });
-  return fact;
-}
-
 /// The data sheet's rate for the result, as far as its device tells.
-std::optional<double> peak_of(const ordered_json& devices, const Entry& e) {
-  const double peak = rated_by_flops(e.problem)
-                          ? nominal_flops(devices, e.device, std::string(name(e.problem.dtype)))
-                          : nominal_bandwidth(devices, e.device);
+std::optional<double> peak_of(const Host& host, const Entry& e) {
+  const double peak = rated_by_flops(e.problem) ? host.peak_flops(e.device, name(e.problem.dtype))
+                                                : host.peak_bandwidth(e.device);
   return peak > 0 ? std::optional(peak) : std::nullopt;
 }
 
@@ -87,14 +71,12 @@ ordered_json parse(const std::string& path) {
 }
 
 Host host_of(const ordered_json& json) {
-  Host host{.label = {},
-            .host = json.at("host"),
-            .devices = json.value("devices", ordered_json::array()),
-            .version = text_of(json, "version"),
-            .files = {},
-            .commands = {},
-            .dates = {}};
+  Host host{json.at("host"), json.value("devices", ordered_json::array()),
+            text_of(json, "version")};
   if (!host.host.is_object()) throw Refusal("'host' is no object");
+  for (const ordered_json& backend : host.backends)
+    for (const ordered_json& device : backend.value("devices", ordered_json::array()))
+      host.devices.emplace(text_of(device, "id"), device);
   return host;
 }
 
@@ -103,18 +85,17 @@ bool same_machine(const Host& a, const Host& b) {
   bool same = a.version == b.version;
   for (const char* key : {"cpu", "cores", "os"})
     same = same && text_of(a.host, key) == text_of(b.host, key);
-  each_device(a.devices, [&](const ordered_json& mine) {
-    each_device(b.devices, [&](const ordered_json& theirs) {
-      if (text_of(mine, "id") != text_of(theirs, "id")) return;
-      for (const char* key : {"name", "driver", "uuid"})
-        same = same && text_of(mine, key) == text_of(theirs, key);
-      const auto memory = [](const ordered_json& device) {
-        return std::round(number_of(device, "memory_bytes").value_or(0) / 0x1p30);
-      };
-      // A driver on the host's own memory says how much of it is free.
-      if (text_of(mine, "id") == "cpu") same = same && memory(mine) == memory(theirs);
-    });
-  });
+  for (const auto& [id, mine] : a.devices) {
+    const auto theirs = b.devices.find(id);
+    if (theirs == b.devices.end()) continue;
+    for (const char* key : {"name", "driver", "uuid"})
+      same = same && text_of(mine, key) == text_of(theirs->second, key);
+    const auto memory = [](const ordered_json& device) {
+      return std::round(number_of(device, "memory_bytes").value_or(0) / 0x1p30);
+    };
+    // A driver on the host's own memory says how much of it is free.
+    if (id == "cpu") same = same && memory(mine) == memory(theirs->second);
+  }
   return same;
 }
 
@@ -126,13 +107,9 @@ size_t place_of(Runs& all, Host found, bool apart) {
     all.hosts.push_back(std::move(found));
     return all.hosts.size() - 1;
   }
-  const auto count = [](const Host& host) {
-    size_t devices = 0;
-    each_device(host.devices, [&](const ordered_json&) { ++devices; });
-    return devices;
-  };
-  if (count(found) > count(*same))
-    std::tie(same->host, same->devices) = std::tie(found.host, found.devices);
+  if (found.devices.size() > same->devices.size())
+    std::tie(same->host, same->backends, same->devices) =
+        std::tie(found.host, found.backends, found.devices);
   return size_t(same - all.hosts.begin());
 }
 
@@ -171,7 +148,7 @@ void add(Runs& all, const std::string& path, const ordered_json& json, size_t pl
   Host& host = all.hosts[place];
   for (Entry& e : results) {
     e.host = place;
-    e.peak = peak_of(host.devices, e);
+    e.peak = peak_of(host, e);
     all.results.push_back(std::move(e));
   }
   host.files.push_back(path.substr(path.rfind('/') + 1));
@@ -295,14 +272,13 @@ std::string Runs::device(size_t host, const std::string& id) const {
   return label.empty() ? id : label + " " + id;
 }
 
-double nominal_bandwidth(const ordered_json& devices, const std::string& device) {
-  return fact_of(devices, device, "peak_bandwidth");
+double Host::fact(const std::string& device, const char* key) const {
+  const auto found = devices.find(device);
+  return found == devices.end() ? 0 : number_of(found->second, key).value_or(0);
 }
 
-double nominal_flops(const ordered_json& devices, const std::string& device,
-                     const std::string& dtype) {
-  if (dtype != "f32" && dtype != "f64") return 0;
-  return fact_of(devices, device, dtype == "f64" ? "peak_f64" : "peak_f32");
+double Host::peak_flops(const std::string& device, std::string_view dtype) const {
+  return dtype == "f64" ? fact(device, "peak_f64") : dtype == "f32" ? fact(device, "peak_f32") : 0;
 }
 
 Runs read(const std::vector<std::string>& paths, bool apart) {

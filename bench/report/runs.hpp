@@ -2,9 +2,11 @@
 // from told apart (docs/json.md).
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/timing/result.hpp"
@@ -15,11 +17,17 @@ using nlohmann::ordered_json;
 
 /// A machine with one version of Trine, however many files are of it.
 struct Host {
-  std::string label;  ///< "A", "B", …; empty where there is one host
-  ordered_json host, devices;
+  ordered_json host, backends;
   std::string version;
-  std::vector<std::string> files, commands, dates;
+  std::string label = {};  ///< "A", "B", …; empty where there is one host
+  std::vector<std::string> files = {}, commands = {}, dates = {};
   bool partial = false;
+  std::map<std::string, ordered_json> devices = {};  ///< the backends', by their id
+
+  /// What its file says of a device, 0 where it doesn't; the data sheet's bytes/s of its memory and flop/s of a dtype.
+  double fact(const std::string& device, const char* key) const;
+  double peak_bandwidth(const std::string& device) const { return fact(device, "peak_bandwidth"); }
+  double peak_flops(const std::string& device, std::string_view dtype) const;
 };
 
 /// An object of one of the other arrays (roofs, crossings, timelines, published, sweeps).
@@ -75,11 +83,6 @@ struct Runs {
   /// "cuda:0", with several hosts "B cuda:0".
   std::string device(size_t host, const std::string& id) const;
 };
-
-/// The data sheet's bytes a second of a device's memory, and its flop/s in a dtype; 0 where it doesn't tell.
-double nominal_bandwidth(const ordered_json& devices, const std::string& device);
-double nominal_flops(const ordered_json& devices, const std::string& device,
-                     const std::string& dtype);
 
 /// In the order of their dates. Files of one machine are one host, and of a case in several of them the latest counts;
 /// unless `apart`: then each file is a host, as a before and an after.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "answers.hpp"
 #include "figures.hpp"
 #include "tables.hpp"
 #include "writers.hpp"
@@ -17,8 +16,8 @@ void add(Section& section, Table table) {
   if (!table.rows.empty()) section.tables.push_back(std::move(table));
 }
 
-void add(Section& section, std::vector<Figure> figures) {
-  for (Figure& figure : figures) section.figures.push_back(std::move(figure));
+void add(Section& section, const std::vector<Figure>& figures) {
+  section.figures.insert(section.figures.end(), figures.begin(), figures.end());
 }
 
 void add(Model& model, Section section) {
@@ -27,7 +26,7 @@ void add(Model& model, Section section) {
 }
 
 void add_device(Model& model, const Group& group, const std::string& device) {
-  Section section{.title = group.title + " on " + device, .text = {}, .level = 4, .folded = true};
+  Section section{.title = group.title + " on " + device, .level = 4, .folded = true};
   add(section, ladder(group, device));
   add(section, parameters(group, device));
   add(section, ladder_table(group, device));
@@ -60,6 +59,23 @@ void add_operation(Model& model, const Runs& runs, const std::vector<Group>& gro
       add_group(model, runs, group, false);
 }
 
+/// Of the groups of each operation the one that most devices have at most sizes: the chart of the first screen.
+std::vector<const Group*> leading(const std::vector<Group>& groups) {
+  std::vector<const Group*> found;
+  const auto extent = [&](const Group& group) {
+    return group.devices.size() * sizes(group, &Row::is_default).size();
+  };
+  for (const Group& group : groups) {
+    const auto same = std::ranges::find_if(
+        found, [&](const Group* other) { return other->operation == group.operation; });
+    if (same == found.end())
+      found.push_back(&group);
+    else if (extent(group) > extent(**same))
+      *same = &group;
+  }
+  return found;
+}
+
 std::string summary(const Runs& runs) {
   size_t verified = 0, wrong = 0, skipped = 0;
   for (const Entry& e : runs.results) ++(e.skipped ? skipped : e.verified ? verified : wrong);
@@ -82,7 +98,7 @@ std::string summary(const Runs& runs) {
 }  // namespace
 
 Model model_of(const Runs& runs) {
-  Model model{.title = "Trine report", .summary = summary(runs), .sections = {}};
+  Model model{.title = "Trine report", .summary = summary(runs)};
   Section wrong{.title = "Wrong results", .text = "They count for nothing below.", .alarm = true};
   add(wrong, unverified_table(runs, false));
   model.alarm = !wrong.tables.empty();
@@ -93,7 +109,7 @@ Model model_of(const Runs& runs) {
 
   const auto detail = [&](const char* title, std::vector<Figure> figures,
                           std::vector<Table> tables) {
-    Section section{.title = title, .text = {}, .folded = true, .figures = std::move(figures)};
+    Section section{.title = title, .folded = true, .figures = std::move(figures)};
     for (Table& table : tables) add(section, std::move(table));
     add(model, std::move(section));
   };
@@ -103,7 +119,7 @@ Model model_of(const Runs& runs) {
   detail("Sweeps", {}, {sweeps_table(runs)});
   detail("Published figures", {}, published_tables(runs));
   detail("Refused", {}, {unverified_table(runs, true)});
-  Section hosts{.title = "Hosts and devices", .text = {}};
+  Section hosts{.title = "Hosts and devices"};
   if (std::ranges::any_of(runs.hosts, [](const Host& host) { return host.files.size() > 1; }))
     hosts.text =
         "Of a case that several files of one host have, the latest counts; --apart tells them "

@@ -101,13 +101,12 @@ Table devices_table(const Runs& runs) {
                "nominal f64"},
               {}};
   for (size_t h = 0; h < runs.hosts.size(); ++h)
-    for (const ordered_json& backend : runs.hosts[h].devices) {
-      const std::string reason = field(backend, "reason").text;
-      const bool absent = !reason.empty() && reason != "-";
-      if (absent)
-        table.rows.push_back({word(runs.device(h, field(backend, "backend").text)),
-                              word("absent: " + reason), word("-"), word("-"), word("-"), word("-"),
-                              word("-"), word("-")});
+    for (const ordered_json& backend : runs.hosts[h].backends) {
+      if (const std::string reason = text_of(backend, "reason"); !reason.empty()) {
+        table.rows.push_back(
+            {word(runs.device(h, text_of(backend, "backend"))), word("absent: " + reason)});
+        table.rows.back().resize(table.head.size(), word("-"));
+      }
       for (const ordered_json& d : backend.value("devices", ordered_json::array())) {
         const auto nominal = [&](const char* key, const char* unit) {
           return rate_cell(number_of(d, key).value_or(0), unit);

@@ -1,10 +1,14 @@
-// The tables of a report.
+// The answers and the tables of a report.
 #pragma once
 
 #include "cases.hpp"
 #include "model.hpp"
 
 namespace trine::bench::report {
+
+/// Where `trine calibrate` measured, submit to wait, its break-even points; else `trine compare`'s words, from the
+/// same figures. Then the fastest rung at the largest size. A sentence of each for every host.
+std::string answer(const Runs& runs, const Group& group);
 
 Table hosts_table(const Runs& runs);
 Table devices_table(const Runs& runs);

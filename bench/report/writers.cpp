@@ -114,12 +114,7 @@ std::string_view embedded(std::string_view name) {
 /// JSON that may stand in a script element: no tag can begin in it.
 std::string script_json(const ordered_json& json) {
   std::string text = json.dump(-1, ' ', false, ordered_json::error_handler_t::replace), safe;
-  for (char c : text) {
-    if (c == '<')
-      safe += "\\u003c";
-    else
-      safe += c;
-  }
+  for (char c : text) safe += c == '<' ? "\\u003c" : std::string(1, c);
   return safe;
 }
 

@@ -145,7 +145,5 @@ int main(int argc, char** argv) {
     return kExitGood;
   } catch (const CLI::Success& done) { return app.exit(done); } catch (const CLI::ExtrasError&) {
     return refuse(stray_text(app).c_str());
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
   } catch (const std::exception& error) { return refuse(error.what()); }
 }

@@ -54,29 +54,21 @@
 
   // --- Tables
 
-  function cellOf(cell, numeric) {
-    const text = typeof cell === "string" ? cell : cell.text;
-    const td = make("td", { className: numeric ? "number" : "" });
-    if (typeof cell !== "string" && cell.value !== undefined) {
-      td.append(make("data", { value: String(cell.value) }, text));
-    } else {
-      td.textContent = text;
-      if (text.length > 40) td.classList.add("words");
-      if (text === "-") td.classList.add("none");
-    }
-    if (cell.wrong) td.classList.add("wrong");
-    return td;
+  function cellOf({ text, value, wrong }, number) {
+    const classes = { number, wrong, words: value === undefined && text.length > 40, none: text === "-" };
+    const className = Object.keys(classes).filter((name) => classes[name]).join(" ");
+    return make("td", { className }, value === undefined ? text : make("data", { value: String(value) }, text));
   }
 
   function tableOf(table) {
-    const figures = table.head.map((_, column) =>
-      table.rows.some((row) => typeof row[column] !== "string" && row[column].value !== undefined));
+    const rows = table.rows.map((row) => row.map((cell) => (typeof cell === "string" ? { text: cell } : cell)));
+    const figures = table.head.map((_, column) => rows.some((row) => row[column].value !== undefined));
     const head = make("tr", {}, ...table.head.map((text, column) =>
       make("th", { scope: "col", className: figures[column] ? "number" : "" }, text)));
     const body = make("tbody");
-    const sizes = table.rows.map(([first]) => (typeof first === "string" ? first : first.text));
+    const sizes = rows.map(([first]) => first.text);
     const grouped = table.head[0] === "size" && new Set(sizes).size < sizes.length;
-    table.rows.forEach((row, index) => body.append(
+    rows.forEach((row, index) => body.append(
       make("tr", { className: grouped && index > 0 && sizes[index] !== sizes[index - 1] ? "first" : "" },
         ...row.map((cell, column) => cellOf(cell, figures[column])))));
     return make("table", {}, make("caption", {}, make("span", {}, table.caption)), make("thead", {}, head), body);
@@ -202,10 +194,11 @@
     }));
   }
 
+  /** Bars that lie, with their names beside them. */
+  const isAcross = ({ kind, series }) => kind === "stack" || kind === "spans" || (kind === "bars" && series.length === 1);
+
   function configOf(figure) {
-    const across = figure.kind === "stack" || figure.kind === "spans"
-      || (figure.kind === "bars" && figure.series.length === 1);
-    const all = figure.series.flatMap((series) => series.data);
+    const across = isAcross(figure), all = figure.series.flatMap((series) => series.data);
     const marked = figure.marks.flatMap((mark) => [mark.at, ...(mark.band ?? [])]);
     const stacked = figure.kind === "stack";
     const names = figure.kind === "spans" ? figure.y : figure.x, values = figure.kind === "spans" ? figure.x : figure.y;
@@ -281,9 +274,7 @@
 
   function heightOf(figure) {
     if (figure.kind === "spans") return `${5 + 2.6 * figure.y.names.length}rem`;
-    const rows = figure.x.names.length;
-    if (figure.kind === "stack" || (figure.kind === "bars" && figure.series.length === 1)) return `${5 + 2.3 * rows}rem`;
-    return "";
+    return isAcross(figure) ? `${5 + 2.3 * figure.x.names.length}rem` : "";
   }
 
   /** The figure for a slide or a paper, its title and legend in it: a chart of its own, on paper's colours. */

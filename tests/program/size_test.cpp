@@ -37,9 +37,9 @@ TEST(Size, OffersTheFormsThatTheOperationTakes) {
     return "taken";
   };
   EXPECT_EQ(refusal(Operation::gemm, "3x4"),
-            "size '3x4': 2 factors don't fit gemm; write N or MxNxK, with k, M, G or 2^k");
+            "size '3x4': 2 factors don't fit gemm; write N or MxNxK, with k, M, G or 2^k.");
   EXPECT_EQ(refusal(Operation::reduce, "1x2x3"),
-            "size '1x2x3': 3 factors don't fit reduce; write N or RxC, with k, M, G or 2^k");
+            "size '1x2x3': 3 factors don't fit reduce; write N or RxC, with k, M, G or 2^k.");
 }
 
 TEST(Size, RefusesByteCountsThatOverflow) {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "backends/kit/driver_table.hpp"
+#include "bench/stats/measure.hpp"
 #include "gpu_programs.h"
-#include "roof.hpp"
 #if TRINE_BENCH_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -259,6 +259,15 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
     if (i >= 2) best = std::max(best, double(bytes) / seconds);
   }
   return best;
+}
+
+double median_by_host(double seconds, int count, const std::function<void()>& work) {
+  const auto once = [&] {
+    const auto begin = Clock::now();
+    work();
+    return seconds_since(begin);
+  };
+  return measure("roof", seconds, count, once).median();
 }
 
 double gpu_launch_seconds(const Device& device, int count) {

@@ -3,6 +3,7 @@
 
 #include <trine/trine.hpp>
 
+#include <functional>
 #include <string_view>
 
 namespace trine::bench {
@@ -13,6 +14,9 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
 
 /// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);
+
+/// The median time of `work` by the host's clock, of at least `count` times and for about `seconds`.
+double median_by_host(double seconds, int count, const std::function<void()>& work);
 
 /// Seconds by the host's clock from enqueueing an empty kernel until the host knows that it is done: the median of
 /// `count` times; 0 where it can't run.

@@ -63,15 +63,6 @@ double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit)
   return unit == "fma" ? cpu_fma_rate(threads_of(device), dtype) : 0;
 }
 
-double median_by_host(double seconds, int count, const std::function<void()>& work) {
-  const auto once = [&] {
-    const auto begin = Clock::now();
-    work();
-    return seconds_since(begin);
-  };
-  return measure("roof", seconds, count, once).median();
-}
-
 void forget_roofs() { known_roofs().clear(); }
 
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written, bool again) {

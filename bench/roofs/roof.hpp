@@ -4,7 +4,6 @@
 
 #include <trine/trine.hpp>
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -34,9 +33,6 @@ double memory_rate(const Device& device, std::string_view what, uint64_t read, u
 
 /// flop/s of independent chains of multiply-adds on one kind of unit, "fma" or "tensor"; 0 where there is none.
 double arithmetic_rate(const Device& device, Dtype dtype, std::string_view unit);
-
-/// The median time of `work` by the host's clock, of at least `count` times and for about `seconds`.
-double median_by_host(double seconds, int count, const std::function<void()>& work);
 
 /// A new round measures its own.
 void forget_roofs();

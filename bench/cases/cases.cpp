@@ -1,6 +1,7 @@
 #include "cases.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "bench/ui/error.hpp"
 #include "operations.hpp"
@@ -8,17 +9,23 @@
 namespace trine::bench {
 namespace {
 
-template <class Parse>
-auto parsed(const std::vector<std::string>& words, const std::vector<std::string>& defaults,
-            Parse parse) {
-  std::vector<decltype(parse(std::string_view()))> values;
-  for (const std::string& word : words.empty() ? defaults : words) values.push_back(parse(word));
-  return values;
-}
-
 std::vector<std::string> or_else(const std::vector<std::string>& words,
                                  const std::vector<std::string>& defaults) {
   return words.empty() ? defaults : words;
+}
+
+/// Each of the problems with each of the values named; as they are where there is none.
+template <class T, class Parse>
+void vary(std::vector<Problem>& problems, T Problem::*member, const std::vector<std::string>& words,
+          Parse parse) {
+  if (words.empty()) return;
+  std::vector<Problem> varied;
+  for (const Problem& problem : problems)
+    for (const std::string& word : words) {
+      varied.push_back(problem);
+      varied.back().*member = parse(word);
+    }
+  problems = std::move(varied);
 }
 
 /// The second parameter of "rung:a=1,b=2", which the comma took apart.
@@ -73,58 +80,52 @@ void add_measuring_options(CLI::App& app, Measuring& m) {
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {
-  for (const std::string& word : words)
+  std::vector<Operation> all;
+  for (const std::string& word : or_else(words, {"reduce", "transpose", "gemm"})) {
     if (!word.empty() && word[0] >= '0' && word[0] <= '9')
       throw Refusal(fmt::format("no operation is called '{0}'. Did you mean '--size {0}'?", word));
-  return parsed(words, {"reduce", "transpose", "gemm"}, parse_operation);
+    all.push_back(parse_operation(word));
+  }
+  return all;
 }
 
 std::vector<Problem> variations(const Cases& c, const Problem& base) {
   const bool has_function = describe(base.operation).has_function;
-  const auto if_any = [&](const std::vector<std::string>& words) {
-    return has_function ? words : std::vector<std::string>{};
-  };
-  std::vector<Problem> all;
-  for (Function function : parsed(if_any(c.functions), {"sum"}, parse_function))
-    for (Map map : parsed(if_any(c.maps), {"identity"}, parse_map))
-      for (Axis axis : parsed(if_any(c.axes), {"all"}, parse_axis))
-        for (const std::string& layout : or_else(c.layouts, {base.layout}))
-          for (const std::string& values : or_else(c.values, {base.values})) {
-            Problem p = base;
-            p.function = function;
-            p.map = map;
-            p.axis = axis;
-            p.layout = layout;
-            p.values = values;
-            p.result = default_result(p);
-            if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
-            check(p);
-            check_memory(p, true);
-            all.push_back(p);
-          }
+  std::vector<Problem> all{base};
+  if (has_function) {
+    vary(all, &Problem::function, c.functions, parse_function);
+    vary(all, &Problem::map, c.maps, parse_map);
+    vary(all, &Problem::axis, c.axes, parse_axis);
+  }
+  vary(all, &Problem::layout, c.layouts, std::identity());
+  vary(all, &Problem::values, c.values, std::identity());
+  for (Problem& p : all) {
+    p.result = default_result(p);
+    if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
+    check(p);
+    check_memory(p, true);
+  }
   return all;
 }
 
 std::vector<Problem> problems_of(const Cases& c) {
   std::vector<Problem> all;
   for (Operation operation : operations_of(c))
-    for (Dtype dtype : parsed(c.dtypes, describe(operation).default_dtypes, parse_dtype))
+    for (const std::string& dtype : or_else(c.dtypes, describe(operation).default_dtypes))
       for (const std::string& size : or_else(c.sizes, describe(operation).default_sizes))
-        for (Problem& p : variations(c, problem_of(operation, dtype, parse_size(operation, size))))
+        for (Problem& p :
+             variations(c, problem_of(operation, parse_dtype(dtype), parse_size(operation, size))))
           all.push_back(std::move(p));
   return all;
 }
 
 std::vector<std::vector<Problem>> grouped(std::vector<Problem> problems) {
   std::vector<std::vector<Problem>> groups;
-  std::vector<std::string> names;
   for (Problem& problem : problems) {
-    Problem sizeless = problem;
-    sizeless.size = {};
-    const std::string name = to_string(sizeless);
-    const auto at = std::ranges::find(names, name) - names.begin();
-    if (size_t(at) == names.size()) names.push_back(name), groups.emplace_back();
-    groups[size_t(at)].push_back(std::move(problem));
+    const auto found = std::ranges::find_if(groups, [&](const std::vector<Problem>& group) {
+      return kind_text(group.front()) == kind_text(problem);
+    });
+    (found == groups.end() ? groups.emplace_back() : *found).push_back(std::move(problem));
   }
   for (std::vector<Problem>& group : groups)
     std::ranges::stable_sort(

@@ -187,4 +187,10 @@ std::string to_string(const Problem& p) {
   return text;
 }
 
+std::string kind_text(const Problem& p) {
+  Problem sizeless = p;
+  sizeless.size = {};
+  return fmt::format("{} {}", to_string(sizeless), name(p.result));
+}
+
 }  // namespace trine::bench

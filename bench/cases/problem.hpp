@@ -52,6 +52,8 @@ bool rated_by_flops(const Problem& problem);
 
 /// "reduce sum f32 2^24", "gemm f64 512x512x512 rcr".
 std::string to_string(const Problem& problem);
+/// The same without its size, and with the result's dtype.
+std::string kind_text(const Problem& problem);
 /// Throws Refusal on a layout, function, map or dtype that the operation doesn't have.
 void check(const Problem& problem);
 /// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the

@@ -13,13 +13,6 @@
 namespace trine::bench {
 namespace {
 
-/// The problem without its size: results of one group share it.
-std::string group_of(const Problem& p) {
-  Problem sizeless = p;
-  sizeless.size = {};
-  return to_string(sizeless) + " " + std::string(name(p.result));
-}
-
 std::string heading(const Problem& p) {
   std::string text(name(p.operation));
   if (describe(p.operation).has_function)
@@ -203,7 +196,7 @@ std::string observation(const std::vector<Result>& all, const std::string& devic
 
 void Report::add(const std::vector<Result>& results, bool sampled) {
   if (results.empty()) return;
-  const std::string group = group_of(results.front().problem);
+  const std::string group = kind_text(results.front().problem);
   if (group != group_) finish();
   group_ = group;
   sampled_ = sampled_ || sampled;

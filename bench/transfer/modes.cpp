@@ -16,125 +16,124 @@ namespace {
 
 constexpr int64_t kGranule = 64;  ///< rows: the cpu's part is a multiple of so many
 
-/// `wrong`: what is known of the kernel or its clock.
-MeasuredMode measure_mode(const ModeSettings& o, const Device& device, const Problem& problem,
-                          Expectation& expectation, const TransferMode& mode,
-                          const std::string& wrong) {
-  MeasuredMode m{mode, {}, {}, {}};
-  m.result.problem = problem;
-  m.result.device = device.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
-  m.result.memory = mode.memory;
-  m.result.roof = roof_of(device, problem);
-  try {
-    m.result.take(choice_of(device, problem));
-    HostRun run(device, problem, expectation.inputs(),
-                mode.memory == "pinned" || mode.memory == "pipelined");
-    set_mode(run, mode);
-    m.pass = measure_passes(run, expectation, o.budget, m.result);
-    if (m.result.verified) m.result.failure = wrong.empty() ? impossible(m.pass) : wrong;
-    m.result.verified = m.result.failure.empty();
-  } catch (const Error& error) {
-    if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
-    m.result.skipped = true;
-    m.result.failure = error.what();
-  }
-  return m;
-}
-
 /// One problem on one device, all ways.
-class Session {
- public:
-  Session(const ModeSettings& o, const Device& device, const Problem& problem,
-          Expectation& expectation, Control& control)
-      : o_(o), device_(device), problem_(problem), expectation_(expectation), control_(control) {}
+struct Session {
+  const ModeSettings& settings;
+  Device device;
+  const Problem& problem;
+  Expectation& expectation;
+  Control& control;
+  std::vector<MeasuredMode> measured = {};
 
   std::vector<MeasuredMode> measure() {
-    const std::string wrong = validate_timing(device_);
-    for (TransferMode& mode : modes_of(device_, problem_.operation)) {
-      if (control_.stop()) break;
+    const std::string wrong = validate_timing(device);
+    for (TransferMode& mode : modes_of(device, problem.operation)) {
+      if (control.stop()) break;
       show(mode.memory);
-      mode.chunks = o_.chunks;
-      measured_.push_back(measure_mode(o_, device_, problem_, expectation_, mode, wrong));
+      mode.chunks = settings.chunks;
+      measured.push_back(measured_on(device, mode, wrong));
     }
-    if (o_.overlap_cpu && !control_.stop()) overlap_cpu();
-    return std::move(measured_);
+    if (settings.overlap_cpu && !control.stop()) overlap_cpu();
+    return std::move(measured);
   }
 
- private:
+  /// `wrong`: what is known of the kernel or its clock.
+  MeasuredMode measured_on(const Device& on, const TransferMode& mode, const std::string& wrong) {
+    MeasuredMode m{mode, {}, {}, {}};
+    m.result.problem = problem;
+    m.result.device = on.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
+    m.result.memory = mode.memory;
+    m.result.roof = roof_of(on, problem);
+    try {
+      m.result.take(choice_of(on, problem));
+      HostRun run(on, problem, expectation.inputs(),
+                  mode.memory == "pinned" || mode.memory == "pipelined");
+      set_mode(run, mode);
+      m.pass = measure_passes(run, expectation, settings.budget, m.result);
+      if (m.result.verified) m.result.failure = wrong.empty() ? impossible(m.pass) : wrong;
+      m.result.verified = m.result.failure.empty();
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
+      m.result.skipped = true;
+      m.result.failure = error.what();
+    }
+    return m;
+  }
+
   /// Modes are checked by their outputs; what else may be wrong with a kernel or its clock shows on resident data.
   /// Empty, or what is.
-  std::string validate_timing(const Device& device) {
-    if (control_.stop()) return {};
-    control_.show(fmt::format("{} on {} with resident data", to_string(problem_), device.id()));
-    Runner runner(device, o_.budget);
-    const std::vector<Result> results = measure_rung(runner, problem_, expectation_, "", false);
+  std::string validate_timing(const Device& on) {
+    if (control.stop()) return {};
+    control.show(fmt::format("{} on {} with resident data", to_string(problem), on.id()));
+    Runner runner(on, settings.budget);
+    const std::vector<Result> results = measure_rung(runner, problem, expectation, "", false);
     if (results.front().skipped) {
-      control_.show("");
-      say("{}: only the outputs of {} are checked, as its resident data was refused: {}",
-          device.id(), to_string(problem_), results.front().failure);
+      control.show("");
+      say("{}: only the outputs of {} are checked, as its resident data was refused: {}", on.id(),
+          to_string(problem), results.front().failure);
     }
     return failure_of(results);
   }
 
   void show(const std::string& what) {
-    control_.show(fmt::format("{} on {} {}", to_string(problem_), device_.id(), what));
+    control.show(fmt::format("{} on {} {}", to_string(problem), device.id(), what));
   }
 
   void overlap_cpu() {
     const auto pipelined = std::ranges::find_if(
-        measured_, [](const MeasuredMode& m) { return m.mode.memory == "pipelined"; });
-    if (pipelined == measured_.end() || !pipelined->result.verified) return;
+        measured, [](const MeasuredMode& m) { return m.mode.memory == "pipelined"; });
+    if (pipelined == measured.end() || !pipelined->result.verified) return;
     const TransferMode without = pipelined->mode;
     TransferMode mode = without;
     const Device helper = open("cpu");
     const std::string wrong = validate_timing(helper);
-    if (control_.stop()) return;
+    if (control.stop()) return;
     show("with the cpu");
-    const MeasuredMode cpu = measure_mode(o_, helper, problem_, expectation_, {"shared"}, wrong);
-    if (!cpu.result.verified) return measured_.push_back(cpu);
+    const MeasuredMode cpu = measured_on(helper, {"shared"}, wrong);
+    if (!cpu.result.verified) return measured.push_back(cpu);
     double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
     const auto balance = [&] {
-      mode.cpu_rows = balanced_rows(problem_.size.rows, device_all, cpu_all);
+      mode.cpu_rows = balanced_rows(problem.size.rows, device_all, cpu_all);
       return mode.cpu_rows != 0;
     };
     // The two slow each other down: what each took beside the other corrects its part.
     for (int turn = 0; balance() && turn < 3; ++turn) {
-      HostRun run(device_, problem_, expectation_.inputs(), true);
+      HostRun run(device, problem, expectation.inputs(), true);
       set_mode(run, mode);
       run.once();
       const Pass pass = run.once();
       double device_end = 0;
       for (const Span& span : pass.spans)
         if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
-      const double share = double(mode.cpu_rows) / double(problem_.size.rows);
+      const double share = double(mode.cpu_rows) / double(problem.size.rows);
       device_all = device_end / (1 - share);
       cpu_all = busy(pass.spans, Lane::cpu) / share;
     }
     if (mode.cpu_rows == 0) {
-      control_.show("");
-      say("{}: the cpu computes nothing, as its part of {} would be less than {} rows",
-          device_.id(), to_string(problem_), kGranule);
+      control.show("");
+      say("{}: the cpu computes nothing, as its part of {} would be less than {} rows", device.id(),
+          to_string(problem), kGranule);
       return;
     }
-    MeasuredMode with = measure_mode(o_, device_, problem_, expectation_, mode, "");
+    MeasuredMode with = measured_on(device, mode, "");
     if (with.result.verified) with.gain = gain(without, with);
-    measured_.push_back(std::move(with));
+    measured.push_back(std::move(with));
   }
 
   /// In turns, so that a machine that is slower for a while is so for both.
   double gain(const TransferMode& without, MeasuredMode& with) {
     constexpr int kTurns = 7;
-    HostRun plain(device_, problem_, expectation_.inputs(), true),
-        helped(device_, problem_, expectation_.inputs(), true);
+    HostRun plain(device, problem, expectation.inputs(), true),
+        helped(device, problem, expectation.inputs(), true);
     set_mode(plain, without);
     set_mode(helped, with.mode);
     Samples plain_times, helped_times;
     const auto once = [&](HostRun& run, int turn, Samples& times) {
-      const int w = turn % expectation_.windows();
+      const int w = turn % expectation.windows();
       run.poison();
       const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
       if (with.result.failure.empty())
-        with.result.failure = expectation_.check(w, run.output(), with.result.numerics);
+        with.result.failure = expectation.check(w, run.output(), with.result.numerics);
       if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
     };
     for (int turn = 0; turn <= kTurns; ++turn) {
@@ -144,13 +143,6 @@ class Session {
     with.result.verified = with.result.failure.empty();
     return plain_times.median() / helped_times.median();
   }
-
-  const ModeSettings& o_;
-  Device device_;
-  const Problem& problem_;
-  Expectation& expectation_;
-  Control& control_;
-  std::vector<MeasuredMode> measured_;
 };
 
 }  // namespace
@@ -184,7 +176,7 @@ int chunks_of(const Pass& pass) {
 std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Device& device,
                                         const Problem& problem, Expectation& expectation,
                                         Control& control) {
-  return Session(settings, device, problem, expectation, control).measure();
+  return Session{settings, device, problem, expectation, control}.measure();
 }
 
 nlohmann::ordered_json to_json(const MeasuredMode& m, double share) {

@@ -167,7 +167,7 @@ class TestLadder(Program):
             self.assertRegex(table, r"(?m)^stride 1 +\S+ .* 1\.00× .* same bits$")
             self.assertRegex(table, r"(?m)^offset 32 +\S+ .* same bits$")
         self.assertRegex(text, r"(?m)^swizzle +vector +(- +)*refused$")
-        self.assertIn("refused: swizzle on cpu: cpu: no rung of transpose is called 'vector'", text)
+        self.assertIn("refused: swizzle: cpu: no rung of transpose is called 'vector'", text)
 
     def test_shows_every_finish_of_the_last_kernel_of_003(self):
         device = next((d for d in DEVICES if d.startswith("opencl")), None)

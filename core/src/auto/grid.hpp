@@ -20,6 +20,7 @@ class Grid {
   explicit Grid(const Extents& extents);  ///< by dimension, ascending
 
   std::size_t size() const { return points_.size(); }
+  std::size_t dimensions() const { return axes_.size(); }
   /// The extents of a point; the last dimension runs fastest.
   std::vector<double> extents(std::size_t point) const;
   /// The next point down along `dimension`, or size() at the edge.

@@ -42,26 +42,6 @@ bool fits(AnyValue& sample, double most) {
   return true;
 }
 
-/// What is measured: the call on host data, or on resident data until it is done.
-std::function<void()> host_call(AnyValue sample, char* input, char* output,
-                                const HostOptions& options) {
-  std::vector<ConstHostView> data;
-  for (const View* view : views_of(sample))
-    data.push_back(host_row_major(input, view->dtype, view->rows, view->cols));
-  data.back().data = output;
-  return [=] { run_on_host(sample, data, options); };
-}
-std::function<void()> resident_call(Queue& queue, AnyValue sample, const Buffer& input,
-                                    const Buffer& output) {
-  Views views = views_of(sample);
-  for (View* view : views) view->buffer = input;
-  views[views.count() - 1].buffer = output;
-  return [&queue, sample] {
-    run(queue, sample);
-    queue.wait();
-  };
-}
-
 /// Values in (-1, 1), or small integers, as the dtype has them.
 void fill_with(Dtype dtype, std::vector<char>& data) {
   uint32_t state = 1;
@@ -121,11 +101,19 @@ class Subject {
     if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
   }
 
-  /// One call, to be repeated; none where an operand is too large.
+  /// One call, to be repeated, on host data, or on resident data until it is done; none where an operand
+  /// is too large.
   std::function<void()> call(AnyValue sample, Where where, char* input, char* output) {
     if (!fits(sample, double(most_))) return {};
-    if (where == Where::device)
-      return resident_call(queue_, std::move(sample), resident_[0], resident_[1]);
+    Views views = views_of(sample);
+    if (where == Where::device) {
+      for (View* view : views) view->buffer = resident_[0];
+      views[views.count() - 1].buffer = resident_[1];
+      return [this, sample] {
+        run(queue_, sample);
+        queue_.wait();
+      };
+    }
     HostOptions options{.device = device_.id()};
     if (where != Where::host) {
       options.pinned = true;
@@ -133,7 +121,11 @@ class Subject {
       input = static_cast<char*>(pinned_[0].host());
       output = static_cast<char*>(pinned_[1].host());
     }
-    return host_call(std::move(sample), input, output, options);
+    std::vector<ConstHostView> data;
+    for (const View* view : views)
+      data.push_back(host_row_major(input, view->dtype, view->rows, view->cols));
+    data.back().data = output;
+    return [=] { run_on_host(sample, data, options); };
   }
 
   /// Of one table, by point.
@@ -298,14 +290,13 @@ class Session {
   /// Whether all calls just below are known, and none takes long. Asked again in each round, since a
   /// busy machine may have made a short one long.
   static bool worth(const Grid& grid, const Subject::Samples& samples, std::size_t point) {
-    for (std::size_t d = 0; d < call_dimensions(grid); ++d) {
+    for (std::size_t d = 0; d < grid.dimensions(); ++d) {
       const std::size_t below = grid.below(point, d);
       if (below != grid.size() && (samples.medians[below].empty() || samples.least[below] > kLong))
         return false;
     }
     return true;
   }
-  static std::size_t call_dimensions(const Grid& grid) { return grid.extents(0).size(); }
 
   const CalibrateOptions& options_;
   std::vector<char> host_[2];

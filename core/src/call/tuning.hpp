@@ -5,7 +5,6 @@
 
 #include <atomic>
 
-#include "core/src/operations/tuning_key.hpp"
 #include "rungs.hpp"
 
 namespace trine::detail {

@@ -1,10 +1,6 @@
-#include "tuning_key.hpp"
-
-#include <trine/types.hpp>
-
+// Keys of the tuning table as text, and back.
 #include <charconv>
 
-#include "core/src/runtime/error.hpp"
 #include "operations.hpp"
 
 namespace trine::detail {

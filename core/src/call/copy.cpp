@@ -59,13 +59,22 @@ void enqueue(QueueState& queue, trine_direction direction, const trine_view& sou
   });
 }
 
-/// Between the host and `buffer`.
-void enqueue_host(QueueState& queue, trine_direction direction, const trine_view& from,
-                  const trine_view& to, uint32_t element, const Buffer& buffer) {
-  const Pieces pieces = pieces_of(from, to, element);
-  if (pieces.empty()) return;
-  Access::use(buffer).used_on(queue.line);
-  enqueue(queue, direction, from, to, pieces);
+/// Between the host and the queue's device; `direction` says which of the two is the source.
+void copy_host(const Queue& handle, trine_direction direction, const ConstHostView& host,
+               const View& view) {
+  entry([&] {
+    QueueState& queue = Access::use(handle);
+    const bool in = direction == TRINE_HOST_TO_DEVICE;
+    const uint32_t element = in ? check_shapes(host, view) : check_shapes(view, host);
+    trine_view there;
+    check_view(view, element, 1, in ? kTarget : kSource, &queue.device(), Mode::run, there);
+    const trine_view here = check_host(host, element, in ? kSource : kTarget);
+    const trine_view &from = in ? here : there, &to = in ? there : here;
+    const Pieces pieces = pieces_of(from, to, element);
+    if (pieces.empty()) return;
+    Access::use(view.buffer).used_on(queue.line);
+    enqueue(queue, direction, from, to, pieces);
+  });
 }
 
 /// The device of a view's buffer; that of the queue where it has none, being empty.
@@ -79,26 +88,12 @@ DeviceState& device_of(const View& view, QueueState& queue) {
 
 using namespace detail;
 
-void copy(Queue& handle, const ConstHostView& source, const View& target) {
-  entry([&] {
-    QueueState& queue = Access::use(handle);
-    const uint32_t element = check_shapes(source, target);
-    trine_view to;
-    check_view(target, element, 1, kTarget, &queue.device(), Mode::run, to);
-    const trine_view from = check_host(source, element, kSource);
-    enqueue_host(queue, TRINE_HOST_TO_DEVICE, from, to, element, target.buffer);
-  });
+void copy(Queue& queue, const ConstHostView& source, const View& target) {
+  copy_host(queue, TRINE_HOST_TO_DEVICE, source, target);
 }
 
-void copy(Queue& handle, const View& source, const HostView& target) {
-  entry([&] {
-    QueueState& queue = Access::use(handle);
-    const uint32_t element = check_shapes(source, target);
-    trine_view from;
-    check_view(source, element, 1, kSource, &queue.device(), Mode::run, from);
-    const trine_view to = check_host(target, element, kTarget);
-    enqueue_host(queue, TRINE_DEVICE_TO_HOST, from, to, element, source.buffer);
-  });
+void copy(Queue& queue, const View& source, const HostView& target) {
+  copy_host(queue, TRINE_DEVICE_TO_HOST, target, source);
 }
 
 void copy(Queue& handle, const View& source, const View& target) {

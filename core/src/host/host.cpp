@@ -3,10 +3,12 @@
 // copies and kernels overlap.
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <map>
+#include <new>
+#include <system_error>
 
 #include "core/src/auto/placement.hpp"
-#include "core/src/call/overlap.hpp"
 #include "core/src/call/run.hpp"
 #include "host_call.hpp"
 #include "operand.hpp"
@@ -82,12 +84,13 @@ class Tracer {
 
   /// Runs `step`, which enqueues on `queue`. Steps of one kind come one after the other, in one thread.
   template <class Step>
-  void time(HostStep::Kind kind, int chunk, Queue& queue, Step&& step) {
+  void time(HostStep::Kind kind, std::size_t chunk, Queue& queue, Step&& step) {
     if (!trace_) return step();
     Event begin = queue.record();
     queue.flush();
     step();
-    moments_[static_cast<std::size_t>(kind)].push_back({chunk, std::move(begin), queue.record()});
+    moments_[static_cast<std::size_t>(kind)].push_back(
+        {static_cast<int>(chunk), std::move(begin), queue.record()});
     queue.flush();
   }
   /// Memory has been got: what takes time from here on, a step says.
@@ -160,13 +163,21 @@ class HostCall {
     if (options_.choice) *options_.choice = choice;
   }
 
-  Choice launch(Queue& queue, const Operands& operands, int chunk, std::string_view rung) {
+  /// What every chunk needs comes with the first.
+  void bring(Lane& lane, Operands& operands, std::size_t chunk, std::span<const Cut> cuts) {
+    tracer_.time(HostStep::Kind::copy_in, chunk, lane.queue, [&] {
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        if (is_read(i) && (chunk == 0 || cuts[i] != Cut::none))
+          operands[i].bring(lane, options_.pinned);
+    });
+  }
+  Choice launch(Queue& queue, const Operands& operands, std::size_t chunk, std::string_view rung) {
     Choice choice;
     tracer_.time(HostStep::Kind::kernel, chunk, queue,
                  [&] { choice = detail::run(queue, over(operands), rung); });
     return choice;
   }
-  void fetch(Lane& lane, Operand& operand, int chunk) {
+  void fetch(Lane& lane, Operand& operand, std::size_t chunk) {
     tracer_.time(HostStep::Kind::copy_out, chunk, lane.queue,
                  [&] { operand.fetch(lane, options_.pinned); });
   }
@@ -188,10 +199,7 @@ class HostCall {
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
     }
     tracer_.allocated();
-    tracer_.time(HostStep::Kind::copy_in, 0, lane->queue, [&] {
-      for (std::size_t i = 0; i < operands_.size(); ++i)
-        if (is_read(i)) operands_[i].bring(*lane, options_.pinned);
-    });
+    bring(*lane, operands_, 0, {});
     const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
     fetch(*lane, output(), 0);
     lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
@@ -262,29 +270,47 @@ class HostCall {
     return true;
   }
 
-  /// False, with nothing done and nothing kept, where the call isn't cut or its chunks find no room.
+  /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk is
+  /// computed, the next is on its way in and the one before on its way out. False, with nothing done and
+  /// nothing kept, where the call isn't cut, its chunks find no room or no thread is to be had.
   bool run_in_chunks(const Cutting& cutting) {
     if (!options_.overlap || !options_.rung.empty() || cutting.chunks.size() < 2) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
     PooledLane in(device_), kernel(device_), out(device_);
     tracer_.allocated();
+    // First, since its end waits for the thread: where something failed, a broken promise has ended that.
+    std::future<void> taken;
+    std::vector<std::promise<Event>> computed(chunks.size());
+    std::vector<std::future<Event>> moments;
+    for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
+    // Takes the chunks back, in a thread of its own: bringing and taking both block while bytes are moved.
+    auto take_all = [this, &out, &chunks, moments = std::move(moments)]() mutable {
+      for (std::size_t s = 0; s < chunks.size(); ++s) {
+        out->queue.wait(moments[s].get());
+        fetch(*out, chunks[s].back(), s);
+      }
+    };
+    try {
+      taken = std::async(std::launch::async, std::move(take_all));
+    } catch (const std::system_error&) { return false; } catch (const std::bad_alloc&) {
+      return false;
+    }
     Choice choice;
-    const auto chunk = [&](int s) -> Operands& { return chunks[static_cast<std::size_t>(s)]; };
-    const auto bring = [&](Lane& lane, int s) {
-      tracer_.time(HostStep::Kind::copy_in, s, lane.queue, [&] {
-        for (std::size_t i = 0; i < operands_.size(); ++i)
-          if (is_read(i) && (s == 0 || cutting.cuts[i] != Cut::none))
-            chunk(s)[i].bring(lane, options_.pinned);
-      });
-    };
-    const auto compute = [&](Queue& queue, int s) {
-      const Choice chosen = launch(queue, chunk(s), s, {});
-      if (s == 0) choice = chosen;
-    };
-    const auto take = [&](Lane& lane, int s) { fetch(lane, chunk(s).back(), s); };
-    const Stages stages{static_cast<int>(chunks.size()), bring, compute, take};
-    if (!run_overlapped(*in, *kernel, *out, stages)) return false;
+    for (std::size_t s = 0; s < chunks.size(); ++s) {
+      bring(*in, chunks[s], s, cutting.cuts);
+      kernel->queue.wait(in->queue.record());
+      in->queue.flush();
+      Choice chosen = launch(kernel->queue, chunks[s], s, {});
+      if (s == 0) choice = std::move(chosen);
+      Event moment = kernel->queue.record();
+      kernel->queue.flush();
+      if (taken.wait_for(std::chrono::seconds(0)) == std::future_status::ready) taken.get();
+      computed[s].set_value(std::move(moment));
+    }
+    taken.get();
+    for (PooledLane* lane : {&in, &kernel, &out})
+      (*lane)->queue.wait();  // each tells what failed in it
     tell(choice);
     for (PooledLane* lane : {&in, &kernel, &out}) lane->give_back();
     return true;

@@ -103,7 +103,9 @@ bool run_empty(QueueState& queue, const Checked& checked) {
 /// Hands a checked call over; the queue is locked by `lock`.
 void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const Checked& checked,
                const Selected& selected) {
-  Logged entry{.operation = checked.call.operation, .rung = selected.rung->row.name};
+  Logged entry{.operation = checked.call.operation,
+               .what = name(checked.is.operation).data(),
+               .rung = selected.rung->row.name};
   checked.is.log(checked.descriptor, entry);
   queue.log(entry);
   if (run_empty(queue, checked)) return;

@@ -141,7 +141,6 @@ class GemmDescription final : public Description {
 
   void log(const Descriptor& call, Logged& entry) const override {
     const trine_gemm& op = call.gemm;
-    entry.what = "gemm";
     entry.dtype = name(static_cast<Dtype>(op.dtype)).data();
     entry.extents[0] = op.c.rows;
     entry.extents[1] = op.c.cols;

@@ -165,7 +165,6 @@ class ReduceDescription final : public Description {
 
   void log(const Descriptor& call, Logged& entry) const override {
     const trine_reduce& op = call.reduce;
-    entry.what = "reduce";
     entry.function = name(static_cast<Function>(op.function)).data();
     entry.dtype = name(static_cast<Dtype>(op.dtype)).data();
     entry.extents[0] = op.input.rows;

@@ -82,7 +82,6 @@ class TransposeDescription final : public Description {
   }
 
   void log(const Descriptor& call, Logged& entry) const override {
-    entry.what = "transpose";
     entry.extents[0] = call.transpose.input.rows;
     entry.extents[1] = call.transpose.input.cols;
   }

@@ -31,7 +31,7 @@ const char* cpu_build_line();  // the library's and Kokkos's versions, one line
 
 struct Queue;
 
-// What is called when a mark has been passed.
+// What a program wants called: in a queue's order, or when a mark has been passed.
 struct Notice {
   void (*function)(void*);
   void* argument;

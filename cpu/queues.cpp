@@ -54,20 +54,15 @@ trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
   });
 }
 
-struct Call {
-  void (*function)(void*);
-  void* argument;
-};
-
 trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argument) {
   return checked([&] {
     queue->device->executor->submit(
         queue->queue, kNeverSmall,
         [](void* payload, Parallel&) {
-          const auto& call = *static_cast<const Call*>(payload);
+          const auto& call = *static_cast<const Notice*>(payload);
           call.function(call.argument);
         },
-        Call{function, argument});
+        Notice{function, argument});
   });
 }
 

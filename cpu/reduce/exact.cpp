@@ -33,8 +33,7 @@ void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
   const Problem p = problem_of(op);
   const Plan plan = plan_for(op, p, parallel.threads());
   if (is_exact_sum(op)) return partial_reduction(p, plan, workspace, parallel, sum_work(p));
-  const FoldWork fold = op.function == TRINE_PROD ? product_work(p) : fold_work(p);
-  partial_reduction(p, plan, workspace, parallel, fold);
+  partial_reduction(p, plan, workspace, parallel, fold_work(p));
 }
 
 }  // namespace trine::cpu

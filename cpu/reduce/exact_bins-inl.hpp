@@ -121,13 +121,10 @@ struct Extent {
   }
   // Of all lanes, as bits without the sign; 0 where there was nothing but zeros.
   std::pair<hn::TFromD<DU>, hn::TFromD<DU>> bits() const {
-    hn::TFromD<DU> most[kGroup], least[kGroup];
-    constexpr auto kLanes = static_cast<int>(hn::MaxLanes(DU()));
-    hn::StoreU(largest, DU(), most);
-    hn::StoreU(smallest, DU(), least);
-    const auto nearly = *std::min_element(least, least + kLanes);
-    return {*std::max_element(most, most + kLanes) >> 1,
-            static_cast<hn::TFromD<DU>>(nearly + 1) >> 1};
+    const DU d;
+    const auto most = hn::GetLane(hn::MaxOfLanes(d, largest));
+    const auto nearly = hn::GetLane(hn::MinOfLanes(d, smallest));
+    return {most >> 1, static_cast<hn::TFromD<DU>>(nearly + 1) >> 1};
   }
   HWY_INLINE bool within(const Bins& bins) const {
     using U = hn::TFromD<DU>;

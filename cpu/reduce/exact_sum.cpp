@@ -80,10 +80,8 @@ void sum_along(const Problem& p, std::int64_t r, std::int64_t begin, std::int64_
                                   add_run<T, M>(x + (from - at), y, some, windows, sink);
                                 });
                 });
-  for (Bins* bins : {&windows.narrow, &windows.wide}) {
-    if (bins->rows > 0) sink.flush(*bins);
-    empty_bins(*bins);
-  }
+  flush(windows.narrow, sink);
+  flush(windows.wide, sink);
   empty_table(scratch.table, total);
 }
 

@@ -110,22 +110,16 @@ bool open_window(Bins& bins, Range range) {
   return true;
 }
 
-template <class T, trine_map M, class Sink>
-bool add_if_it_fits(const Tile<T>& tile, Bins& bins, Sink& sink) {
-  if (bins.rows + tile.rows > kRowsBeforeFlush) {
-    sink.flush(bins);
-    empty_bins(bins);
-  }
-  return add_rows<T, M>(tile, bins);
+template <class Sink>
+void flush(Bins& bins, Sink& sink) {
+  if (bins.rows > 0) sink.flush(bins);
+  empty_bins(bins);
 }
 
 template <class T, trine_map M, class Sink>
-bool add_in_new_window(const Tile<T>& tile, const Range& range, Bins& bins, Sink& sink) {
-  if (bins.rows > 0) {
-    sink.flush(bins);
-    empty_bins(bins);
-  }
-  return open_window<T, M>(bins, range) && add_rows<T, M>(tile, bins);
+bool add_if_it_fits(const Tile<T>& tile, Bins& bins, Sink& sink) {
+  if (bins.rows + tile.rows > kRowsBeforeFlush) flush(bins, sink);
+  return add_rows<T, M>(tile, bins);
 }
 
 // Adds a tile. The sink takes what bins can't hold: sink.flush(bins) their contents, sink.slow(tile)
@@ -155,7 +149,8 @@ void add_tile(const Tile<T>& tile, Windows& windows, Sink& sink) {
   if (range.empty()) return;
   if (!range.special) {
     Bins& target = moves ? narrow : wide;
-    if (add_in_new_window<T, M>(tile, range, target, sink)) {
+    flush(target, sink);
+    if (open_window<T, M>(target, range) && add_rows<T, M>(tile, target)) {
       target.misses = 0;
       return;
     }

@@ -1,5 +1,6 @@
-// Integer sums, min, max, argmin and argmax. Plain loops over neighbours: the compiler turns them
-// into vectors of each instruction set, as keys are integers and integer sums have no order.
+// Integer sums, min, max, argmin and argmax; products by product-inl.hpp. Plain loops over neighbours:
+// the compiler turns them into vectors of each instruction set, as keys are integers and integer sums
+// have no order.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/fold.cpp"
 #include "fold.hpp"
@@ -7,6 +8,7 @@
 #include "simd.hpp"
 
 #include "fold-inl.hpp"
+#include "product-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -124,6 +126,7 @@ FoldWork fold_work(const Problem& p) {
         case TRINE_SUM:
           if constexpr (!is_float<T>) work = kWork<T, Total<T, M>>;
           return;
+        case TRINE_PROD: work = kWork<T, Tree<T, M>>; return;
         case TRINE_MIN: work = kWork<T, Extreme<T, M, false, false>>; return;
         case TRINE_MAX: work = kWork<T, Extreme<T, M, true, false>>; return;
         case TRINE_ARGMIN: work = kWork<T, Extreme<T, M, false, true>>; return;

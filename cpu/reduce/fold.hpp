@@ -1,5 +1,5 @@
 // Reductions that fold element into element: integer sums, min, max, argmin, argmax (fold.cpp), and
-// products along their fixed tree (product.cpp). Both are compiled once per instruction set.
+// products along their fixed tree (product-inl.hpp). They are compiled once per instruction set.
 #pragma once
 
 #include <cstring>
@@ -36,6 +36,5 @@ using FoldPiece = Piece<FoldScratch, Folded>;
 using FoldWork = Work<FoldScratch, Folded>;
 
 FoldWork fold_work(const Problem& p);
-FoldWork product_work(const Problem& p);
 
 }  // namespace trine::cpu

@@ -5,13 +5,6 @@
 //
 // So every aligned block of 2^k elements is a subtree, whichever thread multiplies it. Integers are
 // multiplied in the same way, modulo 2^64, where the order doesn't matter.
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "reduce/product.cpp"
-#include "arithmetic.hpp"
-#include "fold.hpp"
-#include "simd.hpp"
-
-#include "fold-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -100,24 +93,6 @@ struct Tree {
   void store(const Problem& p, std::int64_t r, std::int64_t j) const { p.result<F>(r) = row(0)[j]; }
 };
 
-FoldWork product_work(const Problem& p) {
-  FoldWork work{};
-  with_dtype(p.dtype, [&]<class T>() {
-    with_map(p.map, [&]<trine_map M>() { work = kWork<T, Tree<T, M>>; });
-  });
-  return work;
-}
-
 }  // namespace
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace trine::cpu {
-
-HWY_EXPORT(product_work);
-
-FoldWork product_work(const Problem& p) { return HWY_DYNAMIC_DISPATCH(product_work)(p); }
-
-}  // namespace trine::cpu
-#endif  // HWY_ONCE

@@ -121,10 +121,8 @@ class SuperAccumulator {
   void touch(int from, int to) {
     if (from >= first_ && to <= last_) return;
     if (last_ < 0) {
-      std::fill(limb_ + from, limb_ + to + 1, 0);
       first_ = from;
-      last_ = to;
-      return;
+      last_ = from - 1;
     }
     if (from < first_) {
       std::fill(limb_ + from, limb_ + first_, 0);
@@ -172,26 +170,23 @@ class SuperAccumulator {
     return static_cast<R>(std::ldexp(static_cast<double>(kept), low + kLowest));
   }
 
+  std::uint64_t limb_at(int i) const {
+    return i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
+  }
   std::uint64_t bits(int low, int top) const {
     std::uint64_t value = 0;
     for (int i = top >> 5; i >= low >> 5; --i) {
-      const std::uint64_t limb =
-          i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
       const int shift = 32 * i - low;
-      value |= shift >= 0 ? limb << shift : limb >> -shift;
+      value |= shift >= 0 ? limb_at(i) << shift : limb_at(i) >> -shift;
     }
     return value;
   }
-  bool bit(int position) const {
-    const int i = position >> 5;
-    return i >= first_ && i <= last_ && (limb_[i] >> (position & 31) & 1);
-  }
+  bool bit(int position) const { return limb_at(position >> 5) >> (position & 31) & 1; }
   bool any_below(int position) const {
     const int i = position >> 5;
     for (int j = first_; j < std::min(i, last_ + 1); ++j)
       if (limb_[j] != 0) return true;
-    return i >= first_ && i <= last_ &&
-           (limb_[i] & ((std::int64_t(1) << (position & 31)) - 1)) != 0;
+    return (limb_at(i) & ((std::uint64_t(1) << (position & 31)) - 1)) != 0;
   }
 
   int first_ = 0, last_ = -1;  // the touched limbs

@@ -38,7 +38,7 @@ MUTANTS = [
      "if (sum == 0 && all_negative_zero(p, r)) sum = -R(0);", ""),
     ("cpu_reduce_last_tie_wins", "cpu", "reduce", "cpu/reduce/arithmetic.hpp",
      "return kMax ? a > b : a < b;", "return kMax ? a >= b : a <= b;"),
-    ("cpu_reduce_product_in_order", "cpu", "reduce", "cpu/reduce/product.cpp",
+    ("cpu_reduce_product_in_order", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
      "for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();",
      "while (depth > 1) merge();"),
     # --- opencl ------------------------------------------------------------------------------

@@ -77,14 +77,8 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
     }
     return;
   }
-  auto made = std::make_unique<PackCall>();
-  made->queue = &queue;
-  made->pack = &pack.api;
-  made->native = native;
-  made->state = state;
-  made->selection = selected.selection;
-  made->space = space;
-  made->operation = checked.call.operation;
+  std::unique_ptr<PackCall> made(new PackCall{
+      {}, &queue, &pack.api, native, state, selected.selection, space, checked.call.operation, {}});
   std::memcpy(&made->descriptor, &checked.descriptor, checked.is.descriptor_bytes);
   queue.expect(api.queue_call(queue.line->queue, &PackCall::run, made.get()),
                "enqueueing a pack's rung");

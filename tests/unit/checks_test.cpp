@@ -336,8 +336,8 @@ TEST(Overlap, IsNeverDenied) {
                                                  j * view.col_stride));
       last[v] = *bytes[v].rbegin() + 1;
     }
-    if (detail::overlap({views[0], first[0], last[0], element},
-                        {views[1], first[1], last[1], element}))
+    if (detail::overlap({&views[0], first[0], last[0], element},
+                        {&views[1], first[1], last[1], element}))
       continue;
     ++apart;
     for (const uint64_t byte : bytes[0])

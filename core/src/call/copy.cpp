@@ -106,10 +106,9 @@ void copy(Queue& handle, const View& source, const View& target) {
              "; the queue must belong to either end.");
     }
     trine_view from, to;
-    const Extent read = check_view(source, element, 1, kSource, &near, Mode::run, from);
-    const Extent written = check_view(target, element, 1, kTarget, &far, Mode::run, to);
-    check_apart(target, {to, written.first, written.last, element}, kTarget, source,
-                {from, read.first, read.last, element}, kSource);
+    const Placed read = check_view(source, element, 1, kSource, &near, Mode::run, from);
+    const Placed written = check_view(target, element, 1, kTarget, &far, Mode::run, to);
+    check_apart(target, written, kTarget, source, read, kSource);
     const Pieces pieces = pieces_of(from, to, element);
     if (pieces.empty()) return;
     if (&near == &far) {

@@ -4,18 +4,10 @@
 
 namespace trine::detail {
 
-Operand::Operand(const ConstHostView& host, const Role& role)
-    : host_(host),
-      role_(role),
-      view_{{},
-            host.dtype,
-            0,
-            host.rows,
-            host.cols,
-            host.batch,
-            host.row_stride,
-            host.col_stride,
-            host.batch_stride} {}
+Operand::Operand(const ConstHostView& host, const Role& role) : host_(host), role_(role) {
+  const auto& [data, dtype, rows, cols, batch, row_stride, col_stride, batch_stride] = host;
+  view_ = {{}, dtype, 0, rows, cols, batch, row_stride, col_stride, batch_stride};
+}
 
 void Operand::check(uint32_t alignment) const {
   if (span() == 0) return;
@@ -30,7 +22,7 @@ void Operand::check_apart(const Operand& output) const {
   const auto placed = [](const Operand& operand, trine_view& view) {
     const auto first = reinterpret_cast<uint64_t>(operand.host_.data);
     view = shape_of(operand.host_);
-    return Placed{view, first, first + operand.span(), size_of(operand.host_.dtype)};
+    return Placed{&view, first, first + operand.span(), size_of(operand.host_.dtype)};
   };
   trine_view mine, other;
   if (overlap(placed(output, other), placed(*this, mine))) {

@@ -9,10 +9,11 @@
 
 namespace trine::detail {
 
-/// The bytes of a buffer that a view touches: [first, last), empty when there are none.
-struct Extent {
-  uint64_t first = 0, last = 0;
-  bool empty() const { return first == last; }
+/// A view and where its bytes lie, [first, last): in a buffer, or at an address in host memory.
+struct Placed {
+  const trine_view* view = nullptr;
+  uint64_t first = 0, last = 0;  ///< addresses, or offsets in one and the same buffer
+  uint32_t element = 0;
 };
 
 /// Who a view is, for the sentences ("reduce: output"), and where it stands in the contract's descriptor.
@@ -27,8 +28,9 @@ struct Role {
 enum class Mode { run, plan };
 
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
-/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
-Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
+/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known. Returns
+/// the bytes of the buffer that it touches, or none.
+Placed check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
                   const DeviceState* device, Mode mode, trine_view& out);
 
 /// Bytes of one element; refuses a dtype that there isn't.
@@ -54,13 +56,6 @@ void make_canonical(trine_view& view);
 inline bool is_empty(const trine_view& view) {
   return view.rows == 0 || view.cols == 0 || view.batch == 0;
 }
-
-/// A view and where its bytes lie: in a buffer, or at an address in host memory.
-struct Placed {
-  const trine_view& view;
-  uint64_t first, last;  ///< addresses, or offsets in one and the same buffer
-  uint32_t element;
-};
 
 /// Do two views share a byte?
 bool overlap(const Placed& a, const Placed& b);

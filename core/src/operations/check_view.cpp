@@ -54,7 +54,7 @@ bool is_mapped(const BufferState& buffer) {
 /// strides; if the intervals lie apart there (two sub-matrices of one matrix, side by side), they do
 /// everywhere. Any stride may be the border between narrow and wide.
 bool interleaved(const Placed& a, const Placed& b) {
-  const Dimensions steps[] = {dimensions(a.view, a.element), dimensions(b.view, b.element)};
+  const Dimensions steps[] = {dimensions(*a.view, a.element), dimensions(*b.view, b.element)};
   const auto apart_from = [&](uint64_t wide) {
     uint64_t modulus = 0, width[2] = {a.element, b.element};
     for (int side = 0; side < 2; ++side) {
@@ -130,7 +130,7 @@ uint64_t check_shape(const trine_view& view, uint32_t element, const Role& role)
   return static_cast<uint64_t>(bytes);
 }
 
-Extent check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
+Placed check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
                   const DeviceState* device, Mode mode, trine_view& out) {
   out = shape_of(view);
   out.offset = view.offset;
@@ -144,7 +144,7 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
   }
   if (!buffer) {
     if (bytes != 0 && mode == Mode::run) refuse(who(role), "its buffer is empty (null).");
-    return {};
+    return {&out, 0, 0, element};
   }
   if (device && buffer->device.get() != device) {
     refuse(who(role), "its buffer belongs to ", buffer->device->id, ", the operation runs on ",
@@ -171,7 +171,7 @@ Extent check_view(const View& view, uint32_t element, uint32_t alignment, const 
            alignment, " bytes, whatever the offset.");
   }
   out.memory = buffer->facts.native;
-  return {view.offset, last};
+  return {&out, view.offset, last, element};
 }
 
 bool overlap(const Placed& a, const Placed& b) {

@@ -23,19 +23,15 @@ Views views_of(AnyValue& value) {
 void Description::check_views(const void* op, const DeviceState* device, Mode mode,
                               Descriptor& out) const {
   const Views views = views_of(op);
-  Extent extents[3];
-  const auto placed = [&](std::size_t i) {
-    return Placed{view(out, views.roles[i]), extents[i].first, extents[i].last,
-                  size_of(views[i].dtype)};
-  };
+  Placed placed[3];
   for (std::size_t i = 0; i < views.count(); ++i) {
     const uint32_t element = size_of(views[i].dtype);
-    extents[i] = check_view(views[i], element, alignment(element), views.roles[i], device, mode,
-                            view(out, views.roles[i]));
+    placed[i] = check_view(views[i], element, alignment(element), views.roles[i], device, mode,
+                           view(out, views.roles[i]));
   }
   const std::size_t last = views.count() - 1;
   for (std::size_t i = 0; i < last; ++i)
-    check_apart(views[last], placed(last), views.roles[last], views[i], placed(i), views.roles[i]);
+    check_apart(views[last], placed[last], views.roles[last], views[i], placed[i], views.roles[i]);
 }
 
 Work work_of(const AnyOperation& op) {

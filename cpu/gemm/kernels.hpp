@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "gemm/problem.hpp"
 
@@ -49,19 +50,13 @@ struct Kernels {
   int panel_width(std::int64_t cols) const { return cols <= narrow ? narrow : width; }
 };
 
-const Kernels<float>& kernels_f32();
-const Kernels<double>& kernels_f64();
-const Kernels<std::uint32_t>& kernels_i32();
+// Of the best target of this machine.
+using AllKernels = std::tuple<Kernels<float>, Kernels<double>, Kernels<std::uint32_t>>;
+const AllKernels& all_kernels();
 
 template <class T>
 const Kernels<T>& kernels() {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return kernels_f64();
-  } else if constexpr (T(0.5) == T(0)) {
-    return kernels_i32();
-  } else {
-    return kernels_f32();
-  }
+  return std::get<Kernels<T>>(all_kernels());
 }
 
 }  // namespace trine::cpu::gemm

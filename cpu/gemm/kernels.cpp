@@ -1,5 +1,6 @@
-// micro_kernel's inner parts for one dtype: TRINE_KERNELS() gives the table of TRINE_ELEMENT for the best
-// target of this machine, with tile sizes by its register file.
+// micro_kernel's inner parts, compiled for every SIMD target, with tile sizes by its register file.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "gemm/kernels.cpp"
 #include "gemm/kernels.hpp"
 #include "hwy/cache_control.h"
 #include "simd.hpp"
@@ -37,9 +38,11 @@ using Heights = std::integer_sequence<int, 1, 2, 4, 6>;
 using Heights = std::integer_sequence<int, 1, 2, 4>;
 #endif
 
-const gemm::Kernels<TRINE_ELEMENT>& element_table() {
-  static constexpr auto kTable = kernels_with<TRINE_ELEMENT>(Heights());
-  return kTable;
+const gemm::AllKernels& all_kernels() {
+  static constexpr gemm::AllKernels kAll{kernels_with<float>(Heights()),
+                                         kernels_with<double>(Heights()),
+                                         kernels_with<std::uint32_t>(Heights())};
+  return kAll;
 }
 
 }  // namespace
@@ -48,13 +51,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace trine::cpu {
-namespace {
-HWY_EXPORT(element_table);
-}  // namespace
 
-const gemm::Kernels<TRINE_ELEMENT>& gemm::TRINE_KERNELS() {
-  return HWY_DYNAMIC_DISPATCH(element_table)();
-}
+HWY_EXPORT(all_kernels);
+
+const gemm::AllKernels& gemm::all_kernels() { return HWY_DYNAMIC_DISPATCH(all_kernels)(); }
 
 }  // namespace trine::cpu
 #endif

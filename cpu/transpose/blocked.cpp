@@ -8,7 +8,7 @@
 namespace trine::cpu::transpose {
 
 void move_blocked(const Problem& p, std::int64_t tile, Parallel& parallel) {
-  const std::int64_t p_tiles = (p.p + tile - 1) / tile, q_tiles = (p.q + tile - 1) / tile;
+  const std::int64_t p_tiles = divide_up(p.p, tile), q_tiles = divide_up(p.q, tile);
   visit_size(p.size, [&]<int kSize>() {
     parallel.parallel_for(p.batch * q_tiles * p_tiles, [&](std::int64_t index, int) {
       const std::int64_t b = index / (q_tiles * p_tiles);
@@ -25,8 +25,7 @@ void move_blocked(const Problem& p, std::int64_t tile, Parallel& parallel) {
 
 void run_blocked(const trine_transpose& op, const std::int64_t* parameters, void*,
                  Parallel& parallel) {
-  const Problem p = problem(op);
-  if (p.kind() != Kind::kNothing) move_blocked(p, parameters[0], parallel);
+  move_blocked(problem(op), parameters[0], parallel);
 }
 
 }  // namespace trine::cpu::transpose

@@ -7,7 +7,6 @@ namespace trine::cpu::transpose {
 
 void run_naive(const trine_transpose& op, const std::int64_t*, void*, Parallel& parallel) {
   const Problem p = problem(op);
-  if (p.kind() == Kind::kNothing) return;
   visit_size(p.size, [&]<int kSize>() {
     parallel.parallel_for(p.batch * p.q, [&](std::int64_t index, int) {
       const std::int64_t b = index / p.q, y = index % p.q;

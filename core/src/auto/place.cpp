@@ -126,7 +126,7 @@ std::vector<Candidate> weigh(const std::vector<Device>& devices, const Work& wor
     all.push_back({device, time.seconds, time.transfers, time.low, time.high, time.calibrated,
                    source_of(device, work)});
   }
-  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  std::ranges::stable_sort(all, {}, &Candidate::seconds);
   return all;
 }
 

@@ -95,6 +95,8 @@ std::string mark_of(const std::vector<Tuned>& rows) {
   return moves ? hex(hash) : "none";
 }
 
+uint64_t kind_of(const TunedRow& row) { return row.call.kind; }
+
 std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
   auto table = std::make_unique<TuningTable>();
   const Saved saved = read_persistent(kKind, kVersion, saved_key(device));
@@ -119,8 +121,7 @@ std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
                          "; the built-in choice");
   }
   table->mark = mark_of(found.rows);
-  std::ranges::stable_sort(
-      table->rows, [](const TunedRow& a, const TunedRow& b) { return a.call.kind < b.call.kind; });
+  std::ranges::stable_sort(table->rows, {}, kind_of);
   return table;
 }
 
@@ -185,24 +186,22 @@ const TuningTable& load_tuning(const DeviceState& device) {
 }
 
 const TunedRow* TuningTable::find(const TuningKey& asked) const {
-  auto row = std::lower_bound(
-      rows.begin(), rows.end(), asked.kind,
-      [](const TunedRow& candidate, uint64_t kind) { return candidate.call.kind < kind; });
-  if (row == rows.end() || row->call.kind != asked.kind) return nullptr;
+  const auto candidates = std::ranges::equal_range(rows, asked.kind, {}, kind_of);
+  if (candidates.empty()) return nullptr;
   float logs[4];
   for (int i = 0; i < 4; ++i) logs[i] = std::log2(static_cast<float>(asked.extents[i]));
   const TunedRow* nearest = nullptr;
   float least = 0;
-  for (; row != rows.end() && row->call.kind == asked.kind; ++row) {
+  for (const TunedRow& row : candidates) {
     float sum = 0, farthest = 0;
     for (int i = 0; i < 4; ++i) {
-      const float distance = std::fabs(logs[i] - row->logs[i]);
+      const float distance = std::fabs(logs[i] - row.logs[i]);
       sum += distance;
       farthest = std::max(farthest, distance);
     }
     // A factor of two in any extent; an extent of 0 is infinitely far from every other.
     if (!(farthest <= 1) || (nearest && sum >= least)) continue;
-    nearest = &*row;
+    nearest = &row;
     least = sum;
   }
   return nearest;

@@ -26,18 +26,13 @@ void sum(const Problem& p, std::int64_t r) {
     each_element<T>(p, r, [&](T x, std::int64_t) { total += widened<M>(x); });
     p.result<std::uint64_t>(r) = total;
   } else {
-    const auto add_up = [&]<class R>(R total) {
+    with_float(p.result_dtype, [&]<class R>(R total) {
       each_element<T>(p, r, [&](T x, std::int64_t) {
         const R value = static_cast<R>(mapped<M>(x));
         total += M == TRINE_SQUARE ? value * value : value;
       });
       p.result<R>(r) = total;
-    };
-    if (p.result_dtype == TRINE_F64) {
-      add_up(0.0);
-    } else {
-      add_up(T(0));
-    }
+    });
   }
 }
 

@@ -1,6 +1,6 @@
-// Integer sums, min, max, argmin and argmax; products by product-inl.hpp. Plain loops over neighbours:
-// the compiler turns them into vectors of each instruction set, as keys are integers and integer sums
-// have no order.
+// Integer sums, min, max, argmin and argmax; products by product-inl.hpp. Plain loops over
+// neighbours: the compiler turns them into vectors of each instruction set, as keys are integers
+// and integer sums have no order.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/fold.cpp"
 #include "fold.hpp"

@@ -77,8 +77,8 @@ void move_element(char* to, const char* from) {
   std::memcpy(to, from, kSize);
 }
 
-// A part of a transposition, between simd_streaming's cutting of work (plain C++) and its SIMD inner parts:
-// out row q, element p = in row p, element q; steps from row to row in bytes.
+// A part of a transposition, between simd_streaming's cutting of work (plain C++) and its SIMD
+// inner parts: out row q, element p = in row p, element q; steps from row to row in bytes.
 struct Block {
   const char* in;
   char* out;

@@ -101,8 +101,8 @@ class Subject {
     if (pinned_[0].host()) std::copy_n(data.data(), most_, static_cast<char*>(pinned_[0].host()));
   }
 
-  /// One call, to be repeated, on host data, or on resident data until it is done; none where an operand
-  /// is too large.
+  /// One call, to be repeated, on host data, or on resident data until it is done; none where an
+  /// operand is too large.
   std::function<void()> call(AnyValue sample, Where where, char* input, char* output) {
     if (!fits(sample, double(most_))) return {};
     Views views = views_of(sample);

@@ -270,21 +270,21 @@ class HostCall {
     return true;
   }
 
-  /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk is
-  /// computed, the next is on its way in and the one before on its way out. False, with nothing done and
-  /// nothing kept, where the call isn't cut, its chunks find no room or no thread is to be had.
+  /// Copies in, kernels and copies out of the chunks, each in a queue of its own: while one chunk
+  /// is computed, the next is on its way in and the one before on its way out. False, with nothing
+  /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its chunks.
   bool run_in_chunks(const Cutting& cutting) {
     if (!options_.overlap || !options_.rung.empty() || cutting.chunks.size() < 2) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
     PooledLane in(device_), kernel(device_), out(device_);
     tracer_.allocated();
-    // First, since its end waits for the thread: where something failed, a broken promise has ended that.
+    // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;
     std::vector<std::promise<Event>> computed(chunks.size());
     std::vector<std::future<Event>> moments;
     for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
-    // Takes the chunks back, in a thread of its own: bringing and taking both block while bytes are moved.
+    // Takes the chunks back, in a thread of its own: bringing and taking block while bytes move.
     auto take_all = [this, &out, &chunks, moments = std::move(moments)]() mutable {
       for (std::size_t s = 0; s < chunks.size(); ++s) {
         out->queue.wait(moments[s].get());

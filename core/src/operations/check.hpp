@@ -28,8 +28,8 @@ struct Role {
 enum class Mode { run, plan };
 
 /// Checks one view of `element` bytes an element on its own and converts it. `alignment` is that of
-/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known. Returns
-/// the bytes of the buffer that it touches, or none.
+/// its first byte. In plan mode the buffer may be missing. `device` is where it must be, if known.
+/// Returns the bytes of the buffer that it touches, or none.
 Placed check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
                   const DeviceState* device, Mode mode, trine_view& out);
 

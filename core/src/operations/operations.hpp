@@ -40,15 +40,17 @@ struct Empty {
   uint32_t element = 0;
 };
 
-// What the tuning table knows a call by: its kind, packed into a number, and its extents. Left out on
-// purpose: scalars, leading dimensions, alignment. A rung that minds them refuses. (tuning_key.cpp)
+// What the tuning table knows a call by: its kind, packed into a number, and its extents. Left out
+// on purpose: scalars, leading dimensions, alignment. A rung that minds them refuses.
+// (tuning_key.cpp)
 
 /// The fields of a kind, a byte each; the first and the last are every operation's.
 enum Field { kOperation, kFunction, kMap, kAxis, kDtype, kResult, kLayout, kNumerics };
 
 struct TuningKey {
   uint64_t kind = 0;
-  /// reduce: rows, cols (axis all: elements, 1); transpose: rows, cols, batch; gemm: m, n, k, batch.
+  /// reduce: rows, cols (axis all: elements, 1); transpose: rows, cols, batch;
+  /// gemm: m, n, k, batch.
   int64_t extents[4] = {1, 1, 1, 1};
 
   uint32_t get(Field field) const { return kind >> (8 * field) & 0xff; }

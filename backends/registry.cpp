@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <ranges>
 
 #include "kit/host.hpp"
 #include "services.hpp"
@@ -67,12 +68,9 @@ std::string add_rungs(const Table& table, const Pack* pack, Ladders& ladders) {
 
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside) {
   std::vector<std::string> folders;
-  std::string_view rest = path && !secure ? path : "";
-  while (!rest.empty()) {
-    const auto colon = rest.find(':');
-    const std::string_view folder = rest.substr(0, colon);
-    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
-    if (folder.starts_with('/')) folders.emplace_back(folder);
+  for (const auto part : std::views::split(std::string_view(path && !secure ? path : ""), ':')) {
+    if (const std::string folder(part.begin(), part.end()); folder.starts_with('/'))
+      folders.push_back(folder);
   }
   if (!beside.empty()) folders.push_back(beside + "/trine");
   return folders;
@@ -90,14 +88,8 @@ int32_t Backend::devices(std::string* reason) const {
 }
 
 void Backend::publish(Ladders ladders) {
-  kept_.reserve(kept_.size() + kOperations);
-  std::unique_ptr<const Ladder> made[kOperations];
-  for (std::size_t i = 0; i < kOperations; ++i)
-    made[i] = std::make_unique<const Ladder>(std::move(ladders[i]));
-  for (std::size_t i = 0; i < kOperations; ++i) {
-    ladders_[i].store(made[i].get(), std::memory_order_release);
-    kept_.push_back(std::move(made[i]));
-  }
+  kept_.push_back(std::make_unique<const Ladders>(std::move(ladders)));
+  ladders_.store(kept_.back().get(), std::memory_order_release);
 }
 
 Registry& Registry::get() {
@@ -233,12 +225,8 @@ void Registry::attach(std::unique_ptr<Pack>& pack) {
 std::vector<std::string> Registry::load_packs(const std::string& path) {
   const std::lock_guard lock(mutex_);
   std::error_code error;
-  std::vector<std::string> paths;
-  if (fs::is_directory(path, error)) {
-    paths = modules_of(path);
-  } else {
-    paths.push_back(path);
-  }
+  std::vector<std::string> paths{path};
+  if (fs::is_directory(path, error)) paths = modules_of(path);
   for (std::string& file : paths) file = load_file(file, true);
   attach_packs();
   return paths;

@@ -26,7 +26,7 @@ struct Rung {
   int32_t index = 0;           ///< in its owner's rungs()
 };
 
-/// The ladder of one operation; immutable, a grown one replaces it.
+/// The ladder of one operation; immutable, grown ones replace them.
 using Ladder = std::vector<const Rung*>;
 
 constexpr int kOperations = 3;
@@ -39,7 +39,7 @@ struct Backend {
   /// Number of devices, asked once; 0 comes with the reason.
   int32_t devices(std::string* reason = nullptr) const;
   const Ladder& ladder(uint32_t operation) const {
-    return *ladders_[operation - 1].load(std::memory_order_acquire);
+    return (*ladders_.load(std::memory_order_acquire))[operation - 1];
   }
 
   /// Puts all ladders in place, or throws and puts none; those before them stay, another thread may
@@ -47,8 +47,8 @@ struct Backend {
   void publish(Ladders ladders);
 
  private:
-  std::atomic<const Ladder*> ladders_[kOperations]{};
-  std::vector<std::unique_ptr<const Ladder>> kept_;
+  std::atomic<const Ladders*> ladders_{nullptr};
+  std::vector<std::unique_ptr<const Ladders>> kept_;
   mutable std::once_flag asked_;
   mutable int32_t count_ = 0;
   mutable std::string reason_;

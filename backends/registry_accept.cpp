@@ -118,11 +118,9 @@ std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride,
     rung.index = i;
     std::string why = accept_rung(kit::element(rows, static_cast<std::size_t>(i), stride), rung);
     if (!why.empty()) return why;
-    for (const Rung* other : ladder) {
-      if (std::strcmp(other->row.name, rung.row.name) == 0) {
-        return std::string("rung '") + rung.row.name + "' exists already";
-      }
-    }
+    const std::string_view name = rung.row.name;
+    if (std::ranges::any_of(ladder, [&](const Rung* other) { return other->row.name == name; }))
+      return std::string("rung '") + rung.row.name + "' exists already";
     ladder.push_back(&rung);
   }
   return {};

@@ -3,8 +3,7 @@
 // alone; PTX of 80 runs on all that came after.
 #pragma once
 
-#include <cctype>
-#include <cstdlib>
+#include <ranges>
 #include <string_view>
 
 namespace trine::gpu {
@@ -38,10 +37,8 @@ inline Architecture parse_architecture(std::string_view word) {
 template <class Visit>
 void visit_architectures(std::string_view list, const char* lowest, Visit&& visit) {
   const Architecture least = lowest ? parse_architecture(lowest) : Architecture{};
-  while (!list.empty()) {
-    const auto end = list.find(',');
-    const std::string_view word = list.substr(0, end);
-    list = end == std::string_view::npos ? std::string_view{} : list.substr(end + 1);
+  for (const auto part : std::views::split(list, ',')) {
+    const std::string_view word(part.begin(), part.end());
     const Architecture one = parse_architecture(word);
     if (least.specific ? !(one.specific && one.number == least.number)
                        : one.number < least.number) {

@@ -1,5 +1,4 @@
 // Loads fatbins and finds entries by the names that the generator gave them.
-#include <cstdio>
 #include <cstring>
 
 #include "backends/gpu/specialization.hpp"
@@ -26,20 +25,13 @@ Module Modules::module_of(const char* file) {
 }
 
 Function Modules::function(const gpu::Variant& variant, const int* macro, int entry) {
-  char name[gpu::kMaxSymbol * 2], suffix[gpu::kMaxSymbol];
-  if (gpu::suffix_of(variant, macro, suffix, sizeof suffix) < 0) {
-    kit::fail(TRINE_INTERNAL, "cuda: rung %s: the specialization's name is too long", variant.name);
-  }
-  std::snprintf(name, sizeof name, "%s%s", variant.kernels()[static_cast<std::size_t>(entry)],
-                suffix);
+  const auto name = kit::String(variant.kernels()[static_cast<std::size_t>(entry)]) +
+                    gpu::suffix_of<kit::String>(variant, macro);
   std::lock_guard lock(mutex_);
   Function function = nullptr;
-  const Result code = driver().cuModuleGetFunction(&function, module_of(variant.file), name);
-  if (code != kSuccess) {
-    char call[600];
-    std::snprintf(call, sizeof call, "cuModuleGetFunction(%s)", name);
-    device_.check(code, call);
-  }
+  const Result code =
+      driver().cuModuleGetFunction(&function, module_of(variant.file), name.c_str());
+  if (code != kSuccess) device_.check(code, ("cuModuleGetFunction(" + name + ")").c_str());
   return function;
 }
 

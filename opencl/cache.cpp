@@ -17,8 +17,8 @@ struct Header {
   uint64_t high, low, bytes, checksum;
 };
 
-String path_of(const CacheKey& key) {
-  String path = kit::user_folder<String>("TRINE_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
+kit::String path_of(const CacheKey& key) {
+  kit::String path = kit::user_folder<kit::String>("TRINE_CACHE_DIR", "XDG_CACHE_HOME", ".cache");
   if (path.empty()) return path;
   char name[64];
   std::snprintf(name, sizeof name, "/opencl/%016llx%016llx.bin",
@@ -44,7 +44,7 @@ void CacheKey::add(const char* text) { add(text, std::strlen(text)); }
 
 kit::Vector<unsigned char> load_binary(const CacheKey& key) {
   kit::Vector<unsigned char> binary;
-  const String path = path_of(key);
+  const kit::String path = path_of(key);
   Header header{};
   if (path.empty() || kit::read_file(path.c_str(), kMostBytes, binary) != 0 ||
       binary.size() <= sizeof header) {
@@ -61,7 +61,7 @@ kit::Vector<unsigned char> load_binary(const CacheKey& key) {
 }
 
 void store_binary(const CacheKey& key, const unsigned char* binary, std::size_t bytes) {
-  const String path = path_of(key);
+  const kit::String path = path_of(key);
   if (path.empty()) return;
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);

@@ -7,13 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "backends/kit/host.hpp"
 
 namespace trine::opencl {
-
-using String = std::basic_string<char, std::char_traits<char>, kit::Allocator<char>>;
 
 /// What an entry depends on: device, driver, source, options; hashed piece by piece.
 struct CacheKey {

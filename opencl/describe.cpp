@@ -1,7 +1,8 @@
 // Finds the devices of all platforms and says what is known of them without opening one.
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <ranges>
+#include <string_view>
 
 #include "opencl/objects.hpp"
 
@@ -32,13 +33,9 @@ void ask_text(cl_device_id device, cl_device_info what, char (&text)[Bytes]) {
   std::snprintf(text, Bytes, "%.*s", static_cast<int>(Bytes - 1), whole);
 }
 
-bool has_extension(const char* all, const char* name) {
-  const std::size_t length = std::strlen(name);
-  for (const char* at = std::strstr(all, name); at; at = std::strstr(at + 1, name)) {
-    const bool begins = at == all || at[-1] == ' ';
-    if (begins && (at[length] == ' ' || at[length] == '\0')) return true;
-  }
-  return false;
+bool has_extension(std::string_view all, std::string_view name) {
+  return std::ranges::any_of(std::views::split(all, ' '),
+                             [&](auto word) { return std::ranges::equal(word, name); });
 }
 
 /// "a platform: CL_OUT_OF_RESOURCES (-5)", in words that stay.
@@ -60,7 +57,6 @@ int find_all(const Driver& table, const char** reason) {
       "(Debian: pocl-opencl-icd runs on any CPU)";
   if (code == CL_PLATFORM_NOT_FOUND_KHR) return 0;
   check(code, "clGetPlatformIDs");
-  *reason = "no OpenCL platform has a device";
   int count = 0, left_out_count = 0;
   Found left_out[gpu::kMaxDevices];
   for (cl_uint p = 0; p < platform_count && p < gpu::kMaxDevices; ++p) {
@@ -71,17 +67,19 @@ int find_all(const Driver& table, const char** reason) {
     if (answer != CL_SUCCESS) {  // one vendor's broken driver hides no other's devices
       if (answer == CL_DEVICE_NOT_FOUND) continue;
       left_out[left_out_count++] = {platforms[p], nullptr, answer};
-      static char text[240];
-      std::snprintf(text, sizeof text, "no OpenCL platform has a device that works: %s",
-                    failure_of(table, left_out[left_out_count - 1]));
-      *reason = text;
       continue;
     }
     for (cl_uint d = 0; d < device_count && count < gpu::kMaxDevices; ++d) {
       found[count++] = {platforms[p], devices[d], CL_SUCCESS};
     }
   }
-  if (count == 0) return 0;
+  if (count == 0) {
+    static char text[240];
+    std::snprintf(text, sizeof text, "no OpenCL platform has a device that works: %s",
+                  left_out_count ? failure_of(table, left_out[left_out_count - 1]) : "");
+    *reason = left_out_count ? text : "no OpenCL platform has a device";
+    return 0;
+  }
   for (int p = 0; p < left_out_count && count < gpu::kMaxDevices; ++p) found[count++] = left_out[p];
   return count;
 }

@@ -21,12 +21,12 @@ const trine_embedded_file& source_of(const char* file) {
   kit::fail(TRINE_INTERNAL, "opencl: %s.cl is not in this build", file);
 }
 
-String defines_of(const Device& device, const gpu::Variant& variant, const int* macro) {
-  String text;
-  auto define = [&](const char* name, const char* value) {
-    text.append("#define ").append(name).append(" ").append(value).append("\n");
+kit::String defines_of(const Device& device, const gpu::Variant& variant, const int* macro) {
+  kit::String text;
+  const auto define = [&](const kit::String& name, const kit::String& value) {
+    text += "#define " + name + " " + value + "\n";
   };
-  auto flag = [&](const char* name, uint64_t capability) {
+  const auto flag = [&](const char* name, uint64_t capability) {
     define(name, device.target.has(capability) ? "1" : "0");
   };
   flag("HAVE_F64", TRINE_CAN_F64);
@@ -34,19 +34,13 @@ String defines_of(const Device& device, const gpu::Variant& variant, const int* 
   flag("HAVE_PTX", TRINE_CAN_INLINE_PTX);
   flag("HAVE_WARPS", TRINE_CAN_INLINE_PTX);
   define("HAVE_LOCAL_48K", device.target.facts->local_memory_bytes >= 48 << 10 ? "1" : "0");
-  gpu::visit_macros(variant, macro, [&](const char* name, const char* value, bool word) {
-    define(name, value);
-    if (!word) return;
-    String flagged(name);
-    flagged.append("_").append(value);
-    define(flagged.c_str(), "1");
-  });
+  gpu::visit_macros<kit::String>(variant, macro, define);
   return text;
 }
 
 }  // namespace
 
-Program* Context::find(const char* file, const String& defines, const String& options) {
+Program* Context::find(const char* file, const kit::String& defines, const kit::String& options) {
   for (const auto& program : programs_) {
     if (std::strcmp(program->file, file) == 0 && program->defines == defines &&
         program->options == options) {
@@ -57,9 +51,9 @@ Program* Context::find(const char* file, const String& defines, const String& op
 }
 
 Program& Context::program(const gpu::Variant& variant, const int* macro) {
-  const String defines = defines_of(device_, variant, macro);
+  const kit::String defines = defines_of(device_, variant, macro);
   // Without -w PoCL prints how many warnings there are on the program's stderr.
-  String options("-cl-std=CL1.2 -w");
+  kit::String options("-cl-std=CL1.2 -w");
   if (variant.options) options.append(" ").append(variant.options);
   std::lock_guard lock(mutex_);
   if (Program* known = find(variant.file, defines, options)) return *known;

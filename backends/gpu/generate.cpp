@@ -157,20 +157,15 @@ void print_cuda(const Job& job, const std::string& file) {
   int macro[kMaxMacros];
   for (bool more = first_specialization(variant, macro); more;
        more = next_specialization(variant, macro)) {
-    char suffix[kMaxSymbol];
-    if (suffix_of(variant, macro, suffix, sizeof suffix) < 0)
-      fail(std::string("variant ") + variant.name + ": its macro values make too long a name");
+    const auto suffix = suffix_of<std::string>(variant, macro);
     if (!suffixes.insert(suffix).second)
       fail(file + ".cu: different macros have the name " + suffix);
     std::string defines, undefines;
-    const auto define = [&](const std::string& name, const std::string& value) {
-      defines += "#define " + name + " " + value + "\n";
-      undefines += "#undef " + name + "\n";
-    };
-    visit_macros(variant, macro, [&](const std::string& name, const std::string& value, bool word) {
-      define(name, value);
-      if (word) define(name + "_" + value, "1");
-    });
+    visit_macros<std::string>(variant, macro,
+                              [&](const std::string& name, const std::string& value) {
+                                defines += "#define " + name + " " + value + "\n";
+                                undefines += "#undef " + name + "\n";
+                              });
     Pasted pasted;
     paste(job, job.kernel(file), pasted);
     system.merge(pasted.system);

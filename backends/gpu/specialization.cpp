@@ -1,13 +1,10 @@
 // Names and order of the specializations of a kernel file.
 #include "specialization.hpp"
 
-#include <cstdio>
-
 namespace trine::gpu {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool exists(const Variant& variant, const int* macro) {
   return !variant.exists || variant.exists(macro);
@@ -34,32 +31,15 @@ const Variant* variant_at(int index) {
   return nullptr;
 }
 
+bool is_word_character(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+
 bool is_word(const char* value) {
   bool letters = is_letter(*value);
   for (; *value != '\0'; ++value) {
-    if (!is_letter(*value) && !is_digit(*value)) return false;
+    if (!is_word_character(*value)) return false;
     letters = letters || (is_letter(*value) && value[1] != '\0');  // a last one may be 1u's
   }
   return letters;
-}
-
-int suffix_of(const Variant& variant, const int* macro, char* text, int bytes) {
-  int length = 0;
-  auto put = [&](char c) {
-    if (length < bytes - 1) text[length] = c;
-    ++length;
-  };
-  put('_');
-  if (variant.macros.empty()) put('_');
-  for (std::size_t m = 0; m < variant.macros.size(); ++m) {
-    put('_');
-    for (const char* c = variant.macros[m].values[static_cast<std::size_t>(macro[m])]; *c; ++c) {
-      put(is_letter(*c) || is_digit(*c) ? *c : *c == '-' ? 'm' : '_');
-    }
-  }
-  if (length >= bytes) return -1;
-  text[length] = '\0';
-  return length;
 }
 
 uint64_t specialization_number(const Variant& variant, const int* macro) {

@@ -6,8 +6,6 @@
 
 namespace trine::gpu {
 
-constexpr int kMaxSymbol = 256, kMaxDefines = 768;
-
 /// Variants that belong to no ladder.
 std::span<const Variant> service_variants();
 const Variant& probe_variant();
@@ -18,30 +16,40 @@ void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan
 /// All variants, those of no ladder first; nullptr behind the last.
 const Variant* variant_at(int index);
 
-/// Writes "__256_float": what the generator appends to each kernel's name in this specialization, and
-/// returns its length, or -1 where it doesn't fit. A variant without macros has "__".
-int suffix_of(const Variant& variant, const int* macro, char* text, int bytes);
-
 /// Macro values as one number.
 uint64_t specialization_number(const Variant& variant, const int* macro);
 
-/// Calls visit(name, value, is_word) for each macro of the specialization: the variant's NAME with its value, and for
-/// a value that is a word also NAME_value = 1, for #if.
-template <class Visit>
-void visit_macros(const Variant& variant, const int* macro, Visit&& visit);
-
 /// Is a value of a macro a word ("float", "16x32") and not a number or an expression ("256", "1u")?
 bool is_word(const char* value);
+bool is_word_character(char c);
 
 /// The variant's first and next existing combination of macro values; false where there is none.
 bool first_specialization(const Variant& variant, int* macro);
 bool next_specialization(const Variant& variant, int* macro);
 
-template <class Visit>
+/// "__256_float": what the generator appends to each kernel's name in this specialization; "__" for a
+/// variant without macros.
+template <class String>
+String suffix_of(const Variant& variant, const int* macro) {
+  String text(variant.macros.empty() ? "__" : "_");
+  for (std::size_t m = 0; m < variant.macros.size(); ++m) {
+    text += '_';
+    for (const char c :
+         std::string_view(variant.macros[m].values[static_cast<std::size_t>(macro[m])]))
+      text += is_word_character(c) ? c : c == '-' ? 'm' : '_';
+  }
+  return text;
+}
+
+/// Calls visit(name, value) for each macro of the specialization: the variant's NAME with its value, and for
+/// a value that is a word also NAME_value with 1, for #if.
+template <class String, class Visit>
 void visit_macros(const Variant& variant, const int* macro, Visit&& visit) {
   for (std::size_t m = 0; m < variant.macros.size(); ++m) {
+    const String name(variant.macros[m].name);
     const char* value = variant.macros[m].values[static_cast<std::size_t>(macro[m])];
-    visit(variant.macros[m].name, value, is_word(value));
+    visit(name, String(value));
+    if (is_word(value)) visit(name + "_" + value, String("1"));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "../abi.h"
@@ -70,5 +71,6 @@ struct Allocator {
 
 template <class T>
 using Vector = std::vector<T, Allocator<T>>;
+using String = std::basic_string<char, std::char_traits<char>, Allocator<char>>;
 
 }  // namespace trine::kit

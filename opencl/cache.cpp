@@ -10,11 +10,13 @@ namespace trine::opencl {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-constexpr char kMagic[8] = {'t', 'r', 'i', 'n', 'e', 'c', 'l', '1'};
 
 struct Header {
-  char magic[8];
+  char magic[8] = {'t', 'r', 'i', 'n', 'e', 'c', 'l', '1'};
   uint64_t high, low, bytes, checksum;
+
+  Header(const CacheKey& key, const unsigned char* binary, std::size_t size)
+      : high(key.high), low(key.low), bytes(size), checksum(kit::checksum(binary, size)) {}
 };
 
 kit::String path_of(const CacheKey& key) {
@@ -29,46 +31,34 @@ kit::String path_of(const CacheKey& key) {
 
 }  // namespace
 
-void CacheKey::add(const char* text, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
+void CacheKey::add(std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
     high = (high ^ byte) * kit::kHashPrime;
     low = (low ^ byte ^ (high >> 56)) * kit::kHashPrime;
   }
   // The border between two pieces counts too.
-  high = (high ^ bytes) * kit::kHashPrime;
-  low = (low ^ bytes ^ 0xff) * kit::kHashPrime;
+  high = (high ^ text.size()) * kit::kHashPrime;
+  low = (low ^ text.size() ^ 0xff) * kit::kHashPrime;
 }
-
-void CacheKey::add(const char* text) { add(text, std::strlen(text)); }
 
 kit::Vector<unsigned char> load_binary(const CacheKey& key) {
   kit::Vector<unsigned char> binary;
   const kit::String path = path_of(key);
-  Header header{};
   if (path.empty() || kit::read_file(path.c_str(), kMostBytes, binary) != 0 ||
-      binary.size() <= sizeof header) {
+      binary.size() <= sizeof(Header))
     return {};
-  }
-  std::memcpy(&header, binary.data(), sizeof header);
-  binary.erase(binary.begin(), binary.begin() + sizeof header);
-  const bool good = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
-                    header.high == key.high && header.low == key.low &&
-                    header.bytes == binary.size() &&
-                    header.checksum == kit::checksum(binary.data(), binary.size());
-  if (!good) binary.clear();
+  const auto* content = binary.data() + sizeof(Header);
+  const Header expected(key, content, binary.size() - sizeof expected);
+  if (std::memcmp(binary.data(), &expected, sizeof expected) != 0) return {};
+  binary.erase(binary.begin(), binary.begin() + sizeof expected);
   return binary;
 }
 
 void store_binary(const CacheKey& key, const unsigned char* binary, std::size_t bytes) {
   const kit::String path = path_of(key);
   if (path.empty()) return;
-  Header header{};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.high = key.high;
-  header.low = key.low;
-  header.bytes = bytes;
-  header.checksum = kit::checksum(binary, bytes);
+  const Header header(key, binary, bytes);
   const auto text = [](const void* data, std::size_t size) {
     return std::string_view(static_cast<const char*>(data), size);
   };

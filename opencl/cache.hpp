@@ -15,8 +15,7 @@ namespace trine::opencl {
 /// What an entry depends on: device, driver, source, options; hashed piece by piece.
 struct CacheKey {
   uint64_t high = 0xcbf29ce484222325u, low = 0x84222325cbf29ce4u;
-  void add(const char* text, std::size_t bytes);
-  void add(const char* text);
+  void add(std::string_view text);
 };
 
 /// The binary stored under `key`, or empty.

@@ -48,14 +48,17 @@ const char* failure_of(const Driver& table, const Found& platform) {
   return text;
 }
 
-int find_all(const Driver& table, const char** reason) {
+/// Their number; 0 with the reason reported.
+int find_all(const Driver& table) {
   cl_platform_id platforms[gpu::kMaxDevices];
   cl_uint platform_count = 0;
   const cl_int code = table.clGetPlatformIDs(gpu::kMaxDevices, platforms, &platform_count);
-  *reason =
-      "the OpenCL loader knows no platform: no vendor's driver is installed "
-      "(Debian: pocl-opencl-icd runs on any CPU)";
-  if (code == CL_PLATFORM_NOT_FOUND_KHR) return 0;
+  if (code == CL_PLATFORM_NOT_FOUND_KHR) {
+    kit::report(TRINE_NOT_FOUND,
+                "the OpenCL loader knows no platform: no vendor's driver is installed "
+                "(Debian: pocl-opencl-icd runs on any CPU)");
+    return 0;
+  }
   check(code, "clGetPlatformIDs");
   int count = 0, left_out_count = 0;
   Found left_out[gpu::kMaxDevices];
@@ -74,10 +77,9 @@ int find_all(const Driver& table, const char** reason) {
     }
   }
   if (count == 0) {
-    static char text[240];
-    std::snprintf(text, sizeof text, "no OpenCL platform has a device that works: %s",
-                  left_out_count ? failure_of(table, left_out[left_out_count - 1]) : "");
-    *reason = left_out_count ? text : "no OpenCL platform has a device";
+    kit::report(TRINE_NOT_FOUND, "no OpenCL platform has a device%s%s",
+                left_out_count ? " that works: " : "",
+                left_out_count ? failure_of(table, left_out[left_out_count - 1]) : "");
     return 0;
   }
   for (int p = 0; p < left_out_count && count < gpu::kMaxDevices; ++p) found[count++] = left_out[p];
@@ -136,8 +138,7 @@ int count_devices() {
     return 0;
   }
   std::lock_guard lock(found_mutex);
-  if (found_count == 0) found_count = find_all(*table, &reason);
-  if (found_count == 0) kit::report(TRINE_NOT_FOUND, "%s", reason);
+  if (found_count == 0) found_count = find_all(*table);
   return found_count;
 }
 

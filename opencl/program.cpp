@@ -70,9 +70,9 @@ Program& Context::program(const gpu::Variant& variant, const int* macro) {
     CacheKey key;
     key.add(device_.facts.name);
     key.add(device_.facts.driver);
-    key.add(defines.data(), defines.size());
-    key.add(options.data(), options.size());
-    key.add(text, source.size);
+    key.add(defines);
+    key.add(options);
+    key.add({text, source.size});
     if (!build_from_binary(*fresh, key)) {
       build_from_source(*fresh, text, source.size);
       store(*fresh, key);

@@ -7,20 +7,13 @@
 namespace trine::gpu {
 namespace {
 
-constexpr Variant service(const char* name, const char* summary, const char* file,
-                          uint32_t backends = kBoth) {
-  return {.name = name,
-          .operation = 0,
-          .summary = summary,
-          .file = file,
-          .backends = backends,
-          .plan = nullptr};
-}
-
 constexpr Variant kVariants[] = {
-    service("probe", "what the device's arithmetic is", "service/probe"),
-    service("fill", "an element all over a view", "service/fill"),
-    service("stamp", "the device's clock", "service/stamp", kOpencl),
+    {.name = "probe", .summary = "what the device's arithmetic is", .file = "service/probe"},
+    {.name = "fill", .summary = "an element all over a view", .file = "service/fill"},
+    {.name = "stamp",
+     .summary = "the device's clock",
+     .file = "service/stamp",
+     .backends = kOpencl},
 };
 
 }  // namespace

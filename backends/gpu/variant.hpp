@@ -140,7 +140,7 @@ struct SelfCheck {
 
 struct Variant {
   const char* name;
-  uint32_t operation;  ///< trine_operation
+  uint32_t operation = 0;  ///< trine_operation; 0: of no ladder
   uint32_t numerics = TRINE_REPRODUCIBLE;
   const char* summary;
   const char* requirement = nullptr;  ///< in words, if any
@@ -155,7 +155,7 @@ struct Variant {
   const char* (*refuses)(const Request&) = nullptr;
   /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
   uint64_t (*workspace_bytes)(const Request&) = nullptr;
-  void (*plan)(const Request&, Plan& plan);
+  void (*plan)(const Request&, Plan& plan) = nullptr;
   const SelfCheck* self_check = nullptr;
   const char* options = nullptr;  ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
   const char* architectures =

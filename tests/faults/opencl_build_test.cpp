@@ -28,6 +28,16 @@ struct OpenclBuild : faults::OpenclDriver {
   }
 };
 
+TEST_F(OpenclBuild, an_event_signalled_by_the_host_has_no_device_time) {
+  const faults::Device device(*backend);
+  const auto start = device.event(true), stop = device.event(true);
+  device.check(backend->event_signal(start.get()));
+  device.check(backend->event_signal(stop.get()));
+  double seconds = 0;
+  EXPECT_EQ(backend->event_elapsed(start.get(), stop.get(), &seconds), TRINE_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(backend->last_error()).find("signalled by the host"), std::string::npos);
+}
+
 TEST_F(OpenclBuild, a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words) {
   const faults::Device device(*backend);
   played.clCreateProgramWithSource = [](cl_context context, cl_uint, const char**, const size_t*,

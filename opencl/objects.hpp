@@ -63,7 +63,6 @@ class Context : public kit::Allocated {
   Program& program(const gpu::Variant& variant, const int* macro);
 
  private:
-  Program* find(const char* file, const kit::String& defines, const kit::String& options);
   bool build_from_binary(Program& program, const CacheKey& key);
   void build_from_source(Program& program, const char* source, std::size_t bytes);
   void store(const Program& program, const CacheKey& key);

@@ -40,23 +40,17 @@ kit::String defines_of(const Device& device, const gpu::Variant& variant, const 
 
 }  // namespace
 
-Program* Context::find(const char* file, const kit::String& defines, const kit::String& options) {
-  for (const auto& program : programs_) {
-    if (std::strcmp(program->file, file) == 0 && program->defines == defines &&
-        program->options == options) {
-      return program.get();
-    }
-  }
-  return nullptr;
-}
-
 Program& Context::program(const gpu::Variant& variant, const int* macro) {
   const kit::String defines = defines_of(device_, variant, macro);
   // Without -w PoCL prints how many warnings there are on the program's stderr.
   kit::String options("-cl-std=CL1.2 -w");
   if (variant.options) options.append(" ").append(variant.options);
   std::lock_guard lock(mutex_);
-  if (Program* known = find(variant.file, defines, options)) return *known;
+  for (const auto& known : programs_) {
+    if (std::strcmp(known->file, variant.file) == 0 && known->defines == defines &&
+        known->options == options)
+      return *known;
+  }
 
   const trine_embedded_file& source = source_of(variant.file);
   const auto* text = reinterpret_cast<const char*>(source.data);

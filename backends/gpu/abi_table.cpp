@@ -54,6 +54,11 @@ trine_event& usable(trine_event* event) {
   return *event;
 }
 
+template <class Handle>
+void destroy(Handle* handle) {
+  guard([&] { delete handle; });
+}
+
 /// A foreign struct as we know it; a tail that we don't know is refused.
 template <class T>
 T known(const T* foreign, const char* what) {
@@ -119,9 +124,7 @@ trine_status queue_create(trine_device* device, trine_queue** queue) {
 trine_status queue_adopt(trine_device* device, void* native, trine_queue** queue) {
   return guard([&] { some(queue, "queue") = usable(device).adopt_queue(native); });
 }
-void queue_destroy(trine_queue* queue) {
-  guard([&] { delete queue; });
-}
+constexpr auto queue_destroy = destroy<trine_queue>;
 void* queue_native(trine_queue* queue) { return queue ? queue->native() : nullptr; }
 trine_status queue_flush(trine_queue* queue) {
   return guard([&] { usable(queue).flush(); });
@@ -141,9 +144,7 @@ trine_status queue_wait_event(trine_queue* queue, trine_event* event) {
 trine_status event_create(trine_device* device, int32_t signalled_by_host, trine_event** event) {
   return guard([&] { some(event, "event") = usable(device).create_event(signalled_by_host != 0); });
 }
-void event_destroy(trine_event* event) {
-  guard([&] { delete event; });
-}
+constexpr auto event_destroy = destroy<trine_event>;
 trine_status event_record(trine_event* event, trine_queue* queue) {
   return guard([&] {
     if (usable(event).by_host)
@@ -217,9 +218,7 @@ trine_status buffer_wrap(trine_device* device, void* host, uint64_t bytes, trine
     some(buffer, "buffer") = usable(device).wrap(host, bytes);
   });
 }
-void buffer_free(trine_buffer* buffer) {
-  guard([&] { delete buffer; });
-}
+constexpr auto buffer_free = destroy<trine_buffer>;
 trine_status buffer_facts(trine_buffer* buffer, trine_buffer_facts* facts) {
   return guard([&] { kit::give(some(buffer, "buffer").facts, &some(facts, "facts")); });
 }

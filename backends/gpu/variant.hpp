@@ -83,22 +83,16 @@ struct Launch {
   int argument_count = 0;
   Argument arguments[kMaxArguments];
 
-  Launch& memory(void* handle) { return push().memory = handle, *this; }
-  Launch& i32(int32_t value) { return kind(Argument::kI32).i32 = value, *this; }
-  Launch& i64(int64_t value) { return kind(Argument::kI64).i64 = value, *this; }
-  Launch& f32(float value) { return kind(Argument::kF32).f32 = value, *this; }
-  Launch& f64(double value) { return kind(Argument::kF64).f64 = value, *this; }
+  Launch& memory(void* handle) { return push(Argument::kMemory).memory = handle, *this; }
+  Launch& i32(int32_t value) { return push(Argument::kI32).i32 = value, *this; }
+  Launch& i64(int64_t value) { return push(Argument::kI64).i64 = value, *this; }
+  Launch& f32(float value) { return push(Argument::kF32).f32 = value, *this; }
+  Launch& f64(double value) { return push(Argument::kF64).f64 = value, *this; }
 
  private:
-  Argument& push() {
-    Argument& argument = arguments[argument_count++];
-    argument.kind = Argument::kMemory;
-    return argument;
-  }
-  Argument& kind(Argument::Kind value) {
-    Argument& argument = push();
-    argument.kind = value;
-    return argument;
+  Argument& push(Argument::Kind kind) {
+    arguments[argument_count].kind = kind;
+    return arguments[argument_count++];
   }
 };
 

@@ -2,7 +2,7 @@
 // the caller's.
 #include <memory>
 
-#include "cuda/pin.hpp"
+#include "cuda/objects.hpp"
 
 namespace trine::cuda {
 namespace {

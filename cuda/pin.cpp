@@ -1,5 +1,5 @@
 // The ranges of host memory that this process has pinned for its wrapped buffers.
-#include "cuda/pin.hpp"
+#include "cuda/objects.hpp"
 
 #include <memory>
 #include <mutex>

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "backends/gpu/specialization.hpp"
-#include "cuda/pin.hpp"
+#include "cuda/objects.hpp"
 
 namespace trine::cuda {
 namespace {

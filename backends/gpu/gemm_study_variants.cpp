@@ -40,19 +40,18 @@ constexpr const char* kFloats[] = {"float", "double"};
 constexpr const char* kDepths[] = {"8", "16", "32"};
 constexpr const char* kThreads[] = {"16x16", "16x8", "8x4", "4x4"};
 constexpr const char* kEdges[] = {"guarded", "aligned"};
-constexpr const char* kThreadsX[] = {"4", "8", "16"};
-constexpr const char* kThreadsY[] = {"4", "8", "16"};
+constexpr const char* kSides[] = {"4", "8", "16"};
 constexpr trine_parameter kIlp16Parameters[] = {
     {sizeof(trine_parameter), 3, 1, "tw", kDepths},
     {sizeof(trine_parameter), 4, 0, "threads", kThreads},
     {sizeof(trine_parameter), 2, 0, "edges", kEdges}};
 constexpr Macro kIlp16Macros[] = {{"T", kFloats},
                                   {"TW", kDepths},
-                                  {"THREADS_X", kThreadsX},
-                                  {"THREADS_Y", kThreadsY},
+                                  {"THREADS_X", kSides},
+                                  {"THREADS_Y", kSides},
                                   {"EDGES", kEdges}};
 
-/// The values of `threads`, as indices into kThreadsX and kThreadsY.
+/// The values of `threads`, as indices into kSides.
 struct Threads {
   int x, y;
 };

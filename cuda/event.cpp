@@ -43,7 +43,7 @@ void Event::hold_back(Queue& queue) {
 }
 
 void Event::signal() {
-  Notice* notices = nullptr;
+  gpu::Notice* notices = nullptr;
   {
     std::lock_guard lock(mutex_);
     if (signalled_) return;
@@ -52,10 +52,7 @@ void Event::signal() {
     std::swap(notices, notices_);
     signalled_condition_.notify_all();
   }
-  while (notices) {
-    const std::unique_ptr<Notice> notice(std::exchange(notices, notices->next));
-    notice->function(notice->argument);
-  }
+  while (notices) gpu::Notice::deliver(std::exchange(notices, notices->next));
 }
 
 bool Event::passed() {
@@ -80,18 +77,11 @@ void Event::wait() {
   device_.check(driver().cuEventSynchronize(event_), "cuEventSynchronize");
 }
 
-void Event::deliver(Stream, Result, void* notice) {
-  const std::unique_ptr<Notice> owned(static_cast<Notice*>(notice));
-  owned->function(owned->argument);
-}
-
 // A stream of its own for each notice: no queue waits for the function, and no notice for another.
 // cuStreamAddCallback, because cuLaunchHostFunc never calls when the context has failed, and the
 // waiter in another backend would wait for ever.
 void Event::notify(void (*function)(void*), void* argument) {
-  std::unique_ptr<Notice> notice(new Notice);
-  notice->function = function;
-  notice->argument = argument;
+  std::unique_ptr<gpu::Notice> notice(new gpu::Notice(function, argument));
   if (by_host) {
     std::unique_lock lock(mutex_);
     if (!signalled_) {
@@ -107,6 +97,7 @@ void Event::notify(void (*function)(void*), void* argument) {
   device_.check(driver().cuStreamCreate(&stream, kStreamNonBlocking), "cuStreamCreate");
   Result code = driver().cuStreamWaitEvent(stream, event_, 0);
   if (code == kSuccess) {
+    const auto deliver = [](Stream, Result, void* owned) { gpu::Notice::deliver(owned); };
     code = driver().cuStreamAddCallback(stream, deliver, notice.get(), 0);
     if (code == kSuccess) static_cast<void>(notice.release());  // deliver() owns it
   }

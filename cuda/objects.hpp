@@ -141,20 +141,13 @@ struct Event final : trine_event {
   void hold_back(Queue& queue);  // what comes later on `queue` waits for this event
 
  private:
-  struct Notice : kit::Allocated {
-    void (*function)(void*);
-    void* argument;
-    Notice* next;
-  };
-  static void deliver(Stream, Result, void* notice);
-
   Device& device_;
   NativeEvent event_ = nullptr;
   Flag flag_;
   std::mutex mutex_;
   std::condition_variable signalled_condition_;
   bool signalled_ = false;
-  Notice* notices_ = nullptr;  // to be delivered by signal()
+  gpu::Notice* notices_ = nullptr;  // to be delivered by signal()
 };
 
 /// Host memory of the program, made known to the driver. The driver takes a range once, but programs

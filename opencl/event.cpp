@@ -6,21 +6,9 @@
 namespace trine::opencl {
 namespace {
 
-/// A call waiting for an event; owned by the driver's callback.
-struct Notice : kit::Allocated {
-  void (*function)(void*);
-  void* argument;
-};
-
-void CL_CALLBACK deliver(cl_event, cl_int, void* data) {
-  const std::unique_ptr<Notice> notice(static_cast<Notice*>(data));
-  notice->function(notice->argument);
-}
-
 void when_complete(Device& device, cl_event event, void (*function)(void*), void* argument) {
-  std::unique_ptr<Notice> notice(new Notice);
-  notice->function = function;
-  notice->argument = argument;
+  std::unique_ptr<gpu::Notice> notice(new gpu::Notice(function, argument));
+  const auto deliver = [](cl_event, cl_int, void* owned) { gpu::Notice::deliver(owned); };
   device.check(driver().clSetEventCallback(event, CL_COMPLETE, deliver, notice.get()),
                "clSetEventCallback");
   static_cast<void>(notice.release());  // deliver() owns it

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <utility>
 
 #include "backends/gpu/variant.hpp"
@@ -46,6 +47,19 @@ struct trine_device : trine::kit::Allocated {
 };
 
 namespace trine::gpu {
+
+/// A call that waits for an event. The driver's callback delivers it, once.
+struct Notice : kit::Allocated {
+  Notice(void (*wanted)(void*), void* its_argument) : function(wanted), argument(its_argument) {}
+  static void deliver(void* notice) {
+    const std::unique_ptr<Notice> owned(static_cast<Notice*>(notice));
+    owned->function(owned->argument);
+  }
+
+  void (*const function)(void*);
+  void* const argument;
+  Notice* next = nullptr;
+};
 
 /// What is made from a device holds a reference to it.
 struct OnDevice : kit::Allocated {

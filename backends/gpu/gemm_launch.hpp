@@ -16,7 +16,7 @@ inline int type_index(uint32_t dtype) {
 }
 
 /// A group of a kernel: its tile of C, its work-items, its elements of local memory, how many work-items
-/// stand side by side (0: all of them), and whether its C has rows of unit stride instead of columns.
+/// stand side by side (0: all of them), and whether it wants the transposed problem, rows of C of unit stride.
 struct Group {
   int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
   bool column_major = false;

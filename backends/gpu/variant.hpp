@@ -1,5 +1,5 @@
 // A kernel variant of a GPU rung, as data: what it is called, which program specializations it has, when it refuses,
-// and how a call becomes kernel launches. Both GPU backends read the same variants; only how an
+// and how a call becomes kernel launches. Both GPU backends read the same variants; only how a
 // specialization is compiled (CUDA ahead of time, OpenCL on first use) and launched differs.
 #pragma once
 

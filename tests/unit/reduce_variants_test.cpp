@@ -135,7 +135,7 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
   EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
   EXPECT_EQ(chosen(4, 65536, 16, 16), "pile");
-  EXPECT_EQ(chosen(4, 65536, 4, 4), "vector");  // 16 bytes a variant: carried whole
+  EXPECT_EQ(chosen(4, 65536, 4, 4), "vector");  // 16 bytes a row: carried whole
   EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
   EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
   EXPECT_EQ(chosen(4, 1, 4, 3000000), "vector");

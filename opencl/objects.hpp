@@ -12,8 +12,8 @@
 
 namespace trine::opencl {
 
-/// A reference to an object of the driver, which is given back at the end; but not in a forked child, where
-/// the driver doesn't work.
+/// A reference to an object of the driver, which is given back at the end; but not in a forked
+/// child, where the driver doesn't work.
 template <auto kRelease>
 struct Release {
   void operator()(auto* object) const {

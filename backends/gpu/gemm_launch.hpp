@@ -15,8 +15,9 @@ inline int type_index(uint32_t dtype) {
   return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
 }
 
-/// A group of a kernel: its tile of C, its work-items, its elements of local memory, how many work-items
-/// stand side by side (0: all of them), and whether it wants the transposed problem, rows of C of unit stride.
+/// A group of a kernel: its tile of C, its work-items, its elements of local memory, how many
+/// work-items stand side by side (0: all of them), and whether it wants the transposed problem,
+/// rows of C of unit stride.
 struct Group {
   int64_t tile_m, tile_n, threads, local_elements = 0, across = 0;
   bool column_major = false;

@@ -15,7 +15,7 @@ void plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, group_of(request));
 }
 
-// --- naive, ilp4: one element a work-item, four of a column ---------------------------------------
+// --- naive, ilp4: one element a work-item, four of a column --------------------------------------
 
 constexpr Macro kTypeMacros[] = {{"T", kTypes}};
 

@@ -7,10 +7,10 @@
 // its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
 // for nvcc; naive.names the entries, one a line.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
-// A kernel file is looked for in the language's folder, cuda/reduce/, then among what both languages
-// share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it, and one of
-// another operation, "gemm/panel.h". Quoted includes are pasted, each file once per specialization
-// (#pragma once or not). A file whose text is the same as before isn't touched.
+// A kernel file is looked for in the language's folder, cuda/reduce/, then among what both
+// languages share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it,
+// and one of another operation, "gemm/panel.h". Quoted includes are pasted, each file once per
+// specialization (#pragma once or not). A file whose text is the same as before isn't touched.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -78,7 +78,8 @@ struct Pasted {
   std::set<std::string> defines;  // names that the text defines
 };
 
-/// In the folder of the file that includes it, of one language or shared; "reduce/tile.h" from anywhere.
+/// In the folder of the file that includes it, of one language or shared; "reduce/tile.h" from
+/// anywhere.
 fs::path find_include(const Job& job, const fs::path& from, const std::string& name) {
   const fs::path operation = from.parent_path().filename();
   for (const fs::path& folder :

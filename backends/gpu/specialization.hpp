@@ -27,8 +27,8 @@ bool is_word_character(char c);
 bool first_specialization(const Variant& variant, int* macro);
 bool next_specialization(const Variant& variant, int* macro);
 
-/// "__256_float": what the generator appends to each kernel's name in this specialization; "__" for a
-/// variant without macros.
+/// "__256_float": what the generator appends to each kernel's name in this specialization; "__" for
+/// a variant without macros.
 template <class String>
 String suffix_of(const Variant& variant, const int* macro) {
   String text(variant.macros.empty() ? "__" : "_");
@@ -41,8 +41,8 @@ String suffix_of(const Variant& variant, const int* macro) {
   return text;
 }
 
-/// Calls visit(name, value) for each macro of the specialization: the variant's NAME with its value, and for
-/// a value that is a word also NAME_value with 1, for #if.
+/// Calls visit(name, value) for each macro of the specialization: the variant's NAME with its
+/// value, and for a value that is a word also NAME_value with 1, for #if.
 template <class String, class Visit>
 void visit_macros(const Variant& variant, const int* macro, Visit&& visit) {
   for (std::size_t m = 0; m < variant.macros.size(); ++m) {

@@ -43,8 +43,8 @@ Move along_input(const trine_transpose& op) {
   return move;
 }
 
-/// How a rung lies over a call: a group for each of tiles_rows x tiles_cols x batch tiles. A rung is one of
-/// these, made of the request; refuses() and plan() follow from it.
+/// How a rung lies over a call: a group for each of tiles_rows x tiles_cols x batch tiles. A rung
+/// is one of these, made of the request; refuses() and plan() follow from it.
 struct Layout {
   const trine_transpose& op;
   Move move;

@@ -166,8 +166,8 @@ std::span<const Variant> reduce_variants();
 std::span<const Variant> transpose_variants();
 std::span<const Variant> gemm_variants();
 
-/// Why the rung can't take the call on such a device, in words; nullptr where it can. Whether this very
-/// device runs it is another question (Target::runs).
+/// Why the rung can't take the call on such a device, in words; nullptr where it can. Whether this
+/// very device runs it is another question (Target::runs).
 const char* reason_against(const Variant& variant, const Request& request);
 
 /// The rungs that an operation prefers for a call, the best first, each with its first parameter's value.

@@ -63,7 +63,7 @@ class TestPeers(Program):
                 done = trine("compare", *REFUSED[name].split(), "--size", "70", "--device", device, "--rung", name,
                              "--peers", *QUICK)
                 self.assertEqual(done.returncode, 1, "nothing was verified")  # and nothing was wrong
-                self.assertRegex(done.stdout, rf"(?m)^refused: {name} on .*: .*\w+")
+                self.assertRegex(done.stdout, rf"(?m)^refused: {device}: rung {name} refuses .*: \w+")
                 self.assertNotIn("WRONG", done.stdout)
 
     def test_a_pack_that_cannot_load_says_why(self):

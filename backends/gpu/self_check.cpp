@@ -2,7 +2,6 @@
 #include "backends/gpu/objects.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "backends/gpu/specialization.hpp"
 #include "backends/kit/bits.hpp"
+#include "backends/kit/float_environment.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -170,21 +170,11 @@ void run_probe(trine_device& device, Probed& result) {
   result.f64 = !f64.any();
 }
 
-// The caller's rounding mode and flushing must not decide what is right.
-struct DefaultArithmetic {
-  DefaultArithmetic() {
-    std::fegetenv(&saved);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultArithmetic() { std::fesetenv(&saved); }
-  std::fenv_t saved;
-};
-
 }  // namespace
 
 bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check) {
   kit::Vector<unsigned char> output(check.output_bytes), input(check.input_bytes);
-  const DefaultArithmetic defaults;
+  const kit::WholeFloatEnvironment ours;  // the caller's rounding must not decide what is right
   run_launches(device, variant, check, output.data());
   check.fill(input.data());
   return check.passes(input.data(), output.data());
@@ -226,7 +216,7 @@ void probe_arithmetic(trine_device& device) {
   std::lock_guard lock(check_mutex);
   Probed& result = probed[device.index];
   if (!result.known) {
-    const DefaultArithmetic defaults;
+    const kit::WholeFloatEnvironment ours;
     run_probe(device, result);
     result.known = true;
   }

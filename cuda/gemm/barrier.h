@@ -36,5 +36,7 @@ DEVICE void wait_for(Barrier* b, uint parity) {
 }
 
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
-#define GIVE_REGISTERS(keep) __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(keep)))
-#define TAKE_REGISTERS(want) __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(want)))
+#define GIVE_REGISTERS(keep) \
+  __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(keep)))
+#define TAKE_REGISTERS(want) \
+  __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(want)))

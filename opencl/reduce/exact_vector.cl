@@ -21,8 +21,7 @@ KERNEL_OF(exact_vector, 1, 1)
   j.second_tile = j.tile;
 #if KIND_DOT
   j.second = second + second_offset;
-  j.second_tile =
-      tile_by(&j.tile, second_result_stride, second_row_stride, second_col_stride);
+  j.second_tile = tile_by(&j.tile, second_result_stride, second_row_stride, second_col_stride);
 #endif
   j.row_index = row_index;
   j.col_index = col_index;

@@ -33,7 +33,14 @@ DEVICE bool pair_add_chunk(Pair* sum, const float* x, int count, bool magnitude)
     const uint bits = as_uint(x[k]) & 0x7fffffffu;
     most = most > bits ? most : bits;
     least = least < bits - 1u ? least : bits - 1u;  // zeros don't count
-    if (k == 0) even = wide; else if (k == 1) odd = wide; else if (k % 2 == 0) even += wide; else odd += wide;
+    if (k == 0)
+      even = wide;
+    else if (k == 1)
+      odd = wide;
+    else if (k % 2 == 0)
+      even += wide;
+    else
+      odd += wide;
   }
   if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
   double rest;
@@ -49,7 +56,8 @@ DEVICE bool pair_add_chunk(Pair* sum, const float* x, int count, bool magnitude)
 DEVICE long min_long(long a, long b) { return a < b ? a : b; }
 
 // Adds them one by one: `count` elements, `step` apart.
-DEVICE void pair_add_slowly(Pair* sum, GLOBAL const float* p, long step, long count, bool magnitude) {
+DEVICE void pair_add_slowly(Pair* sum, GLOBAL const float* p, long step, long count,
+                            bool magnitude) {
 #pragma unroll 1
   for (long k = 0; k < count; ++k, p += step) pair_add(sum, magnitude ? fabs(*p) : *p, 0.0);
 }
@@ -113,7 +121,8 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
           }
         }
         if (!pair_add_chunk(&sum, x, CHUNK, magnitude))
-          pair_add_slowly(&sum, p, step, min_long(CHUNK, (cols - c + lanes - 1) >> lane_bits), magnitude);
+          pair_add_slowly(&sum, p, step, min_long(CHUNK, (cols - c + lanes - 1) >> lane_bits),
+                          magnitude);
         p += step * CHUNK;
       }
     } else {
@@ -121,7 +130,8 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
       const int head = (int)min_long(cols, (0 - (ulong)from / 4) % VECTOR);
       const long vectors = (long)((ulong)(cols - head) / VECTOR);
       const int tail = (int)(cols - head) & (VECTOR - 1);
-      for (int k = lane; k < head; k += lanes) pair_add(&sum, magnitude ? fabs(from[k]) : from[k], 0.0);
+      for (int k = lane; k < head; k += lanes)
+        pair_add(&sum, magnitude ? fabs(from[k]) : from[k], 0.0);
       from += head;
       for (int k = lane; k < tail; k += lanes) {
         const float one = from[vectors * VECTOR + k];
@@ -152,7 +162,8 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
       }
     }
   }
-  int step = across ? width : 1, others = lanes;  // lanes that have sums, and how far apart they are
+  int step = across ? width : 1,
+      others = lanes;  // lanes that have sums, and how far apart they are
 #if HAVE_WARPS
   if (!across) {
     for (int mask = 1; mask < lanes && mask < 32; mask *= 2) {

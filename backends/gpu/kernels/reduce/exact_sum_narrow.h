@@ -120,8 +120,8 @@ DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
 #define WINDOW_CHUNKS 1024  // 2^13 elements of at most 2^36 units are less than 2^51
 typedef struct Windows {
   double at[WINDOWS];
-  uint top;    // no element's biased exponent is larger; 0: nothing in it
-  uint room;   // for so many more chunks
+  uint top;     // no element's biased exponent is larger; 0: nothing in it
+  uint room;    // for so many more chunks
   bool narrow;  // they hold what came so far
 } Windows;
 

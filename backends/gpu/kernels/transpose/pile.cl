@@ -15,7 +15,7 @@
 
 // A walk over the lines of the pile's matrices, `step` lines at once: where it is, and how many are left.
 typedef struct Lines {
-  int line, height, left;     // of the matrix; its lines; of the pile
+  int line, height, left;  // of the matrix; its lines; of the pile
   int step, step_matrices, step_lines;
 } Lines;
 

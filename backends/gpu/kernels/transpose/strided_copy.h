@@ -7,7 +7,7 @@
 // one of them, like a structure that is read whole and written as LANES separate fields.
 
 DEVICE void copy_vectors(const GLOBAL uchar* from, long in_row, GLOBAL uchar* to, long out_row,
-                          int height) {
+                         int height) {
 #pragma unroll
   for (int r = 0; r < LANES; ++r)
     if (r < height)
@@ -16,8 +16,7 @@ DEVICE void copy_vectors(const GLOBAL uchar* from, long in_row, GLOBAL uchar* to
 }
 
 DEVICE void copy_column(const GLOBAL uchar* from, long in_row, bool whole_in, bool wide_in,
-                         GLOBAL uchar* to, long out_row, bool whole_out, bool wide_out,
-                         int height) {
+                        GLOBAL uchar* to, long out_row, bool whole_out, bool wide_out, int height) {
   Element e[LANES];
   if (wide_in && height == LANES) {
     unpack(*(const GLOBAL uint4*)from, e);

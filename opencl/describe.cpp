@@ -1,8 +1,7 @@
 // Finds the devices of all platforms and says what is known of them without opening one.
 #include <algorithm>
 #include <cstdio>
-#include <ranges>
-#include <string_view>
+#include <string>
 
 #include "opencl/objects.hpp"
 
@@ -33,9 +32,8 @@ void ask_text(cl_device_id device, cl_device_info what, char (&text)[Bytes]) {
   std::snprintf(text, Bytes, "%.*s", static_cast<int>(Bytes - 1), whole);
 }
 
-bool has_extension(std::string_view all, std::string_view name) {
-  return std::ranges::any_of(std::views::split(all, ' '),
-                             [&](auto word) { return std::ranges::equal(word, name); });
+bool has_extension(const std::string& all, const std::string& name) {
+  return (' ' + all + ' ').find(' ' + name + ' ') != std::string::npos;
 }
 
 /// "a platform: CL_OUT_OF_RESOURCES (-5)", in words that stay.

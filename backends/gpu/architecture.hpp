@@ -3,7 +3,7 @@
 // alone; PTX of 80 runs on all that came after.
 #pragma once
 
-#include <ranges>
+#include <algorithm>
 #include <string_view>
 
 namespace trine::gpu {
@@ -37,8 +37,9 @@ inline Architecture parse_architecture(std::string_view word) {
 template <class Visit>
 void visit_architectures(std::string_view list, const char* lowest, Visit&& visit) {
   const Architecture least = lowest ? parse_architecture(lowest) : Architecture{};
-  for (const auto part : std::views::split(list, ',')) {
-    const std::string_view word(part.begin(), part.end());
+  for (std::size_t end = 0; !list.empty(); list.remove_prefix(std::min(end + 1, list.size()))) {
+    end = std::min(list.find(','), list.size());
+    const std::string_view word = list.substr(0, end);
     const Architecture one = parse_architecture(word);
     if (least.specific ? !(one.specific && one.number == least.number)
                        : one.number < least.number) {

@@ -283,6 +283,7 @@ class HostCall {
     std::future<void> taken;
     std::vector<std::promise<Event>> computed(chunks.size());
     std::vector<std::future<Event>> moments;
+    moments.reserve(chunks.size());
     for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
     // Takes the chunks back, in a thread of its own: bringing and taking block while bytes move.
     auto take_all = [this, &out, &chunks, moments = std::move(moments)]() mutable {

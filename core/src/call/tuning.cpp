@@ -186,13 +186,14 @@ const TuningTable& load_tuning(const DeviceState& device) {
 }
 
 const TunedRow* TuningTable::find(const TuningKey& asked) const {
-  const auto candidates = std::ranges::equal_range(rows, asked.kind, {}, kind_of);
-  if (candidates.empty()) return nullptr;
+  auto at = std::ranges::lower_bound(rows, asked.kind, {}, kind_of);
+  if (at == rows.end() || kind_of(*at) != asked.kind) return nullptr;
   float logs[4];
   for (int i = 0; i < 4; ++i) logs[i] = std::log2(static_cast<float>(asked.extents[i]));
   const TunedRow* nearest = nullptr;
   float least = 0;
-  for (const TunedRow& row : candidates) {
+  for (; at != rows.end() && kind_of(*at) == asked.kind; ++at) {
+    const TunedRow& row = *at;
     float sum = 0, farthest = 0;
     for (int i = 0; i < 4; ++i) {
       const float distance = std::fabs(logs[i] - row.logs[i]);

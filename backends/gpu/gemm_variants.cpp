@@ -101,11 +101,12 @@ constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
 
-/// As warp_specialized.cu defines them: a group's tile, work-items, stages and their steps of k.
+/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
 struct WarpTile {
   Group group;
   int64_t stages, depth;
 };
+/// As warp_specialized.cu defines them.
 constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
     {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
     {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
@@ -143,14 +144,10 @@ constexpr trine_parameter kTensorTileParameters[] = {
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}};
 
-/// As tensor_specialized.cu defines them: a group's tile, work-items and stages.
-struct TensorTile {
-  Group group;
-  int64_t stages;
-};
-constexpr TensorTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 6}, {{32, 64, 256}, 6},  {{64, 64, 256}, 5},
-    {{96, 96, 352}, 6}, {{128, 64, 384}, 6}, {{128, 128, 384}, 5}};
+/// As tensor_specialized.cu defines them.
+constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
+    {{16, 32, 256}, 6, 16}, {{32, 64, 256}, 6, 16},  {{64, 64, 256}, 5, 16},
+    {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16}, {{128, 128, 384}, 5, 16}};
 
 const char* tensor_tile_refuses(const Request& request) {
   if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
@@ -159,21 +156,21 @@ const char* tensor_tile_refuses(const Request& request) {
 
 void tensor_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const auto& [group, stages] = kTensorTileSizes[request.selection.values[0]];
+  const auto& [group, stages, depth] = kTensorTileSizes[request.selection.values[0]];
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
   if (p.empty()) return;
   // Of a row of the panel for each lane, which is more than a row for each step of k.
-  add_tiles(plan, op, p, group).dynamic_local_bytes = static_cast<uint32_t>(
-      stages * (group.tile_m + group.tile_n) * (kTensorDepth + kTensorPadding) * 8);
+  add_tiles(plan, op, p, group).dynamic_local_bytes =
+      static_cast<uint32_t>(stages * (group.tile_m + group.tile_n) * (depth + kTensorPadding) * 8);
 }
 
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
-  selection.values[0] = 5;
+  selection.values[0] = kTensorTileParameters[0].default_value;  // asks most of the device
   tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
 }
 

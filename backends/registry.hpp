@@ -27,7 +27,7 @@ struct Rung {
 };
 
 /// The ladder of one operation; immutable, grown ones replace them.
-using Ladder = std::vector<const Rung*>;
+using Ladder = std::vector<std::shared_ptr<const Rung>>;
 
 constexpr int kOperations = 3;
 using Ladders = std::array<Ladder, kOperations>;

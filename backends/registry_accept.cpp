@@ -43,15 +43,6 @@ const char* missing_function(const trine_pack& table) {
 #undef TRINE_SLOT
 // clang-format on
 
-/// Rows live for the process, as the strings they point to do.
-Rung& new_rung() {
-  static std::mutex mutex;
-  static auto* const rungs = new std::vector<std::unique_ptr<Rung>>;
-  const std::lock_guard lock(mutex);
-  rungs->push_back(std::make_unique<Rung>());
-  return *rungs->back();
-}
-
 /// Copies one row with its parameters; the reason why it can't be used, or "".
 std::string accept_rung(const trine_rung* foreign, Rung& rung) {
   if (!kit::take(foreign, rung.row)) return "a rung's row uses what this library doesn't know";
@@ -113,15 +104,15 @@ std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride,
     return "its list of rungs is broken";
   }
   for (int32_t i = 0; i < count; ++i) {
-    Rung& rung = new_rung();
-    rung.pack = pack;
-    rung.index = i;
-    std::string why = accept_rung(kit::element(rows, static_cast<std::size_t>(i), stride), rung);
+    const auto rung = std::make_shared<Rung>();
+    rung->pack = pack;
+    rung->index = i;
+    std::string why = accept_rung(kit::element(rows, static_cast<std::size_t>(i), stride), *rung);
     if (!why.empty()) return why;
-    const std::string_view name = rung.row.name;
-    if (std::ranges::any_of(ladder, [&](const Rung* other) { return other->row.name == name; }))
-      return std::string("rung '") + rung.row.name + "' exists already";
-    ladder.push_back(&rung);
+    const std::string_view name = rung->row.name;
+    if (std::ranges::any_of(ladder, [&](const auto& other) { return other->row.name == name; }))
+      return std::string("rung '") + rung->row.name + "' exists already";
+    ladder.push_back(rung);
   }
   return {};
 }

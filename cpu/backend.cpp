@@ -5,7 +5,6 @@
 #include "backends/kit/abi_struct.hpp"
 #include "backends/kit/options.hpp"
 #include "handles.hpp"
-#include "threads.hpp"
 
 namespace trine::cpu {
 namespace {

@@ -20,7 +20,6 @@
 #include "backends/kit/float_environment.hpp"
 #include "backends/kit/host.hpp"
 #include "kokkos.hpp"
-#include "threads.hpp"
 
 namespace trine::cpu {
 namespace {

@@ -1,6 +1,4 @@
 // How many threads the pool may have: the process's mask, and a trial of its limits.
-#include "threads.hpp"
-
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +11,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "backends/kit/host.hpp"
+#include "executor.hpp"
 
 namespace trine::cpu {
 namespace {

@@ -1,23 +1,14 @@
-// The cuda backend: what abi_table.cpp needs of it.
-#include "cuda/backend.hpp"
-
-#include "backends/kit/host.hpp"
+// The one symbol of the cuda backend's library.
 #include "cuda/objects.hpp"
 
-namespace trine::cuda {
-namespace {
-
-trine_device* open_device(int index) { return new Device(index); }
-
-constexpr gpu::Driver kDriver = {
-    gpu::kCuda,    "cuda",          "kernels for architectures " TRINE_CUDA_ARCHITECTURES,
-    count_devices, describe_device, open_device};
-
-}  // namespace
-
-const trine_backend* backend(const trine_host& host) {
-  kit::use_host(host);
-  return gpu::backend_of(kDriver);
+trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
+  using namespace trine;
+  static constexpr gpu::Driver kDriver = {
+      gpu::kCuda,
+      "cuda",
+      "kernels for architectures " TRINE_CUDA_ARCHITECTURES,
+      cuda::count_devices,
+      cuda::describe_device,
+      [](int index) -> trine_device* { return new cuda::Device(index); }};
+  return gpu::enter(kDriver, host, backend);
 }
-
-}  // namespace trine::cuda

@@ -1,7 +1,9 @@
 // Devices: an open one holds its primary context, a service stream, its modules and flags.
+#include <cstring>
 #include <memory>
 
 #include "backends/gpu/architecture.hpp"
+#include "backends/gpu/specialization.hpp"
 #include "cuda/objects.hpp"
 
 namespace trine::cuda {
@@ -88,22 +90,11 @@ const char* Device::lacks(const gpu::Variant& variant) {
                " only, which this device can't run (CMAKE_CUDA_ARCHITECTURES)";
 }
 
-namespace {
-struct OwnStream {
-  Stream stream = nullptr;
-  ~OwnStream() {
-    if (stream) driver().cuStreamDestroy(stream);
-  }
-};
-}  // namespace
-
 trine_queue* Device::create_queue() {
   const Current current(*this);
-  OwnStream fresh;
-  check(driver().cuStreamCreate(&fresh.stream, kStreamNonBlocking), "cuStreamCreate");
-  auto* queue = new Queue(*this, fresh.stream, true);
-  fresh.stream = nullptr;
-  return queue;
+  std::unique_ptr<Queue> queue(new Queue(*this, nullptr, true));
+  check(driver().cuStreamCreate(&queue->stream, kStreamNonBlocking), "cuStreamCreate");
+  return queue.release();
 }
 
 // Null is a stream too: the program's default one.
@@ -123,6 +114,37 @@ trine_queue* Device::adopt_queue(void* native_stream) {
 
 trine_event* Device::create_event(bool signalled_by_host) {
   return new Event(*this, signalled_by_host);
+}
+
+// --- Modules ------------------------------------------------------------------------------------
+
+void Modules::unload() {
+  for (const Loaded& one : loaded_) driver().cuModuleUnload(one.module);
+  loaded_.clear();
+}
+
+Module Modules::module_of(const char* file) {
+  for (const Loaded& one : loaded_) {
+    if (std::strcmp(one.file, file) == 0) return one.module;
+  }
+  const void* image = image_of(file);
+  if (!image) kit::fail(TRINE_INTERNAL, "cuda: %s is not in this build", file);
+  loaded_.reserve(loaded_.size() + 1);
+  Module module = nullptr;
+  device_.check(driver().cuModuleLoadData(&module, image), "cuModuleLoadData");
+  loaded_.push_back({file, module});
+  return module;
+}
+
+Function Modules::function(const gpu::Variant& variant, const int* macro, int entry) {
+  const auto name = kit::String(variant.kernels()[static_cast<std::size_t>(entry)]) +
+                    gpu::suffix_of<kit::String>(variant, macro);
+  std::lock_guard lock(mutex_);
+  Function function = nullptr;
+  const Result code =
+      driver().cuModuleGetFunction(&function, module_of(variant.file), name.c_str());
+  if (code != kSuccess) device_.check(code, ("cuModuleGetFunction(" + name + ")").c_str());
+  return function;
 }
 
 // --- Flags --------------------------------------------------------------------------------------

@@ -163,4 +163,8 @@ struct ErrorText {
 /// Throws unless `code` is kSuccess.
 void check(Result code, const char* call);
 
+/// The image of a kernel file ("reduce/naive") for cuModuleLoadData, or nullptr: a fatbin in the
+/// backend's library, a list of entries in the fault tests, where a fake driver reads it.
+const void* image_of(const char* file);
+
 }  // namespace trine::cuda

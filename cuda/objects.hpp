@@ -106,7 +106,7 @@ struct Queue final : trine_queue {
   trine_buffer* allocate(uint64_t bytes) override;
 
   Device& device_;
-  const Stream stream;
+  Stream stream;  // null while ours is being made
 
  private:
   struct Kernel {
@@ -156,12 +156,6 @@ struct Pin;
 
 /// Whether the driver knows the whole range as one, pinned by whomever.
 bool is_pinned(const void* begin, uint64_t bytes);
-/// Pins [host, host + bytes). nullptr: the program has pinned it already, and will unpin it.
-/// Refuses a range of which another wrapped or pinned range covers a part: the driver can't add to
-/// it.
-Pin* pin(Device& device, void* host, uint64_t bytes);
-/// Gives back what pin() gave; the last holder's unpins.
-void unpin(Pin* pin);
 
 struct Buffer final : trine_buffer {
   Buffer(Device& on, uint32_t kind, uint64_t bytes) : trine_buffer(on, kind, bytes), device_(on) {}

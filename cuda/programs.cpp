@@ -1,8 +1,7 @@
 // The embedded fatbins.
-#include "cuda/programs.hpp"
-
 #include <cstring>
 
+#include "cuda/driver.hpp"
 #include "cuda_programs.h"
 
 namespace trine::cuda {

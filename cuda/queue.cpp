@@ -18,7 +18,7 @@ Queue::Queue(Device& on, Stream native_stream, bool is_ours)
 
 // cuStreamDestroy doesn't wait; the driver lets go of the stream when its work is done.
 Queue::~Queue() {
-  if (!ours_ || gpu::is_forked() || device_.is_lost()) return;
+  if (!ours_ || !stream || gpu::is_forked() || device_.is_lost()) return;
   const Current current(device_, std::nothrow);
   driver().cuStreamDestroy(stream);
 }

@@ -1,22 +1,14 @@
-// The opencl backend: what abi_table.cpp needs of it.
-#include "opencl/backend.hpp"
-
-#include "backends/kit/host.hpp"
+// The one symbol of the opencl backend's library.
 #include "opencl/objects.hpp"
 
-namespace trine::opencl {
-namespace {
-
-trine_device* open_device(int index) { return new Device(index); }
-
-constexpr gpu::Driver kDriver = {gpu::kOpencl,  "opencl",        "OpenCL C 1.2 kernels, embedded",
-                                 count_devices, describe_device, open_device};
-
-}  // namespace
-
-const trine_backend* backend(const trine_host& host) {
-  kit::use_host(host);
-  return gpu::backend_of(kDriver);
+trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
+  using namespace trine;
+  static constexpr gpu::Driver kDriver = {
+      gpu::kOpencl,
+      "opencl",
+      "OpenCL C 1.2 kernels, embedded",
+      opencl::count_devices,
+      opencl::describe_device,
+      [](int index) -> trine_device* { return new opencl::Device(index); }};
+  return gpu::enter(kDriver, host, backend);
 }
-
-}  // namespace trine::opencl

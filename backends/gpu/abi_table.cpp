@@ -320,7 +320,11 @@ void check_limit(const trine_device& on, uint64_t bytes) {
        static_cast<unsigned long long>(on.facts.max_buffer_bytes));
 }
 
-const trine_backend* backend_of(const Driver& driver) {
+trine_status enter(const Driver& driver, const trine_host* host, const trine_backend** backend) {
+  trine_host services;
+  if (!kit::take(host, services) || !backend)
+    return kit::report(TRINE_UNSUPPORTED, "%s: the host is newer than this backend", driver.name);
+  kit::use_host(services);
   the_driver = &driver;
   static const trine_backend filled = [] {
     trine_backend table{};
@@ -337,7 +341,8 @@ const trine_backend* backend_of(const Driver& driver) {
     table.fill_view = fill_view;
     return table;
   }();
-  return &filled;
+  *backend = &filled;
+  return TRINE_OK;
 }
 
 }  // namespace trine::gpu

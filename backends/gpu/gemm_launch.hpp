@@ -67,9 +67,9 @@ inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, con
   const int64_t tiles_m = divide_up(p.m, group.tile_m), tiles_n = divide_up(p.n, group.tile_n);
   Launch& launch = plan.add(0);
   launch.grid[0] = static_cast<uint32_t>(tiles_m * tiles_n * p.batch);
-  const int64_t across = group.across == 0 ? group.threads : group.across;
-  launch.block[0] = static_cast<uint32_t>(across);
-  launch.block[1] = static_cast<uint32_t>(group.threads / across);
+  const bool flat = group.across == 0;
+  launch.block[0] = static_cast<uint32_t>(flat ? group.threads : group.across);
+  launch.block[1] = static_cast<uint32_t>(flat ? 1 : group.threads / group.across);
   push_operand(launch, p.a);
   push_operand(launch, p.b);
   push_operand(launch, p.c);

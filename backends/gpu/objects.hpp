@@ -141,9 +141,9 @@ struct Driver {
 
 constexpr int kMaxDevices = 64;
 
-/// The contract's table of functions over `driver`, which must live as long as the process; a
-/// library holds one backend.
-const trine_backend* backend_of(const Driver& driver);
+/// A library's entry: the contract's table of functions over `driver`, which must live as long as
+/// the process; a library holds one backend.
+trine_status enter(const Driver& driver, const trine_host* host, const trine_backend** backend);
 
 /// The device of that index: the one that is open already, or a new one, its arithmetic probed.
 trine_device* open(const Driver& driver, int index);
@@ -172,18 +172,11 @@ bool is_forked();
 
 // --- Checks of a device's arithmetic that run on the device itself (self_check.cpp) ---
 
-/// Runs the check's launches on a queue of its own and returns what `passes` says of the output.
-bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check);
-
 /// The variant's self-check on this device, run once a device and process, at the first question.
 /// `why` says in words that stay what went wrong, nullptr where nothing did.
 struct Checked {
-  enum Verdict : uint8_t {
-    kUnknown,
-    kPassed,
-    kWrong,
-    kBroken
-  } verdict;  ///< kBroken: it couldn't run
+  enum Verdict : uint8_t { kUnknown, kPassed, kWrong, kBroken };  ///< kBroken: it couldn't run
+  Verdict verdict;
   const char* why;
 };
 Checked check_itself(trine_device& device, const Variant& variant);

@@ -16,29 +16,35 @@
 namespace trine::gpu {
 namespace {
 
-constexpr int kMaxRows = 256;
-
 std::mutex check_mutex;  // one check at a time, and none twice
-std::atomic<Checked::Verdict> verdicts[kMaxDevices][kMaxRows];
-std::string why_not[kMaxDevices][kMaxRows];  // written once, before the verdict that points to it
+
+// What a variant's check came to on a device. Never destroyed: selections point to the words.
+struct Kept {
+  const Variant* variant;
+  int device;
+  Checked::Verdict verdict;
+  std::string why;
+  const Kept* next;
+};
+std::atomic<const Kept*> kept{nullptr};
+
 struct Probed {
   bool known = false;
   bool f32, f64;
   char words[sizeof(trine_device_facts::probe)];
 } probed[kMaxDevices];
 
-// Runs the launches of `check` and brings the output to `output`.
-void run_launches(trine_device& device, const Variant& variant, const SelfCheck& check,
+// Fills `input`, runs the launches of `check` on it and brings their output to `output`.
+void run_launches(trine_device& device, const Variant& variant, const SelfCheck& check, void* input,
                   void* output) {
-  kit::Vector<unsigned char> input(check.input_bytes);
-  check.fill(input.data());
+  check.fill(input);
   std::unique_ptr<trine_queue> queue(device.create_queue());
   std::unique_ptr<trine_buffer> in(device.allocate(check.input_bytes, TRINE_MEMORY_DEVICE));
   std::unique_ptr<trine_buffer> out(device.allocate(check.output_bytes, TRINE_MEMORY_DEVICE));
 
   trine_copy there{};
   there.direction = TRINE_HOST_TO_DEVICE;
-  there.source = input.data();
+  there.source = input;
   there.target = in->facts.native;
   there.width = there.source_pitch = there.target_pitch = check.input_bytes;
   there.height = 1;
@@ -68,11 +74,12 @@ void run_launches(trine_device& device, const Variant& variant, const SelfCheck&
   queue->copy_and_wait(back);
 }
 
-int index_of(const Variant& wanted) {
-  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
-    if (variant == &wanted) return r;
-  }
-  return kMaxRows;
+// What `check` says of what the launches gave.
+bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check) {
+  kit::Vector<unsigned char> input(check.input_bytes), output(check.output_bytes);
+  const kit::WholeFloatEnvironment ours;  // the caller's rounding must not decide what is right
+  run_launches(device, variant, check, input.data(), output.data());
+  return check.passes(input.data(), output.data());
 }
 
 // --- The probe ------------------------------------------------------------------------------------
@@ -139,76 +146,59 @@ Wrong compare(const Float* triples, const Float* answers) {
   return wrong;
 }
 
-int describe(char* text, size_t bytes, const char* name, const Wrong& wrong) {
-  if (!wrong.any()) {
-    return std::snprintf(text, bytes, "%s: fma, roundings and denormals are right", name);
-  }
-  return std::snprintf(text, bytes,
-                       "%s: of %d answers, wrong are fma %d, uncontracted %d, "
-                       "product %d, sum %d",
-                       name, kTriples, wrong.fma, wrong.contracted, wrong.product, wrong.sum);
+std::string in_words(const Wrong& wrong) {
+  if (!wrong.any()) return "fma, roundings and denormals are right";
+  char text[100];
+  std::snprintf(text, sizeof text,
+                "of %d answers, wrong are fma %d, uncontracted %d, product %d, sum %d", kTriples,
+                wrong.fma, wrong.contracted, wrong.product, wrong.sum);
+  return text;
 }
 
 void run_probe(trine_device& device, Probed& result) {
-  const Variant& variant = probe_variant();
   kit::Vector<float> answers(kOutputBytes / sizeof(float)), triples(kInputBytes / sizeof(float));
-  run_launches(device, variant, kProbe, answers.data());
-  fill_probe(triples.data());
+  run_launches(device, probe_variant(), kProbe, triples.data(), answers.data());
   const Wrong f32 = compare(triples.data(), answers.data());
-  const int written = describe(result.words, sizeof result.words, "f32", f32);
-  const size_t rest = static_cast<size_t>(written);
-  result.f32 = !f32.any();
-  result.f64 = false;
-  if (!device.target.has(TRINE_CAN_F64)) {
-    std::snprintf(result.words + rest, sizeof result.words - rest, "; no f64");
-    return;
-  }
   const Wrong f64 = compare(reinterpret_cast<const double*>(triples.data() + 3 * kTriples),
                             reinterpret_cast<const double*>(answers.data() + 4 * kTriples));
-  std::snprintf(result.words + rest, sizeof result.words - rest, "; ");
-  describe(result.words + rest + 2, sizeof result.words - rest - 2, "f64", f64);
-  result.f64 = !f64.any();
+  const bool has_f64 = device.target.has(TRINE_CAN_F64);
+  result.f32 = !f32.any();
+  result.f64 = has_f64 && !f64.any();
+  const std::string words =
+      "f32: " + in_words(f32) + (has_f64 ? "; f64: " + in_words(f64) : "; no f64");
+  std::snprintf(result.words, sizeof result.words, "%s", words.c_str());
 }
 
 }  // namespace
 
-bool run_check(trine_device& device, const Variant& variant, const SelfCheck& check) {
-  kit::Vector<unsigned char> output(check.output_bytes), input(check.input_bytes);
-  const kit::WholeFloatEnvironment ours;  // the caller's rounding must not decide what is right
-  run_launches(device, variant, check, output.data());
-  check.fill(input.data());
-  return check.passes(input.data(), output.data());
-}
-
 Checked known_check(const trine_device& device, const Variant& variant) {
   if (!variant.self_check) return {Checked::kPassed, nullptr};
-  const int index = index_of(variant);
-  if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "variant %s is in no ladder", variant.name);
-  const auto verdict = verdicts[device.index][index].load(std::memory_order_acquire);
-  return {verdict, verdict > Checked::kPassed ? why_not[device.index][index].c_str() : nullptr};
+  for (const Kept* one = kept.load(std::memory_order_acquire); one; one = one->next) {
+    if (one->variant == &variant && one->device == device.index)
+      return {one->verdict, one->why.empty() ? nullptr : one->why.c_str()};
+  }
+  return {Checked::kUnknown, nullptr};
 }
 
 Checked check_itself(trine_device& device, const Variant& variant) {
   if (const Checked known = known_check(device, variant); known.verdict) return known;
   std::lock_guard lock(check_mutex);
   if (const Checked known = known_check(device, variant); known.verdict) return known;
-  const int index = index_of(variant);
-  std::string& why = why_not[device.index][index];
-  Checked::Verdict verdict = Checked::kWrong;
+  std::unique_ptr<Kept> fresh(new Kept{&variant, device.index, Checked::kPassed, {}, kept});
+  const std::string who = std::string(variant.name) + "'s self-check ";
   try {
-    if (run_check(device, variant, *variant.self_check)) verdict = Checked::kPassed;
-    why = variant.name;
-    why += "'s self-check failed: this device's arithmetic isn't what it relies on";
+    if (!run_check(device, variant, *variant.self_check)) {
+      fresh->verdict = Checked::kWrong;
+      fresh->why = who + "failed: this device's arithmetic isn't what it relies on";
+    }
   } catch (const kit::Failure& failure) {
     // A kernel that this device or its compiler can't take; other failures may go away.
     if (failure.status != TRINE_UNSUPPORTED && failure.status != TRINE_BACKEND_ERROR) throw;
-    verdict = Checked::kBroken;
-    why = variant.name;
-    why += "'s self-check can't run here: ";
-    why += failure.what();
-    std::ranges::replace(why, '\n', ' ');
+    fresh->verdict = Checked::kBroken;
+    fresh->why = who + "can't run here: " + failure.what();
+    std::ranges::replace(fresh->why, '\n', ' ');
   }
-  verdicts[device.index][index].store(verdict, std::memory_order_release);
+  kept.store(fresh.release(), std::memory_order_release);
   return known_check(device, variant);
 }
 
@@ -231,8 +221,9 @@ bool runs_here(trine_device& device, const Variant& variant) {
 
 void forget_checks() {
   std::lock_guard lock(check_mutex);
-  for (auto& device : verdicts) {
-    for (auto& verdict : device) verdict = Checked::kUnknown;
+  while (const Kept* gone = kept) {
+    kept = gone->next;
+    delete gone;
   }
   for (Probed& result : probed) result.known = false;
 }

@@ -124,11 +124,7 @@ void add_by_exponent(const Tile<T>& tile, PairTable& table, SuperAccumulator& to
     if constexpr (is_product<M>) plain = load_plain(tile.y.data + i, y) && plain;
     if (!plain) {
       add_one_by_one<T, M>({{tile.x.data + i, 1, 0}, {tile.y.data + i, 1, 0}, kVector}, 0, total);
-    } else if constexpr (!is_product<M>) {
-      add_to_table(table, mapped_lanes<M>(x), bias);
-    } else if constexpr (std::is_same_v<T, float>) {
-      add_to_table(table, hn::Mul(x, y), bias);
-    } else {
+    } else if constexpr (is_product<M> && std::is_same_v<T, double>) {
       // By factors from 2 to 2^17, whose product can neither overflow nor underflow.
       const auto exponents = hn::Add(split(x, 1024, x), split(y, 1024, y));
       const auto moved = hn::Add(bias, hn::Sub(exponents, hn::Set(di, 2 * 1024)));
@@ -141,6 +137,9 @@ void add_by_exponent(const Tile<T>& tile, PairTable& table, SuperAccumulator& to
       };
       add_to_table(table, product, place(product));
       add_to_table(table, rest, place(rest));
+    } else {
+      if constexpr (is_product<M>) x = hn::Mul(x, y);
+      add_to_table(table, mapped_lanes<M>(x), bias);
     }
   }
 }

@@ -4,7 +4,6 @@
 
 #include "abi_objects.hpp"
 #include "backends/gpu/objects.hpp"
-#include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"
 #include "road.hpp"
@@ -17,7 +16,7 @@ struct CudaFaults : testing::Test {
     faults::plan.reset();
     host.reset();
     trine::cuda::replace_driver(&fake_cuda::table());
-    backend = trine::cuda::backend(host.services);
+    ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
   }
 
   static std::string leftovers() {

@@ -8,7 +8,6 @@
 #include "backends/gpu/architecture.hpp"
 #include "backends/gpu/objects.hpp"
 #include "backends/gpu/specialization.hpp"
-#include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"
 
@@ -29,7 +28,7 @@ struct CudaLaunch : testing::Test {
     fake_cuda::reset();
     faults::plan.reset();
     trine::cuda::replace_driver(&fake_cuda::table());
-    backend = trine::cuda::backend(host.services);
+    ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
   }
   void TearDown() override { EXPECT_EQ(host.alive, 0); }
 

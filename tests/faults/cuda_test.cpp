@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "abi_objects.hpp"
-#include "cuda/backend.hpp"
 #include "fake_cuda.hpp"
 #include "injector.hpp"
 #include "late.hpp"
@@ -19,7 +18,7 @@ struct Cuda : testing::Test {
     fake_cuda::reset();
     faults::plan.reset();
     trine::cuda::replace_driver(&fake_cuda::table());
-    backend = trine::cuda::backend(host.services);
+    ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
   }
   void TearDown() override {
     EXPECT_EQ(fake_cuda::leftovers(), "");

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "cuda/programs.hpp"
+#include "cuda/driver.hpp"
 
 namespace trine::cuda {
 

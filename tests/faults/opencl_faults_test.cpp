@@ -8,7 +8,6 @@
 #include "abi_objects.hpp"
 #include "backends/gpu/objects.hpp"
 #include "injector.hpp"
-#include "opencl/backend.hpp"
 #include "opencl_table.hpp"
 #include "road.hpp"
 
@@ -21,7 +20,7 @@ struct OpenclFaults : testing::Test {
     trine::opencl::replace_driver(table);
     faults::plan.reset();
     host.reset();
-    backend = trine::opencl::backend(host.services);
+    ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
     int count = 0;
     ASSERT_EQ(backend->device_count(&count), TRINE_OK);
     if (count == 0) GTEST_SKIP() << backend->last_error();

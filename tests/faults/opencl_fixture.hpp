@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "abi_objects.hpp"
-#include "opencl/backend.hpp"
 #include "opencl/driver.hpp"
 
 namespace faults {
@@ -15,7 +14,7 @@ struct OpenclDriver : testing::Test {
     const trine::opencl::Driver* found = trine::opencl::find_driver(&reason);
     if (!found) GTEST_SKIP() << reason;
     real = played = *found;
-    backend = trine::opencl::backend(host.services);
+    ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
     int count = 0;
     ASSERT_EQ(backend->device_count(&count), TRINE_OK);
     if (count == 0) GTEST_SKIP() << backend->last_error();

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "abi_objects.hpp"
-#include "opencl/backend.hpp"
 #include "opencl/driver.hpp"
 
 namespace {
@@ -41,7 +40,8 @@ TEST(OpenclPlatforms, a_broken_one_hides_no_other_and_says_why_it_is_left_out) {
   };
   trine::opencl::replace_driver(&played);
   const faults::Host host;
-  const trine_backend* backend = trine::opencl::backend(host.services);
+  const trine_backend* backend = nullptr;
+  ASSERT_EQ(trine_backend_v1(&host.services, &backend), TRINE_OK);
 
   int count = -1;
   EXPECT_EQ(backend->device_count(&count), TRINE_OK);

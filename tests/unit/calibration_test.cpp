@@ -53,6 +53,9 @@ struct Calibrations : ::testing::Test {
     write_persistent(kCalibrationKind, kCalibrationVersion, calibration_key(*Access::state(device)),
                      rows);
   }
+  static Known read_saved(const Device& device) {
+    return read_calibration(calibration_key(*Access::state(device)));
+  }
   void learn_rows(const Device& device, const Calibration& calibration) {
     learn(device, std::make_shared<const Calibration>(calibration_of(rows_of(calibration))));
   }
@@ -191,11 +194,11 @@ TEST_F(Calibrations, TellPipelinedCallsFromPinnedOnes) {
 
 TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
   const Device& device = both[0];
-  EXPECT_EQ(read_calibration(device).refusal, "");
+  EXPECT_EQ(read_saved(device).refusal, "");
   const std::vector<std::string> good = rows_of(of_sums(1e-3, 1e-9));
   save(device, good);
-  ASSERT_TRUE(read_calibration(device).calibration);
-  EXPECT_EQ(read_calibration(device).calibration->date, "2026-11-21T10:00:00Z");
+  ASSERT_TRUE(read_saved(device).calibration);
+  EXPECT_EQ(read_saved(device).calibration->date, "2026-11-21T10:00:00Z");
   const std::string point = "reduce sum f32 all pageable 17 ";
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{}, "it has no date"},
@@ -211,7 +214,7 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
       {{good[0], point + "1e-3 1e-3 1e-3x"}, "three times"}};
   for (const auto& [rows, words] : wrong) {
     save(device, rows);
-    const Known known = read_calibration(device);
+    const Known known = read_saved(device);
     EXPECT_FALSE(known.calibration) << words;
     EXPECT_NE(known.refusal.find(words), std::string::npos) << known.refusal;
     EXPECT_NE(known.refusal.find("calibration-fake-"), std::string::npos) << known.refusal;
@@ -220,7 +223,7 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
 
 TEST_F(Calibrations, HoldForTheTuningTheyWereMeasuredUnder) {
   const Device& device = both[0];
-  const auto found = [&] { return words_of(read_calibration(device)); };
+  const auto found = [&] { return words_of(read_saved(device)); };
   const std::string good = "calibrated on 2026-11-21";
   const Calibration sums = of_sums(1e-3, 1e-9);
   Tuned row{tuning_key(sum_of(1000)), "", 1e-6, 2e-6, "2026-11-21"};

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/src/auto/break_even.hpp"
+#include "core/src/auto/placement.hpp"
 
 namespace trine::testing {
 namespace {

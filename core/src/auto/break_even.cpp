@@ -1,10 +1,6 @@
-#include "break_even.hpp"
-
-#include <trine/place.hpp>
-
+// At which sizes of a call one device becomes faster than another.
 #include <cmath>
 
-#include "core/src/runtime/state.hpp"
 #include "placement.hpp"
 
 namespace trine {

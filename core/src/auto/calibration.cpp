@@ -116,13 +116,15 @@ struct Memory {
   std::map<std::string, Entry, std::less<>> by_id;
 };
 
-PersistentKey key_under(const DeviceState& device, const std::string& tuning) {
+}  // namespace
+
+PersistentKey calibration_key(const DeviceState& device) {
   PersistentKey key = saved_key(device);
-  key.add("tuning", tuning, false);
+  key.add("tuning", tuning_mark(device), false);
   return key;
 }
 
-Known read_under(const PersistentKey& key) {
+Known read_calibration(const PersistentKey& key) {
   const Saved saved = read_persistent(kCalibrationKind, kCalibrationVersion, key);
   if (!saved.found) return {};
   if (!saved.refusal.empty())
@@ -130,16 +132,6 @@ Known read_under(const PersistentKey& key) {
   try {
     return {std::make_shared<const Calibration>(calibration_of(saved.rows)), {}};
   } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }
-}
-
-}  // namespace
-
-PersistentKey calibration_key(const DeviceState& device) {
-  return key_under(device, tuning_mark(device));
-}
-
-Known read_calibration(const Device& device) {
-  return read_under(calibration_key(Access::some(device)));
 }
 
 Known known_of(const Device& device) {
@@ -150,7 +142,7 @@ Known known_of(const Device& device) {
   std::string tuning = tuning_mark(state);
   const auto found = memory.by_id.find(state.id);
   if (found != memory.by_id.end() && found->second.tuning == tuning) return found->second.known;
-  return (memory.by_id[state.id] = {read_under(key_under(state, tuning)), tuning}).known;
+  return (memory.by_id[state.id] = {read_calibration(calibration_key(state)), tuning}).known;
 }
 
 std::string words_of(const Known& known) {

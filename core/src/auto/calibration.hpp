@@ -50,7 +50,7 @@ struct Known {
   std::shared_ptr<const Calibration> calibration;  ///< or nullptr
   std::string refusal;                             ///< why the file that is there isn't used
 };
-Known read_calibration(const Device& device);  ///< from its file, now
+Known read_calibration(const PersistentKey& key);  ///< from its file, now
 Known known_of(const Device& device);
 /// "calibrated on 2026-11-21", or "not calibrated" and why the file that is there isn't used.
 std::string words_of(const Known& known);

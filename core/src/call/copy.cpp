@@ -1,9 +1,9 @@
-// Copies of views: checked, taken apart into rectangles, enqueued. Copies between devices
-// continue in staging.cpp.
+// Copies of views: checked, taken apart into rectangles, enqueued; fills of views. Copies between
+// devices continue in staging.cpp.
 #include <trine/buffer.hpp>
 
 #include "core/src/operations/check.hpp"
-#include "core/src/runtime/staging.hpp"
+#include "core/src/runtime/pieces.hpp"
 
 namespace trine {
 namespace detail {
@@ -119,6 +119,22 @@ void copy(Queue& handle, const View& source, const View& target) {
     near.check();
     far.check();
     copy_between(queue, Access::use(source.buffer), from, Access::use(target.buffer), to, pieces);
+  });
+}
+
+void fill(Queue& handle, const View& target, const void* element) {
+  static constexpr Role role{"fill", "target", true};
+  entry([&] {
+    QueueState& queue = Access::use(handle);
+    const uint32_t bytes = element_of(target.dtype, role);
+    if (!element) refuse("fill: there is no element to write: null.");
+    trine_view to;
+    check_view(target, bytes, bytes, role, &queue.device(), Mode::run, to);
+    if (is_empty(to)) return;
+    Access::use(target.buffer).used_on(queue.line);
+    const std::lock_guard lock(queue.line->mutex);
+    queue.log({.what = "fill"});
+    queue.fill(to, element, bytes, "filling");
   });
 }
 

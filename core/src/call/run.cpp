@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fill.hpp"
 #include "rungs.hpp"
 
 namespace trine {
@@ -89,8 +88,7 @@ void launch_pack(QueueState& queue, const Selected& selected, const Checked& che
 bool run_empty(QueueState& queue, const Checked& checked) {
   const Empty empty = checked.is.empty(checked.descriptor);
   if (empty.fill)
-    fill_elements(queue, *empty.fill, &empty.bits, empty.element,
-                  "writing the result of an empty reduction");
+    queue.fill(*empty.fill, &empty.bits, empty.element, "writing the result of an empty reduction");
   return empty.is_empty;
 }
 

@@ -1,5 +1,6 @@
 #include "rungs.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace trine::detail {
@@ -8,25 +9,10 @@ namespace {
 [[noreturn]] void throw_no_rung(const DeviceState& device, uint32_t operation,
                                 std::string_view name, const registry::Ladder& ladder) {
   std::vector<std::string_view> names;
-  for (const registry::Rung* rung : ladder) names.push_back(rung->row.name);
+  for (const auto& rung : ladder) names.push_back(rung->row.name);
   fail(Status::not_found, device.id, ": no rung of ",
        trine::name(static_cast<Operation>(operation)), " is called '", name, "'.",
        suggest(name, names), " There are: ", join(names), ".");
-}
-
-/// Index of a word among a parameter's values, or -1.
-int32_t value_index(const trine_parameter& parameter, std::string_view word) {
-  for (int32_t i = 0; i < parameter.value_count; ++i) {
-    if (parameter.values[i] == word) return i;
-  }
-  return -1;
-}
-
-[[noreturn]] void throw_no_value(const registry::Rung& rung, const trine_parameter& parameter,
-                                 std::string_view word) {
-  fail(Status::not_found, "rung ", rung.row.name, ": ", parameter.name, "=", word,
-       " doesn't exist; it can be ",
-       join(std::span(parameter.values, static_cast<std::size_t>(parameter.value_count))), ".");
 }
 
 [[noreturn]] void throw_no_parameter(const registry::Rung& rung, std::string_view pair) {
@@ -41,14 +27,18 @@ int32_t value_index(const trine_parameter& parameter, std::string_view word) {
 /// Settles one "parameter=value".
 void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) {
   const auto equals = pair.find('=');
-  for (std::size_t p = 0; p < rung.parameters.size(); ++p) {
-    const trine_parameter& parameter = rung.parameters[p];
-    if (pair.substr(0, equals) != parameter.name || equals == std::string_view::npos) continue;
-    values[p] = value_index(parameter, pair.substr(equals + 1));
-    if (values[p] < 0) throw_no_value(rung, parameter, pair.substr(equals + 1));
-    return;
+  const auto parameter = std::ranges::find_if(
+      rung.parameters, [&](const auto& one) { return one.name == pair.substr(0, equals); });
+  if (equals == std::string_view::npos || parameter == rung.parameters.end())
+    throw_no_parameter(rung, pair);
+  const std::string_view word = pair.substr(equals + 1);
+  const std::span legal(parameter->values, static_cast<std::size_t>(parameter->value_count));
+  const auto value = std::ranges::find(legal, word);
+  if (value == legal.end()) {
+    fail(Status::not_found, "rung ", rung.row.name, ": ", parameter->name, "=", word,
+         " doesn't exist; it can be ", join(legal), ".");
   }
-  throw_no_parameter(rung, pair);
+  values[parameter - rung.parameters.begin()] = static_cast<int32_t>(value - legal.begin());
 }
 
 }  // namespace
@@ -57,13 +47,12 @@ Selected find_rung(const DeviceState& device, uint32_t operation, std::string_vi
   const registry::Ladder& ladder = device.backend.ladder(operation);
   const auto colon = named.find(':');
   const std::string_view name = named.substr(0, colon);
+  const auto rung =
+      std::ranges::find_if(ladder, [&](const auto& one) { return one->row.name == name; });
+  if (rung == ladder.end()) throw_no_rung(device, operation, name, ladder);
   Selected found;
-  for (std::size_t i = 0; i < ladder.size() && !found.rung; ++i) {
-    if (name != ladder[i]->row.name) continue;
-    found.rung = ladder[i];
-    found.index = static_cast<uint32_t>(i);
-  }
-  if (!found.rung) throw_no_rung(device, operation, name, ladder);
+  found.rung = rung->get();
+  found.index = static_cast<uint32_t>(rung - ladder.begin());
   found.selection.size = sizeof found.selection;
   found.selection.rung = found.rung->index;
   int32_t* const values = found.selection.values;

@@ -46,7 +46,7 @@ Selected choose(const DeviceState& device, const Checked& checked) {
     fail(Status::internal, device.id, ": the backend chose rung ", index,
          ", which its ladder lacks.");
   }
-  found.rung = ladder[index];
+  found.rung = ladder[index].get();
   found.index = static_cast<uint32_t>(index);
   for (std::size_t p = 0; p < found.rung->parameters.size(); ++p) {
     const int32_t value = found.selection.values[p];

@@ -69,7 +69,6 @@ Selected resolve(const DeviceState& device, const TuningKey& call, const std::st
 TunedRow prepared(const DeviceState& device, const TuningKey& call, const Tuned& row) {
   TunedRow made;
   made.call = call;
-  made.row = row;
   for (int i = 0; i < 4; ++i) made.logs[i] = std::log2(static_cast<float>(call.extents[i]));
   if (row.rung.empty()) return made;
   made.why = cat("tuned: ", time_text(row.seconds), " against ", time_text(row.default_seconds),

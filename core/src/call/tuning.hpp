@@ -15,7 +15,6 @@ struct TunedRow {
   Selected choice;      ///< without a rung where the backend's own choice is the best
   std::string why;      ///< "tuned: 12.3 us against 15.0 us of the default at 1048576 (…)"
   std::string refused;  ///< why the built-in choice runs instead, when it must
-  Tuned row;
 };
 
 /// Immutable: a changed one replaces it, and it stays, because Choices refer to its sentences.

@@ -39,9 +39,7 @@ class TransposeDescription final : public Description {
              Descriptor& all) const override {
     const auto& op = *static_cast<const Transpose*>(any);
     trine_transpose& out = all.transpose;
-    const uint32_t bytes = size_of(op.input.dtype);
-    if (bytes == 0)
-      refuse("transpose: input: there is no dtype ", static_cast<uint32_t>(op.input.dtype), ".");
+    const uint32_t bytes = element_of(op.input.dtype, kOperands[0]);
     if (size_of(op.output.dtype) != bytes) {
       refuse("transpose: elements of ", name(op.input.dtype), " and ", name(op.output.dtype),
              " differ in size.");

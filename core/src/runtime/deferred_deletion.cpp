@@ -7,84 +7,61 @@
 #include <utility>
 
 namespace trine::detail {
-
-/// The list of all that was deferred, the eldest first. `mutex` guards it, but for what arrives, since
-/// dropping waits for nobody.
-class Deferred {
- public:
-  enum class Found { nothing, waiting, freed };
-  void add(DeferredDeletion* dropped) noexcept;
-  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
-  /// Goes on where the last call stopped; see collect().
-  void free_some() noexcept;
-  /// Frees what has passed, the eldest first, until that gave memory of `device` and `kind`.
-  Found free_memory(const DeviceState& device, uint32_t kind) noexcept;
-  std::mutex mutex;
-
- private:
-  void take_arrivals() noexcept;
-  DeferredDeletion* unlink(DeferredDeletion** at) noexcept;
-
-  std::atomic<DeferredDeletion*> arrived_{nullptr};
-  std::atomic<std::size_t> count_{0};
-  DeferredDeletion* first_ = nullptr;
-  DeferredDeletion** end_ = &first_;   ///< where the next arrival goes
-  DeferredDeletion** next_ = &first_;  ///< where free_some() goes on
-};
-
 namespace {
 
-constinit Deferred deferred;
+// The list of all that was deferred, the eldest first. `list_mutex` guards it, but for what
+// arrives, since dropping waits for nobody.
+constinit std::mutex list_mutex;
+constinit std::atomic<DeferredDeletion*> arrived{nullptr};
+constinit std::atomic<std::size_t> count{0};
+constinit DeferredDeletion* first = nullptr;
+constinit DeferredDeletion** end_of_list = &first;  ///< where the next arrival goes
+constinit DeferredDeletion** goes_on = &first;      ///< where free_some() does
 
-}  // namespace
-
-void Deferred::add(DeferredDeletion* dropped) noexcept {
-  count_.fetch_add(1, std::memory_order_relaxed);
-  dropped->next_ = arrived_.load(std::memory_order_relaxed);
-  while (!arrived_.compare_exchange_weak(dropped->next_, dropped, std::memory_order_release,
-                                         std::memory_order_relaxed)) {}
-}
-
-void Deferred::take_arrivals() noexcept {
-  DeferredDeletion* item = arrived_.exchange(nullptr, std::memory_order_acquire);
+void take_arrivals() noexcept {
+  DeferredDeletion* item = arrived.exchange(nullptr, std::memory_order_acquire);
   while (item) {
-    DeferredDeletion* const later = std::exchange(item->next_, nullptr);
-    *end_ = item;
-    end_ = &item->next_;
+    DeferredDeletion* const later = std::exchange(item->next, nullptr);
+    *end_of_list = item;
+    end_of_list = &item->next;
     item = later;
   }
 }
 
-DeferredDeletion* Deferred::unlink(DeferredDeletion** at) noexcept {
+DeferredDeletion* unlink(DeferredDeletion** at) noexcept {
   DeferredDeletion* const item = *at;
-  *at = item->next_;
-  if (end_ == &item->next_) end_ = at;
-  if (next_ == &item->next_) next_ = at;
-  count_.fetch_sub(1, std::memory_order_relaxed);
+  *at = item->next;
+  if (end_of_list == &item->next) end_of_list = at;
+  if (goes_on == &item->next) goes_on = at;
+  count.fetch_sub(1, std::memory_order_relaxed);
   return item;
 }
 
-void Deferred::free_some() noexcept {
+/// Goes on where the last call stopped; see collect().
+void free_some() noexcept {
   constexpr int kLooks = 4;
   take_arrivals();
   bool turned = false;
   for (int looks = 0; looks < kLooks;) {
-    if (!*next_) {
+    if (!*goes_on) {
       if (std::exchange(turned, true)) return;
-      next_ = &first_;
-    } else if ((*next_)->passed()) {
-      delete unlink(next_);  // may defer others: they arrive
+      goes_on = &first;
+    } else if ((*goes_on)->passed()) {
+      delete unlink(goes_on);  // may defer others: they arrive
     } else {
-      next_ = &(*next_)->next_;
+      goes_on = &(*goes_on)->next;
       ++looks;
     }
   }
 }
 
-Deferred::Found Deferred::free_memory(const DeviceState& device, uint32_t kind) noexcept {
+enum class Found { nothing, waiting, freed };
+
+/// Frees what has passed, the eldest first, until that gave memory of `device` and `kind`.
+Found free_memory(const DeviceState& device, uint32_t kind) noexcept {
   take_arrivals();
   Found found = Found::nothing;
-  for (DeferredDeletion** at = &first_; *at;) {
+  for (DeferredDeletion** at = &first; *at;) {
     const bool counts = (*at)->frees(device, kind);
     if ((*at)->passed()) {
       if (counts) found = Found::freed;
@@ -92,32 +69,39 @@ Deferred::Found Deferred::free_memory(const DeviceState& device, uint32_t kind) 
     } else {
       if (found == Found::freed) break;
       if (counts) found = Found::waiting;
-      at = &(*at)->next_;
+      at = &(*at)->next;
     }
   }
   return found;
 }
 
-void defer(DeferredDeletion* dropped) noexcept { deferred.add(dropped); }
+}  // namespace
+
+void defer(DeferredDeletion* dropped) noexcept {
+  count.fetch_add(1, std::memory_order_relaxed);
+  dropped->next = arrived.load(std::memory_order_relaxed);
+  while (!arrived.compare_exchange_weak(dropped->next, dropped, std::memory_order_release,
+                                        std::memory_order_relaxed)) {}
+}
 
 void collect() noexcept {
-  if (deferred.is_empty() || !may_call()) return;
-  const std::unique_lock lock(deferred.mutex, std::try_to_lock);
-  if (lock) deferred.free_some();  // else somebody else is at it
+  if (count.load(std::memory_order_relaxed) == 0 || !may_call()) return;
+  const std::unique_lock lock(list_mutex, std::try_to_lock);
+  if (lock) free_some();  // else somebody else is at it
 }
 
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {
   bool was_any = false;
   while (may_call()) {
     {
-      std::unique_lock lock(deferred.mutex, std::try_to_lock);
+      std::unique_lock lock(list_mutex, std::try_to_lock);
       if (!lock) {
         was_any = true;  // in the hands of another thread, perhaps
         lock.lock();
       }
-      const Deferred::Found found = deferred.free_memory(device, kind);
-      was_any = was_any || found != Deferred::Found::nothing;
-      if (found != Deferred::Found::waiting) return was_any;
+      const Found found = free_memory(device, kind);
+      was_any = was_any || found != Found::nothing;
+      if (found != Found::waiting) return was_any;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -12,17 +12,14 @@ inline bool may_call() noexcept { return !registry::forked() && !registry::exiti
 
 struct DeviceState;
 
-class DeferredDeletion : public kit::Allocated {
- public:
+struct DeferredDeletion : kit::Allocated {
   virtual ~DeferredDeletion() = default;
   /// Has all work that uses it passed? Asked until it says yes; then it is deleted.
   virtual bool passed() noexcept = 0;
   /// Does memory of that device and kind (TRINE_MEMORY_…) go with it?
   virtual bool frees(const DeviceState&, uint32_t) const noexcept { return false; }
 
- private:
-  friend class Deferred;
-  DeferredDeletion* next_ = nullptr;
+  DeferredDeletion* next = nullptr;  ///< in the list of what was deferred
 };
 
 /// Frees `dropped` when it has passed(); needs no memory.

@@ -221,7 +221,7 @@ std::vector<RungInfo> Device::rungs(Operation operation) const {
     if (number < 1 || number > registry::kOperations)
       detail::refuse("Device::rungs(): there is no operation ", number, ".");
     std::vector<RungInfo> all;
-    for (const registry::Rung* rung : backend.ladder(number)) all.push_back(info_of(*rung));
+    for (const auto& rung : backend.ladder(number)) all.push_back(info_of(*rung));
     return all;
   });
 }

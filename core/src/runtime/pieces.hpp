@@ -1,4 +1,5 @@
-// A strided copy or fill taken apart into what drivers know: rectangles of rows of bytes.
+// A strided copy or fill taken apart into what drivers know: rectangles of rows of bytes. And
+// copies between devices, which go through host memory and block no caller (staging.cpp).
 #pragma once
 
 #include <trine/ops.h>
@@ -6,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/abi.h"
+#include "state.hpp"
 
 namespace trine::detail {
 
@@ -74,5 +75,9 @@ void for_each_copy(const Pieces& pieces, trine_direction direction, const trine_
                        target.offset + i * pieces.step.target, pieces.pitch.source,
                        pieces.pitch.target, pieces.width, pieces.height});
 }
+
+/// In `queue`'s order, which belongs to either end. Views are checked.
+void copy_between(QueueState& queue, BufferState& source, const trine_view& from,
+                  BufferState& target, const trine_view& to, const Pieces& pieces);
 
 }  // namespace trine::detail

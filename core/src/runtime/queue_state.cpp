@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "state.hpp"
+#include "pieces.hpp"
 
 namespace trine::detail {
 
@@ -212,6 +212,31 @@ trine_workspace QueueState::workspace(uint64_t bytes, std::unique_lock<std::mute
   space.memory = scratch_facts.native;
   space.bytes = scratch_facts.bytes;
   return space;
+}
+
+void QueueState::fill(const trine_view& view, const void* element, uint32_t bytes,
+                      const char* what) {
+  const trine_backend& api = device().api;
+  const Pieces pieces = take_apart(view, view, bytes);
+  const bool dense = pieces.whole && pieces.height * pieces.outer == 1;
+  if (!dense && api.fill_view)
+    return expect(api.fill_view(line->queue, &view, element, bytes), what);
+  // An old backend: a run of elements at a time.
+  const auto run = [&](uint64_t offset, uint64_t width) {
+    expect(api.fill(line->queue, view.memory, view.offset + offset, width, element, bytes), what);
+  };
+  if (!pieces.whole) {
+    for (int64_t b = 0; b < view.batch; ++b)
+      for (int64_t i = 0; i < view.rows; ++i)
+        for (int64_t j = 0; j < view.cols; ++j)
+          run(bytes * static_cast<uint64_t>(b * view.batch_stride + i * view.row_stride +
+                                            j * view.col_stride),
+              bytes);
+    return;
+  }
+  for (uint64_t i = 0; i < pieces.outer; ++i)
+    for (uint64_t row = 0; row < pieces.height; ++row)
+      run(i * pieces.step.target + row * pieces.pitch.target, pieces.width);
 }
 
 void* QueueState::pack_state(const registry::Pack& pack, const trine_native& native) {

@@ -2,10 +2,10 @@
 // order, that device copies directly. Else the bytes go through a ring of pinned slots: while the
 // source's device fills one, the target's device drains another; events, bridged between the backends,
 // order the two queues.
-#include "staging.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "pieces.hpp"
 
 namespace trine::detail {
 namespace {

@@ -136,6 +136,9 @@ struct QueueState : DeferredDeletion {
   /// Device memory for the launch that was logged last; grows, and zeroes the control bytes when they
   /// may not be. `lock` is this queue's; where memory must be waited for, it is off meanwhile.
   trine_workspace workspace(uint64_t bytes, std::unique_lock<std::mutex>& lock);
+  /// Enqueues the element all over a view, in as few commands as the backend takes; the queue is
+  /// locked. `view` is canonical, touches an element, and its elements lie apart.
+  void fill(const trine_view& view, const void* element, uint32_t bytes, const char* what);
   trine_status grow_scratch(uint64_t bytes);
   trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pieces.hpp"
-#include "state.hpp"
 
 namespace trine::detail {
 

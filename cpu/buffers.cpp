@@ -127,7 +127,7 @@ void run_copy(void* payload, Parallel& parallel) {
   });
 }
 
-// The elements in the order of their strides, the narrowest innermost, cut into pieces of one number.
+// The elements in the order of their strides, the narrowest innermost, in pieces of one number.
 void run_fill(void* payload, Parallel& parallel) {
   const auto& fill = *static_cast<const Fill*>(payload);
   const trine_view& view = fill.view;

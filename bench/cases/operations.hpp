@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "case.hpp"
-#include "oracle/operation.hpp"
+#include "problem.hpp"
 
 namespace trine::bench {
 

@@ -1,4 +1,3 @@
-#include "size.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "backends/kit/files.hpp"
+#include "backends/kit/words.hpp"
 #include "handles.hpp"
 
 namespace trine::cpu {

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "problem.hpp"
+#include "case.hpp"
+#include "oracle/operation.hpp"
 
 namespace trine::bench {
 

@@ -7,6 +7,7 @@
 
 #include "bench/ui/error.hpp"
 #include "operations.hpp"
+#include "problem.hpp"
 
 namespace trine::bench {
 namespace {

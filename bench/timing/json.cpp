@@ -9,7 +9,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "backends/kit/files.hpp"
+#include "backends/kit/words.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
 

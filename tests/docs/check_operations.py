@@ -31,7 +31,7 @@ LISTS = (
     ("backends/gpu/ladder.cpp", "switch (call.operation)", "default:"),
     ("cpu/operations.cpp", "switch (operation)", "default:"),
     ("cpu/rung.hpp", "The ladders,", "}"),
-    ("bench/cases/problem.hpp", "using DeviceOperation =", ";"),
+    ("bench/cases/case.hpp", "using DeviceOperation =", ";"),
     ("bench/cases/cases.cpp", "> operations_of(const", "\n}"),
     ("bench/commands/help.cpp", 'words.emplace_back("', ")"),
     ("bench/peers/pack.hpp", "struct Rungs {", "}"),

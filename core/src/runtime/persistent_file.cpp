@@ -11,6 +11,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "backends/kit/words.hpp"
+
 namespace trine::detail {
 namespace {
 

@@ -4,29 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
+#include "backends/kit/words.hpp"
 #include "handles.hpp"
 
 namespace trine::cpu {
 namespace {
-
-// The value of the first line of /proc/cpuinfo that begins with `key`, or `otherwise`.
-void read_cpuinfo(const char* key, const char* otherwise, char* text, std::size_t bytes) {
-  std::snprintf(text, bytes, "%s", otherwise);
-  std::FILE* file = std::fopen("/proc/cpuinfo", "re");
-  if (!file) return;
-  char line[512];
-  while (std::fgets(line, sizeof line, file)) {
-    const char* colon = std::strchr(line, ':');
-    if (std::strncmp(line, key, std::strlen(key)) != 0 || !colon || colon[1] == '\n') continue;
-    std::snprintf(text, bytes, "%s", colon + 2);
-    text[std::strcspn(text, "\n")] = '\0';
-    break;
-  }
-  std::fclose(file);
-}
 
 // volatile: the processor has to compute these, not the compiler.
 template <class T>
@@ -51,8 +35,8 @@ const char* probe() {
 void describe_processor(trine_device_facts& facts) {
   const kit::FloatEnvironment environment;
   facts.kind = TRINE_DEVICE_CPU;
-  read_cpuinfo("model name", "CPU", facts.name, sizeof facts.name);
-  read_cpuinfo("vendor_id", "", facts.vendor, sizeof facts.vendor);
+  kit::line_value("/proc/cpuinfo", "model name", ':', "CPU", facts.name, sizeof facts.name);
+  kit::line_value("/proc/cpuinfo", "vendor_id", ':', "", facts.vendor, sizeof facts.vendor);
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   facts.memory_bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   facts.max_buffer_bytes = facts.memory_bytes;

@@ -1,8 +1,9 @@
-// The closest match to a misspelled word, by edit distance.
+// The closest match to a misspelled word, by edit distance; a value from a file of the system's.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <string_view>
 
 namespace trine::kit {
@@ -45,6 +46,27 @@ std::string_view closest(std::string_view word, Iterator first, Iterator last) n
     if (distance < least) least = distance, best = *first;
   }
   return best;
+}
+
+/// From a file of lines "key: value" the first value of a key that begins with `key`, without the
+/// blanks and quotes around it; where none has any, `otherwise`.
+inline void line_value(const char* path, std::string_view key, char separator,
+                       const char* otherwise, char* text, std::size_t bytes) {
+  std::snprintf(text, bytes, "%s", otherwise);
+  std::FILE* file = std::fopen(path, "re");
+  if (!file) return;
+  constexpr const char* around = " \t\"\n";
+  for (char line[512]; std::fgets(line, sizeof line, file);) {
+    std::string_view value(line);
+    const std::size_t at = value.find(separator);
+    if (!value.starts_with(key) || at == std::string_view::npos) continue;
+    const std::size_t begin = value.find_first_not_of(around, at + 1);
+    if (begin == std::string_view::npos) continue;
+    value = value.substr(begin, value.find_last_not_of(around) + 1 - begin);
+    std::snprintf(text, bytes, "%.*s", static_cast<int>(value.size()), value.data());
+    break;
+  }
+  std::fclose(file);
 }
 
 }  // namespace trine::kit

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "bench/ui/error.hpp"
+#include "bench/ui/output.hpp"
 #include "operations.hpp"
 
 namespace trine::bench {
@@ -69,6 +70,12 @@ void add_time_limit(CLI::App& app, double& limit) {
       ->check(CLI::NonNegativeNumber);
 }
 
+void add_json(CLI::App& app, std::string& path, const char* help) {
+  app.add_option("--json", path, help)->type_name("FILE")->each([](const std::string& given) {
+    if (!given.empty()) check_writable(given);
+  });
+}
+
 void add_measuring_options(CLI::App& app, Measuring& m) {
   add_list(app, "--device", m.devices,
            "cpu, cpu:threads=8, opencl:0, cuda:0 (default: all devices)");
@@ -76,7 +83,7 @@ void add_measuring_options(CLI::App& app, Measuring& m) {
   app.add_option("--min-time", m.budget, "shortest measuring time of a figure, in seconds")
       ->check(CLI::Range(0.001, 60.0));
   add_time_limit(app, m.limit);
-  app.add_option("--json", m.json, "also write the results as JSON")->type_name("FILE");
+  add_json(app, m.json, "also write the results as JSON");
 }
 
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {

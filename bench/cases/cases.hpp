@@ -22,6 +22,9 @@ void add_case_options(CLI::App& app, Cases& cases);
 void add_list(CLI::App& app, const char* option, std::vector<std::string>& target,
               const char* help);
 
+/// --json, which refuses a file that can't be written before anything is done.
+void add_json(CLI::App& app, std::string& path, const char* help);
+
 /// What every command that measures takes beside them.
 struct Measuring {
   std::vector<std::string> devices;

@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <optional>
 
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
@@ -33,6 +30,13 @@ constexpr std::array kKnown{
     Known{"|i1", Dtype::b8},  Known{"|u1", Dtype::b8},   Known{"|b1", Dtype::b8},
     Known{"<i2", Dtype::b16}, Known{"<u2", Dtype::b16},  Known{"<f2", Dtype::b16},
     Known{"<c8", Dtype::b64}, Known{"<c16", Dtype::b128}};
+
+/// NumPy's word for a dtype: f32 is "<f4".
+std::string npy_descr(Dtype dtype) {
+  for (const Known& known : kKnown)
+    if (known.dtype == dtype) return std::string(known.descr);
+  return dtype == Dtype::b32 ? "<u4" : "|V1";
+}
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Refusal(fmt::format("{}: {}", path, why));
@@ -161,18 +165,6 @@ void pose_gemm(Problem& p, const std::vector<std::string>& paths,
 }
 
 }  // namespace
-
-int64_t Array::size() const {
-  int64_t count = 1;
-  for (int64_t extent : shape) count *= extent;
-  return count;
-}
-
-std::string npy_descr(Dtype dtype) {
-  for (const Known& known : kKnown)
-    if (known.dtype == dtype) return std::string(known.descr);
-  return dtype == Dtype::b32 ? "<u4" : "|V1";
-}
 
 Problem problem_of(Operation operation, const std::vector<std::string>& paths,
                    const std::vector<Array>& arrays) {

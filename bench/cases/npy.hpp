@@ -17,8 +17,6 @@ struct Array {
   std::vector<int64_t> shape;  ///< 0 to 3 dimensions
   bool fortran_order = false;
   std::vector<std::byte> data;
-
-  int64_t size() const;
 };
 
 /// Throws Refusal on a file that can't be read, is no .npy, or holds what Trine doesn't take.
@@ -31,8 +29,5 @@ Problem problem_of(Operation operation, const std::vector<std::string>& paths,
 
 /// Writes to a temporary beside `path` and renames it: there is never half a file.
 void write_npy(const std::string& path, const Array& array);
-
-/// NumPy's word for a dtype: f32 is "<f4".
-std::string npy_descr(Dtype dtype);
 
 }  // namespace trine::bench

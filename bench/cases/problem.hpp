@@ -3,13 +3,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "case.hpp"
 #include "oracle/operation.hpp"
-#include "size.hpp"
 
 namespace trine::bench {
+
+/// N, RxC or MxNxK; one number is square for transpose and gemm and a vector for reduce. Each
+/// factor takes a suffix k, M, G (powers of 1024) or is 2^k. Throws Refusal on anything that is no
+/// size, or whose element count overflows 64 bits.
+Size parse_size(Operation operation, std::string_view text);
+
+/// "2^24", "4096x4096", "512x512x512": the way parse_size reads it back.
+std::string to_string(Operation operation, const Size& size);
 
 /// The result's dtype where none was asked for.
 Dtype default_result(const Problem& problem);

@@ -1,4 +1,3 @@
-#include "size.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 
 #include "bench/ui/error.hpp"
 #include "operations.hpp"
+#include "problem.hpp"
 
 namespace trine::bench {
 namespace {

@@ -25,7 +25,6 @@
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
-#include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
 
 namespace trine::bench {

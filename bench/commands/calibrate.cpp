@@ -2,11 +2,9 @@
 // and prints from which size on which device is faster. With --check, whether it decides well.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
-#include "bench/placement/choices.hpp"
-#include "bench/placement/crossing.hpp"
+#include "bench/cases/cases.hpp"
 #include "bench/placement/placement.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
@@ -99,9 +97,7 @@ int run_check(const Options& o, const std::vector<Device>& devices) {
 
 Command add_calibrate(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("--device", o->devices, "cpu, opencl:0, cuda:0 (default: all devices)")
-      ->delimiter(',')
-      ->expected(1, -1);
+  add_list(app, "--device", o->devices, "cpu, opencl:0, cuda:0 (default: all devices)");
   app.add_option("--rounds", o->rounds, "rounds of measurements; every figure is their median")
       ->check(CLI::Range(1, 99));
   app.add_option("--time-limit", o->time_limit,
@@ -117,9 +113,8 @@ Command add_calibrate(CLI::App& app) {
   app.add_option("--repeats", o->cases.repeats, "of --check: runs that share one copy in and out")
       ->check(CLI::Range(1, 1000000000))
       ->needs(check);
-  app.add_option("--json", o->json, "also write the break-even sizes as JSON")->type_name("FILE");
+  add_json(app, o->json, "also write the break-even sizes as JSON");
   return [o] {
-    if (!o->json.empty()) check_writable(o->json);
     const std::vector<Device> devices = chosen_devices(o->devices);
     return o->check ? run_check(*o, devices) : run_calibrate(*o, devices);
   };

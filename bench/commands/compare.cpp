@@ -14,8 +14,6 @@
 #include "bench/timing/expectation.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/timing/observation.hpp"
-#include "bench/timing/rounds.hpp"
-#include "bench/timing/runner.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/control.hpp"
@@ -132,7 +130,6 @@ struct Measured {
 };
 
 int compare(const Options& o) {
-  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   std::vector<Array> arrays = arrays_of(o.inputs);
   const std::vector<Problem> all = problems(o, arrays);
   const std::vector<Device> devices =

@@ -8,12 +8,12 @@
 #include <set>
 #include <trine/trine.hpp>
 
+#include "bench/cases/cases.hpp"
 #include "bench/gate/regression.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
-#include "bench/ui/output.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
 
@@ -173,7 +173,6 @@ nlohmann::ordered_json to_json(const std::vector<Comparison>& all, const Options
 
 int gate(const Options& o) {
   const double margin = std::log1p(share_of(o.threshold));
-  if (!o.json.empty()) check_writable(o.json);
   std::vector<Comparison> all = read(o);
   judge(all, margin);
   const int code = gate_code(all, margin, o.allow_missing);
@@ -198,7 +197,7 @@ Command add_gate(CLI::App& app) {
   app.add_flag("--allow-missing", o->allow_missing,
                "allow that the new run lacks cases of the baseline (otherwise exit code 3)");
   app.add_flag("--across", o->across, "compare runs of different hosts, devices and drivers too");
-  app.add_option("--json", o->json, "also write the result as JSON")->type_name("FILE");
+  add_json(app, o->json, "also write the result as JSON");
   return [o] { return gate(*o); };
 }
 

@@ -1,7 +1,6 @@
 // `trine help`: what `--help` says, and the same as a man page and as bash's completion.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <trine/trine.hpp>
 
 #include "bench/ui/commands.hpp"

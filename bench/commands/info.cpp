@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/cases/cases.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
@@ -69,7 +70,6 @@ void print_device(const Facts& listed) {
 
 int info(const std::string& json) {
   if (!json.empty()) {
-    check_writable(json);
     nlohmann::ordered_json all = {{"schema", 1},
                                   {"version", TRINE_VERSION_STRING},
                                   {"host", host_json()},
@@ -95,7 +95,7 @@ int info(const std::string& json) {
 
 Command add_info(CLI::App& app) {
   auto json = std::make_shared<std::string>();
-  app.add_option("--json", *json, "also write it as JSON")->type_name("FILE");
+  add_json(app, *json, "also write it as JSON");
   return [json] { return info(*json); };
 }
 

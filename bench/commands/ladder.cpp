@@ -60,7 +60,6 @@ bool has_tables(const Publication& document, const std::vector<Operation>& opera
 
 int ladder(const Options& o) {
   if (!o.source.empty()) return show_source(o.source, operations_of(o.cases));
-  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const Publication* like = o.like.empty() ? nullptr : find_document(o.like);
   if (!o.like.empty() && !like)
     throw Refusal(fmt::format("--like takes 000, 001, 002, 003 or 004, not '{}'", o.like));

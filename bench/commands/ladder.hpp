@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/published/tables.hpp"
-#include "bench/timing/ladder_run.hpp"
+#include "bench/timing/side_by_side.hpp"
 
 namespace trine::bench {
 

@@ -1,12 +1,10 @@
 // `trine report`: what one or several runs measured, as one page with pictures, as Markdown, as CSV.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <sstream>
 
-#include "bench/report/writers.hpp"
+#include "bench/report/report.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"

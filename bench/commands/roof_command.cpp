@@ -2,14 +2,13 @@
 // of the three ladders stands under it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
-#include "bench/timing/ladder_run.hpp"
 #include "bench/timing/roofline.hpp"
+#include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -103,7 +102,6 @@ void show_ladder(LadderRun& run, const Device& device, const Problem& problem,
 }
 
 int roof(const Options& o) {
-  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const std::vector<Operation> operations = operations_of(o.operations);
   std::vector<Dtype> dtypes;
   for (const std::string& word : o.dtypes) dtypes.push_back(parse_dtype(word));

@@ -16,7 +16,6 @@
 #include "bench/cases/cases.hpp"
 #include "bench/timing/best.hpp"
 #include "bench/timing/side_by_side.hpp"
-#include "bench/timing/swept.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
@@ -69,97 +68,7 @@ std::vector<std::string> candidates(const Options& o, const Device& device,
   return all;
 }
 
-class Sweep {
- public:
-  explicit Sweep(const Options& options) : o_(options), control_(options.measuring.limit) {}
-
-  int run();
-
- private:
-  void sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners);
-  Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation);
-  void decide(Runner& runner, Expectation& expectation, Swept& swept);
-  std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
-                             Trial& standing, Rounds& rounds);
-  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
-  void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved);
-  void drop(const Device& device, Swept& swept, const std::string& saved, std::string_view why);
-  void drop_wrong(const Device& device, Swept& swept);
-  /// Whether the row went into the device's table.
-  bool save(const Device& device, const Tuned& row);
-
-  const Options& o_;
-  Control control_;
-  Document document_{.command = "sweep"};
-  bool verified_ = true, saved_all_ = true;
-  std::set<std::string> paths_;
-};
-
 std::string date_text() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
-
-Swept Sweep::sweep_one(Runner& runner, const Problem& problem, Expectation& expectation) {
-  Swept swept;
-  swept.problem = problem;
-  std::vector<std::string> rungs;
-  try {
-    rungs = candidates(o_, runner.device(), problem);
-  } catch (const Error& error) {
-    if (error.status() != Status::unsupported) throw;
-    swept.sentence = error.what();
-    return swept;
-  }
-  Digests digests;
-  for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
-    control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
-                              i + 1, rungs.size(), rungs[i]));
-    std::vector<Result> results = measure_rung(runner, problem, expectation, rungs[i], false);
-    digests.compare(results);
-    swept.trials.push_back({rungs[i], {std::move(results)}});
-  }
-  if (control_.partial())
-    swept.sentence = "ended before everything was tried";
-  else
-    decide(runner, expectation, swept);
-  for (const Trial& trial : swept.trials) {
-    verified_ &= failure_of(trial.results).empty();
-    document_.results.insert(document_.results.end(), trial.results.begin(), trial.results.end());
-  }
-  if (o_.best) drop_wrong(runner.device(), swept);
-  control_.show("");
-  return swept;
-}
-
-/// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these don't tell
-/// which is faster: a rung may turn wrong as late as here.
-std::string Sweep::measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
-                                  Trial& standing, Rounds& rounds) {
-  const auto once_more = [&](Trial& trial) {
-    if (control_.stop()) return std::string("ended before the fastest was measured again");
-    const Problem& problem = trial.results.front().problem;
-    control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
-                              trial.rung));
-    std::vector<Result> results = measure_rung(runner, problem, expectation, trial.rung, false);
-    if (results.front().skipped)
-      return fmt::format("{} was refused when it was measured again: {}", trial.rung,
-                         results.front().failure);
-    trial.add(std::move(results));
-    return failure_of(trial.results).empty()
-               ? std::string()
-               : fmt::format("{} is WRONG when it is measured again", trial.rung);
-  };
-  for (int round = 0; round < kRounds; ++round)
-    for (Trial* trial : {&challenger, &standing})
-      if (std::string why = once_more(*trial); !why.empty()) return why;
-  const auto mine = std::span(challenger.rounds).last(kRounds),
-             theirs = std::span(standing.rounds).last(kRounds);
-  const std::array both{mine, theirs};
-  const std::string_view method = common_method(both | std::views::join);
-  for (const std::vector<Result>& round : mine)
-    rounds.challenger.push_back(*figure_of(round, method));
-  for (const std::vector<Result>& round : theirs)
-    rounds.standing.push_back(*figure_of(round, method));
-  return {};
-}
 
 /// The method by which the rungs that may be chosen are compared.
 std::string_view method_of(const Swept& swept) {
@@ -196,122 +105,200 @@ std::string match(const Trial& challenger, const std::string& standing, const Ro
                      seconds < before ? ", but the difference is within their variation" : "");
 }
 
-void Sweep::decide(Runner& runner, Expectation& expectation, Swept& swept) {
-  std::vector<Trial>& trials = swept.trials;
-  const std::string_view method = method_of(swept);
-  if (!trials.front().figure(method)) {
-    swept.sentence = "the built-in choice failed, so there is nothing to compare with";
-    return;
-  }
-  const std::string built_in = "the built-in choice " + trials.front().rung;
-  const double seconds = *trials.front().figure(method)->kernel;
-  Tuned row{tuning_key(swept.problem), {}, seconds, seconds, date_text()};
-  const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
-  const auto [fastest, saved] = contenders(swept, method, in_table);
-  std::string undecided;
-  const size_t best = winner(fastest, saved, [&](size_t challenger, size_t standing) {
-    Rounds rounds;
-    if (undecided.empty())
-      undecided = measure_rounds(runner, expectation, trials[challenger], trials[standing], rounds);
-    if (!undecided.empty()) return false;
-    if (!swept.sentence.empty()) swept.sentence += "; ";
-    swept.sentence +=
-        match(trials[challenger], standing == 0 ? built_in : trials[standing].rung, rounds);
-    if (standing == 0) row.default_seconds = rounds.standing_seconds();
-    if (standing == 0 || rounds.is_gain()) row.seconds = rounds.challenger_seconds();
-    return rounds.is_gain();
-  });
-  if (!undecided.empty()) {
-    swept.sentence = undecided;
-    return;
-  }
-  if (swept.sentence.empty())
-    swept.sentence =
-        fmt::format("no gain: {} is the fastest, {}", built_in, time_text(row.seconds));
-  swept.best = trials[best != 0 ? best : fastest].rung;
-  if (best != 0) row.rung = trials[best].rung;
-  keep(runner.device(), swept, row, saved ? in_table : "");
-}
+class Sweep {
+ public:
+  explicit Sweep(const Options& options) : o_(options), control_(options.measuring.limit) {}
 
-void Sweep::keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
-  // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
-  const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
-  const bool kept = o_.best && settled && save(device, row);
-  if (kept) swept.sentence += "; saved";
-  if (!saved.empty() && !settled) drop(device, swept, saved, "no gain");
-  document_.arrays["sweeps"].push_back({{"device", device.id()},
-                                        {"call", row.call},
-                                        {"default", swept.trials.front().rung},
-                                        {"best", swept.best},
-                                        {"default_seconds", row.default_seconds},
-                                        {"seconds", row.seconds},
-                                        {"gain", gain},
-                                        {"saved", kept}});
-}
-
-bool Sweep::save(const Device& device, const Tuned& row) {
-  try {
-    paths_.insert(fmt::format("{}: {}", device.id(), save_tuning(device, {row})));
-    return true;
-  } catch (const Error& error) {
-    std::fprintf(stderr, "trine: not saved: %s\n", error.what());
-    saved_all_ = false;
-    return false;
+  int run() {
+    const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
+    const std::vector<Device> devices = chosen_devices(o_.measuring.devices);
+    check_rungs(o_.rungs, devices, operations_of(o_.cases));
+    for (const Device& device : devices)
+      for (const auto& group : groups) named_configurations(o_, device, group.front().operation);
+    std::vector<Runner> runners;
+    for (const Device& device : devices) {
+      if (o_.best && tuning(device).path.empty())
+        throw Refusal(
+            "--best has no folder to write to: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME");
+      runners.emplace_back(device, o_.measuring.budget);
+    }
+    print_heading(devices);
+    use_tuning(false);  // the backends' own choices are what the others are held against
+    for (const auto& group : groups) sweep_group(group, runners);
+    for (const std::string& path : paths_)
+      say("Saved for {}; later calls use it (TRINE_TUNING=off ignores it).", path);
+    return finish(document_, control_, o_.measuring.json,
+                  verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
   }
-}
 
-/// Without its row the built-in choice answers.
-void Sweep::drop(const Device& device, Swept& swept, const std::string& saved,
-                 std::string_view why) {
-  try {
-    forget_tuning(device, tuning_key(swept.problem));
-    swept.sentence += fmt::format("; the saved {} is {} and no longer in the table", saved, why);
-  } catch (const Error& error) {
-    fmt::print(stderr, "trine: {} is {} and still saved: {}\n", saved, why, error.what());
-    saved_all_ = false;
+ private:
+  void sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners) {
+    std::vector<std::vector<Swept>> of_device(runners.size());
+    for (const Problem& problem : group) {
+      if (control_.stop()) break;
+      Expectation expectation(problem, o_.measuring.seed);
+      for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
+        of_device[i].push_back(sweep_one(runners[i], problem, expectation));
+    }
+    for (size_t i = 0; i < runners.size(); ++i) print_sweep(runners[i].device(), of_device[i]);
   }
-}
 
-/// No call shall be given a rung that is known to be wrong.
-void Sweep::drop_wrong(const Device& device, Swept& swept) {
-  const std::string saved = saved_rung(device, tuning_key(swept.problem));
-  for (const Trial& trial : swept.trials)
-    if (trial.rung == saved && !failure_of(trial.results).empty())
-      drop(device, swept, saved, "WRONG");
-}
-
-void Sweep::sweep_group(const std::vector<Problem>& group, std::vector<Runner>& runners) {
-  std::vector<std::vector<Swept>> of_device(runners.size());
-  for (const Problem& problem : group) {
-    if (control_.stop()) break;
-    Expectation expectation(problem, o_.measuring.seed);
-    for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
-      of_device[i].push_back(sweep_one(runners[i], problem, expectation));
+  Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation) {
+    Swept swept;
+    swept.problem = problem;
+    std::vector<std::string> rungs;
+    try {
+      rungs = candidates(o_, runner.device(), problem);
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported) throw;
+      swept.sentence = error.what();
+      return swept;
+    }
+    Digests digests;
+    for (size_t i = 0; i < rungs.size() && !control_.stop(); ++i) {
+      control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
+                                i + 1, rungs.size(), rungs[i]));
+      std::vector<Result> results = measure_rung(runner, problem, expectation, rungs[i], false);
+      digests.compare(results);
+      swept.trials.push_back({rungs[i], {std::move(results)}});
+    }
+    if (control_.partial())
+      swept.sentence = "ended before everything was tried";
+    else
+      decide(runner, expectation, swept);
+    for (const Trial& trial : swept.trials) {
+      verified_ &= failure_of(trial.results).empty();
+      document_.results.insert(document_.results.end(), trial.results.begin(), trial.results.end());
+    }
+    if (o_.best) drop_wrong(runner.device(), swept);
+    control_.show("");
+    return swept;
   }
-  for (size_t i = 0; i < runners.size(); ++i) print_sweep(runners[i].device(), of_device[i]);
-}
 
-int Sweep::run() {
-  if (!o_.measuring.json.empty()) check_writable(o_.measuring.json);
-  const std::vector<std::vector<Problem>> groups = grouped(problems_of(o_.cases));
-  const std::vector<Device> devices = chosen_devices(o_.measuring.devices);
-  check_rungs(o_.rungs, devices, operations_of(o_.cases));
-  for (const Device& device : devices)
-    for (const auto& group : groups) named_configurations(o_, device, group.front().operation);
-  std::vector<Runner> runners;
-  for (const Device& device : devices) {
-    if (o_.best && tuning(device).path.empty())
-      throw Refusal("--best has no folder to write to: set TRINE_DATA_DIR, XDG_DATA_HOME or HOME");
-    runners.emplace_back(device, o_.measuring.budget);
+  void decide(Runner& runner, Expectation& expectation, Swept& swept) {
+    std::vector<Trial>& trials = swept.trials;
+    const std::string_view method = method_of(swept);
+    if (!trials.front().figure(method)) {
+      swept.sentence = "the built-in choice failed, so there is nothing to compare with";
+      return;
+    }
+    const std::string built_in = "the built-in choice " + trials.front().rung;
+    const double seconds = *trials.front().figure(method)->kernel;
+    Tuned row{tuning_key(swept.problem), {}, seconds, seconds, date_text()};
+    const std::string in_table = o_.best ? saved_rung(runner.device(), row.call) : "";
+    const auto [fastest, saved] = contenders(swept, method, in_table);
+    std::string undecided;
+    const size_t best = winner(fastest, saved, [&](size_t challenger, size_t standing) {
+      Rounds rounds;
+      if (undecided.empty())
+        undecided =
+            measure_rounds(runner, expectation, trials[challenger], trials[standing], rounds);
+      if (!undecided.empty()) return false;
+      if (!swept.sentence.empty()) swept.sentence += "; ";
+      swept.sentence +=
+          match(trials[challenger], standing == 0 ? built_in : trials[standing].rung, rounds);
+      if (standing == 0) row.default_seconds = rounds.standing_seconds();
+      if (standing == 0 || rounds.is_gain()) row.seconds = rounds.challenger_seconds();
+      return rounds.is_gain();
+    });
+    if (!undecided.empty()) {
+      swept.sentence = undecided;
+      return;
+    }
+    if (swept.sentence.empty())
+      swept.sentence =
+          fmt::format("no gain: {} is the fastest, {}", built_in, time_text(row.seconds));
+    swept.best = trials[best != 0 ? best : fastest].rung;
+    if (best != 0) row.rung = trials[best].rung;
+    keep(runner.device(), swept, row, saved ? in_table : "");
   }
-  print_heading(devices);
-  use_tuning(false);  // the backends' own choices are what the others are held against
-  for (const auto& group : groups) sweep_group(group, runners);
-  for (const std::string& path : paths_)
-    say("Saved for {}; later calls use it (TRINE_TUNING=off ignores it).", path);
-  return finish(document_, control_, o_.measuring.json,
-                verified_ && saved_all_ ? outcome_of(document_.results) : Outcome::failed);
-}
+
+  /// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these
+  /// don't tell which is faster: a rung may turn wrong as late as here.
+  std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+                             Trial& standing, Rounds& rounds) {
+    const auto once_more = [&](Trial& trial) {
+      if (control_.stop()) return std::string("ended before the fastest was measured again");
+      const Problem& problem = trial.results.front().problem;
+      control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
+                                trial.rung));
+      std::vector<Result> results = measure_rung(runner, problem, expectation, trial.rung, false);
+      if (results.front().skipped)
+        return fmt::format("{} was refused when it was measured again: {}", trial.rung,
+                           results.front().failure);
+      trial.add(std::move(results));
+      return failure_of(trial.results).empty()
+                 ? std::string()
+                 : fmt::format("{} is WRONG when it is measured again", trial.rung);
+    };
+    for (int round = 0; round < kRounds; ++round)
+      for (Trial* trial : {&challenger, &standing})
+        if (std::string why = once_more(*trial); !why.empty()) return why;
+    const auto mine = std::span(challenger.rounds).last(kRounds),
+               theirs = std::span(standing.rounds).last(kRounds);
+    const std::array both{mine, theirs};
+    const std::string_view method = common_method(both | std::views::join);
+    for (const std::vector<Result>& round : mine)
+      rounds.challenger.push_back(*figure_of(round, method));
+    for (const std::vector<Result>& round : theirs)
+      rounds.standing.push_back(*figure_of(round, method));
+    return {};
+  }
+
+  /// Into the table, or out of it, and into the JSON; `saved`: what the table has and rounds were made of.
+  void keep(const Device& device, Swept& swept, const Tuned& row, const std::string& saved) {
+    // What few rungs couldn't beat, others may: only a whole sweep says that there is no gain.
+    const bool gain = !row.rung.empty(), settled = gain || o_.rungs.empty();
+    const bool kept = o_.best && settled && save(device, row);
+    if (kept) swept.sentence += "; saved";
+    if (!saved.empty() && !settled) drop(device, swept, saved, "no gain");
+    document_.arrays["sweeps"].push_back({{"device", device.id()},
+                                          {"call", row.call},
+                                          {"default", swept.trials.front().rung},
+                                          {"best", swept.best},
+                                          {"default_seconds", row.default_seconds},
+                                          {"seconds", row.seconds},
+                                          {"gain", gain},
+                                          {"saved", kept}});
+  }
+
+  /// Whether the row went into the device's table.
+  bool save(const Device& device, const Tuned& row) {
+    try {
+      paths_.insert(fmt::format("{}: {}", device.id(), save_tuning(device, {row})));
+      return true;
+    } catch (const Error& error) {
+      std::fprintf(stderr, "trine: not saved: %s\n", error.what());
+      saved_all_ = false;
+      return false;
+    }
+  }
+
+  /// Without its row the built-in choice answers.
+  void drop(const Device& device, Swept& swept, const std::string& saved, std::string_view why) {
+    try {
+      forget_tuning(device, tuning_key(swept.problem));
+      swept.sentence += fmt::format("; the saved {} is {} and no longer in the table", saved, why);
+    } catch (const Error& error) {
+      fmt::print(stderr, "trine: {} is {} and still saved: {}\n", saved, why, error.what());
+      saved_all_ = false;
+    }
+  }
+
+  /// No call shall be given a rung that is known to be wrong.
+  void drop_wrong(const Device& device, Swept& swept) {
+    const std::string saved = saved_rung(device, tuning_key(swept.problem));
+    for (const Trial& trial : swept.trials)
+      if (trial.rung == saved && !failure_of(trial.results).empty())
+        drop(device, swept, saved, "WRONG");
+  }
+
+  const Options& o_;
+  Control control_;
+  Document document_{.command = "sweep"};
+  bool verified_ = true, saved_all_ = true;
+  std::set<std::string> paths_;
+};
 
 int forget() {
   const std::vector<std::string> paths = forget_tuning();

@@ -172,7 +172,6 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
 }
 
 int transfers(const Options& o) {
-  if (!o.measuring.json.empty()) check_writable(o.measuring.json);
   const std::vector<Problem> all = problems(o);
   const std::vector<Device> devices = start(o.measuring.devices, {}, {}, false);
   Control control(o.measuring.limit);

@@ -41,7 +41,6 @@ nlohmann::ordered_json report_json(const conformance::Report& report) {
 }
 
 int verify_all(conformance::Options& options, double limit, const std::string& json) {
-  if (!json.empty()) check_writable(json);
   options.require = conformance::required_by_environment();
   Control control(limit);
   options.progress = [&](const conformance::Progress& p) {
@@ -67,8 +66,7 @@ Command add_verify(CLI::App& app) {
   auto limit = std::make_shared<double>(0);
   auto json = std::make_shared<std::string>();
   app.add_flag("--quick", options->quick, "a subset that takes half a minute");
-  app.add_option("--device", options->devices, "cpu, opencl:0, cuda:0 (default: all devices)")
-      ->delimiter(',');
+  add_list(app, "--device", options->devices, "cpu, opencl:0, cuda:0 (default: all devices)");
   app.add_option("--rung", options->rung, "check only this rung");
   app.add_option("--filter", options->filter,
                  "only cases with this in their name; random calls: operation, fill or copy");
@@ -80,7 +78,7 @@ Command add_verify(CLI::App& app) {
   app.add_option("--seed", options->seed,
                  "seed of the first random call; each further one has the next number");
   add_time_limit(app, *limit);
-  app.add_option("--json", *json, "also write the result as JSON")->type_name("FILE");
+  add_json(app, *json, "also write the result as JSON");
   return [options, limit, json] { return verify_all(*options, *limit, *json); };
 }
 

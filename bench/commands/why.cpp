@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
-#include "bench/cases/problem.hpp"
+#include "bench/cases/cases.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
@@ -123,9 +122,7 @@ Command add_why(CLI::App& app) {
       ->check(CLI::IsMember(&kWhere));
   app.add_option("--repeats", o->repeats, "runs that share one transfer")
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--device", o->devices, "the candidates (default: those of `auto`)")
-      ->delimiter(',')
-      ->expected(1, -1);
+  add_list(app, "--device", o->devices, "the candidates (default: those of `auto`)");
   return [o] { return why(*o); };
 }
 

@@ -12,12 +12,11 @@
 #include <random>
 #include <thread>
 
+#include "bench/stats/measure.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// What the file holds, in this version of taking turns; in all of them it begins with the magic but for its
 /// second byte, the version. Who is there is told by locks on its bytes, which end with their process: run i
@@ -143,7 +142,7 @@ bool InterleavedRuns::await(bool (InterleavedRuns::*come)(), double patience) {
   const Clock::time_point begin = Clock::now();
   while (!(this->*come)()) {
     if (control_.stop()) return true;
-    if (std::chrono::duration<double>(Clock::now() - begin).count() > patience) return false;
+    if (seconds_since(begin) > patience) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;

@@ -1,4 +1,4 @@
-#include "choices.hpp"
+#include "placement.hpp"
 
 #include <fmt/format.h>
 

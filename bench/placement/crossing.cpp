@@ -1,15 +1,13 @@
-#include "crossing.hpp"
+#include "placement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "bench/cases/operations.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
-#include "choices.hpp"
 
 namespace trine::bench {
 namespace {

@@ -1,12 +1,9 @@
 #include "placement.hpp"
 
 #include <fmt/format.h>
-#include <trine/abi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -51,57 +48,6 @@ Size matrix(Draw& draw, int64_t count) {
   const int64_t rows = draw.log_uniform(1, double(count));
   return {rows, std::max<int64_t>(1, count / rows), 0};
 }
-
-}  // namespace
-
-std::string random_range(int repeats) {
-  return std::string(
-             "reduce (sum, prod, min, max, argmin, argmax; f32, f64, i32, i64; all, each_row, "
-             "each_column) and transpose (b8 to b128) of 2^4 to 2^24 elements in any shape, gemm "
-             "(f32, "
-             "f64, i32) with m, n and k from 1 to 1500; all drawn log-uniformly; ") +
-         (repeats == 1 ? "pageable, pinned or pipelined"
-                       : "pageable or pinned (what is copied once for several runs isn't pipelined "
-                         "with them)");
-}
-
-PlacementCase random_case(const PlacementCases& of, uint64_t index) {
-  Draw draw(of.seed, index);
-  PlacementCase made;
-  Problem& p = made.problem;
-  made.repeats = of.repeats;
-  std::vector<Where> memories{Where::host, Where::host_pinned};
-  if (of.repeats == 1) memories.push_back(Where::host_pipelined);
-  made.where = draw.one_of(memories);
-  p.operation = draw.one_of(operations_of(Cases()));
-  const Description& description = describe(p.operation);
-  const bool is_cube = description.factors == 3;
-  const int64_t count = is_cube ? 0 : draw.log_uniform(0x1p4, 0x1p24);
-  p.layout = description.layout;
-  p.dtype = draw.one_of(description.calibrated_dtypes);
-  if (description.has_function) {
-    p.function = draw.one_of(std::vector{Function::sum, Function::prod, Function::min,
-                                         Function::max, Function::argmin, Function::argmax});
-    p.axis = draw.one_of(std::vector{Axis::all, Axis::each_row, Axis::each_column});
-  }
-  if (is_cube)
-    for (int64_t* extent : {&p.size.rows, &p.size.cols, &p.size.depth})
-      *extent = draw.log_uniform(1, 1500);
-  else
-    p.size = description.is_vector && p.axis == Axis::all ? Size{count, 1, 0} : matrix(draw, count);
-  p.result = default_result(p);
-  return made;
-}
-
-std::string to_string(const PlacementCase& which) {
-  const Problem& p = which.problem;
-  return fmt::format("{}, {}", to_string(p),
-                     which.where == Where::host          ? "pageable"
-                     : which.where == Where::host_pinned ? "pinned"
-                                                         : "pipelined");
-}
-
-namespace {
 
 /// A case on one device, timed as place() predicts it.
 class Contestant {
@@ -219,6 +165,52 @@ std::string times_text(const std::vector<std::pair<std::string, double>>& times)
 }
 
 }  // namespace
+
+std::string random_range(int repeats) {
+  return std::string(
+             "reduce (sum, prod, min, max, argmin, argmax; f32, f64, i32, i64; all, each_row, "
+             "each_column) and transpose (b8 to b128) of 2^4 to 2^24 elements in any shape, gemm "
+             "(f32, f64, i32) with m, n and k from 1 to 1500; all drawn log-uniformly; ") +
+         (repeats == 1 ? "pageable, pinned or pipelined"
+                       : "pageable or pinned (what is copied once for several runs isn't pipelined "
+                         "with them)");
+}
+
+PlacementCase random_case(const PlacementCases& of, uint64_t index) {
+  Draw draw(of.seed, index);
+  PlacementCase made;
+  Problem& p = made.problem;
+  made.repeats = of.repeats;
+  std::vector<Where> memories{Where::host, Where::host_pinned};
+  if (of.repeats == 1) memories.push_back(Where::host_pipelined);
+  made.where = draw.one_of(memories);
+  p.operation = draw.one_of(operations_of(Cases()));
+  const Description& description = describe(p.operation);
+  const bool is_cube = description.factors == 3;
+  const int64_t count = is_cube ? 0 : draw.log_uniform(0x1p4, 0x1p24);
+  p.layout = description.layout;
+  p.dtype = draw.one_of(description.calibrated_dtypes);
+  if (description.has_function) {
+    p.function = draw.one_of(std::vector{Function::sum, Function::prod, Function::min,
+                                         Function::max, Function::argmin, Function::argmax});
+    p.axis = draw.one_of(std::vector{Axis::all, Axis::each_row, Axis::each_column});
+  }
+  if (is_cube)
+    for (int64_t* extent : {&p.size.rows, &p.size.cols, &p.size.depth})
+      *extent = draw.log_uniform(1, 1500);
+  else
+    p.size = description.is_vector && p.axis == Axis::all ? Size{count, 1, 0} : matrix(draw, count);
+  p.result = default_result(p);
+  return made;
+}
+
+std::string to_string(const PlacementCase& which) {
+  const Problem& p = which.problem;
+  return fmt::format("{}, {}", to_string(p),
+                     which.where == Where::host          ? "pageable"
+                     : which.where == Where::host_pinned ? "pinned"
+                                                         : "pipelined");
+}
 
 std::vector<PlacementOutcome> check_placement(const std::vector<Device>& devices,
                                               const PlacementCases& cases, Control& control) {

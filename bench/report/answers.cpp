@@ -2,11 +2,9 @@
 // is possible.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "bench/timing/observation.hpp"
 #include "bench/ui/table.hpp"
-#include "tables.hpp"
+#include "report.hpp"
 
 namespace trine::bench::report {
 namespace {

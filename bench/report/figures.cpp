@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-// Rooflines, phases and timelines (figures.hpp).
+// Rooflines, phases and timelines (report.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "bench/timing/roofline.hpp"
 #include "bench/ui/table.hpp"
-#include "figures.hpp"
+#include "report.hpp"
 
 namespace trine::bench::report {
 namespace {
@@ -25,14 +25,9 @@ int lane_slot(const std::string& lane) {
   return lane == "copy out" ? kOutSlot : kOtherSlot;
 }
 
-/// What bounds a device: bytes and flops a second, 0 where unknown.
-struct Bounds {
-  double bandwidth = 0, flops = 0;
-};
-
 /// Measured in the run: the roofs of `trine roof`, else those that stand beside the results.
-Bounds measured(const Runs& runs, const std::string& device, const std::string& dtype) {
-  Bounds bounds;
+Ceilings measured(const Runs& runs, const std::string& device, const std::string& dtype) {
+  Ceilings bounds;
   for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
     if (extra.device != device) continue;
@@ -40,7 +35,7 @@ Bounds measured(const Runs& runs, const std::string& device, const std::string& 
     if (what == "read" || what == "copy" || what == "write")
       bounds.bandwidth = std::max(bounds.bandwidth, number(r, "value"));
     if ((what == "fma" || what == "tensor") && of == dtype)
-      bounds.flops = std::max(bounds.flops, number(r, "value"));
+      bounds.arithmetic = std::max(bounds.arithmetic, number(r, "value"));
   }
   // Of memory, the roof beside the largest case: smaller ones lie in caches.
   const bool known = bounds.bandwidth > 0;
@@ -52,36 +47,36 @@ Bounds measured(const Runs& runs, const std::string& device, const std::string& 
       bounds.bandwidth = e.roof.value;
     }
     if (e.roof.unit == "flop/s" && name(e.problem.dtype) == dtype)
-      bounds.flops = std::max(bounds.flops, e.roof.value);
+      bounds.arithmetic = std::max(bounds.arithmetic, e.roof.value);
   }
   return bounds;
 }
 
 /// The data sheet's.
-Bounds nominal(const Runs& runs, const Entry& any, const std::string& dtype) {
+Ceilings nominal(const Runs& runs, const Entry& any, const std::string& dtype) {
   const Host& host = runs.hosts[any.host];
-  Bounds bounds{host.peak_bandwidth(any.device), host.peak_flops(any.device, dtype)};
+  Ceilings bounds{host.peak_bandwidth(any.device), host.peak_flops(any.device, dtype)};
   for (const Extra& extra : runs.roofs) {
     const ordered_json& r = extra.value;
     if (extra.device != any.device_name) continue;
     const bool flops = text_of(r, "unit") == "flop/s";
     if (flops && text_of(r, "dtype") != dtype) continue;
     if (!flops && text_of(r, "what") != "read" && text_of(r, "what") != "copy") continue;
-    double& bound = flops ? bounds.flops : bounds.bandwidth;
+    double& bound = flops ? bounds.arithmetic : bounds.bandwidth;
     bound = std::max(bound, number(r, "nominal"));
   }
   return bounds;
 }
 
 /// The roof from `left` to `right` flop/byte: rising, then level.
-Series roof_line(const std::string& label, int slot, const Bounds& bounds, double left,
+Series roof_line(const std::string& label, int slot, const Ceilings& bounds, double left,
                  double right) {
   Series series{.label = label, .slot = slot, .points = false};
   if (bounds.bandwidth <= 0) return series;
-  const double ridge = bounds.flops / bounds.bandwidth;
+  const double ridge = bounds.ridge();
   const auto at = [&](double x) {
-    const double y =
-        bounds.flops > 0 ? std::min(bounds.flops, x * bounds.bandwidth) : x * bounds.bandwidth;
+    const double y = bounds.arithmetic > 0 ? std::min(bounds.arithmetic, x * bounds.bandwidth)
+                                           : x * bounds.bandwidth;
     series.data.push_back({x, y});
   };
   at(left);

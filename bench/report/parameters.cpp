@@ -1,4 +1,4 @@
-// The rate against a parameter, and by threads a group against the size (figures.hpp).
+// The rate against a parameter, and by threads a group against the size (report.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "bench/stats/overtaking.hpp"
-#include "figures.hpp"
+#include "report.hpp"
 
 namespace trine::bench::report {
 namespace {
@@ -55,14 +55,6 @@ std::vector<double> some(const std::vector<double>& all) {
   return chosen;
 }
 
-/// "threads=16x8, edges=guarded": all parameters but one.
-std::string others(const Entry& e, const std::string& key) {
-  std::string text;
-  for (const auto& [name, value] : e.parameters)
-    if (name != key) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
-  return text;
-}
-
 /// The other parameters with which most values of `key` were measured, at most sizes; of several such
 /// those that are the fastest.
 std::string most_measured(const Group& group, Method method, const std::string& key,
@@ -77,7 +69,7 @@ std::string most_measured(const Group& group, Method method, const std::string& 
   for (const Row& row : group.rows) {
     const Entry* e = row.*method;
     if (!e || !wanted(row) || e->parameter(key).empty()) continue;
-    Measured& measured = all[others(*e, key)];
+    Measured& measured = all[e->parameter_text(", ", key)];
     measured.values.insert(e->parameter(key));
     measured.places.emplace(e->parameter(key), row.x);
     measured.fastest = std::max(measured.fastest, e->rate);
@@ -209,7 +201,7 @@ std::vector<Figure> parameters(const Group& group, const std::string& device) {
                  .others = most_measured(group, method, key, here),
                  .method = method};
       held.wanted = [&](const Row& r) {
-        return here(r) && others(r.any(), held.key) == held.others;
+        return here(r) && r.any().parameter_text(", ", held.key) == held.others;
       };
       held.values = values_of(group, key, held.wanted);
       if (held.values.size() < 2) continue;

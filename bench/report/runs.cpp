@@ -185,10 +185,10 @@ std::optional<double> number_of(const ordered_json& object, const char* key) {
   return found->get<double>();
 }
 
-std::string Entry::parameter_text() const {
+std::string Entry::parameter_text(const char* between, std::string_view but) const {
   std::string text;
   for (const auto& [key, value] : parameters)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+    if (key != but) text += fmt::format("{}{}={}", text.empty() ? "" : between, key, value);
   return text;
 }
 

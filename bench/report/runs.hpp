@@ -50,8 +50,8 @@ struct Entry : Result {
   bool access = false;  ///< one of a series over strides and offsets, which are parameters then
   std::optional<double> peak;  ///< the data sheet's rate
 
-  /// "threads=128,finish=atomic", or "".
-  std::string parameter_text() const;
+  /// "threads=128,finish=atomic", or ""; all but the one named.
+  std::string parameter_text(const char* between = ",", std::string_view but = {}) const;
   /// "shared:tile=32".
   std::string variant() const;
   /// The value of a parameter, or "".

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "figures.hpp"
-#include "tables.hpp"
-#include "writers.hpp"
+#include "report.hpp"
 
 namespace trine::bench::report {
 namespace {

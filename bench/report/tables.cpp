@@ -1,4 +1,4 @@
-#include "tables.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "writers.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // runs), on threads that start together and are timed without their own start.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/roofs/cpu_roof.cpp"
-#include "cpu_roof.hpp"
 #include "bench/stats/measure.hpp"
+#include "probes.hpp"
 
 #include "hwy/aligned_allocator.h"
 #include "hwy/cache_control.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu_roof.hpp"
+#include "probes.hpp"
 #include "roof.hpp"
 
 namespace trine::bench {

@@ -1,6 +1,6 @@
 // The kernels of roofs/ over the native queues that Trine hands out: no backend knows of them.
 // The drivers' calls are found at run time, as the backends do it.
-#include "gpu_roof.hpp"
+#include "probes.hpp"
 
 #include <trine/abi.h>
 

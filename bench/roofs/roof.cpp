@@ -8,8 +8,7 @@
 
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
-#include "cpu_roof.hpp"
-#include "gpu_roof.hpp"
+#include "probes.hpp"
 
 namespace trine::bench {
 namespace {

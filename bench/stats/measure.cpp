@@ -140,12 +140,11 @@ Samples measure(const std::string& label, double min_seconds, int min_count,
   constexpr double kPatience = 4, kMost = 1e6;
   double measured = 0;
   std::vector<double> first;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   for (int i = 0; i < kFirst; ++i) measured += first.emplace_back(once());
   // Where each took as long as all of them should, what was cold doesn't show: they are the figure.
   if (min_count <= kFirst && *std::ranges::min_element(first) >= min_seconds) return {first};
-  const double passed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double passed = seconds_since(begin);
   const double wanted = kFirst * std::min(min_seconds / std::max(measured, 1e-9),
                                           kPatience * min_seconds / std::max(passed, 1e-9));
   const auto count = int64_t(std::clamp(wanted, double(std::max(min_count, 1)), kMost));

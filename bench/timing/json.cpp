@@ -2,16 +2,14 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
-#include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <type_traits>
 
+#include "backends/kit/words.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
 
@@ -105,19 +103,10 @@ ordered_json written(const T& value) {
     return value;
 }
 
-/// The value of `key` in a file of "key<separator>value" lines.
-std::string line_value(const char* path, const std::string& key, char separator) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    const size_t at = line.find(separator);
-    if (at == std::string::npos) continue;
-    std::string value = line.substr(at + 1);
-    value.erase(0, value.find_first_not_of(" \t\""));
-    value.erase(value.find_last_not_of(" \t\"") + 1);
-    return value;
-  }
-  return "unknown";
+std::string line_value(const char* path, const char* key, char separator) {
+  char value[128];
+  kit::line_value(path, key, separator, "unknown", value, sizeof value);
+  return value;
 }
 
 ordered_json facts_json(const Facts& facts) {

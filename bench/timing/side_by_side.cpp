@@ -4,17 +4,22 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 
 #include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
-#include "bench/ui/peers.hpp"
 #include "bench/ui/screen.hpp"
+#include "host_run.hpp"
+#include "launches.hpp"
 #include "roofline.hpp"
 
 namespace trine::bench {
 namespace {
+
+constexpr double kShort = 20e-6;  ///< below it, launch cost matters and two figures are printed
 
 /// A rung without a figure: refused where `skipped`, else failed.
 Result without_figure(const Problem& problem, const Device& device, const std::string& rung,
@@ -70,7 +75,34 @@ void set_peer_ratios(std::vector<Result>& results) {
   }
 }
 
+/// OpenBLAS chooses its kernels by processor model when it is loaded and takes old ones on models it
+/// doesn't know. The best type for the instructions that are here is known: say it, unless the user has.
+void choose_openblas_core() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+#endif
+}
+
 }  // namespace
+
+std::string load_peers() {
+  choose_openblas_core();
+  std::string text;
+  for (const std::string& folder : search_path()) {
+    const std::string packs = (std::filesystem::path(folder) / "packs").string();
+    std::error_code unreadable;
+    if (!std::filesystem::is_directory(packs, unreadable)) continue;
+    for (const BackendInfo& pack : load_packs(packs))
+      text += fmt::format("peer {}: {}\n", pack.name,
+                          pack.reason.empty() ? pack.build : "absent: " + pack.reason);
+  }
+  return text.empty() ? "no peers: no rung packs were found\n" : text;
+}
 
 const char* peer_refuses(const Device& device, const Problem& problem, const std::string& rung) {
   if (!describe(problem.operation).moves_bits || problem.dtype == Dtype::f32 ||
@@ -148,6 +180,69 @@ std::vector<Device> start(const std::vector<std::string>& names,
   return devices;
 }
 
+std::vector<Result> Runner::resident(const Problem& problem, Expectation& expectation,
+                                     const std::string& rung, bool waited) {
+  Launches launches(queue_, problem, expectation, rung);
+  const uint64_t ring_bytes = launches.output_bytes();
+  const auto samples_of = [&](double (Launches::*launch)()) {
+    return measure(fmt::format("{} {}", device_.id(), to_string(problem)), budget_, kLeastSamples,
+                   [&] { return (launches.*launch)(); });
+  };
+  const auto settle = [&](Result& result, const Samples& samples) {
+    set_figure(result, samples, samples.median());
+    result.failure = launches.failure();
+    result.verified = result.failure.empty();
+    result.digest = launches.digest();
+  };
+  Result single;
+  single.problem = problem;
+  single.device = device_.id();
+  single.requested = rung;
+  single.first = launches.first_seconds();
+  single.take(launches.choice());
+  single.roof = roof_of(device_, problem, ring_bytes);
+  try {
+    const Samples samples = samples_of(&Launches::once);
+    if (waited) single.waited = Timed(samples_of(&Launches::waited));
+    settle(single, samples);
+    std::vector<Result> results{single};
+    if (*single.kernel < kShort && single.verified) {
+      Result& sustained = results.emplace_back(single);
+      sustained.method = "sustained";
+      sustained.waited = {};
+      settle(sustained, samples_of(&Launches::back_to_back));
+    }
+    // What goes wrong here, goes wrong for every figure of this rung.
+    const std::string wrong =
+        launches.validate_timing(*results.front().kernel, *results.back().kernel);
+    for (Result& result : results) {
+      if (!result.verified) continue;
+      result.failure = wrong.empty() ? check_roof(device_, ring_bytes, result) : wrong;
+      result.verified = result.failure.empty();
+    }
+    return results;
+  } catch (const ClockStandsStill& error) {
+    single.verified = false;
+    single.failure = error.what();
+    return {single};
+  }
+}
+
+std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectation,
+                                  const Result& kernel) {
+  std::vector<Result> results;
+  for (const bool pinned : {false, true}) {
+    Result result = kernel;
+    result.memory = pinned ? "pinned" : "pageable";
+    result.waited = {};
+    HostRun call(device_, problem, expectation.inputs(), pinned);
+    call.options.rung = result.rung;
+    measure_passes(call, expectation, budget_, result);
+    results.push_back(result);
+  }
+  return results;
+}
+
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
                                  const std::string& rung, bool whole) {
   if (const char* reason = peer_refuses(runner.device(), problem, rung))
@@ -190,6 +285,29 @@ void Digests::compare(std::vector<Result>& results) {
     result.failure = fmt::format("other bits than {} ({:016x}, {:016x})", first.device,
                                  result.digest, first.digest);
   }
+}
+
+std::vector<Result> LadderRun::measure(Runner& runner, const Problem& problem,
+                                       const std::string& rung, bool whole) {
+  control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
+  std::vector<Result> results = measure_rung(runner, problem, expect(problem), rung, whole);
+  sampled |= expectation_->sampled();
+  control.show("");
+  mark_built_in(results, runner.device());
+  return keep(std::move(results));
+}
+
+std::vector<Result> LadderRun::keep(std::vector<Result> results) {
+  digests_.compare(results);
+  document.results.insert(document.results.end(), results.begin(), results.end());
+  return results;
+}
+
+Expectation& LadderRun::expect(const Problem& problem) {
+  const std::string name = to_string(problem) + std::string(trine::name(problem.result));
+  if (!expectation_ || name != expected_) expectation_.emplace(problem, seed_);
+  expected_ = name;
+  return *expectation_;
 }
 
 bool judge(std::vector<Result>& results) {

@@ -4,15 +4,19 @@
 
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/ui/control.hpp"
+#include "expectation.hpp"
 #include "json.hpp"
-#include "result.hpp"
-#include "runner.hpp"
 
 namespace trine::bench {
+
+/// Loads the vendors' libraries as peers from lib/trine/packs, each with the settings that show it
+/// at its best, and returns a line for each: its version, or why it is absent.
+std::string load_peers();
 
 /// The devices named, or all that open, the cpu first; throws where there is none.
 std::vector<Device> chosen_devices(const std::vector<std::string>& names);
@@ -40,6 +44,32 @@ const char* peer_refuses(const Device& device, const Problem& problem, const std
 /// The program's version, the host, a line for each device.
 void print_heading(const std::vector<Device>& devices);
 
+/// Measures one problem on one device: the kernel on resident data, and the one-line call on host
+/// memory with its phases apart. Every timed launch writes its own slot of a poisoned ring and
+/// reads its own window of the input; whole rings are checked, the first, some by chance, and the
+/// last.
+class Runner {
+ public:
+  /// `budget` is the least measuring time of one figure in seconds.
+  Runner(Device device, double budget)
+      : device_(std::move(device)), queue_(device_), budget_(budget) {}
+
+  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 20 µs. With `waited`
+  /// also what a caller waits for it.
+  std::vector<Result> resident(const Problem& problem, Expectation& expectation,
+                               const std::string& rung, bool waited = false);
+  /// The one-line call on host data, in pageable and in pinned memory, by the rung of `kernel`, the resident
+  /// result.
+  std::vector<Result> whole(const Problem& problem, Expectation& expectation, const Result& kernel);
+
+  const Device& device() const { return device_; }
+
+ private:
+  Device device_;
+  Queue queue_;
+  double budget_;
+};
+
 /// One rung ("": the device's own choice) on one problem: the kernel on resident data and, where
 /// `whole` is set and it is right, the whole program. A refusal is one result that says why.
 std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
@@ -65,6 +95,34 @@ class Digests {
 inline void compare_digests(std::vector<Result>& results) { Digests().compare(results); }
 /// The same, and how they stand against the vendors' of the same kind of device and method. False where none is right.
 bool judge(std::vector<Result>& results);
+
+/// What every table of a ladder is measured with: one rung after the other, each held against the
+/// oracle and against the bits of all before it, before a line of it is printed.
+class LadderRun {
+ public:
+  LadderRun(Control& of_run, double min_time, uint64_t seed)
+      : control(of_run), budget(min_time), seed_(seed) {}
+
+  Control& control;
+  const double budget;
+  Document document = {.command = "ladder"};
+  bool sampled = false;  ///< whether a gemm was too large to check every element by the oracle
+
+  /// Measures, keeps in the document and returns the results of one rung: refused ones too.
+  std::vector<Result> measure(Runner& runner, const Problem& problem, const std::string& rung,
+                              bool whole = false);
+
+  /// Fails what has other bits than its problem had before; keeps and returns the results as they then are.
+  std::vector<Result> keep(std::vector<Result> results);
+
+ private:
+  /// The rungs of a line share their data and its reference: making them anew takes longer than the rung.
+  Expectation& expect(const Problem& problem);
+  uint64_t seed_;
+  std::string expected_;  ///< the problem, in words
+  std::optional<Expectation> expectation_;
+  Digests digests_;
+};
 
 /// What a command's work came to; `nothing` is no success, however early it ended.
 enum class Outcome { good, failed, nothing };

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "bench/timing/host_run.hpp"
 #include "bench/ui/control.hpp"
-#include "timeline.hpp"
 
 namespace trine::bench {
 
@@ -34,6 +37,19 @@ struct MeasuredMode {
 
 /// How many chunks a call was cut into.
 int chunks_of(const Pass& pass);
+
+// What overlapped with what: one span for each chunk in each lane of a call.
+
+std::string_view name(Lane lane);  ///< "copy in", "kernel", "copy out", "cpu"
+
+/// Seconds in which at least two lanes were busy at once.
+double overlapped(const std::vector<Span>& spans);
+/// Empty, or in words what no pass can show: a span that ends before it begins, lies outside of
+/// the pass, or overlaps another of its lane.
+std::string impossible(const Pass& pass);
+
+/// A line for each lane that was used, `width` columns long; a chunk is drawn as its number's last digit.
+std::vector<std::string> picture(const Pass& pass, int width);
 
 struct ModeSettings {
   int chunks = 0;            ///< of the pipeline; 0: as the library cuts

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/timing/runner.hpp"
+#include "bench/timing/side_by_side.hpp"
 
 namespace trine::bench {
 namespace {

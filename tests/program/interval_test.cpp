@@ -6,7 +6,7 @@
 #include <random>
 
 #include "bench/stats/measure.hpp"
-#include "bench/timing/rounds.hpp"
+#include "bench/timing/result.hpp"
 #include "bench/ui/table.hpp"
 
 namespace trine::bench {

@@ -1,5 +1,5 @@
 // What a ladder holds its results against before it prints them.
-#include "bench/timing/ladder_run.hpp"
+#include "bench/timing/side_by_side.hpp"
 
 #include <gtest/gtest.h>
 

@@ -51,7 +51,8 @@ TEST_F(Npy, ScalarsAndVectorsKeepTheirShape) {
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{}, {5}, {0}, {2, 0, 3}}) {
     Array array;
     array.shape = shape;
-    array.data.resize(size_t(array.size()) * 4);
+    array.data.resize(4);
+    for (const int64_t extent : shape) array.data.resize(array.data.size() * size_t(extent));
     write_npy(path("a.npy"), array);
     EXPECT_EQ(read_npy(path("a.npy")).shape, shape);
   }

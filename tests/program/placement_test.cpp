@@ -6,8 +6,6 @@
 #include <map>
 #include <set>
 
-#include "bench/placement/choices.hpp"
-
 namespace trine::bench {
 namespace {
 

@@ -5,8 +5,7 @@
 
 #include <cstdlib>
 
-#include "bench/roofs/cpu_roof.hpp"
-#include "bench/roofs/gpu_roof.hpp"
+#include "bench/roofs/probes.hpp"
 #include "bench/roofs/roof.hpp"
 #include "bench/timing/result.hpp"
 

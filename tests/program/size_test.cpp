@@ -1,5 +1,5 @@
 // Sizes on the command line: what they mean, and that nonsense and overflow are refused.
-#include "bench/cases/size.hpp"
+#include "bench/cases/problem.hpp"
 
 #include <gtest/gtest.h>
 

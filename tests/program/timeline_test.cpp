@@ -1,5 +1,5 @@
 // The arithmetic of timelines: cuts that cover everything once, spans that can't be, shares, pictures.
-#include "bench/transfer/timeline.hpp"
+#include "bench/transfer/modes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
+
+#include "backends/kit/words.hpp"
 
 namespace trine::detail {
 namespace {
@@ -141,11 +142,9 @@ void PersistentKey::add(std::string name, std::string_view value, bool names_the
 }
 
 std::string host_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
+  char model[128];
+  kit::line_value("/proc/cpuinfo", "model name", ':', "", model, sizeof model);
+  if (*model != '\0') return model;
   utsname system{};
   return uname(&system) == 0 ? system.machine : "unknown";
 }

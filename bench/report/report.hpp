@@ -1,11 +1,36 @@
-// The pictures of a report, as data: which curves, bars and points there are. What isn't verified is
-// in none of them.
+// A report: its answers and tables; its pictures as data, that is which curves, bars and points
+// there are (what isn't verified is in none of them); the whole model, and what that is written as:
+// Markdown of its tables, CSV of the results, the page.
 #pragma once
+
+#include <ostream>
 
 #include "cases.hpp"
 #include "model.hpp"
 
 namespace trine::bench::report {
+
+/// Where `trine calibrate` measured, submit to wait, its break-even points; else `trine compare`'s words, from the
+/// same figures. Then the fastest rung at the largest size. A sentence of each for every host.
+std::string answer(const Runs& runs, const Group& group);
+
+Table hosts_table(const Runs& runs);
+Table devices_table(const Runs& runs);
+/// What failed its verification, named, and nowhere else a figure; or what refused.
+Table unverified_table(const Runs& runs, bool skipped);
+
+/// Sizes down, devices of all hosts across: the rate of the fastest own rung.
+Table side_by_side_table(const Group& group);
+/// Every rung of a device at every size, with its step.
+Table ladder_table(const Group& group, const std::string& device);
+/// The whole program by phases.
+Table phases_table(const Group& group);
+
+Table roofs_table(const Runs& runs);
+Table crossings_table(const Runs& runs);
+Table sweeps_table(const Runs& runs);
+Table timelines_table(const Runs& runs);
+std::vector<Table> published_tables(const Runs& runs);
 
 // What pictures of rates are made of.
 
@@ -38,5 +63,15 @@ std::vector<Figure> phases(const Group& group);
 /// One roofline for each host and dtype.
 std::vector<Figure> rooflines(const Runs& runs, const std::vector<Group>& groups);
 std::vector<Figure> timelines(const Runs& runs);
+
+// The whole.
+
+Model model_of(const Runs& runs);
+
+/// One row a result, the columns of docs/report.md. Figures that aren't verified are left out.
+void write_csv(std::ostream& out, const Runs& runs);
+void write_markdown(std::ostream& out, const Model& model);
+/// Throws Refusal where this program was built without Chart.js.
+std::string page(const Model& model);
 
 }  // namespace trine::bench::report

@@ -1,12 +1,25 @@
-// What a GPU's arithmetic units and its memory do at best, and what starting a kernel costs.
+// What hardware does at best, by loops and kernels of our own: the host's cores on memory and at
+// multiply-adds; a GPU's arithmetic units, its memory, and what starting a kernel costs.
 #pragma once
 
 #include <trine/trine.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
 namespace trine::bench {
+
+/// bytes/s that `threads` threads, one a core, read from `bytes` of memory together.
+double cpu_read_rate(int threads, uint64_t bytes);
+/// bytes/s that `threads` threads write to `bytes` of memory together.
+double cpu_write_rate(int threads, uint64_t bytes);
+/// bytes/s, read and written, of copying `source` bytes to one place after another of `target` bytes.
+double cpu_copy_rate(int threads, uint64_t source, uint64_t target);
+
+/// flop/s of independent chains of multiply-adds (fused for floats) in the widest vectors, a step
+/// being two.
+double cpu_fma_rate(int threads, Dtype dtype);
 
 /// flop/s of independent chains of multiply-adds (fused for floats), a step being two, on one kind of
 /// unit: "fma" or "tensor" (f64). 0 where the kernels can't run.

@@ -184,6 +184,33 @@ typedef struct trine_copy {
   uint64_t width, height;
 } trine_copy;
 
+/* --- Elementwise commands ---------------------------------------------------------------------- */
+
+/* A number of the host, or one element of device memory, which is read when the queue comes to the
+ * command. */
+typedef struct trine_number {
+  /* A native handle; NULL for a number of the host. */
+  void* memory;
+  /* The place of the element, in bytes. */
+  uint64_t offset;
+  /* The number of the host. */
+  trine_scalar value;
+} trine_number;
+
+/* An elementwise command over views of one shape. `out` may be the very view u or v; otherwise it
+ * shares no memory with them, and none with p and q unless there is one element. */
+typedef struct trine_elementwise {
+  uint32_t size;
+  /* A trine_elementwise_function. */
+  uint32_t function;
+  /* A trine_dtype: F32, F64, or I32 with AXPBY. */
+  uint32_t dtype;
+  /* Zero. */
+  uint32_t reserved;
+  trine_number p, q;
+  trine_view u, v, out;
+} trine_elementwise;
+
 /* --- Rungs ----------------------------------------------------------------------------------- */
 
 /* The most parameters that a rung may have. */
@@ -366,6 +393,8 @@ typedef struct trine_backend {
    * elements. */
   trine_status (*fill_view)(trine_queue* queue, const trine_view* view, const void* pattern,
                             uint32_t pattern_bytes);
+  /* Enqueues an elementwise command. NULL is legal: such calls are then unsupported. */
+  trine_status (*elementwise)(trine_queue* queue, const trine_elementwise* command);
 } trine_backend;
 
 /* The one exported function of a backend: stores `host` and returns the table. A missing driver is no

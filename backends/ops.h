@@ -186,6 +186,21 @@ typedef struct trine_gemm {
   trine_view a, b, c;
 } trine_gemm;
 
+/* What an elementwise command computes, each step rounded once.
+ *
+ * AXPBY: out = fma(p, u, t) with t = q * v. With q = 0, t is +0 and v is ignored; with p = 0, out is t
+ * and u is ignored: a NaN there doesn't count. I32 is modulo 2^32.
+ * The others take F32 and F64: out, of one element, is p + q, p - q, p * q, p / q or the square root of
+ * p. They ignore u and v. */
+typedef enum trine_elementwise_function {
+  TRINE_AXPBY = 1,
+  TRINE_ADD = 2,
+  TRINE_SUBTRACT = 3,
+  TRINE_MULTIPLY = 4,
+  TRINE_DIVIDE = 5,
+  TRINE_SQRT = 6
+} trine_elementwise_function;
+
 #ifdef __cplusplus
 #define TRINE_CONSTEXPR constexpr
 #else

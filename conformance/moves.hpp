@@ -1,4 +1,4 @@
-// Fills, and copies between a device and whatever else there is: random views of all three
+// Fills, elementwise commands, and copies between a device and whatever else there is: random views of all three
 // dimensions, behind work of the far side that comes late, every byte outside checked.
 #pragma once
 
@@ -36,10 +36,22 @@ class Moves {
     std::string name;   ///< "copy b64 3x5 batch 2 cpu -> cuda:0 --seed 17"
     std::string wrong;  ///< "" when all is well
   };
-  Outcome fill(uint64_t seed);
-  Outcome copy(uint64_t seed);
+  enum Kind { kFill, kCopy, kElementwise, kKinds };
+  static const char* name(Kind kind);
+  /// They take turns.
+  static Kind kind_of(int64_t number) { return Kind(number % kKinds); }
+  Outcome make(Kind kind, uint64_t seed);
 
  private:
+  Outcome fill(uint64_t seed);
+  Outcome copy(uint64_t seed);
+  Outcome elementwise(uint64_t seed);
+  template <class T>
+  Outcome axpby(uint64_t seed, Dice& dice);
+  template <class T>
+  Outcome scalar(uint64_t seed, Dice& dice);
+  template <class T>
+  Outcome scaled_product(uint64_t seed, Dice& dice);
   Queue& queue_of(const Device& device);
   Device cpu() const;  ///< for the host's memory; none where it is missing
 

@@ -327,16 +327,18 @@ void Runner::run(Case c) {
 
 int64_t Runner::moves() const {
   const bool all = options_.rung.empty() && options_.filter.empty() && options_.operation == 0;
-  return all && !has_options_ ? 2 * kMoves : 0;
+  return all && !has_options_ ? Moves::kKinds * kMoves : 0;
 }
 
-void Runner::move(int64_t number) { move(number % 2 == 0, uint64_t(number / 2)); }
+void Runner::move(int64_t number) {
+  move(Moves::kind_of(number), uint64_t(number / Moves::kKinds));
+}
 
-void Runner::move(bool fills, uint64_t seed) {
-  const char* const what = fills ? "fill" : "copy";
+void Runner::move(Moves::Kind kind, uint64_t seed) {
+  const char* const what = Moves::name(kind);
   Moves::Outcome outcome;
   try {
-    outcome = fills ? moves_.fill(seed) : moves_.copy(seed);
+    outcome = moves_.make(kind, seed);
   } catch (const Error& error) {
     outcome = {what + (" --seed " + std::to_string(seed)), error.what()};
   }
@@ -349,10 +351,14 @@ void Runner::move(bool fills, uint64_t seed) {
 
 void Runner::run_random(uint64_t seed) {
   const int64_t number = Dice(seed).below(8);
-  const std::string kind = number < 4 ? "operation" : number == 4 ? "fill" : "copy";
-  if (kind.find(options_.filter) == std::string::npos) return;
-  if (kind == "operation") return run(random_case(seed));
-  move(kind == "fill", seed);
+  const auto kind = number < 4    ? Moves::kKinds
+                    : number == 4 ? Moves::kFill
+                    : number == 7 ? Moves::kElementwise
+                                  : Moves::kCopy;
+  const std::string name = kind == Moves::kKinds ? "operation" : Moves::name(kind);
+  if (name.find(options_.filter) == std::string::npos) return;
+  if (kind == Moves::kKinds) return run(random_case(seed));
+  move(kind, seed);
 }
 
 }  // namespace trine::conformance

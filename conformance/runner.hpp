@@ -22,7 +22,7 @@ class Runner {
   int64_t runs_of(const Case& c) const;
   void run(Case c);
 
-  /// Fills and copies, the same each time: `kMoves` of either, where nothing was asked for by name.
+  /// Fills, copies and elementwise commands, the same each time: `kMoves` of each, where nothing was asked for by name.
   static constexpr int64_t kMoves = 100;
   int64_t moves() const;
   void move(int64_t number);
@@ -58,7 +58,7 @@ class Runner {
   void skip(const Case& c, const Turn& turn, const Error& error);
   void fail(const Case& c, const std::string& rung, const std::string& what);
   void count(const Case& c, const Choice& choice);
-  void move(bool fills, uint64_t seed);
+  void move(Moves::Kind kind, uint64_t seed);
 
   const Options& options_;
   Device device_;

@@ -139,7 +139,7 @@ class Race {
       if (!goes_on) return;
     }
     for (int64_t m = 0; m < runner.moves(); ++m)
-      if (!step(runner, m % 2 == 0 ? "fill" : "copy", 1, [&] { runner.move(m); })) return;
+      if (!step(runner, Moves::name(Moves::kind_of(m)), 1, [&] { runner.move(m); })) return;
   }
 
   void run_random(Runner& runner) {

@@ -197,11 +197,25 @@ trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::u
   return fill_view(queue, &view, pattern, pattern_bytes);
 }
 
+trine_status elementwise(trine_queue* queue, const trine_elementwise* command) {
+  return checked([&] {
+    trine_elementwise ours;
+    if (!kit::take(command, ours, sizeof ours))
+      kit::fail(TRINE_UNSUPPORTED, "cpu: an elementwise command of an unknown form");
+    const trine_view& out = ours.out;
+    const double bytes = 3.0 * double(out.rows) * double(out.cols) * double(out.batch) *
+                         trine_dtype_size(ours.dtype);
+    queue->device->executor->submit(queue->queue, kNanosecondsPerByte * bytes, run_elementwise,
+                                    ours);
+  });
+}
+
 }  // namespace
 
 void fill_buffer_table(trine_backend& table) {
   TRINE_BUFFER_FUNCTIONS(TRINE_SET)
   table.fill_view = fill_view;
+  table.elementwise = elementwise;
 }
 
 }  // namespace trine::cpu

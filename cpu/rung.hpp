@@ -125,4 +125,6 @@ std::span<const ReduceRung> reduce_rungs();
 std::span<const TransposeRung> transpose_rungs();
 std::span<const GemmRung> gemm_rungs();
 
+void run_elementwise(void* command, Parallel& parallel);  // a trine_elementwise (elementwise.cpp)
+
 }  // namespace trine::cpu

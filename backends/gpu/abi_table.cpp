@@ -270,6 +270,21 @@ trine_status fill_view(trine_queue* queue, const trine_view* view, const void* p
   });
 }
 
+trine_status elementwise(trine_queue* queue, const trine_elementwise* command) {
+  return guard([&] {
+    trine_queue& on = usable(queue);
+    const trine_elementwise ours = known(command, "elementwise command");
+    if (!on.device.target.has(TRINE_CAN_F64) &&
+        (ours.dtype == TRINE_F64 || ours.function >= TRINE_DIVIDE)) {
+      fail(TRINE_UNSUPPORTED, "%s:%d has no f64, which this command needs", the_driver->name,
+           on.device.index);
+    }
+    Plan plan;
+    plan_elementwise(ours, plan);
+    on.launch(elementwise_variant(), plan);
+  });
+}
+
 // --- Operations ---------------------------------------------------------------------------------
 
 const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
@@ -339,6 +354,7 @@ trine_status enter(const Driver& driver, const trine_host* host, const trine_bac
     TRINE_OPERATION_FUNCTIONS(TRINE_SET)
     table.queue_allocate = queue_allocate;
     table.fill_view = fill_view;
+    table.elementwise = elementwise;
     return table;
   }();
   *backend = &filled;

@@ -5,6 +5,7 @@ set(TRINE_GPU_KERNELS
   service/probe
   service/fill
   service/stamp
+  service/elementwise
   reduce/interleaved_divergent
   reduce/interleaved_strided
   reduce/sequential

@@ -7,6 +7,9 @@
 namespace trine::gpu {
 namespace {
 
+constexpr const char* kElements[] = {"float", "double", "int"};
+constexpr Macro kElement[] = {{"T", kElements}};
+
 constexpr Variant kVariants[] = {
     {.name = "probe", .summary = "what the device's arithmetic is", .file = "service/probe"},
     {.name = "fill", .summary = "an element all over a view", .file = "service/fill"},
@@ -14,6 +17,10 @@ constexpr Variant kVariants[] = {
      .summary = "the device's clock",
      .file = "service/stamp",
      .backends = kOpencl},
+    {.name = "elementwise",
+     .summary = "axpby, and arithmetic of two numbers",
+     .file = "service/elementwise",
+     .macros = kElement},
 };
 
 }  // namespace
@@ -22,6 +29,7 @@ std::span<const Variant> service_variants() { return kVariants; }
 const Variant& probe_variant() { return kVariants[0]; }
 const Variant& fill_variant() { return kVariants[1]; }
 const Variant& stamp_variant() { return kVariants[2]; }
+const Variant& elementwise_variant() { return kVariants[3]; }
 
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan) {
   constexpr int64_t threads = 256, most_groups = 4096;
@@ -36,6 +44,43 @@ void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan
   launch.i32(static_cast<int32_t>(bytes)).i32(shift).i64(view.cols).i64(view.rows);
   launch.i64(size * view.col_stride).i64(size * view.row_stride).i64(size * view.batch_stride);
   for (const uint32_t word : words) launch.i32(static_cast<int32_t>(word));
+}
+
+namespace {
+
+/// `memory` stands for that of a number of the host: a kernel's argument is some memory.
+void push(Launch& launch, const trine_number& number, uint32_t dtype, void* memory) {
+  launch.memory(number.memory ? number.memory : memory);
+  launch.i64(static_cast<int64_t>(number.offset)).i32(number.memory != nullptr);
+  if (dtype == TRINE_F32) {
+    launch.f32(number.value.f32);
+  } else if (dtype == TRINE_F64) {
+    launch.f64(number.value.f64);
+  } else {
+    launch.i32(number.value.i32);
+  }
+}
+
+void push(Launch& launch, const trine_view& view) {
+  launch.memory(view.memory).i64(static_cast<int64_t>(view.offset));
+  launch.i64(view.col_stride).i64(view.row_stride).i64(view.batch_stride);
+}
+
+}  // namespace
+
+void plan_elementwise(const trine_elementwise& call, Plan& plan) {
+  constexpr int64_t threads = 256, elements = 4 * threads, most_groups = 4096;
+  const trine_view& out = call.out;
+  const int64_t count = out.batch * out.rows * out.cols;
+  plan.macro[0] = call.dtype == TRINE_F32 ? 0 : call.dtype == TRINE_F64 ? 1 : 2;
+  Launch& launch = plan.add(0);
+  launch.grid[0] = static_cast<uint32_t>(std::min(divide_up(count, elements), most_groups));
+  launch.block[0] = threads;
+  launch.i32(static_cast<int32_t>(call.function));
+  push(launch, call.p, call.dtype, out.memory);
+  push(launch, call.q, call.dtype, out.memory);
+  for (const trine_view* view : {&call.u, &call.v, &out}) push(launch, *view);
+  launch.i64(out.cols).i64(out.rows).i64(count);
 }
 
 }  // namespace trine::gpu

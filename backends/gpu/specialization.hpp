@@ -11,6 +11,8 @@ std::span<const Variant> service_variants();
 const Variant& probe_variant();
 const Variant& fill_variant();   // CUDA's driver has no fill with 8 and 16 bytes
 const Variant& stamp_variant();  // NVIDIA's OpenCL makes launches slower when it stamps them itself
+const Variant& elementwise_variant();
+void plan_elementwise(const trine_elementwise& call, Plan& plan);
 void plan_fill(const trine_view& view, const void* element, uint32_t bytes, Plan& plan);
 
 /// All variants, those of no ladder first; nullptr behind the last.

@@ -15,7 +15,7 @@ LISTS = (
     CONTRACT,
     ("core/include/trine/types.hpp", "enum class Operation", "};"),
     ("core/src/operations/operations.hpp", "using AnyValue", ";"),
-    ("core/src/operations/operations.hpp", "union Descriptor", "};"),
+    ("core/src/operations/operations.hpp", "  union {", "};"),
     ("core/src/operations/operations.cpp", "all[] =", ";"),
     ("core/src/runtime/types.cpp", "kOperations[] =", ";"),
     ("oracle/operation.hpp", "using Operation =", ";"),

@@ -135,7 +135,7 @@ TEST_F(CallsInChunks, GemmsByRowsAndByColumns) {
     // c comes and goes: 64 MiB and more.
     // m and n are named again: clang before 16 captures no structured binding.
     EXPECT_EQ(
-        launches([&, m = m, n = n] { gemm(m, n, 1, a.data(), b.data(), c.data(), options, 2, 1); }),
+        launches([&, m = m, n = n] { gemm(m, n, 1, 2, a.data(), b.data(), 1, c.data(), options); }),
         4);
     size_t wrong = 0;
     for (size_t at = 0; at < c.size(); ++at)
@@ -226,7 +226,7 @@ TEST_F(CallsInChunks, GoWholeWhereTheLargestBufferHoldsTheWholeAlone) {
   std::vector<double> c;
   const auto call = [&] {
     c = before;
-    gemm(kLong, kCols, 1, a.data(), b.data(), c.data(), options, 2, 1);
+    gemm(kLong, kCols, 1, 2, a.data(), b.data(), 1, c.data(), options);
   };
   options.overlap = false;
   call();  // makes what is kept

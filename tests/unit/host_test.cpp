@@ -148,7 +148,7 @@ TEST_P(HostCalls, GemmOfColumnMajorSubMatricesWithBeta) {
   std::vector<float> product(4);
   gemm(2, 2, 2, b.data(), b.data(), product.data(), options);
   EXPECT_EQ(product, b);
-  gemm(2, 2, 2, b.data(), b.data(), product.data(), options, 0.1);
+  gemm(2, 2, 2, 0.1, b.data(), b.data(), 0, product.data(), options);
   EXPECT_EQ(product, (std::vector<float>{0.1f, 0, 0, 0.1f}));
 }
 

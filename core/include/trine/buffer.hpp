@@ -11,6 +11,9 @@
 
 #include <trine/queue.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace trine {
 
 namespace detail {
@@ -49,6 +52,19 @@ class TRINE_API Buffer {
   /// Throws Error: out_of_memory; unsupported if `bytes` exceeds Facts::max_buffer_bytes;
   /// invalid_argument for another kind.
   Buffer(const Device& device, uint64_t bytes, Memory kind = Memory::device);
+  /// Memory for `count` elements of type T, on `device`; errors as above, and invalid_argument for a
+  /// negative count or one beyond 2^63 bytes.
+  /// ```cpp
+  /// trine::Buffer values = trine::Buffer::of<double>(trine::open("cpu"), 1000);
+  /// ```
+  template <class T>
+  static Buffer of(const Device& device, int64_t count, Memory kind = Memory::device) {
+    if (count < 0 || count > INT64_MAX / int64_t{sizeof(T)}) {
+      throw Error(Status::invalid_argument, "Buffer::of: " + std::to_string(count) +
+                                                " elements are none, or more than 2^63 bytes.");
+    }
+    return {device, static_cast<uint64_t>(count) * sizeof(T), kind};
+  }
   /// Uses device memory of the caller, `bytes` long: a CUDA device pointer, a cl_mem, or on the cpu
   /// a plain pointer. Trine never frees it. It must outlive the buffer and all work on it.
   /// ```cpp
@@ -111,6 +127,37 @@ struct View {
   int64_t rows = 0, cols = 0, batch = 1;
   /// Distances between neighbours, in elements.
   int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
+};
+
+/// A scalar of an operation: a number of the program, or one element of device memory, which is read
+/// when the queue comes to the operation. So a result of one operation scales the next one, and nobody
+/// waits in between.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View x = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
+/// trine::View norm2 = trine::vector({queue.device(), 8}, trine::Dtype::f64, 1);
+/// const double one = 1;
+/// trine::fill(queue, x, &one);
+/// trine::dot(queue, x, x, norm2);
+/// trine::axpby(queue, norm2, x, 0, x);  // x = 100 x, with the 100 from the device
+/// queue.wait();
+/// ```
+class Scalar {
+ public:
+  /// A number. An operation refuses it where its dtype has no such value: 0.1 is not exact in f32.
+  Scalar(double number) noexcept : number_(number) {}
+  /// The one element of a 1 x 1 view of the operation's dtype, in memory of the queue's device.
+  Scalar(View element) noexcept : element_(std::move(element)), on_device_(true) {}
+
+  /// Whether it is an element of device memory; then element() is its view, else number() its value.
+  bool on_device() const noexcept { return on_device_; }
+  double number() const noexcept { return number_; }
+  const View& element() const noexcept { return element_; }
+
+ private:
+  double number_ = 0;
+  View element_;
+  bool on_device_ = false;
 };
 
 /// Dense views of `buffer` that begin at byte `offset`: a rows x cols matrix in row-major or
@@ -176,6 +223,101 @@ HostViewOf<Pointer> host_col_major(Pointer data, Dtype dtype, int64_t rows, int6
 template <class Pointer>
 HostViewOf<Pointer> host_vector(Pointer data, Dtype dtype, int64_t size) {
   return {.data = data, .dtype = dtype, .rows = size, .cols = 1, .row_stride = 1};
+}
+
+/// `count` dense row-major matrices of rows x cols in host memory, one behind the other. Column-major
+/// ones, also of device memory: transposed(host_batched(data, dtype, count, cols, rows)).
+template <class Pointer>
+HostViewOf<Pointer> host_batched(Pointer data, Dtype dtype, int64_t count, int64_t rows,
+                                 int64_t cols) {
+  return {.data = data,
+          .dtype = dtype,
+          .rows = rows,
+          .cols = cols,
+          .batch = count,
+          .row_stride = cols,
+          .batch_stride = rows * cols};
+}
+
+/// A View, or one of host memory.
+template <class V>
+concept AnyView =
+    std::same_as<V, View> || std::same_as<V, HostView> || std::same_as<V, ConstHostView>;
+
+/// Parts of a view, which share its memory: in each matrix of a batch the `m` x `n` elements from row `i`,
+/// column `j` on; `count` rows or columns from `first` on. Throws Error (invalid_argument) for a part
+/// that isn't inside.
+/// ```cpp
+/// std::vector<float> values(20 * 30);
+/// trine::HostView matrix = trine::host_row_major(values.data(), trine::Dtype::f32, 20, 30);
+/// trine::HostView block = trine::submatrix(matrix, 5, 10, 4, 4);
+/// trine::HostView last_row = trine::rows(matrix, 19, 1), first_columns = trine::cols(matrix, 0, 3);
+/// ```
+template <AnyView V>
+V submatrix(V view, int64_t i, int64_t j, int64_t m, int64_t n) {
+  if (i < 0 || j < 0 || m < 0 || n < 0 || i > view.rows - m || j > view.cols - n) {
+    throw Error(Status::invalid_argument,
+                "submatrix: " + std::to_string(m) + " x " + std::to_string(n) + " from " +
+                    std::to_string(i) + ", " + std::to_string(j) + " on isn't inside of " +
+                    std::to_string(view.rows) + " x " + std::to_string(view.cols) + ".");
+  }
+  const int64_t bytes = (i * view.row_stride + j * view.col_stride) * size_of(view.dtype);
+  if constexpr (std::same_as<V, View>) {
+    view.offset += static_cast<uint64_t>(bytes);
+  } else {
+    using Byte = std::conditional_t<std::same_as<V, HostView>, char, const char>;
+    view.data = static_cast<Byte*>(view.data) + bytes;
+  }
+  view.rows = m;
+  view.cols = n;
+  return view;
+}
+template <AnyView V>
+V rows(const V& view, int64_t first, int64_t count) {
+  return submatrix(view, first, 0, count, view.cols);
+}
+template <AnyView V>
+V cols(const V& view, int64_t first, int64_t count) {
+  return submatrix(view, 0, first, view.rows, count);
+}
+
+/// The same elements with rows and columns exchanged, of each matrix of a batch; nothing moves. For gemm
+/// that is BLAS's "T"; of a dense row-major matrix it is a column-major one.
+/// ```cpp
+/// trine::View a = trine::row_major({}, trine::Dtype::f32, 20, 30);
+/// trine::View t = trine::transposed(a);  // 30 x 20, column-major
+/// ```
+template <AnyView V>
+V transposed(V view) {
+  std::swap(view.rows, view.cols);
+  std::swap(view.row_stride, view.col_stride);
+  return view;
+}
+
+/// All elements as one vector (n x 1), in the order in which they lie. Throws Error (invalid_argument)
+/// where they don't lie at one distance from each other, as in a matrix with padded rows.
+template <AnyView V>
+V as_vector(V view) {
+  struct Step {
+    int64_t extent, stride;
+  } steps[] = {
+      {view.cols, view.col_stride}, {view.rows, view.row_stride}, {view.batch, view.batch_stride}};
+  const bool is_empty = view.rows == 0 || view.cols == 0 || view.batch == 0;
+  std::ranges::sort(steps, {}, [](const Step& s) { return s.extent == 1 ? -1 : s.stride; });
+  int64_t count = 1, stride = 1;
+  for (const auto& [extent, step] : steps) {
+    if (extent == 1 || is_empty) continue;
+    if (count == 1) stride = step;
+    if (step != count * stride) {
+      throw Error(Status::invalid_argument,
+                  "as_vector: the elements don't lie at one distance from each other.");
+    }
+    count *= extent;
+  }
+  view.rows = is_empty ? 0 : count;
+  view.row_stride = stride;
+  view.cols = view.batch = 1;
+  return view;
 }
 
 /// Copies `source` to `target`: from the host, to the host, within a device, between two devices.

@@ -25,6 +25,8 @@
 
 #include <trine/place.hpp>
 
+#include <cfloat>
+#include <cmath>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -151,15 +153,19 @@ concept GemmElement = detail::is_one_of<T, float, double, int32_t>;
 /// ```cpp
 /// std::array<double, 3> x = {1, -2, 3};
 /// double total = trine::sum(x);                                // 2
-/// double norm1 = trine::sum(x, {}, trine::Map::abs);           // 6
-/// double norm2_squared = trine::sum(x, {}, trine::Map::square);  // 14
+/// double norm1 = trine::sum(x, trine::Map::abs);           // 6
+/// double norm2_squared = trine::sum(x, trine::Map::square);  // 14
 /// std::cout << total << " " << norm1 << " " << norm2_squared << "\n";
 /// ```
 template <HostRange Range>
-auto sum(const Range& range, const HostOptions& options = {}, Map map = Map::identity) {
+auto sum(const Range& range, Map map, const HostOptions& options = {}) {
   std::span values(std::data(range), std::size(range));
   using T = typename decltype(values)::value_type;
   return detail::reduce_span<Sum<T>>(Function::sum, map, std::span<const T>(values), options);
+}
+template <HostRange Range>
+auto sum(const Range& range, const HostOptions& options = {}) {
+  return sum(range, Map::identity, options);
 }
 /// The exact dot product, rounded once: the sum over x[i] * y[i] of two ranges of one length and element
 /// type, float or double. Throws Error where the lengths differ.
@@ -176,6 +182,34 @@ auto dot(const X& x, const Y& y, const HostOptions& options = {}) {
       host_vector(std::data(y), dtype_of<T>, int64_t(std::size(y))),
       host_vector(&result, dtype_of<T>, 1), Axis::all, options);
   return result;
+}
+
+/// The Euclidean norm of a range of float or double: the root of the exact sum of squares. The sum is
+/// rounded to double, its root to double, and then to float for floats. Where the squares of doubles
+/// would leave the range of double, they are scaled by a power of two first. NaN if there is one, else
+/// +Inf if there is an infinity; 0 for an empty range.
+/// ```cpp
+/// std::vector<double> x = {3e200, 4e200};
+/// std::cout << trine::norm(x) << "\n";  // 5e+200
+/// ```
+template <HostRange Range>
+requires std::floating_point<ElementOf<Range>>
+auto norm(const Range& range, const HostOptions& options = {}) {
+  using T = ElementOf<Range>;
+  const std::span<const T> values(std::data(range), std::size(range));
+  double squares = detail::reduce_span<double>(Function::sum, Map::square, values, options);
+  // Below 2^-900 a double's sum may have lost bits of denormal squares; floats' squares never get there.
+  if (sizeof(T) == sizeof(float) || (squares > 0x1p-900 && squares <= DBL_MAX) ||
+      squares != squares)
+    return T(std::sqrt(squares));
+  const T largest = detail::reduce_span<T>(Function::max, Map::abs, values, options);
+  if (largest == 0 || !(largest <= DBL_MAX)) return largest;
+  const int exponent = std::ilogb(largest);
+  std::vector<T> scaled(values.begin(), values.end());
+  for (T& x : scaled) x = std::ldexp(x, -exponent);
+  squares =
+      detail::reduce_span<double>(Function::sum, Map::square, std::span<const T>(scaled), options);
+  return T(std::ldexp(std::sqrt(squares), exponent));
 }
 
 /// The product of the elements of `range`: for floats one fixed tree of products, for integers modulo
@@ -250,14 +284,20 @@ void transpose(int64_t rows, int64_t cols, const T* input, T* output,
 /// arithmetic is fixed (see Gemm), so every device gives the same bits.
 /// ```cpp
 /// std::vector<double> a = {1, 2, 3, 4}, b = {0, 1, 1, 0}, c(4);
-/// trine::gemm(2, 2, 2, a.data(), b.data(), c.data());  // 2 1 4 3
+/// trine::gemm(2, 2, 2, a.data(), b.data(), c.data());             // 2 1 4 3
+/// trine::gemm(2, 2, 2, -1, a.data(), b.data(), 1, c.data());      // c - a b: 0 0 0 0
 /// ```
 template <GemmElement T>
-void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
-          const HostOptions& options = {}, std::type_identity_t<T> alpha = 1,
-          std::type_identity_t<T> beta = 0) {
+void gemm(int64_t m, int64_t n, int64_t k, std::type_identity_t<T> alpha, const T* a, const T* b,
+          std::type_identity_t<T> beta, T* c, const HostOptions& options = {}) {
   gemm(alpha, host_row_major(a, dtype_of<T>, m, k), host_row_major(b, dtype_of<T>, k, n), beta,
        host_row_major(c, dtype_of<T>, m, n), options);
+}
+/// The same with alpha = 1 and beta = 0.
+template <GemmElement T>
+void gemm(int64_t m, int64_t n, int64_t k, const T* a, const T* b, T* c,
+          const HostOptions& options = {}) {
+  gemm<T>(m, n, k, 1, a, b, 0, c, options);
 }
 
 }  // namespace trine

@@ -1,4 +1,4 @@
-/// Views of Kokkos::Views, for programs that use Kokkos themselves.
+/// Views of Kokkos::Views and of mdspans, for programs that use them themselves.
 ///
 /// Only pointer, extents and strides pass to Trine. The program's Kokkos (any version) and the one
 /// inside Trine's cpu backend don't meet, and this header includes nothing of Kokkos.
@@ -15,29 +15,79 @@
 
 namespace trine {
 
-/// The Trine view of a Kokkos::View of rank 1 (a vector, n x 1) or rank 2 (a matrix, any layout).
+namespace detail {
+/// Pointer, extents and strides of a Kokkos::View or an mdspan.
+template <class Array>
+struct ArrayTraits {
+  using Element = std::remove_const_t<typename Array::value_type>;
+  /// View::rank is an enumerator in Kokkos 3, later an object that can be called, as mdspan's function.
+  static constexpr int rank() {
+    if constexpr (requires { Array::rank(); }) {
+      return static_cast<int>(Array::rank());
+    } else {
+      return static_cast<int>(Array::rank);
+    }
+  }
+  static auto* data(const Array& array) {
+    if constexpr (requires { array.data_handle(); }) {
+      return array.data_handle();
+    } else {
+      return array.data();
+    }
+  }
+  static size_t span(const Array& array) {
+    if constexpr (requires { array.mapping().required_span_size(); }) {
+      return array.mapping().required_span_size();
+    } else {
+      return array.span();
+    }
+  }
+  template <class V>
+  static void shape(const Array& array, V& view) {
+    constexpr int rank = ArrayTraits::rank();
+    static_assert(1 <= rank && rank <= 3, "a vector, a matrix, or a batch of matrices");
+    constexpr int first = rank == 3;  // the index of the row
+    view.dtype = dtype_of<Element>;
+    view.cols = 1;
+    view.rows = static_cast<int64_t>(array.extent(first));
+    view.row_stride = static_cast<int64_t>(array.stride(first));
+    if constexpr (rank >= 2) {
+      view.cols = static_cast<int64_t>(array.extent(first + 1));
+      view.col_stride = static_cast<int64_t>(array.stride(first + 1));
+    }
+    if constexpr (rank == 3) {
+      view.batch = static_cast<int64_t>(array.extent(0));
+      view.batch_stride = static_cast<int64_t>(array.stride(0));
+    }
+  }
+};
+}  // namespace detail
+
+/// The Trine view of a Kokkos::View or an mdspan of rank 1 (a vector, n x 1), rank 2 (a matrix, any
+/// layout) or rank 3 (a batch of matrices, whose first index is that of the batch).
 ///
 /// `device` must be able to reach the memory: "cpu" for HostSpace, "cuda:…" for CudaSpace. The memory
-/// stays Kokkos's and must outlive the returned view and all work on it. A type with the same members
-/// (data(), extent(), stride(), span(), rank, value_type) works too. Throws Error (invalid_argument)
-/// for an empty device.
-template <class KokkosView>
-View view_of(const Device& device, const KokkosView& kokkos) {
-  using Element = std::remove_const_t<typename KokkosView::value_type>;
-  // View::rank is an integral constant object in 4.x and an enumerator in 3.x.
-  constexpr int rank = static_cast<int>(KokkosView::rank);
-  static_assert(rank == 1 || rank == 2, "rank 1 or 2");
+/// stays the program's and must outlive the returned view and all work on it. A type with the same
+/// members works too: data(), extent(), stride(), span(), rank, value_type of a View, or those of
+/// std::mdspan. Throws Error (invalid_argument) for an empty device.
+template <class Array>
+View view_of(const Device& device, const Array& array) {
+  using Traits = detail::ArrayTraits<Array>;
+  using Element = typename Traits::Element;
   View view;
-  view.buffer =
-      Buffer::adopt(device, const_cast<Element*>(kokkos.data()), kokkos.span() * sizeof(Element));
-  view.dtype = dtype_of<Element>;
-  view.rows = static_cast<int64_t>(kokkos.extent(0));
-  view.row_stride = static_cast<int64_t>(kokkos.stride(0));
-  view.cols = 1;
-  if constexpr (rank == 2) {
-    view.cols = static_cast<int64_t>(kokkos.extent(1));
-    view.col_stride = static_cast<int64_t>(kokkos.stride(1));
-  }
+  view.buffer = Buffer::adopt(device, const_cast<Element*>(Traits::data(array)),
+                              Traits::span(array) * sizeof(Element));
+  Traits::shape(array, view);
+  return view;
+}
+
+/// The same in host memory, for the calls of trine/host.hpp; of const elements a ConstHostView.
+template <class Array>
+auto host_view_of(const Array& array) {
+  using Traits = detail::ArrayTraits<Array>;
+  HostViewOf<decltype(Traits::data(array))> view;
+  view.data = Traits::data(array);
+  Traits::shape(array, view);
   return view;
 }
 

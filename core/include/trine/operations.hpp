@@ -66,7 +66,8 @@ struct Reduce {
 ///
 /// `input` is batch x rows x cols, `output` batch x cols x rows. Elements have 1, 2, 4, 8 or 16
 /// bytes, as many on both sides. Each side has a unit stride along its rows or its columns; an input
-/// may also have strides of 0. The two may not overlap: there is no transposition in place.
+/// may also have strides of 0. The two share no memory, or are one view of square matrices: a
+/// transposition in place, by a temporary of their size in the queue's workspace.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View a = trine::row_major({queue.device(), 6 * 4 * 8}, trine::Dtype::f64, 6, 4);
@@ -105,8 +106,10 @@ struct Transpose {
 /// trine::run(queue, trine::Gemm{.alpha = 0.5, .a = a, .b = b, .c = c});  // all elements 10
 /// queue.wait();
 /// ```
+/// A scalar of device memory (see Scalar) gives the same bits as its value would. Then all operands are
+/// read, and the product takes a temporary of c's size from the queue's workspace.
 struct Gemm {
-  double alpha = 1, beta = 0;
+  Scalar alpha = 1, beta = 0;
   View a, b, c;
   /// reproducible or fast.
   Numerics numerics = Numerics::reproducible;

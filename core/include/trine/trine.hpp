@@ -7,10 +7,12 @@
 /// - queue.hpp: queues and events
 /// - buffer.hpp: memory, views, copies
 /// - operations.hpp: Reduce, Transpose, Gemm, run()
+/// - elementwise.hpp: axpby(), scalar()
 /// - place.hpp: where to run, calibrate()
 /// - host.hpp: one-line calls on host data; tuning.hpp: the saved tuning table
 #pragma once
 
 #include <trine/version.h>
+#include <trine/elementwise.hpp>
 #include <trine/host.hpp>
 #include <trine/tuning.hpp>

@@ -1,5 +1,7 @@
 // Copies of views: checked, taken apart into rectangles, enqueued; fills of views. Copies between
 // devices continue in staging.cpp.
+#include "commands.hpp"
+
 #include <trine/buffer.hpp>
 
 #include "core/src/operations/check.hpp"
@@ -49,14 +51,19 @@ Pieces pieces_of(const trine_view& source, const trine_view& target, uint32_t el
   return pieces;
 }
 
-/// Enqueues all rectangles of a copy within one device or between it and the host.
+/// Enqueues all rectangles of a copy within one device or between it and the host. The queue is locked.
+void enqueue_pieces(QueueState& queue, trine_direction direction, const trine_view& source,
+                    const trine_view& target, const Pieces& pieces) {
+  for_each_copy(pieces, direction, source, target, [&](const trine_copy& copy) {
+    queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
+  });
+}
+
 void enqueue(QueueState& queue, trine_direction direction, const trine_view& source,
              const trine_view& target, const Pieces& pieces) {
   const std::lock_guard lock(queue.line->mutex);
   queue.log({.what = "copy"});
-  for_each_copy(pieces, direction, source, target, [&](const trine_copy& copy) {
-    queue.expect(queue.device().api.copy(queue.line->queue, &copy), "copying");
-  });
+  enqueue_pieces(queue, direction, source, target, pieces);
 }
 
 /// Between the host and the queue's device; `direction` says which of the two is the source.
@@ -84,6 +91,13 @@ DeviceState& device_of(const View& view, QueueState& queue) {
 }
 
 }  // namespace
+
+void enqueue_copy(QueueState& queue, const trine_view& source, const trine_view& target,
+                  uint32_t element) {
+  enqueue_pieces(queue, TRINE_DEVICE_TO_DEVICE, source, target,
+                 take_apart(source, target, element));
+}
+
 }  // namespace detail
 
 using namespace detail;

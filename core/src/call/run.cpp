@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "commands.hpp"
 #include "rungs.hpp"
 
 namespace trine {
@@ -92,8 +93,24 @@ bool run_empty(QueueState& queue, const Checked& checked) {
   return empty.is_empty;
 }
 
+/// Space for the rung and, behind its part, for the call's temporary; the control bytes at the start
+/// stay the rungs'.
+trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock, Descriptor& all,
+                          uint64_t bytes) {
+  if (!all.temporary) return queue.workspace(bytes, lock);
+  constexpr uint64_t kAlignment = 256;
+  trine_view& view = *all.temporary;
+  bytes = std::max(bytes, uint64_t{TRINE_CONTROL_BYTES});
+  view.offset = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const auto elements = static_cast<uint64_t>(view.rows * view.cols * view.batch);
+  trine_workspace space = queue.workspace(view.offset + elements * all.element, lock);
+  view.memory = space.memory;
+  space.bytes = view.offset;
+  return space;
+}
+
 /// Hands a checked call over; the queue is locked by `lock`.
-void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const Checked& checked,
+void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, Checked& checked,
                const Selected& selected) {
   Logged entry{.operation = checked.call.operation,
                .what = name(checked.is.operation).data(),
@@ -102,11 +119,19 @@ void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, const Chec
   queue.log(entry);
   if (run_empty(queue, checked)) return;
   const trine_call& call = checked.call;
+  Descriptor& all = checked.descriptor;
   const trine_workspace space =
-      queue.workspace(workspace_bytes(queue.device(), selected, call), lock);
-  if (selected.rung->pack) return launch_pack(queue, selected, checked, space);
-  queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
-               "launching");
+      space_for(queue, lock, all, workspace_bytes(queue.device(), selected, call));
+  if (all.temporary && all.is_input) enqueue_copy(queue, all.source, *all.temporary, all.element);
+  if (selected.rung->pack) {
+    launch_pack(queue, selected, checked, space);
+  } else {
+    queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
+                 "launching");
+  }
+  if (!all.temporary || all.is_input) return;
+  all.then.v = *all.temporary;
+  enqueue(queue, all.then, "scaling a product");
 }
 
 const registry::Rung& rung_of(const Choice& choice) {
@@ -121,10 +146,12 @@ const registry::Rung& rung_of(const Choice& choice) {
 Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) {
   return entry([&] {
     QueueState& queue = Access::use(handle);
-    const Checked call(operation, &queue.device(), Mode::run);
+    Checked call(operation, &queue.device(), Mode::run);
     const Selected selected = select(queue.device(), call, rung);
     for (View* view : operation.views())
       if (BufferState* buffer = Access::state(view->buffer).get()) buffer->used_on(queue.line);
+    for (const Scalar* scalar : operation.scalars())
+      if (scalar && scalar->on_device()) Access::use(scalar->element().buffer).used_on(queue.line);
     {
       std::unique_lock lock(queue.line->mutex);
       hand_over(queue, lock, call, selected);

@@ -60,9 +60,24 @@ inline bool is_empty(const trine_view& view) {
 /// Do two views share a byte?
 bool overlap(const Placed& a, const Placed& b);
 
+/// Are the views the very same elements of one buffer?
+bool is_same(const View& a, const View& b);
 /// Refuses an output that shares bytes with `other`.
 void check_apart(const View& output, const Placed& out, const Role& out_role, const View& other,
                  const Placed& in, const Role& in_role);
+
+/// `value` as the operand dtype, or a refusal: scalars are never rounded.
+trine_scalar exact_scalar(double value, Dtype dtype, const Role& role);
+
+/// A scalar in the contract's form, and where its element lies if it is one of device memory.
+struct Number {
+  Number(const Scalar& scalar, Dtype dtype, const Role& role, const DeviceState* device, Mode mode);
+  Number(const Number&) = delete;  // `placed` points to `view`
+
+  trine_view view{};
+  Placed placed;
+  trine_number number{};
+};
 
 /// Refuses what only a rung's name may ask for.
 void check_numerics(Numerics numerics, const Role& role);

@@ -174,6 +174,12 @@ Placed check_view(const View& view, uint32_t element, uint32_t alignment, const 
   return {&out, view.offset, last, element};
 }
 
+bool is_same(const View& a, const View& b) {
+  return a.buffer && Access::state(a.buffer) == Access::state(b.buffer) && a.offset == b.offset &&
+         a.row_stride == b.row_stride && a.col_stride == b.col_stride &&
+         a.batch_stride == b.batch_stride;
+}
+
 bool overlap(const Placed& a, const Placed& b) {
   if (a.first == a.last || b.first == b.last) return false;
   if (a.first >= b.last || b.first >= a.last) return false;

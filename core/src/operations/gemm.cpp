@@ -1,9 +1,6 @@
 // gemm: c = alpha a b + beta c, batched.
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "backends/kit/bits.hpp"
 #include "operations.hpp"
@@ -14,49 +11,28 @@ namespace {
 constexpr Role kOperands[] = {{"gemm", "a", false, offsetof(trine_gemm, a)},
                               {"gemm", "b", false, offsetof(trine_gemm, b)},
                               {"gemm", "c", true, offsetof(trine_gemm, c)}};
+constexpr Role kAlpha{"gemm", "alpha", false}, kBeta{"gemm", "beta", false};
 constexpr Field kKey[] = {kDtype, kLayout, kNumerics};
 constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
 const std::vector<double> kSides{1,   3,   9,   33,
                                  129, 513, 2049};  ///< of a calibration; see reduce.cpp
 
-/// The f32 of that value, if there is one: by its bits, since the caller's thread may round or flush otherwise.
-std::optional<float> exact_f32(double value) {
-  const auto bits = std::bit_cast<uint64_t>(value);
-  const uint32_t sign = static_cast<uint32_t>(bits >> 63) << 31;
-  const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
-  if (kit::is_zero(value)) return std::bit_cast<float>(sign);
-  if (exponent == 1024) return static_cast<float>(value);  // an infinity or a NaN
-  if (exponent > 127 || exponent < -149) return std::nullopt;
-  const bool normal = exponent >= -126;
-  const int shift = normal ? 29 : 29 - 126 - exponent;
-  const uint64_t significand = normal ? fraction : fraction | uint64_t{1} << 52;
-  if (significand & ((uint64_t{1} << shift) - 1)) return std::nullopt;
-  const uint32_t biased = normal ? static_cast<uint32_t>(exponent + 127) << 23 : 0;
-  return std::bit_cast<float>(sign | biased | static_cast<uint32_t>(significand >> shift));
-}
-
-/// `value` as the operand dtype, or a refusal: alpha and beta are never rounded.
-trine_scalar check_scalar(double value, Dtype dtype, const char* which) {
-  trine_scalar scalar{};
-  bool exact = true;
-  if (dtype == Dtype::f64) {
-    scalar.f64 = value;
-  } else if (dtype == Dtype::f32) {
-    const std::optional<float> narrow = exact_f32(value);
-    exact = narrow.has_value();
-    scalar.f32 = narrow.value_or(0);
-  } else {
-    exact = value >= INT32_MIN && value <= INT32_MAX && value == std::trunc(value);
-    scalar.i32 = exact ? static_cast<int32_t>(value) : 0;
-  }
-  if (!exact) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%.17g", value);
-    refuse("gemm: ", which, " = ", static_cast<const char*>(digits), " has no exact ", name(dtype),
-           " value; round it yourself (0.1f).");
-  }
-  return scalar;
+/// Scalars of device memory: the chains alone go to a temporary, and c = fma(beta, c, alpha * chain)
+/// follows, the very steps that a gemm ends with.
+void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype dtype,
+                      Descriptor& all) {
+  trine_gemm& gemm = all.gemm;
+  const trine_view c = gemm.c;
+  set_temporary(all, gemm.c, size_of(dtype));
+  all.then = {};
+  all.then.size = sizeof all.then;
+  all.then.function = TRINE_AXPBY;
+  all.then.dtype = static_cast<uint32_t>(dtype);
+  all.then.p = beta;
+  all.then.u = all.then.out = c;
+  if (gemm.a.cols != 0) all.then.q = alpha;  // alpha * the empty chain is +0, whatever alpha is
+  gemm.alpha = exact_scalar(1, dtype, kAlpha);
+  gemm.beta = {};
 }
 
 class GemmDescription final : public Description {
@@ -98,10 +74,17 @@ class GemmDescription final : public Description {
       refuse("gemm: batches of a, b and c differ: ", op.a.batch, ", ", op.b.batch, ", ", op.c.batch,
              "; repeat an input with a batch stride of 0.");
     }
-    out.alpha = check_scalar(op.alpha, dtype, "alpha");
-    out.beta = check_scalar(op.beta, dtype, "beta");
-    check_views(any, device, mode, all);
+    const Number alpha(op.alpha, dtype, kAlpha, device, mode);
+    const Number beta(op.beta, dtype, kBeta, device, mode);
+    out.alpha = alpha.number.value;
+    out.beta = beta.number.value;
+    const Placed c = check_views(any, device, mode, all);
     for (const Role& role : kOperands) check_unit_stride(view(all, role), role);
+    if (op.alpha.on_device() || op.beta.on_device()) {
+      check_apart(op.c, c, kOperands[2], op.alpha.element(), alpha.placed, kAlpha);
+      check_apart(op.c, c, kOperands[2], op.beta.element(), beta.placed, kBeta);
+      scale_afterwards(alpha.number, beta.number, dtype, all);
+    }
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(op.numerics);
     out.dtype = static_cast<uint32_t>(dtype);
@@ -109,7 +92,13 @@ class GemmDescription final : public Description {
   }
 
   bool reads_output(const void* any) const override {
-    return !kit::is_zero(static_cast<const Gemm*>(any)->beta);
+    const Scalar& beta = static_cast<const Gemm*>(any)->beta;
+    return beta.on_device() || !kit::is_zero(beta.number());
+  }
+
+  std::array<const Scalar*, 2> scalars(const void* any) const override {
+    const auto& op = *static_cast<const Gemm*>(any);
+    return {&op.alpha, &op.beta};
   }
 
   void size(const void* any, Work& work) const override {

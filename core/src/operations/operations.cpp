@@ -20,8 +20,8 @@ Views views_of(AnyValue& value) {
   return std::visit([](auto& op) { return describe(op).views(&op); }, value);
 }
 
-void Description::check_views(const void* op, const DeviceState* device, Mode mode,
-                              Descriptor& out) const {
+Placed Description::check_views(const void* op, const DeviceState* device, Mode mode,
+                                Descriptor& out) const {
   const Views views = views_of(op);
   Placed placed[3];
   for (std::size_t i = 0; i < views.count(); ++i) {
@@ -32,6 +32,20 @@ void Description::check_views(const void* op, const DeviceState* device, Mode mo
   const std::size_t last = views.count() - 1;
   for (std::size_t i = 0; i < last; ++i)
     check_apart(views[last], placed[last], views.roles[last], views[i], placed[i], views.roles[i]);
+  return placed[last];
+}
+
+void set_temporary(Descriptor& call, trine_view& operand, uint32_t element) {
+  call.temporary = &operand;
+  call.element = element;
+  call.source = operand;
+  const bool by_columns = operand.row_stride == 1 && operand.col_stride != 1;
+  operand.memory = nullptr;
+  operand.row_stride = by_columns ? 1 : operand.cols;
+  operand.col_stride = by_columns ? operand.rows : 1;
+  operand.batch_stride = operand.rows * operand.cols;
+  make_canonical(operand);
+  call.is_input = false;
 }
 
 Work work_of(const AnyOperation& op) {

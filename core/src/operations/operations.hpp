@@ -16,10 +16,19 @@ namespace trine::detail {
 
 /// An operation of the API, and the contract's descriptor of one.
 using AnyValue = std::variant<Reduce, Transpose, Gemm>;
-union Descriptor {
-  trine_reduce reduce;
-  trine_transpose transpose;
-  trine_gemm gemm;
+struct Descriptor {
+  union {
+    trine_reduce reduce;
+    trine_transpose transpose;
+    trine_gemm gemm;
+  };
+  /// If not null, an operand that lies in a temporary of the queue's workspace: an input, to which
+  /// `source` is copied first, or the output, which `then` reads as its v.
+  trine_view* temporary = nullptr;
+  uint32_t element;  ///< bytes of one of its elements
+  bool is_input;
+  trine_view source;
+  trine_elementwise then;
 };
 
 /// The operands' views and their roles, the output last.
@@ -88,6 +97,7 @@ class Description : public Traits {
   virtual void check(const void* op, const DeviceState* device, Mode mode,
                      Descriptor& out) const = 0;
   virtual bool reads_output(const void*) const { return false; }
+  virtual std::array<const Scalar*, 2> scalars(const void*) const { return {}; }
   /// What isn't the same for all operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
   virtual Cutting cutting(const void*, const CutWish&) const { return {}; }
@@ -109,9 +119,12 @@ class Description : public Traits {
   static trine_view& view(Descriptor& call, const Role& role) {
     return *reinterpret_cast<trine_view*>(reinterpret_cast<char*>(&call) + role.offset);
   }
-  /// Checks each view on its own, and that the output lies apart from the inputs.
-  void check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
+  /// Checks each view on its own, and that the output lies apart from the inputs. Returns the output's place.
+  Placed check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
 };
+
+/// Moves an operand to a temporary: a dense view, oriented as the operand is.
+void set_temporary(Descriptor& call, trine_view& operand, uint32_t element);
 
 /// All operations.
 std::span<const Description* const> descriptions();
@@ -136,6 +149,7 @@ class AnyOperation {
     is.check(op_, device, mode, out);
   }
   Views views() const { return is.views_of(op_); }
+  std::array<const Scalar*, 2> scalars() const { return is.scalars(op_); }
   const void* get() const { return op_; }
 
  private:

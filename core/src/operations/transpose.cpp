@@ -50,13 +50,23 @@ class TransposeDescription final : public Description {
              op.output.batch, ", but the input's transpose is ", op.input.cols, " x ",
              op.input.rows, ", batch ", op.input.batch, ".");
     }
-    check_views(any, device, mode, all);
+    const bool in_place = is_same(op.input, op.output) && op.input.rows == op.input.cols;
+    if (in_place) {
+      check_view(op.output, bytes, alignment(bytes), kOperands[1], device, mode, out.output);
+      out.input = out.output;
+    } else {
+      check_views(any, device, mode, all);
+    }
     check_unit_stride(out.input, kOperands[0], true);
     check_unit_stride(out.output, kOperands[1]);
     out.size = sizeof out;
     out.numerics = TRINE_REPRODUCIBLE;
     out.element_size = bytes;
     out.reserved = 0;
+    if (in_place) {
+      set_temporary(all, out.input, bytes);
+      all.is_input = true;
+    }
   }
 
   void size(const void* any, Work& work) const override {

@@ -317,7 +317,9 @@ static const trine_backend table = {
     .choose = fake_choose,
     .workspace_bytes = fake_workspace_bytes,
     .launch = fake_launch,
-    .fill_view = FAKE_SHARED ? NULL : fill_view, /* one that is older */
+    /* one that is older */
+    .fill_view = FAKE_SHARED ? NULL : fill_view,
+    .elementwise = FAKE_SHARED ? NULL : fake_elementwise,
 };
 
 trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {

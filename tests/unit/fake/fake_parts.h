@@ -36,6 +36,8 @@ typedef trine_status (*fake_task)(void* argument);
 trine_status fake_push(trine_queue* queue, fake_task run, void* argument);
 trine_device* fake_device_of(trine_queue* queue);
 
+trine_status fake_elementwise(trine_queue* queue, const trine_elementwise* command);
+
 /* fake_queue.c */
 trine_status fake_queue_create(trine_device*, trine_queue**);
 trine_status fake_queue_adopt(trine_device*, void*, trine_queue**);

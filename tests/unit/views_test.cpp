@@ -1,0 +1,94 @@
+// Views made of views, and of other people's arrays.
+#include <trine/kokkos.hpp>
+
+#include "fixture.hpp"
+
+namespace trine::testing {
+namespace {
+
+TEST(Views, PartsAndTransposesAreWhereTheySay) {
+  const View whole = batched({}, Dtype::f64, 2, 4, 5, 80);
+  const View part = submatrix(whole, 1, 2, 3, 2);
+  EXPECT_EQ(part.offset, 80u + 8 * (5 + 2));
+  EXPECT_EQ(part.rows, 3);
+  EXPECT_EQ(part.cols, 2);
+  EXPECT_EQ(part.batch, 2);
+  EXPECT_EQ(rows(whole, 3, 1).offset, 80u + 8 * 15);
+  EXPECT_EQ(cols(whole, 5, 0).cols, 0);
+  const View turned = transposed(part);
+  EXPECT_EQ(turned.rows, 2);
+  EXPECT_EQ(turned.row_stride, 1);
+  EXPECT_EQ(turned.col_stride, 5);
+  std::vector<float> memory(12);
+  const ConstHostView host = host_row_major(std::as_const(memory).data(), Dtype::f32, 3, 4);
+  EXPECT_EQ(submatrix(host, 2, 1, 1, 1).data, &memory[9]);
+  EXPECT_REFUSED(Status::invalid_argument, "submatrix: 2 x 4 from 2, 0 on isn't inside of 3 x 4",
+                 rows(host, 2, 2));
+  EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, -1, 1));
+  EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, INT64_MAX, 1));
+}
+
+TEST(Views, AsVectorTakesWhatLiesAtOneDistance) {
+  const View all = as_vector(batched({}, Dtype::f32, 2, 3, 4));
+  EXPECT_EQ(all.rows, 24);
+  EXPECT_EQ(all.row_stride, 1);
+  EXPECT_EQ(all.cols, 1);
+  EXPECT_EQ(as_vector(col_major({}, Dtype::f32, 3, 4)).rows, 12);
+  const View column = as_vector(cols(row_major({}, Dtype::f32, 3, 4), 1, 1));
+  EXPECT_EQ(column.rows, 3);
+  EXPECT_EQ(column.row_stride, 4);
+  EXPECT_EQ(as_vector(row_major({}, Dtype::f32, 0, 4)).rows, 0);
+  EXPECT_EQ(as_vector(row_major({}, Dtype::f32, 1, 1)).rows, 1);
+  EXPECT_REFUSED(Status::invalid_argument, "as_vector",
+                 as_vector(cols(row_major({}, Dtype::f32, 3, 4), 0, 3)));
+}
+
+TEST(Views, BuffersOfElementsAndBatchesOnTheHost) {
+  const Device device = open("other:0");
+  EXPECT_EQ(Buffer::of<double>(device, 10).bytes(), 80u);
+  EXPECT_REFUSED(Status::invalid_argument, "Buffer::of: -1 elements",
+                 Buffer::of<float>(device, -1));
+  EXPECT_REFUSED(Status::invalid_argument, "Buffer::of", Buffer::of<float>(device, INT64_MAX / 2));
+  std::vector<float> memory(24);
+  const HostView batch = transposed(host_batched(memory.data(), Dtype::f32, 2, 4, 3));
+  EXPECT_EQ(batch.rows, 3);  // column-major ones of 3 x 4
+  EXPECT_EQ(batch.row_stride, 1);
+  EXPECT_EQ(batch.col_stride, 3);
+  EXPECT_EQ(batch.batch_stride, 12);
+}
+
+/// As much of std::mdspan as the header needs.
+template <class T>
+struct Mdspan {
+  using value_type = std::remove_const_t<T>;
+  struct Mapping {
+    size_t size;
+    size_t required_span_size() const { return size; }
+  };
+  static constexpr size_t rank() { return 3; }
+  T* pointer;
+  size_t extents[3], strides[3];
+  T* data_handle() const { return pointer; }
+  size_t extent(size_t i) const { return extents[i]; }
+  size_t stride(size_t i) const { return strides[i]; }
+  Mapping mapping() const { return {extents[0] * strides[0]}; }
+};
+
+TEST(Views, AnMdspanOfRankThreeIsABatch) {
+  std::vector<double> memory(24, 1.0);
+  const Mdspan<const double> array{memory.data(), {2, 3, 4}, {12, 1, 3}};
+  const View view = view_of(open("other:0"), array);
+  EXPECT_EQ(view.batch, 2);
+  EXPECT_EQ(view.batch_stride, 12);
+  EXPECT_EQ(view.rows, 3);
+  EXPECT_EQ(view.row_stride, 1);
+  EXPECT_EQ(view.cols, 4);
+  EXPECT_EQ(view.buffer.bytes(), 24u * 8);
+  const ConstHostView host = host_view_of(array);
+  EXPECT_EQ(host.data, memory.data());
+  EXPECT_EQ(host.batch, 2);
+  static_assert(std::same_as<decltype(host_view_of(Mdspan<double>{})), HostView>);
+}
+
+}  // namespace
+}  // namespace trine::testing

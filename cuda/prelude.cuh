@@ -47,6 +47,7 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
+DEVICE void sync_warp() { __syncwarp(); }  // all of the warp are here; only where HAVE_WARPS
 DEVICE void sync_memory() { __syncthreads(); }  // and what the group wrote in global memory, too
 
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }
@@ -65,6 +66,7 @@ DEVICE uint take_ticket(uint* counter) {
 // Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
 #define HAVE_WARPS 1
 #define HAVE_PTX 1
+#define HAVE_SETMAXNREG 1  // warps can hand registers on (sm_90a)
 #define HAVE_F64 1
 #define HAVE_LOCAL_48K 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }

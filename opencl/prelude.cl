@@ -41,6 +41,10 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 #define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 #define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
 
+// What CUDA C++ has: in OpenCL C 1.2 an array of -1 elements stops the compiler.
+#define static_assert(condition) \
+  typedef char PASTE(asserted_, __LINE__)[(condition) ? 1 : -1] __attribute__((unused))
+
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return get_local_id(0); }
 DEVICE int group_x() { return get_group_id(0); }
@@ -75,6 +79,8 @@ DEVICE uint take_ticket(volatile __global uint* counter) {
 #endif
 }
 
+#define HAVE_SETMAXNREG 0  // the compiler's PTX has no target sm_90a
+
 // Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
 #if HAVE_WARPS
 DEVICE uint shuffle_xor(uint v, int mask) {
@@ -82,6 +88,8 @@ DEVICE uint shuffle_xor(uint v, int mask) {
   __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(mask));
   return r;
 }
+// All of the warp are here; local memory is up to date for them.
+DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory"); }
 #endif
 
 // --- CPUs behind OpenCL: hints to their memory, where the compiler has them -------------------------

@@ -181,7 +181,8 @@ bool run_check(trine_device& device, const Variant& variant, const SelfCheck& ch
 }
 
 Checked known_check(const trine_device& device, const Variant& variant) {
-  if (!variant.self_check) return {Checked::kPassed, nullptr};
+  if (!variant.self_check || (variant.self_check_on & device.target.backend) == 0)
+    return {Checked::kPassed, nullptr};
   const int index = index_of(variant);
   if (index >= kMaxRows) kit::fail(TRINE_INTERNAL, "variant %s is in no ladder", variant.name);
   const auto verdict = verdicts[device.index][index].load(std::memory_order_acquire);

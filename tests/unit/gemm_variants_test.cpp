@@ -79,8 +79,8 @@ struct Asked {
     return reason ? reason : "";
   }
   template <class Op>
-  Launch launch(const Op& op) const {
-    const Target target{kOpencl, &facts};
+  Launch launch(const Op& op, Backends backend = kOpencl) const {
+    const Target target{backend, &facts};
     const trine_call call{sizeof call, variant.operation, &op};
     Plan plan;
     variant.plan({target, selection, call, nullptr}, plan);
@@ -101,10 +101,11 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "warp_specialized", "tensor", "tensor_specialized"}));
+                   "few_columns", "warp_specialized", "tensor", "tensor_specialized"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "tensor", "private_tile"}));
+                   "few_columns", "warp_specialized", "tensor", "tensor_specialized",
+                   "private_tile"}));
 }
 
 int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
@@ -130,7 +131,7 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"volkov2008", {}, 16, 64, 64, 1},  // of the transposed problem: 64 of n, 16 of m
       {"register_tile", {0}, 64, 64, 64, 1},
       {"warp_specialized", {0}, 16, 32, 256, 1},
-      {"warp_specialized", {3}, 64, 128, 256, 1},
+      {"warp_specialized", {3}, 64, 128, 160, 1},
       {"warp_specialized", {7}, 192, 192, 384, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
       {"tensor_specialized", {3}, 96, 96, 352, 1},
@@ -150,6 +151,27 @@ TEST(GemmRows, CoverEveryElementOnce) {
       EXPECT_EQ(launch.block[1], one.y) << one.rung;
     }
   }
+}
+
+/// Rows of the longer side of C, whichever that is; as many columns a group as the shorter has, up to 8.
+TEST(GemmRows, FewColumnsTakesTheShorterSideForColumns) {
+  for (int32_t rows = 0; rows < 3; ++rows) {
+    const Asked asked(TRINE_GEMM, "few_columns", {rows});
+    for (const auto& [n, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {4, 4}, {5, 8}, {8, 8}, {17, 8}}) {
+      const int64_t groups = tiles(1021, 8 << rows) * tiles(n, columns) * 2;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 1021, n, 5, 2)).grid[0], groups) << n;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F64, n, 1021, 5, 2)).grid[0], groups) << n;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 1021, n, 5)).block[0], 32u);
+    }
+  }
+}
+
+/// Where registers can't move between warps, fewer work-items copy for the middle tiles.
+TEST(GemmRows, HaveFewerCopyingWarpsInOpencl) {
+  const Asked asked(TRINE_GEMM, "warp_specialized", {3});
+  EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 64, 64, 64), kCuda).block[0], 256u);
+  EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 64, 64, 64), kOpencl).block[0], 160u);
 }
 
 TEST(GemmRows, AlignedRefusesWhatIsNot) {

@@ -2,30 +2,37 @@
 // It beats `tensor` because the multiplying warps issue almost nothing but matrix steps and the
 // reads for the next one, wait for no other warp, and get the registers that the copying ones give
 // back.
-// Requires: f64; compute capability 9.0 (setmaxnreg); a passed self-check of the tensor cores' order
-// (mma.h). No sister in OpenCL, whose PTX has no target sm_90a.
+// Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h); more
+// than 48 KB of local memory.
 //
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
 #include "problem.h"
+#include "barrier.h"
 
 #if TILE_16x32
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 1, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 3 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { STAGES = 6 };
+ROLES(128, 0, 0, 128);
 #elif TILE_32x64
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { STAGES = 6 };
+ROLES(128, 0, 0, 128);
 #elif TILE_64x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { COPIERS = 128, STAGES = 5, KEEP = 40, WANT = 208 };
+enum { STAGES = 5 };
+ROLES(128, 40, 208, 32);
 #elif TILE_96x96
 enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 3, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1 };
-enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { STAGES = 6 };
+ROLES(96, 0, 0, 96);
 #elif TILE_128x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { STAGES = 6 };
+ROLES(128, 0, 0, 128);
 #elif TILE_128x128
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { COPIERS = 128, STAGES = 5, KEEP = 24, WANT = 240 };
+enum { STAGES = 5 };
+ROLES(128, 24, 240, 128);
 #endif
 enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
@@ -36,5 +43,6 @@ enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
 
 KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 8);
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, 0);
+  LOCAL Barrier barriers[2 * STAGES];
+  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)0);
 }

@@ -24,6 +24,11 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
   extern __shared__ __align__(128) uchar trine_arena[];   \
   uchar* const name = trine_arena
 
+// An instruction of NVIDIA's target sm_90a with one constant. How many registers a kernel begins with
+// follows from KERNEL_BOUNDED.
+#define FOR_SM_90A(text, constant) __asm__ volatile(text : : "n"((int)(constant)))
+#define BEGIN_WITH_REGISTERS(count) ((void)0)
+
 // Where p points, as PTX counts local memory.
 DEVICE uint local_address(const LOCAL_POINTER void* p) {
   return (uint)__cvta_generic_to_shared(p);
@@ -66,7 +71,6 @@ DEVICE uint take_ticket(uint* counter) {
 // Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
 #define HAVE_WARPS 1
 #define HAVE_PTX 1
-#define HAVE_SETMAXNREG 1  // warps can hand registers on (sm_90a)
 #define HAVE_F64 1
 #define HAVE_LOCAL_48K 1
 DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask); }

@@ -29,6 +29,12 @@
 // at the start of local memory, so an array without the attribute is misaligned for wide copies.)
 #define LOCAL_ARENA(name, bytes) __local uchar name[bytes] __attribute__((aligned(128)))
 
+// An instruction of NVIDIA's target sm_90a with one constant. The compiler knows sm_90 alone, for which
+// this is a comment; the host then has it built for sm_90a (retarget.hpp). How many registers a kernel
+// begins with must be said, too.
+#define FOR_SM_90A(text, constant) __asm__ volatile("//sm_90a " text : : "n"((int)(constant)))
+#define BEGIN_WITH_REGISTERS(count) FOR_SM_90A(".maxnreg %0", count)
+
 // Where p points, as PTX counts local memory.
 DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; }
 
@@ -78,8 +84,6 @@ DEVICE uint take_ticket(volatile __global uint* counter) {
   return ticket;
 #endif
 }
-
-#define HAVE_SETMAXNREG 0  // the compiler's PTX has no target sm_90a
 
 // Neighbours in a warp of 32 work-items; all 32 must take part. Only where HAVE_WARPS.
 #if HAVE_WARPS

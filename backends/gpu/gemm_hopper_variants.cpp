@@ -67,21 +67,16 @@ constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
 
-/// A kernel of warp_roles.h: a group's tile, the work-items that multiply and those that copy, in CUDA
-/// and in OpenCL, which can't move registers between them; its stages, and the steps of k in each.
+/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
 struct WarpTile {
-  int64_t tile_m, tile_n, multipliers, copiers, few_copiers, stages, depth;
-
-  Group group(const Target& target) const {
-    return {tile_m, tile_n, multipliers + (target.backend == kCuda ? copiers : few_copiers)};
-  }
+  Group group;
+  int64_t stages, depth;
 };
 /// As warp_specialized.cl defines them.
 constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
-    {16, 32, 128, 128, 128, 6, 32},   {32, 64, 128, 128, 128, 6, 32},
-    {48, 96, 128, 128, 128, 4, 32},   {64, 128, 128, 128, 32, 6, 16},
-    {96, 96, 128, 128, 32, 6, 16},    {96, 192, 256, 128, 128, 6, 16},
-    {128, 256, 256, 128, 128, 6, 16}, {192, 192, 256, 128, 128, 6, 16}};
+    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
+    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
+    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}};
 constexpr int64_t kWarpPadding = 4;
 
 constexpr const char* kNoBarriers = "its barriers that count arrivals are NVIDIA's";
@@ -96,7 +91,7 @@ const char* warp_refuses(const Request& request) {
   const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile};
   if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_tiles(request, kWarpTiles[tile].group(request.target));
+  return refuse_tiles(request, kWarpTiles[tile].group);
 }
 
 void warp_plan(const Request& request, Plan& plan) {
@@ -106,8 +101,8 @@ void warp_plan(const Request& request, Plan& plan) {
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
   plan.macro[1] = request.selection.values[0];
   if (p.empty()) return;
-  add_tiles(plan, op, p, tile.group(request.target)).dynamic_local_bytes = static_cast<uint32_t>(
-      tile.stages * tile.depth * (tile.tile_m + tile.tile_n + 2 * kWarpPadding) * 4);
+  add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
+      tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
 }
 
 void plan_warp_check(const Target& target, void* input, void* output, Plan& plan) {
@@ -131,27 +126,25 @@ constexpr Macro kTensorTileMacros[] = {
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {16, 32, 128, 128, 128, 6, 16}, {32, 64, 128, 128, 128, 6, 16}, {64, 64, 128, 128, 32, 5, 16},
-    {96, 96, 256, 96, 96, 6, 16},   {128, 64, 256, 128, 128, 6, 16},
-    {128, 128, 256, 128, 128, 5, 16}};
+    {{16, 32, 256}, 6, 16}, {{32, 64, 256}, 6, 16},  {{64, 64, 256}, 5, 16},
+    {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16}, {{128, 128, 384}, 5, 16}};
 
 const char* tensor_tile_refuses(const Request& request) {
   if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_tiles(request,
-                      kTensorTileSizes[request.selection.values[0]].group(request.target));
+  return refuse_tiles(request, kTensorTileSizes[request.selection.values[0]].group);
 }
 
 void tensor_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
+  const auto& [group, stages, depth] = kTensorTileSizes[request.selection.values[0]];
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
   if (p.empty()) return;
   // Of a row of the panel for each lane, which is more than a row for each step of k.
-  add_tiles(plan, op, p, tile.group(request.target)).dynamic_local_bytes = static_cast<uint32_t>(
-      tile.stages * (tile.tile_m + tile.tile_n) * (tile.depth + kTensorPadding) * 8);
+  add_tiles(plan, op, p, group).dynamic_local_bytes =
+      static_cast<uint32_t>(stages * (group.tile_m + group.tile_n) * (depth + kTensorPadding) * 8);
 }
 
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {

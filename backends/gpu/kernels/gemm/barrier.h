@@ -39,16 +39,5 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
 }
 
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
-// Where the language can't, few enough work-items copy for the others to have theirs from the start.
-#if HAVE_SETMAXNREG
-#define GIVE_REGISTERS(keep) \
-  __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(keep)))
-#define TAKE_REGISTERS(want) \
-  __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(want)))
-#define ROLES(copiers, keep, want, few_copiers) \
-  enum { COPIERS = copiers, KEEP = keep, WANT = want }
-#else
-#define GIVE_REGISTERS(keep)
-#define TAKE_REGISTERS(want)
-#define ROLES(copiers, keep, want, few_copiers) enum { COPIERS = few_copiers, KEEP = 0, WANT = 0 }
-#endif
+#define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
+#define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)

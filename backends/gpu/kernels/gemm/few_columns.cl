@@ -7,11 +7,13 @@
 //   a panel   rows of A by DEPTH steps of k, as they lie in memory: [ROWS][DEPTH] where k has unit
 //             stride, else [DEPTH][ROWS]
 //   b panel   [COLS][DEPTH], which all lanes read alike
+//   Rows come in whole groups, the last one shifted inwards; columns that aren't there repeat the last.
 #include "problem.h"
 
 enum { HIGH = ROWS > 4 * COLS ? ROWS : 4 * COLS, DEPTH = 8192 / (int)sizeof(T) / HIGH };
 enum { PITCH = DEPTH + WIDTH };  // rows that start four banks apart: no conflicts
-enum { PANEL_A = ROWS * PITCH, STAGE = PANEL_A + COLS * DEPTH };
+enum { PANEL_A = ROWS * PITCH, STAGE = PANEL_A + COLS * PITCH };
+enum { CHUNK = 16 * WIDTH < DEPTH ? 16 * WIDTH : DEPTH };  // steps in the loop's text
 enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
 #include "copy.h"
 
@@ -34,69 +36,92 @@ DEVICE Feed feed_of(const GLOBAL T* from, long line_stride, long unit_stride) {
 // Copies `lines` x `width` elements that all lie inside, 16 bytes or one element at a time.
 DEVICE void copy_whole(const Feed* f, LOCAL_POINTER T* to, const int pitch, const int lines,
                        const int width, const bool wide, int t) {
-  const int step = wide ? WIDTH : 1, across = width / step < 32 ? width / step : 32;
-  const int down = 32 / across, line = t / across, first = t % across * step;
+  const int size = wide ? WIDTH : 1, across = width / size < 32 ? width / size : 32;
+  const int down = 32 / across, line = t / across, first = t % across * size;
   const long unit_stride = wide ? 1 : f->unit_stride;
-  if (lines < down && line >= lines) return;
   const GLOBAL T* from = f->from + line * f->line_stride + first * unit_stride;
   to += line * pitch + first;
 #pragma unroll
   for (int r = 0; r < lines; r += down, from += down * f->line_stride)
 #pragma unroll
-    for (int e = 0; e < width; e += across * step)
+    for (int e = 0; e < width; e += across * size)
       if (wide)
         fetch_vector(to + r * pitch + e, from + e);
       else
         fetch_element(to + r * pitch + e, from + e * unit_stride);
 }
 
-// The same where only `lines_left` x `units_left` lie inside: zeros stand for the rest.
-DEVICE void copy_lines(const Feed* f, LOCAL_POINTER T* to, const int pitch, const int lines,
-                       const int width, long lines_left, long units_left, int t) {
-  if (lines_left < lines || units_left < width) {
+// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros stand for
+// the rest.
+DEVICE void copy_part(const Feed* f, LOCAL_POINTER T* to, const int pitch, int lines, int width,
+                      long lines_left, long units_left, int t) {
 #pragma unroll 1
-    for (int e = t; e < lines * width; e += 32) {
-      const int line = e / width, unit = e % width;
+  for (int line = 0; line < lines; ++line)
+#pragma unroll 1
+    for (int unit = t; unit < width; unit += 32) {
       const bool inside = line < lines_left && unit < units_left;
       copy_element(to + line * pitch + unit,
                    f->from + (inside ? line * f->line_stride + unit * f->unit_stride : 0), inside);
     }
-  } else if (f->wide) {
-    copy_whole(f, to, pitch, lines, width, true, t);
-  } else {
-    copy_whole(f, to, pitch, lines, width, false, t);
-  }
+}
+
+// How many steps of a stage are used if `left` of k are left.
+DEVICE int steps_of(long left) {
+  return left < DEPTH ? ((int)left + CHUNK - 1) / CHUNK * CHUNK : DEPTH;
+}
+
+// Copies the columns of B, neighbours along the columns where several are needed.
+DEVICE void copy_columns(const Feed* f, LOCAL_POINTER T* to, long cols, long left, int t) {
+  const int column = t % COLS, first = t / COLS, last = cols < COLS ? (int)cols - 1 : COLS - 1;
+  const GLOBAL T* from = f->from + (column < last ? column : last) * f->line_stride;
+  to += column * PITCH;
+#pragma unroll
+  for (int l = 0; l < DEPTH; l += 32 / COLS)
+    if (left >= DEPTH)
+      fetch_element(to + first + l, from + (first + l) * f->unit_stride);
+    else
+      copy_element(to + first + l, from + (first + l < left ? first + l : 0) * f->unit_stride,
+                   first + l < left);
 }
 
 // Copies the next stage, of which `left` steps of k lie inside, and moves on.
 DEVICE void copy_stage(Feed* a, Feed* b, LOCAL_POINTER T* stage, const bool along_k, long rows,
                        long cols, long left, int t) {
-  if (along_k)
-    copy_lines(a, stage, PITCH, ROWS, DEPTH, rows, left, t);
+  if (rows < ROWS || left < DEPTH)
+    copy_part(a, stage, along_k ? PITCH : ROWS, along_k ? ROWS : steps_of(left),
+              along_k ? steps_of(left) : ROWS, along_k ? rows : left, along_k ? left : rows, t);
+  else if (along_k && a->wide)
+    copy_whole(a, stage, PITCH, ROWS, DEPTH, true, t);
+  else if (along_k)
+    copy_whole(a, stage, PITCH, ROWS, DEPTH, false, t);
+  else if (a->wide)
+    copy_whole(a, stage, ROWS, DEPTH, ROWS, true, t);
   else
-    copy_lines(a, stage, ROWS, DEPTH, ROWS, left, rows, t);
-  copy_lines(b, stage + PANEL_A, DEPTH, COLS, DEPTH, cols, left, t);
+    copy_whole(a, stage, ROWS, DEPTH, ROWS, false, t);
+  copy_columns(b, stage + PANEL_A, cols, left, t);
   a->from += DEPTH * (along_k ? a->unit_stride : a->line_stride);
   b->from += DEPTH * b->unit_stride;
 }
 
-// A stage's steps of k, of which every lane's row has `a` for its first.
-DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,
+// `steps` of a stage; `a` and `b` are the first elements of this lane's row and of B's first column.
+DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b, int steps,
                            const bool along_k) {
-#pragma unroll 8
-  for (int l = 0; l < DEPTH; l += WIDTH) {
-    T x[WIDTH], y[WIDTH];
-    if (along_k) unpack(*(const LOCAL_POINTER VECTOR*)(a + l), x);
+#pragma unroll 1
+  for (int l0 = 0; l0 < steps; l0 += CHUNK)
 #pragma unroll
-    for (int e = 0; e < WIDTH; ++e)
-      if (!along_k) x[e] = a[(l + e) * ROWS];
+    for (int l = 0; l < CHUNK; l += WIDTH) {
+      T x[WIDTH], y[WIDTH];
+      if (along_k) unpack(*(const LOCAL_POINTER VECTOR*)(a + l0 + l), x);
 #pragma unroll
-    for (int j = 0; j < COLS; ++j) {
-      unpack(*(const LOCAL_POINTER VECTOR*)(b + j * DEPTH + l), y);
+      for (int e = 0; e < WIDTH; ++e)
+        if (!along_k) x[e] = a[(l0 + l + e) * ROWS];
 #pragma unroll
-      for (int e = 0; e < WIDTH; ++e) acc[j] = multiply_add(x[e], y[e], acc[j]);
+      for (int j = 0; j < COLS; ++j) {
+        unpack(*(const LOCAL_POINTER VECTOR*)(b + j * PITCH + l0 + l), y);
+#pragma unroll
+        for (int e = 0; e < WIDTH; ++e) acc[j] = multiply_add(x[e], y[e], acc[j]);
+      }
     }
-  }
 }
 
 KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
@@ -129,10 +154,11 @@ KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
       copy_stage(&a_feed, &b_feed, panels + next * STAGE, along_k, m - i0, n - j0, left, t);
     commit_copies();
     const LOCAL_POINTER T* const panel = panels + stage * STAGE;
+    const int steps = steps_of(depth - l0);
     if (along_k)
-      multiply_steps(acc, panel + t % ROWS * PITCH, panel + PANEL_A, true);
+      multiply_steps(acc, panel + t % ROWS * PITCH, panel + PANEL_A, steps, true);
     else
-      multiply_steps(acc, panel + t % ROWS, panel + PANEL_A, false);
+      multiply_steps(acc, panel + t % ROWS, panel + PANEL_A, steps, false);
     stage = stage == STAGES - 1 ? 0 : stage + 1;
   }
 

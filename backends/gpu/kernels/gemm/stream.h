@@ -1,4 +1,4 @@
-// Panels that COPIERS work-items of their own copy, stage after stage: `size` rows of A (or columns of B)
+// Panels that 128 work-items of their own copy, stage after stage: `size` rows of A (or columns of B)
 // by DEPTH steps of k, in local memory as panel[l][size + 4], one element per "lane" index and step.
 // How an operand lies in memory decides the way, which is uniform:
 //
@@ -12,6 +12,7 @@
 // The first three look nothing up: one address for several copies, which differ by constants, so
 // that the warps that multiply hardly miss the issue slots. `size` is a constant wherever these
 // functions are called.
+#define COPIERS 128
 #define IN_VECTORS 0
 #define ALONG_LANES 1
 #define ALONG_K 2

@@ -11,16 +11,13 @@ typedef struct Source {
   bool wide;  // all rows start at multiples of 16 bytes
 } Source;
 
-// Work-items side by side on a row of `count` copies.
-#define ACROSS(count) ((count) < THREADS ? (count) : THREADS)
-
 DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, long batch_stride,
                         long row0, long unit0, const int width, int t) {
   Source s;
   s.wide =
       unit_stride == 1 && (((ulong)x | (ulong)(row_stride | batch_stride) * sizeof(T)) & 15) == 0;
-  const int across = s.wide ? ACROSS(width / WIDTH) : ACROSS(width);
-  const int row = t / across, first = t % across * (s.wide ? WIDTH : 1);
+  const int first = s.wide ? t % (width / WIDTH) * WIDTH : t % width;
+  const int row = s.wide ? t / (width / WIDTH) : t / width;
   s.from = x + (row0 + row) * row_stride + (unit0 + first) * unit_stride;
   s.row_stride = row_stride;
   s.unit_stride = unit_stride;
@@ -28,38 +25,35 @@ DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, lo
 }
 
 // Copies a panel, of which `rows` x `units` lie inside the matrix: all of it if `whole`.
-DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const bool whole,
-                      const int height, const int width, int rows, int units, int t) {
-  const int step = wide ? WIDTH : 1, across = ACROSS(width / step), down = THREADS / across;
-  const int row = t / across, first = t % across * step;
-  const long unit_stride = wide ? 1 : s->unit_stride;
+DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool whole, const int height,
+                      const int width, int rows, int units, int t) {
   const GLOBAL T* from = s->from;
-  LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
+  if (s->wide) {
+    const int vectors = width / WIDTH, row = t / vectors, first = t % vectors * WIDTH;
+    const int left = units - first, count = left < 0 ? 0 : left < WIDTH ? left : WIDTH;
+    LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
 #pragma unroll
-  for (int r = 0; r < height; r += down, from += down * s->row_stride)
-#pragma unroll
-    for (int e = 0; e < width; e += across * step) {
-      const int left = row + r < rows ? units - first - e : 0;
-      if (wide && whole)
-        fetch_vector(to + r * PITCH(width) + e, from + e);
-      else if (wide)
-        copy_vector(to + r * PITCH(width) + e, from + e, left < 0 ? 0 : left < WIDTH ? left : WIDTH);
-      else if (whole)
-        fetch_element(to + r * PITCH(width) + e, from + e * unit_stride);
+    for (int r = 0; r < height; r += THREADS / vectors, from += THREADS / vectors * s->row_stride)
+      if (whole)
+        fetch_vector(to + r * PITCH(width), from);
       else
-        copy_element(to + r * PITCH(width) + e, from + e * unit_stride, left > 0);
-    }
+        copy_vector(to + r * PITCH(width), from, row + r < rows ? count : 0);
+  } else {
+    const int row = t / width, first = t % width;
+    LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
+#pragma unroll
+    for (int r = 0; r < height; r += THREADS / width, from += THREADS / width * s->row_stride)
+      if (whole)
+        fetch_element(to + r * PITCH(width), from);
+      else
+        copy_element(to + r * PITCH(width), from, row + r < rows && first < units);
+  }
 }
 
 DEVICE void copy_source(const Source* s, LOCAL_POINTER T* panel, const int height, const int width,
                         int rows, int units, int t) {
-  const bool whole = rows == height && units == width;
-  if (s->wide && whole)
-    copy_part(s, panel, true, true, height, width, rows, units, t);
-  else if (s->wide)
-    copy_part(s, panel, true, false, height, width, rows, units, t);
-  else if (whole)
-    copy_part(s, panel, false, true, height, width, rows, units, t);
+  if (rows == height && units == width)
+    copy_part(s, panel, true, height, width, rows, units, t);
   else
-    copy_part(s, panel, false, false, height, width, rows, units, t);
+    copy_part(s, panel, false, height, width, rows, units, t);
 }

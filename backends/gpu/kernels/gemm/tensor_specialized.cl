@@ -7,32 +7,25 @@
 //
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
 #include "problem.h"
-#include "barrier.h"
 
 #if TILE_16x32
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 1, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 3 };
-enum { STAGES = 6 };
-ROLES(128, 0, 0, 128);
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
 #elif TILE_32x64
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { STAGES = 6 };
-ROLES(128, 0, 0, 128);
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
 #elif TILE_64x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { STAGES = 5 };
-ROLES(128, 40, 208, 32);
+enum { COPIERS = 128, STAGES = 5, KEEP = 40, WANT = 208 };
 #elif TILE_96x96
 enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 3, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1 };
-enum { STAGES = 6 };
-ROLES(96, 0, 0, 96);
+enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
 #elif TILE_128x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { STAGES = 6 };
-ROLES(128, 0, 0, 128);
+enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
 #elif TILE_128x128
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { STAGES = 5 };
-ROLES(128, 24, 240, 128);
+enum { COPIERS = 128, STAGES = 5, KEEP = 24, WANT = 240 };
 #endif
 enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)

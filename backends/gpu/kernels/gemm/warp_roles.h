@@ -12,9 +12,11 @@
 //   a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT elements of
 //   A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP (from one step
 //   of k to the next), read_fragments, multiply_fragments, store_block.
-// Else TAKE_REGISTERS waits for ever: a group begins with the same number, a multiple of 8, for all.
-static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <=
-              (MULTIPLIERS + COPIERS) * (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8));
+#include "barrier.h"
+// What a work-item's registers are to begin with, if GROUPS groups fit on a multiprocessor.
+#define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
+// Else TAKE_REGISTERS waits for ever.
+static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
 // `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
@@ -29,6 +31,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
   const long depth = flags & MULTIPLY ? k : 0;
   const int t = local_x();
+  if (WANT) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)
     for (int s = 0; s < STAGES; ++s) {
       start_barrier(&full[s], COPIERS);

@@ -9,42 +9,32 @@
 
 // DEPTH steps of k a stage; UNROLL of them in the loop's text, of the largest blocks only half:
 // 2048 multiply-adds fill 32 KiB, and the first tile of a group is then slower. Fragments are read
-// AHEAD steps before they are used. ROLES: how many work-items copy, and how many registers they keep
-// and the others want, where registers move (barrier.h); else the last number copies. BY_LINES: how C
-// is stored (warp_block.h).
-#include "barrier.h"
+// AHEAD steps before they are used. A group's registers move between its warps where KEEP and WANT
+// say how many. BY_LINES: how C is stored (warp_block.h).
 #if TILE_16x32
 enum { HEIGHT = 2, BREADTH = 2, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2, BY_LINES = 0 };
-enum { DEPTH = 32, UNROLL = 32, STAGES = 6, AHEAD = 7 };
-ROLES(128, 0, 0, 128);
+enum { DEPTH = 32, UNROLL = 32, STAGES = 6, AHEAD = 7, KEEP = 0, WANT = 0 };
 #elif TILE_32x64
 enum { HEIGHT = 4, BREADTH = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2, BY_LINES = 0 };
-enum { DEPTH = 32, UNROLL = 32, STAGES = 6, AHEAD = 1 };
-ROLES(128, 0, 0, 128);
+enum { DEPTH = 32, UNROLL = 32, STAGES = 6, AHEAD = 1, KEEP = 0, WANT = 0 };
 #elif TILE_48x96
 enum { HEIGHT = 6, BREADTH = 6, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2, BY_LINES = 0 };
-enum { DEPTH = 32, UNROLL = 32, STAGES = 4, AHEAD = 1 };
-ROLES(128, 0, 0, 128);
+enum { DEPTH = 32, UNROLL = 32, STAGES = 4, AHEAD = 1, KEEP = 0, WANT = 0 };
 #elif TILE_64x128
 enum { HEIGHT = 8, BREADTH = 8, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2, BY_LINES = 1 };
-enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1 };
-ROLES(128, 40, 208, 32);
+enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 208 };
 #elif TILE_96x96
 enum { HEIGHT = 12, BREADTH = 6, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2, BY_LINES = 0 };
-enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1 };
-ROLES(128, 40, 208, 32);
+enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 208 };
 #elif TILE_96x192
 enum { HEIGHT = 12, BREADTH = 6, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1, BY_LINES = 1 };
-enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1 };
-ROLES(128, 40, 232, 128);
+enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #elif TILE_128x256
 enum { HEIGHT = 16, BREADTH = 8, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1, BY_LINES = 1 };
-enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1 };
-ROLES(128, 40, 232, 128);
+enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #elif TILE_192x192
 enum { HEIGHT = 12, BREADTH = 12, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1, BY_LINES = 1 };
-enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1 };
-ROLES(128, 40, 232, 128);
+enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #endif
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)

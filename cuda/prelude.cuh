@@ -24,8 +24,8 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
   extern __shared__ __align__(128) uchar trine_arena[];   \
   uchar* const name = trine_arena
 
-// An instruction of NVIDIA's target sm_90a with one constant. How many registers a kernel begins with
-// follows from KERNEL_BOUNDED.
+// An instruction of NVIDIA's target sm_90a with one constant. How many registers a kernel begins
+// with follows from KERNEL_BOUNDED.
 #define FOR_SM_90A(text, constant) __asm__ volatile(text : : "n"((int)(constant)))
 #define BEGIN_WITH_REGISTERS(count) ((void)0)
 

@@ -29,9 +29,9 @@
 // at the start of local memory, so an array without the attribute is misaligned for wide copies.)
 #define LOCAL_ARENA(name, bytes) __local uchar name[bytes] __attribute__((aligned(128)))
 
-// An instruction of NVIDIA's target sm_90a with one constant. The compiler knows sm_90 alone, for which
-// this is a comment; the host then has it built for sm_90a (retarget.hpp). How many registers a kernel
-// begins with must be said, too.
+// An instruction of NVIDIA's target sm_90a with one constant. The compiler knows sm_90 alone, for
+// which this is a comment; the host then has it built for sm_90a (retarget.hpp). How many registers
+// a kernel begins with must be said, too.
 #define FOR_SM_90A(text, constant) __asm__ volatile("//sm_90a " text : : "n"((int)(constant)))
 #define BEGIN_WITH_REGISTERS(count) FOR_SM_90A(".maxnreg %0", count)
 

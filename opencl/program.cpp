@@ -109,7 +109,7 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   if (device_.is_nvidia) retarget(program);
 }
 
-/// Has the driver build the program for sm_90a if it asks for that; where it can't, all stays as it is.
+/// Has the driver build the program for sm_90a if it asks for that; else all stays as it is.
 void Context::retarget(Program& program) {
   try {
     const kit::Vector<unsigned char> binary = binary_of(program);

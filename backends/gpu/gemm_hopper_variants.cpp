@@ -58,7 +58,7 @@ void check_plan(const Target& target, void* input, void* output, Plan& plan) {
 
 constexpr SelfCheck kTensorCheck = gemm_check::of<double>(check_plan);
 
-// --- warp_specialized -------------------------------------------------------------------------------
+// --- warp_specialized ----------------------------------------------------------------------------
 
 constexpr const char* kFourBytes[] = {"float", "int"};
 constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
@@ -113,10 +113,10 @@ void plan_warp_check(const Target& target, void* input, void* output, Plan& plan
   warp_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
 }
 
-/// Not of the arithmetic: whether the driver takes the local memory, more than NVIDIA's OpenCL says it has.
+/// Not of the arithmetic: whether the driver takes more local memory than NVIDIA's OpenCL says it has.
 constexpr SelfCheck kWarpCheck = gemm_check::of<float>(plan_warp_check);
 
-// --- tensor_specialized -----------------------------------------------------------------------------
+// --- tensor_specialized --------------------------------------------------------------------------
 
 constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128x64", "128x128"};
 constexpr trine_parameter kTensorTileParameters[] = {
@@ -157,7 +157,7 @@ void plan_tile_check(const Target& target, void* input, void* output, Plan& plan
 
 constexpr SelfCheck kTensorTileCheck = gemm_check::of<double>(plan_tile_check);
 
-// --- The rows --------------------------------------------------------------------------------------
+// --- The rows ------------------------------------------------------------------------------------
 
 constexpr Variant kVariants[] = {
     {.name = "warp_specialized",

@@ -95,8 +95,8 @@ inline int64_t size_of(const Request& request) {
   return int64_t{64} << request.selection.values[0];
 }
 
-/// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp), and
-/// what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
+/// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
+/// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
 constexpr size_t kStudyRungs = 6, kHopperRungs = 3;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();

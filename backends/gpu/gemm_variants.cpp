@@ -1,6 +1,6 @@
 // The upper end of gemm's ladder on GPU backends: kernels for today's hardware. The lower end is in
-// gemm_study_variants.cpp, what NVIDIA's newer GPUs alone can do in gemm_hopper_variants.cpp, the choice
-// of the default in gemm_choice.cpp.
+// gemm_study_variants.cpp, what NVIDIA's newer GPUs alone can do in gemm_hopper_variants.cpp, the
+// choice of the default in gemm_choice.cpp.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -37,7 +37,7 @@ void register_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, register_group(request));
 }
 
-// --- few_columns ----------------------------------------------------------------------------------
+// --- few_columns ---------------------------------------------------------------------------------
 
 constexpr const char* kRows[] = {"8", "16", "32"};
 constexpr const char* kColumns[] = {"1", "4", "8"};

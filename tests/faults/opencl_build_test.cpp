@@ -105,14 +105,17 @@ constexpr std::string_view kRetargeted =
     ".version 9.0\n.target sm_90a, texmode_independent\n.entry k(\n)\n.maxnreg 168\n"
     ".reqntid 384, 1, 1\n{\n\t\n\tbar.sync 0;\n\tsetmaxnreg.dec.sync.aligned.u32 40;\n}\n";
 
-TEST(OpenclRetarget, takes_the_comments_away_and_names_the_target) {
+TEST_F(OpenclBuild, for_sm_90a_takes_comments_away_and_names_the_target) {
   using trine::opencl::retargeted;
   EXPECT_EQ(retargeted(kPtx), kRetargeted);
   std::string other(kPtx);
   EXPECT_EQ(retargeted(other + '\0'), kRetargeted) << "the driver's text ends with a zero";
   EXPECT_EQ(retargeted(kRetargeted), "") << "nothing is asked for";
   EXPECT_EQ(retargeted(""), "");
-  EXPECT_EQ(retargeted("\x7f" "ELF //sm_90a "), "") << "no PTX";
+  EXPECT_EQ(retargeted("\x7f"
+                       "ELF //sm_90a "),
+            "")
+      << "no PTX";
   EXPECT_EQ(retargeted(other.replace(other.find("sm_90,"), 5, "sm_100")), "") << "untried";
 }
 

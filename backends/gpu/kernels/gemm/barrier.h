@@ -11,10 +11,7 @@ DEVICE void start_barrier(LOCAL_POINTER Barrier* b, int arrivals) {
 }
 
 DEVICE void arrive(LOCAL_POINTER Barrier* b) {
-  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
-                   :
-                   : "r"(local_address(b))
-                   : "memory");
+  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(local_address(b)) : "memory");
 }
 
 // Arrives when all background copies that this work-item has begun are there.

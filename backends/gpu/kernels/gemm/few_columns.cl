@@ -1,13 +1,13 @@
-// Idea: a work-item walks all of k for one row of C and COLS of its columns; groups are single warps,
-// which copy stages of A's rows and B's columns into local memory long before they use them.
-// It beats the tiles where C has few columns: no lane multiplies what isn't there, and all the local
-// memory of a multiprocessor waits for A, which is read once, so that memory alone limits it.
+// Idea: a work-item walks all of k for one row of C and COLS columns; groups are single warps, which
+// copy stages of A's rows and B's columns into local memory long before they use them.
+// It beats the tiles where C has few columns: no lane multiplies what isn't there, and all of a
+// multiprocessor's local memory waits for A, which is read once, so that memory alone limits it.
 // Requires: 47 KiB of local memory. Without background copies it is right, but slow.
 //
 //   a panel   rows of A by DEPTH steps of k, as they lie in memory: [ROWS][DEPTH] where k has unit
 //             stride, else [DEPTH][ROWS]
 //   b panel   [COLS][DEPTH], which all lanes read alike
-//   Rows come in whole groups, the last one shifted inwards; columns that aren't there repeat the last.
+//   The last group is shifted inwards to whole rows; columns that aren't there repeat the last.
 #include "problem.h"
 
 enum { HIGH = ROWS > 4 * COLS ? ROWS : 4 * COLS, DEPTH = 8192 / (int)sizeof(T) / HIGH };
@@ -51,8 +51,8 @@ DEVICE void copy_whole(const Feed* f, LOCAL_POINTER T* to, const int pitch, cons
         fetch_element(to + r * pitch + e, from + e * unit_stride);
 }
 
-// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros stand for
-// the rest.
+// The first `lines` x `width` elements, of which `lines_left` x `units_left` lie inside: zeros stand
+// for the rest.
 DEVICE void copy_part(const Feed* f, LOCAL_POINTER T* to, const int pitch, int lines, int width,
                       long lines_left, long units_left, int t) {
 #pragma unroll 1
@@ -103,7 +103,7 @@ DEVICE void copy_stage(Feed* a, Feed* b, LOCAL_POINTER T* stage, const bool alon
   b->from += DEPTH * b->unit_stride;
 }
 
-// `steps` of a stage; `a` and `b` are the first elements of this lane's row and of B's first column.
+// `steps` of a stage; `a` and `b` are the first elements of this lane's row, of B's first column.
 DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b, int steps,
                            const bool along_k) {
 #pragma unroll 1

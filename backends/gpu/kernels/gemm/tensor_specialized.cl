@@ -2,8 +2,8 @@
 // It beats `tensor` because the multiplying warps issue almost nothing but matrix steps and the
 // reads for the next one, wait for no other warp, and get the registers that the copying ones give
 // back.
-// Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h); more
-// than 48 KB of local memory.
+// Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
+// more than 48 KB of local memory.
 //
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
 #include "problem.h"

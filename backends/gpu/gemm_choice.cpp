@@ -145,7 +145,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     by_time[at] = {time, &one};
   }
   Preferred wishes;
-  if (std::min(problem.m, problem.n) <= few_columns_most(op.dtype))
+  // Where copies don't run in the background it wasn't measured.
+  if (target.has(TRINE_CAN_INLINE_PTX) &&
+      std::min(problem.m, problem.n) <= few_columns_most(op.dtype))
     wishes.add(variant_named("few_columns"), few_columns_rows(problem, target.facts->compute_units),
                "few_columns: the shorter side of C is too short for tiles");
   for (size_t i = 0; i < count; ++i)

@@ -24,6 +24,11 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
   extern __shared__ __align__(128) uchar trine_arena[];   \
   uchar* const name = trine_arena
 
+// An instruction of NVIDIA's target sm_90a with one constant. How many registers a kernel begins
+// with follows from KERNEL_BOUNDED.
+#define FOR_SM_90A(text, constant) __asm__ volatile(text : : "n"((int)(constant)))
+#define BEGIN_WITH_REGISTERS(count) ((void)0)
+
 // Where p points, as PTX counts local memory.
 DEVICE uint local_address(const LOCAL_POINTER void* p) {
   return (uint)__cvta_generic_to_shared(p);
@@ -47,6 +52,7 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
+DEVICE void sync_warp() { __syncwarp(); }  // all of the warp are here; only where HAVE_WARPS
 DEVICE void sync_memory() { __syncthreads(); }  // and what the group wrote in global memory, too
 
 DEVICE uint atomic_add(uint* p, uint v) { return atomicAdd(p, v); }

@@ -82,9 +82,9 @@ void Device::native(void** native_device, void** native_context) {
 
 const char* Device::lacks(const gpu::Variant& variant) {
   if (!variant.architectures || !is_nvidia ||
-      compute_capability >= gpu::parse_architecture(variant.architectures).number)
+      gpu::parse_architecture(variant.architectures).runs_on(compute_capability))
     return nullptr;
-  return "this device's compute capability is too low for its instructions (see its requirement)";
+  return "this device's compute capability isn't that of its instructions (see its requirement)";
 }
 
 trine_event* Device::create_event(bool signalled_by_host) {

@@ -65,6 +65,9 @@ class Context : public kit::Allocated {
  private:
   bool build_from_binary(Program& program, const CacheKey& key);
   void build_from_source(Program& program, const char* source, std::size_t bytes);
+  void retarget(Program& program);
+  HeldProgram from_binary(const unsigned char* data, std::size_t bytes);
+  kit::Vector<unsigned char> binary_of(const Program& program);
   void store(const Program& program, const CacheKey& key);
   cl_int build(Program& program);
   [[noreturn]] void fail_build(Program& program, cl_int code);

@@ -29,6 +29,12 @@
 // at the start of local memory, so an array without the attribute is misaligned for wide copies.)
 #define LOCAL_ARENA(name, bytes) __local uchar name[bytes] __attribute__((aligned(128)))
 
+// An instruction of NVIDIA's target sm_90a with one constant. The compiler knows sm_90 alone, for
+// which this is a comment; the host then has it built for sm_90a (retarget.hpp). How many registers
+// a kernel begins with must be said, too.
+#define FOR_SM_90A(text, constant) __asm__ volatile("//sm_90a " text : : "n"((int)(constant)))
+#define BEGIN_WITH_REGISTERS(count) FOR_SM_90A(".maxnreg %0", count)
+
 // Where p points, as PTX counts local memory.
 DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; }
 
@@ -40,6 +46,10 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 // KERNEL_BOUNDED(name, x, y, groups)(arguments) { … }: the same here; the last word is CUDA's alone.
 #define KERNEL_OF(name, x, y) __kernel __attribute__((reqd_work_group_size(x, y, 1))) void name
 #define KERNEL_BOUNDED(name, x, y, groups) KERNEL_OF(name, x, y)
+
+// What CUDA C++ has: in OpenCL C 1.2 an array of -1 elements stops the compiler.
+#define static_assert(condition) \
+  typedef char PASTE(asserted_, __LINE__)[(condition) ? 1 : -1] __attribute__((unused))
 
 // --- Who am I -------------------------------------------------------------------------------
 DEVICE int local_x() { return get_local_id(0); }
@@ -82,6 +92,8 @@ DEVICE uint shuffle_xor(uint v, int mask) {
   __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(v), "r"(mask));
   return r;
 }
+// All of the warp are here; local memory is up to date for them.
+DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory"); }
 #endif
 
 // --- CPUs behind OpenCL: hints to their memory, where the compiler has them -------------------------

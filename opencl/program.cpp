@@ -5,6 +5,7 @@
 
 #include "backends/gpu/specialization.hpp"
 #include "opencl/objects.hpp"
+#include "opencl/retarget.hpp"
 #include "opencl_sources.h"
 
 namespace trine::opencl {
@@ -84,12 +85,17 @@ cl_int Context::build(Program& program) {
 bool Context::build_from_binary(Program& program, const CacheKey& key) {
   const auto binary = load_binary(key);
   if (binary.empty()) return false;
-  const unsigned char* data = binary.data();
-  const std::size_t bytes = binary.size();
+  program.program = from_binary(binary.data(), binary.size());
+  return program.program && build(program) == CL_SUCCESS;
+}
+
+/// A program that isn't built yet; nullptr if the driver doesn't take the binary.
+HeldProgram Context::from_binary(const unsigned char* data, std::size_t bytes) {
   cl_int status = CL_SUCCESS, code = CL_SUCCESS;
-  program.program.reset(driver().clCreateProgramWithBinary(native(), 1, &device_.where.device,
-                                                           &bytes, &data, &status, &code));
-  return code == CL_SUCCESS && status == CL_SUCCESS && build(program) == CL_SUCCESS;
+  HeldProgram fresh(driver().clCreateProgramWithBinary(native(), 1, &device_.where.device, &bytes,
+                                                       &data, &status, &code));
+  if (code != CL_SUCCESS || status != CL_SUCCESS) fresh.reset();
+  return fresh;
 }
 
 void Context::build_from_source(Program& program, const char* source, std::size_t bytes) {
@@ -100,6 +106,22 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   device_.check(code, "clCreateProgramWithSource");
   code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
+  if (device_.is_nvidia) retarget(program);
+}
+
+/// Has the driver build the program for sm_90a if it asks for that; else all stays as it is.
+void Context::retarget(Program& program) {
+  try {
+    const kit::Vector<unsigned char> binary = binary_of(program);
+    const kit::String ptx =
+        retargeted({reinterpret_cast<const char*>(binary.data()), binary.size()});
+    if (ptx.empty()) return;
+    const auto* data = reinterpret_cast<const unsigned char*>(ptx.data());
+    HeldProgram source = std::move(program.program);
+    program.program = from_binary(data, ptx.size());
+    if (!program.program || build(program) != CL_SUCCESS) program.program = std::move(source);
+  } catch (const std::bad_alloc&) {  // then it is only slower
+  }
 }
 
 void Context::fail_build(Program& program, cl_int code) {
@@ -124,20 +146,24 @@ void Context::fail_build(Program& program, cl_int code) {
             program.file, error_name(code), log);
 }
 
-void Context::store(const Program& program, const CacheKey& key) {
+/// Empty if the driver gives none.
+kit::Vector<unsigned char> Context::binary_of(const Program& program) {
   std::size_t bytes = 0;
   if (driver().clGetProgramInfo(program.program.get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes,
-                                &bytes, nullptr) != CL_SUCCESS ||
-      bytes == 0) {
-    return;
-  }
+                                &bytes, nullptr) != CL_SUCCESS)
+    return {};
+  kit::Vector<unsigned char> binary(bytes);
+  unsigned char* data = binary.data();
+  if (bytes == 0 || driver().clGetProgramInfo(program.program.get(), CL_PROGRAM_BINARIES,
+                                              sizeof data, &data, nullptr) != CL_SUCCESS)
+    return {};
+  return binary;
+}
+
+void Context::store(const Program& program, const CacheKey& key) {
   try {
-    kit::Vector<unsigned char> binary(bytes);
-    unsigned char* data = binary.data();
-    if (driver().clGetProgramInfo(program.program.get(), CL_PROGRAM_BINARIES, sizeof data, &data,
-                                  nullptr) == CL_SUCCESS) {
-      store_binary(key, binary.data(), bytes);
-    }
+    const kit::Vector<unsigned char> binary = binary_of(program);
+    if (!binary.empty()) store_binary(key, binary.data(), binary.size());
   } catch (const std::bad_alloc&) {  // then it is compiled again in the next process
   }
 }

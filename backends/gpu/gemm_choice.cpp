@@ -96,6 +96,26 @@ const char* reason(const Candidate& one, uint32_t units) {
   return found.text.c_str();
 }
 
+/// A C with so few rows or columns goes by few_columns. µs on an H200, 8192 x n, k = 8192, f32 of
+/// n = 1, 4, 8, 16: 76, 91, 133, 162 (the tiles 16x32 and 64x128 at 8 and 16: 470 and 775); f64 of
+/// 1, 4, 8: 144, 153, 223 (cuBLAS 133, 144, 144), so at 8 tensor cores may be faster.
+int64_t few_columns_most(uint32_t dtype) { return dtype == TRINE_F64 ? 4 : 16; }
+
+/// few_columns' rows a group, as its parameter's value: as many as leave 2 groups for each of the
+/// multiprocessors, 4 where elements are copied one by one. On an H200 32 rows were best at
+/// 8192 x 1 and 65536 x 1, 16 at 4096 x 1 and 8191 x 1, 8 at 1024 x 1, by 5 to 30 %.
+int32_t few_columns_rows(Problem p, int64_t units) {
+  if (p.n > p.m) p.transpose();
+  const int64_t line = p.a.col == 1 ? p.a.row : p.a.col;
+  const bool in_vectors = (p.a.col == 1 || p.a.row == 1) && line * p.element % 16 == 0;
+  for (int32_t value = 2; value > 0; --value) {
+    const double groups =
+        static_cast<double>(divide_up(p.m, int64_t{8} << value)) * static_cast<double>(p.batch);
+    if (groups >= static_cast<double>(units) * (in_vectors ? 1.9 : 3.8)) return value;
+  }
+  return 0;
+}
+
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
 Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
   constexpr const char* kTile =
@@ -125,6 +145,11 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     by_time[at] = {time, &one};
   }
   Preferred wishes;
+  // Where copies don't run in the background it wasn't measured.
+  if (target.has(TRINE_CAN_INLINE_PTX) &&
+      std::min(problem.m, problem.n) <= few_columns_most(op.dtype))
+    wishes.add(variant_named("few_columns"), few_columns_rows(problem, target.facts->compute_units),
+               "few_columns: the shorter side of C is too short for tiles");
   for (size_t i = 0; i < count; ++i)
     wishes.add(variant_named(by_time[i].second->rung), by_time[i].second->value,
                reason(*by_time[i].second, target.facts->compute_units));

@@ -88,8 +88,17 @@ inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
   if (!p.empty()) add_tiles(plan, op, p, group);
 }
 
-/// The lower end of the ladder: gemm_study_variants.cpp. gemm_variants() puts the upper one behind it.
-constexpr size_t kStudyRungs = 6;
+/// A parameter that several rows have: the side of a square tile.
+constexpr const char* kSizes[] = {"64", "128"};
+constexpr trine_parameter kSizeParameters[] = {{sizeof(trine_parameter), 2, 0, "size", kSizes}};
+inline int64_t size_of(const Request& request) {
+  return int64_t{64} << request.selection.values[0];
+}
+
+/// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
+/// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
+constexpr size_t kStudyRungs = 6, kHopperRungs = 3;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
+std::span<const Variant, kHopperRungs> gemm_hopper_variants();
 
 }  // namespace trine::gpu

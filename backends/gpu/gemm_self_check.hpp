@@ -1,12 +1,12 @@
 // The proof that a rung's tensor cores compute the ascending chain of fused multiply-adds: what to
-// multiply on the device, and what bits must come back. Only gemm_variants.cpp includes it.
+// multiply on the device, and what bits must come back. Only gemm_hopper_variants.cpp includes it.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
-#include "backends/ops.h"
+#include "backends/gpu/variant.hpp"
 
 namespace trine::gpu::gemm_check {
 
@@ -30,41 +30,54 @@ inline double value_of(uint64_t index, int64_t kind) {
   }
 }
 
-inline void fill(void* input) {
-  double* values = static_cast<double*>(input);
-  for (int64_t i = 0; i < kM * kK; ++i) values[i] = value_of(static_cast<uint64_t>(i), i / kK % 4);
+template <class T>
+void fill(void* input) {
+  T* values = static_cast<T*>(input);
+  for (int64_t i = 0; i < kM * kK; ++i)
+    values[i] = static_cast<T>(value_of(static_cast<uint64_t>(i), i / kK % 4));
   for (int64_t j = 0; j < kN * kK; ++j)
-    values[kM * kK + j] = value_of(static_cast<uint64_t>(kM * kK + j), j / kK / 4 % 4);
+    values[kM * kK + j] =
+        static_cast<T>(value_of(static_cast<uint64_t>(kM * kK + j), j / kK / 4 % 4));
 }
 
-inline trine_gemm operation(void* input, void* output) {
+template <class T>
+trine_gemm operation(void* input, void* output) {
   trine_gemm op{};
   op.size = sizeof op;
   op.numerics = TRINE_REPRODUCIBLE;
-  op.dtype = TRINE_F64;
-  op.alpha.f64 = 1;
+  if constexpr (sizeof(T) == 8) {
+    op.dtype = TRINE_F64;
+    op.alpha.f64 = 1;
+  } else {
+    op.dtype = TRINE_F32;
+    op.alpha.f32 = 1;
+  }
   op.a = {input, 0, kM, kK, 1, kK, 1, 0};
-  op.b = {input, kM * kK * sizeof(double), kK, kN, 1, 1, kK, 0};
+  op.b = {input, kM * kK * sizeof(T), kK, kN, 1, 1, kK, 0};
   op.c = {output, 0, kM, kN, 1, kN, 1, 0};
   return op;
 }
 
-inline bool passes(const void* input, const void* output) {
-  const double* a = static_cast<const double*>(input);
-  const double* b = a + kM * kK;
-  const double* c = static_cast<const double*>(output);
+template <class T>
+bool passes(const void* input, const void* output) {
+  const T* a = static_cast<const T*>(input);
+  const T* b = a + kM * kK;
+  const T* c = static_cast<const T*>(output);
   for (int64_t i = 0; i < kM; ++i)
     for (int64_t j = 0; j < kN; ++j) {
-      double acc = 0;
+      T acc = 0;
       for (int64_t l = 0; l < kK; ++l) acc = std::fma(a[i * kK + l], b[j * kK + l], acc);
-      acc += 0.0;
+      acc += T(0);
       // Bits, not values.
-      if (std::bit_cast<uint64_t>(acc) != std::bit_cast<uint64_t>(c[i * kN + j])) return false;
+      if (std::memcmp(&acc, &c[i * kN + j], sizeof acc) != 0) return false;
     }
   return true;
 }
 
-constexpr uint64_t kInputBytes = (kM + kN) * kK * sizeof(double);
-constexpr uint64_t kOutputBytes = kM * kN * sizeof(double);
+/// The check of a rung for T whose launches `plan` makes.
+template <class T>
+constexpr SelfCheck of(void (*plan)(const Target&, void* input, void* output, Plan& plan)) {
+  return {(kM + kN) * kK * sizeof(T), kM * kN * sizeof(T), fill<T>, plan, passes<T>};
+}
 
 }  // namespace trine::gpu::gemm_check

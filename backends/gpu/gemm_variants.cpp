@@ -1,21 +1,18 @@
 // The upper end of gemm's ladder on GPU backends: kernels for today's hardware. The lower end is in
-// gemm_study_variants.cpp, the choice of the default in gemm_choice.cpp.
+// gemm_study_variants.cpp, what NVIDIA's newer GPUs alone can do in gemm_hopper_variants.cpp, the
+// choice of the default in gemm_choice.cpp.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "backends/gpu/gemm_launch.hpp"
-#include "backends/gpu/gemm_self_check.hpp"
 
 namespace trine::gpu {
 namespace {
 
 // --- register_tile ------------------------------------------------------------------------------
 
-constexpr const char* kSizes[] = {"64", "128"};
-constexpr trine_parameter kSizeParameters[] = {{sizeof(trine_parameter), 2, 0, "size", kSizes}};
 constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}};
-
-int64_t size_of(const Request& request) { return int64_t{64} << request.selection.values[0]; }
 
 /// 128 x 128 f64 would need twice the registers there are.
 bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
@@ -40,142 +37,42 @@ void register_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, register_group(request));
 }
 
-// --- tensor: f64 on tensor cores ------------------------------------------------------------------
+// --- few_columns ---------------------------------------------------------------------------------
 
-constexpr const char* kDouble[] = {"double"};
-constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
-constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
-constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
+constexpr const char* kRows[] = {"8", "16", "32"};
+constexpr const char* kColumns[] = {"1", "4", "8"};
+constexpr trine_parameter kRowsParameters[] = {{sizeof(trine_parameter), 3, 2, "rows", kRows}};
+constexpr Macro kColumnsMacros[] = {{"T", kTypes}, {"ROWS", kRows}, {"COLS", kColumns}};
+constexpr int64_t kColumnsBytes = 47 * 1024;  // of local memory
 
-int64_t tensor_elements(int64_t size) {
-  return kTensorStages * 2 * size * (kTensorDepth + kTensorPadding);
+/// Which of kColumns: of the shorter side of C, whose columns the kernel takes for the shorter.
+int columns_index(const trine_gemm& op) {
+  const int64_t columns = std::min(op.c.rows, op.c.cols);
+  return columns <= 1 ? 0 : columns <= 4 ? 1 : 2;
 }
 
-/// In dynamic local memory, which only CUDA's driver counts: NVIDIA's OpenCL says 48 KB and takes more.
-Group tensor_group(const Request& request) {
-  const int64_t size = size_of(request);
-  return {size, size, 2 * size, request.target.backend == kCuda ? tensor_elements(size) : 0};
-}
-
-const char* tensor_refuses(const Request& request) {
-  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor is for f64";
-  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor needs NVIDIA's tensor cores";
-  return refuse_tiles(request, tensor_group(request));
-}
-
-/// Which of kLayouts: do A's and B's columns have unit stride?
-int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
-
-void tensor_plan(const Request& request, Plan& plan) {
+Group columns_group(const Request& request) {
+  constexpr int64_t kCount[] = {1, 4, 8};
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
-  plan.macro[1] = request.selection.values[0];
-  plan.macro[2] = layout_of(p);
-  if (p.empty()) return;
-  const Group group = tensor_group(request);
-  add_tiles(plan, op, p, group).dynamic_local_bytes =
-      static_cast<uint32_t>(tensor_elements(group.tile_m) * 8);
+  return {int64_t{8} << request.selection.values[0],
+          kCount[columns_index(op)],
+          32,
+          kColumnsBytes / p.element,
+          0,
+          p.n > p.m};
 }
 
-void check_plan(const Target& target, void* input, void* output, Plan& plan) {
-  const trine_gemm op = gemm_check::operation(input, output);
-  trine_selection selection{};
-  selection.size = sizeof selection;
-  selection.values[0] =
-      1;  // the specialization that asks most of the device, where it isn't too much
-  const trine_call call{sizeof call, TRINE_GEMM, &op};
-  const Request request{target, selection, call, nullptr};
-  if (tensor_refuses(request)) selection.values[0] = 0;
-  tensor_plan(request, plan);
+const char* columns_refuses(const Request& request) {
+  if (request.target.is_pocl_since(4))
+    return "untried under PoCL 4 and later; private_tile is for CPUs";
+  return refuse_tiles(request, columns_group(request));
 }
 
-constexpr SelfCheck kTensorCheck{gemm_check::kInputBytes, gemm_check::kOutputBytes,
-                                 gemm_check::fill, check_plan, gemm_check::passes};
-
-// --- warp_specialized: CUDA's own ------------------------------------------------------------------
-
-constexpr const char* kFourBytes[] = {"float", "int"};
-constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
-                                  "96x96", "96x192", "128x256", "192x192"};
-constexpr trine_parameter kTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
-constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
-
-/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
-struct WarpTile {
-  Group group;
-  int64_t stages, depth;
-};
-/// As warp_specialized.cu defines them.
-constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
-    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
-    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
-    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}};
-constexpr int64_t kWarpPadding = 4;
-
-/// Integers have no peer to win against: two tiles are enough for them.
-bool warp_exists(const int* macro) { return macro[0] == 0 || macro[1] == 3 || macro[1] == 6; }
-
-const char* warp_refuses(const Request& request) {
-  const uint32_t dtype = request.as<trine_gemm>().dtype;
-  const int32_t tile = request.selection.values[0];
-  if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
-  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile};
-  if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
-  return refuse_tiles(request, kWarpTiles[tile].group);
+void columns_plan(const Request& request, Plan& plan) {
+  plan.macro[2] = columns_index(request.as<trine_gemm>());
+  plan_tiles(request, plan, columns_group(request));
 }
-
-void warp_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const WarpTile& tile = kWarpTiles[request.selection.values[0]];
-  const Problem p(op);
-  plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
-  plan.macro[1] = request.selection.values[0];
-  if (p.empty()) return;
-  add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
-      tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
-}
-
-// --- tensor_specialized: CUDA's own ----------------------------------------------------------------
-
-constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128x64", "128x128"};
-constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 5, "tile", kTensorTiles}};
-constexpr Macro kTensorTileMacros[] = {
-    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}};
-
-/// As tensor_specialized.cu defines them.
-constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 6, 16}, {{32, 64, 256}, 6, 16},  {{64, 64, 256}, 5, 16},
-    {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16}, {{128, 128, 384}, 5, 16}};
-
-const char* tensor_tile_refuses(const Request& request) {
-  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
-  return refuse_tiles(request, kTensorTileSizes[request.selection.values[0]].group);
-}
-
-void tensor_tile_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const auto& [group, stages, depth] = kTensorTileSizes[request.selection.values[0]];
-  const Problem p(op);
-  plan.macro[1] = request.selection.values[0];
-  plan.macro[2] = layout_of(p);
-  if (p.empty()) return;
-  // Of a row of the panel for each lane, which is more than a row for each step of k.
-  add_tiles(plan, op, p, group).dynamic_local_bytes =
-      static_cast<uint32_t>(stages * (group.tile_m + group.tile_n) * (depth + kTensorPadding) * 8);
-}
-
-void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
-  const trine_gemm op = gemm_check::operation(input, output);
-  trine_selection selection{};
-  selection.size = sizeof selection;
-  selection.values[0] = kTensorTileParameters[0].default_value;  // asks most of the device
-  tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
-}
-
-constexpr SelfCheck kTensorTileCheck{gemm_check::kInputBytes, gemm_check::kOutputBytes,
-                                     gemm_check::fill, plan_tile_check, gemm_check::passes};
 
 // --- private_tile: for CPUs behind OpenCL ----------------------------------------------------------
 
@@ -281,41 +178,14 @@ constexpr Variant kVariants[] = {
      .exists = register_exists,
      .refuses = register_refuses,
      .plan = register_plan},
-    {.name = "warp_specialized",
+    {.name = "few_columns",
      .operation = TRINE_GEMM,
-     .summary = "some warps copy, the others multiply, barriers between them",
-     .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
-     .file = "gemm/warp_specialized",
-     .backends = kCuda,
-     .parameters = kTileParameters,
-     .macros = kWarpMacros,
-     .exists = warp_exists,
-     .refuses = warp_refuses,
-     .plan = warp_plan,
-     .architectures = "90a"},
-    {.name = "tensor",
-     .operation = TRINE_GEMM,
-     .summary = "f64 on tensor cores, which compute the same chain: proven by a self-check",
-     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
-     .file = "gemm/tensor",
-     .parameters = kSizeParameters,
-     .macros = kTensorMacros,
-     .refuses = tensor_refuses,
-     .plan = tensor_plan,
-     .self_check = &kTensorCheck,
-     .architectures = "90"},
-    {.name = "tensor_specialized",
-     .operation = TRINE_GEMM,
-     .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
-     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
-     .file = "gemm/tensor_specialized",
-     .backends = kCuda,
-     .parameters = kTensorTileParameters,
-     .macros = kTensorTileMacros,
-     .refuses = tensor_tile_refuses,
-     .plan = tensor_tile_plan,
-     .self_check = &kTensorTileCheck,
-     .architectures = "90a"},
+     .summary = "a row of C a work-item, single warps that wait for nothing but memory",
+     .file = "gemm/few_columns",
+     .parameters = kRowsParameters,
+     .macros = kColumnsMacros,
+     .refuses = columns_refuses,
+     .plan = columns_plan},
     {.name = "private_tile",
      .operation = TRINE_GEMM,
      .summary = "packed panels, one work-item per block of vector registers",
@@ -334,8 +204,12 @@ constexpr Variant kVariants[] = {
 
 std::span<const Variant> gemm_variants() {
   static const auto ladder = [] {
-    std::array<Variant, kStudyRungs + std::size(kVariants)> all;
-    std::ranges::copy(kVariants, std::ranges::copy(gemm_study_variants(), all.begin()).out);
+    std::array<Variant, kStudyRungs + kHopperRungs + std::size(kVariants)> all;
+    const auto last = std::prev(std::end(kVariants));
+    auto to = std::ranges::copy(gemm_study_variants(), all.begin()).out;
+    to = std::copy(std::begin(kVariants), last, to);
+    to = std::ranges::copy(gemm_hopper_variants(), to).out;
+    *to = *last;
     return all;
   }();
   return ladder;

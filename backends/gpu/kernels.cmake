@@ -36,5 +36,6 @@ set(TRINE_GPU_KERNELS
   gemm/warp_specialized
   gemm/tensor
   gemm/tensor_specialized
+  gemm/few_columns
   gemm/private_tile
 )

@@ -172,7 +172,8 @@ void run_probe(trine_device& device, Probed& result) {
 }  // namespace
 
 Checked known_check(const trine_device& device, const Variant& variant) {
-  if (!variant.self_check) return {Checked::kPassed, nullptr};
+  if (!variant.self_check || (variant.self_check_on & device.target.backend) == 0)
+    return {Checked::kPassed, nullptr};
   for (const Kept* one = kept.load(std::memory_order_acquire); one; one = one->next) {
     if (one->variant == &variant && one->device == device.index)
       return {one->verdict, one->why.empty() ? nullptr : one->why.c_str()};

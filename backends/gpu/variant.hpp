@@ -151,7 +151,8 @@ struct Variant {
   uint64_t (*workspace_bytes)(const Request&) = nullptr;
   void (*plan)(const Request&, Plan& plan) = nullptr;
   const SelfCheck* self_check = nullptr;
-  const char* options = nullptr;  ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
+  uint32_t self_check_on = kBoth;  ///< Backends mask: who runs it
+  const char* options = nullptr;   ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
   const char* architectures =
       nullptr;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backends/gpu/objects.hpp"
+#include "opencl/retarget.hpp"
 #include "opencl_fixture.hpp"
 
 namespace {
@@ -96,6 +97,54 @@ struct Nvidia : faults::OpenclDriver {
   const trine_gemm op = faults::f64_gemm();
   const trine_call call{sizeof call, TRINE_GEMM, &op};
 };
+
+constexpr std::string_view kPtx =
+    ".version 9.0\n.target sm_90, texmode_independent\n.entry k(\n)\n.reqntid 384, 1, 1\n{\n"
+    "\t//sm_90a .maxnreg 168\n\tbar.sync 0;\n\t//sm_90a setmaxnreg.dec.sync.aligned.u32 40;\n}\n";
+constexpr std::string_view kRetargeted =
+    ".version 9.0\n.target sm_90a, texmode_independent\n.entry k(\n)\n.maxnreg 168\n"
+    ".reqntid 384, 1, 1\n{\n\t\n\tbar.sync 0;\n\tsetmaxnreg.dec.sync.aligned.u32 40;\n}\n";
+
+TEST_F(OpenclBuild, for_sm_90a_takes_comments_away_and_names_the_target) {
+  using trine::opencl::retargeted;
+  EXPECT_EQ(retargeted(kPtx), kRetargeted);
+  std::string other(kPtx);
+  EXPECT_EQ(retargeted(other + '\0'), kRetargeted) << "the driver's text ends with a zero";
+  EXPECT_EQ(retargeted(kRetargeted), "") << "nothing is asked for";
+  EXPECT_EQ(retargeted(""), "");
+  EXPECT_EQ(retargeted("\x7f"
+                       "ELF //sm_90a "),
+            "")
+      << "no PTX";
+  EXPECT_EQ(retargeted(other.replace(other.find("sm_90,"), 5, "sm_100")), "") << "untried";
+}
+
+TEST_F(Nvidia, whose_driver_refuses_another_target_keeps_the_program_it_compiled) {
+  static int offered;
+  offered = 0;
+  played.clGetProgramInfo = [](cl_program program, cl_program_info what, size_t bytes, void* answer,
+                               size_t* needed) {
+    if (what != CL_PROGRAM_BINARY_SIZES && what != CL_PROGRAM_BINARIES)
+      return real.clGetProgramInfo(program, what, bytes, answer, needed);
+    if (what == CL_PROGRAM_BINARIES)
+      std::memcpy(*static_cast<unsigned char**>(answer), kPtx.data(), kPtx.size());
+    else
+      *static_cast<size_t*>(answer) = kPtx.size();
+    return cl_int{CL_SUCCESS};
+  };
+  played.clCreateProgramWithBinary = [](cl_context, cl_uint, const cl_device_id*,
+                                        const size_t* bytes, const unsigned char** data, cl_int*,
+                                        cl_int* code) {
+    offered += std::string_view(reinterpret_cast<const char*>(*data), *bytes) == kRetargeted;
+    return *code = CL_INVALID_BINARY, cl_program{};
+  };
+  trine::opencl::replace_driver(&played);
+  compute_major = 9;
+  const faults::Device device(*backend);
+  std::string why;
+  EXPECT_EQ(device.choice(call, &why), "register_tile");
+  EXPECT_GT(offered, 0) << "the program that probes the arithmetic";
+}
 
 TEST_F(Nvidia, below_90_has_no_f64_tensor_cores) {
   compute_major = 8;

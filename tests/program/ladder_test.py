@@ -44,8 +44,7 @@ class TestLadder(Program):
 
     def test_shows_a_source_without_a_pair_once(self):
         for rung, head in (("exact", "backends/gpu/kernels/reduce/exact.cl: one text for both languages"),
-                           ("warp_specialized", "cuda/gemm/warp_specialized.cu: CUDA alone"),
-                           ("tensor_specialized", "cuda/gemm/tensor_specialized.cu: CUDA alone"),
+                           ("warp_specialized", "backends/gpu/kernels/gemm/warp_specialized.cl: one text for both languages"),
                            ("exact_vector", "opencl/reduce/exact_vector.cl: OpenCL alone")):
             text = self.run_good("ladder", "--source", rung)
             self.assertEqual(text.splitlines()[0], head)

@@ -101,10 +101,11 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "warp_specialized", "tensor", "tensor_specialized"}));
-  EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
-            (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "tensor", "private_tile"}));
+                   "few_columns", "warp_specialized", "tensor", "tensor_specialized"}));
+  EXPECT_EQ(
+      ladder(TRINE_GEMM, kOpencl),
+      (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
+             "few_columns", "warp_specialized", "tensor", "tensor_specialized", "private_tile"}));
 }
 
 int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
@@ -148,6 +149,20 @@ TEST(GemmRows, CoverEveryElementOnce) {
       EXPECT_EQ(launch.grid[1] * launch.grid[2], 1u);
       EXPECT_EQ(launch.block[0], one.x) << one.rung;
       EXPECT_EQ(launch.block[1], one.y) << one.rung;
+    }
+  }
+}
+
+/// Rows of the longer side of C, whichever that is; of columns as many as the shorter has, up to 8.
+TEST(GemmRows, FewColumnsTakesTheShorterSideForColumns) {
+  for (int32_t rows = 0; rows < 3; ++rows) {
+    const Asked asked(TRINE_GEMM, "few_columns", {rows});
+    for (const auto& [n, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {2, 4}, {4, 4}, {5, 8}, {8, 8}, {17, 8}}) {
+      const int64_t groups = tiles(1021, 8 << rows) * tiles(n, columns) * 2;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 1021, n, 5, 2)).grid[0], groups) << n;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F64, n, 1021, 5, 2)).grid[0], groups) << n;
+      EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 1021, n, 5)).block[0], 32u);
     }
   }
 }
@@ -314,10 +329,33 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
   for (const auto& [n, tile] : integers) prefers(TRINE_I32, n, "warp_specialized", tile);
 }
 
+/// And the rows a group that were fastest for so few columns.
+TEST(GemmRows, PreferFewColumnsWhereTilesAreTooWide) {
+  const trine_device_facts facts = gpu();
+  const std::tuple<int64_t, int64_t, int> all[] = {{8192, 8192, 2}, {65536, 1024, 2},
+                                                   {4096, 4096, 1}, {8191, 8191, 1},
+                                                   {1024, 1024, 0}, {16, 65536, 0}};
+  for (const uint32_t dtype : {TRINE_F32, TRINE_F64, TRINE_I32})
+    for (const auto& [rows, k, value] : all)
+      for (const int64_t columns : {1, 4, 16}) {
+        if (dtype == TRINE_F64 && columns > 4) continue;  // which go to the tensor cores
+        for (const trine_gemm& op :
+             {gemm_of(dtype, rows, columns, k), gemm_of(dtype, columns, rows, k)}) {
+          const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+          EXPECT_STREQ(wishes.all[0].variant->name, "few_columns") << rows << "x" << columns;
+          EXPECT_EQ(wishes.all[0].value, value) << rows << "x" << columns << "x" << k;
+          EXPECT_LE(wishes.count, wishes.all.size());
+        }
+      }
+  for (const trine_gemm& wider :
+       {gemm_of(TRINE_F32, 8192, 17, 8192), gemm_of(TRINE_F64, 8192, 5, 8192)})
+    EXPECT_STRNE(prefer_gemm({kCuda, &facts}, wider).all[0].variant->name, "few_columns");
+}
+
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   trine_device_facts facts = gpu();
-  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "register_tile");
-  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "tensor");
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "warp_specialized");
+  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "tensor_specialized");
   facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "register_tile");
   facts.local_memory_bytes = 8 << 10;
@@ -346,6 +384,7 @@ TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
 
 TEST(GemmRows, GoDownTheLadderWhereTheDefaultRefuses) {
   trine_device_facts facts = gpu();
+  facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
   facts.local_memory_bytes = 8 << 10;  // register_tile needs more
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "naive");
   const trine_gemm wide = gemm_of(TRINE_F32, 1 << 20, 1 << 20, 1);

@@ -104,3 +104,8 @@ DEVICE Tile tile_of(int group, int tiles_m, int tiles_n) {
   tile.batch = batch;
   return tile;
 }
+
+// Where the tile that begins at `at` begins if it must end before `end`, where it can.
+DEVICE long inwards(long at, long end, const int size) {
+  return at + size <= end ? at : end < size ? 0 : end - size;
+}

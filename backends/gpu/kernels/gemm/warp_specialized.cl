@@ -2,8 +2,7 @@
 // stages of panels between them (warp_roles.h).
 // It beats `register_tile` because the multiplying warps issue almost nothing but fused
 // multiply-adds, never wait for each other, and get the registers that the copying ones give back.
-// Requires: elements of 4 bytes; compute capability 9.0 (setmaxnreg). No sister in OpenCL, whose PTX
-// has no target sm_90a.
+// Requires: elements of 4 bytes; compute capability 9.0; more than 48 KB of local memory.
 //
 //   C tile TILE_M x TILE_N; each multiplying work-item holds HEIGHT x BREADTH elements.
 #include "problem.h"
@@ -48,6 +47,7 @@ static_assert(CAN_STREAM(TILE_M) && CAN_STREAM(TILE_N));
 KERNEL_BOUNDED(warp_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 4);
   LOCAL ALIGNED(16) T lines[MULTIPLIERS / 32][LINES];
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena,
+  LOCAL Barrier barriers[2 * STAGES];
+  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers,
                     lines[local_x() / 32 % (MULTIPLIERS / 32)]);
 }

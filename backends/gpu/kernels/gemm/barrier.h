@@ -3,26 +3,26 @@
 // returns once the phase of that parity is over, at once for parity 1 on a new barrier.
 typedef ulong Barrier;
 
-DEVICE void start_barrier(Barrier* b, int arrivals) {
+DEVICE void start_barrier(LOCAL_POINTER Barrier* b, int arrivals) {
   __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                    :
                    : "r"(local_address(b)), "r"(arrivals)
                    : "memory");
 }
 
-DEVICE void arrive(Barrier* b) {
+DEVICE void arrive(LOCAL_POINTER Barrier* b) {
   __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(local_address(b)) : "memory");
 }
 
 // Arrives when all background copies that this work-item has begun are there.
-DEVICE void arrive_when_copied(Barrier* b) {
+DEVICE void arrive_when_copied(LOCAL_POINTER Barrier* b) {
   __asm__ volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
                    :
                    : "r"(local_address(b))
                    : "memory");
 }
 
-DEVICE void wait_for(Barrier* b, uint parity) {
+DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
   uint over;
   do {
     __asm__ volatile(
@@ -36,7 +36,5 @@ DEVICE void wait_for(Barrier* b, uint parity) {
 }
 
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
-#define GIVE_REGISTERS(keep) \
-  __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"((int)(keep)))
-#define TAKE_REGISTERS(want) \
-  __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"((int)(want)))
+#define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
+#define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)

@@ -13,20 +13,17 @@
 //   A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP (from one step
 //   of k to the next), read_fragments, multiply_fragments, store_block.
 #include "barrier.h"
-// Else TAKE_REGISTERS waits for ever: a group begins with the same number, a multiple of 8, for all.
-static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <=
-              (MULTIPLIERS + COPIERS) * (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8));
+// What a work-item's registers are to begin with, if GROUPS groups fit on a multiprocessor.
+#define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
+// Else TAKE_REGISTERS waits for ever.
+static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
-// Where the tile that begins at `at` begins if it must end before `end`, where it can.
-DEVICE long inwards(long at, long end, const int size) {
-  return at + size <= end ? at : end < size ? 0 : end - size;
-}
-
-// `lines`: local memory of this warp that store_block may use.
-DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena, LOCAL_POINTER T* lines) {
-  LOCAL Barrier full[STAGES];
-  LOCAL Barrier empty[STAGES];
+// `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
+DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
+                              LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
+  LOCAL_POINTER Barrier* const full = barriers;
+  LOCAL_POINTER Barrier* const empty = barriers + STAGES;
   LOCAL_POINTER T* const a_panel = arena;
   LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
@@ -34,6 +31,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena, LOCAL_POIN
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
   const long depth = flags & MULTIPLY ? k : 0;
   const int t = local_x();
+  if (WANT) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)
     for (int s = 0; s < STAGES; ++s) {
       start_barrier(&full[s], COPIERS);
@@ -84,7 +82,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena, LOCAL_POIN
               a_stage += UNROLL * A_STEP;
               b_stage += UNROLL * B_STEP;
             } else {
-              __syncwarp();
+              sync_warp();
               if (lane == 0) arrive(&empty[stage]);
               if (++stage == STAGES) stage = 0, parity ^= 1;
               if (left > DEPTH) wait_for(&full[stage], parity);  // else what is read isn't used

@@ -87,7 +87,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
       for (int j = 0; j < BREADTH; ++j)
         lines[DOWN(lane) * across + j / wide * 8 * wide + col + j % wide] =
             flags & MULTIPLY ? scale(alpha, acc[i][j]) : (T)0;
-      __syncwarp();
+      sync_warp();
 #pragma unroll
       for (int e = lane; e < 4 * across; e += 32) {
         const int u = first + e / across * high, v = e % across;
@@ -95,7 +95,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
         GLOBAL T* const to = c + u * c_row + v;
         *to = flags & ADD_C ? multiply_add(beta, *to, lines[e]) : lines[e];
       }
-      __syncwarp();
+      sync_warp();
     } else {
 #pragma unroll
       for (int j = 0; j < BREADTH; ++j) {

@@ -2,8 +2,8 @@
 // It beats `tensor` because the multiplying warps issue almost nothing but matrix steps and the
 // reads for the next one, wait for no other warp, and get the registers that the copying ones give
 // back.
-// Requires: f64; compute capability 9.0 (setmaxnreg); a passed self-check of the tensor cores' order
-// (mma.h). No sister in OpenCL, whose PTX has no target sm_90a.
+// Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
+// more than 48 KB of local memory.
 //
 //   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
 #include "problem.h"
@@ -36,5 +36,6 @@ enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
 
 KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 8);
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, 0);
+  LOCAL Barrier barriers[2 * STAGES];
+  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)0);
 }

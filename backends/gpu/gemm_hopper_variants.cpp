@@ -1,0 +1,204 @@
+// Rungs of gemm for NVIDIA's GPUs of compute capability 9.0: warps with roles, tensor cores.
+#include <array>
+
+#include "backends/gpu/gemm_launch.hpp"
+#include "backends/gpu/gemm_self_check.hpp"
+
+namespace trine::gpu {
+namespace {
+
+// --- tensor: f64 on tensor cores ------------------------------------------------------------------
+
+constexpr const char* kDouble[] = {"double"};
+constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
+constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
+constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
+
+int64_t tensor_elements(int64_t size) {
+  return kTensorStages * 2 * size * (kTensorDepth + kTensorPadding);
+}
+
+/// In dynamic local memory, which only CUDA's driver counts: NVIDIA's OpenCL says 48 KB and takes more.
+Group tensor_group(const Request& request) {
+  const int64_t size = size_of(request);
+  return {size, size, 2 * size, request.target.backend == kCuda ? tensor_elements(size) : 0};
+}
+
+const char* tensor_refuses(const Request& request) {
+  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor is for f64";
+  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor needs NVIDIA's tensor cores";
+  return refuse_tiles(request, tensor_group(request));
+}
+
+/// Which of kLayouts: do A's and B's columns have unit stride?
+int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
+
+void tensor_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const Problem p(op);
+  plan.macro[1] = request.selection.values[0];
+  plan.macro[2] = layout_of(p);
+  if (p.empty()) return;
+  const Group group = tensor_group(request);
+  add_tiles(plan, op, p, group).dynamic_local_bytes =
+      static_cast<uint32_t>(tensor_elements(group.tile_m) * 8);
+}
+
+void check_plan(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = gemm_check::operation<double>(input, output);
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.values[0] =
+      1;  // the specialization that asks most of the device, where it isn't too much
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  const Request request{target, selection, call, nullptr};
+  if (tensor_refuses(request)) selection.values[0] = 0;
+  tensor_plan(request, plan);
+}
+
+constexpr SelfCheck kTensorCheck = gemm_check::of<double>(check_plan);
+
+// --- warp_specialized ----------------------------------------------------------------------------
+
+constexpr const char* kFourBytes[] = {"float", "int"};
+constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
+                                  "96x96", "96x192", "128x256", "192x192"};
+constexpr trine_parameter kTileParameters[] = {
+    {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
+constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
+
+/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
+struct WarpTile {
+  Group group;
+  int64_t stages, depth;
+};
+/// As warp_specialized.cl defines them.
+constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
+    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
+    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
+    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}};
+constexpr int64_t kWarpPadding = 4;
+
+constexpr const char* kNoBarriers = "its barriers that count arrivals are NVIDIA's";
+
+/// Integers have no peer to win against: two tiles are enough for them.
+bool warp_exists(const int* macro) { return macro[0] == 0 || macro[1] == 3 || macro[1] == 6; }
+
+const char* warp_refuses(const Request& request) {
+  const uint32_t dtype = request.as<trine_gemm>().dtype;
+  const int32_t tile = request.selection.values[0];
+  if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
+  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile};
+  if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
+  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
+  return refuse_tiles(request, kWarpTiles[tile].group);
+}
+
+void warp_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const WarpTile& tile = kWarpTiles[request.selection.values[0]];
+  const Problem p(op);
+  plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
+  plan.macro[1] = request.selection.values[0];
+  if (p.empty()) return;
+  add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
+      tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
+}
+
+void plan_warp_check(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = gemm_check::operation<float>(input, output);
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.values[0] = kTileParameters[0].default_value;  // asks most of the device
+  warp_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+}
+
+/// Not of the arithmetic: whether the driver takes more local memory than NVIDIA's OpenCL says it has.
+constexpr SelfCheck kWarpCheck = gemm_check::of<float>(plan_warp_check);
+
+// --- tensor_specialized --------------------------------------------------------------------------
+
+constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128x64", "128x128"};
+constexpr trine_parameter kTensorTileParameters[] = {
+    {sizeof(trine_parameter), std::size(kTensorTiles), 5, "tile", kTensorTiles}};
+constexpr Macro kTensorTileMacros[] = {
+    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}};
+
+/// As tensor_specialized.cl defines them.
+constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
+    {{16, 32, 256}, 6, 16}, {{32, 64, 256}, 6, 16},  {{64, 64, 256}, 5, 16},
+    {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16}, {{128, 128, 384}, 5, 16}};
+
+const char* tensor_tile_refuses(const Request& request) {
+  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
+  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
+  return refuse_tiles(request, kTensorTileSizes[request.selection.values[0]].group);
+}
+
+void tensor_tile_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const auto& [group, stages, depth] = kTensorTileSizes[request.selection.values[0]];
+  const Problem p(op);
+  plan.macro[1] = request.selection.values[0];
+  plan.macro[2] = layout_of(p);
+  if (p.empty()) return;
+  // Of a row of the panel for each lane, which is more than a row for each step of k.
+  add_tiles(plan, op, p, group).dynamic_local_bytes =
+      static_cast<uint32_t>(stages * (group.tile_m + group.tile_n) * (depth + kTensorPadding) * 8);
+}
+
+void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = gemm_check::operation<double>(input, output);
+  trine_selection selection{};
+  selection.size = sizeof selection;
+  selection.values[0] = kTensorTileParameters[0].default_value;  // asks most of the device
+  tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+}
+
+constexpr SelfCheck kTensorTileCheck = gemm_check::of<double>(plan_tile_check);
+
+// --- The rows ------------------------------------------------------------------------------------
+
+constexpr Variant kVariants[] = {
+    {.name = "warp_specialized",
+     .operation = TRINE_GEMM,
+     .summary = "some warps copy, the others multiply, barriers between them",
+     .requirement = "elements of 4 bytes; an NVIDIA GPU of compute capability 9.0",
+     .file = "gemm/warp_specialized",
+     .parameters = kTileParameters,
+     .macros = kWarpMacros,
+     .exists = warp_exists,
+     .refuses = warp_refuses,
+     .plan = warp_plan,
+     .self_check = &kWarpCheck,
+     .self_check_on = kOpencl,
+     .architectures = "90a"},
+    {.name = "tensor",
+     .operation = TRINE_GEMM,
+     .summary = "f64 on tensor cores, which compute the same chain: proven by a self-check",
+     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
+     .file = "gemm/tensor",
+     .parameters = kSizeParameters,
+     .macros = kTensorMacros,
+     .refuses = tensor_refuses,
+     .plan = tensor_plan,
+     .self_check = &kTensorCheck,
+     .architectures = "90"},
+    {.name = "tensor_specialized",
+     .operation = TRINE_GEMM,
+     .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
+     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
+     .file = "gemm/tensor_specialized",
+     .parameters = kTensorTileParameters,
+     .macros = kTensorTileMacros,
+     .refuses = tensor_tile_refuses,
+     .plan = tensor_tile_plan,
+     .self_check = &kTensorTileCheck,
+     .architectures = "90a"},
+};
+
+}  // namespace
+
+std::span<const Variant, kHopperRungs> gemm_hopper_variants() { return kVariants; }
+
+}  // namespace trine::gpu

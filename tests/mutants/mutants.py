@@ -151,6 +151,12 @@ MUTANTS = [
      "return hn::LoadU(d, from);"),
     ("random_event_not_waited_for", "cpu", "random", "cpu/executor.cpp",
      "  if (!mark->done) append(", "  if (false) append("),
-    ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/abi_table.cpp",
+    ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/objects.cpp",
      "    part.target_offset = wanted.target_offset + done * wanted.target_pitch;\n", ""),
+    ("random_axpby_minds_what_alpha_drops", "cpu", "random", "cpu/elementwise.cpp",
+     "} else if (p == T(0)) {", "} else if (false) {"),
+    ("random_axpby_kernel_forgets_the_batch", "opencl:0", "random",
+     "backends/gpu/kernels/service/elementwise.cl", "row * out_row + batch * out_batch", "row * out_row"),
+    ("random_product_drops_beta_of_the_device", "cpu", "random", "core/src/operations/gemm.cpp",
+     "  all.then.p = beta;\n", ""),
 ]

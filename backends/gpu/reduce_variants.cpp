@@ -240,6 +240,56 @@ void lines_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
+// --- exact_stream: one sum of floats --------------------------------------------------------------
+
+constexpr const char* kStreamKinds[] = {"SUM", "SQUARES"};
+constexpr Macro kStreamMacros[] = {
+    {"T", std::span(kTypes).first<2>()}, {"KIND", kStreamKinds}, {"THREADS", kLineThreads}};
+
+bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] == kSum; }
+
+/// One group a multiprocessor, of more work-items only where those of fewer have more than 32 bytes each.
+Tiling stream_tiling(const Request& request) {
+  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kBytes = 32;
+  Tiling t{shape_of(request.as<trine_reduce>(), false)};
+  const int64_t size = trine_dtype_size(request.as<trine_reduce>().dtype);
+  const int64_t shares = divide_up(t.shape.cols * size, kBytes), units = units_of(request.target);
+  t.threads = std::clamp<int64_t>(power_above(divide_up(shares, units)), 256, 1024);
+  t.splits = int32_t(std::min({divide_up(shares, t.threads), units, kRecords}));
+  return t;
+}
+
+const char* stream_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
+  const int kind = is_float(op.dtype) ? kind_of(op) : kArg;
+  if (kind != kSum && (kind != kSquares || op.dtype != TRINE_F32))
+    return "exact_stream is for sums of floats, and of squares of f32";
+  const Tiling t = stream_tiling(request);
+  if (t.shape.results != 1 || t.shape.rows != 1 || (t.shape.cols > 1 && t.shape.col_stride != 1))
+    return "exact_stream is for one sum of neighbouring elements";
+  if (t.threads > request.target.facts->max_group_threads)
+    return "the device's groups are too small";
+  return float_refuses(request);
+}
+
+uint64_t stream_workspace(const Request& request) {
+  const Tiling t = stream_tiling(request);
+  if (t.splits == 1) return 0;
+  return TRINE_CONTROL_BYTES + uint64_t(t.splits * record_words(request.as<trine_reduce>()) * 8);
+}
+
+void stream_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  const Tiling t = stream_tiling(request);
+  plan.macro[0] = type_of(op.dtype);
+  plan.macro[1] = kind_of(op);
+  plan.macro[2] = std::countr_zero(uint32_t(t.threads / 256));
+  const bool whole = t.splits == 1 || finishes_at_once(request.target);
+  add_launch(request, t, whole ? kWhole : kAccumulate, t.splits, plan);
+  if (!whole) add_launch(request, t, kFinish, 1, plan);
+}
+
 // --- exact_vector ------------------------------------------------------------------------------
 
 constexpr auto kVectorMacros = std::span(kExactMacros).first<2>();
@@ -298,6 +348,16 @@ constexpr Variant kVariants[] = {
      .macros = kLineMacros,
      .refuses = lines_refuses,
      .plan = lines_plan},
+    {.name = "exact_stream",
+     .operation = TRINE_REDUCE,
+     .summary = "one exact sum of floats: the narrow road alone, no ticket at its end",
+     .requirement = "one sum of neighbouring floats, or of squares of f32",
+     .file = "reduce/exact_stream",
+     .macros = kStreamMacros,
+     .exists = stream_exists,
+     .refuses = stream_refuses,
+     .workspace_bytes = stream_workspace,
+     .plan = stream_plan},
     {.name = "exact",
      .operation = TRINE_REDUCE,
      .summary = "any function, view and axis; float sums exact, rounded once; one launch",

@@ -248,12 +248,13 @@ constexpr Macro kStreamMacros[] = {
 
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] == kSum; }
 
-/// One group a multiprocessor, of more work-items only where those of fewer have more than 32 bytes each.
+/// One group a multiprocessor, of more work-items only where fewer would load more than once.
 Tiling stream_tiling(const Request& request) {
-  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kBytes = 32;
-  Tiling t{shape_of(request.as<trine_reduce>(), false)};
-  const int64_t size = trine_dtype_size(request.as<trine_reduce>().dtype);
-  const int64_t shares = divide_up(t.shape.cols * size, kBytes), units = units_of(request.target);
+  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24;
+  const auto& op = request.as<trine_reduce>();
+  Tiling t{shape_of(op, false)};
+  const int64_t chunk = (op.map == TRINE_SQUARE ? 32 : 64) / trine_dtype_size(op.dtype);
+  const int64_t shares = divide_up(t.shape.cols, chunk), units = units_of(request.target);
   t.threads = std::clamp<int64_t>(power_above(divide_up(shares, units)), 256, 1024);
   t.splits = int32_t(std::min({divide_up(shares, t.threads), units, kRecords}));
   return t;

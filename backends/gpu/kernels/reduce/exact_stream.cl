@@ -13,21 +13,21 @@ typedef double2 Vector;
 #define VECTOR 2
 #define ALL_OF(x) make_double2(x, x)
 #endif
-#define VECTORS 2  // that a work-item loads at once
+#define VECTORS (PRODUCTS ? 2 : 4)  // that a work-item loads at once
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
 #define FLOATS (T_float && KIND_SUM)  // they add up in double
-#if FLOATS
-#define TERM float
-#define TERM_OF(x) (x)
-#else
-#define TERM double
 #define TERM_OF(x) (PRODUCTS ? (double)(x) * (double)(x) : (double)(x))
-#endif
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 #include "tile.h"
 #include "exact_stream.h"
 #include "exact_stream_wide.h"
+
+#if HAVE_WARPS
+#define SCRATCH (WARPS * (CUTS + 1))
+#else
+#define SCRATCH (THREADS * 3)
+#endif
 
 // A word of a record: what it stands for, inverted, so that no word is zero. (All ones are no sum.)
 DEVICE double record_take(volatile GLOBAL ulong* word) {
@@ -46,9 +46,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 (GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
-  LOCAL double scratch[3 * HOLDERS];
+  LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
-  LOCAL uint flags[2];  // LOST and SAW_… of the group's share, and of all groups' sums
+  LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
 #if USES_BINS
   LOCAL double all_bins[BINS * BINNERS];
   LOCAL_POINTER double* bins = all_bins + local_x() % BINNERS;
@@ -82,14 +82,14 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
       }
     }
     const Expansion mine = sum;
-    const bool wide = what & LOST;
-    if (group_add(&sum, scratch)) what |= LOST;
+    const bool in_words = round == 1 && what;
+    if (group_add(&sum, scratch)) what |= UNCUT;
     ulong bits = 0UL;
     if (me == 0 && final) {
       if (as_ulong(sum.hi) == 0x8000000000000000UL)
         bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
       else if (!round_quickly(sum.hi, sum.mid, sum.lo, 0.0, f64, &bits))
-        what |= LOST;
+        what |= UNCUT;
     }
     if (what) atomic_or(flags + round, what);
     sync();
@@ -99,10 +99,12 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
       bits = settle(0UL, false, what, precision, lowest);
     } else if (what) {
       wide_clear(arena);
-      if (round == 0)
+      if (round == 0 && (what & LOST))
         add_share_wide(&in, splits, bins, low, high);
-      else if (me < splits)
-        add_record_wide(&mine, wide, words + me * WORDS, low, high);
+      else if (in_words)
+        add_words(words + me * WORDS, low, high);
+      else
+        add_expansion_wide(&mine, low, high);
       wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)
         bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);

@@ -5,7 +5,8 @@
 #include "across_groups.h"
 #include "exact_sum_words.h"
 
-#define LOST 16u  // beside SAW_…: three doubles don't hold it all
+#define LOST 16u   // beside SAW_…: a work-item's three doubles don't hold its share,
+#define UNCUT 32u  // or the parts that they are cut in don't hold them
 #define SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
 // What a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
@@ -76,8 +77,9 @@ DEVICE void add_one(Narrow* s, double x) {
 }
 
 #if FLOATS
-DEVICE void add_chunk(Narrow* s, const float* x) {
-  // 8 floats within 2^26 of each other add up in double without rounding.
+// Adds a chunk where nothing is lost by it; false: nothing is added.
+DEVICE bool add_chunk(Narrow* s, const float* x) {
+  // 16 floats within 2^25 of each other add up in double without rounding.
   uint most = 0u, least = 0xffffffffu;
   double even = x[0], odd = x[1];
 #pragma unroll
@@ -88,16 +90,14 @@ DEVICE void add_chunk(Narrow* s, const float* x) {
     if (k >= 2 && k % 2 == 0) even += (double)x[k];
     if (k >= 2 && k % 2 == 1) odd += (double)x[k];
   }
-  double rest, lost;
+  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  double rest;
   const double hi = two_sum(s->sum.hi, even + odd, &rest);
-  const double mid = two_sum(s->sum.mid, rest, &lost);
-  if ((int)(most >> 23) - (int)(least >> 23) <= 26 && most < 0x7f800000u && lost == 0.0) {
-    s->sum.hi = hi;
-    s->sum.mid = mid;
-  } else {
-#pragma unroll
-    for (int k = 0; k < CHUNK; ++k) add_one(s, x[k]);
-  }
+  const double mid = two_sum(s->sum.mid, rest, &rest);
+  if (rest != 0.0) return false;
+  s->sum.hi = hi;
+  s->sum.mid = mid;
+  return true;
 }
 #else
 #define WINDOW_BITS 36
@@ -113,51 +113,51 @@ DEVICE void windows_close(Narrow* s) {
   s->lost |= expansion_add(&s->sum, s->at[1] - window_line(s->top, 1));
 }
 
-DEVICE void add_chunk(Narrow* s, double* x) {
+DEVICE bool add_chunk(Narrow* s, const T* x) {
   uint most = 0u;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const uint magnitude = (uint)(as_ulong(x[k]) >> 32) & 0x7fffffffu;
+    const uint magnitude = (uint)(as_ulong(TERM_OF(x[k])) >> 32) & 0x7fffffffu;
     most = most > magnitude ? most : magnitude;
   }
   const uint exponent = most >> 20;
-  if (exponent - 200u <= 1800u) {
-    if (exponent > s->top || s->room == 0u) {
-      windows_close(s);
-      s->top = exponent;
-      s->room = WINDOW_CHUNKS;
-      s->at[0] = window_line(exponent, 0);
-      s->at[1] = window_line(exponent, 1);
-    }
-    s->room -= 1u;
-    ulong rest = 0UL;
-#pragma unroll
-    for (int k = 0; k < CHUNK; ++k) {
-#pragma unroll
-      for (int level = 0; level < 2; ++level) {
-        const double next = s->at[level] + x[k];
-        x[k] -= next - s->at[level];
-        s->at[level] = next;
-      }
-      rest |= as_ulong(x[k]);
-    }
-    if (rest << 1 == 0UL) return;
+  if (exponent - 200u > 1800u) return false;
+  if (exponent > s->top || s->room == 0u) {
+    windows_close(s);
+    s->top = exponent;
+    s->room = WINDOW_CHUNKS;
+    s->at[0] = window_line(exponent, 0);
+    s->at[1] = window_line(exponent, 1);
   }
+  s->room -= 1u;
+  double first = s->at[0], second = s->at[1];
+  ulong left = 0UL;
 #pragma unroll
-  for (int k = 0; k < CHUNK; ++k) add_one(s, x[k]);
+  for (int k = 0; k < CHUNK; ++k) {
+    const double x_k = TERM_OF(x[k]);
+    double next = first + x_k;
+    const double rest = x_k - (next - first);
+    first = next;
+    next = second + rest;
+    left |= as_ulong(rest - (next - second));
+    second = next;
+  }
+  if (left << 1) return false;
+  s->at[0] = first;
+  s->at[1] = second;
+  return true;
 }
 #endif
 
-// Terms of loaded elements.
-DEVICE void add_loaded(Narrow* s, const Share* in, const T* x) {
-  TERM term[CHUNK];
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) term[k] = TERM_OF(x[k]);
-  if (in->magnitude) {
-#pragma unroll
-    for (int k = 0; k < CHUNK; ++k) term[k] = fabs(term[k]);
+// Adds the elements of a chunk one by one.
+DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
+#pragma unroll 1
+  for (int k = 0; k < CHUNK; ++k) {
+    const long vector = v + k / VECTOR * THREADS;
+    if (vector >= in->vectors) return;
+    const double x = TERM_OF(in->from[vector * VECTOR + k % VECTOR]);
+    add_one(s, in->magnitude ? fabs(x) : x);
   }
-  add_chunk(s, term);
 }
 
 // Adds this work-item's share; *what says what its three doubles don't.
@@ -173,10 +173,14 @@ DEVICE Expansion add_share(const Share* in, int splits, uint* what) {
   T x[CHUNK], next[CHUNK];
   long v = in->first + local_x();
   load_vectors(in, v, THREADS, in->vectors, x);
-  while (v < in->vectors && !s.lost) {
-    v += in->step;
-    load_vectors(in, v, THREADS, in->vectors, next);
-    add_loaded(&s, in, x);
+#pragma unroll 2
+  for (; v < in->vectors && !s.lost; v += in->step) {
+    load_vectors(in, v + in->step, THREADS, in->vectors, next);
+    if (in->magnitude) {
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
+    }
+    if (!add_chunk(&s, x)) add_slowly(&s, in, v);
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
   }
@@ -193,83 +197,84 @@ DEVICE Expansion add_share(const Share* in, int splits, uint* what) {
 
 // --- Work-items together -------------------------------------------------------------------------
 
+#if HAVE_WARPS
+#define WARPS (THREADS / 32)
 #define CUTS 3
-#define CUT_BITS 46            // 32 lanes' parts of 3 * 2^46 units are less than 2^53
-#define CUT_TOP_LIMIT 2030u    // at larger biased exponents a line or a sum could overflow
+#define CUT_BITS 44            // 2^10 work-items' parts of 3 * 2^44 units are less than 2^56
+#define CUT_TOP 132u           // at smaller biased exponents a unit isn't a normal number,
+#define CUT_TOP_LIMIT 2030u    // at larger ones a line or a sum could overflow
 #define NOT_MINUS_ZERO 0x800u  // above the exponents: the largest carries it, too
 
-#if HAVE_WARPS
-DEVICE double shuffle_xor_f64(double x, int mask) {
-  const uint low = shuffle_xor((uint)as_ulong(x), mask);
-  const uint high = shuffle_xor((uint)(as_ulong(x) >> 32), mask);
-  return as_double((ulong)high << 32 | low);
+// The sum of a warp's integers below 2^51, in each of its lanes.
+DEVICE long warp_add(long x) {
+  const long high = warp_sum((int)(x >> 26));
+  return (high << 26) + (long)(uint)warp_sum((int)x & 0x3ffffff);
 }
 
-// Adds what a warp's lanes hold, in each of them: cut at the same lines, parts add up in any order.
-// The result is non-zero where the parts don't hold it all.
-DEVICE ulong warp_add(Expansion* sum) {
+// What is so many units.
+DEVICE double units_of(long count, int exponent) {
+  return (double)count * as_double((ulong)(uint)(exponent + 1023) << 52);
+}
+
+// Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are integers of
+// known units. Non-zero where they don't hold it all.
+DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+  const int me = local_x(), lane = me % 32, warp = me / 32;
   const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
-  const uint most = warp_max(expansion_exponent(sum) | (plain ? 0u : NOT_MINUS_ZERO));
-  if (most == 0u) return 0UL;  // nothing but -0
+  const ulong all = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
+  uint most = warp_max(expansion_exponent(sum) | (plain ? 0u : NOT_MINUS_ZERO));
+  if (lane == 0) scratch[warp] = most;
+  sync();
+  most = warp_max(lane < WARPS ? (uint)scratch[lane] : 0u);
   const uint top = most & 2047u;
-  double part[CUTS];
+  long part[CUTS];
 #pragma unroll
   for (int k = 0; k < CUTS; ++k) {
-    const int unit = (int)top - 1022 - CUT_BITS * (k + 1);
-    const int exponent = (unit > -1074 ? unit : -1074) + 52 + 1023;
-    const double line = as_double(((ulong)(uint)exponent << 52) | 0x0008000000000000UL);
-    const double hi = (line + sum->hi) - line, mid = (line + sum->mid) - line,
-                 lo = (line + sum->lo) - line;
-    sum->hi -= hi;
-    sum->mid -= mid;
-    sum->lo -= lo;
-    part[k] = (hi + mid) + lo;
+    const uint exponent = top + 1 + 52 - CUT_BITS * (k + 1);
+    const double line = as_double(((ulong)exponent << 52) | 0x0008000000000000UL);
+    const double hi = line + sum->hi, mid = line + sum->mid, lo = line + sum->lo;
+    part[k] = (long)(as_ulong(hi) + as_ulong(mid) + as_ulong(lo) - 3 * as_ulong(line));
+    sum->hi -= hi - line;
+    sum->mid -= mid - line;
+    sum->lo -= lo - line;
+    part[k] = warp_add(part[k]);
+    if (lane == 0) scratch[WARPS * (k + 1) + warp] = (ulong)part[k];
   }
-  const ulong lost = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) {
-#pragma unroll
-    for (int k = 0; k < CUTS; ++k) part[k] += shuffle_xor_f64(part[k], mask);
-  }
-  sum->hi = part[0];
-  sum->mid = part[1];
-  sum->lo = part[2];
-  return top > CUT_TOP_LIMIT ? 1UL : lost;
-}
-#endif
-
-// Adds what a group's work-items hold, for the first of them; non-zero where that doesn't hold it all.
-DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER double* scratch) {
-  const int me = local_x();
-  ulong lost = 0UL;
-#if HAVE_WARPS
-#define HOLDERS (THREADS / 32)
-#pragma unroll 1
-  for (int level = 0;; ++level) {
-    lost |= warp_add(sum);
-    if (level == 1) return lost;
-    if (me % 32 == 0) {
-      scratch[me / 32] = sum->hi;
-      scratch[me / 32 + HOLDERS] = sum->mid;
-      scratch[me / 32 + HOLDERS * 2] = sum->lo;
-    }
-    sync();
-    if (me >= 32) return lost;
-    *sum = expansion_zero();
-    if (me < HOLDERS) {
-      sum->hi = scratch[me];
-      sum->mid = scratch[me + HOLDERS];
-      sum->lo = scratch[me + HOLDERS * 2];
-    }
-  }
-#else
-#define HOLDERS THREADS
-  scratch[me] = sum->hi;
-  scratch[me + HOLDERS] = sum->mid;
-  scratch[me + HOLDERS * 2] = sum->lo;
+  ulong lost = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
+  *sum = expansion_zero();
+  if (top - CUT_TOP > CUT_TOP_LIMIT - CUT_TOP) lost = all;
   sync();
-  for (int k = 1; me == 0 && k < 3 * HOLDERS; ++k)
-    if (k % HOLDERS) lost |= expansion_add(sum, k < HOLDERS || scratch[k] != 0 ? scratch[k] : -0.0);
-#endif
+  if (warp > 0 || most == 0u) return lost;
+  sum->hi = 0.0;
+  if (top == 0u) return 0UL;
+#pragma unroll
+  for (int k = 0; k < CUTS; ++k)
+    part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);
+  // Carried upwards; but a double holds 53 bits of the first part, so its last ones go to the second.
+  const int unit = (int)top - 1022 - CUT_BITS;
+  const long below = (1L << CUT_BITS) - 1;
+  part[1] += part[2] >> CUT_BITS;
+  part[2] &= below;
+  part[0] += part[1] >> CUT_BITS;
+  part[1] = (part[1] & below) + ((part[0] & 255) << CUT_BITS);
+  sum->hi = units_of(part[0] & ~255L, unit);
+  sum->mid = units_of(part[1], unit - CUT_BITS);
+  sum->lo = units_of(part[2], unit - 2 * CUT_BITS);
   return lost;
 }
+#else
+// Adds what a group's work-items hold, for the first of them; non-zero where that doesn't hold it all.
+DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+  const int me = local_x();
+  ulong lost = 0UL;
+  scratch[me] = as_ulong(sum->hi);
+  scratch[me + THREADS] = as_ulong(sum->mid);
+  scratch[me + THREADS * 2] = as_ulong(sum->lo);
+  sync();
+  for (int k = 1; me == 0 && k < 3 * THREADS; ++k) {
+    const double x = as_double(scratch[k]);
+    if (k % THREADS) lost |= expansion_add(sum, k < THREADS || x != 0 ? x : -0.0);
+  }
+  return lost;
+}
+#endif

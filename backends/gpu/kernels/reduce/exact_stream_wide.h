@@ -49,26 +49,38 @@ DEVICE void add_share_wide(const Share* in, int splits, LOCAL_POINTER double* bi
 #if USES_BINS
   if (me < BINNERS) {
     for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
-    int room = BIN_ADDITIONS;
-    for (long first = in->first; first < in->vectors; first += in->step) {
-      for (int u = me; u < SPAN; u += BINNERS * VECTORS) {
-        T x[CHUNK];
-        load_vectors(in, first + u, BINNERS, in->vectors, x);
-        add_to_bins(in, x, bins);
-        room -= CHUNK;
-        if (room > 0) continue;
+    int room = BIN_ADDITIONS, u = me;
+    T x[CHUNK], next[CHUNK];
+    load_vectors(in, in->first + me, BINNERS, in->vectors, x);
+    for (long first = in->first, then; first < in->vectors; first = then) {
+      u += BINNERS * VECTORS;
+      then = u < SPAN ? first : first + in->step;
+      if (u >= SPAN) u = me;
+      load_vectors(in, then + u, BINNERS, in->vectors, next);
+      add_to_bins(in, x, bins);
+      room -= CHUNK;
+      if (room == 0) {
         bins_carry(bins, BINNERS);
         room = BIN_ADDITIONS;
       }
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
     }
     for (int b = 0; b < BINS; ++b) add_double_wide(bins[b * BINNERS], low, high);
   }
 #else
-  for (long v = in->first + me; v < in->vectors; v += in->step) {
-    T x[CHUNK];
-    load_vectors(in, v, THREADS, in->vectors, x);
-#pragma unroll 1
-    for (int k = 0; k < CHUNK; ++k) wide_add(in, x[k], low, high);
+  for (long first = in->first; first < in->vectors; first += in->step) {
+    const long end = (first + SPAN < in->vectors ? first + SPAN : in->vectors) * VECTOR;
+    for (long k = first * VECTOR + me; k < end; k += 4 * THREADS) {
+      T x[4];
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        x[u] = (T)-0.0;
+        if (k + u * THREADS < end) x[u] = in->from[k + u * THREADS];
+      }
+#pragma unroll
+      for (int u = 0; u < 4; ++u) wide_add(in, x[u], low, high);
+    }
   }
 #endif
   if (has_loose(in, splits)) wide_add(in, loose_element(in), low, high);
@@ -85,15 +97,16 @@ DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint*
   }
 }
 
-// Adds a group's words, or its three doubles.
-DEVICE void add_record_wide(const Expansion* sum, bool wide, volatile GLOBAL const ulong* words,
-                            LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  if (wide) {
-    fence();
-    for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
-  } else {
-    add_double_wide(sum->hi, low, high);
-    add_double_wide(sum->mid, low, high);
-    add_double_wide(sum->lo, low, high);
-  }
+// Adds the words of a group that stored them.
+DEVICE void add_words(volatile GLOBAL const ulong* words, LOCAL_POINTER uint* low,
+                      LOCAL_POINTER uint* high) {
+  fence();
+  for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
+}
+
+DEVICE void add_expansion_wide(const Expansion* sum, LOCAL_POINTER uint* low,
+                               LOCAL_POINTER uint* high) {
+  add_double_wide(sum->hi, low, high);
+  add_double_wide(sum->mid, low, high);
+  add_double_wide(sum->lo, low, high);
 }

@@ -9,23 +9,9 @@
 namespace trine::gpu {
 namespace {
 
-// The words of kernels/reduce/tile.h.
-enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
-enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
-
-/// How groups lie over a shape: kernels/reduce/tile.h.
-struct Tiling {
-  Shape shape;
-  int64_t threads = 256;                                                ///< of a group
-  int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;  // lanes: powers of two
-  int64_t tiles = 1;
-};
-
 // What the registers of a multiprocessor hold at once (GROUPS in exact.cl): one even wave. H200,
 // f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
 constexpr int64_t kGroupsPerUnit = 3;
-
-int64_t units_of(const Target& target) { return std::max<int64_t>(target.facts->compute_units, 1); }
 
 /// Several groups share a tile only while tiles alone don't fill the device.
 void split(Tiling& tiling, int64_t units, const Target& target) {
@@ -151,16 +137,6 @@ uint64_t exact_workspace(const Request& request) {
   return TRINE_CONTROL_BYTES + uint64_t(records * record_words(request.as<trine_reduce>()) * 8);
 }
 
-int32_t options_of(const trine_reduce& op) {
-  int32_t options = 0;
-  if (op.map == TRINE_ABS) options |= kMapAbs;
-  if (op.map == TRINE_SQUARE) options |= kMapSquare;
-  if (op.result_dtype == TRINE_F64) options |= kResultF64;
-  if (is_signed(op.dtype)) options |= kSigned;
-  if (op.function == TRINE_MAX || op.function == TRINE_ARGMAX) options |= kLargest;
-  return options;
-}
-
 /// The arguments that every kernel of this ladder takes.
 void add_launch(const Request& request, const Tiling& t, Phase phase, int64_t groups, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
@@ -248,14 +224,17 @@ constexpr Macro kStreamMacros[] = {
 
 bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] == kSum; }
 
-/// One group a multiprocessor, of more work-items only where fewer would load more than once.
+/// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
+/// load often. H200, µs with up to 512 and 1024: f32 2^21 6.9, 8.1; 2^22 8.9, 10.0; 2^24 20.3, 20.9;
+/// 2^28 246, 239; f64 2^22 12.9, 13.7; 2^24 35.4, 35.6; 2^28 483, 469; squares 2^24 24.3, 22.9.
 Tiling stream_tiling(const Request& request) {
-  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24;
+  constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false)};
   const int64_t chunk = (op.map == TRINE_SQUARE ? 32 : 64) / trine_dtype_size(op.dtype);
   const int64_t shares = divide_up(t.shape.cols, chunk), units = units_of(request.target);
-  t.threads = std::clamp<int64_t>(power_above(divide_up(shares, units)), 256, 1024);
+  const int64_t once = power_above(divide_up(shares, units));
+  t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
   t.splits = int32_t(std::min({divide_up(shares, t.threads), units, kRecords}));
   return t;
 }
@@ -405,6 +384,10 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
   }
   if (op.axis != TRINE_ALL && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
+  const trine_selection none{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  if (!stream_refuses({target, none, call, nullptr}))
+    wishes.add(named("exact_stream"), 0, "one sum of neighbours, the same bits on every device");
   wishes.add(named("exact"), 0, "the default: the same bits on every device");
   return wishes;
 }

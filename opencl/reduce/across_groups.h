@@ -1,7 +1,8 @@
 // What memory that other groups see needs, and a warp's maximum and sum.
 #pragma once
-// What this work-item, or its group before a sync_memory(), wrote before comes before what it writes after;
-// reads likewise. (mem_fence orders nothing between groups on NVIDIA; elsewhere a launch ends between.)
+// What this work-item, or its group before a sync_memory(), wrote before comes before what it
+// writes after; reads likewise.
+// (mem_fence orders nothing between groups on NVIDIA; elsewhere a launch ends between.)
 DEVICE void fence() {
 #if HAVE_PTX
   __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");

@@ -1,8 +1,8 @@
-// Idea: one exact sum by code that holds little but the narrow road. A work-item's next loads run ahead of
-// its additions, and there is no ticket: a group leaves three words that say themselves that they are
-// there; the last group waits for all of them, adds and rounds, and makes them zero again.
-// It beats `exact` because that one runs a thousand instructions around a group's loads, and its end is a
-// fence, a ticket and a read, one after the other.
+// Idea: one exact sum by code that holds little but the narrow road. The next loads run ahead of
+// the additions, and there is no ticket: a group leaves three words that say themselves that they
+// are there; the last group waits for all of them, adds and rounds, and makes them zero again.
+// It beats `exact` because that one runs a thousand instructions around a group's loads, and ends
+// by a fence, a ticket and a read, one after the other.
 // Requires: f64; neighbouring elements; NVIDIA for one launch (elsewhere a second launch finishes).
 #if T_float
 typedef float4 Vector;
@@ -19,7 +19,6 @@ typedef double2 Vector;
 #define FLOATS (T_float && KIND_SUM)  // they add up in double
 #define TERM_OF(x) (PRODUCTS ? (double)(x) * (double)(x) : (double)(x))
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
-#include "tile.h"
 #include "exact_stream.h"
 #include "exact_stream_wide.h"
 
@@ -30,11 +29,9 @@ typedef double2 Vector;
 #endif
 
 // A word of a record: what it stands for, inverted, so that no word is zero. (All ones are no sum.)
-DEVICE double record_take(volatile GLOBAL ulong* word) {
+DEVICE double take_word(volatile GLOBAL ulong* word) {
   ulong bits;
-  do {
-    bits = *word;
-  } while (bits == 0UL);
+  do { bits = *word; } while (bits == 0UL);
   *word = 0UL;
   return as_double(~bits);
 }
@@ -73,9 +70,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     if (round == 0) {
       sum = add_share(&in, splits, &what);
     } else if (me < splits) {
-      sum.hi = record_take(records + 3 * me);
-      sum.mid = record_take(records + 3 * me + 1);
-      sum.lo = record_take(records + 3 * me + 2);
+      sum.hi = take_word(records + 3 * me);
+      sum.mid = take_word(records + 3 * me + 1);
+      sum.lo = take_word(records + 3 * me + 2);
       if (sum.hi != sum.hi) {
         what = (uint)as_ulong(sum.hi);
         sum = expansion_zero();

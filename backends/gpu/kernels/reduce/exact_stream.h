@@ -1,9 +1,11 @@
-// The narrow road of `exact_stream`: what a work-item adds of its group's share. Floats that fit add up in
-// a double without rounding; doubles, and squares of floats, are cut at two grid lines, and the parts
-// between the same two add up. Expansions of three doubles take both, and what doesn't fit.
+// The narrow road of `exact_stream`: what a work-item adds of its group's share. Floats that fit
+// add up in a double without rounding; doubles, and squares of floats, are cut at two grid lines,
+// and the parts between the same two add up. Expansions of three doubles take both, and what
+// doesn't fit.
 #pragma once
 #include "across_groups.h"
 #include "exact_sum_words.h"
+#include "tile.h"
 
 #define LOST 16u   // beside SAW_…: a work-item's three doubles don't hold its share,
 #define UNCUT 32u  // or the parts that they are cut in don't hold them
@@ -216,8 +218,8 @@ DEVICE double units_of(long count, int exponent) {
   return (double)count * as_double((ulong)(uint)(exponent + 1023) << 52);
 }
 
-// Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are integers of
-// known units. Non-zero where they don't hold it all.
+// Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
+// integers of known units. Non-zero where they don't hold it all.
 DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
   const int me = local_x(), lane = me % 32, warp = me / 32;
   const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
@@ -250,7 +252,7 @@ DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
 #pragma unroll
   for (int k = 0; k < CUTS; ++k)
     part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);
-  // Carried upwards; but a double holds 53 bits of the first part, so its last ones go to the second.
+  // Carried upwards; but a double holds 53 bits of the first part: its last go to the second.
   const int unit = (int)top - 1022 - CUT_BITS;
   const long below = (1L << CUT_BITS) - 1;
   part[1] += part[2] >> CUT_BITS;
@@ -263,7 +265,7 @@ DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
   return lost;
 }
 #else
-// Adds what a group's work-items hold, for the first of them; non-zero where that doesn't hold it all.
+// Adds what a group's work-items hold, for the first of them; non-zero where that isn't all.
 DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
   const int me = local_x();
   ulong lost = 0UL;

@@ -1,5 +1,5 @@
-// The wide road of `exact_stream`: a group whose numbers three doubles don't hold reads its share once
-// more, into a superaccumulator; floats by way of bins, which need no atomics.
+// The wide road of `exact_stream`: a group whose numbers three doubles don't hold reads its share
+// once more, into a superaccumulator; floats by way of bins, which need no atomics.
 #pragma once
 #include "exact_stream.h"
 

@@ -109,6 +109,8 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
   EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "") << "106 bits each";
   op.dtype = TRINE_F32;
   EXPECT_EQ(refusal("exact_stream", kCuda, h200, op), "");
+  EXPECT_EQ(chosen(h200, op, kCuda), "exact_stream");
+  EXPECT_EQ(chosen(h200, op, kOpencl), "exact") << "not measured";
   op.input.col_stride = 2;
   EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "");
   EXPECT_NE(refusal("exact_stream", kCuda, h200,

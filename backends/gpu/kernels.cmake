@@ -16,6 +16,7 @@ set(TRINE_GPU_KERNELS
   reduce/shuffle
   reduce/vector_loads
   reduce/exact_lines
+  reduce/exact_stream
   reduce/exact
   reduce/exact_vector
   transpose/naive

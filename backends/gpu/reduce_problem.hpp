@@ -74,6 +74,32 @@ inline bool finishes_at_once(const Target& target) {
   return target.backend == kCuda || target.has(TRINE_CAN_INLINE_PTX);
 }
 
+// The words of kernels/reduce/tile.h.
+enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
+enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
+
+/// How groups lie over a shape: kernels/reduce/tile.h.
+struct Tiling {
+  Shape shape;
+  int64_t threads = 256;                                                ///< of a group
+  int32_t width = 1, lanes = 1, col_lanes = 1, across = 0, splits = 1;  // lanes: powers of two
+  int64_t tiles = 1;
+};
+
+inline int64_t units_of(const Target& target) {
+  return std::max<int64_t>(target.facts->compute_units, 1);
+}
+
+inline int32_t options_of(const trine_reduce& op) {
+  int32_t options = 0;
+  if (op.map == TRINE_ABS) options |= kMapAbs;
+  if (op.map == TRINE_SQUARE) options |= kMapSquare;
+  if (op.result_dtype == TRINE_F64) options |= kResultF64;
+  if (is_signed(op.dtype)) options |= kSigned;
+  if (op.function == TRINE_MAX || op.function == TRINE_ARGMAX) options |= kLargest;
+  return options;
+}
+
 constexpr int kSumRungs = 9;
 
 /// The foot of the ladder: reduce_sum_variants.cpp.

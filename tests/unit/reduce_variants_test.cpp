@@ -61,11 +61,18 @@ constexpr const char* kPocl3 = "Portable Computing Language, driver 3.1+debian";
 constexpr const char* kPocl5 = "Portable Computing Language, driver 5.0-2build3";
 constexpr const char* kNvidia = "NVIDIA CUDA, driver 580.159.04";
 
+const Variant& row_called(std::string_view name) {
+  for (const Variant& variant : reduce_variants())
+    if (variant.name == name) return variant;
+  throw std::invalid_argument("no such rung");
+}
+
 TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
   for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
     const auto op = reduce_of(function, TRINE_ALL, TRINE_F32, 1, 1000);
     EXPECT_EQ(chosen(Device(TRINE_DEVICE_CPU, kPocl5), op), "exact_vector");
-    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op), "exact");
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op),
+              function == TRINE_SUM ? "exact_stream" : "exact");
   }
 }
 
@@ -81,7 +88,7 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact");  // too few lines to fill the device
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
-  EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact");
+  EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact_stream");
   EXPECT_NE(refusal("exact_lines", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
             "");
@@ -89,6 +96,43 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
     trine_reduce products = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096);
     products.map = map;
     EXPECT_NE(refusal("exact_lines", kCuda, h200, products), "") << map;
+  }
+}
+
+TEST(ReduceRows, StreamOneSumOfNeighbours) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  trine_reduce op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F64, 1, 1000);
+  EXPECT_EQ(refusal("exact_stream", kCuda, h200, op), "");
+  op.map = TRINE_SQUARE;
+  EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "") << "106 bits each";
+  op.dtype = TRINE_F32;
+  EXPECT_EQ(refusal("exact_stream", kCuda, h200, op), "");
+  EXPECT_EQ(chosen(h200, op, kCuda), "exact_stream");
+  EXPECT_EQ(chosen(h200, op, kOpencl), "exact") << "not measured";
+  op.input.col_stride = 2;
+  EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "");
+  EXPECT_NE(refusal("exact_stream", kCuda, h200,
+                    reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 2, 1000)),
+            "");
+  // As many work-items as load once each, but one group a multiprocessor; all records find room.
+  for (const auto& [n, groups, threads] :
+       std::vector<std::array<int64_t, 3>>{{1000, 1, 256},
+                                           {4097, 2, 256},
+                                           {1 << 18, 64, 256},
+                                           {1 << 20, 128, 512},
+                                           {1 << 24, 132, 512},
+                                           {1 << 26, 132, 1024}}) {
+    const auto one = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, n);
+    const trine_call call{sizeof call, TRINE_REDUCE, &one};
+    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
+    Plan plan;
+    row_called("exact_stream").plan({target, selection, call, &workspace}, plan);
+    ASSERT_EQ(plan.launch_count, 1);
+    EXPECT_EQ(plan.launches[0].grid[0], groups) << n;
+    EXPECT_EQ(plan.launches[0].block[0], threads) << n;
+    EXPECT_LE(groups * 24, TRINE_CONTROL_BYTES);
   }
 }
 
@@ -210,12 +254,6 @@ TEST(ReduceRows, FinishInOneLaunchWhereGroupsSeeEachOther) {
 
 // --- The historic sums --------------------------------------------------------------------------
 
-const Variant& row_called(std::string_view name) {
-  for (const Variant& variant : reduce_variants())
-    if (variant.name == name) return variant;
-  throw std::invalid_argument("no such rung");
-}
-
 /// A launch of sum.h as its arguments say it.
 struct Level {
   explicit Level(const Launch& l)
@@ -260,7 +298,7 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   std::vector<std::string_view> expected;
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
-  expected.insert(expected.end(), {"exact_lines", "exact", "exact_vector"});
+  expected.insert(expected.end(), {"exact_lines", "exact_stream", "exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

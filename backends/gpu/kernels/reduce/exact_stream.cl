@@ -1,0 +1,120 @@
+// Idea: one exact sum by code that holds little but the narrow road. The next loads run ahead of
+// the additions, and there is no ticket: a group leaves three words that say themselves that they
+// are there; the last group waits for all of them, adds and rounds, and makes them zero again.
+// It beats `exact` because that one runs a thousand instructions around a group's loads, and ends
+// by a fence, a ticket and a read, one after the other.
+// Requires: f64; neighbouring elements; NVIDIA for one launch (elsewhere a second launch finishes).
+#if T_float
+typedef float4 Vector;
+#define VECTOR 4
+#define ALL_OF(x) make_float4(x, x, x, x)
+#else
+typedef double2 Vector;
+#define VECTOR 2
+#define ALL_OF(x) make_double2(x, x)
+#endif
+#define VECTORS (PRODUCTS ? 2 : 4)  // that a work-item loads at once
+#define CHUNK (VECTOR * VECTORS)
+#define SPAN ((long)THREADS * VECTORS)
+#define FLOATS (T_float && KIND_SUM)  // they add up in double
+#define TERM_OF(x) (PRODUCTS ? (double)(x) * (double)(x) : (double)(x))
+#define CHUNK_BITS 0  // of tile.h's walks, of which there are none
+#include "exact_stream.h"
+#include "exact_stream_wide.h"
+
+#if HAVE_WARPS
+#define SCRATCH (WARPS * (CUTS + 1))
+#else
+#define SCRATCH (THREADS * 3)
+#endif
+
+// A word of a record: what it stands for, inverted, so that no word is zero. (All ones are no sum.)
+DEVICE double take_word(volatile GLOBAL ulong* word) {
+  ulong bits;
+  do { bits = *word; } while (bits == 0UL);
+  *word = 0UL;
+  return as_double(~bits);
+}
+
+// In the first word's place where the doubles aren't the sum: a NaN that says why.
+#define MARK(what) as_double(0x7ff8000000000000UL | (what))
+
+KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
+(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
+  LOCAL ulong scratch[SCRATCH];
+  LOCAL ulong arena[WORDS * COPIES];
+  LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
+#if USES_BINS
+  LOCAL double all_bins[BINS * BINNERS];
+  LOCAL_POINTER double* bins = all_bins + local_x() % BINNERS;
+#else
+  LOCAL_POINTER double* bins = 0;
+#endif
+  LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + local_x() % COPIES;
+  LOCAL_POINTER uint* high = low + WORDS * COPIES;
+  const int me = local_x();
+  const bool f64 = T_DOUBLE || (options & RESULT_F64);
+  volatile GLOBAL ulong* records = (volatile GLOBAL ulong*)(workspace + workspace_offset);
+  GLOBAL ulong* words = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
+  const Share in = share_of(input + input_offset, cols, splits, options);
+  if (me < 2) flags[me] = 0u;
+  sync();
+  const bool finishing = phase == FINISH || (phase == WHOLE && group_x() == splits - 1);
+#pragma unroll 1
+  for (int round = phase == FINISH ? 1 : 0; round < (finishing && splits > 1 ? 2 : 1); ++round) {
+    const bool final = round == 1 || splits == 1;
+    Expansion sum = expansion_zero();
+    uint what = 0u;
+    if (round == 0) {
+      sum = add_share(&in, splits, &what);
+    } else if (me < splits) {
+      sum.hi = take_word(records + 3 * me);
+      sum.mid = take_word(records + 3 * me + 1);
+      sum.lo = take_word(records + 3 * me + 2);
+      if (sum.hi != sum.hi) {
+        what = (uint)as_ulong(sum.hi);
+        sum = expansion_zero();
+      }
+    }
+    const Expansion mine = sum;
+    const bool in_words = round == 1 && what;
+    if (group_add(&sum, scratch)) what |= UNCUT;
+    ulong bits = 0UL;
+    if (me == 0 && final) {
+      if (as_ulong(sum.hi) == 0x8000000000000000UL)
+        bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
+      else if (!round_quickly(sum.hi, sum.mid, sum.lo, 0.0, f64, &bits))
+        what |= UNCUT;
+    }
+    if (what) atomic_or(flags + round, what);
+    sync();
+    what = flags[round];
+    const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+    if (what & SPECIAL) {
+      bits = settle(0UL, false, what, precision, lowest);
+    } else if (what) {
+      wide_clear(arena);
+      if (round == 0 && (what & LOST))
+        add_share_wide(&in, splits, bins, low, high);
+      else if (in_words)
+        add_words(words + me * WORDS, low, high);
+      else
+        add_expansion_wide(&mine, low, high);
+      wide_total(low - me % COPIES, high - me % COPIES);
+      if (final && me == 0)
+        bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
+      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + group_x() * WORDS);
+      sync_memory();
+    }
+    if (me == 0 && final && f64) ((GLOBAL ulong*)(output + output_offset))[0] = bits;
+    if (me == 0 && final && !f64) ((GLOBAL uint*)(output + output_offset))[0] = (uint)bits;
+    if (me == 0 && !final) {
+      if (what) fence();
+      records[3 * group_x()] = ~as_ulong(what ? MARK(what) : sum.hi);
+      records[3 * group_x() + 1] = ~as_ulong(what ? 0.0 : sum.mid);
+      records[3 * group_x() + 2] = ~as_ulong(what ? 0.0 : sum.lo);
+    }
+  }
+}

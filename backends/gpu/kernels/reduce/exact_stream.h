@@ -1,0 +1,282 @@
+// The narrow road of `exact_stream`: what a work-item adds of its group's share. Floats that fit
+// add up in a double without rounding; doubles, and squares of floats, are cut at two grid lines,
+// and the parts between the same two add up. Expansions of three doubles take both, and what
+// doesn't fit.
+#pragma once
+#include "across_groups.h"
+#include "exact_sum_words.h"
+#include "tile.h"
+
+#define LOST 16u   // beside SAW_…: a work-item's three doubles don't hold its share,
+#define UNCUT 32u  // or the parts that they are cut in don't hold them
+#define SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
+
+// What a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
+// `step` further; the last group has the elements before and after them, too.
+typedef struct Share {
+  GLOBAL const T* from;
+  long vectors, first, step;
+  int head, loose;  // elements before the vectors; before and after
+  bool magnitude;
+} Share;
+
+DEVICE Share share_of(GLOBAL const T* input, long count, int splits, int options) {
+  Share in;
+  const int head = (int)((0UL - (ulong)input / sizeof(T)) % VECTOR);
+  in.head = head < count ? head : (int)count;
+  in.from = input + in.head;
+  in.vectors = (long)((ulong)(count - in.head) / VECTOR);
+  in.loose = (int)(count - in.vectors * VECTOR);
+  in.first = group_x() * SPAN;
+  in.step = splits * SPAN;
+  in.magnitude = options & MAP_ABS;
+  return in;
+}
+
+// Vectors v, v + apart, … below `end`; -0 in place of the others.
+DEVICE void load_vectors(const Share* in, long v, int apart, long end, T* x) {
+#pragma unroll
+  for (int k = 0; k < CHUNK; k += VECTOR, v += apart) {
+    Vector one = ALL_OF((T)-0.0);
+    if (v < end) one = ((GLOBAL const Vector*)in->from)[v];
+    x[k] = one.x;
+    x[k + 1] = one.y;
+#if VECTOR == 4
+    x[k + 2] = one.z;
+    x[k + 3] = one.w;
+#endif
+  }
+}
+
+// The loose element of this work-item, which may have one.
+DEVICE bool has_loose(const Share* in, int splits) {
+  return group_x() == splits - 1 && local_x() < in->loose;
+}
+DEVICE T loose_element(const Share* in) {
+  const int k = local_x() - in->head;
+  return in->from[k < 0 ? k : in->vectors * VECTOR + k];
+}
+
+// What was added so far.
+typedef struct Narrow {
+  Expansion sum;
+  ulong lost;
+  uint saw;
+#if !FLOATS
+  double at[2];    // parts above two grid lines, from 1.5 * 2^52 of their units on
+  uint top, room;  // the largest biased exponent that fits; chunks that still do
+#endif
+} Narrow;
+
+DEVICE void add_one(Narrow* s, double x) {
+  uint said = 0u;
+  if (x != x)
+    said = SAW_NAN;
+  else if (fabs(x) > 0x1.fffffffffffffp1023)
+    said = x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY;
+  s->saw |= said;
+  s->lost |= expansion_add(&s->sum, said ? -0.0 : x);
+}
+
+#if FLOATS
+// Adds a chunk where nothing is lost by it; false: nothing is added.
+DEVICE bool add_chunk(Narrow* s, const float* x) {
+  // 16 floats within 2^25 of each other add up in double without rounding.
+  uint most = 0u, least = 0xffffffffu;
+  double even = x[0], odd = x[1];
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const uint magnitude = as_uint(x[k]) & 0x7fffffffu;
+    most = most > magnitude ? most : magnitude;
+    least = least < magnitude - 1u ? least : magnitude - 1u;  // zeros don't count
+    if (k >= 2 && k % 2 == 0) even += (double)x[k];
+    if (k >= 2 && k % 2 == 1) odd += (double)x[k];
+  }
+  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  double rest;
+  const double hi = two_sum(s->sum.hi, even + odd, &rest);
+  const double mid = two_sum(s->sum.mid, rest, &rest);
+  if (rest != 0.0) return false;
+  s->sum.hi = hi;
+  s->sum.mid = mid;
+  return true;
+}
+#else
+#define WINDOW_BITS 36
+#define WINDOW_CHUNKS (8192u / CHUNK)  // 2^13 parts of at most 2^36 units are less than 2^51
+
+DEVICE double window_line(uint top, int k) {
+  return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
+}
+
+DEVICE void windows_close(Narrow* s) {
+  if (s->top == 0u) return;
+  s->lost |= expansion_add(&s->sum, s->at[0] - window_line(s->top, 0));
+  s->lost |= expansion_add(&s->sum, s->at[1] - window_line(s->top, 1));
+}
+
+DEVICE bool add_chunk(Narrow* s, const T* x) {
+  uint most = 0u;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const uint magnitude = (uint)(as_ulong(TERM_OF(x[k])) >> 32) & 0x7fffffffu;
+    most = most > magnitude ? most : magnitude;
+  }
+  const uint exponent = most >> 20;
+  if (exponent - 200u > 1800u) return false;
+  if (exponent > s->top || s->room == 0u) {
+    windows_close(s);
+    s->top = exponent;
+    s->room = WINDOW_CHUNKS;
+    s->at[0] = window_line(exponent, 0);
+    s->at[1] = window_line(exponent, 1);
+  }
+  s->room -= 1u;
+  double first = s->at[0], second = s->at[1];
+  ulong left = 0UL;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const double x_k = TERM_OF(x[k]);
+    double next = first + x_k;
+    const double rest = x_k - (next - first);
+    first = next;
+    next = second + rest;
+    left |= as_ulong(rest - (next - second));
+    second = next;
+  }
+  if (left << 1) return false;
+  s->at[0] = first;
+  s->at[1] = second;
+  return true;
+}
+#endif
+
+// Adds the elements of a chunk one by one.
+DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
+#pragma unroll 1
+  for (int k = 0; k < CHUNK; ++k) {
+    const long vector = v + k / VECTOR * THREADS;
+    if (vector >= in->vectors) return;
+    const double x = TERM_OF(in->from[vector * VECTOR + k % VECTOR]);
+    add_one(s, in->magnitude ? fabs(x) : x);
+  }
+}
+
+// Adds this work-item's share; *what says what its three doubles don't.
+DEVICE Expansion add_share(const Share* in, int splits, uint* what) {
+  Narrow s;
+  s.sum = expansion_zero();
+  s.lost = 0UL;
+  s.saw = 0u;
+#if !FLOATS
+  s.top = s.room = 0u;
+  s.at[0] = s.at[1] = 0.0;
+#endif
+  T x[CHUNK], next[CHUNK];
+  long v = in->first + local_x();
+  load_vectors(in, v, THREADS, in->vectors, x);
+#pragma unroll 2
+  for (; v < in->vectors && !s.lost; v += in->step) {
+    load_vectors(in, v + in->step, THREADS, in->vectors, next);
+    if (in->magnitude) {
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
+    }
+    if (!add_chunk(&s, x)) add_slowly(&s, in, v);
+#pragma unroll
+    for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
+  }
+  if (has_loose(in, splits)) {
+    const double loose = TERM_OF(loose_element(in));
+    add_one(&s, in->magnitude ? fabs(loose) : loose);
+  }
+#if !FLOATS
+  windows_close(&s);
+#endif
+  *what = s.saw | (s.lost ? LOST : 0u);
+  return s.sum;
+}
+
+// --- Work-items together -------------------------------------------------------------------------
+
+#if HAVE_WARPS
+#define WARPS (THREADS / 32)
+#define CUTS 3
+#define CUT_BITS 44            // 2^10 work-items' parts of 3 * 2^44 units are less than 2^56
+#define CUT_TOP 132u           // at smaller biased exponents a unit isn't a normal number,
+#define CUT_TOP_LIMIT 2030u    // at larger ones a line or a sum could overflow
+#define NOT_MINUS_ZERO 0x800u  // above the exponents: the largest carries it, too
+
+// The sum of a warp's integers below 2^51, in each of its lanes.
+DEVICE long warp_add(long x) {
+  const long high = warp_sum((int)(x >> 26));
+  return (high << 26) + (long)(uint)warp_sum((int)x & 0x3ffffff);
+}
+
+// What is so many units.
+DEVICE double units_of(long count, int exponent) {
+  return (double)count * as_double((ulong)(uint)(exponent + 1023) << 52);
+}
+
+// Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
+// integers of known units. Non-zero where they don't hold it all.
+DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+  const int me = local_x(), lane = me % 32, warp = me / 32;
+  const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
+  const ulong all = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
+  uint most = warp_max(expansion_exponent(sum) | (plain ? 0u : NOT_MINUS_ZERO));
+  if (lane == 0) scratch[warp] = most;
+  sync();
+  most = warp_max(lane < WARPS ? (uint)scratch[lane] : 0u);
+  const uint top = most & 2047u;
+  long part[CUTS];
+#pragma unroll
+  for (int k = 0; k < CUTS; ++k) {
+    const uint exponent = top + 1 + 52 - CUT_BITS * (k + 1);
+    const double line = as_double(((ulong)exponent << 52) | 0x0008000000000000UL);
+    const double hi = line + sum->hi, mid = line + sum->mid, lo = line + sum->lo;
+    part[k] = (long)(as_ulong(hi) + as_ulong(mid) + as_ulong(lo) - 3 * as_ulong(line));
+    sum->hi -= hi - line;
+    sum->mid -= mid - line;
+    sum->lo -= lo - line;
+    part[k] = warp_add(part[k]);
+    if (lane == 0) scratch[WARPS * (k + 1) + warp] = (ulong)part[k];
+  }
+  ulong lost = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
+  *sum = expansion_zero();
+  if (top - CUT_TOP > CUT_TOP_LIMIT - CUT_TOP) lost = all;
+  sync();
+  if (warp > 0 || most == 0u) return lost;
+  sum->hi = 0.0;
+  if (top == 0u) return 0UL;
+#pragma unroll
+  for (int k = 0; k < CUTS; ++k)
+    part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);
+  // Carried upwards; but a double holds 53 bits of the first part: its last go to the second.
+  const int unit = (int)top - 1022 - CUT_BITS;
+  const long below = (1L << CUT_BITS) - 1;
+  part[1] += part[2] >> CUT_BITS;
+  part[2] &= below;
+  part[0] += part[1] >> CUT_BITS;
+  part[1] = (part[1] & below) + ((part[0] & 255) << CUT_BITS);
+  sum->hi = units_of(part[0] & ~255L, unit);
+  sum->mid = units_of(part[1], unit - CUT_BITS);
+  sum->lo = units_of(part[2], unit - 2 * CUT_BITS);
+  return lost;
+}
+#else
+// Adds what a group's work-items hold, for the first of them; non-zero where that isn't all.
+DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+  const int me = local_x();
+  ulong lost = 0UL;
+  scratch[me] = as_ulong(sum->hi);
+  scratch[me + THREADS] = as_ulong(sum->mid);
+  scratch[me + THREADS * 2] = as_ulong(sum->lo);
+  sync();
+  for (int k = 1; me == 0 && k < 3 * THREADS; ++k) {
+    const double x = as_double(scratch[k]);
+    if (k % THREADS) lost |= expansion_add(sum, k < THREADS || x != 0 ? x : -0.0);
+  }
+  return lost;
+}
+#endif

@@ -1,0 +1,112 @@
+// The wide road of `exact_stream`: a group whose numbers three doubles don't hold reads its share
+// once more, into a superaccumulator; floats by way of bins, which need no atomics.
+#pragma once
+#include "exact_stream.h"
+
+#define USES_BINS (FLOATS && HAVE_LOCAL_48K)
+#define BINNERS 256  // work-items that have bins
+
+DEVICE void wide_clear(LOCAL_POINTER ulong* arena) {
+  sync();
+  for (int i = local_x(); i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
+  sync();
+}
+
+// Leaves the words' totals in the first copy.
+DEVICE void wide_total(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+  const int w = local_x();
+  sync();
+  if (w < WORDS) {
+    const ulong total = word_total(low, high, w, COPIES);
+    low[w * COPIES] = (uint)total;
+    high[w * COPIES] = (uint)(total >> 32);
+  }
+  sync();
+}
+
+DEVICE void wide_add(const Share* in, T x, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+#if PRODUCTS
+  add_wide(x, x, low, high);
+#else
+  add_wide(x, in->magnitude, low, high);
+#endif
+}
+
+#if USES_BINS
+DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins) {
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const float one = in->magnitude ? fabs(x[k]) : x[k];
+    bins[bin_of(as_uint(one)) * BINNERS] += (double)one;
+  }
+}
+#endif
+
+// Adds the group's share, in which nothing is infinite or NaN. `bins` are this work-item's.
+DEVICE void add_share_wide(const Share* in, int splits, LOCAL_POINTER double* bins,
+                           LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+  const int me = local_x();
+#if USES_BINS
+  if (me < BINNERS) {
+    for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
+    int room = BIN_ADDITIONS, u = me;
+    T x[CHUNK], next[CHUNK];
+    load_vectors(in, in->first + me, BINNERS, in->vectors, x);
+    for (long first = in->first, then; first < in->vectors; first = then) {
+      u += BINNERS * VECTORS;
+      then = u < SPAN ? first : first + in->step;
+      if (u >= SPAN) u = me;
+      load_vectors(in, then + u, BINNERS, in->vectors, next);
+      add_to_bins(in, x, bins);
+      room -= CHUNK;
+      if (room == 0) {
+        bins_carry(bins, BINNERS);
+        room = BIN_ADDITIONS;
+      }
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
+    }
+    for (int b = 0; b < BINS; ++b) add_double_wide(bins[b * BINNERS], low, high);
+  }
+#else
+  for (long first = in->first; first < in->vectors; first += in->step) {
+    const long end = (first + SPAN < in->vectors ? first + SPAN : in->vectors) * VECTOR;
+    for (long k = first * VECTOR + me; k < end; k += 4 * THREADS) {
+      T x[4];
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        x[u] = (T)-0.0;
+        if (k + u * THREADS < end) x[u] = in->from[k + u * THREADS];
+      }
+#pragma unroll
+      for (int u = 0; u < 4; ++u) wide_add(in, x[u], low, high);
+    }
+  }
+#endif
+  if (has_loose(in, splits)) wide_add(in, loose_element(in), low, high);
+}
+
+// Stores the totals; one step of carrying keeps the sum of many groups' words within 64 bits.
+DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint* high,
+                        GLOBAL ulong* words) {
+  const int w = local_x();
+  if (w < WORDS) {
+    const long carry = w > 0 ? (long)(int)high[(w - 1) * COPIES] : 0;
+    const ulong rest = w < WORDS - 1 ? 0UL : (ulong)high[w * COPIES] << 32;
+    words[w] = (rest | low[w * COPIES]) + (ulong)carry;
+  }
+}
+
+// Adds the words of a group that stored them.
+DEVICE void add_words(volatile GLOBAL const ulong* words, LOCAL_POINTER uint* low,
+                      LOCAL_POINTER uint* high) {
+  fence();
+  for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
+}
+
+DEVICE void add_expansion_wide(const Expansion* sum, LOCAL_POINTER uint* low,
+                               LOCAL_POINTER uint* high) {
+  add_double_wide(sum->hi, low, high);
+  add_double_wide(sum->mid, low, high);
+  add_double_wide(sum->lo, low, high);
+}

@@ -1,0 +1,8 @@
+// What memory that other groups see needs, and a warp's maximum and sum: one instruction each here.
+#pragma once
+// What this work-item, or its group before a sync_memory(), wrote before comes before what it
+// writes after; reads likewise.
+DEVICE void fence() { __threadfence(); }
+
+DEVICE uint warp_max(uint v) { return __reduce_max_sync(~0u, v); }
+DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }

@@ -1,0 +1,22 @@
+// What memory that other groups see needs, and a warp's maximum and sum.
+#pragma once
+// What this work-item, or its group before a sync_memory(), wrote before comes before what it
+// writes after; reads likewise.
+// (mem_fence orders nothing between groups on NVIDIA; elsewhere a launch ends between.)
+DEVICE void fence() {
+#if HAVE_PTX
+  __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+#if HAVE_WARPS
+DEVICE uint warp_max(uint v) {
+  for (int mask = 16; mask > 0; mask /= 2) v = max(v, shuffle_xor(v, mask));
+  return v;
+}
+
+DEVICE int warp_sum(int v) {
+  for (int mask = 16; mask > 0; mask /= 2) v += (int)shuffle_xor((uint)v, mask);
+  return v;
+}
+#endif

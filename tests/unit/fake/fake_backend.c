@@ -274,6 +274,17 @@ static trine_status fill(trine_queue* queue, void* memory, uint64_t offset, uint
   return fill_view(queue, &view, pattern, pattern_bytes);
 }
 
+static trine_status run_elementwise(void* argument) {
+  fake_elementwise(argument);
+  return TRINE_OK;
+}
+static trine_status elementwise(trine_queue* queue, const trine_elementwise* command) {
+  trine_elementwise* kept = fake_allocate(sizeof *kept);
+  if (!kept) return TRINE_OUT_OF_MEMORY;
+  *kept = *command;
+  return fake_push(queue, run_elementwise, kept);
+}
+
 /* --- Table --- */
 
 static const trine_backend table = {
@@ -319,7 +330,7 @@ static const trine_backend table = {
     .launch = fake_launch,
     /* one that is older */
     .fill_view = FAKE_SHARED ? NULL : fill_view,
-    .elementwise = FAKE_SHARED ? NULL : fake_elementwise,
+    .elementwise = FAKE_SHARED ? NULL : elementwise,
 };
 
 trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {

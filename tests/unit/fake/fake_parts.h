@@ -36,8 +36,6 @@ typedef trine_status (*fake_task)(void* argument);
 trine_status fake_push(trine_queue* queue, fake_task run, void* argument);
 trine_device* fake_device_of(trine_queue* queue);
 
-trine_status fake_elementwise(trine_queue* queue, const trine_elementwise* command);
-
 /* fake_queue.c */
 trine_status fake_queue_create(trine_device*, trine_queue**);
 trine_status fake_queue_adopt(trine_device*, void*, trine_queue**);
@@ -66,5 +64,6 @@ trine_status fake_workspace_bytes(trine_device*, const trine_selection*, const t
 trine_status fake_launch(trine_queue*, const trine_selection*, const trine_call*,
                          const trine_workspace*);
 void fake_compute(const trine_call* call);
+void fake_elementwise(const trine_elementwise* call);
 
 #endif

@@ -93,13 +93,23 @@ typedef struct trine_host_view_t {
   uint32_t reserved;
 } trine_host_view_t;
 
+// The compiler is told that these functions read no memory, which may be without values yet.
+#if defined(__GNUC__) && __GNUC__ >= 11
+#define TRINE_READS_NOTHING __attribute__((access(none, 1)))
+#else
+#define TRINE_READS_NOTHING
+#endif
+
 /// Dense views of host memory: a rows x cols matrix in row-major or column-major order, and a
 /// vector of `size` elements. `data` is const for the sake of inputs; an output's must be writable.
-TRINE_EXPORT trine_host_view_t trine_host_row_major(const void* data, uint32_t dtype, int64_t rows,
-                                                    int64_t cols);
-TRINE_EXPORT trine_host_view_t trine_host_col_major(const void* data, uint32_t dtype, int64_t rows,
-                                                    int64_t cols);
-TRINE_EXPORT trine_host_view_t trine_host_vector(const void* data, uint32_t dtype, int64_t size);
+TRINE_EXPORT TRINE_READS_NOTHING trine_host_view_t trine_host_row_major(const void* data,
+                                                                        uint32_t dtype,
+                                                                        int64_t rows, int64_t cols);
+TRINE_EXPORT TRINE_READS_NOTHING trine_host_view_t trine_host_col_major(const void* data,
+                                                                        uint32_t dtype,
+                                                                        int64_t rows, int64_t cols);
+TRINE_EXPORT TRINE_READS_NOTHING trine_host_view_t trine_host_vector(const void* data,
+                                                                     uint32_t dtype, int64_t size);
 
 /// Copies `source` to `target`, asynchronously: from the host, to the host, and within a device or
 /// between two. Both ends have equal extents and element sizes, and a unit stride along the same

@@ -1,5 +1,6 @@
-# Decides whether the Fortran module is built. TRINE_FORTRAN is ON, OFF or AUTO: AUTO builds it where there is
-# a Fortran compiler, and the C compiler has the header of its array descriptors. A subproject is asked for it.
+# Decides whether the Fortran module is built. TRINE_FORTRAN is ON, OFF or AUTO: AUTO builds it
+# where there is a Fortran compiler, and the C compiler has the header of its array descriptors. A
+# subproject is asked for it.
 #
 # Sets TRINE_BUILD_FORTRAN, and enables the language.
 if(PROJECT_IS_TOP_LEVEL)

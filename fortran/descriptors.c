@@ -1,5 +1,6 @@
-/* Fortran's array descriptors as views of host memory, without a copy, and the calls on them. Each function
- * returns a status, and where it isn't TRINE_OK a sentence that is valid until the thread's next call. */
+/* Fortran's array descriptors as views of host memory, without a copy, and the calls on them. Each
+ * function returns a status, and where it isn't TRINE_OK a sentence, valid until the thread's next
+ * call. */
 #include <ISO_Fortran_binding.h>
 #include <stdio.h>
 #include <trine/trine.h>

@@ -1,15 +1,15 @@
-! Trine for Fortran: reductions, transposes and matrix products of arrays, exact and with the same bits
-! on every device. docs/c-and-fortran.md has examples.
+! Trine for Fortran: reductions, transposes and matrix products of arrays, exact and with the same
+! bits on every device. docs/c-and-fortran.md has examples.
 !
-! Arrays. Every argument may be a section, a(1:n:2, :): the library reads and writes it where it lies,
-! without a temporary copy. Steps must be positive. An index counts in array element order (the first
-! subscript fastest), from 1.
+! Arrays. Every argument may be a section, a(1:n:2, :): the library reads and writes it where it
+! lies, without a temporary copy. Steps must be positive. An index counts in array element order
+! (the first subscript fastest), from 1.
 !
-! device: 'cpu', 'cuda:0', …, as trine_devices() lists them; absent: the one that is predicted to be the
-! fastest.
-! stat, errmsg: as in allocate. Without stat, a failure is an error stop with the sentence. With it, stat
-! becomes 0 or a trine_status of <trine/ops.h>, and after a failure errmsg becomes the sentence. A call
-! that is refused has written nothing.
+! device: 'cpu', 'cuda:0', …, as trine_devices() lists them; absent: the one that is predicted to be
+! the fastest.
+! stat, errmsg: as in allocate. Without stat, a failure is an error stop with the sentence. With it,
+! stat becomes 0 or a trine_status of <trine/ops.h>, and after a failure errmsg becomes the
+! sentence. A call that is refused has written nothing.
 ! Thread safety: all procedures may be called from several threads, as long as no output is shared.
 module trine
   use, intrinsic :: iso_c_binding
@@ -19,7 +19,8 @@ module trine
   public :: trine_sum, trine_prod, trine_min, trine_max, trine_argmin, trine_argmax, trine_dot
   public :: trine_reduce, trine_transpose, trine_gemm, trine_devices
 
-  ! total = trine_sum(x), of x of any rank: reals exact, rounded once; integers modulo 2**64, as int64.
+  ! total = trine_sum(x), of x of any rank: reals exact, rounded once; integers modulo 2**64, as
+  ! int64.
   interface trine_sum
     procedure sum_real32, sum_real64, sum_int32, sum_int64
   end interface
@@ -34,8 +35,8 @@ module trine
   interface trine_max
     procedure max_real32, max_real64, max_int32, max_int64
   end interface
-  ! Where the smallest or largest element is (int64, from 1): the first of equals, or the first NaN; 0 if
-  ! there are no elements.
+  ! Where the smallest or largest element is (int64, from 1): the first of equals, or the first NaN;
+  ! 0 if there are no elements.
   interface trine_argmin
     procedure argmin_real32, argmin_real64, argmin_int32, argmin_int64
   end interface
@@ -47,10 +48,10 @@ module trine
     procedure dot_real32, dot_real64
   end interface
   ! call trine_gemm(a, b, c [, alpha, beta, transa, transb, device, stat, errmsg])
-  !   c = alpha * op(a) * op(b) + beta * c, of real32, real64 or int32. alpha is 1 and beta is 0 where
-  !   absent; with beta = 0, c is not read. op(a) is a, or its transpose with transa = 't'. Rank 2; or
-  !   rank 3, whose third subscript counts the products. Along its first or second subscript, each
-  !   matrix has neighbours side by side.
+  !   c = alpha * op(a) * op(b) + beta * c, of real32, real64 or int32. alpha is 1 and beta is 0
+  !   where absent; with beta = 0, c is not read. op(a) is a, or its transpose with transa = 't'.
+  !   Rank 2; or rank 3, whose third subscript counts the products. Along its first or second
+  !   subscript, each matrix has neighbours side by side.
   interface trine_gemm
     procedure gemm_real32, gemm_real64, gemm_int32
   end interface
@@ -67,7 +68,8 @@ module trine
       type(*), intent(inout) :: results(..)
       type(c_ptr), intent(out) :: sentence
     end function
-    integer(c_int) function c_transpose(x, y, device, sentence) bind(c, name="trine_fortran_transpose")
+    integer(c_int) function c_transpose(x, y, device, sentence) &
+        bind(c, name="trine_fortran_transpose")
       import
       type(*), intent(in) :: x(..)
       type(*), intent(inout) :: y(..)
@@ -137,13 +139,12 @@ contains
 #define NAME(f) f/**/_int64
 #include "reductions.inc"
 
-  ! Any reduction: function_ is 'sum', 'prod', 'min', 'max', 'argmin' or 'argmax'; map, what is applied to
-  ! each element before: 'identity', 'abs', or for sums 'square'.
-  ! Without dim, results is a scalar, or an array of one element, from x of any rank; with dim = 1 or 2,
-  ! it is an array of rank 1, and x is of rank 2: results(j) is that of x(:, j), or of x(j, :).
-  ! results has the type of x; for sum and prod of integers and for argmin and argmax it is int64; for a
-  ! sum of real32 it may be real64. x of rank 3 and more must be an array whose subscripts can be counted
-  ! as two.
+  ! Any reduction: function_ is 'sum', 'prod', 'min', 'max', 'argmin' or 'argmax'; map, what is
+  ! applied to each element before: 'identity', 'abs', or for sums 'square'. Without dim, results is
+  ! a scalar, or an array of one element, from x of any rank; with dim = 1 or 2, it is an array of
+  ! rank 1, and x is of rank 2: results(j) is that of x(:, j), or of x(j, :). results has the type
+  ! of x; for sum and prod of integers and for argmin and argmax it is int64; for a sum of real32 it
+  ! may be real64. x of rank 3 and more must be an array whose subscripts can be counted as two.
   subroutine trine_reduce(function_, x, results, dim, map, device, stat, errmsg)
     character(*), intent(in) :: function_
     type(*), intent(in) :: x(..)
@@ -160,8 +161,8 @@ contains
   end subroutine
 
   ! y(j, i) = x(i, j), for elements of 1, 2, 4, 8 or 16 bytes of any type; of rank 3, for each third
-  ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y may
-  ! not overlap.
+  ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y
+  ! may not overlap.
   subroutine trine_transpose(x, y, device, stat, errmsg)
     type(*), intent(in) :: x(..)
     type(*), intent(inout) :: y(..)

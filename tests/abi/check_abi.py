@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the C API with the committed baseline, trine_c.abi: a function that is gone, or whose types have
-changed, fails; a new one passes. Then: the library shows these functions under its version, and nothing else
-of C; and the C tests call each of them. A struct that has grown at its end is a change that may be made: write
-the baseline anew (update).
+"""Compares the C API with the committed baseline, trine_c.abi: a function that is gone, or whose
+types have changed, fails; a new one passes. Then: the library shows these functions under its
+version, and nothing else of C; and the C tests call each of them. A struct that has grown at its
+end is a change that may be made: write the baseline anew (update).
 
-abidw reads types from debug information. So that this is small, and there without a debug build, the functions
-of the headers get empty bodies; that the library's own have the same types is what its compiler checks.
+abidw reads types from debug information. So that this is small, and there without a debug build,
+the functions of the headers get empty bodies; that the library's own have the same types is what
+its compiler checks.
 
     check_abi.py check|update|self-test SOURCE INCLUDE CC [LIBTRINE VERSION]
 """
@@ -17,32 +18,35 @@ import tempfile
 
 BASELINE = pathlib.Path(__file__).parent / "trine_c.abi"
 # Not the functions that backends and packs export, whose names end in a version.
-DECLARATION = re.compile(r'__attribute__\s*\(\(visibility\("default"\)\)\)\s*([^;{}]*?\b(trine_\w+)(?<!_v1)\([^;]*\));')
+MARK = '__attribute__((visibility("default"))) '
+DECLARATION = re.compile(re.escape(MARK) + r"([^;{}]*?\b(trine_\w+)(?<!_v1)\([^;]*\));")
 
 
-def run(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+def run(*command, folder=None):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=folder)
     return done.returncode, done.stdout + done.stderr
 
 
 def headers(source, include, cc):
     """The text of the headers, and the names of the functions in it."""
-    code, text = run(cc, "-std=c11", "-E", "-P", "-include", "trine/trine.h", "-x", "c", "/dev/null",
-                     f"-I{source / 'core/include'}", f"-I{include}")
+    code, text = run(cc, "-std=c11", "-E", "-P", "-include", "trine/trine.h", "-x", "c",
+                     "/dev/null", f"-I{source / 'core/include'}", f"-I{include}")
     if code:
         sys.exit(text)
+    text = re.sub(r"\s+", " ", text)
     return text, {match[2] for match in DECLARATION.finditer(text)}
 
 
 def describe(cc, text, output):
     """Writes what abidw says of the functions that a text declares."""
     with tempfile.TemporaryDirectory() as folder:
-        stub, library = pathlib.Path(folder) / "trine.c", pathlib.Path(folder) / "libtrine.so"
-        stub.write_text(DECLARATION.sub(r"\1 { __builtin_trap(); }", text))
+        stub, library = "trine.c", "libtrine.so"  # their paths would stand in the output
+        (pathlib.Path(folder) / stub).write_text(DECLARATION.sub(r"\1 { __builtin_trap(); }", text))
         for command in ((cc, "-g", "-O0", "-fPIC", "-shared", stub, "-o", library),
-                        ("abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed",
-                         "--no-architecture", "--type-id-style", "hash", "--out-file", output, library)):
-            code, said = run(*command)
+                        ("abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs",
+                         "--no-elf-needed", "--no-architecture", "--type-id-style", "hash",
+                         "--out-file", output, library)):
+            code, said = run(*command, folder=folder)
             if code:
                 sys.exit(said)
 
@@ -60,20 +64,20 @@ def self_test(cc, text):
     """Texts that must be refused, and some that must not."""
     function = "trine_status trine_queue_wait(trine_queue_t* queue);"
     field = "int32_t not_in_place;"
-    plain = re.sub(r"\s+", " ", text)
     wrong = []
     for what, old, new, refused in (
-            ("a function is gone", f'__attribute__((visibility("default"))) {function}', "", True),
-            ("a parameter has another type", function, function.replace("trine_queue_t*", "const char*"), True),
+            ("a function is gone", MARK + function, "", True),
+            ("a parameter has another type", function,
+             function.replace("trine_queue_t*", "const char*"), True),
             ("a field has another type", field, "int64_t not_in_place;", True),
             ("a field is gone", field, "", True),
             ("a status has another value", "TRINE_DEVICE_LOST = 6", "TRINE_DEVICE_LOST = 16", True),
             ("a struct has grown", "} trine_options_t;", "double later; } trine_options_t;", True),
             ("nothing", "", "", False),
-            ("a function is new", function, f'{function} __attribute__((visibility("default"))) int trine_new(void);', False)):
-        if old not in plain:
+            ("a function is new", function, f"{function} {MARK}int trine_new(void);", False)):
+        if old not in text:
             wrong.append(f"{what}: '{old}' isn't in the headers")
-        elif bool(said := difference(cc, plain.replace(old, new))) != refused:
+        elif bool(said := difference(cc, text.replace(old, new))) != refused:
             wrong.append(f"{what}: {'accepted' if refused else 'refused: ' + said}")
     return wrong
 
@@ -85,9 +89,10 @@ def library_says(library, version, names, source):
     shown = {name for name in shown if not name.startswith(("TRINE_", "trine_test_host@"))}
     expected = {f"{name}@@TRINE_{version}" for name in names}
     tests = "\n".join(file.read_text() for file in (source / "tests/c").glob("*.c"))
+    untested = [name for name in names if not re.search(rf"\b{name}\(", tests)]
     return ([f"the library lacks {name}" for name in sorted(expected - shown)] +
-            [f"the library shows {name}, which no header declares" for name in sorted(shown - expected)] +
-            [f"no test in tests/c calls {name}" for name in sorted(names) if not re.search(rf"\b{name}\(", tests)])
+            [f"the library shows {name}, which no header has" for name in sorted(shown - expected)] +
+            [f"no test in tests/c calls {name}" for name in sorted(untested)])
 
 
 def main():

@@ -1,4 +1,4 @@
-/* Every function of the C API, from C11, on the cpu. check_abi.sh finds one that is missing here. */
+/* Every function of the C API, from C11, on the cpu. check_abi.py finds one that is missing. */
 #include "check.h"
 
 void test_names(void) {

@@ -1,5 +1,5 @@
-// The conformance cases for a caller in another language: each operand lies on the host, the caller makes
-// the call, and every byte is judged. What the oracle expects must have the committed digest.
+// The conformance cases for a caller in another language: each operand lies on the host, the caller
+// makes the call, and every byte is judged. What the oracle expects must have the committed digest.
 #pragma once
 
 #include <gtest/gtest.h>

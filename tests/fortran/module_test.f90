@@ -1,5 +1,5 @@
-! The Fortran module: every procedure and type, sections by address, and what is refused. With an argument,
-! an error without stat, which must stop the program.
+! The Fortran module: every procedure and type, sections by address, and what is refused. With an
+! argument, an error without stat, which must stop the program.
 program module_test
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -96,7 +96,8 @@ contains
     call check(all(t == matmul(s, transpose(s)) + 1), 'a product of real32')
     call trine_gemm(i, i, j)
     call check(all(j == matmul(i, i)), 'a product of int32')
-    call check(trine_dot(a, a) == sum(a * a) .and. trine_dot(s(1, :), s(2, :)) == 14, 'dot products')
+    call check(trine_dot(a, a) == sum(a * a), 'a dot product of real64')
+    call check(trine_dot(s(1, :), s(2, :)) == 14, 'a dot product of sections')
   end subroutine
 
   subroutine transposes()

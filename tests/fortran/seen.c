@@ -1,4 +1,4 @@
-/* Stands between the module and the library, and keeps what the last call on host data was given. */
+/* Stands between the module and the library, and keeps what the last call was given. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <trine/trine.h>

@@ -52,24 +52,28 @@ HostView view_of(const trine_host_view_t& v) {
 Reduce value_of(const trine_reduce_t* given) {
   const trine_reduce_t r = read(given, "reduction");
   const bool has_second = r.second.buffer || r.second.dtype != 0 || r.map == TRINE_PRODUCT;
-  return {value_or(r.function, Function::sum),
-          value_or(r.map, Map::identity),
-          value_or(r.axis, Axis::all),
-          view_of(r.input),
-          view_of(r.output),
-          value_or(r.numerics, Numerics::reproducible),
-          has_second ? view_of(r.second) : View{}};
+  return {.function = value_or(r.function, Function::sum),
+          .map = value_or(r.map, Map::identity),
+          .axis = value_or(r.axis, Axis::all),
+          .input = view_of(r.input),
+          .output = view_of(r.output),
+          .numerics = value_or(r.numerics, Numerics::reproducible),
+          .second = has_second ? view_of(r.second) : View{}};
 }
 
 Transpose value_of(const trine_transpose_t* given) {
   const trine_transpose_t t = read(given, "transposition");
-  return {view_of(t.input), view_of(t.output)};
+  return {.input = view_of(t.input), .output = view_of(t.output)};
 }
 
 Gemm value_of(const trine_gemm_t* given) {
   const trine_gemm_t g = read(given, "product");
-  return {g.alpha,      g.beta,       view_of(g.a),
-          view_of(g.b), view_of(g.c), value_or(g.numerics, Numerics::reproducible)};
+  return {.alpha = g.alpha,
+          .beta = g.beta,
+          .a = view_of(g.a),
+          .b = view_of(g.b),
+          .c = view_of(g.c),
+          .numerics = value_or(g.numerics, Numerics::reproducible)};
 }
 
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count) {

@@ -1,5 +1,5 @@
-// What every function of the C API is made of: it reads C structs, calls the C++ API, turns an Error
-// into a status and a sentence, and gives results that trine_free() frees as a whole.
+// What every function of the C API is made of: it reads C structs, calls the C++ API, turns an
+// Error into a status and a sentence, and gives results that trine_free() frees as a whole.
 #pragma once
 
 #include <trine/trine.h>
@@ -76,8 +76,8 @@ void require(T* place) {
 trine_status failed(Status status, const char* sentence) noexcept;
 const char* last_sentence() noexcept;
 
-/// The body of a function of the C API: no exception leaves it. Without the `places` for its results
-/// it does nothing.
+/// The body of a function of the C API: no exception leaves it. Without the `places` for its
+/// results it does nothing.
 template <class Body, class... Places>
 trine_status guard(Body&& body, Places*... places) noexcept {
   try {

@@ -25,8 +25,10 @@ struct Road {
 
 inline void take(Road& road, const Case& c, const Arenas& arenas) {
   std::vector<std::vector<char>> found;
+  found.reserve(arenas.count());
   for (size_t a = 0; a < arenas.count(); ++a) found.push_back(arenas.before(a));
   std::vector<Image> images;
+  images.reserve(found.size());
   for (std::vector<char>& image : found) images.push_back({image.data(), image.size()});
   oracle::Operation op = c.plan;
   size_t index = 0;

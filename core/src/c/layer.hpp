@@ -110,7 +110,10 @@ class Result {
     return made;
   }
   const char* text(std::string_view text);
-  const trine_device_t* device(const Device& device) { return &devices_.emplace_back(device); }
+  const trine_device_t* device(const Device& device) {
+    devices_.push_back({device});
+    return &devices_.back();
+  }
 
   static void free(const void* given);
 

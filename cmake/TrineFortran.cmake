@@ -4,13 +4,14 @@
 #
 # Sets TRINE_BUILD_FORTRAN, and enables the language.
 if(PROJECT_IS_TOP_LEVEL)
-  set(trine_fortran_default AUTO)
+  set(default AUTO)
 else()
-  set(trine_fortran_default OFF)
+  set(default OFF)
 endif()
-set(TRINE_FORTRAN ${trine_fortran_default} CACHE STRING "Build the Fortran module: ON, OFF or AUTO")
+set(TRINE_FORTRAN ${default} CACHE STRING "Build the Fortran module: ON, OFF or AUTO")
 set_property(CACHE TRINE_FORTRAN PROPERTY STRINGS AUTO ON OFF)
 set(TRINE_BUILD_FORTRAN OFF)
+set(report "left out, TRINE_FORTRAN=OFF")
 if(TRINE_FORTRAN)  # AUTO counts as true
   include(CheckIncludeFile)
   include(CheckLanguage)
@@ -19,8 +20,13 @@ if(TRINE_FORTRAN)  # AUTO counts as true
   if(CMAKE_Fortran_COMPILER AND TRINE_FORTRAN_BINDING)
     enable_language(Fortran)
     set(TRINE_BUILD_FORTRAN ON)
-  elseif(NOT TRINE_FORTRAN STREQUAL "AUTO")
-    message(FATAL_ERROR "TRINE_FORTRAN=ON, but there is no Fortran compiler, or no \
-ISO_Fortran_binding.h for the C compiler (Debian: gfortran has both)")
+    set(report "built, ${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
+  else()
+    set(report "left out, no Fortran compiler, or no ISO_Fortran_binding.h for the C compiler \
+(Debian: gfortran has both)")
+    if(NOT TRINE_FORTRAN STREQUAL "AUTO")
+      message(FATAL_ERROR "TRINE_FORTRAN=ON, but the Fortran module is ${report}")
+    endif()
   endif()
 endif()
+list(APPEND TRINE_BACKEND_REPORT "trine: Fortran module: ${report}")

@@ -55,17 +55,18 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
   return 1;
 }
 
-/* Counts two subscripts as one where the second goes on where the first ends. */
+/* Counts two subscripts as one where the second goes on where the first ends, or has one value. */
 static void join_subscripts(Shape* shape) {
   int last = 0;
   for (int d = 1; d < shape->rank; ++d) {
+    if (shape->extent[d] == 1) continue;
     if (shape->stride[d] == shape->stride[last] * shape->extent[last]) {
       shape->extent[last] *= shape->extent[d];
-    } else {
-      ++last;
-      shape->extent[last] = shape->extent[d];
-      shape->stride[last] = shape->stride[d];
+      continue;
     }
+    if (shape->extent[last] != 1) ++last;
+    shape->extent[last] = shape->extent[d];
+    shape->stride[last] = shape->stride[d];
   }
   if (shape->rank > 0) shape->rank = last + 1;
 }

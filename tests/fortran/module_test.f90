@@ -59,6 +59,8 @@ contains
     call check(trine_min(y) == -7 .and. trine_max(y) == y(1), 'extrema of int64')
     call check(trine_argmin(y) == 2 .and. trine_argmax(y) == 1, 'places in int64')
     call check(trine_sum(x(::2, 1, :)) == sum(x(::2, 1, :)), 'a section of int32')
+    call check(trine_sum(x(::2, 2:2, :)) == sum(x(::2, 2:2, :)), 'a subscript of one value')
+    call check(trine_argmin(x(2:2, :, 1:1)) == 2, 'the second of two')
   end subroutine
 
   subroutine along_a_subscript()
@@ -148,7 +150,7 @@ contains
 
   subroutine refusals()
     real(real64) :: a(3, 2) = 1, c(3, 3) = -7, total = -7
-    real(real64) :: deep(2, 2, 2, 2)
+    real(real64) :: deep(3, 3, 3, 3)
     integer :: stat
     character(60) :: message
     stat = -1
@@ -166,7 +168,7 @@ contains
     call check(stat == 1 .and. index(message, 'results') > 0, message)
     deep = 1
     total = -7
-    call trine_reduce('sum', deep(:1, :, :1, :), total, stat=stat, errmsg=message)
+    call trine_reduce('sum', deep(:2, :2, :2, :), total, stat=stat, errmsg=message)
     call check(stat == 1 .and. index(message, 'subscripts') > 0, message)
     call trine_reduce('sum', a(3:1:-1, 1), total, stat=stat, errmsg=message)
     call check(stat == 1 .and. len_trim(message) > 0, message)

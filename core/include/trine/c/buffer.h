@@ -93,8 +93,8 @@ typedef struct trine_host_view_t {
   uint32_t reserved;
 } trine_host_view_t;
 
-// The compiler is told that these functions read no memory, which may be without values yet.
-#if defined(__GNUC__) && __GNUC__ >= 11
+// A C compiler is told that these functions read no memory: an output may be without values yet.
+#if !defined(__cplusplus) && defined(__GNUC__) && __GNUC__ >= 11
 #define TRINE_READS_NOTHING __attribute__((access(none, 1)))
 #else
 #define TRINE_READS_NOTHING

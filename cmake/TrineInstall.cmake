@@ -15,6 +15,12 @@ if(TARGET trine)
   set_property(TARGET trine PROPERTY INSTALL_RPATH "$ORIGIN")
   install(TARGETS trine trine_headers EXPORT trine_targets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  if(TARGET trine_fortran)
+    set_property(TARGET trine_fortran PROPERTY INSTALL_RPATH "$ORIGIN")
+    install(TARGETS trine_fortran EXPORT trine_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(FILES "${PROJECT_BINARY_DIR}/fortran/modules/trine.mod"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine/fortran")
+  endif()
   install(EXPORT trine_targets NAMESPACE trine:: DESTINATION "${package_dir}")
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/trineConfig.cmake.in"
     "${PROJECT_BINARY_DIR}/trineConfig.cmake" INSTALL_DESTINATION "${package_dir}")

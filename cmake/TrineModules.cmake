@@ -9,8 +9,9 @@
 # is loaded only when it is asked for. Both are installed. A module made with trine_add_module
 # (a fake of the tests) is installed nowhere.
 #
-#   trine_show_namespace(trine)    the library itself shows what its headers mark in namespace
-#                                  trine, and none of libstdc++'s templates
+#   trine_show_namespace(trine)    the library itself shows what its headers mark, C functions and
+#                                  namespace trine, under the version that its name has too, and none
+#                                  of libstdc++'s templates
 
 function(trine_add_module target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "ENTRY;OUTPUT;FOLDER" "SOURCES;LIBRARIES")
@@ -62,10 +63,10 @@ endfunction()
 function(trine_show_namespace target)
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}.map")
   file(CONFIGURE OUTPUT "${script}" CONTENT
-"{
+"TRINE_${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} {
   global:
+    trine_*;
     extern \"C++\" { trine::*; typeinfo?for?trine::*; typeinfo?name?for?trine::*; vtable?for?trine::*; };
-    trine_test_host; /* the allocation seam of the tests */
   local: *;
 };
 ")

@@ -1,15 +1,38 @@
 #!/usr/bin/env python3
-"""Makes one program of all examples in the public headers: each block between `/// ```cpp` and `/// ```` becomes
-a function, and main() runs them. An example that needs a device which isn't here is skipped; one that begins with
-`// Takes minutes.` is compiled only.
+"""Makes one program of all examples in the public headers: each block between `/// ```cpp` (or c) and `/// ````
+becomes a function, and main() runs them. An example that needs a device which isn't here is skipped; one that
+begins with `// Takes minutes.` is compiled only. An example in C ends with `return 1` where it fails.
 
-    header_examples.py OUTPUT.cpp HEADER…
+    header_examples.py OUTPUT.cpp|OUTPUT.c HEADER…
 """
 import pathlib
 import re
 import sys
 
-EXAMPLE = re.compile(r"^ */// ```cpp\n((?: *///.*\n)*?) */// ```$", re.M)
+EXAMPLE = r"^ */// ```{}\n((?: *///.*\n)*?) */// ```$"
+START_C = """#include <stdio.h>
+#include <trine/trine.h>
+
+#pragma GCC diagnostic ignored "-Wunused-variable"
+"""
+RUN_C = """
+struct Example { const char* name; int (*run)(void); };
+
+static int run(struct Example example) {
+  puts(example.name);
+  const int failed = example.run();
+  if (failed) printf("FAILED: %%s\\n", trine_last_error());
+  return failed;
+}
+
+int main(void) {
+  int failed = 0;
+  const struct Example examples[] = {
+    %s};
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; ++i) failed += run(examples[i]);
+  return failed == 0 ? 0 : 1;
+}
+"""
 START = """#include <trine/trine.hpp>
 
 #include <array>
@@ -26,38 +49,48 @@ RUN = """
 struct Example { const char* name; void (*run)(); };
 
 int run(const Example& example) try {
-  std::printf("%s\\n", example.name);
+  std::printf("%%s\\n", example.name);
   example.run();
   std::cout.flush();
   return 0;
 } catch (const trine::Error& error) {
   const bool absent = std::string_view(error.what()).starts_with("No device is called");
-  std::printf("%s: %s\\n", absent ? "skipped" : "FAILED", error.what());
+  std::printf("%%s: %%s\\n", absent ? "skipped" : "FAILED", error.what());
   return absent ? 0 : 1;
+}
+}  // namespace
+
+int main() {
+  int failed = 0;
+  for (const Example& example : {
+    %s}) failed += run(example);
+  return failed == 0 ? 0 : 1;
 }
 """
 
 
 def main():
     output, headers = pathlib.Path(sys.argv[1]), [pathlib.Path(name) for name in sys.argv[2:]]
+    in_c = output.suffix == ".c"
+    begin, end = ("static int {}(void) {{", "return 0;\n") if in_c else ("void {}() {{", "")
     functions, rows = [], []
     for header in headers:
         text = header.read_text()
-        for match in EXAMPLE.finditer(text):
+        for match in re.finditer(EXAMPLE.format("c" if in_c else "cpp"), text, re.M):
             line = text.count("\n", 0, match.start()) + 2
             body = re.sub(r"^ */// ?", "", match[1], flags=re.M)
             name = f"{header.stem}_{line}"
-            functions.append(f'void {name}() {{\n#line {line} "{header}"\n{body}}}\n')
+            functions.append(f'{begin.format(name)}\n#line {line} "{header}"\n{body}{end}}}\n')
             if not body.startswith("// Takes minutes."):
-                rows.append(f'{{"{header.name}:{line}", {name}}}')
+                rows.append(f'{"" if in_c else "Example"}{{"{header.name}:{line}", {name}}}')
+            elif in_c:
+                functions.append(f"int (*const compiled_{name})(void) = {name};\n")
             else:
                 functions.append(f"[[maybe_unused]] void (*const compiled_{name})() = {name};\n")
-    if len(rows) < 20:
+    if len(rows) < (10 if in_c else 20):
         sys.exit(f"only {len(rows)} examples found: the comments have another form than this script reads")
-    output.write_text(START + "\n".join(functions) + RUN + "}  // namespace\n\nint main() {\n"
-                      "  int failed = 0;\n  for (const Example& example : {" +
-                      ",\n    ".join(f"Example{row}" for row in rows) +
-                      "}) failed += run(example);\n  return failed == 0 ? 0 : 1;\n}\n")
+    start, run = (START_C, RUN_C) if in_c else (START, RUN)
+    output.write_text(start + "\n".join(functions) + run % ",\n    ".join(rows))
 
 
 if __name__ == "__main__":

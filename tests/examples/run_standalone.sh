@@ -18,6 +18,8 @@ cmake -S "$source"/examples -B "$work"/build -Dtrine_ROOT="$work"/trine -DKokkos
 cmake --build "$work"/build
 unset TRINE_BACKEND_PATH
 "$work"/build/select_backend cpu
+"$work"/build/c_program
+[ ! -x "$work"/build/fortran_program ] || "$work"/build/fortran_program
 # The program's Kokkos really is another one, in a library of its own.
 ldd "$work"/build/kokkos_program | grep -F "$kokkos" \
   || { echo "FAILED: kokkos_program isn't linked to $kokkos"; exit 1; }

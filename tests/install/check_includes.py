@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples")
+FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples", "fortran")
 SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
 CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -26,10 +26,11 @@ ARROWS = {
     "bench": {"api", "contract", "oracle", "conformance"},
     "tests": {"api", "contract", "oracle"},
     "examples": {"api"},
+    "fortran": {"api"},
 }
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
-    "core/src": [{"runtime"}, {"operations"}, {"call"}, {"auto"}, {"host"}],
+    "core/src": [{"runtime"}, {"operations"}, {"call"}, {"auto"}, {"host"}, {"c"}],
     "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate"},
               {"placement"}, {"report"}, {"commands"}],
 }
@@ -44,6 +45,8 @@ EXCEPTIONS = [
     ("bench/", ("backends/kit/words.hpp", "backends/kit/driver_table.hpp")),  # "did you mean", and drivers, as the library has them
     ("tests/cheating_backends/", ("bench/",)),
     ("tests/conformance/", ("conformance/",)),
+    ("tests/c/", ("conformance/",)),
+    ("tests/fortran/", ("conformance/",)),
     ("tests/mutants/", ("conformance/",)),
     ("tests/cpu/", ("cpu/", "backends/")),
     ("core/include/", ("core/include/",)),
@@ -168,13 +171,15 @@ def self_test():
     refused = [("cuda/a.cpp", "opencl/driver.hpp"), ("core/src/a.cpp", "cuda/driver.hpp"),
                ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
                ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),
-               ("examples/a.cpp", "backends/abi.h"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
+               ("examples/a.cpp", "backends/abi.h"), ("fortran/a.c", "contract"),
+               ("core/src/host/a.cpp", "core/src/c/a.hpp"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
                ("core/src/a.cpp", "oracle/a.hpp"),
                ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
                ("bench/timing/a.hpp", "bench/commands/a.hpp")]
     legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/variant.hpp"),
              ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "oracle/a.hpp"),
-             ("core/src/host/a.cpp", "core/src/call/a.hpp"), ("bench/gate/a.cpp", "bench/timing/a.hpp")]
+             ("core/src/host/a.cpp", "core/src/call/a.hpp"), ("tests/c/a.hpp", "conformance/a.hpp"),
+             ("bench/gate/a.cpp", "bench/timing/a.hpp")]
     return [f"accepted: {a} -> {b}" for a, b in refused if allowed(a, b)] + [
         f"refused: {a} -> {b}" for a, b in legal if not allowed(a, b)]
 

@@ -24,6 +24,7 @@ if [ "$mode" = subproject ]; then
   exit 0
 fi
 
+cp "$source"/examples/c_program.c "$source"/examples/fortran_program.f90 "$work"/project
 cmake --install "$build" --prefix "$work"/installed > /dev/null
 mv "$work"/installed "$work"/moved
 prefix=$work/moved
@@ -63,6 +64,8 @@ steps='set -e
 cmake -S project -B build -Dtrine_DIR="$(dirname "$(find "$PWD"/moved -name trineConfig.cmake)")" "$@"
 cmake --build build
 ./build/consumer
+./build/c_program
+if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi
 if [ -x moved/bin/trine ]; then moved/bin/trine info; fi'
 cd "$work"
 # Where the system lets us, the two trees are really gone while the consumer is built and run.

@@ -1,0 +1,175 @@
+// What every function of the C API is made of: it reads C structs, calls the C++ API, turns an
+// Error into a status and a sentence, and gives results that trine_free() frees as a whole.
+#pragma once
+
+#include <trine/trine.h>
+#include <trine/trine.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <memory_resource>
+
+#include "backends/kit/abi_struct.hpp"
+#include "core/src/runtime/error.hpp"
+
+// The handles: what C++ holds by value.
+struct trine_device_t {
+  trine::Device value;
+};
+struct trine_queue_t {
+  trine::Queue value;
+};
+struct trine_event_t {
+  trine::Event value;
+};
+struct trine_buffer_t {
+  trine::Buffer value;
+};
+
+namespace trine::detail {
+
+// --- Arguments -------------------------------------------------------------------------------
+
+/// What C++ would be called with: an empty handle for NULL.
+inline Device value_of(const trine_device_t* handle) { return handle ? handle->value : Device(); }
+inline Queue value_of(const trine_queue_t* handle) { return handle ? handle->value : Queue(); }
+inline Event value_of(const trine_event_t* handle) { return handle ? handle->value : Event(); }
+inline Buffer value_of(const trine_buffer_t* handle) { return handle ? handle->value : Buffer(); }
+
+inline std::string_view text_of(const char* text) { return text ? text : std::string_view(); }
+
+/// An enumerator, or the default that 0 stands for.
+template <class Enum>
+Enum value_or(uint32_t given, Enum otherwise) {
+  return given == 0 ? otherwise : static_cast<Enum>(given);
+}
+
+View view_of(const trine_view_t& view);
+HostView view_of(const trine_host_view_t& view);
+Reduce value_of(const trine_reduce_t* operation);
+Transpose value_of(const trine_transpose_t* operation);
+Gemm value_of(const trine_gemm_t* operation);
+std::vector<Device> values_of(const trine_device_t* const* devices, size_t count);
+
+/// A struct that may have grown since its writer was compiled; what the writer didn't know is zero.
+template <class T>
+T read(const T* given, const char* what) {
+  if (!given) refuse("The ", what, " is null.");
+  if (given->size == 0) return *given;  // version 0.1's size, which is today's
+  T whole{};
+  if (!kit::take(given, whole))
+    fail(Status::unsupported, "The size of the ", what, " is ", given->size, " bytes. Version ",
+         version(), " knows ", sizeof(T), " of them, and the rest isn't zero.");
+  return whole;
+}
+
+template <class T>
+void require(T* place) {
+  if (!place) refuse("An argument for a result is null: there is no place to write it to.");
+}
+
+// --- Errors ----------------------------------------------------------------------------------
+
+/// Keeps the sentence of a failure for the calling thread, which last_sentence() gives back.
+trine_status failed(Status status, const char* sentence) noexcept;
+const char* last_sentence() noexcept;
+
+/// The body of a function of the C API: no exception leaves it. Without the `places` for its
+/// results it does nothing.
+template <class Body, class... Places>
+trine_status guard(Body&& body, Places*... places) noexcept {
+  try {
+    entry([&] {
+      (require(places), ...);
+      body();
+    });
+    return TRINE_OK;
+  } catch (const Error& error) {
+    return failed(error.status(), error.what());
+  } catch (const std::exception& error) {
+    return failed(Status::internal, error.what());
+  } catch (...) { return failed(Status::internal, "An exception of an unknown type."); }
+}
+
+// --- Results ---------------------------------------------------------------------------------
+
+/// One result with all that it points to.
+class Result {
+ public:
+  template <class T>
+  T* array(size_t count) {
+    return static_cast<T*>(allocate(count * sizeof(T)));
+  }
+  /// A struct of zeros that says its size.
+  template <class T>
+  T* structure() {
+    T* const made = array<T>(1);
+    made->size = sizeof(T);
+    return made;
+  }
+  const char* text(std::string_view text);
+  const trine_device_t* device(const Device& device) {
+    devices_.push_back({device});
+    return &devices_.back();
+  }
+
+  static void free(const void* given);
+
+ private:
+  /// Stands before all memory given, so that it leads back here.
+  struct alignas(std::max_align_t) Owner {
+    Result* result;
+  };
+  void* allocate(size_t bytes);
+
+  std::pmr::monotonic_buffer_resource memory_;
+  std::deque<trine_device_t> devices_;
+};
+
+// The C form of a value, as a part of a result.
+inline const char* form(Result& result, const std::string& text) { return result.text(text); }
+const trine_facts_t* form(Result& result, const Facts& facts);
+const trine_backend_info_t* form(Result& result, const BackendInfo& backend);
+const trine_rung_parameter_t* form(Result& result, const RungInfo::Parameter& parameter);
+const trine_rung_info_t* form(Result& result, const RungInfo& rung);
+const trine_choice_t* form(Result& result, const Choice& choice);
+const trine_candidate_t* form(Result& result, const Candidate& candidate);
+const trine_placement_t* form(Result& result, const Placement& placement);
+const trine_roofs_t* form(Result& result, const Roofs& roofs);
+const trine_calibrated_t* form(Result& result, const Calibrated& calibrated);
+const trine_crossing_t* form(Result& result, const Crossing& crossing);
+const trine_step_t* form(Result& result, const HostStep& step);
+const trine_trace_t* form(Result& result, const HostTrace& trace);
+const trine_tuned_t* form(Result& result, const Tuned& row);
+const trine_tuning_t* form(Result& result, const Tuning& tuning);
+
+/// A list: an array of pointers.
+template <class Value>
+auto form(Result& result, const std::vector<Value>& values) {
+  using Pointer = decltype(form(result, values.front()));
+  auto* const list = result.array<Pointer>(values.size());
+  for (size_t i = 0; i < values.size(); ++i) list[i] = form(result, values[i]);
+  return static_cast<const Pointer*>(list);
+}
+
+/// Writes the C form of `value` to `place`, for the caller to free.
+template <class T, class Value>
+void give(const T** place, const Value& value) {
+  auto result = std::make_unique<Result>();
+  *place = form(*result, value);
+  (void)result.release();
+}
+template <class Pointer, class Value>
+void give(Pointer** list, size_t* count, const std::vector<Value>& values) {
+  give(list, values);
+  *count = values.size();
+}
+/// Where the caller wants it.
+template <class T, class Value>
+void offer(const T** place, const Value& value) {
+  if (place) give(place, value);
+}
+
+}  // namespace trine::detail

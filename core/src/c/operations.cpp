@@ -1,0 +1,77 @@
+// <trine/c/operations.h>
+#include "layer.hpp"
+
+using namespace trine;
+using namespace trine::detail;
+
+namespace trine::detail {
+
+const trine_choice_t* form(Result& result, const Choice& from) {
+  auto* const to = result.structure<trine_choice_t>();
+  to->operation = uint32_t(from.operation);
+  to->numerics = uint32_t(from.numerics);
+  to->rung_index = from.rung_index;
+  to->device = result.device(from.device);
+  to->rung = result.text(from.rung());
+  to->rung_name = result.text(from.rung_name());
+  to->pack = result.text(from.pack());
+  to->why = result.text(from.why);
+  to->sentence = result.text(from.sentence());
+  return to;
+}
+
+}  // namespace trine::detail
+
+namespace {
+
+trine_status run_any(trine_queue_t* queue, const auto* operation, const char* rung,
+                     const trine_choice_t** choice) {
+  return guard([&] {
+    Queue used = value_of(queue);
+    offer(choice, run(used, value_of(operation), text_of(rung)));
+  });
+}
+
+trine_status choose_any(const trine_device_t* device, const auto* operation, const char* rung,
+                        const trine_choice_t** choice) {
+  return guard([&] { give(choice, choose(value_of(device), value_of(operation), text_of(rung))); },
+               choice);
+}
+
+}  // namespace
+
+trine_status trine_run_reduce(trine_queue_t* queue, const trine_reduce_t* operation,
+                              const char* rung, const trine_choice_t** choice) {
+  return run_any(queue, operation, rung, choice);
+}
+trine_status trine_run_transpose(trine_queue_t* queue, const trine_transpose_t* operation,
+                                 const char* rung, const trine_choice_t** choice) {
+  return run_any(queue, operation, rung, choice);
+}
+trine_status trine_run_gemm(trine_queue_t* queue, const trine_gemm_t* operation, const char* rung,
+                            const trine_choice_t** choice) {
+  return run_any(queue, operation, rung, choice);
+}
+trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, trine_view_t y,
+                           trine_view_t output, uint32_t axis, const char* rung,
+                           const trine_choice_t** choice) {
+  return guard([&] {
+    Queue used = value_of(queue);
+    offer(choice, dot(used, view_of(x), view_of(y), view_of(output), value_or(axis, Axis::all),
+                      text_of(rung)));
+  });
+}
+
+trine_status trine_choose_reduce(const trine_device_t* device, const trine_reduce_t* operation,
+                                 const char* rung, const trine_choice_t** choice) {
+  return choose_any(device, operation, rung, choice);
+}
+trine_status trine_choose_transpose(const trine_device_t* device,
+                                    const trine_transpose_t* operation, const char* rung,
+                                    const trine_choice_t** choice) {
+  return choose_any(device, operation, rung, choice);
+}
+trine_status trine_choose_gemm(const trine_device_t* device, const trine_gemm_t* operation,
+                               const char* rung, const trine_choice_t** choice) {
+  return choose_any(device, operation, rung, choice);
+}

@@ -1,0 +1,176 @@
+/* Fortran's array descriptors as views of host memory, without a copy, and the calls on them. Each
+ * function returns a status, and where it isn't TRINE_OK a sentence, valid until the thread's next
+ * call. */
+#include <ISO_Fortran_binding.h>
+#include <stdio.h>
+#include <trine/trine.h>
+
+typedef const CFI_cdesc_t Array;
+
+/* Compilers are free to give one number to several of the names. */
+static uint32_t dtype_of(Array* array) {
+  const CFI_type_t type = array->type;
+  if (type == CFI_type_float) return TRINE_F32;
+  if (type == CFI_type_double) return TRINE_F64;
+  if (type == CFI_type_int32_t || type == CFI_type_int) return TRINE_I32;
+  if (type == CFI_type_int64_t || type == CFI_type_long || type == CFI_type_long_long)
+    return TRINE_I64;
+  return 0;
+}
+
+static uint32_t bits_of(Array* array) {
+  switch (array->elem_len) {
+    case 1: return TRINE_B8;
+    case 2: return TRINE_B16;
+    case 4: return TRINE_B32;
+    case 8: return TRINE_B64;
+    case 16: return TRINE_B128;
+    default: return 0;
+  }
+}
+
+static _Thread_local char refusal[200];
+
+static int refuse(const char* name, const char* what, long number) {
+  snprintf(refusal, sizeof refusal, "trine: %s %s (%ld).", name, what, number);
+  return 0;
+}
+
+/* The extents and strides of an array, in elements. */
+typedef struct Shape {
+  int rank;
+  int64_t extent[CFI_MAX_RANK], stride[CFI_MAX_RANK];
+} Shape;
+
+static int read_shape(const char* name, Array* array, Shape* shape) {
+  const CFI_index_t bytes = (CFI_index_t)array->elem_len;
+  shape->rank = array->rank;
+  for (int d = 0; d < array->rank; ++d) {
+    if (array->dim[d].extent > 1 && array->dim[d].sm % bytes != 0)
+      return refuse(name, "has elements at a distance that is no multiple of their size",
+                    (long)array->dim[d].sm);
+    shape->extent[d] = array->dim[d].extent;
+    shape->stride[d] = array->dim[d].sm / bytes;
+  }
+  return 1;
+}
+
+/* Counts two subscripts as one where the second goes on where the first ends, or has one value. */
+static void join_subscripts(Shape* shape) {
+  int last = 0;
+  for (int d = 1; d < shape->rank; ++d) {
+    if (shape->extent[d] == 1) continue;
+    if (shape->stride[d] == shape->stride[last] * shape->extent[last]) {
+      shape->extent[last] *= shape->extent[d];
+      continue;
+    }
+    if (shape->extent[last] != 1) ++last;
+    shape->extent[last] = shape->extent[d];
+    shape->stride[last] = shape->stride[d];
+  }
+  if (shape->rank > 0) shape->rank = last + 1;
+}
+
+/* For a reduction: the first subscript is the fastest, that of a view's columns. */
+static int vectors(const char* name, Array* array, trine_host_view_t* view) {
+  Shape shape;
+  if (!read_shape(name, array, &shape)) return 0;
+  if (shape.rank > 2) join_subscripts(&shape);
+  if (shape.rank > 2) return refuse(name, "has more subscripts than two can count", array->rank);
+  *view = trine_host_vector(array->base_addr, dtype_of(array), 1);
+  if (shape.rank > 0) view->cols = shape.extent[0], view->col_stride = shape.stride[0];
+  if (shape.rank > 1) view->rows = shape.extent[1], view->row_stride = shape.stride[1];
+  return 1;
+}
+
+/* The same with a vector along the rows, which results are. */
+static int results_of(Array* array, trine_host_view_t* view) {
+  if (array->rank > 1) return refuse("results", "must have rank 0 or 1, not", array->rank);
+  if (!vectors("results", array, view)) return 0;
+  view->rows = view->cols, view->row_stride = view->col_stride;
+  view->cols = 1, view->col_stride = 1;
+  return 1;
+}
+
+/* For products and transposes: rows, columns, and the batch. */
+static int matrices(const char* name, Array* array, uint32_t dtype, int turned,
+                    trine_host_view_t* view) {
+  Shape shape;
+  if (!read_shape(name, array, &shape)) return 0;
+  if (shape.rank < 2 || shape.rank > 3)
+    return refuse(name, "must have rank 2 or 3, not", array->rank);
+  *view = (trine_host_view_t){.data = array->base_addr, .batch = 1, .dtype = dtype};
+  view->rows = shape.extent[turned], view->row_stride = shape.stride[turned];
+  view->cols = shape.extent[!turned], view->col_stride = shape.stride[!turned];
+  if (shape.rank == 3) view->batch = shape.extent[2], view->batch_stride = shape.stride[2];
+  return 1;
+}
+
+static trine_status ended(trine_status status, const char** sentence) {
+  *sentence = trine_last_error();
+  return status;
+}
+
+static trine_status refused(const char** sentence) {
+  *sentence = refusal;
+  return TRINE_INVALID_ARGUMENT;
+}
+
+/* Fortran counts from 1. */
+static void count_from_one(trine_host_view_t results) {
+  for (int64_t i = 0; i < results.rows; ++i) ++((int64_t*)results.data)[i * results.row_stride];
+}
+
+trine_status trine_fortran_reduce(const char* function_name, const char* map_name, int dim,
+                                  Array* x, Array* y, Array* results, const char* device,
+                                  const char** sentence) {
+  const trine_options_t options = {.device = device};
+  static const uint32_t axes[] = {TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN};
+  uint32_t function, map;
+  trine_host_view_t in, second, out;
+  trine_status status = trine_parse_function(function_name, &function);
+  if (status == TRINE_OK) status = trine_parse_map(map_name, &map);
+  if (status != TRINE_OK) return ended(status, sentence);
+  if (!vectors("x", x, &in) || !results_of(results, &out)) return refused(sentence);
+  if (y && !vectors("y", y, &second)) return refused(sentence);
+  if (dim != 0 && (dim < 0 || dim > 2 || x->rank != 2)) {
+    refuse("dim", "must be 1 or 2, of an array of rank 2, not", dim);
+    return refused(sentence);
+  }
+  /* What is unsigned in C is an integer here. */
+  const uint32_t natural = trine_result_dtype(function, map, in.dtype);
+  if (natural == TRINE_U32 && out.dtype == TRINE_I32) out.dtype = natural;
+  if (natural == TRINE_U64 && out.dtype == TRINE_I64) out.dtype = natural;
+  if (y) return ended(trine_host_dot(in, second, out, axes[dim], &options), sentence);
+  status = trine_host_reduce(function, map, axes[dim], in, out, &options);
+  if (status == TRINE_OK && (function == TRINE_ARGMIN || function == TRINE_ARGMAX))
+    count_from_one(out);
+  return ended(status, sentence);
+}
+
+trine_status trine_fortran_transpose(Array* x, Array* y, const char* device,
+                                     const char** sentence) {
+  const trine_options_t options = {.device = device};
+  trine_host_view_t in, out;
+  if (!matrices("x", x, bits_of(x), 0, &in) || !matrices("y", y, bits_of(y), 0, &out))
+    return refused(sentence);
+  return ended(trine_host_transpose(in, out, &options), sentence);
+}
+
+static int turn_of(const char* name, char letter, int* turned) {
+  *turned = letter == 't' || letter == 'T';
+  if (*turned || letter == 'n' || letter == 'N') return 1;
+  return refuse(name, "must be 'n' or 't', not the character of number", letter);
+}
+
+trine_status trine_fortran_gemm(double alpha, Array* a, char transa, Array* b, char transb,
+                                double beta, Array* c, const char* device, const char** sentence) {
+  const trine_options_t options = {.device = device};
+  trine_host_view_t left, right, out;
+  int turn_a, turn_b;
+  if (!turn_of("transa", transa, &turn_a) || !turn_of("transb", transb, &turn_b) ||
+      !matrices("a", a, dtype_of(a), turn_a, &left) ||
+      !matrices("b", b, dtype_of(b), turn_b, &right) || !matrices("c", c, dtype_of(c), 0, &out))
+    return refused(sentence);
+  return ended(trine_host_gemm(alpha, left, right, beta, out, &options), sentence);
+}

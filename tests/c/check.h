@@ -1,0 +1,35 @@
+/* What the C tests are written in. */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trine/abi.h>
+#include <trine/ops.h>
+#include <trine/trine.h>
+
+/* Ends the test with the line and the sentence unless `condition` holds. */
+#define CHECK(condition)                                                                      \
+  do {                                                                                        \
+    if (!(condition)) {                                                                       \
+      fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+              trine_last_error());                                                            \
+      exit(1);                                                                                \
+    }                                                                                         \
+  } while (0)
+#define OK(call) CHECK((call) == TRINE_OK)
+/* The call fails with this status and a sentence that contains the words. */
+#define FAILS(status, words, call) \
+  CHECK((call) == (status) && strstr(trine_last_error(), (words)) != NULL)
+
+void test_names(void);
+void test_devices(void);
+void test_queues(void);
+void test_buffers(void);
+void test_operations(void);
+void test_placement(void);
+void test_host_calls(void);
+void test_tuning(void);
+void test_errors(void);
+void test_growth(void);
+void test_threads(void);

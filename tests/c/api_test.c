@@ -235,6 +235,33 @@ void test_operations(void) {
   trine_device_close(device);
 }
 
+void test_scalars(void) {
+  const double a[] = {3, 4}, ones[] = {1, 1};
+  double x[2], c[1];
+  trine_queue_t* queue = queue_of_cpu();
+  const trine_view_t v = values_on(queue, a, TRINE_F64, 2, 1),
+                     y = values_on(queue, ones, TRINE_F64, 2, 1),
+                     norm = values_on(queue, NULL, TRINE_F64, 1, 1),
+                     p = values_on(queue, ones, TRINE_F64, 1, 1);
+  const trine_scalar_t five = {.element = norm}, half = {.number = 0.5}, none = {0};
+  trine_view_t row = v;
+  row.rows = 1, row.cols = 2, row.row_stride = 2, row.col_stride = 1;
+  const trine_gemm_t gemm = {.beta = 1, .a = row, .b = y, .c = p, .alpha_element = norm};
+  OK(trine_run_dot(queue, v, v, norm, TRINE_ALL, NULL, NULL));
+  OK(trine_run_scalar(queue, TRINE_SQRT, five, none, norm));
+  OK(trine_run_gemm(queue, &gemm, NULL, NULL));
+  OK(trine_run_axpby(queue, five, v, half, y));
+  OK(trine_copy_to_host(queue, y, trine_host_vector(x, TRINE_F64, 2)));
+  OK(trine_copy_to_host(queue, p, trine_host_vector(c, TRINE_F64, 1)));
+  CHECK(trine_run_axpby(queue, five, norm, half, y) == TRINE_INVALID_ARGUMENT &&
+        strstr(trine_last_error(), "axpby: x and y have one shape"));
+  CHECK(trine_run_scalar(queue, 77, five, five, norm) == TRINE_INVALID_ARGUMENT);
+  OK(trine_queue_wait(queue));
+  CHECK(x[0] == 15.5 && x[1] == 20.5 && c[0] == 5 * 7 + 1);
+  drop(v), drop(y), drop(norm), drop(p);
+  trine_queue_release(queue);
+}
+
 static int never(void* context, const char* what, double done) {
   CHECK(what[0] != 0 && done == 0);
   ++*(int*)context;
@@ -378,6 +405,7 @@ int main(void) {
   test_queues();
   test_buffers();
   test_operations();
+  test_scalars();
   test_placement();
   test_host_calls();
   test_tuning();

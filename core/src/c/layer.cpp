@@ -66,10 +66,14 @@ Transpose value_of(const trine_transpose_t* given) {
   return {.input = view_of(t.input), .output = view_of(t.output)};
 }
 
+Scalar scalar_of(double number, const trine_view_t& element) {
+  return element.buffer ? Scalar(view_of(element)) : Scalar(number);
+}
+
 Gemm value_of(const trine_gemm_t* given) {
   const trine_gemm_t g = read(given, "product");
-  return {.alpha = g.alpha,
-          .beta = g.beta,
+  return {.alpha = scalar_of(g.alpha, g.alpha_element),
+          .beta = scalar_of(g.beta, g.beta_element),
           .a = view_of(g.a),
           .b = view_of(g.b),
           .c = view_of(g.c),

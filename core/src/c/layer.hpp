@@ -50,6 +50,7 @@ View view_of(const trine_view_t& view);
 HostView view_of(const trine_host_view_t& view);
 Reduce value_of(const trine_reduce_t* operation);
 Transpose value_of(const trine_transpose_t* operation);
+Scalar scalar_of(double number, const trine_view_t& element);
 Gemm value_of(const trine_gemm_t* operation);
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count);
 

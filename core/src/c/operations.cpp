@@ -62,6 +62,23 @@ trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, trine_view_t y,
   });
 }
 
+trine_status trine_run_axpby(trine_queue_t* queue, trine_scalar_t alpha, trine_view_t x,
+                             trine_scalar_t beta, trine_view_t y) {
+  return guard([&] {
+    Queue used = value_of(queue);
+    axpby(used, scalar_of(alpha.number, alpha.element), view_of(x),
+          scalar_of(beta.number, beta.element), view_of(y));
+  });
+}
+trine_status trine_run_scalar(trine_queue_t* queue, uint32_t function, trine_scalar_t x,
+                              trine_scalar_t y, trine_view_t result) {
+  return guard([&] {
+    Queue used = value_of(queue);
+    scalar(used, Arithmetic(function), scalar_of(x.number, x.element),
+           scalar_of(y.number, y.element), view_of(result));
+  });
+}
+
 trine_status trine_choose_reduce(const trine_device_t* device, const trine_reduce_t* operation,
                                  const char* rung, const trine_choice_t** choice) {
   return choose_any(device, operation, rung, choice);

@@ -46,7 +46,18 @@ typedef struct trine_gemm_t {
   /// m x k, k x n and m x n, of one dtype (f32, f64, i32) and one batch count. Each has a unit
   /// stride along its rows or its columns: a transposed matrix is its strides exchanged.
   trine_view_t a, b, c;
+  /// Of one with a buffer, the element (1 x 1, in the device's memory) takes the place of alpha or
+  /// beta. It is read when the queue comes to the product; trine::Scalar.
+  trine_view_t alpha_element, beta_element;
 } trine_gemm_t;
+
+/// A number, exact in the dtype that it is used with, or an element (1 x 1) of device memory;
+/// trine::Scalar. `(trine_scalar_t){.number = 2}` or `(trine_scalar_t){.element = view}`.
+typedef struct trine_scalar_t {
+  double number;
+  /// Without a buffer, `number` counts.
+  trine_view_t element;
+} trine_scalar_t;
 
 /// The rung that was chosen for a call, and the reason; trine::Choice.
 typedef struct trine_choice_t {
@@ -107,6 +118,37 @@ TRINE_EXPORT trine_status trine_run_gemm(trine_queue_t* queue, const trine_gemm_
 TRINE_EXPORT trine_status trine_run_dot(trine_queue_t* queue, trine_view_t x, trine_view_t y,
                                         trine_view_t output, uint32_t axis, const char* rung,
                                         const trine_choice_t** choice);
+
+/// y = alpha * x + beta * y, element by element; trine::axpby() has the bits. x and y are of one shape and
+/// dtype (f32, f64, i32), share no memory or are the same view. Errors as above.
+/// ```c
+/// trine_device_t* device;
+/// trine_queue_t* queue;
+/// trine_buffer_t* buffer;
+/// if (trine_device_open("cpu", &device) != TRINE_OK) return 1;
+/// if (trine_queue_create(device, &queue) != TRINE_OK) return 1;
+/// if (trine_buffer_allocate(device, 10 * sizeof(float), 0, &buffer) != TRINE_OK) return 1;
+/// const trine_view_t x = trine_vector(buffer, TRINE_F32, 9, 0);
+/// const trine_view_t norm = trine_vector(buffer, TRINE_F32, 1, 9 * sizeof(float));
+/// const float two = 2;
+/// float first = 0;
+/// trine_fill(queue, x, &two);
+/// trine_run_dot(queue, x, x, norm, 0, NULL, NULL);  // 36
+/// trine_run_scalar(queue, TRINE_SQRT, (trine_scalar_t){.element = norm}, (trine_scalar_t){0}, norm);
+/// trine_run_axpby(queue, (trine_scalar_t){.element = norm}, x, (trine_scalar_t){0}, x);  // x = 6 x
+/// trine_copy_to_host(queue, trine_vector(buffer, TRINE_F32, 1, 0),
+///                    trine_host_vector(&first, TRINE_F32, 1));
+/// if (trine_queue_wait(queue) != TRINE_OK || first != 12) return 1;
+/// trine_buffer_release(buffer);
+/// trine_queue_release(queue);
+/// trine_device_close(device);
+/// ```
+TRINE_EXPORT trine_status trine_run_axpby(trine_queue_t* queue, trine_scalar_t alpha,
+                                          trine_view_t x, trine_scalar_t beta, trine_view_t y);
+/// One number from two, or from one; trine::scalar(). `function`: TRINE_ADD, TRINE_SUBTRACT,
+/// TRINE_MULTIPLY, TRINE_DIVIDE, or TRINE_SQRT of x alone. `result` is one element of f32 or f64.
+TRINE_EXPORT trine_status trine_run_scalar(trine_queue_t* queue, uint32_t function,
+                                           trine_scalar_t x, trine_scalar_t y, trine_view_t result);
 
 /// The choice that the functions above would make on `device`; trine::choose(). Nothing runs, and
 /// the views need no buffers. Errors as above.

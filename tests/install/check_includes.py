@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples")
+FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples", "python")
 SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
 CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -26,6 +26,7 @@ ARROWS = {
     "bench": {"api", "contract", "oracle", "conformance"},
     "tests": {"api", "contract", "oracle"},
     "examples": {"api"},
+    "python": {"api"},
 }
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
@@ -45,6 +46,7 @@ EXCEPTIONS = [
     ("tests/cheating_backends/", ("bench/",)),
     ("tests/conformance/", ("conformance/",)),
     ("tests/mutants/", ("conformance/",)),
+    ("tests/python/", ("conformance/",)),
     ("tests/cpu/", ("cpu/", "backends/")),
     ("core/include/", ("core/include/",)),
 ]
@@ -169,7 +171,7 @@ def self_test():
                ("backends/a.h", "core/src/a.hpp"), ("backends/a.h", "api"),
                ("cpu/a.cpp", "api"), ("bench/a.cpp", "core/src/a.hpp"),
                ("examples/a.cpp", "backends/abi.h"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
-               ("core/src/a.cpp", "oracle/a.hpp"),
+               ("core/src/a.cpp", "oracle/a.hpp"), ("python/src/a.cpp", "core/src/a.hpp"), ("core/src/a.cpp", "python/src/a.hpp"),
                ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
                ("bench/timing/a.hpp", "bench/commands/a.hpp")]
     legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/variant.hpp"),

@@ -1,12 +1,12 @@
 // The conformance cases for Python: a library that tests/python/conformance_test.py loads by ctypes. It
 // lays a case out in memory, and judges that memory after the case has run through the package.
-#include <cinttypes>
-#include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <string>
 
 #include "conformance/arena.hpp"
 #include "conformance/goldens.hpp"
+#include "oracle/bits.hpp"
 #include "oracle/compare.hpp"
 
 #define TRINE_SHOWN extern "C" __attribute__((visibility("default")))
@@ -19,37 +19,25 @@ using conformance::Case;
 
 const Case& case_at(int64_t number) { return conformance::all_cases()[size_t(number)]; }
 
-std::string quoted(const char* key, std::string_view value) {
-  return std::string("\"") + key + "\": \"" + std::string(value) + "\", ";
-}
-std::string number(const char* key, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "\"%s\": %.17g, ", key, value);
-  return text;
-}
+using Text = std::ostringstream;
 
-std::string describe(const trine_reduce& r) {
+void describe(Text& text, const trine_reduce& r) {
   constexpr const char* functions[] = {"", "sum", "prod", "min", "max", "argmin", "argmax"};
   constexpr const char* maps[] = {"", "identity", "abs", "square", "product"};
-  return quoted("operation", "reduce") + quoted("function", functions[r.function]) +
-         quoted("map", maps[r.map]) + number("axis", r.axis);
+  text << R"("operation": "reduce", "function": ")" << functions[r.function] << R"(", "map": ")"
+       << maps[r.map] << R"(", "axis": )" << r.axis;
 }
-std::string describe(const trine_transpose&) { return quoted("operation", "transpose"); }
-std::string describe(const trine_gemm& g) {
-  return quoted("operation", "gemm") + number("alpha", oracle::scalar_value(g.dtype, g.alpha)) +
-         number("beta", oracle::scalar_value(g.dtype, g.beta));
+void describe(Text& text, const trine_transpose&) { text << R"("operation": "transpose")"; }
+void describe(Text& text, const trine_gemm& g) {
+  text << R"("operation": "gemm", "alpha": )" << oracle::scalar_value(g.dtype, g.alpha)
+       << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta);
 }
-
-std::string describe(const oracle::Operand& o, conformance::Place at) {
+void describe(Text& text, const oracle::Operand& o, conformance::Place at) {
   const trine_view& v = *o.view;
-  char text[400];
-  std::snprintf(text, sizeof text,
-                "{\"dtype\": \"%s\", \"arena\": %zu, \"offset\": %" PRIu64 ", \"shape\": [%" PRId64
-                ", %" PRId64 ", %" PRId64 "], \"strides\": [%" PRId64 ", %" PRId64 ", %" PRId64
-                "]}",
-                oracle::dtype_name(o.dtype), at.arena, at.offset, v.batch, v.rows, v.cols,
-                v.batch_stride, v.row_stride, v.col_stride);
-  return text;
+  text << R"({"dtype": ")" << oracle::dtype_name(o.dtype) << R"(", "arena": )" << at.arena
+       << R"(, "offset": )" << at.offset << R"(, "shape": [)" << v.batch << "," << v.rows << ","
+       << v.cols << R"(], "strides": [)" << v.batch_stride << "," << v.row_stride << ","
+       << v.col_stride << "]}";
 }
 
 }  // namespace
@@ -67,20 +55,24 @@ TRINE_SHOWN void case_close(Arenas* arenas) { delete arenas; }
 
 /// The case as JSON; the text stands until the next call.
 TRINE_SHOWN const char* case_text(int64_t at, const Arenas* arenas) {
-  static std::string text;
+  static std::string json;
   oracle::Operation plan = case_at(at).plan;
-  text = "{" + quoted("name", case_at(at).name) +
-         std::visit([](const auto& op) { return describe(op); }, plan) + "\"arenas\": [";
+  Text text;
+  text.precision(17);
+  text << R"({"name": ")" << case_at(at).name << R"(", )";
+  std::visit([&](const auto& op) { describe(text, op); }, plan);
+  text << R"(, "arenas": [)";
   for (size_t a = 0; a < arenas->count(); ++a)
-    text += (a == 0 ? "" : ", ") + std::to_string(arenas->before(a).size());
-  text += "], \"views\": [";
+    text << (a == 0 ? "" : ",") << arenas->before(a).size();
+  text << R"(], "views": [)";
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(plan)) {
-    text += (index == 0 ? "" : ", ") + describe(o, arenas->place(index));
-    ++index;
+    text << (index == 0 ? "" : ",");
+    describe(text, o, arenas->place(index++));
   }
-  text += "]}";
-  return text.c_str();
+  text << "]}";
+  json = text.str();
+  return json.c_str();
 }
 
 TRINE_SHOWN void case_fill(const Arenas* arenas, size_t arena, void* memory) {

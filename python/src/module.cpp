@@ -94,7 +94,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 void bind_arrays(nb::module_& m) {
   nb::class_<Array>(m, "Array", "An array of another library, read without a copy.")
-      .def(nb::init<nb::handle, bool>(), "object"_a, "writable"_a = false)
+      .def(nb::init<nb::handle, bool>(), "object"_a.none(), "writable"_a = false)
       .def_static(
           "foreign",
           [](nb::object owner, bool opencl, uint64_t address, uint64_t offset, uint64_t bytes,

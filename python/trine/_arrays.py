@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import numpy
+from numpy.ma import MaskedArray  # here, because a fork while NumPy imports it would lock the child
 
 from . import _trine
 from ._errors import ArgumentError, ArrayError
@@ -13,7 +14,7 @@ from ._errors import ArgumentError, ArrayError
 
 def array(x: Any, writable: bool = False) -> _trine.Array:
     """`x` as the extension module reads it, without a copy."""
-    if isinstance(x, numpy.ma.MaskedArray):
+    if isinstance(x, MaskedArray):
         raise ArgumentError("A masked array's mask would be ignored; x.compressed() or x.filled() has none.")
     if _is_pyopencl(x):
         return _of_pyopencl(x)

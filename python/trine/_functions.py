@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import threading
-from typing import TYPE_CHECKING, Any, Iterable, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy
 
@@ -46,9 +47,10 @@ def _axes(axis: Axis, rank: int) -> list[int]:
     """The axes by number, as NumPy counts them."""
     if axis is None:
         return list(range(rank))
-    given: Iterable[int] = axis if isinstance(axis, tuple) else (axis, )
     axes = []
-    for one in given:
+    for one in map(operator.index, axis if isinstance(axis, tuple) else (axis, )):
+        if rank == 0 and one in (0, -1):  # as NumPy has it
+            continue
         if not -rank <= one < rank:
             raise ArgumentError(f"axis {one} is out of bounds for an array of {rank} axes.")
         axes.append(one % rank)
@@ -188,7 +190,7 @@ def _divided(x: Any, scale: numpy.ndarray) -> Any:
     """x / scale / scale: a power of two whose own square may be out of range."""
     step = 1 / scale
     if array(x).device is not None:
-        step = float(step) if step.size == 1 else _like(step, x)
+        step = step.item() if step.size == 1 else _like(step, x)
     return x * step * step
 
 
@@ -239,9 +241,9 @@ def transpose(x: Any, axes: tuple[int, ...] | None = None, *, out: Any = None, o
     moved bit by bit. (numpy.transpose gives a view.)"""
     call, a = _call(**how), array(x)
     rank = len(a.shape)
-    wanted = list(reversed(range(rank))) if axes is None else _axes(tuple(axes), rank)
-    if len(wanted) != rank:
+    if axes is not None and len(axes) != rank:
         raise ArgumentError(f"transpose: axes {axes} must name each of the {rank} axes once.")
+    wanted = list(reversed(range(rank))) if axes is None else _axes(tuple(axes), rank)
     result, target = _target(out, x, tuple(a.shape[d] for d in wanted), a.dtype, _order(order, a))
     return _trine.transpose(a, target, wanted, call) or (returned(result, x) if out is None else out)
 

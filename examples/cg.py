@@ -1,5 +1,6 @@
-"""Conjugate gradients: solves A x = b on each device. The steps depend on every bit of every sum, and
+"""Conjugate gradients: solves A x = b on each device. The steps depend on each bit of each sum, and
 all devices take the same ones."""
+
 import hashlib
 import sys
 
@@ -34,7 +35,9 @@ def main():
         x, steps = solve(a, b, device["id"])
         digest = hashlib.sha256(x.tobytes()).hexdigest()[:16]
         digests.add(digest)
-        print(f"{device['id']}: {steps} steps, |b - A x| = {trine.norm(b - a @ x):.2g}, x is {digest}")
+        print(
+            f"{device['id']}: {steps} steps, |b - A x| = {trine.norm(b - a @ x):.2g}, x is {digest}"
+        )
     return 0 if len(digests) == 1 else 1
 
 

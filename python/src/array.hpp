@@ -13,7 +13,7 @@ namespace trine::python {
 
 namespace nb = nanobind;
 
-/// What Python says of an array that has no DLPack: pyopencl's, or one with __cuda_array_interface__.
+/// What Python says of an array without DLPack: pyopencl's, or one with __cuda_array_interface__.
 struct Foreign {
   uint64_t address = 0;          ///< CUDA: of the first element; OpenCL: the cl_mem
   uint64_t offset = 0;           ///< of the first element in the cl_mem, in bytes

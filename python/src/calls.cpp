@@ -179,7 +179,7 @@ Answer transpose(const Array& input, const Array& output, const std::vector<size
       return uint64_t(a.strides[array]) - 1 < uint64_t(b.strides[array]) - 1;
     };
   };
-  // Rows of the input become columns of the output: the latter's unit stride is along the former's rows.
+  // The input's rows become the output's columns: along them, the output has its unit stride.
   const Axes down = take(all, nearer(1)), along = take(all, nearer(0));
   const Axes batch = take(all, longer);
   plan.parts = std::move(all);

@@ -13,8 +13,8 @@ std::atomic<bool> ending{false};
 }  // namespace
 
 Flight::Flight() {
-  // Before the lock is given away, so that no other thread forks while the backends are being loaded:
-  // the child would wait for ever for the loading thread, which it doesn't have.
+  // While the lock is held, so that no other thread forks before the backends are loaded: the child
+  // would wait for ever for the loading thread, which it doesn't have.
   static const size_t loaded = backends().size();
   static_cast<void>(loaded);
   if (ending)

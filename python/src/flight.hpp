@@ -1,5 +1,5 @@
-// Calls in flight: without the interpreter's lock, and counted, because a thread that comes back to an
-// interpreter that has ended would be killed in the middle of our stack.
+// Calls in flight: without the interpreter's lock, and counted, because a thread that comes back to
+// an interpreter that has ended would be killed in the middle of our stack.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -107,10 +107,12 @@ void bind_arrays(nb::module_& m) {
           "owner"_a, nb::kw_only(), "opencl"_a, "address"_a, "offset"_a, "bytes"_a, "dtype"_a,
           "shape"_a, "strides"_a, "device"_a, "queue"_a)
       .def_prop_ro("dtype", &Array::dtype_name, "The dtype as NumPy calls it.")
-      .def_prop_ro("shape", [](const Array& a) { return nb::tuple(nb::cast(a.shape())); })
+      .def_prop_ro(
+          "shape", [](const Array& a) { return nb::tuple(nb::cast(a.shape())); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_prop_ro(
           "strides", [](const Array& a) { return nb::tuple(nb::cast(a.strides())); },
-          "In elements.")
+          nb::sig("def strides(self) -> tuple[int, ...]"), "In elements.")
       .def_prop_ro("address", &Array::address, "Of the first element; an OpenCL array's cl_mem.")
       .def_prop_ro(
           "device",
@@ -172,7 +174,7 @@ NB_MODULE(_trine, m) {
   bind_arrays(m);
   bind_operations(m);
   m.attr("version") = trine::version();
-  m.def("backends", &all_backends);
+  m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, Any]]"));
   m.def("search_path", &trine::search_path);
   m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
   m.def("finish_calls", &finish_calls);

@@ -1,4 +1,5 @@
 """Arrays of other libraries: read where they are, and made anew for results."""
+
 from __future__ import annotations
 
 import math
@@ -15,7 +16,9 @@ from ._errors import ArgumentError, ArrayError
 def array(x: Any, writable: bool = False) -> _trine.Array:
     """`x` as the extension module reads it, without a copy."""
     if isinstance(x, MaskedArray):
-        raise ArgumentError("A masked array's mask would be ignored; x.compressed() or x.filled() has none.")
+        raise ArgumentError(
+            "A masked array's mask would be ignored; x.compressed() or x.filled() has none."
+        )
     if _is_pyopencl(x):
         return _of_pyopencl(x)
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__"):
@@ -35,13 +38,22 @@ def _of_pyopencl(x: Any) -> _trine.Array:
     if x.queue is None:
         raise ArgumentError("The pyopencl array has no queue; x.with_queue(queue) gives it one.")
     x.finish()  # of work on other queues than its own
-    return _trine.Array.foreign(x, opencl=True, address=x.base_data.int_ptr, offset=x.offset, bytes=x.base_data.size,
-                                dtype=numpy.dtype(x.dtype).name, shape=x.shape, strides=x.strides,
-                                device=x.queue.device.int_ptr, queue=x.queue.int_ptr)
+    return _trine.Array.foreign(
+        x,
+        opencl=True,
+        address=x.base_data.int_ptr,
+        offset=x.offset,
+        bytes=x.base_data.size,
+        dtype=numpy.dtype(x.dtype).name,
+        shape=x.shape,
+        strides=x.strides,
+        device=x.queue.device.int_ptr,
+        queue=x.queue.int_ptr,
+    )
 
 
 def _of_cuda(x: Any, writable: bool) -> _trine.Array:
-    """An array of CUDA memory without DLPack. The interface tells no device: it is taken to be the first."""
+    """An array of CUDA memory without DLPack. The interface tells no device: the first is taken."""
     facts = x.__cuda_array_interface__
     address, read_only = facts["data"]
     if writable and read_only:
@@ -50,9 +62,19 @@ def _of_cuda(x: Any, writable: bool) -> _trine.Array:
     strides = facts.get("strides")
     if strides is None:
         shape = facts["shape"]
-        strides = [dtype.itemsize * math.prod(shape[d + 1:]) for d in range(len(shape))]
-    return _trine.Array.foreign(x, opencl=False, address=address, offset=0, bytes=0, dtype=dtype.name,
-                                shape=facts["shape"], strides=strides, device=0, queue=facts.get("stream") or 0)
+        strides = [dtype.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    return _trine.Array.foreign(
+        x,
+        opencl=False,
+        address=address,
+        offset=0,
+        bytes=0,
+        dtype=dtype.name,
+        shape=facts["shape"],
+        strides=strides,
+        device=0,
+        queue=facts.get("stream") or 0,
+    )
 
 
 def _namespace(x: Any) -> Any:
@@ -62,7 +84,7 @@ def _namespace(x: Any) -> Any:
     return sys.modules.get(type(x).__module__.partition(".")[0])
 
 
-def empty(like: Any, shape: tuple[int, ...], dtype: str, order: str = "C") -> Any:
+def empty(like: Any, shape: tuple[int, ...], dtype: str, order: Any = "C") -> Any:
     """An array for results, where `like` lies: in host memory NumPy's, else of the same library."""
     if _is_pyopencl(like):
         return type(like)(like.queue, shape, numpy.dtype(dtype), order=order)
@@ -70,12 +92,14 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str, order: str = "C") -> An
         return numpy.empty(shape, dtype, order)
     library = _namespace(like)
     if order != "C" or not hasattr(library, "empty"):
-        raise ArgumentError(f"Trine can't make such an array of {type(like).__module__}; give it one by out=.")
+        raise ArgumentError(
+            f"Trine can't make such an array of {type(like).__module__}; give it one by out=."
+        )
     return library.empty(shape, dtype=getattr(library, dtype), device=like.device)
 
 
 def returned(result: Any, like: Any) -> Any:
-    """A result as its caller gets it: of the library of `like`; of NumPy, a scalar where it has no axes."""
+    """A result as its caller gets it: of the library of `like`; of NumPy, a scalar without axes."""
     if isinstance(result, numpy.ndarray):
         library = _namespace(like)
         if library not in (numpy, None) and hasattr(library, "from_dlpack"):
@@ -87,5 +111,5 @@ def returned(result: Any, like: Any) -> Any:
 def on_host(x: Any) -> numpy.ndarray:
     """The elements of a small array in the host's memory, for arithmetic with NumPy."""
     if hasattr(x, "get"):  # cupy, pyopencl
-        return x.get()
+        x = x.get()
     return numpy.asarray(x.cpu() if hasattr(x, "cpu") else x)

@@ -1,4 +1,5 @@
 """The functions, with NumPy's words for axes, shapes and results."""
+
 from __future__ import annotations
 
 import builtins
@@ -25,6 +26,7 @@ class How(TypedDict, total=False):
     rung: a kernel by name, "blocked:tile=64"; None lets Trine choose.
     numerics: "reproducible", the default, or "fast".
     """
+
     device: str | None
     rung: str | None
     numerics: str
@@ -32,15 +34,20 @@ class How(TypedDict, total=False):
 
 class _Asking(threading.local):
     """What place() sets for the length of a call: `how` it asks, instead of computing."""
+
     how: dict[str, Any] | None = None
 
 
 asking = _Asking()
 
 
-def _call(device: str | None = None, rung: str | None = None, numerics: str = "reproducible") -> _trine.Call:
+def _call(
+    device: str | None = None, rung: str | None = None, numerics: str = "reproducible"
+) -> _trine.Call:
     how = asking.how or {"where": "host", "repeats": 1}
-    return _trine.Call(device or "auto", rung or "", numerics, asking.how is not None, how["where"], how["repeats"])
+    return _trine.Call(
+        device or "auto", rung or "", numerics, asking.how is not None, how["where"], how["repeats"]
+    )
 
 
 def _axes(axis: Axis, rank: int) -> list[int]:
@@ -48,7 +55,7 @@ def _axes(axis: Axis, rank: int) -> list[int]:
     if axis is None:
         return list(range(rank))
     axes = []
-    for one in map(operator.index, axis if isinstance(axis, tuple) else (axis, )):
+    for one in map(operator.index, axis if isinstance(axis, tuple) else (axis,)):
         if rank == 0 and one in (0, -1):  # as NumPy has it
             continue
         if not -rank <= one < rank:
@@ -62,12 +69,14 @@ def _axes(axis: Axis, rank: int) -> list[int]:
 def _name(dtype: Any) -> str:
     """A dtype of any library as NumPy calls it."""
     try:
-        return numpy.dtype(dtype).name
+        return str(numpy.dtype(dtype).name)
     except TypeError:
         return str(dtype).rpartition(".")[2]
 
 
-def _target(out: Any, like: Any, shape: tuple[int, ...], dtype: str, order: str = "C") -> tuple[Any, _trine.Array]:
+def _target(
+    out: Any, like: Any, shape: tuple[int, ...], dtype: str, order: str = "C"
+) -> tuple[Any, _trine.Array]:
     """The array that a call writes, `out` or a new one, and how Trine reads it."""
     result = empty(like, shape, dtype, order) if out is None else out
     target = array(result, writable=True)
@@ -76,15 +85,27 @@ def _target(out: Any, like: Any, shape: tuple[int, ...], dtype: str, order: str 
     return result, target
 
 
-def _reduce(function: str, x: Any, axis: Axis, *, second: Any = None, map: str = "identity", dtype: Any = None,
-            out: Any = None, keepdims: bool = False, **how: Unpack[How]) -> Any:
+def _reduce(
+    function: str,
+    x: Any,
+    axis: Axis,
+    *,
+    second: Any = None,
+    map: str = "identity",
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **how: Unpack[How],
+) -> Any:
     call, a = _call(**how), array(x)
     b = None if second is None else array(second)
     if b is not None and a.shape != b.shape:
         raise ArgumentError(f"dot: x has the shape {a.shape}, y has {b.shape}.")
     axes = _axes(axis, len(a.shape))
     if function not in ("sum", "prod") and builtins.any(a.shape[d] == 0 for d in axes):
-        raise ArgumentError(f"{function} of no elements: axis {axis} of the shape {a.shape} is empty.")
+        raise ArgumentError(
+            f"{function} of no elements: axis {axis} of the shape {a.shape} is empty."
+        )
     shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdims or d not in axes)
     name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
     result, target = _target(out, x, shape, name)
@@ -92,8 +113,17 @@ def _reduce(function: str, x: Any, axis: Axis, *, second: Any = None, map: str =
     return answer or (returned(result, x) if out is None else out)
 
 
-def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, out: Any = None, keepdims: bool = False,
-        map: str = "identity", **how: Unpack[How]) -> Any:
+def sum(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
     """The sum over `axis`: of floats exact and rounded once, of integers in 64 bits.
 
     dtype may be float64 for float32 elements. map is applied to each element first: "abs" or
@@ -102,47 +132,101 @@ def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, out: Any = None, kee
     return _reduce("sum", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
 
 
-def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, out: Any = None, keepdims: bool = False,
-         map: str = "identity", **how: Unpack[How]) -> Any:
-    """The product over `axis`: of floats by one fixed tree, of integers in 64 bits; of no elements 1."""
+def prod(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The product over `axis`: of floats by one fixed tree, of integers in 64 bits; of none 1."""
     return _reduce("prod", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
 
 
-def min(x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = False, map: str = "identity",
-        **how: Unpack[How]) -> Any:
-    """The smallest element over `axis`; NaN if there is one, -0 before +0. There must be elements."""
+def min(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The smallest element over `axis`, of which there must be one; NaN wins, -0 is below +0."""
     return _reduce("min", x, axis, out=out, keepdims=keepdims, map=map, **how)
 
 
-def max(x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = False, map: str = "identity",
-        **how: Unpack[How]) -> Any:
-    """The largest element over `axis`; NaN if there is one, +0 before -0. There must be elements."""
+def max(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The largest element over `axis`, of which there must be one; NaN wins, +0 is above -0."""
     return _reduce("max", x, axis, out=out, keepdims=keepdims, map=map, **how)
 
 
-def argmin(x: Any, /, axis: int | None = None, *, out: Any = None, keepdims: bool = False, map: str = "identity",
-           **how: Unpack[How]) -> Any:
+def argmin(
+    x: Any,
+    /,
+    axis: int | None = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
     """The lowest position of the smallest element, or of the first NaN."""
     return _reduce("argmin", x, axis, out=out, keepdims=keepdims, map=map, **how)
 
 
-def argmax(x: Any, /, axis: int | None = None, *, out: Any = None, keepdims: bool = False, map: str = "identity",
-           **how: Unpack[How]) -> Any:
+def argmax(
+    x: Any,
+    /,
+    axis: int | None = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
     """The lowest position of the largest element, or of the first NaN."""
     return _reduce("argmax", x, axis, out=out, keepdims=keepdims, map=map, **how)
 
 
-def dot(x: Any, y: Any, /, *, axis: Axis | str = "vectors", dtype: Any = None, out: Any = None, keepdims: bool = False,
-        **how: Unpack[How]) -> Any:
+def dot(
+    x: Any,
+    y: Any,
+    /,
+    *,
+    axis: Any = "vectors",
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **how: Unpack[How],
+) -> Any:
     """The sum of x * y, exact and rounded once, of float32 or float64 arrays of one shape.
 
     Without `axis`, x and y are vectors; with it, they are arrays of any shape (None: all elements).
     """
     if axis == "vectors":
         if len(array(x).shape) != 1:
-            raise ArgumentError("dot: without axis= it takes vectors; numpy.dot of matrices is matmul().")
+            raise ArgumentError(
+                "dot: without axis= it takes vectors; numpy.dot of matrices is matmul()."
+            )
         axis = None
-    return _reduce("sum", x, axis, second=y, map="product", dtype=dtype, out=out, keepdims=keepdims, **how)
+    return _reduce(
+        "sum", x, axis, second=y, map="product", dtype=dtype, out=out, keepdims=keepdims, **how
+    )
 
 
 def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
@@ -153,8 +237,10 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
 _TINY, _HUGE = numpy.finfo(numpy.float64).tiny, numpy.finfo(numpy.float64).max
 
 
-def norm(x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = False, **how: Unpack[How]) -> Any:
-    """The Euclidean norm over `axis` of float32 or float64 elements, within one unit in the last place.
+def norm(
+    x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = False, **how: Unpack[How]
+) -> Any:
+    """The Euclidean norm over `axis` of float32 or float64, within one unit in its last place.
 
     It is the square root of the exact sum of squares, both rounded once in float64. Where that sum
     leaves float64's range, x is first divided by a power of two: the only case that copies x.
@@ -164,16 +250,30 @@ def norm(x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = Fals
     if asking.how is not None:
         return squares
     sums = numpy.asarray(on_host(squares))
-    scale = numpy.ones_like(sums)
+    scale: Any = numpy.ones_like(sums)
     with numpy.errstate(all="ignore"):
-        if not numpy.all((sums >= _TINY) & (sums <= _HUGE)) and name == "float64" and 0 not in array(x).shape:
-            largest = numpy.asarray(on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how)))
+        if (
+            not numpy.all((sums >= _TINY) & (sums <= _HUGE))
+            and name == "float64"
+            and 0 not in array(x).shape
+        ):
+            largest = numpy.asarray(
+                on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how))
+            )
             fits = numpy.isfinite(largest) & (largest > 0)
             scale = numpy.ldexp(1.0, numpy.where(fits, numpy.frexp(largest)[1], 0) // 2)
-            sums = numpy.asarray(on_host(_reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how)))
-        roots = (numpy.sqrt(sums) * scale * scale).astype(name)
+            sums = numpy.asarray(
+                on_host(
+                    _reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how)
+                )
+            )
+        roots: Any = (numpy.sqrt(sums) * scale * scale).astype(name)
     axes = _axes(axis, roots.ndim)
-    roots = roots if keepdims else roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
+    roots = (
+        roots
+        if keepdims
+        else roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
+    )
     if out is None and array(x).device is None:
         return returned(roots, x)
     result, _ = _target(out, x, roots.shape, name)
@@ -213,9 +313,18 @@ def _order(order: str, *arrays: _trine.Array) -> str:
     return "F" if builtins.all(columns) else "C"
 
 
-def matmul(a: Any, b: Any, /, *, alpha: float = 1, beta: float = 0, out: Any = None, order: str = "C",
-           **how: Unpack[How]) -> Any:
-    """alpha * a @ b + beta * out for float32, float64 or int32: vectors, matrices, and stacks of them.
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    alpha: float = 1,
+    beta: float = 0,
+    out: Any = None,
+    order: str = "C",
+    **how: Unpack[How],
+) -> Any:
+    """alpha * a @ b + beta * out of float32, float64 or int32: vectors, matrices, stacks of them.
 
     Each element is one chain of fused multiply-adds, so every device gives the same bits.
     """
@@ -225,27 +334,41 @@ def matmul(a: Any, b: Any, /, *, alpha: float = 1, beta: float = 0, out: Any = N
     m, k = (left.shape[-2:-1], left.shape[-1:])
     n = right.shape[-1:] if len(right.shape) > 1 else ()
     if not left.shape or not right.shape or k != right.shape[-2:][:1]:
-        raise ArgumentError(f"matmul: shapes {left.shape} and {right.shape} don't fit: the last axis of a must be as "
-                            "long as the last but one of b, and neither may be a scalar.")
+        raise ArgumentError(
+            f"matmul: shapes {left.shape} and {right.shape} don't fit: the last axis of a "
+            "must be as long as the last but one of b, and neither may be a scalar."
+        )
     try:
         stack = numpy.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
-        raise ArgumentError(f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast.") from None
+        raise ArgumentError(
+            f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
+        ) from None
     result, target = _target(out, a, (*stack, *m, *n), left.dtype, _order(order, left, right))
-    return _trine.matmul(alpha, left, right, beta, target, call) or (returned(result, a) if out is None else out)
+    return _trine.matmul(alpha, left, right, beta, target, call) or (
+        returned(result, a) if out is None else out
+    )
 
 
-def transpose(x: Any, axes: tuple[int, ...] | None = None, *, out: Any = None, order: str = "C",
-              **how: Unpack[How]) -> Any:
-    """A new array with the axes of `x` in reverse, or as `axes` names them; elements of any dtype are
-    moved bit by bit. (numpy.transpose gives a view.)"""
+def transpose(
+    x: Any,
+    axes: tuple[int, ...] | None = None,
+    *,
+    out: Any = None,
+    order: str = "C",
+    **how: Unpack[How],
+) -> Any:
+    """A new array with the axes of `x` in reverse, or as `axes` names them; the elements, of any
+    dtype, are moved bit by bit. (numpy.transpose gives a view.)"""
     call, a = _call(**how), array(x)
     rank = len(a.shape)
     if axes is not None and len(axes) != rank:
         raise ArgumentError(f"transpose: axes {axes} must name each of the {rank} axes once.")
     wanted = list(reversed(range(rank))) if axes is None else _axes(tuple(axes), rank)
     result, target = _target(out, x, tuple(a.shape[d] for d in wanted), a.dtype, _order(order, a))
-    return _trine.transpose(a, target, wanted, call) or (returned(result, x) if out is None else out)
+    return _trine.transpose(a, target, wanted, call) or (
+        returned(result, x) if out is None else out
+    )
 
 
 def matrix_transpose(x: Any, /, **how: Any) -> Any:

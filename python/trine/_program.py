@@ -1,4 +1,5 @@
 """The trine program that the package carries: on the command line, and behind compare()."""
+
 from __future__ import annotations
 
 import json
@@ -17,7 +18,9 @@ def path() -> pathlib.Path:
     """The program's file."""
     program = pathlib.Path(__file__).parent / "bin" / "trine"
     if not program.exists():
-        raise UnsupportedError("This build of the package has no trine program (it was built with TRINE_BENCH=OFF).")
+        raise UnsupportedError(
+            "This build of the package has no trine program (it was built with TRINE_BENCH=OFF)."
+        )
     return program
 
 
@@ -30,26 +33,31 @@ def main() -> None:
 
 
 def compare(*operations: str, **options: Any) -> Rows:
-    """Measures and verifies operations on all devices, as `trine compare` does; one row for each result.
+    """Measures and verifies operations on all devices, as `trine compare`: a row for each result.
 
-    Options are the program's, with underscores: compare("reduce", size=2**20, device="cpu", min_time=0.01).
-    Raises Error if a result was wrong; its `rows` has them all the same.
+    Options are the program's, with underscores: compare("reduce", size=2**20, min_time=0.01).
+    Raises Error if a result was wrong.
     """
     words = ["compare", *operations]
     for option, value in options.items():
         words.append("--" + option.replace("_", "-"))
         if value is not True:
-            words.append(",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
+            words.append(
+                ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            )
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "results.json")
-        done = subprocess.run([path(), *words, "--json", file], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True)
+        done = subprocess.run(
+            [path(), *words, "--json", file],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         rows = _rows(json.loads(file.read_text())["results"]) if file.exists() else Rows()
-    if done.returncode == 0:
-        return rows
-    error = (ArgumentError if done.returncode == 2 else Error)(done.stderr.strip() or "trine compare failed.")
-    error.rows = rows
-    raise error
+    if done.returncode != 0:
+        kind = ArgumentError if done.returncode == 2 else Error
+        raise kind(done.stderr.strip() or "trine compare failed: a result was wrong.")
+    return rows
 
 
 def _rows(results: list[dict[str, Any]]) -> Rows:

@@ -1,4 +1,5 @@
 """What there is to run on, and where a call would run."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
@@ -10,6 +11,7 @@ from ._rows import Rows
 
 class Placement(NamedTuple):
     """Where a call would run, and why."""
+
     device: str
     rung: str
     seconds: float
@@ -31,13 +33,24 @@ def devices() -> Rows:
 def info() -> Rows:
     """The devices, and why a backend is absent, as a table."""
     columns = ("id", "name", "driver", "memory_bytes", "compute_units")
-    return Rows({"backend": backend["name"]} | {column: device.get(column) for column in columns}
-                | {"reason": backend["reason"]} for backend in backends() for device in backend["devices"] or [{}])
+    return Rows(
+        {"backend": backend["name"]}
+        | {column: device.get(column) for column in columns}
+        | {"reason": backend["reason"]}
+        for backend in backends()
+        for device in backend["devices"] or [{}]
+    )
 
 
-def place(function: Callable[..., Any], /, *arrays: Any, where: str = "host", repeats: int = 1,
-          **keywords: Any) -> Placement:
-    """Where `function(*arrays, **keywords)` is predicted to take the least time; nothing is computed.
+def place(
+    function: Callable[..., Any],
+    /,
+    *arrays: Any,
+    where: str = "host",
+    repeats: int = 1,
+    **keywords: Any,
+) -> Placement:
+    """Where `function(*arrays, **keywords)` would take the least time; nothing is computed.
 
     where: "host", "host_pinned" or "host_pipelined" memory, for arrays in the host's; repeats: how
     many runs share one transfer.

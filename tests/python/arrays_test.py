@@ -1,4 +1,5 @@
 """Arrays of other libraries go in and out without a copy: shown by their addresses."""
+
 import unittest
 
 import numpy
@@ -28,6 +29,7 @@ class HostArrays(unittest.TestCase):
 
     def test_the_buffer_protocol(self):
         import array as python_array
+
         x = python_array.array("f", [1, 2, 3.5])
         self.assertEqual(array(x).address, x.buffer_info()[0])
         self.assertEqual(trine.sum(x), 6.5)
@@ -109,7 +111,9 @@ class OpenClArrays(unittest.TestCase):
         self.assertIs(trine.transpose(x, out=out), out)
         self.assertEqual(out.base_data.int_ptr, memory)
         numpy.testing.assert_array_equal(out.get(), values.T)
-        numpy.testing.assert_array_equal(trine.matmul(x, out).get(), trine.matmul(values, values.T, device="cpu"))
+        numpy.testing.assert_array_equal(
+            trine.matmul(x, out).get(), trine.matmul(values, values.T, device="cpu")
+        )
 
     def test_views_and_order_of_work(self):
         x = self.on_device(numpy.arange(100, dtype="float32"))

@@ -1,5 +1,4 @@
-// The conformance cases for Python: a library that tests/python/conformance_test.py loads by ctypes. It
-// lays a case out in memory, and judges that memory after the case has run through the package.
+// The conformance cases for Python: a library that conformance_test.py loads by ctypes. It lays a case out in memory, and judges that memory after the case has run through the package.
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -79,8 +78,8 @@ TRINE_SHOWN void case_fill(const Arenas* arenas, size_t arena, void* memory) {
   std::memcpy(memory, arenas->before(arena).data(), arenas->before(arena).size());
 }
 
-/// What is wrong with the memory that the case left, or ""; the text stands until the next call. The
-/// output's digest must be the golden one, and every other byte as it was.
+/// What is wrong with the memory that the case left, or ""; the text stands until the next call.
+/// The output's digest must be the golden one, and every other byte as it was.
 TRINE_SHOWN const char* case_judge(int64_t at, const Arenas* arenas, const void* const* memory) {
   static std::string wrong;
   std::vector<std::vector<char>> found;

@@ -3,6 +3,7 @@
 
     conformance_test.py CASES-LIBRARY
 """
+
 import collections
 import ctypes
 import json
@@ -14,8 +15,19 @@ import numpy
 
 import trine
 
-DTYPES = {"f32": "f4", "f64": "f8", "i32": "i4", "i64": "i8", "u32": "u4", "u64": "u8",
-          "b8": "u1", "b16": "u2", "b32": "u4", "b64": "u8", "b128": "c16"}
+DTYPES = {
+    "f32": "f4",
+    "f64": "f8",
+    "i32": "i4",
+    "i64": "i8",
+    "u32": "u4",
+    "u64": "u8",
+    "b8": "u1",
+    "b16": "u2",
+    "b32": "u4",
+    "b64": "u8",
+    "b128": "c16",
+}
 LARGEST = 1.5e6  # bytes of a case that is run here; `trine verify` runs the larger ones too
 LEAST = 2000
 
@@ -26,8 +38,12 @@ def load(path):
     library.case_bytes.restype = ctypes.c_double
     library.case_open.restype = ctypes.c_void_p
     library.case_text.restype = library.case_judge.restype = ctypes.c_char_p
-    for function, others in (("bytes", []), ("open", []), ("text", [ctypes.c_void_p]),
-                             ("judge", [ctypes.c_void_p, ctypes.c_void_p])):
+    for function, others in (
+        ("bytes", []),
+        ("open", []),
+        ("text", [ctypes.c_void_p]),
+        ("judge", [ctypes.c_void_p, ctypes.c_void_p]),
+    ):
         getattr(library, "case_" + function).argtypes = [ctypes.c_int64, *others]
     library.case_close.argtypes = [ctypes.c_void_p]
     library.case_fill.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
@@ -40,18 +56,27 @@ def array_of(view, arenas, rank):
     shape, strides = view["shape"], [dtype.itemsize * s for s in view["strides"]]
     if rank == 1:  # a vector lies in rows
         shape, strides = shape[1:2], strides[1:2]
-    return numpy.ndarray(shape[-rank:] if rank else (), dtype, arenas[view["arena"]], view["offset"],
-                         strides[-rank:] if rank else ())
+    return numpy.ndarray(
+        shape[-rank:] if rank else (),
+        dtype,
+        arenas[view["arena"]],
+        view["offset"],
+        strides[-rank:] if rank else (),
+    )
 
 
 def run(case, arenas):
     views = case["views"]
     if case["operation"] == "reduce":
         axis = {1: None, 2: 1, 3: 0}[case["axis"]]
-        *inputs, out = [array_of(v, arenas, 2) for v in views[:-1]] + [array_of(views[-1], arenas, int(axis is not None))]
+        *inputs, out = [array_of(v, arenas, 2) for v in views[:-1]] + [
+            array_of(views[-1], arenas, int(axis is not None))
+        ]
         if case["map"] == "product":
             return trine.dot(*inputs, axis=axis, out=out, device="cpu")
-        return getattr(trine, case["function"])(*inputs, axis, map=case["map"], out=out, device="cpu")
+        return getattr(trine, case["function"])(
+            *inputs, axis, map=case["map"], out=out, device="cpu"
+        )
     rank = 3 if max(v["shape"][0] for v in views) != 1 else 2
     *inputs, out = [array_of(v, arenas, rank) for v in views]
     if case["operation"] == "transpose":
@@ -61,7 +86,7 @@ def run(case, arenas):
 
 class Conformance(unittest.TestCase):
     def judge(self, number):
-        """Runs a case; what is wrong with it, or None where the function refuses what NumPy's refuses."""
+        """Runs a case; what is wrong with it, or None where it is refused as NumPy refuses it."""
         memory = library.case_open(number)
         try:
             case = json.loads(library.case_text(number, memory))
@@ -87,7 +112,9 @@ class Conformance(unittest.TestCase):
                 counts["larger"] += 1
                 continue
             name, wrong = self.judge(number)
-            counts["of no elements, refused" if wrong is None else "right" if not wrong else "wrong"] += 1
+            counts[
+                "of no elements, refused" if wrong is None else "right" if not wrong else "wrong"
+            ] += 1
             if wrong:
                 print(f"{name}: {wrong}")
         print(f"{dict(counts)} in {time.monotonic() - begin:.1f} s")

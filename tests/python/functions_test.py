@@ -1,4 +1,5 @@
-"""The functions: NumPy's results, dtypes and shapes for every axis and stride, and bits that NumPy doesn't have."""
+"""The functions: NumPy's results, dtypes and shapes for every axis and stride, and exact sums."""
+
 import itertools
 import math
 import unittest
@@ -28,7 +29,9 @@ class Reductions(unittest.TestCase):
         x = integers((2, 3, 4, 2))
         axes = [None, 0, 1, 2, 3, -1, -4]
         for function, keepdims in itertools.product(REDUCTIONS, (False, True)):
-            for axis in axes + [(0, 1), (2, 3), (0, 3), (1, 2), (0, 1, 2, 3)] * (not function.startswith("arg")):
+            for axis in axes + [(0, 1), (2, 3), (0, 3), (1, 2), (0, 1, 2, 3)] * (
+                not function.startswith("arg")
+            ):
                 with self.subTest(function=function, axis=axis, keepdims=keepdims):
                     self.same(function, x, axis, keepdims=keepdims)
 
@@ -39,8 +42,17 @@ class Reductions(unittest.TestCase):
 
     def test_strides(self):
         x = integers((8, 9, 10))
-        views = [x[::2], x[:, 1::3], x[..., ::4], x[1:5, 2:7, 3:9], x.transpose(2, 0, 1), x.swapaxes(0, 1),
-                 numpy.asfortranarray(x), numpy.broadcast_to(x[:1], x.shape), numpy.broadcast_to(x[:, :1, :1], x.shape)]
+        views = [
+            x[::2],
+            x[:, 1::3],
+            x[..., ::4],
+            x[1:5, 2:7, 3:9],
+            x.transpose(2, 0, 1),
+            x.swapaxes(0, 1),
+            numpy.asfortranarray(x),
+            numpy.broadcast_to(x[:1], x.shape),
+            numpy.broadcast_to(x[:, :1, :1], x.shape),
+        ]
         for number, view in enumerate(views):
             for function, axis in itertools.product(REDUCTIONS, (0, 1, 2)):
                 with self.subTest(view=number, function=function, axis=axis):
@@ -49,7 +61,7 @@ class Reductions(unittest.TestCase):
         self.same("max", x[:, 1::3].transpose(1, 2, 0)[:, :, 0], None)
 
     def test_no_elements_and_no_axes(self):
-        for shape, axis in (((0, ), None), ((0, 3), 0), ((3, 0), 1), ((0, 3), 1)):
+        for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 1), ((0, 3), 1)):
             self.same("sum", numpy.zeros(shape), axis)
             self.same("prod", numpy.zeros(shape), axis)
         self.same("max", numpy.zeros((0, 3)), 1)
@@ -72,7 +84,9 @@ class Reductions(unittest.TestCase):
         self.assertEqual(trine.argmax(numpy.array([1, -5, 3]), map="abs"), 1)
 
     def test_sums_are_exact(self):
-        x = numpy.random.default_rng(2).standard_normal(10001) * 2.0 ** numpy.arange(10001 - 5000 * 2, 10002 - 5000 * 2)
+        x = numpy.random.default_rng(2).standard_normal(10001) * 2.0 ** numpy.arange(
+            10001 - 5000 * 2, 10002 - 5000 * 2
+        )
         x = numpy.concatenate([x * 1e200, -x * 1e200, x])
         self.assertEqual(trine.sum(x), math.fsum(x))
         self.assertEqual(trine.sum(numpy.array([1e308, 1e308, -1e308])), 1e308)
@@ -95,9 +109,22 @@ class Products(unittest.TestCase):
         numpy.testing.assert_array_equal(trine.vecdot(x, x), (x * x).sum(1))
 
     def test_matmul_follows_numpys_rules(self):
-        shapes = [((3, ), (3, )), ((2, 3), (3, )), ((3, ), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)),
-                  ((2, 3), (5, 3, 4)), ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4)), ((6, 1, 2, 3), (5, 3, 4)),
-                  ((5, 2, 3), (3, )), ((3, ), (5, 3, 4)), ((0, 3), (3, 4)), ((2, 0), (0, 4)), ((0, 2, 3), (3, 4))]
+        shapes = [
+            ((3,), (3,)),
+            ((2, 3), (3,)),
+            ((3,), (3, 4)),
+            ((2, 3), (3, 4)),
+            ((5, 2, 3), (3, 4)),
+            ((2, 3), (5, 3, 4)),
+            ((5, 2, 3), (5, 3, 4)),
+            ((1, 2, 3), (5, 3, 4)),
+            ((6, 1, 2, 3), (5, 3, 4)),
+            ((5, 2, 3), (3,)),
+            ((3,), (5, 3, 4)),
+            ((0, 3), (3, 4)),
+            ((2, 0), (0, 4)),
+            ((0, 2, 3), (3, 4)),
+        ]
         for (a, b), dtype in itertools.product(shapes, ("float32", "float64", "int32")):
             with self.subTest(a=a, b=b, dtype=dtype):
                 x, y = integers(a, dtype), integers(b, dtype, 2)
@@ -128,15 +155,15 @@ class Norms(unittest.TestCase):
     def ulps(self, x):
         """How far the norm is from the real one, in units in its last place."""
         got = float(trine.norm(x))
-        exact = sum((Fraction(float(v))**2 for v in x.flat), Fraction(0))
-        scale = Fraction(2)**2000  # integers have an exact square root
+        exact = sum((Fraction(float(v)) ** 2 for v in x.flat), Fraction(0))
+        scale = Fraction(2) ** 2000  # integers have an exact square root
         right = Fraction(math.isqrt(int(exact * scale * scale)), int(scale))
         return abs(Fraction(got) - right) / Fraction(float(numpy.spacing(x.dtype.type(got))))
 
     def test_within_one_unit_wherever_the_squares_lie(self):
         rng = numpy.random.default_rng(5)
         for exponent in (-1060, -600, -530, -500, 0, 500, 510, 512, 1000, 1020):
-            x = rng.standard_normal(101) * 2.0**(exponent / 2) * 2.0**(exponent - exponent / 2)
+            x = rng.standard_normal(101) * 2.0 ** (exponent / 2) * 2.0 ** (exponent - exponent / 2)
             with self.subTest(exponent=exponent):
                 self.assertLess(self.ulps(x), 1)
         for exponent in (-140, -75, 0, 64, 120):
@@ -145,14 +172,16 @@ class Norms(unittest.TestCase):
                 self.assertLess(self.ulps(x), 0.501)
 
     def test_axes_and_special_values(self):
-        x = numpy.array([[3e200, 4e200], [3, 4], [0, 0], [numpy.inf, 1], [numpy.nan, 1], [3e-320, 4e-320]])
+        x = numpy.array(
+            [[3e200, 4e200], [3, 4], [0, 0], [numpy.inf, 1], [numpy.nan, 1], [3e-320, 4e-320]]
+        )
         right = [5e200, 5, 0, numpy.inf, numpy.nan, 5e-320]
         numpy.testing.assert_allclose(trine.norm(x, 1), right, rtol=3e-16)
         self.assertEqual(trine.norm(x, 1, keepdims=True).shape, (6, 1))
         out = numpy.zeros(6)
         self.assertIs(trine.norm(x, 1, out=out), out)
         numpy.testing.assert_allclose(out, right, rtol=3e-16)
-        self.assertEqual(trine.norm(numpy.zeros((0, ))), 0)
+        self.assertEqual(trine.norm(numpy.zeros((0,))), 0)
         self.assertEqual(trine.norm(numpy.float64(-2)), 2)
 
 
@@ -170,8 +199,18 @@ class Transposes(unittest.TestCase):
 
     def test_every_size_of_element(self):
         bits = numpy.random.default_rng(6).integers(0, 256, 16 * 35, "uint8")
-        for dtype in ("int8", "uint8", "bool", "float16", "int16", "float32", "uint64", "complex64", "complex128"):
-            x = bits[:35 * numpy.dtype(dtype).itemsize].view(dtype).reshape(5, 7)
+        for dtype in (
+            "int8",
+            "uint8",
+            "bool",
+            "float16",
+            "int16",
+            "float32",
+            "uint64",
+            "complex64",
+            "complex128",
+        ):
+            x = bits[: 35 * numpy.dtype(dtype).itemsize].view(dtype).reshape(5, 7)
             if dtype == "bool":
                 x = bits[:35].reshape(5, 7) > 100
             with self.subTest(dtype=dtype):

@@ -1,4 +1,5 @@
 """Threads, forked children, and an interpreter that ends while calls are in flight."""
+
 import os
 import subprocess
 import sys
@@ -31,23 +32,32 @@ def in_child(body):
 
 
 def run(program):
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
 
 
 class Threads(unittest.TestCase):
     def test_eight_at_once(self):
         rng = numpy.random.default_rng(1)
         inputs = [rng.standard_normal((150 + 10 * i, 150 + 10 * i)) for i in range(8)]
-        alone = [(trine.sum(x), trine.matmul(x, x).tobytes(), trine.transpose(x).tobytes()) for x in inputs]
+        alone = [
+            (trine.sum(x), trine.matmul(x, x).tobytes(), trine.transpose(x).tobytes())
+            for x in inputs
+        ]
         wrong = []
 
         def work(i):
             x = inputs[i]
             for _ in range(20):
-                if (trine.sum(x), trine.matmul(x, x).tobytes(), trine.transpose(x).tobytes()) != alone[i]:
+                if (
+                    trine.sum(x),
+                    trine.matmul(x, x).tobytes(),
+                    trine.transpose(x).tobytes(),
+                ) != alone[i]:
                     wrong.append(i)
 
-        threads = [threading.Thread(target=work, args=(i, )) for i in range(8)]
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -57,7 +67,9 @@ class Threads(unittest.TestCase):
     def test_other_threads_run_meanwhile(self):
         x = numpy.ones((1000, 1000))
         done, turns = threading.Event(), 0
-        thread = threading.Thread(target=lambda: (trine.matmul(x, x, rung="blocked", device="cpu"), done.set()))
+        thread = threading.Thread(
+            target=lambda: (trine.matmul(x, x, rung="blocked", device="cpu"), done.set())
+        )
         thread.start()
         while not done.is_set():
             turns += 1
@@ -67,7 +79,10 @@ class Threads(unittest.TestCase):
 
     def test_place_in_one_thread_leaves_others_computing(self):
         x, out = numpy.ones(100), []
-        threads = [threading.Thread(target=lambda: [out.append(trine.sum(x)) for _ in range(200)]) for _ in range(2)]
+        threads = [
+            threading.Thread(target=lambda: [out.append(trine.sum(x)) for _ in range(200)])
+            for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         for _ in range(200):
@@ -85,10 +100,12 @@ class Children(unittest.TestCase):
         self.assertEqual(trine.sum(x), 100)
 
     def test_a_child_that_is_forked_before_any_call_computes(self):
-        done = run("import os, numpy, trine\n"
-                   "child = os.fork()\n"
-                   "print(trine.sum(numpy.ones(5)), flush=True)\n"
-                   "if child: print(os.waitpid(child, 0)[1])")
+        done = run(
+            "import os, numpy, trine\n"
+            "child = os.fork()\n"
+            "print(trine.sum(numpy.ones(5)), flush=True)\n"
+            "if child: print(os.waitpid(child, 0)[1])"
+        )
         self.assertEqual(sorted(done.stdout.split()), ["0", "5.0", "5.0"], done.stderr)
 
     def test_a_fork_in_the_middle_of_a_call(self):
@@ -107,30 +124,34 @@ class Children(unittest.TestCase):
         self.assertEqual(told, {"DeviceLostError: device_lost"})
 
     def test_a_fork_while_another_thread_makes_the_first_call(self):
-        program = ("import os, threading, time, numpy, trine\n"
-                   "x = numpy.ones((300, 300))\n"
-                   "thread = threading.Thread(target=lambda: trine.matmul(x, x))\n"
-                   "thread.start()\n"
-                   "time.sleep(DELAY)\n"
-                   "child = os.fork()\n"
-                   "if child == 0:\n"
-                   "    try: trine.sum(x)\n"
-                   "    except trine.DeviceLostError: pass\n"
-                   "    os._exit(0)\n"
-                   "thread.join()\n"
-                   "print(os.waitpid(child, 0)[1])")
+        program = (
+            "import os, threading, time, numpy, trine\n"
+            "x = numpy.ones((300, 300))\n"
+            "thread = threading.Thread(target=lambda: trine.matmul(x, x))\n"
+            "thread.start()\n"
+            "time.sleep(DELAY)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    try: trine.sum(x)\n"
+            "    except trine.DeviceLostError: pass\n"
+            "    os._exit(0)\n"
+            "thread.join()\n"
+            "print(os.waitpid(child, 0)[1])"
+        )
         for delay in (0, 0.001, 0.01, 0.05, 0.1):
             done = run(program.replace("DELAY", str(delay)))
             self.assertEqual(done.stdout.strip(), "0", done.stderr)
 
 
 class Endings(unittest.TestCase):
-    PROGRAM = ("import threading, time, numpy, trine\n"
-               "x = numpy.ones((900, 900))\n"
-               "def forever():\n"
-               "    while True: trine.matmul(x, x, device='cpu')\n"
-               "for _ in range(3): threading.Thread(target=forever, daemon=True).start()\n"
-               "time.sleep(0.3)\n")
+    PROGRAM = (
+        "import threading, time, numpy, trine\n"
+        "x = numpy.ones((900, 900))\n"
+        "def forever():\n"
+        "    while True: trine.matmul(x, x, device='cpu')\n"
+        "for _ in range(3): threading.Thread(target=forever, daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+    )
 
     def test_the_interpreter_ends_with_calls_in_flight(self):
         for _ in range(5):

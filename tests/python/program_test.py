@@ -1,4 +1,5 @@
 """The trine program in the package, and compare()."""
+
 import pathlib
 import subprocess
 import sys

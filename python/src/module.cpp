@@ -174,7 +174,7 @@ NB_MODULE(_trine, m) {
   bind_arrays(m);
   bind_operations(m);
   m.attr("version") = trine::version();
-  m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, Any]]"));
+  m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, object]]"));
   m.def("search_path", &trine::search_path);
   m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
   m.def("finish_calls", &finish_calls);

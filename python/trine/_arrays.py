@@ -95,6 +95,11 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str, order: Any = "C") -> An
         raise ArgumentError(
             f"Trine can't make such an array of {type(like).__module__}; give it one by out=."
         )
+    if hasattr(like, "new_empty"):  # torch
+        return like.new_empty(shape, dtype=getattr(library, dtype))
+    if hasattr(like, "get"):  # cupy
+        with like.device:
+            return library.empty(shape, dtype)
     return library.empty(shape, dtype=getattr(library, dtype), device=like.device)
 
 
@@ -109,7 +114,21 @@ def returned(result: Any, like: Any) -> Any:
 
 
 def on_host(x: Any) -> numpy.ndarray:
-    """The elements of a small array in the host's memory, for arithmetic with NumPy."""
+    """The elements of an array as NumPy's, in the host's memory; copied only from elsewhere."""
     if hasattr(x, "get"):  # cupy, pyopencl
         x = x.get()
-    return numpy.asarray(x.cpu() if hasattr(x, "cpu") else x)
+    elif hasattr(x, "cpu"):  # torch
+        x = x.cpu()
+    if hasattr(x, "__dlpack__") and not isinstance(x, (numpy.ndarray, numpy.generic)):
+        return numpy.from_dlpack(x)
+    return numpy.asarray(x)
+
+
+def beside(values: numpy.ndarray, x: Any) -> Any:
+    """A copy of host values where the device array `x` lies."""
+    result = empty(x, values.shape, values.dtype.name)
+    if hasattr(result, "set"):  # cupy, pyopencl
+        result.set(values)
+    else:
+        result[...] = _namespace(x).asarray(values)
+    return result

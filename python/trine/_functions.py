@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy
 
 from . import _trine
-from ._arrays import array, empty, on_host, returned
+from ._arrays import array, beside, empty, on_host, returned
 from ._errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -245,62 +245,40 @@ def norm(
     It is the square root of the exact sum of squares, both rounded once in float64. Where that sum
     leaves float64's range, x is first divided by a power of two: the only case that copies x.
     """
-    name = array(x).dtype
-    squares = _reduce("sum", x, axis, map="square", keepdims=True, **how, **_double(name))
+    a, double = array(x), {}
+    if a.dtype == "float32":  # whose squares float64 holds, however large or small
+        double = {"dtype": "float64"}
+    elif a.dtype != "float64":
+        raise ArgumentError(f"norm: it takes float32 and float64, not {a.dtype}.")
+    squares = _reduce("sum", x, axis, map="square", keepdims=True, **double, **how)
     if asking.how is not None:
         return squares
-    sums = numpy.asarray(on_host(squares))
-    scale: Any = numpy.ones_like(sums)
-    with numpy.errstate(all="ignore"):
-        if (
-            not numpy.all((sums >= _TINY) & (sums <= _HUGE))
-            and name == "float64"
-            and 0 not in array(x).shape
-        ):
-            largest = numpy.asarray(
-                on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how))
-            )
-            fits = numpy.isfinite(largest) & (largest > 0)
-            scale = numpy.ldexp(1.0, numpy.where(fits, numpy.frexp(largest)[1], 0) // 2)
-            sums = numpy.asarray(
-                on_host(
-                    _reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how)
-                )
-            )
-        roots: Any = (numpy.sqrt(sums) * scale * scale).astype(name)
-    axes = _axes(axis, roots.ndim)
-    roots = (
-        roots
-        if keepdims
-        else roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
-    )
-    if out is None and array(x).device is None:
+    sums, scale = on_host(squares), numpy.ones(())
+    in_range = numpy.all((sums >= _TINY) & (sums <= _HUGE))
+    if not (in_range or double or 0 in a.shape):
+        largest = on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how))
+        exponents = numpy.frexp(numpy.where(numpy.isfinite(largest), largest, 0))[1]
+        scale = numpy.ldexp(1.0, exponents // 2)
+        sums = on_host(_reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
+    roots = (numpy.sqrt(sums) * scale * scale).astype(a.dtype)
+    axes = [] if keepdims else _axes(axis, roots.ndim)
+    roots = roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
+    if out is None and a.device is None:
         return returned(roots, x)
-    result, _ = _target(out, x, roots.shape, name)
-    result[...] = roots if array(result).device is None else _like(roots, result)
+    result, target = _target(out, x, roots.shape, a.dtype)
+    if target.dtype != a.dtype:
+        raise ArgumentError(f"norm: out has {target.dtype} elements, x has {a.dtype}.")
+    result[...] = roots if target.device is None else beside(roots, result)
     return result
 
 
-def _double(name: str) -> dict[str, Any]:
-    """Squares of float32 are summed in float64, where they can't overflow."""
-    return {"dtype": "float64"} if name == "float32" else {}
-
-
-def _divided(x: Any, scale: numpy.ndarray) -> Any:
+def _divided(x: Any, scale: Any) -> Any:
     """x / scale / scale: a power of two whose own square may be out of range."""
     step = 1 / scale
-    if array(x).device is not None:
-        step = step.item() if step.size == 1 else _like(step, x)
-    return x * step * step
-
-
-def _like(values: numpy.ndarray, x: Any) -> Any:
-    """Host values beside the device array `x`."""
-    result = empty(x, values.shape, values.dtype.name)
-    if hasattr(result, "set"):  # cupy, pyopencl
-        result.set(values)
-        return result
-    return result.copy_(type(x)(values))  # torch
+    if array(x).device is None:
+        return on_host(x) * step * step
+    factor = step.item() if step.size == 1 else beside(step, x)
+    return x * factor * factor
 
 
 def _order(order: str, *arrays: _trine.Array) -> str:

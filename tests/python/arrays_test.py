@@ -34,6 +34,9 @@ class HostArrays(unittest.TestCase):
         self.assertEqual(array(x).address, x.buffer_info()[0])
         self.assertEqual(trine.sum(x), 6.5)
         self.assertEqual(trine.max(memoryview(x)), 3.5)
+        self.assertEqual(
+            trine.norm(python_array.array("d", [3 * 2.0**600, 4 * 2.0**600])), 5 * 2.0**600
+        )
 
     def test_any_dlpack_producer(self):
         class Producer:
@@ -66,6 +69,8 @@ class HostArrays(unittest.TestCase):
         result = trine.matmul(x, x)
         self.assertIsInstance(result, type(x))
         self.assertTrue(xp.all(result == x @ x))
+        norm = trine.norm(xp.asarray([3 * 2.0**600, 4 * 2.0**600]))
+        self.assertTrue(isinstance(norm, type(x)) and norm == 5 * 2.0**600)
 
     def test_torch(self):
         torch = library("torch")

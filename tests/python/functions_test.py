@@ -183,6 +183,9 @@ class Norms(unittest.TestCase):
         numpy.testing.assert_allclose(out, right, rtol=3e-16)
         self.assertEqual(trine.norm(numpy.zeros((0,))), 0)
         self.assertEqual(trine.norm(numpy.float64(-2)), 2)
+        for wrong in ({"x": numpy.ones(3, "int32")}, {"x": x, "out": numpy.zeros((), "float32")}):
+            with self.assertRaisesRegex(ValueError, "norm: "):
+                trine.norm(wrong["x"], out=wrong.get("out"))
 
 
 class Transposes(unittest.TestCase):

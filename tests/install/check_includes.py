@@ -9,7 +9,8 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples", "fortran")
+FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "oracle", "conformance", "bench", "tests", "examples", "fortran",
+           "python")
 SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
 CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -27,6 +28,7 @@ ARROWS = {
     "tests": {"api", "contract", "oracle"},
     "examples": {"api"},
     "fortran": {"api"},
+    "python": {"api"},
 }
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
@@ -48,6 +50,7 @@ EXCEPTIONS = [
     ("tests/c/", ("conformance/",)),
     ("tests/fortran/", ("conformance/",)),
     ("tests/mutants/", ("conformance/",)),
+    ("tests/python/", ("conformance/",)),
     ("tests/cpu/", ("cpu/", "backends/")),
     ("core/include/", ("core/include/",)),
 ]
@@ -174,6 +177,7 @@ def self_test():
                ("examples/a.cpp", "backends/abi.h"), ("fortran/a.c", "contract"),
                ("core/src/host/a.cpp", "core/src/c/a.hpp"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
                ("core/src/a.cpp", "oracle/a.hpp"),
+               ("python/src/a.cpp", "core/src/a.hpp"), ("core/src/a.cpp", "python/src/a.hpp"),
                ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
                ("bench/timing/a.hpp", "bench/commands/a.hpp")]
     legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/variant.hpp"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/services.hpp"
 #include "calibration.hpp"
 #include "core/src/call/run.hpp"
 #include "core/src/runtime/state.hpp"
@@ -21,6 +22,7 @@ bool same_hardware(const Facts& a, const Facts& b) {
 /// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
 /// shows it. A CPU seen through OpenCL is the cpu again.
 std::vector<Device> find_candidates() {
+  const registry::InUse in_use;
   std::vector<BackendInfo> all = backends();
   std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
     return info.name == "cpu" ? 0 : info.name == "cuda" ? 1 : 2;
@@ -50,6 +52,7 @@ std::atomic<bool> candidates_are_open{false};
 
 /// Kept open for the process, as the figures measured on them are.
 const std::vector<Device>& candidates() {
+  check_process();  // a forked child would wait for the thread that was looking for them
   static auto* const found = new std::vector<Device>(find_candidates());
   candidates_are_open = true;
   return *found;

@@ -1,0 +1,93 @@
+// An array of another library, as Trine sees it: where its memory is, its shape and its strides. It
+// refers to that memory and never copies it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <trine/trine.hpp>
+
+#include <string>
+#include <vector>
+
+namespace trine::python {
+
+namespace nb = nanobind;
+
+/// What Python says of an array without DLPack: pyopencl's, or one with __cuda_array_interface__.
+struct Foreign {
+  uint64_t address = 0;          ///< CUDA: of the first element; OpenCL: the cl_mem
+  uint64_t offset = 0;           ///< of the first element in the cl_mem, in bytes
+  uint64_t bytes = 0;            ///< of the cl_mem; 0: as far as the strides reach
+  std::string dtype;             ///< as NumPy calls it: "float32"
+  std::vector<int64_t> shape;    ///< in elements
+  std::vector<int64_t> strides;  ///< in bytes
+  uint64_t device = 0;           ///< OpenCL: the cl_device_id; CUDA: the device's number
+  uint64_t queue = 0;            ///< the cl_command_queue or cudaStream_t that the data is ready on
+  bool opencl = false;
+};
+
+class Array {
+ public:
+  /// Of an object with DLPack or the buffer protocol. An output must be writable.
+  Array(nb::handle object, bool writable);
+  /// Of memory that `owner` keeps.
+  Array(const Foreign& foreign, nb::object owner);
+
+  const std::string& dtype_name() const { return dtype_name_; }
+  Dtype dtype() const { return dtype_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  /// In elements.
+  const std::vector<int64_t>& strides() const { return strides_; }
+  size_t rank() const { return shape_.size(); }
+  int64_t size() const;
+  /// The address of the first element, or its cl_mem.
+  uint64_t address() const { return reinterpret_cast<uint64_t>(memory_); }
+
+  /// Of device memory; empty for the host's.
+  const Device& device() const { return device_; }
+  bool pinned() const { return pinned_; }
+  void* queue() const { return queue_; }
+  /// "the host's memory", "opencl:0"
+  std::string place() const;
+
+  /// Its memory for one operation on its device; for the host's, the address of element `index`.
+  Buffer buffer() const;
+  uint64_t offset_of(int64_t index) const;
+  void* host(int64_t index) const;
+  /// Bytes from the first element to the end of the last.
+  uint64_t reach() const;
+  /// Whether elements of both may share memory; not sure where they lie interleaved.
+  bool meets(const Array& other) const;
+  /// Whether no two of its elements may share memory.
+  bool elements_apart() const;
+
+ private:
+  void set_dtype(std::string name, uint32_t bytes);
+
+  nb::object owner_;
+  nb::ndarray<nb::ro> imported_;  ///< keeps what DLPack handed out
+  void* memory_ = nullptr;
+  uint64_t offset_ = 0, bytes_ = 0;
+  std::string dtype_name_;
+  Dtype dtype_ = Dtype::f32;
+  std::vector<int64_t> shape_, strides_;
+  Device device_;
+  void* queue_ = nullptr;
+  bool pinned_ = false;
+};
+
+/// Throws Error (invalid_argument) with the parts of a sentence.
+template <class... Parts>
+[[noreturn]] void refuse(const Parts&... parts) {
+  std::string sentence;
+  const auto text = [](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>)
+      return std::to_string(part);
+    else
+      return std::string(part);
+  };
+  ((sentence += text(parts)), ...);
+  throw Error(Status::invalid_argument, sentence);
+}
+
+}  // namespace trine::python

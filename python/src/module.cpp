@@ -1,0 +1,182 @@
+// The extension module trine._trine: arrays, the operations over them, and what there is to run on.
+// The package trine (python/trine) is made of it; programs import that.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "calls.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace trine::python {
+namespace {
+
+Numerics numerics_named(std::string_view word) {
+  if (word == name(Numerics::reproducible)) return Numerics::reproducible;
+  if (word == name(Numerics::fast)) return Numerics::fast;
+  refuse("numerics can be 'reproducible' or 'fast', not '", std::string(word), "'.");
+}
+
+Where where_named(std::string_view word) {
+  if (word == "host") return Where::host;
+  if (word == "host_pinned") return Where::host_pinned;
+  if (word == "host_pipelined") return Where::host_pipelined;
+  refuse("where can be 'host', 'host_pinned' or 'host_pipelined', not '", std::string(word), "'.");
+}
+
+nb::dict as_dict(const Facts& facts) {
+  constexpr const char* kinds[] = {"", "cpu", "gpu", "other"};
+  nb::dict d;
+  d["id"] = facts.id;
+  d["kind"] = kinds[uint32_t(facts.kind) & 3];
+  d["name"] = facts.name;
+  d["vendor"] = facts.vendor;
+  d["driver"] = facts.driver;
+  d["pci"] = facts.pci;
+  d["memory_bytes"] = facts.memory_bytes;
+  d["max_buffer_bytes"] = facts.max_buffer_bytes;
+  d["compute_units"] = facts.compute_units;
+  return d;
+}
+
+nb::list all_backends() {
+  nb::list all;
+  for (const BackendInfo& backend : backends()) {
+    nb::dict d;
+    d["name"] = backend.name;
+    d["path"] = backend.path;
+    d["build"] = backend.build;
+    d["reason"] = backend.reason;
+    d["extends"] = backend.extends;
+    nb::list found;
+    for (const Facts& facts : backend.devices) found.append(as_dict(facts));
+    d["devices"] = found;
+    all.append(d);
+  }
+  return all;
+}
+
+/// The placement as a dictionary, or None.
+nb::object as_object(const Answer& answer) {
+  if (!answer) return nb::none();
+  nb::list candidates;
+  for (const Candidate& c : answer->candidates) {
+    nb::dict d;
+    d["device"] = c.device.id();
+    d["seconds"] = c.seconds;
+    d["transfers"] = c.transfers;
+    d["source"] = c.source;
+    candidates.append(d);
+  }
+  nb::dict d;
+  d["device"] = answer->device.id();
+  d["rung"] = answer->choice.rung();
+  d["seconds"] = answer->seconds;
+  d["sentence"] = answer->sentence;
+  d["choice"] = answer->choice.sentence();
+  d["candidates"] = candidates;
+  return d;
+}
+
+/// trine::Error becomes the class of trine/_errors.py that its status names.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const std::string_view status = name(error.status());
+    const nb::object raised =
+        nb::module_::import_("trine._errors")
+            .attr("of_status")(nb::str(status.data(), status.size()), error.what());
+    PyErr_SetObject(raised.type().ptr(), raised.ptr());
+  }
+}
+
+void bind_arrays(nb::module_& m) {
+  nb::class_<Array>(m, "Array", "An array of another library, read without a copy.")
+      .def(nb::init<nb::handle, bool>(), "object"_a.none(), "writable"_a = false)
+      .def_static(
+          "foreign",
+          [](nb::object owner, bool opencl, uint64_t address, uint64_t offset, uint64_t bytes,
+             std::string dtype, std::vector<int64_t> shape, std::vector<int64_t> strides,
+             uint64_t device, uint64_t queue) {
+            return Array({address, offset, bytes, std::move(dtype), std::move(shape),
+                          std::move(strides), device, queue, opencl},
+                         std::move(owner));
+          },
+          "owner"_a, nb::kw_only(), "opencl"_a, "address"_a, "offset"_a, "bytes"_a, "dtype"_a,
+          "shape"_a, "strides"_a, "device"_a, "queue"_a)
+      .def_prop_ro("dtype", &Array::dtype_name, "The dtype as NumPy calls it.")
+      .def_prop_ro(
+          "shape", [](const Array& a) { return nb::tuple(nb::cast(a.shape())); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "strides", [](const Array& a) { return nb::tuple(nb::cast(a.strides())); },
+          nb::sig("def strides(self) -> tuple[int, ...]"), "In elements.")
+      .def_prop_ro("address", &Array::address, "Of the first element; an OpenCL array's cl_mem.")
+      .def_prop_ro(
+          "device",
+          [](const Array& a) { return a.device() ? std::optional(a.device().id()) : std::nullopt; },
+          "The device that it lies on; None is the host's memory.");
+}
+
+void bind_operations(nb::module_& m) {
+  nb::class_<Call>(m, "Call", "What a caller may say of any operation.")
+      .def(
+          "__init__",
+          [](Call* self, std::string device, std::string rung, const std::string& numerics,
+             bool asks, const std::string& where, int repeats) {
+            new (self) Call{std::move(device),  std::move(rung), numerics_named(numerics), asks,
+                            where_named(where), repeats};
+          },
+          "device"_a, "rung"_a, "numerics"_a, "asks"_a, "where"_a, "repeats"_a);
+  m.def(
+      "reduce",
+      [](const std::string& function, const std::string& map, const Array& input,
+         const Array* second, const Array& output, const std::vector<size_t>& axes, bool keepdims,
+         const Call& call) {
+        return as_object(reduce(parse_function(function), parse_map(map), input, second, output,
+                                axes, keepdims, call));
+      },
+      "function"_a, "map"_a, "input"_a, "second"_a.none(), "output"_a, "axes"_a, "keepdims"_a,
+      "call"_a);
+  m.def(
+      "transpose",
+      [](const Array& input, const Array& output, const std::vector<size_t>& axes,
+         const Call& call) { return as_object(transpose(input, output, axes, call)); },
+      "input"_a, "output"_a, "axes"_a, "call"_a);
+  m.def(
+      "matmul",
+      [](double alpha, const Array& a, const Array& b, double beta, const Array& output,
+         const Call& call) { return as_object(matmul(alpha, a, b, beta, output, call)); },
+      "alpha"_a, "a"_a, "b"_a, "beta"_a, "output"_a, "call"_a);
+  m.def(
+      "result_dtype",
+      [](const std::string& function, const std::string& map, const Array& input) {
+        const Dtype result = result_dtype(parse_function(function), parse_map(map), input.dtype());
+        constexpr const char* names[] = {"float32", "float64", "int32",
+                                         "int64",   "uint32",  "uint64"};
+        constexpr Dtype dtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32,
+                                    Dtype::i64, Dtype::u32, Dtype::u64};
+        for (size_t i = 0; i < 6; ++i)
+          if (dtypes[i] == result) return std::string(names[i]);
+        return input.dtype_name();
+      },
+      "function"_a, "map"_a, "input"_a, "NumPy's name of the dtype of a reduction's results.");
+}
+
+}  // namespace
+}  // namespace trine::python
+
+NB_MODULE(_trine, m) {
+  using namespace trine::python;
+  nb::register_exception_translator(translate);
+  bind_arrays(m);
+  bind_operations(m);
+  m.attr("version") = trine::version();
+  m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, object]]"));
+  m.def("search_path", &trine::search_path);
+  m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
+  m.def("finish_calls", &finish_calls);
+  m.def("forget_calls", &forget_calls);
+}

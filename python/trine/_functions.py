@@ -1,0 +1,357 @@
+"""The functions, with NumPy's words for axes, shapes and results."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import threading
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy
+
+from . import _trine
+from ._arrays import array, beside, empty, on_host, returned
+from ._errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Axis = int | tuple[int, ...] | None
+
+
+class How(TypedDict, total=False):
+    """What every function takes beside its arguments.
+
+    device: where to compute host data, "cpu", "opencl:0", "cuda:0"; None chooses the fastest.
+    rung: a kernel by name, "blocked:tile=64"; None lets Trine choose.
+    numerics: "reproducible", the default, or "fast".
+    """
+
+    device: str | None
+    rung: str | None
+    numerics: str
+
+
+class _Asking(threading.local):
+    """What place() sets for the length of a call: `how` it asks, instead of computing."""
+
+    how: dict[str, Any] | None = None
+
+
+asking = _Asking()
+
+
+def _call(
+    device: str | None = None, rung: str | None = None, numerics: str = "reproducible"
+) -> _trine.Call:
+    how = asking.how or {"where": "host", "repeats": 1}
+    return _trine.Call(
+        device or "auto", rung or "", numerics, asking.how is not None, how["where"], how["repeats"]
+    )
+
+
+def _axes(axis: Axis, rank: int) -> list[int]:
+    """The axes by number, as NumPy counts them."""
+    if axis is None:
+        return list(range(rank))
+    axes = []
+    for one in map(operator.index, axis if isinstance(axis, tuple) else (axis,)):
+        if rank == 0 and one in (0, -1):  # as NumPy has it
+            continue
+        if not -rank <= one < rank:
+            raise ArgumentError(f"axis {one} is out of bounds for an array of {rank} axes.")
+        axes.append(one % rank)
+    if len(set(axes)) != len(axes):
+        raise ArgumentError(f"axis {axis} names one axis twice.")
+    return axes
+
+
+def _name(dtype: Any) -> str:
+    """A dtype of any library as NumPy calls it."""
+    try:
+        return str(numpy.dtype(dtype).name)
+    except TypeError:
+        return str(dtype).rpartition(".")[2]
+
+
+def _target(
+    out: Any, like: Any, shape: tuple[int, ...], dtype: str, order: str = "C"
+) -> tuple[Any, _trine.Array]:
+    """The array that a call writes, `out` or a new one, and how Trine reads it."""
+    result = empty(like, shape, dtype, order) if out is None else out
+    target = array(result, writable=True)
+    if target.shape != shape:
+        raise ArgumentError(f"out has the shape {target.shape}, but the result has {shape}.")
+    return result, target
+
+
+def _reduce(
+    function: str,
+    x: Any,
+    axis: Axis,
+    *,
+    second: Any = None,
+    map: str = "identity",
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **how: Unpack[How],
+) -> Any:
+    call, a = _call(**how), array(x)
+    b = None if second is None else array(second)
+    if b is not None and a.shape != b.shape:
+        raise ArgumentError(f"dot: x has the shape {a.shape}, y has {b.shape}.")
+    axes = _axes(axis, len(a.shape))
+    if function not in ("sum", "prod") and builtins.any(a.shape[d] == 0 for d in axes):
+        raise ArgumentError(
+            f"{function} of no elements: axis {axis} of the shape {a.shape} is empty."
+        )
+    shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdims or d not in axes)
+    name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
+    result, target = _target(out, x, shape, name)
+    answer = _trine.reduce(function, map, a, b, target, axes, keepdims, call)
+    return answer or (returned(result, x) if out is None else out)
+
+
+def sum(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The sum over `axis`: of floats exact and rounded once, of integers in 64 bits.
+
+    dtype may be float64 for float32 elements. map is applied to each element first: "abs" or
+    "square" (exact). The sum of no elements is 0. Further keywords: see How.
+    """
+    return _reduce("sum", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
+
+
+def prod(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The product over `axis`: of floats by one fixed tree, of integers in 64 bits; of none 1."""
+    return _reduce("prod", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
+
+
+def min(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The smallest element over `axis`, of which there must be one; NaN wins, -0 is below +0."""
+    return _reduce("min", x, axis, out=out, keepdims=keepdims, map=map, **how)
+
+
+def max(
+    x: Any,
+    /,
+    axis: Axis = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The largest element over `axis`, of which there must be one; NaN wins, +0 is above -0."""
+    return _reduce("max", x, axis, out=out, keepdims=keepdims, map=map, **how)
+
+
+def argmin(
+    x: Any,
+    /,
+    axis: int | None = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The lowest position of the smallest element, or of the first NaN."""
+    return _reduce("argmin", x, axis, out=out, keepdims=keepdims, map=map, **how)
+
+
+def argmax(
+    x: Any,
+    /,
+    axis: int | None = None,
+    *,
+    out: Any = None,
+    keepdims: bool = False,
+    map: str = "identity",
+    **how: Unpack[How],
+) -> Any:
+    """The lowest position of the largest element, or of the first NaN."""
+    return _reduce("argmax", x, axis, out=out, keepdims=keepdims, map=map, **how)
+
+
+def dot(
+    x: Any,
+    y: Any,
+    /,
+    *,
+    axis: Any = "vectors",
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **how: Unpack[How],
+) -> Any:
+    """The sum of x * y, exact and rounded once, of float32 or float64 arrays of one shape.
+
+    Without `axis`, x and y are vectors; with it, they are arrays of any shape (None: all elements).
+    """
+    if axis == "vectors":
+        if len(array(x).shape) != 1:
+            raise ArgumentError(
+                "dot: without axis= it takes vectors; numpy.dot of matrices is matmul()."
+            )
+        axis = None
+    return _reduce(
+        "sum", x, axis, second=y, map="product", dtype=dtype, out=out, keepdims=keepdims, **how
+    )
+
+
+def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
+    """The array API's vecdot: dot() along one axis."""
+    return dot(x, y, axis=axis, **how)
+
+
+_TINY, _HUGE = numpy.finfo(numpy.float64).tiny, numpy.finfo(numpy.float64).max
+
+
+def norm(
+    x: Any, /, axis: Axis = None, *, out: Any = None, keepdims: bool = False, **how: Unpack[How]
+) -> Any:
+    """The Euclidean norm over `axis` of float32 or float64, within one unit in its last place.
+
+    It is the square root of the exact sum of squares, both rounded once in float64. Where that sum
+    leaves float64's range, x is first divided by a power of two: the only case that copies x.
+    """
+    a, double = array(x), {}
+    if a.dtype == "float32":  # whose squares float64 holds, however large or small
+        double = {"dtype": "float64"}
+    elif a.dtype != "float64":
+        raise ArgumentError(f"norm: it takes float32 and float64, not {a.dtype}.")
+    squares = _reduce("sum", x, axis, map="square", keepdims=True, **double, **how)
+    if asking.how is not None:
+        return squares
+    sums, scale = on_host(squares), numpy.ones(())
+    in_range = numpy.all((sums >= _TINY) & (sums <= _HUGE))
+    if not (in_range or double or 0 in a.shape):
+        largest = on_host(_reduce("max", x, axis, map="abs", keepdims=True, **how))
+        exponents = numpy.frexp(numpy.where(numpy.isfinite(largest), largest, 0))[1]
+        scale = numpy.ldexp(1.0, exponents // 2)
+        sums = on_host(_reduce("sum", _divided(x, scale), axis, map="square", keepdims=True, **how))
+    roots = (numpy.sqrt(sums) * scale * scale).astype(a.dtype)
+    axes = [] if keepdims else _axes(axis, roots.ndim)
+    roots = roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
+    if out is None and a.device is None:
+        return returned(roots, x)
+    result, target = _target(out, x, roots.shape, a.dtype)
+    if target.dtype != a.dtype:
+        raise ArgumentError(f"norm: out has {target.dtype} elements, x has {a.dtype}.")
+    result[...] = roots if target.device is None else beside(roots, result)
+    return result
+
+
+def _divided(x: Any, scale: Any) -> Any:
+    """x / scale / scale: a power of two whose own square may be out of range."""
+    step = 1 / scale
+    if array(x).device is None:
+        return on_host(x) * step * step
+    factor = step.item() if step.size == 1 else beside(step, x)
+    return x * factor * factor
+
+
+def _order(order: str, *arrays: _trine.Array) -> str:
+    """The order of a new result: NumPy's C, F, or A and K, which look at the arguments."""
+    if order not in ("C", "F", "A", "K"):
+        raise ArgumentError(f"order can be 'C', 'F', 'A' or 'K', not '{order}'.")
+    if order in "CF":
+        return order
+    columns = [len(a.shape) > 1 and a.strides[0] == 1 and a.strides[-1] != 1 for a in arrays]
+    return "F" if builtins.all(columns) else "C"
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    /,
+    *,
+    alpha: float = 1,
+    beta: float = 0,
+    out: Any = None,
+    order: str = "C",
+    **how: Unpack[How],
+) -> Any:
+    """alpha * a @ b + beta * out of float32, float64 or int32: vectors, matrices, stacks of them.
+
+    Each element is one chain of fused multiply-adds, so every device gives the same bits.
+    """
+    call, left, right = _call(**how), array(a), array(b)
+    if beta != 0 and out is None:
+        raise ArgumentError("matmul: with beta, out= is read too and must be given.")
+    m, k = (left.shape[-2:-1], left.shape[-1:])
+    n = right.shape[-1:] if len(right.shape) > 1 else ()
+    if not left.shape or not right.shape or k != right.shape[-2:][:1]:
+        raise ArgumentError(
+            f"matmul: shapes {left.shape} and {right.shape} don't fit: the last axis of a "
+            "must be as long as the last but one of b, and neither may be a scalar."
+        )
+    try:
+        stack = numpy.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        raise ArgumentError(
+            f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
+        ) from None
+    result, target = _target(out, a, (*stack, *m, *n), left.dtype, _order(order, left, right))
+    return _trine.matmul(alpha, left, right, beta, target, call) or (
+        returned(result, a) if out is None else out
+    )
+
+
+def transpose(
+    x: Any,
+    axes: tuple[int, ...] | None = None,
+    *,
+    out: Any = None,
+    order: str = "C",
+    **how: Unpack[How],
+) -> Any:
+    """A new array with the axes of `x` in reverse, or as `axes` names them; the elements, of any
+    dtype, are moved bit by bit. (numpy.transpose gives a view.)"""
+    call, a = _call(**how), array(x)
+    rank = len(a.shape)
+    if axes is not None and len(axes) != rank:
+        raise ArgumentError(f"transpose: axes {axes} must name each of the {rank} axes once.")
+    wanted = list(reversed(range(rank))) if axes is None else _axes(tuple(axes), rank)
+    result, target = _target(out, x, tuple(a.shape[d] for d in wanted), a.dtype, _order(order, a))
+    return _trine.transpose(a, target, wanted, call) or (
+        returned(result, x) if out is None else out
+    )
+
+
+def matrix_transpose(x: Any, /, **how: Any) -> Any:
+    """transpose() of the last two axes, which are matrices in a stack."""
+    rank = len(array(x).shape)
+    if rank < 2:
+        raise ArgumentError("matrix_transpose: there must be two axes or more.")
+    return transpose(x, (*range(rank - 2), rank - 1, rank - 2), **how)

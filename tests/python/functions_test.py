@@ -1,0 +1,248 @@
+"""The functions: NumPy's results, dtypes and shapes for every axis and stride, and exact sums."""
+
+import itertools
+import math
+import unittest
+from fractions import Fraction
+
+import numpy
+
+import trine
+
+REDUCTIONS = ("sum", "prod", "min", "max", "argmin", "argmax")
+DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+
+
+def integers(shape, dtype="float64", seed=1):
+    """Small integers: every order of sums and products is exact."""
+    return numpy.random.default_rng(seed).integers(1, 4, shape).astype(dtype)
+
+
+class Reductions(unittest.TestCase):
+    def same(self, function, x, axis, **keywords):
+        got = getattr(trine, function)(x, axis, **keywords)
+        right = getattr(numpy, function)(x, axis=axis, **keywords)
+        self.assertEqual((got.shape, got.dtype), (right.shape, right.dtype), (function, axis))
+        numpy.testing.assert_array_equal(got, right)
+
+    def test_every_axis(self):
+        x = integers((2, 3, 4, 2))
+        axes = [None, 0, 1, 2, 3, -1, -4]
+        for function, keepdims in itertools.product(REDUCTIONS, (False, True)):
+            for axis in axes + [(0, 1), (2, 3), (0, 3), (1, 2), (0, 1, 2, 3)] * (
+                not function.startswith("arg")
+            ):
+                with self.subTest(function=function, axis=axis, keepdims=keepdims):
+                    self.same(function, x, axis, keepdims=keepdims)
+
+    def test_every_dtype(self):
+        for function, dtype in itertools.product(REDUCTIONS, DTYPES):
+            with self.subTest(function=function, dtype=dtype):
+                self.same(function, integers((3, 5), dtype), 1)
+
+    def test_strides(self):
+        x = integers((8, 9, 10))
+        views = [
+            x[::2],
+            x[:, 1::3],
+            x[..., ::4],
+            x[1:5, 2:7, 3:9],
+            x.transpose(2, 0, 1),
+            x.swapaxes(0, 1),
+            numpy.asfortranarray(x),
+            numpy.broadcast_to(x[:1], x.shape),
+            numpy.broadcast_to(x[:, :1, :1], x.shape),
+        ]
+        for number, view in enumerate(views):
+            for function, axis in itertools.product(REDUCTIONS, (0, 1, 2)):
+                with self.subTest(view=number, function=function, axis=axis):
+                    self.same(function, view, axis)
+        self.same("sum", numpy.asfortranarray(x), None)
+        self.same("max", x[:, 1::3].transpose(1, 2, 0)[:, :, 0], None)
+
+    def test_no_elements_and_no_axes(self):
+        for shape, axis in (((0,), None), ((0, 3), 0), ((3, 0), 1), ((0, 3), 1)):
+            self.same("sum", numpy.zeros(shape), axis)
+            self.same("prod", numpy.zeros(shape), axis)
+        self.same("max", numpy.zeros((0, 3)), 1)
+        for function in REDUCTIONS[2:]:
+            with self.assertRaisesRegex(ValueError, "of no elements"):
+                getattr(trine, function)(numpy.zeros((0, 3)), 0)
+        for function in REDUCTIONS:
+            self.same(function, numpy.array(3.0), None)
+
+    def test_out(self):
+        x, out = integers((4, 6)), numpy.full((4, 2), -1.0)
+        self.assertIs(trine.sum(x, 1, out=out[:, 0]).base, out)
+        numpy.testing.assert_array_equal(out, numpy.stack([x.sum(1), numpy.full(4, -1.0)], 1))
+
+    def test_maps_and_wider_results(self):
+        x = numpy.array([-3, 1e8, 2.5], "float32")
+        self.assertEqual(trine.sum(x, map="abs"), numpy.float32(1e8 + 5.5))
+        self.assertEqual(trine.sum(x, map="abs", dtype="float64"), 1e8 + 5.5)
+        self.assertEqual(trine.sum(x, map="square", dtype=numpy.float64), 1e16 + 15.25)
+        self.assertEqual(trine.argmax(numpy.array([1, -5, 3]), map="abs"), 1)
+
+    def test_sums_are_exact(self):
+        x = numpy.random.default_rng(2).standard_normal(10001) * 2.0 ** numpy.arange(
+            10001 - 5000 * 2, 10002 - 5000 * 2
+        )
+        x = numpy.concatenate([x * 1e200, -x * 1e200, x])
+        self.assertEqual(trine.sum(x), math.fsum(x))
+        self.assertEqual(trine.sum(numpy.array([1e308, 1e308, -1e308])), 1e308)
+
+
+class Products(unittest.TestCase):
+    def test_dot_is_exact(self):
+        x, y = numpy.random.default_rng(3).standard_normal((2, 500)) * 1e50
+        exact = sum((Fraction(a) * Fraction(b) for a, b in zip(x, y)), Fraction(0))
+        self.assertEqual(trine.dot(x, y), float(exact))
+        x, y = (x / 1e50).astype("float32"), (y / 1e50).astype("float32")
+        exact = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, y)), Fraction(0))
+        self.assertEqual(trine.dot(x, y), numpy.float32(float(exact)))
+
+    def test_dot_of_matrices_names_an_axis(self):
+        x = integers((3, 4))
+        with self.assertRaisesRegex(ValueError, "matmul"):
+            trine.dot(x, x)
+        self.assertEqual(trine.dot(x, x, axis=None), (x * x).sum())
+        numpy.testing.assert_array_equal(trine.vecdot(x, x), (x * x).sum(1))
+
+    def test_matmul_follows_numpys_rules(self):
+        shapes = [
+            ((3,), (3,)),
+            ((2, 3), (3,)),
+            ((3,), (3, 4)),
+            ((2, 3), (3, 4)),
+            ((5, 2, 3), (3, 4)),
+            ((2, 3), (5, 3, 4)),
+            ((5, 2, 3), (5, 3, 4)),
+            ((1, 2, 3), (5, 3, 4)),
+            ((6, 1, 2, 3), (5, 3, 4)),
+            ((5, 2, 3), (3,)),
+            ((3,), (5, 3, 4)),
+            ((0, 3), (3, 4)),
+            ((2, 0), (0, 4)),
+            ((0, 2, 3), (3, 4)),
+        ]
+        for (a, b), dtype in itertools.product(shapes, ("float32", "float64", "int32")):
+            with self.subTest(a=a, b=b, dtype=dtype):
+                x, y = integers(a, dtype), integers(b, dtype, 2)
+                got, right = trine.matmul(x, y), numpy.matmul(x, y)
+                self.assertEqual((got.shape, got.dtype), (right.shape, right.dtype))
+                numpy.testing.assert_array_equal(got, right)
+
+    def test_matmul_of_views(self):
+        x, y = integers((4, 6)), integers((6, 4), seed=2)
+        numpy.testing.assert_array_equal(trine.matmul(x.T, x), x.T @ x)
+        numpy.testing.assert_array_equal(trine.matmul(x[:, 1:4], y[1:4]), x[:, 1:4] @ y[1:4])
+        numpy.testing.assert_array_equal(trine.matmul(x, y[:, 1]), x @ y[:, 1])
+        numpy.testing.assert_array_equal(trine.matmul(x[1:3, ::1].T, y.T[1:3]), x[1:3].T @ y.T[1:3])
+
+    def test_matmul_alpha_beta_out_order(self):
+        x, c = integers((3, 3)), integers((3, 3), seed=4)
+        right = 2 * (x @ x) - 3 * c
+        self.assertIs(trine.matmul(x, x, alpha=2, beta=-3, out=c), c)
+        numpy.testing.assert_array_equal(c, right)
+        for order, flag in (("C", "C_CONTIGUOUS"), ("F", "F_CONTIGUOUS"), ("K", "C_CONTIGUOUS")):
+            self.assertTrue(trine.matmul(x, x, order=order).flags[flag])
+        self.assertTrue(trine.matmul(x.T, x.T, order="K").flags.f_contiguous)
+        with self.assertRaisesRegex(ValueError, "out="):
+            trine.matmul(x, x, beta=1)
+
+
+class Norms(unittest.TestCase):
+    def ulps(self, x):
+        """How far the norm is from the real one, in units in its last place."""
+        got = float(trine.norm(x))
+        exact = sum((Fraction(float(v)) ** 2 for v in x.flat), Fraction(0))
+        scale = Fraction(2) ** 2000  # integers have an exact square root
+        right = Fraction(math.isqrt(int(exact * scale * scale)), int(scale))
+        return abs(Fraction(got) - right) / Fraction(float(numpy.spacing(x.dtype.type(got))))
+
+    def test_within_one_unit_wherever_the_squares_lie(self):
+        rng = numpy.random.default_rng(5)
+        for exponent in (-1060, -600, -530, -500, 0, 500, 510, 512, 1000, 1020):
+            x = rng.standard_normal(101) * 2.0 ** (exponent / 2) * 2.0 ** (exponent - exponent / 2)
+            with self.subTest(exponent=exponent):
+                self.assertLess(self.ulps(x), 1)
+        for exponent in (-140, -75, 0, 64, 120):
+            x = numpy.ldexp(rng.standard_normal(101).astype("float32"), exponent)
+            with self.subTest(float32=exponent):
+                self.assertLess(self.ulps(x), 0.501)
+
+    def test_axes_and_special_values(self):
+        x = numpy.array(
+            [[3e200, 4e200], [3, 4], [0, 0], [numpy.inf, 1], [numpy.nan, 1], [3e-320, 4e-320]]
+        )
+        right = [5e200, 5, 0, numpy.inf, numpy.nan, 5e-320]
+        numpy.testing.assert_allclose(trine.norm(x, 1), right, rtol=3e-16)
+        self.assertEqual(trine.norm(x, 1, keepdims=True).shape, (6, 1))
+        out = numpy.zeros(6)
+        self.assertIs(trine.norm(x, 1, out=out), out)
+        numpy.testing.assert_allclose(out, right, rtol=3e-16)
+        self.assertEqual(trine.norm(numpy.zeros((0,))), 0)
+        self.assertEqual(trine.norm(numpy.float64(-2)), 2)
+        for wrong in ({"x": numpy.ones(3, "int32")}, {"x": x, "out": numpy.zeros((), "float32")}):
+            with self.assertRaisesRegex(ValueError, "norm: "):
+                trine.norm(wrong["x"], out=wrong.get("out"))
+
+
+class Transposes(unittest.TestCase):
+    def test_every_order_of_axes(self):
+        x = numpy.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
+        for axes in itertools.permutations(range(4)):
+            with self.subTest(axes=axes):
+                got = trine.transpose(x, axes)
+                numpy.testing.assert_array_equal(got, x.transpose(axes))
+                self.assertTrue(got.flags.c_contiguous and not numpy.shares_memory(got, x))
+        numpy.testing.assert_array_equal(trine.transpose(x), x.T)
+        numpy.testing.assert_array_equal(trine.matrix_transpose(x), x.swapaxes(-1, -2))
+        self.assertTrue(trine.transpose(x[0, 0], order="F").flags.f_contiguous)
+
+    def test_every_size_of_element(self):
+        bits = numpy.random.default_rng(6).integers(0, 256, 16 * 35, "uint8")
+        for dtype in (
+            "int8",
+            "uint8",
+            "bool",
+            "float16",
+            "int16",
+            "float32",
+            "uint64",
+            "complex64",
+            "complex128",
+        ):
+            x = bits[: 35 * numpy.dtype(dtype).itemsize].view(dtype).reshape(5, 7)
+            if dtype == "bool":
+                x = bits[:35].reshape(5, 7) > 100
+            with self.subTest(dtype=dtype):
+                got = trine.transpose(x)
+                self.assertEqual(got.tobytes(), numpy.ascontiguousarray(x.T).tobytes())
+
+
+class Where(unittest.TestCase):
+    def test_a_device_by_name(self):
+        x = integers(1000)
+        for device in trine.devices():
+            self.assertEqual(trine.sum(x, device=device["id"]), x.sum())
+        self.assertEqual(trine.sum(x, device="cpu:threads=1", rung="sequential"), x.sum())
+        self.assertEqual(trine.matmul(x, x, numerics="fast"), x @ x)
+
+    def test_place_and_why_compute_nothing(self):
+        x, out = integers((50, 50)), numpy.zeros((50, 50))
+        placement = trine.place(trine.matmul, x, x, out=out, repeats=3)
+        self.assertEqual(placement.device, "cpu")
+        self.assertFalse(out.any())
+        self.assertIn("gemm on cpu by", trine.why(trine.matmul, x, x, out=out))
+        self.assertEqual(trine.place(trine.norm, x, device="cpu").device, "cpu")
+        self.assertGreater(trine.matmul(x, x, out=out).sum(), 0)
+
+    def test_info_tells_what_is_absent(self):
+        rows = trine.info()
+        self.assertIn("cpu", [row["id"] for row in rows])
+        self.assertTrue(all(row["id"] or row["reason"] for row in rows))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

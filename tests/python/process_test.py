@@ -1,0 +1,168 @@
+"""Threads, forked children, and an interpreter that ends while calls are in flight."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import numpy
+
+import trine
+
+
+def in_child(body):
+    """Runs body() in a forked child; what it returned, as text."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        try:
+            text = str(body())
+        except BaseException as error:
+            text = f"{type(error).__name__}: {getattr(error, 'status', '')}"
+        os.write(write, text.encode())
+        os._exit(0)
+    os.close(write)
+    with open(read) as pipe:
+        text = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return text if status == 0 else f"ended by {status}"
+
+
+def run(program):
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+
+
+class Threads(unittest.TestCase):
+    def test_eight_at_once(self):
+        rng = numpy.random.default_rng(1)
+        inputs = [rng.standard_normal((150 + 10 * i, 150 + 10 * i)) for i in range(8)]
+        alone = [
+            (trine.sum(x), trine.matmul(x, x).tobytes(), trine.transpose(x).tobytes())
+            for x in inputs
+        ]
+        wrong = []
+
+        def work(i):
+            x = inputs[i]
+            for _ in range(20):
+                if (
+                    trine.sum(x),
+                    trine.matmul(x, x).tobytes(),
+                    trine.transpose(x).tobytes(),
+                ) != alone[i]:
+                    wrong.append(i)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_other_threads_run_meanwhile(self):
+        x = numpy.ones((1000, 1000))
+        done, turns = threading.Event(), 0
+        thread = threading.Thread(
+            target=lambda: (trine.matmul(x, x, rung="blocked", device="cpu"), done.set())
+        )
+        thread.start()
+        while not done.is_set():
+            turns += 1
+            time.sleep(0.001)
+        thread.join()
+        self.assertGreater(turns, 20)
+
+    def test_place_in_one_thread_leaves_others_computing(self):
+        x, out = numpy.ones(100), []
+        threads = [
+            threading.Thread(target=lambda: [out.append(trine.sum(x)) for _ in range(200)])
+            for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in range(200):
+            trine.place(trine.sum, x)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set(out), {100.0})
+
+
+class Children(unittest.TestCase):
+    def test_a_forked_child_is_told_that_its_device_is_lost(self):
+        x = numpy.ones(100)
+        trine.sum(x)
+        self.assertEqual(in_child(lambda: trine.sum(x)), "DeviceLostError: device_lost")
+        self.assertEqual(trine.sum(x), 100)
+
+    def test_a_child_that_is_forked_before_any_call_computes(self):
+        done = run(
+            "import os, numpy, trine\n"
+            "child = os.fork()\n"
+            "print(trine.sum(numpy.ones(5)), flush=True)\n"
+            "if child: print(os.waitpid(child, 0)[1])"
+        )
+        self.assertEqual(sorted(done.stdout.split()), ["0", "5.0", "5.0"], done.stderr)
+
+    def test_a_fork_in_the_middle_of_a_call(self):
+        x, enough = numpy.ones((800, 800)), threading.Event()
+
+        def work():
+            while not enough.is_set():
+                trine.matmul(x, x, device="cpu")
+
+        trine.sum(x)
+        thread = threading.Thread(target=work)
+        thread.start()
+        told = {in_child(lambda: trine.sum(x)) for _ in range(10)}
+        enough.set()
+        thread.join()
+        self.assertEqual(told, {"DeviceLostError: device_lost"})
+
+    def test_a_fork_while_another_thread_makes_the_first_call(self):
+        program = (
+            "import os, threading, time, numpy, trine\n"
+            "x = numpy.ones((300, 300))\n"
+            "thread = threading.Thread(target=lambda: trine.matmul(x, x))\n"
+            "thread.start()\n"
+            "time.sleep(DELAY)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    try: trine.sum(x)\n"
+            "    except trine.DeviceLostError: pass\n"
+            "    os._exit(0)\n"
+            "thread.join()\n"
+            "print(os.waitpid(child, 0)[1])"
+        )
+        for delay in (0, 0.001, 0.01, 0.05, 0.1):
+            done = run(program.replace("DELAY", str(delay)))
+            self.assertEqual(done.stdout.strip(), "0", done.stderr)
+
+
+class Endings(unittest.TestCase):
+    PROGRAM = (
+        "import threading, time, numpy, trine\n"
+        "x = numpy.ones((900, 900))\n"
+        "def forever():\n"
+        "    while True: trine.matmul(x, x, device='cpu')\n"
+        "for _ in range(3): threading.Thread(target=forever, daemon=True).start()\n"
+        "time.sleep(0.3)\n"
+    )
+
+    def test_the_interpreter_ends_with_calls_in_flight(self):
+        for _ in range(5):
+            done = run(self.PROGRAM)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("Fatal", done.stderr)
+
+    def test_an_exception_ends_it_too(self):
+        done = run(self.PROGRAM + "raise SystemExit(3)")
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

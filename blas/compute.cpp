@@ -84,9 +84,7 @@ T settle(LoggedCall& call, int64_t size, OnDevice on_device, Quick quick, Exact 
       [&](const HostOptions& options) { result = on_device(options); },
       [&] {
         const Environment environment;
-        if (quick(&result)) return;
-        environment.drop_flags();
-        result = exact();
+        if (!quick(&result)) result = exact();
       });
   return result;
 }
@@ -206,17 +204,24 @@ template <class T>
 void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, T alpha, const T* a,
               int64_t lda, T* b, int64_t ldb) {
   LoggedCall call(routine, {{"rows", rows}, {"cols", cols}});
-  const int64_t out_rows = transposes ? cols : rows, out_cols = transposes ? rows : cols;
-  const int64_t down = transposes ? lda : 1, along = transposes ? 1 : lda;
-  const auto scaled = [&](const T* from, int64_t step_down, int64_t step_along) {
+  // alpha times a column of `from`, which may be b itself.
+  const auto scale = [&](const T* from, int64_t ld, int64_t length, int64_t count) {
     const Environment environment;
-    for (int64_t j = 0; j < out_cols; ++j)
-      for (int64_t i = 0; i < out_rows; ++i) {
-        const T& x = from[i * step_down + j * step_along];
-        b[i + j * ldb] = alpha == 0 ? T(0) : alpha == 1 ? x : alpha * x;
+    for (int64_t j = 0; j < count; ++j) {
+      T* const to = b + j * ldb;
+      if (alpha == 0) {
+        std::fill_n(to, length, T(0));
+      } else if (alpha == 1) {
+        std::memcpy(to, from + j * ld, length * sizeof(T));
+      } else {
+        for (int64_t i = 0; i < length; ++i) to[i] = alpha * from[i + j * ld];
       }
+    }
   };
-  if (!transposes || alpha == 0) return call.ran_on("cpu"), scaled(a, down, along);
+  if (!transposes || alpha == 0) {
+    call.ran_on("cpu");
+    return scale(a, lda, transposes ? cols : rows, transposes ? rows : cols);
+  }
   route(
       call, rows * cols <= kSmallMatrix, true,
       [&](const HostOptions& options) {
@@ -228,9 +233,12 @@ void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, 
                                   .row_stride = 1,
                                   .col_stride = ldb},
                          options);
-        if (alpha != 1) scaled(b, 1, ldb);
+        if (alpha != 1) scale(b, ldb, cols, rows);
       },
-      [&] { scaled(a, down, along); });
+      [&] {
+        const Environment environment;
+        kernels<T>().turn(cols, rows, alpha, a, lda, b, ldb);
+      });
 }
 
 #define TRINE_BLAS_OF(T)                                                                \

@@ -66,11 +66,32 @@ TileFunction<T> find_tile(int vectors, int cols, std::integer_sequence<int, kCou
   return cols == 1 ? kThin[vectors - 1] : (vectors == 1 ? kSingle : kDouble)[cols - 1];
 }
 
+// Square tiles, transposed in registers.
 template <class T>
-void pack(const Product<T>& p, int64_t i0, int64_t rows, int64_t height, T* to) {
-  const T* from = p.a.data + i0 * p.a.row_stride;
-  for (int64_t k = 0; k < p.k; ++k, to += height)
-    for (int64_t i = 0; i < rows; ++i) to[i] = from[i * p.a.row_stride + k * p.a.col_stride];
+void turn(int64_t rows, int64_t cols, T alpha, const T* from, int64_t from_ld, T* to,
+          int64_t to_ld) {
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  const auto factor = hn::Set(d, alpha);
+  for (int64_t i = 0; i < rows; i += kLanes) {
+    const int64_t high = std::min(kLanes, rows - i);
+    const auto down = hn::FirstN(d, static_cast<size_t>(high));
+    for (int64_t j = 0; j < cols; j += kLanes) {
+      const int64_t wide = std::min(kLanes, cols - j);
+      const auto along = hn::FirstN(d, static_cast<size_t>(wide));
+      hn::Vec<decltype(d)> square[kLanes];
+#pragma GCC unroll 16
+      for (int64_t r = 0; r < kLanes; ++r) {
+        square[r] = hn::Zero(d);
+        if (r < high) square[r] = load_lanes(d, along, from + (i + r) * from_ld + j);
+        if (alpha != 1) square[r] = hn::Mul(factor, square[r]);
+      }
+      transpose_registers<sizeof(T)>(d, square);
+#pragma GCC unroll 16
+      for (int64_t r = 0; r < kLanes; ++r)
+        if (r < wide) store_lanes(d, down, square[r], to + (j + r) * to_ld + i);
+    }
+  }
 }
 
 template <class T>
@@ -90,7 +111,7 @@ void gemm(const Product<T>& p) {
   for (int64_t i0 = 0; i0 < p.m; i0 += height) {
     const int64_t rows = std::min(height, p.m - i0);
     const int vectors = static_cast<int>((rows + kLanes - 1) / kLanes);
-    if (packs) pack(p, i0, rows, height, panel);
+    if (packs) turn(rows, p.k, T(1), p.a.data + i0 * p.a.row_stride, p.a.row_stride, panel, height);
     const T* const a = packs ? panel : p.a.data + i0;
     const int64_t step = packs ? height : p.a.col_stride;
     for (int64_t j0 = 0; j0 < p.n; j0 += kMostCols) {

@@ -5,6 +5,8 @@
 
 #include "cpu/simd.hpp"
 
+#include "cpu/transpose/registers-inl.hpp"
+
 #include "gemm-inl.hpp"
 #include "sums-inl.hpp"
 
@@ -19,7 +21,8 @@ const blas::Kernels<T>& blas_kernels() {
                                          certain_sum<Terms::magnitude, T>,
                                          certain_norm<T>,
                                          axpy<T>,
-                                         iamax<T>};
+                                         iamax<T>,
+                                         turn<T>};
   return kAll;
 }
 const blas::Kernels<float>& blas_f32() { return blas_kernels<float>(); }
@@ -39,18 +42,16 @@ HWY_EXPORT(blas_f64);
 
 namespace trine::blas {
 
-template <>
-const Kernels<float>& kernels() {
+// Before constructors that may call a BLAS; a guard at each call would cost a third of a small one.
+#define TRINE_BLAS_EARLY __attribute__((init_priority(200)))
+TRINE_BLAS_EARLY const Kernels<float> f32_kernels = [] {
   using namespace cpu;
-  static const Kernels<float>& kBest = HWY_DYNAMIC_DISPATCH(blas_f32)();
-  return kBest;
-}
-template <>
-const Kernels<double>& kernels() {
+  return HWY_DYNAMIC_DISPATCH(blas_f32);
+}()();
+TRINE_BLAS_EARLY const Kernels<double> f64_kernels = [] {
   using namespace cpu;
-  static const Kernels<double>& kBest = HWY_DYNAMIC_DISPATCH(blas_f64)();
-  return kBest;
-}
+  return HWY_DYNAMIC_DISPATCH(blas_f64);
+}()();
 
 template <class T>
 T exact_dot(int64_t n, const T* x, const T* y) {

@@ -41,9 +41,19 @@ struct Kernels {
   void (*axpy)(int64_t n, T alpha, const T* x, T* y);
   /// The first of the largest magnitudes; x[0] is no NaN, and other NaNs count as none.
   int64_t (*iamax)(int64_t n, const T* x);
+  /// to[j to_ld + i] = alpha from[i from_ld + j] for i < rows, j < cols; bits as they are where alpha is 1.
+  void (*turn)(int64_t rows, int64_t cols, T alpha, const T* from, int64_t from_ld, T* to,
+               int64_t to_ld);
 };
+extern const Kernels<float> f32_kernels;
+extern const Kernels<double> f64_kernels;
 template <class T>
-const Kernels<T>& kernels();
+const Kernels<T>& kernels() {
+  if constexpr (sizeof(T) == 4)
+    return f32_kernels;
+  else
+    return f64_kernels;
+}
 
 /// The same sum by a superaccumulator: always certain, and slow. nrm2's is that of (x 2^exponent)^2.
 template <class T>

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -111,24 +112,29 @@ namespace {
 [[gnu::destructor]] void finish_log() { Log::finish(); }
 }  // namespace
 
-void LoggedCall::begin(const char* routine, std::initializer_list<Extent> shape) {
-  text_ = std::string("{\"routine\":\"") + routine + '"';
+struct LoggedCall::Record {
+  std::string text;
+  std::chrono::steady_clock::time_point start;
+};
+
+LoggedCall::Record* LoggedCall::begin(const char* routine, std::initializer_list<Extent> shape) {
+  std::string text = std::string("{\"routine\":\"") + routine + '"';
   for (const Extent& extent : shape)
-    text_ += std::string(",\"") + extent.name + "\":" + std::to_string(extent.value);
+    text += std::string(",\"") + extent.name + "\":" + std::to_string(extent.value);
   // What a BLAS is given is in the host's memory: that of a device has no plain pointer.
-  text_ += ",\"data\":\"host\"";
-  start_ = std::chrono::steady_clock::now();
+  text += ",\"data\":\"host\"";
+  return new Record{std::move(text), std::chrono::steady_clock::now()};
 }
 
-void LoggedCall::ran_on(std::string_view device, std::string_view why) {
-  if (text_.empty()) return;
-  text_ += ",\"device\":" + quoted(device);
-  if (!why.empty()) text_ += ",\"why\":" + quoted(why);
+void LoggedCall::note(std::string_view device, std::string_view why) {
+  record_->text += ",\"device\":" + quoted(device);
+  if (!why.empty()) record_->text += ",\"why\":" + quoted(why);
 }
 
 void LoggedCall::end() {
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
-  Log::write(text_ + ",\"seconds\":" + seconds(took.count()) +
+  const std::unique_ptr<Record> record(record_);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - record->start;
+  Log::write(record->text + ",\"seconds\":" + seconds(took.count()) +
              ",\"process\":" + std::to_string(getpid()) +
              ",\"thread\":" + std::to_string(syscall(SYS_gettid)) + "}\n");
 }

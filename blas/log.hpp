@@ -2,7 +2,6 @@
 // --trace FILE` reads it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -40,23 +39,27 @@ class LoggedCall {
  public:
   LoggedCall(const char* routine, std::initializer_list<Extent> shape) {
     if (Log::is_on()) [[unlikely]]
-      begin(routine, shape);
+      record_ = begin(routine, shape);
   }
   ~LoggedCall() {
-    if (!text_.empty()) [[unlikely]]
+    if (record_) [[unlikely]]
       end();
   }
   LoggedCall(const LoggedCall&) = delete;
   LoggedCall& operator=(const LoggedCall&) = delete;
   /// The device that computed; `why`: the reason why another than the one asked for did.
-  void ran_on(std::string_view device, std::string_view why = {});
+  void ran_on(std::string_view device, std::string_view why = {}) {
+    if (record_) [[unlikely]]
+      note(device, why);
+  }
 
  private:
-  void begin(const char* routine, std::initializer_list<Extent> shape);
+  struct Record;
+  static Record* begin(const char* routine, std::initializer_list<Extent> shape);
+  void note(std::string_view device, std::string_view why);
   void end();
 
-  std::string text_;
-  std::chrono::steady_clock::time_point start_;
+  Record* record_ = nullptr;
 };
 
 }  // namespace trine::blas

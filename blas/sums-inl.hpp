@@ -20,12 +20,16 @@ using Doubles = hn::ScalableTag<double>;
 using DoubleVector = hn::Vec<Doubles>;
 constexpr int64_t kDoubles = hn::MaxLanes(Doubles());
 
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* x, int64_t count) {
+  if (count >= static_cast<int64_t>(hn::MaxLanes(d))) return hn::LoadU(d, x);
+  return load_lanes(d, hn::FirstN(d, static_cast<size_t>(count)), x);
+}
 HWY_INLINE DoubleVector load_wide(const float* x, int64_t count) {
-  const hn::Rebind<float, Doubles> d;
-  return hn::PromoteTo(Doubles(), load_lanes(d, hn::FirstN(d, static_cast<size_t>(count)), x));
+  return hn::PromoteTo(Doubles(), load_first(hn::Rebind<float, Doubles>(), x, count));
 }
 HWY_INLINE DoubleVector load_wide(const double* x, int64_t count) {
-  return load_lanes(Doubles(), hn::FirstN(Doubles(), static_cast<size_t>(count)), x);
+  return load_first(Doubles(), x, count);
 }
 
 // Up to a vector's terms, 0 beyond `count`, and what rounding took from them (of f64 products).
@@ -33,7 +37,7 @@ struct Term {
   DoubleVector value, error;
 };
 template <Terms kTerms, class T>
-HWY_INLINE Term term(const T* x, const T* y, int64_t count) {
+HWY_INLINE Term term(const T* x, const T* y, int64_t count = kDoubles) {
   const Doubles d;
   const DoubleVector a = load_wide(x, count);
   if constexpr (kTerms == Terms::magnitude) {
@@ -45,17 +49,20 @@ HWY_INLINE Term term(const T* x, const T* y, int64_t count) {
   }
 }
 
-// The sum of all lanes; hn::SumOfLanes of 512 bits makes three shuffles too many of it.
 HWY_INLINE double total(DoubleVector v) { return hn::GetLane(hn::SumOfLanes(Doubles(), v)); }
 
-// Calls f(pair) for two vectors of terms at a time.
+// Calls f(pair) for two vectors of terms at a time; the masks are for the last ones alone.
 template <Terms kTerms, class T, class F>
 HWY_INLINE void for_terms(int64_t n, const T* x, const T* y, F&& f) {
   int64_t i = 0;
-  for (; i + kDoubles < n; i += 2 * kDoubles)
-    f(term<kTerms>(x + i, y + i, kDoubles),
-      term<kTerms>(x + i + kDoubles, y + i + kDoubles, n - i - kDoubles));
-  if (i < n) f(term<kTerms>(x + i, y + i, n - i), Term{hn::Zero(Doubles()), hn::Zero(Doubles())});
+  for (; i + 2 * kDoubles <= n; i += 2 * kDoubles)
+    f(term<kTerms>(x + i, y + i), term<kTerms>(x + i + kDoubles, y + i + kDoubles));
+  const Term none{hn::Zero(Doubles()), hn::Zero(Doubles())};
+  if (i + kDoubles <= n) {
+    f(term<kTerms>(x + i, y + i), none);
+    i += kDoubles;
+  }
+  if (i < n) f(none, term<kTerms>(x + i, y + i, n - i));
 }
 
 struct Interval {
@@ -89,7 +96,8 @@ HWY_INLINE Interval enclose(int64_t n, const double* x, const double* y) {
     m1 = hn::Max(m1, hn::Abs(b.value));
   });
   const double most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(m0, m1)));
-  if (!(most >= 0x1p-900)) return {NAN, NAN};  // products may have lost bits; zeros have signs
+  // Products may have lost bits, sigma may overflow; and zeros have signs.
+  if (!(most >= 0x1p-900 && most <= 0x1p900)) return {NAN, NAN};
   const double count = static_cast<double>(n);
   const auto bits = std::bit_cast<uint64_t>(4 * count * most);
   const double sigma = std::bit_cast<double>((bits | 0xfffffffffffff) + 1);
@@ -146,9 +154,13 @@ template <class T>
 int64_t iamax(int64_t n, const T* x) {
   const hn::ScalableTag<T> d;
   constexpr int64_t kLanes = hn::MaxLanes(d);
-  const auto at = [&](int64_t i) HWY_ATTR {
-    return hn::Abs(load_lanes(d, hn::FirstN(d, static_cast<size_t>(n - i)), x + i));
-  };
+  if (n <= 8) {  // sooner done than a vector's largest lane is found
+    int64_t first = 0;
+    for (int64_t i = 1; i < n; ++i)
+      if (std::abs(x[i]) > std::abs(x[first])) first = i;
+    return first;
+  }
+  const auto at = [&](int64_t i) HWY_ATTR { return hn::Abs(load_first(d, x + i, n - i)); };
   auto most = hn::Set(d, std::abs(x[0]));
   for (int64_t i = 0; i < n; i += kLanes) {
     const auto v = at(i);

@@ -203,7 +203,7 @@ void axpy(const char* routine, T alpha, const Vector<const T>& x, const Vector<T
 template <class T>
 void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, T alpha, const T* a,
               int64_t lda, T* b, int64_t ldb) {
-  LoggedCall call(routine, {{"rows", rows}, {"cols", cols}});
+  LoggedCall call(routine, {{"rows", rows}, {"cols", cols}, {"transposed", transposes}});
   // alpha times a column of `from`, which may be b itself.
   const auto scale = [&](const T* from, int64_t ld, int64_t length, int64_t count) {
     const Environment environment;

@@ -1,6 +1,6 @@
 // The kernels of kernels.hpp for every SIMD target, and the certain sums behind the quick ones.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "blas/kernels.cpp"
+#define HWY_TARGET_INCLUDE "blas/targets.cpp"
 #include "kernels.hpp"
 
 #include "cpu/simd.hpp"

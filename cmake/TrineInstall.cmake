@@ -36,8 +36,8 @@ foreach(pack IN LISTS packs)
 endforeach()
 
 if(TARGET trine_blas)
-  set_property(TARGET trine_blas PROPERTY INSTALL_RPATH "$ORIGIN:$ORIGIN/../..")
-  install(TARGETS trine_blas LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  set_property(TARGET trine_blas PROPERTY INSTALL_RPATH "$ORIGIN/../..")
+  install(TARGETS trine_blas LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trine/blas")
   install(FILES "${TRINE_MODULE_DIR}/blas/libblas.so.3"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/trine/blas")
 endif()

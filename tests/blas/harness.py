@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 SHIM, TRINE = sys.argv[-2:]
-FOLDER = str(pathlib.Path(SHIM).parent / "trine" / "blas")  # has it as libblas.so.3
+FOLDER = str(pathlib.Path(SHIM).parent)  # has it as libblas.so.3 too
 LIBRARIES = pathlib.Path("/usr/lib") / subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True).stdout.strip()
 
 

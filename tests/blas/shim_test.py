@@ -51,10 +51,9 @@ class Shim(unittest.TestCase):
         for name in ("blas/libblas.so.3", "openblas-pthread/libblas.so.3"):
             if not (LIBRARIES / name).exists():
                 continue
-            ran = python(CALLS + "print(dscal(7), [l.split()[-1] for l in open('/proc/self/maps') if 'blas/lib' in l or 'pthread/lib' in l][-1])",
-                         over_shim(TRINE_BLAS_NEXT=str(LIBRARIES / name)))
+            ran = python(CALLS + "print(dscal(7), open('/proc/self/maps').read())", over_shim(TRINE_BLAS_NEXT=str(LIBRARIES / name)))
             self.assertEqual(ran.stdout.split()[0], "3.0", ran.stderr)
-            self.assertIn(name.split("/")[0], ran.stdout)
+            self.assertIn(name.split("/")[0] + "/libblas", ran.stdout)
 
     def test_no_next_blas_is_said(self):
         for given, word in (("/nowhere/libblas.so", "/nowhere/libblas.so"), (SHIM, "itself")):
@@ -99,7 +98,7 @@ class Shim(unittest.TestCase):
         good = self.log + "2"
         with open(good, "w") as file:
             file.write('{"trine_blas":1,"program":"x"}\n{"routine":"ddot","n":4,"seconds":1e-6}\n')
-        self.assertIn("calibration", self.why("--trace", good, "--calibration", self.log, code=2))
+        self.assertIn("damaged", self.why("--trace", good, "--calibration", self.log, code=2))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,9 @@ namespace {
 struct Forecast {
   Target target;
   std::vector<std::optional<Answer>> answers;  ///< of Trace::all
-  Span moved, stayed;
-  Span best;  ///< each call where it is faster: as it ran, or on the target with its data moved
+  TimeRange moved, stayed;
+  TimeRange
+      best;  ///< each call where it is faster: as it ran, or on the target with its data moved
   int64_t unknown = 0;
   double unknown_seconds = 0;
 };
@@ -42,7 +43,7 @@ Forecast forecast(const Target& target, const Trace& trace, Where where) {
   Forecast f{target, {}, {}, {}, {}};
   for (const TracedCalls& calls : trace.all) {
     f.answers.push_back(answer(f.target, calls, where));
-    const Span ran{calls.seconds, calls.seconds, calls.seconds};
+    const TimeRange ran{calls.seconds, calls.seconds, calls.seconds};
     if (const auto& here = f.answers.back()) {
       const auto count = static_cast<double>(calls.calls);
       f.moved.add(here->moved, count);
@@ -53,7 +54,7 @@ Forecast forecast(const Target& target, const Trace& trace, Where where) {
         f.best.add(ran);
       continue;
     }
-    for (Span* span : {&f.moved, &f.stayed, &f.best}) span->add(ran);
+    for (TimeRange* span : {&f.moved, &f.stayed, &f.best}) span->add(ran);
     f.unknown += calls.calls;
     f.unknown_seconds += calls.seconds;
   }
@@ -61,7 +62,7 @@ Forecast forecast(const Target& target, const Trace& trace, Where where) {
 }
 
 /// "1.2 s (1.1 s to 1.4 s), 3.1× as fast"
-std::string in_words(const Span& span, double ran) {
+std::string in_words(const TimeRange& span, double ran) {
   return fmt::format("{} ({} to {}), {} as fast", time_text(span.seconds), time_text(span.low),
                      time_text(span.high), ratio_text(ran / span.seconds));
 }
@@ -125,7 +126,7 @@ void print_calls(const Forecast& f, const Trace& trace) {
   print_table(rows, 1);
 }
 
-nlohmann::ordered_json json_of(const Span& span) {
+nlohmann::ordered_json json_of(const TimeRange& span) {
   return {{"seconds", span.seconds}, {"low", span.low}, {"high", span.high}};
 }
 

@@ -59,13 +59,13 @@ std::optional<AnyCall> operation_of(const TracedCalls& calls) {
   return {};
 }
 
-Span span_of(const Candidate& candidate) {
+TimeRange range_of(const Candidate& candidate) {
   return {candidate.seconds, candidate.low, candidate.high};
 }
 
 }  // namespace
 
-void Span::add(const Span& other, double times) {
+void TimeRange::add(const TimeRange& other, double times) {
   seconds += times * other.seconds;
   low += times * other.low;
   high += times * other.high;
@@ -117,7 +117,7 @@ std::optional<Answer> answer(Target& target, const TracedCalls& calls, Where whe
   try {
     const Candidate moved = ask(where, 1);
     target.source = moved.source;
-    return Answer{span_of(moved), span_of(ask(where, kForever))};
+    return Answer{range_of(moved), range_of(ask(where, kForever))};
   } catch (const Error& error) {
     if (error.status() != Status::unsupported) throw;
     return {};

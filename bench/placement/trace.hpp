@@ -32,13 +32,13 @@ struct Trace {
 Trace read_trace(const std::string& path);
 
 /// A time with the interval in which its samples lay.
-struct Span {
+struct TimeRange {
   double seconds = 0, low = 0, high = 0;
-  void add(const Span& other, double times = 1);
+  void add(const TimeRange& other, double times = 1);
 };
 /// A call on a device where its data moves there and back, and where it is there already.
 struct Answer {
-  Span moved, stayed;
+  TimeRange moved, stayed;
 };
 
 /// A device, or a calibration of one elsewhere.

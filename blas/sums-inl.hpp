@@ -119,11 +119,43 @@ HWY_INLINE Interval enclose(int64_t n, const double* x, const double* y) {
   return {sum + (error - bound), sum + (error + bound)};
 }
 
+// Few numbers of like size often add up to a tie, which no interval decides: sum + rest is then the
+// exact sum by TwoSum, if the errors add without another. sum is the nearest f64.
+struct Pair {
+  double sum, rest;
+};
+HWY_INLINE Pair two_sum(double a, double b) {
+  const double sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+template <Terms kTerms, class T>
+bool add_exactly(int64_t n, const T* x, const T* y, Pair* exact) {
+  Pair total{0, 0};
+  double lost = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double a = x[i], b = y[i];
+    const double value = kTerms == Terms::magnitude ? std::abs(a) : a * b;
+    const Pair next = two_sum(total.sum, value), rest = two_sum(total.rest, next.rest);
+    total = {next.sum, rest.sum};
+    lost += std::abs(rest.rest);
+    if (kTerms != Terms::magnitude && sizeof(T) == 8) {
+      lost += std::abs(std::fma(a, b, -value));
+      if (std::abs(value) < 0x1p-960 && a != 0 && b != 0) lost = 1;  // its error may be 0 too
+    }
+  }
+  *exact = two_sum(total.sum, total.rest);
+  return lost == 0 && exact->sum != 0;
+}
+
 template <Terms kTerms, class T>
 bool certain_sum(int64_t n, const T* x, const T* y, T* result) {
   const Interval in = enclose<kTerms>(n, x, y);
   *result = static_cast<T>(in.low);
-  return *result == static_cast<T>(in.high) && std::isfinite(*result);
+  if (*result == static_cast<T>(in.high) && std::isfinite(*result)) return true;
+  Pair exact;
+  if (std::isnan(in.low) || !add_exactly<kTerms>(n, x, y, &exact)) return false;
+  *result = static_cast<T>(exact.sum);
+  return sizeof(T) == 8 || exact.rest == 0;
 }
 
 // Where the sum is far from under- and overflow (f32's always is).
@@ -132,7 +164,11 @@ bool certain_norm(int64_t n, const T* x, const T*, T* result) {
   const Interval in = enclose<Terms::product>(n, x, x);
   if (!(in.low >= 0x1p-900 && in.high <= 0x1p1000)) return false;
   *result = static_cast<T>(std::sqrt(in.low));
-  return *result == static_cast<T>(std::sqrt(in.high));
+  if (*result == static_cast<T>(std::sqrt(in.high))) return true;
+  Pair exact;
+  if (!add_exactly<Terms::product>(n, x, x, &exact)) return false;
+  *result = static_cast<T>(std::sqrt(exact.sum));
+  return true;
 }
 
 template <class T>

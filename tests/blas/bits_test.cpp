@@ -125,6 +125,21 @@ TYPED_TEST(BlasBits, SumsAreExact) {
       }
 }
 
+// Numbers of a size: many of their sums lie halfway between two results.
+TYPED_TEST(BlasBits, TiesGoToEven) {
+  using T = TypeParam;
+  for (int round = 0; round < 500; ++round) {
+    const int n = 2 + round % 20;
+    std::vector<T> x = this->random.values(n, Kind::plain);
+    for (T& value : x) value = std::copysign(std::abs(value) / 2 + T(0.5), value);
+    const std::vector<T> ones(n, 1);
+    EXPECT_TRUE(
+        same(Blas<T>::dot(&n, x.data(), &kOne, ones.data(), &kOne), trine::dot(x, ones, kCpu)));
+    EXPECT_TRUE(same(Blas<T>::asum(&n, x.data(), &kOne), trine::sum(x, kCpu, trine::Map::abs)));
+    EXPECT_TRUE(same(Blas<T>::nrm2(&n, x.data(), &kOne), exact_norm(x)));
+  }
+}
+
 TYPED_TEST(BlasBits, ZerosHaveTheirSigns) {
   using T = TypeParam;
   for (const int n : {1, 5, 16, 40}) {

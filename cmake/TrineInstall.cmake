@@ -41,6 +41,13 @@ foreach(pack IN LISTS packs)
   install(TARGETS ${pack} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trine/packs")
 endforeach()
 
+if(TARGET trine_blas)
+  set_property(TARGET trine_blas PROPERTY INSTALL_RPATH "$ORIGIN/../..")
+  install(TARGETS trine_blas LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trine/blas")
+  install(FILES "${TRINE_MODULE_DIR}/blas/libblas.so.3"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/trine/blas")
+endif()
+
 if(TARGET trine_program)
   file(RELATIVE_PATH to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   set_property(TARGET trine_program PROPERTY INSTALL_RPATH "$ORIGIN/${to_lib}")

@@ -11,6 +11,7 @@
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
 #include "bench/ui/table.hpp"
+#include "why_trace.hpp"
 
 namespace trine::bench {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   std::string operation, size, dtype = "f32", function = "sum", axis = "all", where = "host";
   std::vector<std::string> devices;
   int repeats = 1;
+  TraceOptions trace;
 };
 
 Problem problem_of(const Options& o) {
@@ -83,7 +85,14 @@ std::vector<Candidate> print_all(const Problem& problem, Where where, int repeat
   return all.candidates;
 }
 
-int why(const Options& o) {
+int why(Options& o) {
+  if (!o.trace.trace.empty()) {
+    o.trace.devices = o.devices;
+    o.trace.where = kWhere.at(o.where);
+    return why_trace(o.trace);
+  }
+  if (o.operation.empty() || o.size.empty())
+    throw Refusal("why needs an operation and --size, or --trace FILE");
   const Problem problem = problem_of(o);
   const Where where = kWhere.at(o.where);
   std::vector<Device> devices;
@@ -112,8 +121,8 @@ int why(const Options& o) {
 
 Command add_why(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("operation", o->operation, "reduce, transpose or gemm")->required();
-  app.add_option("--size", o->size, "N, RxC or MxNxK; suffixes k, M, G and 2^k")->required();
+  app.add_option("operation", o->operation, "reduce, transpose or gemm");
+  app.add_option("--size", o->size, "N, RxC or MxNxK; suffixes k, M, G and 2^k");
   app.add_option("--dtype", o->dtype, "f32 f64 i32 i64 u32 u64, for transpose b8 … b128 too");
   app.add_option("--function", o->function, "reduce: sum prod min max argmin argmax");
   app.add_option("--axis", o->axis, "reduce: all each_row each_column");
@@ -123,6 +132,17 @@ Command add_why(CLI::App& app) {
   app.add_option("--repeats", o->repeats, "runs that share one transfer")
       ->check(CLI::Range(1, 1000000000));
   add_list(app, "--device", o->devices, "the candidates (default: those of `auto`)");
+  app.add_option("--trace", o->trace.trace,
+                 "a log of libtrine_blas: what the whole program would take (TRINE_BLAS_LOG)")
+      ->type_name("FILE")
+      ->excludes("operation", "--size", "--repeats");
+  add_list(app, "--calibration", o->trace.calibrations,
+           "with --trace: calibrations of other machines (`trine calibrate` says where they lie)")
+      ->type_name("FILE")
+      ->needs("--trace");
+  app.add_option("--json", o->trace.json, "with --trace: also write the answers as JSON")
+      ->type_name("FILE")
+      ->needs("--trace");
   return [o] { return why(*o); };
 }
 

@@ -221,6 +221,38 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
   }
 }
 
+TEST_F(Calibrations, AnswerByTheirFileAsPlaceDoes) {
+  const Device& device = both[0];
+  save(device, rows_of(of_sums(1e-3, 1e-9)));
+  const std::string path = fs::directory_iterator(folder)->path();
+  const SavedCalibration saved(path);
+  EXPECT_EQ(saved.backend(), "fake");
+  EXPECT_EQ(saved.device(), device.facts().name);
+  EXPECT_EQ(saved.date(), "2026-11-21");
+  learn_rows(device, of_sums(1e-3, 1e-9));
+  const Reduce sum = sum_of(1000);
+  for (const int repeats : {1, 10}) {
+    const Candidate here = place(sum, Where::host, repeats, {&device, 1}).candidates.at(0),
+                    there = saved.predict(sum, Where::host, repeats);
+    EXPECT_FALSE(there.device);
+    EXPECT_DOUBLE_EQ(there.seconds, here.seconds);
+    EXPECT_DOUBLE_EQ(there.transfers, here.transfers);
+    EXPECT_DOUBLE_EQ(there.low, here.low);
+    EXPECT_DOUBLE_EQ(there.high, here.high);
+  }
+  const auto status_of = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& error) { return error.status(); }
+    return Status::ok;
+  };
+  EXPECT_EQ(status_of([&] { saved.predict(Gemm{}, Where::host); }), Status::unsupported);
+  EXPECT_EQ(status_of([&] { saved.predict(sum, Where::host, 0); }), Status::invalid_argument);
+  EXPECT_EQ(status_of([&] { SavedCalibration(path + "x"); }), Status::not_found);
+  std::ofstream(path, std::ios::app) << "more\n";
+  EXPECT_EQ(status_of([&] { SavedCalibration again(path); }), Status::invalid_argument);
+}
+
 TEST_F(Calibrations, HoldForTheTuningTheyWereMeasuredUnder) {
   const Device& device = both[0];
   const auto found = [&] { return words_of(read_saved(device)); };

@@ -15,6 +15,10 @@
 
 namespace trine {
 
+namespace detail {
+struct Calibration;
+}
+
 /// The place of an operation's data when the call begins. It decides the cost of moving the data;
 /// results go back to the same place.
 enum class Where : uint32_t {
@@ -144,6 +148,39 @@ TRINE_API Calibrated calibrate(std::span<const Device> devices,
 /// std::cout << trine::calibration(trine::open("cpu")) << "\n";
 /// ```
 TRINE_API std::string calibration(const Device& device);
+
+/// A calibration in a file, of this machine or another one: what a device would take that need not be
+/// here. place() uses a calibration on the machine alone on which it was measured; this one is only asked.
+/// ```cpp
+/// // Takes minutes.
+/// trine::Calibrated measured = trine::calibrate(std::array{trine::open("cpu")});
+/// trine::SavedCalibration there(measured.files.at(0));
+/// trine::Gemm product;
+/// product.a = product.b = product.c = trine::row_major({}, trine::Dtype::f32, 512, 512);
+/// std::cout << there.device() << ": " << there.predict(product, trine::Where::host).seconds << " s\n";
+/// ```
+class TRINE_API SavedCalibration {
+ public:
+  /// Reads the file and checks all of it. Throws Error: not_found where there is none, invalid_argument
+  /// with the reason where it is damaged, of another kind, or of another version of the format.
+  explicit SavedCalibration(const std::string& path);
+  /// The host's processor, the backend, the device's name, and the day of the measurement.
+  const std::string& host() const noexcept { return host_; }
+  const std::string& backend() const noexcept { return backend_; }
+  const std::string& device() const noexcept { return device_; }
+  const std::string& date() const noexcept { return date_; }
+  /// The time of `operation` on that device, as place() predicts it on its machine: `where` is host,
+  /// host_pinned, host_pipelined, or device for resident data; `repeats` runs share one transfer.
+  /// Candidate::device is an empty handle. Whether the device's memory holds the operands is not
+  /// known. Throws Error: unsupported where the file has no such calls; invalid_argument as place().
+  Candidate predict(const Reduce& operation, Where where, int repeats = 1) const;
+  Candidate predict(const Transpose& operation, Where where, int repeats = 1) const;
+  Candidate predict(const Gemm& operation, Where where, int repeats = 1) const;
+
+ private:
+  std::string host_, backend_, device_, date_;
+  std::shared_ptr<const detail::Calibration> measured_;
+};
 
 /// A break-even: the size at which the faster of two devices changes.
 struct Crossing {

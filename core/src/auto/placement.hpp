@@ -4,6 +4,7 @@
 #include <trine/place.hpp>
 
 #include <functional>
+#include <optional>
 
 #include "core/src/operations/operations.hpp"
 #include "grid.hpp"
@@ -15,6 +16,9 @@ struct Prediction : Estimate {
   double transfers = 0;
   bool calibrated = false;
 };
+/// Nothing where the calibration has no such calls.
+std::optional<Prediction> predict(const Calibration& measured, const Work& work, Where where,
+                                  int repeats);
 Prediction predict(const Device& device, const Work& work, Where where, int repeats);
 /// "calibrated on 2026-11-21", "roofs measured now".
 std::string source_of(const Device& device, const Work& work);
@@ -32,6 +36,10 @@ Refused memory_refusal(const Device& device, const Work& work);
 Placement best_device(const Work& work, Where where, int repeats,
                       const std::function<void(const Device&)>& ask,
                       std::span<const Device> among = {});
+
+/// SavedCalibration::predict() of any operation.
+Candidate predict(const SavedCalibration& file, const Calibration& measured,
+                  const AnyOperation& operation, Where where, int repeats);
 
 /// place() of any operation; its first view's buffer says where resident data lives.
 Placement place(const AnyOperation& operation, Where where, int repeats,

@@ -69,12 +69,17 @@ Refused memory_refusal(const Device& device, const Work& work) {
   return {};
 }
 
+std::optional<Prediction> predict(const Calibration& measured, const Work& work, Where where,
+                                  int repeats) {
+  const Grid* const resident = measured.table(work.call_class, Where::device);
+  const Grid* const whole = measured.table(work.call_class, where);
+  if (!resident || !whole) return {};
+  return from_tables(*resident, *whole, work, repeats);
+}
+
 Prediction predict(const Device& device, const Work& work, Where where, int repeats) {
-  if (const auto calibration = known_of(device).calibration) {
-    const Grid* const resident = calibration->table(work.call_class, Where::device);
-    const Grid* const whole = calibration->table(work.call_class, where);
-    if (resident && whole) return from_tables(*resident, *whole, work, repeats);
-  }
+  if (const auto calibration = known_of(device).calibration)
+    if (const auto prediction = predict(*calibration, work, where, repeats)) return *prediction;
   return from_roofs(device, work, where, repeats);
 }
 

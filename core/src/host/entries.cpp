@@ -8,18 +8,21 @@
 
 namespace trine {
 
-#define TRINE_FUNCTIONS_OF(Struct)                                                      \
-  Choice run(Queue& queue, const Struct& operation, std::string_view rung) {            \
-    return detail::run(queue, operation, rung);                                         \
-  }                                                                                     \
-  Choice choose(const Device& device, const Struct& operation, std::string_view rung) { \
-    return detail::choose(device, operation, rung);                                     \
-  }                                                                                     \
-  Placement place(const Struct& operation, Where where, int repeats,                    \
-                  std::span<const Device> among) {                                      \
-    return detail::place(operation, where, repeats, among);                             \
-  }                                                                                     \
-  std::string tuning_key(const Struct& operation) { return detail::tuning_key(operation); }
+#define TRINE_FUNCTIONS_OF(Struct)                                                               \
+  Choice run(Queue& queue, const Struct& operation, std::string_view rung) {                     \
+    return detail::run(queue, operation, rung);                                                  \
+  }                                                                                              \
+  Choice choose(const Device& device, const Struct& operation, std::string_view rung) {          \
+    return detail::choose(device, operation, rung);                                              \
+  }                                                                                              \
+  Placement place(const Struct& operation, Where where, int repeats,                             \
+                  std::span<const Device> among) {                                               \
+    return detail::place(operation, where, repeats, among);                                      \
+  }                                                                                              \
+  std::string tuning_key(const Struct& operation) { return detail::tuning_key(operation); }      \
+  Candidate SavedCalibration::predict(const Struct& operation, Where where, int repeats) const { \
+    return detail::predict(*this, *measured_, operation, where, repeats);                        \
+  }
 TRINE_FUNCTIONS_OF(Reduce)
 TRINE_FUNCTIONS_OF(Transpose)
 TRINE_FUNCTIONS_OF(Gemm)

@@ -65,24 +65,35 @@ bool take_checksum(std::string_view& text) {
   return true;
 }
 
-/// The reason why the head isn't that of `key`, or ""; takes it off.
+/// The lines of the head, which it takes off; or the reason why there is none, in words.
 std::string take_head(std::string_view& text, std::string_view kind, int version,
-                      const PersistentKey& key) {
+                      std::vector<PersistentKey::Line>& lines) {
   std::string_view line;
   if (!take_line(text, line) || !line.starts_with(cat("trine ", kind, " ")))
     return cat("it is not a file of kind ", kind);
   const std::string_view has = line.substr(line.rfind(' ') + 1);
   if (has != std::to_string(version))
     return cat("its format is ", has, ", this Trine's is ", version);
-  for (const PersistentKey::Line& wanted : key.lines) {
-    if (!take_line(text, line) || !line.starts_with(cat(wanted.name, " ")))
-      return cat("it doesn't say the ", wanted.name);
-    const std::string_view value = line.substr(wanted.name.size() + 1);
-    if (value != wanted.value)
-      return cat("its ", wanted.name, " is '", value, "', here it is '", wanted.value, "'");
+  while (take_line(text, line)) {
+    if (line.empty()) return {};
+    const auto space = std::min(line.find(' '), line.size());
+    lines.push_back({std::string(line.substr(0, space)),
+                     std::string(line.substr(std::min(space + 1, line.size()))), false});
   }
-  if (!take_line(text, line) || !line.empty()) return "its header has no end";
-  return {};
+  return "its header has no end";
+}
+
+/// The reason why a head isn't that of `key`, or "".
+std::string foreign(const std::vector<PersistentKey::Line>& lines, const PersistentKey& key) {
+  for (std::size_t i = 0; i < key.lines.size(); ++i) {
+    const PersistentKey::Line& wanted = key.lines[i];
+    if (i >= lines.size() || lines[i].name != wanted.name)
+      return cat("it doesn't say the ", wanted.name);
+    if (lines[i].value != wanted.value)
+      return cat("its ", wanted.name, " is '", lines[i].value, "', here it is '", wanted.value,
+                 "'");
+  }
+  return lines.size() > key.lines.size() ? "its header has no end" : "";
 }
 
 /// One line of printable words: drivers put anything into a name.
@@ -161,9 +172,10 @@ PersistentKey saved_key(const DeviceState& device) {
   return key;
 }
 
-Saved read_persistent(std::string_view kind, int version, const PersistentKey& key) {
+Saved read_persistent_at(std::string path, std::string_view kind, int version,
+                         std::vector<PersistentKey::Line>& lines) {
   Saved saved;
-  saved.path = path_of(kind, key);
+  saved.path = std::move(path);
   if (saved.path.empty()) return saved;
   std::string bytes;
   const int error = kit::read_file(saved.path.c_str(), kMostBytes, bytes);
@@ -180,13 +192,24 @@ Saved read_persistent(std::string_view kind, int version, const PersistentKey& k
   } else if (!take_checksum(text)) {
     reason = "it is damaged: its checksum doesn't match its contents";
   } else {
-    reason = take_head(text, kind, version, key);
+    reason = take_head(text, kind, version, lines);
   }
   if (!reason.empty()) {
     saved.refusal = cat(saved.path, ": ", reason);
     return saved;
   }
   for (std::string_view row; take_line(text, row);) saved.rows.emplace_back(row);
+  return saved;
+}
+
+Saved read_persistent(std::string_view kind, int version, const PersistentKey& key) {
+  std::vector<PersistentKey::Line> lines;
+  Saved saved = read_persistent_at(path_of(kind, key), kind, version, lines);
+  if (!saved.found || !saved.refusal.empty()) return saved;
+  if (const std::string reason = foreign(lines, key); !reason.empty()) {
+    saved.refusal = cat(saved.path, ": ", reason);
+    saved.rows.clear();
+  }
   return saved;
 }
 

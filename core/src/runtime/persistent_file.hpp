@@ -51,6 +51,10 @@ struct Saved {
 /// Never throws but for want of memory: no file, no folder, no right to read are ordinary states.
 Saved read_persistent(std::string_view kind, int version, const PersistentKey& key);
 
+/// The file at `path`, whatever it is about: `lines` receives that, unchecked.
+Saved read_persistent_at(std::string path, std::string_view kind, int version,
+                         std::vector<PersistentKey::Line>& lines);
+
 /// Replaces the file and returns its path. Throws Error (unsupported) with the reason where nothing
 /// can be kept; what was there is then as it was. A row is one line, not empty.
 std::string write_persistent(std::string_view kind, int version, const PersistentKey& key,

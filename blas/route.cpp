@@ -1,0 +1,37 @@
+#include "route.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace trine::blas {
+namespace {
+
+const std::string& kDevice = *new std::string([] {  // outlives other libraries' destructors
+  const char* const named = secure_getenv("TRINE_BLAS_DEVICE");
+  return std::string(named && *named ? named : "auto");
+}());
+const bool kKeepsSmall = kDevice == "auto" || kDevice == "cpu";
+const pid_t kProcess = getpid();
+
+}  // namespace
+
+const std::string& device_name() { return kDevice; }
+bool keeps_small() { return kKeepsSmall; }
+bool is_forked() { return getpid() != kProcess; }
+
+void tell_once(const char* why) {
+  static std::atomic<bool> told{false};
+  if (!told.exchange(true))
+    std::fprintf(stderr, "libtrine_blas: computed on the calling thread instead: %s\n", why);
+}
+
+void end_wrong(const char* why) {
+  Log::finish();
+  std::fprintf(stderr, "libtrine_blas: a device failed within a call: %s\n", why);
+  std::abort();
+}
+
+}  // namespace trine::blas

@@ -1,0 +1,321 @@
+// The shim's results are Trine's, bit by bit, whichever way a call went: small ones on the calling
+// thread, large ones through the library; and what a BLAS does beside computing.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <trine/host.hpp>
+
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "blas.hpp"
+
+namespace {
+
+/// What a program's own error handler was told.
+thread_local std::string told_routine;
+thread_local int told_info = 0;
+}  // namespace
+extern "C" TRINE_API void xerbla_(const char* routine, const int* info, std::size_t length) {
+  told_routine.assign(routine, length);
+  told_info = *info;
+}
+namespace {
+
+constexpr int kOne = 1;
+const trine::HostOptions kCpu{.device = "cpu"};
+
+enum class Kind { plain, integers, cancelling, wild, special, tiny };
+constexpr Kind kKinds[] = {Kind::plain, Kind::integers, Kind::cancelling,
+                           Kind::wild,  Kind::special,  Kind::tiny};
+
+template <class T>
+struct Random {
+  std::mt19937_64 engine;
+  T value(Kind kind) {
+    using L = std::numeric_limits<T>;
+    const auto uniform = [&] { return T(std::uniform_real_distribution<double>(-1, 1)(engine)); };
+    switch (kind) {
+      case Kind::integers: return T(int(engine() % 9) - 4);
+      case Kind::wild:
+        return std::ldexp(uniform(), int(engine() % (2 * L::max_exponent)) - L::max_exponent);
+      case Kind::tiny: return std::ldexp(uniform(), L::min_exponent + int(engine() % 30) - 25);
+      case Kind::special: {
+        const T odd[] = {L::infinity(), -L::infinity(), L::quiet_NaN(), T(0), -T(0), L::max()};
+        return engine() % 8 ? uniform() : odd[engine() % 6];
+      }
+      default: return uniform();
+    }
+  }
+  /// Cancelling: the second half is the first, negated, and a little.
+  std::vector<T> values(std::size_t n, Kind kind) {
+    std::vector<T> all(n);
+    for (T& x : all) x = value(kind);
+    if (kind == Kind::cancelling)
+      for (std::size_t i = n / 2; i < n; ++i) all[i] = -all[i - n / 2];
+    if (kind == Kind::cancelling && n % 3 == 0) all[n / 3] += std::numeric_limits<T>::min();
+    return all;
+  }
+};
+
+template <class T>
+bool same(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
+}
+template <class T>
+testing::AssertionResult same(const std::vector<T>& a, const std::vector<T>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!same(a[i], b[i]))
+      return testing::AssertionFailure() << "element " << i << ": " << a[i] << ", not " << b[i];
+  return testing::AssertionSuccess();
+}
+
+template <class T>
+class BlasBits : public testing::Test {
+ protected:
+  Random<T> random{std::mt19937_64(20261124)};
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(BlasBits, Types);
+
+// What BLAS means by an increment: its elements in logical order.
+template <class T>
+std::vector<T> taken(const std::vector<T>& x, int n, int increment) {
+  std::vector<T> all;
+  for (int i = 0; i < n; ++i) all.push_back(x[(increment < 0 ? i - n + 1 : i) * increment]);
+  return all;
+}
+
+template <class T>
+T exact_norm(const std::vector<T>& x) {
+  const auto squares = [&](int exponent) {
+    std::vector<T> scaled;
+    for (const T v : x) scaled.push_back(std::ldexp(v, exponent));
+    double sum = 0;
+    trine::reduce(trine::Function::sum, trine::Map::square, trine::Axis::all,
+                  trine::host_vector(scaled.data(), trine::dtype_of<T>, int64_t(x.size())),
+                  trine::host_vector(&sum, trine::Dtype::f64, 1), kCpu);
+    return sum;
+  };
+  const double sum = squares(0);
+  const bool in_range = (sum >= 0x1p-900 && sum <= 0x1p1000) || std::isnan(sum) || sizeof(T) == 4;
+  const int exponent = in_range ? 0 : sum > 1 ? -600 : 600;
+  return T(std::ldexp(std::sqrt(squares(exponent)), -exponent));
+}
+
+TYPED_TEST(BlasBits, SumsAreExact) {
+  using T = TypeParam;
+  for (const Kind kind : kKinds)
+    for (const int n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 64, 100, 513, 2000, 9000})
+      for (const auto& [incx, incy] : {std::pair{1, 1}, {2, 1}, {1, -3}, {-2, -1}}) {
+        SCOPED_TRACE(testing::Message() << "kind " << int(kind) << ", n " << n << ", " << incx);
+        const auto a = this->random.values(n * std::abs(incx), kind),
+                   b = this->random.values(n * std::abs(incy), kind);
+        const auto x = taken(a, n, incx), y = taken(b, n, incy);
+        EXPECT_TRUE(
+            same(Blas<T>::dot(&n, a.data(), &incx, b.data(), &incy), trine::dot(x, y, kCpu)));
+        EXPECT_TRUE(same(Blas<T>::asum(&n, a.data(), &incx),
+                         incx < 0 ? T(0) : T(trine::sum(x, kCpu, trine::Map::abs))));
+        EXPECT_TRUE(same(Blas<T>::nrm2(&n, a.data(), &incx), exact_norm(x)));
+      }
+}
+
+// Numbers of a size: many of their sums lie halfway between two results.
+TYPED_TEST(BlasBits, TiesGoToEven) {
+  using T = TypeParam;
+  for (int round = 0; round < 500; ++round) {
+    const int n = 2 + round % 20;
+    std::vector<T> x = this->random.values(n, Kind::plain);
+    for (T& value : x) value = std::copysign(std::abs(value) / 2 + T(0.5), value);
+    const std::vector<T> ones(n, 1);
+    EXPECT_TRUE(
+        same(Blas<T>::dot(&n, x.data(), &kOne, ones.data(), &kOne), trine::dot(x, ones, kCpu)));
+    EXPECT_TRUE(same(Blas<T>::asum(&n, x.data(), &kOne), trine::sum(x, kCpu, trine::Map::abs)));
+    EXPECT_TRUE(same(Blas<T>::nrm2(&n, x.data(), &kOne), exact_norm(x)));
+  }
+}
+
+TYPED_TEST(BlasBits, ZerosHaveTheirSigns) {
+  using T = TypeParam;
+  for (const int n : {1, 5, 16, 40}) {
+    const std::vector<T> minus(n, -T(0)), ones(n, 1), zeros(n, 0);
+    EXPECT_TRUE(same(Blas<T>::dot(&n, minus.data(), &kOne, ones.data(), &kOne), -T(0)));
+    EXPECT_TRUE(same(Blas<T>::dot(&n, zeros.data(), &kOne, ones.data(), &kOne), T(0)));
+    EXPECT_TRUE(same(Blas<T>::asum(&n, minus.data(), &kOne), T(0)));
+  }
+}
+
+// As the reference: comparisons with NaN are false, so only a NaN in front is found.
+TYPED_TEST(BlasBits, IamaxIsTheReferences) {
+  using T = TypeParam;
+  for (const Kind kind : kKinds)
+    for (const int n : {1, 2, 8, 9, 33, 64, 500, 20000}) {
+      const std::vector<T> x = this->random.values(n, kind);
+      int first = 0;
+      for (int i = 1; i < n; ++i)
+        if (std::abs(x[i]) > std::abs(x[first])) first = i;
+      EXPECT_EQ(Blas<T>::iamax(&n, x.data(), &kOne), first + 1) << n << " kind " << int(kind);
+    }
+}
+
+TYPED_TEST(BlasBits, AxpyIsOneFma) {
+  using T = TypeParam;
+  for (const int n : {1, 3, 8, 33, 1000}) {
+    const std::vector<T> x = this->random.values(2 * n, Kind::wild);
+    std::vector<T> y = this->random.values(n, Kind::wild), expected = y;
+    const T alpha = T(0.1);
+    for (const int increment : {1, -2}) {
+      const auto in = taken(x, n, increment);
+      for (int i = 0; i < n; ++i) expected[i] = std::fma(alpha, in[i], expected[i]);
+      Blas<T>::axpy(&n, &alpha, x.data(), &increment, y.data(), &kOne);
+      EXPECT_TRUE(same(y, expected)) << n;
+    }
+  }
+}
+
+template <class T>
+trine::ConstHostView matrix(const std::vector<T>& data, int rows, int cols, int ld, bool turned) {
+  trine::ConstHostView view = trine::host_col_major(data.data(), trine::dtype_of<T>, rows, cols);
+  view.row_stride = turned ? ld : 1;
+  view.col_stride = turned ? 1 : ld;
+  return view;
+}
+
+TYPED_TEST(BlasBits, GemmAndGemvAreOneChain) {
+  using T = TypeParam;
+  constexpr int kShapes[][3] = {{1, 1, 1},  {3, 2, 4},   {17, 9, 33},  {64, 64, 64},
+                                {65, 3, 7}, {5, 1, 200}, {100, 1, 70}, {130, 120, 110}};
+  for (const Kind kind : {Kind::plain, Kind::special, Kind::tiny})
+    for (const auto& [m, n, k] : kShapes)
+      for (const char* trans : {"NN", "TN", "NC", "tt"})
+        for (const auto& [alpha, beta] : {std::pair<T, T>{1, 0}, {T(0.7), T(-2)}, {0, T(0.5)}}) {
+          SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " " << trans << " "
+                                          << alpha << " " << beta << " kind " << int(kind));
+          const bool ta = std::toupper(trans[0]) != 'N', tb = std::toupper(trans[1]) != 'N';
+          const int lda = (ta ? k : m) + 3, ldb = (tb ? n : k) + 1, ldc = m + 2;
+          const auto a = this->random.values(lda * (ta ? m : k), kind),
+                     b = this->random.values(ldb * (tb ? k : n), kind);
+          // Read or not: with beta = 0, what C holds counts for nothing.
+          std::vector<T> c = this->random.values(ldc * n, kind), expected = c;
+          Blas<T>::gemm(trans, trans + 1, &m, &n, &k, &alpha, a.data(), &lda, b.data(), &ldb, &beta,
+                        c.data(), &ldc);
+          trine::HostView out = trine::host_col_major(expected.data(), trine::dtype_of<T>, m, n);
+          out.col_stride = ldc;
+          trine::gemm(alpha, matrix(a, m, k, lda, ta), matrix(b, k, n, ldb, tb), beta, out, kCpu);
+          EXPECT_TRUE(same(c, expected));
+          if (n != 1) continue;
+          std::vector<T> y(2 * m, 5), x(3 * k), column(m, 5);
+          for (int i = 0; i < k; ++i) x[3 * (k - 1 - i)] = tb ? b[i * ldb] : b[i];
+          const int rows = ta ? k : m, cols = ta ? m : k, incx = -3, incy = 2;
+          Blas<T>::gemv(trans, &rows, &cols, &alpha, a.data(), &lda, x.data(), &incx, &beta,
+                        y.data(), &incy);
+          out = trine::host_vector(column.data(), trine::dtype_of<T>, m);
+          trine::gemm(alpha, matrix(a, m, k, lda, ta), matrix(b, k, n, ldb, tb), beta, out, kCpu);
+          EXPECT_TRUE(same(taken(y, m, incy), column));
+        }
+}
+
+TYPED_TEST(BlasBits, OmatcopyCopiesAndTurns) {
+  using T = TypeParam;
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {7, 3}, {64, 33}, {200, 150}})
+    for (const T alpha : {T(1), T(0), T(0.3)})
+      for (const char* order : {"R", "C"})
+        for (const char* trans : {"N", "T"}) {
+          const bool by_rows = *order == 'R', turns = *trans == 'T';
+          const int lda = (by_rows ? cols : rows) + 1, ldb = std::max(rows, cols) + 2;
+          const auto a = this->random.values(lda * (by_rows ? rows : cols), Kind::special);
+          std::vector<T> b(ldb * ldb, -1);
+          Blas<T>::omatcopy(order, trans, &rows, &cols, &alpha, a.data(), &lda, b.data(), &ldb);
+          int wrong = 0;
+          for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < cols; ++j) {
+              const T in = by_rows ? a[i * lda + j] : a[i + j * lda];
+              const T out = by_rows != turns ? b[i * ldb + j] : b[i + j * ldb];
+              wrong += !same(out, alpha == 0 ? T(0) : alpha * in);
+            }
+          EXPECT_EQ(wrong, 0) << rows << "x" << cols << " " << order << trans << " " << alpha;
+        }
+}
+
+TEST(Blas, TheCallersRoundingChangesNothingAndStays) {
+  const int n = 40;
+  const std::vector<double> x = Random<double>{}.values(n, Kind::plain), y(n, 1.0 / 3);
+  const double expected = ddot_(&n, x.data(), &kOne, y.data(), &kOne);
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const double result = ddot_(&n, x.data(), &kOne, y.data(), &kOne);
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(result, expected);
+    EXPECT_EQ(after, mode);
+  }
+}
+
+TEST(Blas, WrongArgumentsReachTheProgramsXerbla) {
+  const int m = 3, bad = 2, negative = -1;
+  const double one = 1, zero = 0;
+  double a[9] = {}, c[9] = {7};
+  dgemm_("N", "X", &m, &m, &m, &one, a, &m, a, &m, &zero, c, &m);
+  EXPECT_EQ(told_routine, "DGEMM ");
+  EXPECT_EQ(told_info, 2);
+  dgemm_("N", "T", &m, &m, &m, &one, a, &bad, a, &m, &zero, c, &m);
+  EXPECT_EQ(told_info, 8);
+  dgemv_("N", &negative, &m, &one, a, &m, a, &kOne, &zero, c, &kOne);
+  EXPECT_EQ(told_routine, "DGEMV ");
+  EXPECT_EQ(told_info, 2);
+  domatcopy_("C", "T", &m, &m, &one, a, &m, c, &bad);
+  EXPECT_EQ(told_routine, "DOMATCOPY");
+  EXPECT_EQ(told_info, 9);
+  cblas_dgemm(102, 111, 111, m, m, m, one, a, m, a, m, zero, c, bad);
+  EXPECT_EQ(told_info, 13);
+  EXPECT_EQ(c[0], 7) << "a refused call writes nothing";
+}
+
+TEST(Blas, ForwardsTheRest) {
+  const int n = 2;
+  const double one = 1, a[] = {2, 3, 0, 4};  // lower: x = (1, 2)
+  double b[] = {2, 11};
+  dtrsm_("L", "L", "N", "N", &n, &kOne, &one, a, &n, b, &n);
+  EXPECT_THAT(b, testing::ElementsAre(1, 2));
+}
+
+TEST(Blas, EightThreadsAtOnce) {
+  constexpr int n = 128;
+  const std::vector<double> a = Random<double>{}.values(n * n, Kind::plain);
+  const auto product = [&] {
+    std::vector<double> c(n * n);
+    const double one = 1, zero = 0;
+    const int size = n;
+    dgemm_("T", "N", &size, &size, &size, &one, a.data(), &size, a.data(), &size, &zero, c.data(),
+           &size);
+    return c;
+  };
+  const std::vector<double> expected = product();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) wrong += !same(product(), expected);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// The child has no devices, and large calls are right all the same.
+TEST(Blas, AForkedChildComputes) {
+  const int n = 20000;
+  const std::vector<double> x = Random<double>{}.values(n, Kind::plain);
+  const double expected = ddot_(&n, x.data(), &kOne, x.data(), &kOne);
+  const pid_t child = fork();
+  if (child == 0) _exit(ddot_(&n, x.data(), &kOne, x.data(), &kOne) == expected ? 0 : 1);
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace

@@ -1,0 +1,86 @@
+"""Debian's NumPy over the shim: the same bits on each device and number of threads, forks, LAPACK over the
+forwarded routines; and the outcomes of NumPy's own tests. `--whole` runs all of numpy.linalg and numpy.core."""
+from harness import *
+
+WHOLE = "--whole" in sys.argv
+if WHOLE:
+    sys.argv.remove("--whole")
+
+BITS = """
+import hashlib, numpy as np
+g = np.random.default_rng(20261124)
+h = hashlib.sha256()
+for t in (np.float32, np.float64):
+    for m, n, k in ((3, 5, 7), (64, 64, 64), (150, 120, 170), (300, 1, 300), (1, 1, 30000)):
+        a, b = g.standard_normal((m, k)).astype(t), g.standard_normal((k, n)).astype(t)
+        for c in (a @ b, a.T.copy().T @ b, np.dot(b.T, a.T)):
+            h.update(np.ascontiguousarray(c).tobytes())
+    x = g.standard_normal(30000).astype(t)
+    h.update(np.dot(x, x[::-1]).tobytes())
+print(h.hexdigest())
+"""
+FORK = """
+import multiprocessing, numpy as np
+a = np.random.default_rng(1).standard_normal((300, 300))
+b = a[::-1].copy()
+expected = a @ b
+def same(_): return bool((a @ b == expected).all())
+print(all(multiprocessing.get_context("fork").Pool(2).map(same, range(4))))
+"""
+LAPACK = """
+import numpy as np
+a = np.random.default_rng(1).standard_normal((120, 120)); s = a @ a.T + 120 * np.eye(120)
+l = np.linalg.cholesky(s)
+assert abs(l @ l.T - s).max() < 1e-10
+assert abs(s @ np.linalg.solve(s, a) - a).max() < 1e-10
+u, d, v = np.linalg.svd(a); assert abs((u * d) @ v - a).max() < 1e-10
+print("good")
+"""
+
+
+class OverTheShim(unittest.TestCase):
+    def said(self, code, env):
+        ran = python(code, env)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout.strip()
+
+    def test_same_bits_everywhere(self):
+        digests = {}
+        for device in devices():
+            for threads in "12":
+                digests[device, threads] = self.said(BITS, over_shim(device, OMP_NUM_THREADS=threads))
+        self.assertEqual(len(set(digests.values())), 1, digests)
+
+    def test_it_computes_with_the_shim(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            self.said(BITS, over_shim(TRINE_BLAS_LOG=log))
+            routines = {line.get("routine") for line in lines_of(log)}
+            self.assertLessEqual({"sgemm", "dgemm", "sdot", "ddot"}, routines)
+
+    def test_a_forked_child(self):
+        self.assertEqual(self.said(FORK, over_shim("auto")), "True")
+
+    def test_lapack_over_forwarded_routines(self):
+        for device in devices():
+            self.assertEqual(self.said(LAPACK, over_shim(device)), "good")
+
+
+class ItsOwnTests(unittest.TestCase):
+    def outcome(self, env, names):
+        ran = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names, env=env)
+        return ran.returncode, (ran.stdout.splitlines() or [ran.stderr])[-1].rsplit(" in ", 1)[0]
+
+    def test_same_outcome(self):
+        if run(sys.executable, "-c", "import pytest, hypothesis").returncode != 0:
+            self.skipTest("python3-pytest and python3-hypothesis aren't there")
+        folder = pathlib.Path(run(sys.executable, "-c", "import numpy; print(numpy.__path__[0])").stdout.strip())
+        some = ("linalg/tests/test_linalg.py::TestSolve", "linalg/tests/test_linalg.py::TestCholesky",
+                "core/tests/test_multiarray.py::TestMatmul")
+        names = [folder / name for name in (("linalg", "core") if WHOLE else some)]
+        one = {"OPENBLAS_NUM_THREADS": "1"}  # many would wait for each other on a busy machine
+        self.assertEqual(self.outcome(over_shim("auto", **one), names), self.outcome({**os.environ, **one}, names))
+
+
+if __name__ == "__main__":
+    main()

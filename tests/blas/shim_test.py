@@ -1,0 +1,105 @@
+"""The shim's switches: preloading, the next BLAS, the device, the log, and `trine why --trace`."""
+import shutil
+
+from harness import *
+
+CALLS = """
+import ctypes, os, threading
+b = ctypes.CDLL("libblas.so.3")
+def ddot(n):
+    x = (ctypes.c_double * n)(*[1.5] * n); c = ctypes.byref
+    b.ddot_.restype = ctypes.c_double
+    return b.ddot_(c(ctypes.c_int(n)), x, c(ctypes.c_int(1)), x, c(ctypes.c_int(1)))
+def dscal(n):
+    x = (ctypes.c_double * n)(*[1.5] * n); c = ctypes.byref
+    b.dscal_(c(ctypes.c_int(n)), c(ctypes.c_double(2)), x, c(ctypes.c_int(1)))
+    return x[n - 1]
+"""
+THREADS = CALLS + """
+ts = [threading.Thread(target=lambda: [ddot(10 + i % 5) for i in range(500)]) for _ in range(8)]
+[t.start() for t in ts]; [t.join() for t in ts]
+if os.fork() == 0:
+    ddot(3); dscal(4); os._exit(0)
+os.wait(); dscal(4); dscal(5)
+"""
+
+
+class Shim(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.log = os.path.join(self.folder, "log")
+
+    def test_preloaded(self):
+        env = {**os.environ, "LD_PRELOAD": SHIM, "TRINE_BLAS_LOG": self.log, "TRINE_DATA_DIR": ""}
+        ran = python("import numpy as np; a = np.ones((40, 40)); print((a @ a).sum(), np.linalg.solve(a + np.eye(40), a)[0, 0] > 0)", env)
+        self.assertEqual((ran.returncode, ran.stdout.split()), (0, ["64000.0", "True"]), ran.stderr)
+        self.assertIn("dgemm", [line.get("routine") for line in lines_of(self.log)])
+
+    def test_the_log_is_whole_under_threads_and_forks(self):
+        ran = python(THREADS, over_shim(TRINE_BLAS_LOG=self.log))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = lines_of(self.log)
+        self.assertEqual(lines[0]["trine_blas"], 1)
+        dots = [line for line in lines if line.get("routine") == "ddot"]
+        self.assertEqual(len(dots), 8 * 500 + 1)
+        self.assertEqual(len({line["thread"] for line in dots}), 9)
+        self.assertTrue(all(line["seconds"] >= 0 and line["device"] == "cpu" and line["data"] == "host" for line in dots))
+        self.assertEqual([line["calls"] for line in lines if line.get("forwarded") == "dscal_"], [2])
+
+    def test_another_next_blas(self):
+        for name in ("blas/libblas.so.3", "openblas-pthread/libblas.so.3"):
+            if not (LIBRARIES / name).exists():
+                continue
+            ran = python(CALLS + "print(dscal(7), open('/proc/self/maps').read())", over_shim(TRINE_BLAS_NEXT=str(LIBRARIES / name)))
+            self.assertEqual(ran.stdout.split()[0], "3.0", ran.stderr)
+            self.assertIn(name.split("/")[0] + "/libblas", ran.stdout)
+
+    def test_no_next_blas_is_said(self):
+        for given, word in (("/nowhere/libblas.so", "/nowhere/libblas.so"), (SHIM, "itself")):
+            ran = python(CALLS + "ddot(2); dscal(3)", over_shim(TRINE_BLAS_NEXT=given))
+            self.assertEqual(ran.returncode, 127, ran.stderr)
+            self.assertIn("dscal_", ran.stderr)
+            self.assertIn(word, ran.stderr)
+
+    def test_a_device_that_is_not_there_is_said(self):
+        ran = python(CALLS + "print(ddot(4), ddot(4))", over_shim("bogus:3"))
+        self.assertEqual(ran.stdout.split(), ["9.0", "9.0"])
+        self.assertEqual(ran.stderr.count("bogus:3"), 1, ran.stderr)
+
+    def traced(self):
+        ran = python("import numpy as np; a = np.ones((200, 200)); x = a[0]\nfor i in range(5): a @ a; np.dot(x, x)",
+                     over_shim(TRINE_BLAS_LOG=self.log))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def why(self, *words, code=0, **more):
+        ran = run(TRINE, "why", *words, env={**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": "", **more})
+        self.assertEqual(ran.returncode, code, ran.stdout + ran.stderr)
+        return ran.stdout + ran.stderr
+
+    def test_why_trace(self):
+        self.traced()
+        document = os.path.join(self.folder, "json")
+        text = self.why("--trace", self.log, "--device", "cpu", "--json", document)
+        for word in ("moved at each call", "stayed there", "dgemm 200x200x200", "ddot 200"):
+            self.assertIn(word, " ".join(text.split()))
+        with open(document) as file:
+            told = json.load(file)
+        self.assertEqual([(c["calls"], c["count"]) for c in told["by_shape"] if "gemm" in c["calls"]], [("dgemm 200x200x200", 5)])
+        cpu = told["devices"][0]
+        self.assertLessEqual(cpu["moved"]["low"], cpu["moved"]["seconds"])
+        self.assertGreaterEqual(cpu["moved"]["high"], cpu["moved"]["seconds"])
+
+    def test_why_refuses(self):
+        self.assertIn("why needs", self.why(code=2))
+        with open(self.log, "w") as file:
+            file.write('{"trine_blas":1,"program":"x"}\nnonsense\n')
+        self.assertIn(f"{self.log}:2", self.why("--trace", self.log, code=2))
+        good = self.log + "2"
+        with open(good, "w") as file:
+            file.write('{"trine_blas":1,"program":"x"}\n{"routine":"ddot","n":4,"seconds":1e-6}\n')
+        self.assertIn("damaged", self.why("--trace", good, "--calibration", self.log, code=2))
+
+
+if __name__ == "__main__":
+    main()

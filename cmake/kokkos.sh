@@ -4,12 +4,13 @@
 # Kokkos_ROOT. The source is Debian's `trilinos` package, because Debian's binary Kokkos has no
 # OpenMP and a machine that reaches its package mirror need not reach anything else.
 #
-#   cmake/kokkos.sh PREFIX [static|shared|exposed]    $TRINE_KOKKOS_SOURCE: use this source tree
+#   cmake/kokkos.sh PREFIX [static|shared|exposed|source]   $TRINE_KOKKOS_SOURCE: use this source tree
 #
-# `shared` and `exposed` (static without hiding) are for the test that shows why it is hidden.
+# `shared` and `exposed` (static without hiding) are for the test that shows why it is hidden; `source`
+# fetches the source, if need be, and prints where it lies.
 set -euo pipefail
 
-prefix=${1:?usage: kokkos.sh PREFIX [static|shared|exposed]}
+prefix=${1:?usage: kokkos.sh PREFIX [static|shared|exposed|source]}
 linkage=${2:-static}
 mkdir -p "$(dirname "$prefix")"
 # The source is kept beside the prefixes: a second linkage needs no second download.
@@ -40,11 +41,12 @@ fetch_from_debian() {
 
 source_tree=${TRINE_KOKKOS_SOURCE:-$source_kept}
 if [ ! -f "$source_tree"/CMakeLists.txt ]; then
-  echo "kokkos: fetching the source of Debian's trilinos package (about 166 MB)"
+  echo "kokkos: fetching the source of Debian's trilinos package (about 166 MB)" >&2
   fetch_from_debian
   source_tree=$source_kept
 fi
 
+if [ "$linkage" = source ]; then echo "$source_tree"; exit; fi
 echo "kokkos: building the $linkage library"
 options=(-DKokkos_ENABLE_LIBDL=OFF)
 case $linkage in

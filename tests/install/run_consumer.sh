@@ -22,14 +22,12 @@ esac); do
 done
 
 if [ "$mode" = subproject ] || [ "$mode" = fetched ]; then
-  origin=-DTRINE_SOURCE=$source
-  if [ "$mode" = fetched ]; then
-    origin=-DTRINE_URL=file://$work/trine.tar.gz
-    tar -C "$source" --exclude-vcs --exclude=./build -czf "$work"/trine.tar.gz .
-  fi
+  origin=TRINE_SOURCE
+  [ "$mode" = subproject ] || origin=FETCHCONTENT_SOURCE_DIR_TRINE
   # Configured whole, built in part: the cpu backend's kernels take minutes and are no different
   # here, so the one of the main build runs, found as any backend elsewhere is.
-  cmake -S "$work"/project -B "$work"/build "$origin" "$@"
+  cmake -S "$work"/project -B "$work"/build "-D$origin=$source" "$@"
+  # In another folder each time, where the cache shall find what it compiled in the last one.
   CCACHE_BASEDIR=$work cmake --build "$work"/build --parallel 2 --target consumer
   TRINE_BACKEND_PATH=$build/lib/trine "$work"/build/consumer
   # A subproject brings the library alone: no tests, no program, no install rules.

@@ -19,17 +19,12 @@ source_kept=$cache/kokkos-source
 work=$(mktemp -d "$cache/.kokkos-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Lists only the source packages of the archives that apt already trusts and uses here: apt's own
-# configuration is read (both its list formats), never changed, and no host is named by us.
+. "$(dirname "${BASH_SOURCE[0]}")"/private-apt.sh
+
 fetch_from_debian() {
-  mkdir -p "$work"/lists/partial "$work"/parts "$work"/download "$work"/apt/archives/partial
-  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' \
-    'Created-By: Packages' | sort -u > "$work"/parts/source.list
-  local options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work"/parts
-                 -o Dir::State::Lists="$work"/lists -o Dir::Cache="$work"/apt
-                 -o APT::Sandbox::User=)
-  apt-get "${options[@]}" -qq update
-  (cd "$work"/download && apt-get "${options[@]}" -qq source --download-only trilinos)
+  private_apt "$work"/apt deb-src
+  mkdir -p "$work"/download
+  (cd "$work"/download && apt_get -qq source --download-only trilinos)
   # `packages/kokkos` is all that is unpacked of a 166 MB archive.
   mkdir -p "$work"/source
   tar -xf "$work"/download/trilinos_*.orig.tar.* -C "$work"/source --wildcards \

@@ -13,7 +13,7 @@ import sys
 SPACK = "packaging/spack/spack_repo/trine/packages/trine/package.py"
 VERSIONS = {
     "CMakeLists.txt": r"^project\(trine VERSION ([\d.]+)",
-    "debian/changelog": r"\Atrine \(([\d.]+)-\d+\)",
+    "debian/changelog": r"\Atrine \(([\d.]+)-[^)]+\)",
     SPACK: r'^    version\("([\d.]+)"',
     "packaging/conda/recipe.yaml": r'^  version: "([\d.]+)"',
 }

@@ -26,6 +26,9 @@ if [ ! -d "$TRINE_AARCH64_ROOT" ]; then
   mv "$work"/root "$TRINE_AARCH64_ROOT"
 fi
 
+# A cross compiler doesn't look in such a folder by itself; gmp.h is there.
+export CPLUS_INCLUDE_PATH=$TRINE_AARCH64_ROOT/usr/include/aarch64-linux-gnu
+
 tests=(oracle conformance cpu_reduce cpu_transpose cpu_gemm cpu_backend)
 mkdir -p "$build"
 {

@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: headers under include/trine, libtrine, backends under
-# lib/trine/ beside it, the trine program, and the CMake package that find_package(trine) reads.
+# lib/trine/ beside it, the trine program, and what find_package(trine) and pkg-config read.
 # Everything finds everything else relative to itself, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 
@@ -28,6 +28,14 @@ if(TARGET trine)
     COMPATIBILITY SameMinorVersion)
   install(FILES "${PROJECT_BINARY_DIR}/trineConfig.cmake"
     "${PROJECT_BINARY_DIR}/trineConfigVersion.cmake" DESTINATION "${package_dir}")
+
+  # The same for other build systems.
+  set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+  file(RELATIVE_PATH to_prefix "${pc_dir}" "${CMAKE_INSTALL_PREFIX}")
+  file(RELATIVE_PATH lib_dir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+  file(RELATIVE_PATH include_dir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/trine.pc.in" "${PROJECT_BINARY_DIR}/trine.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/trine.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
 get_property(modules GLOBAL PROPERTY TRINE_MODULES)

@@ -12,37 +12,16 @@ folder=${2:-}
 rounds=("${@:3}")
 [ ${#rounds[@]} -gt 0 ] || rounds=(full no-platform no-opencl)
 say() { echo "fresh: $*"; }
-[ "$(id -u)" -eq 0 ] || { say "needs root, for debootstrap and chroot"; exit 1; }
-if ! command -v debootstrap > /dev/null; then
-  say "installing the Debian package debootstrap"
-  apt-get -qq update && apt-get -qq -y install debootstrap > /dev/null
-fi
+. "$(dirname "${BASH_SOURCE[0]}")"/bare-debian.sh
 
-# The mounts below live in a namespace of our own and vanish with it, however we end.
-if [ "${TRINE_FRESH_INSIDE:-}" != 1 ]; then
-  if [ -z "$folder" ]; then
-    folder=$(mktemp -d /var/tmp/trine-fresh-XXXXXX)
-    trap 'rm -rf --one-file-system "$folder"' EXIT
-  fi
-  TRINE_FRESH_INSIDE=1 unshare --mount --propagation private "$0" "$repo" "$folder" "${rounds[@]}"
+if [ -z "$folder" ]; then
+  folder=$(mktemp -d /var/tmp/trine-fresh-XXXXXX)
+  trap 'rm -rf --one-file-system "$folder"' EXIT
+  "$0" "$repo" "$folder" "${rounds[@]}"
   exit
 fi
-
-if [ ! -x "$folder"/usr/bin/git ]; then
-  mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' \
-    | awk '$2 == "bookworm" { print $1; exit }')
-  say "debootstrap from the mirror that apt uses here"
-  mkdir -p "$folder"
-  debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" "$mirror" \
-    > "$folder".log 2>&1 || { tail -20 "$folder".log; exit 1; }
-  rm -f "$folder".log
-  apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' \
-    | sort -u > "$folder"/etc/apt/sources.list
-fi
-cp /etc/resolv.conf /etc/hosts "$folder"/etc/
-mount -t proc proc "$folder"/proc
-mount --rbind /dev "$folder"/dev
-mount --rbind /sys "$folder"/sys
+in_own_namespace "$0" "$repo" "$folder" "${rounds[@]}"
+bare_debian "$folder"
 say "packages in the bare system: $(chroot "$folder" dpkg-query -f . -W | wc -c)"
 
 # A clone, so that what is not committed is not there.

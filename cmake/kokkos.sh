@@ -4,12 +4,13 @@
 # Kokkos_ROOT. The source is Debian's `trilinos` package, because Debian's binary Kokkos has no
 # OpenMP and a machine that reaches its package mirror need not reach anything else.
 #
-#   cmake/kokkos.sh PREFIX [static|shared|exposed]    $TRINE_KOKKOS_SOURCE: use this source tree
+#   cmake/kokkos.sh PREFIX [static|shared|exposed|source]   $TRINE_KOKKOS_SOURCE: use this source tree
 #
-# `shared` and `exposed` (static without hiding) are for the test that shows why it is hidden.
+# `shared` and `exposed` (static without hiding) are for the test that shows why it is hidden; `source`
+# fetches the source, if need be, and prints where it lies.
 set -euo pipefail
 
-prefix=${1:?usage: kokkos.sh PREFIX [static|shared|exposed]}
+prefix=${1:?usage: kokkos.sh PREFIX [static|shared|exposed|source]}
 linkage=${2:-static}
 mkdir -p "$(dirname "$prefix")"
 # The source is kept beside the prefixes: a second linkage needs no second download.
@@ -18,17 +19,12 @@ source_kept=$cache/kokkos-source
 work=$(mktemp -d "$cache/.kokkos-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Lists only the source packages of the archives that apt already trusts and uses here: apt's own
-# configuration is read (both its list formats), never changed, and no host is named by us.
+. "$(dirname "${BASH_SOURCE[0]}")"/private-apt.sh
+
 fetch_from_debian() {
-  mkdir -p "$work"/lists/partial "$work"/parts "$work"/download "$work"/apt/archives/partial
-  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' \
-    'Created-By: Packages' | sort -u > "$work"/parts/source.list
-  local options=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work"/parts
-                 -o Dir::State::Lists="$work"/lists -o Dir::Cache="$work"/apt
-                 -o APT::Sandbox::User=)
-  apt-get "${options[@]}" -qq update
-  (cd "$work"/download && apt-get "${options[@]}" -qq source --download-only trilinos)
+  private_apt "$work"/apt deb-src
+  mkdir -p "$work"/download
+  (cd "$work"/download && apt_get -qq source --download-only trilinos)
   # `packages/kokkos` is all that is unpacked of a 166 MB archive.
   mkdir -p "$work"/source
   tar -xf "$work"/download/trilinos_*.orig.tar.* -C "$work"/source --wildcards \
@@ -40,11 +36,12 @@ fetch_from_debian() {
 
 source_tree=${TRINE_KOKKOS_SOURCE:-$source_kept}
 if [ ! -f "$source_tree"/CMakeLists.txt ]; then
-  echo "kokkos: fetching the source of Debian's trilinos package (about 166 MB)"
+  echo "kokkos: fetching the source of Debian's trilinos package (about 166 MB)" >&2
   fetch_from_debian
   source_tree=$source_kept
 fi
 
+if [ "$linkage" = source ]; then echo "$source_tree"; exit; fi
 echo "kokkos: building the $linkage library"
 options=(-DKokkos_ENABLE_LIBDL=OFF)
 case $linkage in

@@ -3,11 +3,29 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
 namespace trine::conformance {
+
+// The register that holds these modes: MXCSR, whose lowest bits are flags; FPCR, where FZ does both.
+#if defined(__x86_64__)
+inline constexpr uint64_t kFlushAndZero = 0x8040, kModes = 0xffc0;
+inline uint64_t float_modes() { return _mm_getcsr(); }
+inline void set_float_modes(uint64_t modes) { _mm_setcsr(static_cast<unsigned>(modes)); }
+#elif defined(__aarch64__)
+inline constexpr uint64_t kFlushAndZero = uint64_t{1} << 24, kModes = ~uint64_t{0};
+inline uint64_t float_modes() {
+  uint64_t modes;
+  asm volatile("mrs %0, fpcr" : "=r"(modes));
+  return modes;
+}
+inline void set_float_modes(uint64_t modes) { asm volatile("msr fpcr, %0" : : "r"(modes)); }
+#else
+#error "say here how this processor is told to flush denormals"
+#endif
 
 class HostileEnvironment {
  public:
@@ -15,10 +33,8 @@ class HostileEnvironment {
     if (!on_) return;
     std::fegetenv(&saved_);
     std::fesetround(FE_UPWARD);
-#if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | kFlushAndZero);
-    set_ = _mm_getcsr();
-#endif
+    set_float_modes(float_modes() | kFlushAndZero);
+    set_ = float_modes();
   }
   ~HostileEnvironment() { restore(); }
   HostileEnvironment(const HostileEnvironment&) = delete;
@@ -30,18 +46,13 @@ class HostileEnvironment {
 
   /// Whether the environment is still as it was set.
   bool intact() const {
-    if (!on_) return true;
-#if defined(__x86_64__)
-    if ((_mm_getcsr() & kControl) != (set_ & kControl)) return false;
-#endif
-    return std::fegetround() == FE_UPWARD;
+    return !on_ || ((float_modes() & kModes) == (set_ & kModes) && std::fegetround() == FE_UPWARD);
   }
 
  private:
-  static constexpr unsigned kFlushAndZero = 0x8040, kControl = 0xffc0;
   bool on_;
   std::fenv_t saved_{};
-  unsigned set_ = 0;
+  uint64_t set_ = 0;
 };
 
 }  // namespace trine::conformance

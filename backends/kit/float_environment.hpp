@@ -42,6 +42,7 @@ class FloatEnvironment {
   unsigned saved_;
 };
 #else
+// On aarch64 all of it is FPCR, which has flush-to-zero too, and FPSR.
 using FloatEnvironment = WholeFloatEnvironment;
 #endif
 

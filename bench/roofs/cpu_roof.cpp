@@ -5,6 +5,8 @@
 #include "bench/stats/measure.hpp"
 #include "probes.hpp"
 
+// The loops keep vectors in arrays, and there are none of scalable vectors.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include "hwy/aligned_allocator.h"
 #include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // must precede highway.h

@@ -19,7 +19,7 @@ FOLDERS = ("backends/", "bench/", "cmake/", "core/", "cpu/", "cuda/", "docs/", "
            "tests/", ".ci/")
 FILE = re.compile(r"\w[\w./-]*\.(h|hpp|c|cpp|cl|cu|cuh|py|sh|cmake|txt)")
 OTHERS = ("CL/cl.h", "cuda.h", "compare.py", "my/CMakeLists.txt")  # files of others, and one to be written
-DEV = re.compile(r"\./dev ([a-z][a-z-]*)")
+DEV = re.compile(r"\./dev ([a-z][a-z0-9-]*)")
 NEW = re.compile(r"<!-- new: (.+?) -->")
 
 

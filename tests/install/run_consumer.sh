@@ -2,7 +2,9 @@
 # Builds the consumer against an installed Trine (moved after the installation, with the source and
 # build trees out of sight) or with Trine's source tree inside its own build, and runs it.
 #
-#   run_consumer.sh installed|subproject SOURCE BUILD [CMAKE ARGS…]
+#   run_consumer.sh installed|meson|autotools|subproject|fetched SOURCE BUILD [CMAKE ARGS…]
+#
+# Exit 77: not run, because that build system isn't there.
 set -euo pipefail
 mode=$1 source=$2 build=$3
 shift 3
@@ -12,11 +14,21 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 cp -r "$source"/tests/install/consumer "$work"/project
 
-if [ "$mode" = subproject ]; then
+for tool in $(case $mode in
+  meson) echo meson pkg-config ;;
+  autotools) echo autoreconf automake pkg-config make ;;
+esac); do
+  command -v "$tool" > /dev/null || { echo "not run: no $tool here"; exit 77; }
+done
+
+if [ "$mode" = subproject ] || [ "$mode" = fetched ]; then
+  origin=TRINE_SOURCE
+  [ "$mode" = subproject ] || origin=FETCHCONTENT_SOURCE_DIR_TRINE
   # Configured whole, built in part: the cpu backend's kernels take minutes and are no different
   # here, so the one of the main build runs, found as any backend elsewhere is.
-  cmake -S "$work"/project -B "$work"/build -DTRINE_SOURCE="$source" "$@"
-  cmake --build "$work"/build --parallel 2 --target consumer
+  cmake -S "$work"/project -B "$work"/build "-D$origin=$source" "$@"
+  # In another folder each time, where the cache shall find what it compiled in the last one.
+  CCACHE_BASEDIR=$work cmake --build "$work"/build --parallel 2 --target consumer
   TRINE_BACKEND_PATH=$build/lib/trine "$work"/build/consumer
   # A subproject brings the library alone: no tests, no program, no install rules.
   cmake --install "$work"/build --prefix "$work"/nothing > /dev/null
@@ -60,9 +72,25 @@ version=$(sed -n 's/^set(PACKAGE_VERSION "\([0-9]*[.][0-9]*\)[.].*/\1/p' \
 readelf -d "$(find "$prefix" -name libtrine.so)" | grep -F "[libtrine.so.$version]" > /dev/null ||
   fail "libtrine.so is not called libtrine.so.$version: programs of other versions would load it"
 
-steps='set -e
-cmake -S project -B build -Dtrine_DIR="$(dirname "$(find "$PWD"/moved -name trineConfig.cmake)")" "$@"
-cmake --build build
+# Each build system is told one folder, that of the package file it reads.
+package=$(dirname "$(find "$prefix" -name "$(
+  if [ "$mode" = installed ]; then echo trineConfig.cmake; else echo trine.pc; fi)")")
+export package PKG_CONFIG_PATH=$package
+case $mode in
+  installed) steps='cmake -S project -B build -Dtrine_DIR="$package" "$@"
+cmake --build build' ;;
+  meson) steps='meson setup build project
+meson compile -C build' ;;
+  autotools) steps='autoreconf --install project
+mkdir build
+cd build
+../project/configure --disable-dependency-tracking
+make
+cd ..
+export LD_LIBRARY_PATH=$(pkg-config --variable=libdir trine)' ;;
+esac
+steps="set -e
+$steps"'
 ./build/consumer
 ./build/c_program
 if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi

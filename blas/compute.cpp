@@ -106,7 +106,7 @@ double squares_on(const HostOptions& options, int64_t n, const float* x, int) {
   return sum;
 }
 double squares_on(const HostOptions& options, int64_t n, const double* x, int exponent) {
-  if (exponent == 0) return trine::sum(std::span(x, n), options, Map::square);
+  if (exponent == 0) return trine::sum(std::span(x, n), Map::square, options);
   const std::unique_ptr<double[]> scaled(new double[n]);
   for (int64_t i = 0; i < n; ++i) scaled[i] = std::ldexp(x[i], exponent);
   return squares_on(options, n, scaled.get(), 0);
@@ -151,7 +151,7 @@ T asum(const char* routine, const Vector<const T>& x) {
   return settle<T>(
       call, x.size,
       [&](const HostOptions& options) {
-        return trine::sum(std::span(a.data(), x.size), options, Map::abs);
+        return trine::sum(std::span(a.data(), x.size), Map::abs, options);
       },
       [&](T* result) { return kernels<T>().asum(x.size, a.data(), a.data(), result); },
       [&] { return exact_asum(x.size, a.data()); });

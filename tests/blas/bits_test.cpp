@@ -120,7 +120,7 @@ TYPED_TEST(BlasBits, SumsAreExact) {
         EXPECT_TRUE(
             same(Blas<T>::dot(&n, a.data(), &incx, b.data(), &incy), trine::dot(x, y, kCpu)));
         EXPECT_TRUE(same(Blas<T>::asum(&n, a.data(), &incx),
-                         incx < 0 ? T(0) : T(trine::sum(x, kCpu, trine::Map::abs))));
+                         incx < 0 ? T(0) : T(trine::sum(x, trine::Map::abs, kCpu))));
         EXPECT_TRUE(same(Blas<T>::nrm2(&n, a.data(), &incx), exact_norm(x)));
       }
 }
@@ -135,7 +135,7 @@ TYPED_TEST(BlasBits, TiesGoToEven) {
     const std::vector<T> ones(n, 1);
     EXPECT_TRUE(
         same(Blas<T>::dot(&n, x.data(), &kOne, ones.data(), &kOne), trine::dot(x, ones, kCpu)));
-    EXPECT_TRUE(same(Blas<T>::asum(&n, x.data(), &kOne), trine::sum(x, kCpu, trine::Map::abs)));
+    EXPECT_TRUE(same(Blas<T>::asum(&n, x.data(), &kOne), trine::sum(x, trine::Map::abs, kCpu)));
     EXPECT_TRUE(same(Blas<T>::nrm2(&n, x.data(), &kOne), exact_norm(x)));
   }
 }

@@ -20,6 +20,18 @@ typedef struct Inputs {
   bool magnitude;
 } Inputs;
 
+// Begins the rows at a boundary of 16 bytes, if they can be read in vectors from there; false: they stay.
+// Both roads call it: groups cut a row at its segments, so they must count these from one place.
+DEVICE bool align_inputs(Tile* t, Inputs* in) {
+  int skip = tile_skip(t, in->x);
+#if KIND_DOT
+  if (skip != tile_skip(&in->y_tile, in->y)) skip = -1;
+  in->y = tile_align(&in->y_tile, in->y, skip);
+#endif
+  in->x = tile_align(t, in->x, skip);
+  return skip >= 0;
+}
+
 #include "exact_sum_narrow.h"
 #include "exact_sum_wide.h"
 
@@ -165,7 +177,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
     if (finishing) {
       lost = add_records(&t, sink.records, &sum, &mine);
     } else {
-      lost = add_elements(t, &in, &sum, &mine, bins, &binned);
+      lost = add_elements(t, in, &sum, &mine, bins, &binned);
       if (as_ulong(sum.hi) != 0x8000000000000000UL) mine |= SAW_OTHER_THAN_MINUS_ZERO;
     }
     if (lost) atomic_or(flag, 1u);
@@ -195,7 +207,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
 #if USES_BINS
             add_share_wide(&sum, bins, binned, low + slot, high + slot);
 #else
-            mine = add_elements_wide(&t, &in, low + slot, high + slot);
+            mine = add_elements_wide(t, in, low + slot, high + slot);
 #endif
           }
           if (mine) atomic_or(saw + (t.result - base), mine);

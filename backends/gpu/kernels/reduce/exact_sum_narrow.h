@@ -188,16 +188,9 @@ DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* saw) {
 #endif
 
 // Loads and adds this work-item's share of the elements; a loss ends it.
-DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
+DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* saw,
                           LOCAL_POINTER double* bins, uint* binned) {
-  int skip = tile_skip(&t, in->x);
-#if KIND_DOT
-  Tile y_tile = in->y_tile;
-  if (skip != tile_skip(&y_tile, in->y)) skip = -1;
-  GLOBAL const T* y_input = tile_align(&y_tile, in->y, skip);
-#endif
-  GLOBAL const T* x_input = tile_align(&t, in->x, skip);
-  const bool aligned = skip >= 0;
+  const bool aligned = align_inputs(&t, &in);
   ulong lost = 0UL;
 #if T_DOUBLE && !PRODUCTS
   Windows windows;
@@ -206,14 +199,14 @@ DEVICE ulong add_elements(Tile t, const Inputs* in, Expansion* sum, uint* saw,
 #endif
   for (Walk w = walk_begin(&t); w.row < t.rows && (USES_BINS || !lost); walk_on(&w, &t)) {
     T x[CHUNK];
-    load_chunk(&t, &w, x_input, aligned, (T)-0.0, x);
-    if (in->magnitude) {
+    load_chunk(&t, &w, in.x, aligned, (T)-0.0, x);
+    if (in.magnitude) {
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
     }
 #if KIND_DOT
     T y[CHUNK];
-    load_chunk(&y_tile, &w, y_input, aligned, (T)0.0, y);  // -0 times 0 is -0
+    load_chunk(&in.y_tile, &w, in.y, aligned, (T)0.0, y);  // -0 times 0 is -0
     lost = add_products(sum, x, y);
 #elif PRODUCTS
     lost = add_products(sum, x, x);

@@ -12,37 +12,40 @@ DEVICE void add_share_wide(const Expansion* sum, LOCAL_POINTER const double* bin
   for (int b = 0; binned && b < BINS; ++b) add_double_wide(bins[b * THREADS], low, high);
 }
 #else
-// Loads four elements of a chunk from `k` on, -0 where the row has ended.
+DEVICE bool in_row(const Tile* t, long column) { return column >= t->skip && column < t->cols; }
+
+// Loads four elements of a chunk from `k` on, -0 outside of the row.
 DEVICE void load_four(const Tile* t, const Walk* w, GLOBAL const T* input, int k, T* x) {
   GLOBAL const T* row = input + tile_row(t, w->row);
 #pragma unroll
   for (int u = 0; u < 4; ++u) {
     const long column = chunk_column(t, w, false, k + u);
-    x[u] = column < t->cols ? row[column * t->col_stride] : (T)-0.0;
+    x[u] = in_row(t, column) ? row[column * t->col_stride] : (T)-0.0;
   }
 }
 
 // The wide road's pass over this work-item's share of the elements.
-DEVICE uint add_elements_wide(const Tile* t, const Inputs* in, LOCAL_POINTER uint* low,
+DEVICE uint add_elements_wide(Tile t, Inputs in, LOCAL_POINTER uint* low,
                               LOCAL_POINTER uint* high) {
   uint saw = 0u;
-  for (Walk w = walk_begin(t); w.row < t->rows; walk_on(&w, t)) {
+  align_inputs(&t, &in);
+  for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
     for (int k = 0; k < CHUNK; k += 4) {
       T x[4];
-      load_four(t, &w, in->x, k, x);
+      load_four(&t, &w, in.x, k, x);
 #if KIND_DOT
       T y[4];
-      load_four(&in->y_tile, &w, in->y, k, y);
+      load_four(&in.y_tile, &w, in.y, k, y);
 #endif
 #pragma unroll
       for (int u = 0; u < 4; ++u)
-        if (chunk_column(t, &w, false, k + u) < t->cols)
+        if (in_row(&t, chunk_column(&t, &w, false, k + u)))
 #if KIND_DOT
           saw |= add_wide(x[u], y[u], low, high);
 #elif PRODUCTS
           saw |= add_wide(x[u], x[u], low, high);
 #else
-          saw |= add_wide(x[u], in->magnitude, low, high);
+          saw |= add_wide(x[u], in.magnitude, low, high);
 #endif
     }
   }

@@ -141,6 +141,19 @@ void add_long_values(List& list) {
             "dense", values, {});
 }
 
+/// What a work-item's few doubles don't hold though neighbours are alike; for one sum's own rungs the
+/// long ones are several chunks a work-item, on large GPUs too.
+void add_cancelling(List& list) {
+  for (Values values : {Values::kCancelModerate, Values::kCancelSlowly})
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+      list.add(sum(TRINE_ALL, dtype, 1, (1 << 18) + 13), "dense", values,
+               {.rungs = Rungs::kLadder});
+  list.add(sum(TRINE_ALL, TRINE_F32, 1, (1 << 22) + 5), "dense", Values::kCancelModerate, {});
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    list.add(sum(TRINE_ALL, dtype, 1, (1 << 22) + 5), "dense", Values::kCancelSlowly,
+             {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
+}
+
 void add_values(List& list) {
   for (Values values : oracle::all_values())
     for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
@@ -373,6 +386,7 @@ void add_reduce_cases(List& list) {
   add_huge(list);
   add_dots(list);
   add_dot_layouts(list);
+  add_cancelling(list);
 }
 
 }  // namespace trine::conformance::detail

@@ -14,16 +14,17 @@
 namespace trine::oracle {
 namespace {
 
-constexpr Values kAll[] = {Values::kUniform,  Values::kWide,      Values::kMixed,
-                           Values::kDenormal, Values::kCancel,    Values::kCancelHuge,
-                           Values::kHalfway,  Values::kZeros,     Values::kNegativeZeros,
-                           Values::kNan,      Values::kInfinity,  Values::kInfinities,
-                           Values::kSmall,    Values::kTies,      Values::kConstant,
-                           Values::kExtremes, Values::kUnderflow, Values::kNearOne};
+constexpr Values kAll[] = {
+    Values::kUniform,       Values::kWide,       Values::kMixed,          Values::kDenormal,
+    Values::kCancel,        Values::kCancelHuge, Values::kHalfway,        Values::kZeros,
+    Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
+    Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
+    Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly};
 constexpr const char* kNames[] = {
-    "uniform", "wide",  "mixed",          "denormal", "cancel",    "cancel_huge",
-    "halfway", "zeros", "negative_zeros", "nan",      "infinity",  "infinities",
-    "small",   "ties",  "constant",       "extremes", "underflow", "near_one"};
+    "uniform",         "wide",         "mixed",          "denormal", "cancel",    "cancel_huge",
+    "halfway",         "zeros",        "negative_zeros", "nan",      "infinity",  "infinities",
+    "small",           "ties",         "constant",       "extremes", "underflow", "near_one",
+    "cancel_moderate", "cancel_slowly"};
 
 bool has_lines(Values v) {
   switch (v) {
@@ -66,6 +67,7 @@ struct Make<float> {
   static float uniform(uint64_t r) { return assemble(r, 126 - geometric(uint32_t(r >> 32))); }
   static float wide(uint64_t r) { return assemble(r, 7 + scaled(r, 240)); }
   static float mixed(uint64_t r) { return assemble(r, scaled(r, 255)); }
+  static float moderate(uint64_t r) { return assemble(r, 97 + scaled(r, 60)); }
   static float huge(uint64_t r) { return assemble(r, 252 + scaled(r, 3)); }
   static float underflow(uint64_t r) { return assemble(r, 47 + scaled(r, 12)); }
 };
@@ -83,6 +85,7 @@ struct Make<double> {
   }
   static double wide(uint64_t r) { return assemble(r, 123 + scaled(r, 1800)); }
   static double mixed(uint64_t r) { return assemble(r, scaled(r, 2047)); }
+  static double moderate(uint64_t r) { return assemble(r, 993 + scaled(r, 60)); }
   static double huge(uint64_t r) { return assemble(r, 2044 + scaled(r, 3)); }
   static double underflow(uint64_t r) { return assemble(r, 478 + scaled(r, 18)); }
 };
@@ -175,13 +178,24 @@ struct Structured {
     return philox_bits(how.seed, uint64_t(at.line * at.length + position));
   }
 
+  T magnitude(uint64_t r, int64_t p, int64_t half) const {
+    constexpr int64_t kSlowest = sizeof(T) == 4 ? 100 : 300, kBias = sizeof(T) == 4 ? 127 : 1023;
+    switch (how.values) {
+      case Values::kCancelHuge: return Make<T>::huge(r);
+      case Values::kCancelModerate: return Make<T>::moderate(r);
+      case Values::kCancelSlowly:
+        return Make<T>::assemble(r, uint32_t(kBias + kSlowest - 2 * kSlowest * p / half));
+      default: return Make<T>::wide(r);
+    }
+  }
+
   /// Position p of `length`: a random value in the first half, its partner's negative in the
   /// second, a few denormals in the middle of an odd line.
-  T cancelling(int64_t p, int64_t length, bool huge) const {
+  T cancelling(int64_t p, int64_t length) const {
     const int64_t partner = length - 1 - p;
     const uint64_t r = random(std::min(p, partner));
     if (p == partner) return std::numeric_limits<T>::denorm_min() * T(r % 3);
-    const T value = huge ? Make<T>::huge(r) : Make<T>::wide(r);
+    const T value = magnitude(r, std::min(p, partner), length / 2);
     return p < partner ? value : -value;
   }
 
@@ -195,7 +209,7 @@ struct Structured {
     if (p == 0) return sign * std::bit_cast<T>(number);
     if (p == 1) return sign * std::numeric_limits<T>::epsilon() / 2;
     if (p == 2) return std::numeric_limits<T>::denorm_min() * T(int(hash >> 60) % 3 - 1);
-    return cancelling(p - 3, at.length - 3, false);
+    return cancelling(p - 3, at.length - 3);
   }
 
   /// Whether this position holds the line's special value number `which`; a line in four has none.
@@ -236,8 +250,10 @@ struct Structured {
     if (how.values == Values::kConstant) return plain_element<T>(Values::kUniform, hash);
     if constexpr (std::is_floating_point_v<T>) {
       switch (how.values) {
-        case Values::kCancel: return cancelling(at.position, at.length, false);
-        case Values::kCancelHuge: return cancelling(at.position, at.length, true);
+        case Values::kCancel:
+        case Values::kCancelHuge:
+        case Values::kCancelModerate:
+        case Values::kCancelSlowly: return cancelling(at.position, at.length);
         case Values::kHalfway: return halfway();
         default: return special();
       }

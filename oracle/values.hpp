@@ -14,24 +14,26 @@
 namespace trine::oracle {
 
 enum class Values : uint32_t {
-  kUniform,        ///< floats in (-1, 1) with full mantissas; integers and bits of all values
-  kWide,           ///< f32 2^±120, f64 2^±900
-  kMixed,          ///< all finite exponents, denormals included
-  kDenormal,       ///< denormals alone
-  kCancel,         ///< wide values, each with its negative in the same line
-  kCancelHuge,     ///< the same among the largest values: partial sums overflow, the sum does not
-  kHalfway,        ///< a line sums to a tie of rounding, or to a hair beside one
-  kZeros,          ///< +0 and -0
-  kNegativeZeros,  ///< -0 alone
-  kNan,            ///< uniform, a NaN of any payload and sign here and there
-  kInfinity,       ///< uniform, an infinity here and there, of one sign in a line
-  kInfinities,     ///< uniform, infinities of both signs in a line
-  kSmall,          ///< integers -8 … 8
-  kTies,           ///< few values, each many times: extremes are found more than once
-  kConstant,       ///< one value in a line
-  kExtremes,       ///< the largest, the smallest and their neighbours
-  kUnderflow,      ///< products of two of them are denormals or vanish
-  kNearOne,        ///< 1 ± 2^-10: products stay finite
+  kUniform,         ///< floats in (-1, 1) with full mantissas; integers and bits of all values
+  kWide,            ///< f32 2^±120, f64 2^±900
+  kMixed,           ///< all finite exponents, denormals included
+  kDenormal,        ///< denormals alone
+  kCancel,          ///< wide values, each with its negative in the same line
+  kCancelHuge,      ///< the same among the largest values: partial sums overflow, the sum does not
+  kHalfway,         ///< a line sums to a tie of rounding, or to a hair beside one
+  kZeros,           ///< +0 and -0
+  kNegativeZeros,   ///< -0 alone
+  kNan,             ///< uniform, a NaN of any payload and sign here and there
+  kInfinity,        ///< uniform, an infinity here and there, of one sign in a line
+  kInfinities,      ///< uniform, infinities of both signs in a line
+  kSmall,           ///< integers -8 … 8
+  kTies,            ///< few values, each many times: extremes are found more than once
+  kConstant,        ///< one value in a line
+  kExtremes,        ///< the largest, the smallest and their neighbours
+  kUnderflow,       ///< products of two of them are denormals or vanish
+  kNearOne,         ///< 1 ± 2^-10: products stay finite
+  kCancelModerate,  ///< 2^±30, each with its negative in the same line
+  kCancelSlowly,  ///< the same; exponents sink and rise slowly along a line: f32 2^±100, f64 2^±300
 };
 
 std::span<const Values> all_values();

@@ -235,7 +235,10 @@ Tiling stream_tiling(const Request& request) {
   const int64_t shares = divide_up(t.shape.cols, chunk), units = units_of(request.target);
   const int64_t once = power_above(divide_up(shares, units));
   t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
-  if (request.target.is_cpu()) t.threads = 256;  // PoCL 3.1 gets wide sums by 512 wrong
+  // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator before the wide road where
+  // that takes at most one turn of a loop: a thread's next group adds to the last one's. Its plain loops
+  // (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees no race, are right.
+  if (request.target.is_cpu()) t.threads = 256;
   t.splits = int32_t(std::min({divide_up(shares, t.threads), units, kRecords}));
   return t;
 }

@@ -3,7 +3,8 @@
 #pragma once
 #include "exact_stream.h"
 
-#define USES_BINS (FLOATS && HAVE_LOCAL_48K)
+// Beside the scratch of larger groups without warps they don't fit into 48 KB.
+#define USES_BINS (FLOATS && HAVE_LOCAL_48K && (HAVE_WARPS || THREADS == 256))
 #define BINNERS 256  // work-items that have bins
 
 DEVICE void wide_clear(LOCAL_POINTER ulong* arena) {

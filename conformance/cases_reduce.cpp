@@ -154,6 +154,19 @@ void add_cancelling(List& list) {
              {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
 }
 
+/// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
+/// a few doubles and others don't: each element counts once, whichever way its group takes.
+void add_ways_apart(List& list) {
+  for (Values values : {Values::kCancelModerate, Values::kCancelSlowly, Values::kHalfway})
+    for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+      for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT}) {
+        trine_reduce op = plan(TRINE_SUM, map, TRINE_ALL, dtype, 1, (1 << 18) + 13);
+        op.input.offset = op.second.offset = (dtype == TRINE_F32 ? 3 : 1) * trine_dtype_size(dtype);
+        if (map != TRINE_PRODUCT) op.second = {};
+        list.add(op, "offset", values, {.rungs = Rungs::kLadder});
+      }
+}
+
 void add_values(List& list) {
   for (Values values : oracle::all_values())
     for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
@@ -387,6 +400,7 @@ void add_reduce_cases(List& list) {
   add_dots(list);
   add_dot_layouts(list);
   add_cancelling(list);
+  add_ways_apart(list);
 }
 
 }  // namespace trine::conformance::detail

@@ -137,9 +137,8 @@ Command add_why(CLI::App& app) {
       ->type_name("FILE")
       ->excludes("operation", "--size", "--repeats");
   add_list(app, "--calibration", o->trace.calibrations,
-           "with --trace: calibrations of other machines (`trine calibrate` says where they lie)")
-      ->type_name("FILE")
-      ->needs("--trace");
+           "with --trace: calibrations of other machines (`trine calibrate` says where they lie)");
+  app.get_option("--calibration")->type_name("FILE")->needs("--trace");
   app.add_option("--json", o->trace.json, "with --trace: also write the answers as JSON")
       ->type_name("FILE")
       ->needs("--trace");

@@ -164,6 +164,8 @@ MUTANTS = [
      "  if (!mark->done) append(", "  if (false) append("),
     ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/objects.cpp",
      "    part.target_offset = wanted.target_offset + done * wanted.target_pitch;\n", ""),
+    ("opencl_reduce_roads_cut_apart", "opencl:0", "reduce", "backends/gpu/kernels/reduce/exact_sum_wide.h",
+     "  align_inputs(&t, &in);\n", ""),
     ("random_axpby_minds_what_alpha_drops", "cpu", "random", "cpu/elementwise.cpp",
      "} else if (p == T(0)) {", "} else if (false) {"),
     ("random_axpby_kernel_forgets_the_batch", "opencl:0", "random",

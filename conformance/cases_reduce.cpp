@@ -157,7 +157,7 @@ void add_cancelling(List& list) {
 /// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
 /// a few doubles and others don't: each element counts once, whichever way its group takes.
 void add_ways_apart(List& list) {
-  for (Values values : {Values::kCancelModerate, Values::kCancelSlowly, Values::kHalfway})
+  for (Values values : {Values::kLone, Values::kCancelModerate, Values::kCancelSlowly})
     for (uint32_t dtype : {TRINE_F32, TRINE_F64})
       for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT}) {
         trine_reduce op = plan(TRINE_SUM, map, TRINE_ALL, dtype, 1, (1 << 18) + 13);

@@ -19,12 +19,15 @@ constexpr Values kAll[] = {
     Values::kCancel,        Values::kCancelHuge, Values::kHalfway,        Values::kZeros,
     Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
     Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
-    Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly};
+    Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly,
+    Values::kLone};
+// clang-format off
 constexpr const char* kNames[] = {
-    "uniform",         "wide",         "mixed",          "denormal", "cancel",    "cancel_huge",
-    "halfway",         "zeros",        "negative_zeros", "nan",      "infinity",  "infinities",
-    "small",           "ties",         "constant",       "extremes", "underflow", "near_one",
-    "cancel_moderate", "cancel_slowly"};
+    "uniform",         "wide",          "mixed",          "denormal", "cancel",    "cancel_huge",
+    "halfway",         "zeros",         "negative_zeros", "nan",      "infinity",  "infinities",
+    "small",           "ties",          "constant",       "extremes", "underflow", "near_one",
+    "cancel_moderate", "cancel_slowly", "lone"};
+// clang-format on
 
 bool has_lines(Values v) {
   switch (v) {
@@ -37,7 +40,8 @@ bool has_lines(Values v) {
     case Values::kSmall:
     case Values::kExtremes:
     case Values::kUnderflow:
-    case Values::kNearOne: return false;
+    case Values::kNearOne:
+    case Values::kLone: return false;
     default: return true;
   }
 }
@@ -121,6 +125,9 @@ T plain_element(Values values, uint64_t r) {
       case Values::kExtremes: return extreme<T>(r);
       case Values::kUnderflow: return Make<T>::underflow(r);
       case Values::kNearOne: return T(1) + Make<T>::uniform(r) * T(0.0009765625);
+      case Values::kLone:
+        if ((r >> 40 & 0xffff) == 0) return std::numeric_limits<T>::denorm_min();
+        [[fallthrough]];
       default: return Make<T>::uniform(r);
     }
   } else {

@@ -1,5 +1,6 @@
 // The contract's elementwise commands, over views of any strides whose columns are the narrow direction.
-// T is float, double or int. A work-item takes 4 elements a round, 256 apart, so that their loads overlap.
+// T is float, double or int. A work-item takes 4 elements a round, 256 apart; where all lie next to each
+// other, it loads them before it uses one.
 #define AXPBY 1
 #define ADD 2
 #define SUBTRACT 3
@@ -31,6 +32,11 @@ DEVICE T number_of(int function, T x, T y) {
 }
 #endif
 
+DEVICE T axpby(T p, T x, T q, T y) {
+  const T t = q != 0 ? multiply(q, y) : (T)0;
+  return p != 0 ? multiply_add(p, x, t) : t;
+}
+
 // A number of the host, or the element that lies at byte `offset`.
 DEVICE T read_number(const GLOBAL uchar* memory, long offset, int in_memory, T value) {
   return in_memory ? *(const GLOBAL T*)(memory + offset) : value;
@@ -52,26 +58,29 @@ KERNEL_OF(elementwise, 256, 1)
     if (group_x() == 0 && local_x() == 0) *out = number_of(function, p, q);
     return;
   }
+  // All next to each other: no index but e.
+  const bool dense = cols == count && u_col == 1 && v_col == 1 && out_col == 1;
   for (long first = (long)group_x() * 1024 + local_x(); first < count;
        first += (long)groups_x() * 1024) {
-    T x[4], y[4];
-    long at[4];
+    if (dense && first + 768 < count) {
+      T x[4], y[4];
 #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        x[i] = p != 0 ? u[first + i * 256] : (T)0;
+        y[i] = q != 0 ? v[first + i * 256] : (T)0;
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i) out[first + i * 256] = axpby(p, x[i], q, y[i]);
+      continue;
+    }
     for (int i = 0; i < 4; ++i) {
       const long e = first + i * 256;
-      x[i] = y[i] = 0;
-      at[i] = -1;
-      if (e >= count) continue;
+      if (e >= count) break;
       const long line = cols == count ? 0 : e / cols, col = e - line * cols;
       const long row = line < rows ? line : line % rows, batch = line < rows ? 0 : line / rows;
-      at[i] = col * out_col + row * out_row + batch * out_batch;
-      if (p != 0) x[i] = u[col * u_col + row * u_row + batch * u_batch];
-      if (q != 0) y[i] = v[col * v_col + row * v_row + batch * v_batch];
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const T t = q != 0 ? multiply(q, y[i]) : (T)0;
-      if (at[i] >= 0) out[at[i]] = p != 0 ? multiply_add(p, x[i], t) : t;
+      const T x = p != 0 ? u[col * u_col + row * u_row + batch * u_batch] : (T)0;
+      const T y = q != 0 ? v[col * v_col + row * v_row + batch * v_batch] : (T)0;
+      out[col * out_col + row * out_row + batch * out_batch] = axpby(p, x, q, y);
     }
   }
 }

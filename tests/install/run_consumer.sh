@@ -51,8 +51,7 @@ done
 licenses=$(dirname "$(find "$prefix" -path '*/doc/*' -name LICENSE)")/licenses
 grep -qs 'Permission is hereby granted\|Redistribution' "$licenses"/* || fail "no licences in $licenses"
 comes_with() {  # NAME, a word in its code, FILE
-  file=$(find "$prefix" -name "$3" -type f)
-  [ -z "$file" ] || ! grep -qa "$2" "$file" || [ -s "$licenses/$1.txt" ] ||
+  [ -z "$(find "$prefix" -name "$3" -type f -exec grep -la "$2" {} +)" ] || [ -s "$licenses/$1.txt" ] ||
     fail "$3 contains $1, and $licenses lacks its licence"
 }
 comes_with Kokkos N6Kokkos trine_cpu.so
@@ -78,7 +77,9 @@ package=$(dirname "$(find "$prefix" -name "$(
 export package PKG_CONFIG_PATH=$package
 case $mode in
   installed) steps='cmake -S project -B build -Dtrine_DIR="$package" "$@"
-cmake --build build' ;;
+cmake --build build
+./build/c_program
+if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi' ;;
   meson) steps='meson setup build project
 meson compile -C build' ;;
   autotools) steps='autoreconf --install project
@@ -92,8 +93,6 @@ esac
 steps="set -e
 $steps"'
 ./build/consumer
-./build/c_program
-if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi
 if [ -x moved/bin/trine ]; then moved/bin/trine info; fi'
 cd "$work"
 # Where the system lets us, the two trees are really gone while the consumer is built and run.

@@ -188,8 +188,8 @@ DEVICE ulong windows_add(Windows* w, Expansion* sum, T* x, uint* saw) {
 #endif
 
 // Loads and adds this work-item's share of the elements; a loss ends it.
-DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* saw,
-                          LOCAL_POINTER double* bins, uint* binned) {
+DEVICE ulong add_elements(Tile t, Inputs in, Expansion* sum, uint* saw, LOCAL_POINTER double* bins,
+                          uint* binned) {
   const bool aligned = align_inputs(&t, &in);
   ulong lost = 0UL;
 #if T_DOUBLE && !PRODUCTS

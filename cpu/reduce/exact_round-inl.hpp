@@ -73,8 +73,10 @@ HWY_NOINLINE void round_bins(const Bins& bins, double* wide, float* narrow) {
     if (wide) {
       hn::StoreU(to_f64(r), d, wide + at);
     } else {
-      const hn::Rebind<float, D> df;
-      hn::StoreU(hn::DemoteTo(df, to_odd(r)), df, narrow + at);
+      // Not by DemoteTo: without vectors, Highway's gives the largest float where the sum overflows.
+      HWY_ALIGN double odd[kVector];
+      hn::Store(to_odd(r), d, odd);
+      for (int i = 0; i < kVector; ++i) narrow[at + i] = static_cast<float>(odd[i]);
     }
   }
 }

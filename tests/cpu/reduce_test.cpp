@@ -241,6 +241,15 @@ TEST_P(ExactSum, follows_the_rules_for_zeros_infinities_and_overflow) {
   }
 }
 
+TEST_P(ExactSum, short_lines_overflow_to_infinity) {
+  const std::vector<float> huge(120, -std::numeric_limits<float>::max());
+  const std::vector<float> infinities(40, -std::numeric_limits<float>::infinity());
+  for (const auto& [shape, axis] :
+       {std::pair{Shape{40, 3, 3, 1}, TRINE_EACH_ROW}, {Shape{3, 40, 40, 1}, TRINE_EACH_COLUMN}})
+    EXPECT_EQ(reduce<float>("exact", huge, shape, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F32, 1),
+              infinities);
+}
+
 // Every other function, against a loop.
 template <class T>
 void check_functions() {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kSize = 500, kSteps = 12;
 
-/// Rows of A: 2 + |i - j| / n below and above a diagonal of n.
+/// A: 1 / (1 + |i - j|) beside a diagonal of n.
 std::vector<double> matrix() {
   std::vector<double> a(kSize * kSize);
   for (int64_t i = 0; i < kSize; ++i)

@@ -167,7 +167,7 @@ Placement best_device(const Work& work, Where where, int repeats,
     best.sentence =
         !refused.empty() ? cat(all[0].id(), " is the only device that can: ", refused, ".")
         : named          ? cat("Only ", all[0].id(), " was asked.")
-                : "There is no other processor; backends that see the same one count once.";
+                : "It is the only processor here; the other backends drive the same one.";
     if (named) best.candidates = weigh(all, work, where, repeats);
     return best;
   }

@@ -69,10 +69,7 @@ void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
                          .col_stride = p.ldc};
         trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
       },
-      [&] {
-        const Environment environment;
-        kernels<T>().gemm(p);
-      });
+      [&] { kernels<T>().gemm(p); });
 }
 
 /// The result of `quick`, which knows whether it is certain, of `exact`, or of a device.
@@ -83,7 +80,6 @@ T settle(LoggedCall& call, int64_t size, OnDevice on_device, Quick quick, Exact 
       call, size <= kSmallVector, true,
       [&](const HostOptions& options) { result = on_device(options); },
       [&] {
-        const Environment environment;
         if (!quick(&result)) result = exact();
       });
   return result;
@@ -235,10 +231,7 @@ void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, 
                          options);
         if (alpha != 1) scale(b, ldb, cols, rows);
       },
-      [&] {
-        const Environment environment;
-        kernels<T>().turn(cols, rows, alpha, a, lda, b, ldb);
-      });
+      [&] { kernels<T>().turn(cols, rows, alpha, a, lda, b, ldb); });
 }
 
 #define TRINE_BLAS_OF(T)                                                                \

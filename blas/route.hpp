@@ -25,33 +25,6 @@ void tell_once(const char* why);
 /// Where a device failed after it may have changed what the call reads, there is no right result.
 [[noreturn]] void end_wrong(const char* why);
 
-/// Runs `on_device(options)` where the call is worth it, and `here()` for the rest: small calls, and those
-/// that no device took. `repeats`: whether the call may be run again after it failed half-way.
-template <class OnDevice, class Here>
-void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, Here here) {
-  if (is_small && keeps_small()) [[likely]] {
-    call.ran_on("cpu");
-    return here();
-  }
-  if (is_forked()) {
-    call.ran_on("cpu", "a forked child has no devices");
-    return here();
-  }
-  try {
-    Choice choice;
-    on_device(HostOptions{.device = device_name(), .choice = &choice});
-    return call.ran_on(choice.device.id());
-  } catch (const Error& error) {
-    const bool refused = error.status() != Status::backend_error &&
-                         error.status() != Status::device_lost &&
-                         error.status() != Status::internal;
-    if (!refused && !repeats) end_wrong(error.what());
-    tell_once(error.what());
-    call.ran_on("cpu", error.what());
-  } catch (const std::bad_alloc&) { call.ran_on("cpu", "out of memory"); }
-  here();
-}
-
 /// Whether this thread rounds to nearest and keeps denormals, found by four sums: reading the control
 /// register takes 11 ns on Zen 4, twice as long as a small call.
 inline bool has_default_environment() {
@@ -71,5 +44,34 @@ class Environment {
  private:
   std::optional<kit::FloatEnvironment> other_;
 };
+
+/// Runs `on_device(options)` where the call is worth it, and `here()` for the rest: small calls, and those
+/// that no device took. `repeats`: whether the call may be run again after it failed half-way.
+template <class OnDevice, class Here>
+void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, Here here) {
+  const Environment environment;
+  if (is_small && keeps_small()) [[likely]] {
+    call.ran_on("cpu");
+    return here();
+  }
+  if (is_forked()) {
+    call.ran_on("cpu", "a forked child has no devices");
+    return here();
+  }
+  try {
+    Choice choice;
+    // Without overlap nothing is written before the last copy: a call that lacks memory may go on here.
+    on_device(HostOptions{.device = device_name(), .overlap = repeats, .choice = &choice});
+    return call.ran_on(choice.device.id());
+  } catch (const Error& error) {
+    const bool refused = error.status() != Status::backend_error &&
+                         error.status() != Status::device_lost &&
+                         error.status() != Status::internal;
+    if (!refused && !repeats) end_wrong(error.what());
+    tell_once(error.what());
+    call.ran_on("cpu", error.what());
+  } catch (const std::bad_alloc&) { call.ran_on("cpu", "out of memory"); }
+  here();
+}
 
 }  // namespace trine::blas

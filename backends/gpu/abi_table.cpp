@@ -279,6 +279,10 @@ trine_status elementwise(trine_queue* queue, const trine_elementwise* command) {
       fail(TRINE_UNSUPPORTED, "%s:%d has no f64, which this command needs", the_driver->name,
            on.device.index);
     }
+    if (ours.dtype != TRINE_I32 && !on.device.target.has(TRINE_CAN_REPRODUCE)) {
+      fail(TRINE_UNSUPPORTED, "%s:%d failed the arithmetic probe: its floats have other bits",
+           the_driver->name, on.device.index);
+    }
     Plan plan;
     plan_elementwise(ours, plan);
     on.launch(elementwise_variant(), plan);

@@ -24,6 +24,11 @@ TEST(Views, PartsAndTransposesAreWhereTheySay) {
   EXPECT_EQ(submatrix(host, 2, 1, 1, 1).data, &memory[9]);
   EXPECT_REFUSED(Status::invalid_argument, "submatrix: 2 x 4 from 2, 0 on isn't inside of 3 x 4",
                  rows(host, 2, 2));
+  EXPECT_EQ(submatrix(whole, 4, 5, 0, 0).offset, 80u) << "an empty part is inside of the buffer";
+  View far = whole;
+  far.rows = (int64_t{1} << 33) + 1, far.row_stride = int64_t{1} << 29;
+  EXPECT_REFUSED(Status::invalid_argument, "beyond 2^63 bytes",
+                 submatrix(far, int64_t{1} << 33, 0, 1, 1));
   EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, -1, 1));
   EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, INT64_MAX, 1));
 }

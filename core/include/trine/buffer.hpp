@@ -261,7 +261,14 @@ V submatrix(V view, int64_t i, int64_t j, int64_t m, int64_t n) {
                     std::to_string(i) + ", " + std::to_string(j) + " on isn't inside of " +
                     std::to_string(view.rows) + " x " + std::to_string(view.cols) + ".");
   }
-  const int64_t bytes = (i * view.row_stride + j * view.col_stride) * size_of(view.dtype);
+  int64_t down = 0, across = 0, bytes = 0;
+  if (m != 0 && n != 0 &&  // an empty part has no place
+      (__builtin_mul_overflow(i, view.row_stride, &down) ||
+       __builtin_mul_overflow(j, view.col_stride, &across) ||
+       __builtin_add_overflow(down, across, &bytes) ||
+       __builtin_mul_overflow(bytes, int64_t{size_of(view.dtype)}, &bytes))) {
+    throw Error(Status::invalid_argument, "submatrix: it begins beyond 2^63 bytes.");
+  }
   if constexpr (std::same_as<V, View>) {
     view.offset += static_cast<uint64_t>(bytes);
   } else {
@@ -308,7 +315,9 @@ V as_vector(V view) {
   for (const auto& [extent, step] : steps) {
     if (extent == 1 || is_empty) continue;
     if (count == 1) stride = step;
-    if (step != count * stride) {
+    int64_t next = 0;
+    if (__builtin_mul_overflow(count, stride, &next) || step != next ||
+        __builtin_mul_overflow(count, extent, &next)) {
       throw Error(Status::invalid_argument,
                   "as_vector: the elements don't lie at one distance from each other.");
     }

@@ -25,8 +25,6 @@
 
 #include <trine/place.hpp>
 
-#include <cfloat>
-#include <cmath>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -110,6 +108,10 @@ TRINE_API void transpose(const ConstHostView& input, const HostView& output,
                          const HostOptions& options = {});
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
                     const HostView& c, const HostOptions& options = {});
+
+/// The Euclidean norm of all elements of a view of f32 or f64, as the norm of a range below; of f32 the
+/// double is the float's value.
+TRINE_API double norm(const ConstHostView& x, const HostOptions& options = {});
 
 /// Frees what the calls above keep for later calls, on all devices: idle queues, workspaces, pinned
 /// memory. Calls in progress are not disturbed.
@@ -196,20 +198,8 @@ template <HostRange Range>
 requires std::floating_point<ElementOf<Range>>
 auto norm(const Range& range, const HostOptions& options = {}) {
   using T = ElementOf<Range>;
-  const std::span<const T> values(std::data(range), std::size(range));
-  double squares = detail::reduce_span<double>(Function::sum, Map::square, values, options);
-  // Below 2^-900 a double's sum may have lost bits of denormal squares; floats' squares never get there.
-  if (sizeof(T) == sizeof(float) || (squares > 0x1p-900 && squares <= DBL_MAX) ||
-      squares != squares)
-    return T(std::sqrt(squares));
-  const T largest = detail::reduce_span<T>(Function::max, Map::abs, values, options);
-  if (largest == 0 || !(largest <= DBL_MAX)) return largest;
-  const int exponent = std::ilogb(largest);
-  std::vector<T> scaled(values.begin(), values.end());
-  for (T& x : scaled) x = std::ldexp(x, -exponent);
-  squares =
-      detail::reduce_span<double>(Function::sum, Map::square, std::span<const T>(scaled), options);
-  return T(std::ldexp(std::sqrt(squares), exponent));
+  return static_cast<T>(
+      norm(host_vector(std::data(range), dtype_of<T>, int64_t(std::size(range))), options));
 }
 
 /// The product of the elements of `range`: for floats one fixed tree of products, for integers modulo

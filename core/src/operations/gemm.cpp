@@ -81,6 +81,9 @@ class GemmDescription final : public Description {
     const Placed c = check_views(any, device, mode, all);
     for (const Role& role : kOperands) check_unit_stride(view(all, role), role);
     if (op.alpha.on_device() || op.beta.on_device()) {
+      if (device && !device->api.elementwise)
+        fail(Status::unsupported, device->id,
+             ": gemm: scalars of device memory need elementwise commands; this backend has none.");
       check_apart(op.c, c, kOperands[2], op.alpha.element(), alpha.placed, kAlpha);
       check_apart(op.c, c, kOperands[2], op.beta.element(), beta.placed, kBeta);
       scale_afterwards(alpha.number, beta.number, dtype, all);

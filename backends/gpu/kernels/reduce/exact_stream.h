@@ -248,7 +248,7 @@ DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
   sync();
   if (warp > 0 || most == 0u) return lost;
   sum->hi = 0.0;
-  if (top == 0u) return 0UL;
+  if (top == 0u) return lost;
 #pragma unroll
   for (int k = 0; k < CUTS; ++k)
     part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);

@@ -157,6 +157,10 @@ void add_cancelling(List& list) {
 /// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
 /// a few doubles and others don't: each element counts once, whichever way its group takes.
 void add_ways_apart(List& list) {
+  // So few that one warp, or one vector, has them all.
+  for (int64_t n : {1, 2, 33})
+    list.add(sum(TRINE_ALL, TRINE_F64, 1, n), "dense", Values::kDenormal,
+             {.rungs = Rungs::kLadder});
   for (Values values : {Values::kLone, Values::kCancelModerate, Values::kCancelSlowly})
     for (uint32_t dtype : {TRINE_F32, TRINE_F64})
       for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT}) {

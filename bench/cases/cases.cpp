@@ -63,6 +63,8 @@ void add_case_options(CLI::App& app, Cases& c) {
   add_list(app, "--values", c.values,
            "value class of the random data: uniform, wide, cancel, mixed, …");
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
+  app.add_option("--batch", c.batch, "transpose and gemm: so many matrices of the size in one call")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_time_limit(CLI::App& app, double& limit) {
@@ -108,6 +110,7 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
   vary(all, &Problem::values, c.values, std::identity());
   for (Problem& p : all) {
     p.result = default_result(p);
+    if (c.batch != 1) p.batch = c.batch;
     if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
     check(p);
     check_memory(p, true);

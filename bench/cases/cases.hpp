@@ -13,6 +13,7 @@ namespace trine::bench {
 struct Cases {
   std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values;
   std::string result_dtype;
+  int64_t batch = 1;
   friend bool operator==(const Cases&, const Cases&) = default;
 };
 

@@ -194,7 +194,7 @@ Command add_compare(CLI::App& app) {
   add_measuring_options(app, o->measuring);
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
   // These are the file's.
-  app.get_option("--input")->excludes("--size", "--dtype", "--layout", "--values");
+  app.get_option("--input")->excludes("--size", "--dtype", "--layout", "--values", "--batch");
   CLI::Option* rounds =
       app.add_option(
              "--rounds", o->rounds,

@@ -77,6 +77,7 @@ DEVICE uint shuffle_xor(uint v, int mask) { return __shfl_xor_sync(~0u, v, mask)
 
 // --- Bits -----------------------------------------------------------------------------------
 DEVICE uint as_uint(float x) { return __float_as_uint(x); }
+DEVICE float as_float(uint x) { return __uint_as_float(x); }
 DEVICE ulong as_ulong(double x) { return static_cast<ulong>(__double_as_longlong(x)); }
 DEVICE double as_double(ulong x) { return __longlong_as_double(static_cast<long long>(x)); }
 DEVICE int clz(uint x) { return __clz(static_cast<int>(x)); }  // clz(0) is 32

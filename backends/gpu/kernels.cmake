@@ -16,7 +16,9 @@ set(TRINE_GPU_KERNELS
   reduce/shuffle
   reduce/vector_loads
   reduce/exact_lines
+  reduce/exact_short
   reduce/exact_stream
+  reduce/product_stream
   reduce/exact
   reduce/exact_vector
   transpose/naive
@@ -38,5 +40,6 @@ set(TRINE_GPU_KERNELS
   gemm/tensor
   gemm/tensor_specialized
   gemm/few_columns
+  gemm/pile
   gemm/private_tile
 )

@@ -216,9 +216,41 @@ void lines_plan(const Request& request, Plan& plan) {
   add_launch(request, lines, kWhole, lines.tiles, plan);
 }
 
-// --- exact_stream: one sum of floats --------------------------------------------------------------
+// --- exact_short: many sums of a few f32 ------------------------------------------------------------
 
-constexpr const char* kStreamKinds[] = {"SUM", "SQUARES"};
+constexpr const char* kShortLengths[] = {"4", "8", "16"};
+constexpr Macro kShortMacros[] = {
+    {"T", kLineTypes}, {"LENGTH", kShortLengths}, {"THREADS", kExactThreads}};
+
+/// A work-item adds 16 elements, in lines of at most 4, 8 or 16.
+struct Short : Tiling {
+  int length;
+  explicit Short(const trine_reduce& op) : Tiling{shape_of(op, false)} {
+    length = int(std::max<int64_t>(power_above(shape.cols), 4));
+    tiles = divide_up(shape.results, threads * 16 / length);
+  }
+};
+
+const char* short_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (kind_of(op) != kSum || op.dtype != TRINE_F32) return "exact_short is for sums of f32";
+  const Short lines(op);
+  if (op.axis == TRINE_ALL || lines.shape.cols > 16)
+    return "exact_short is for rows or columns of at most 16 elements";
+  if (lines.tiles > kMaxGroups) return "more results than one launch can have groups for";
+  return float_refuses(request);
+}
+
+void short_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_reduce>();
+  const Short lines(op);
+  plan.macro[1] = std::countr_zero(uint32_t(lines.length / 4));
+  add_launch(request, lines, kWhole, lines.tiles, plan);
+}
+
+// --- exact_stream: one sum of floats, or a few rows' -----------------------------------------------
+
+constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
 constexpr Macro kStreamMacros[] = {
     {"T", std::span(kTypes).first<2>()}, {"KIND", kStreamKinds}, {"THREADS", kLineThreads}};
 
@@ -231,15 +263,18 @@ Tiling stream_tiling(const Request& request) {
   constexpr int64_t kRecords = TRINE_CONTROL_BYTES / 24, kOften = 15;
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, false)};
-  const int64_t chunk = (op.map == TRINE_SQUARE ? 32 : 64) / trine_dtype_size(op.dtype);
-  const int64_t shares = divide_up(t.shape.cols, chunk), units = units_of(request.target);
+  const int64_t chunk = (kind_of(op) == kSum ? 64 : 32) / trine_dtype_size(op.dtype);
+  // Groups wait for each other: those that share a sum are all there at once.
+  const int64_t each = std::min(units_of(request.target), kRecords) / t.shape.results;
+  const int64_t shares = divide_up(t.shape.cols, chunk), units = std::max<int64_t>(each, 1);
   const int64_t once = power_above(divide_up(shares, units));
   t.threads = shares >= kOften * 1024 * units ? 1024 : std::clamp<int64_t>(once, 256, 512);
   // With more, PoCL 3.1's default work-item loops (loopvec) don't clear a group's accumulator before the wide road where
   // that takes at most one turn of a loop: a thread's next group adds to the last one's. Its plain loops
   // (POCL_WORK_GROUP_METHOD=workitemloops) and Oclgrind, which sees no race, are right.
   if (request.target.is_cpu()) t.threads = 256;
-  t.splits = int32_t(std::min({divide_up(shares, t.threads), units, kRecords}));
+  t.splits = int32_t(std::min(divide_up(shares, t.threads), units));
+  t.tiles = t.shape.results;
   return t;
 }
 
@@ -247,11 +282,14 @@ const char* stream_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
   const int kind = is_float(op.dtype) ? kind_of(op) : kArg;
-  if (kind != kSum && (kind != kSquares || op.dtype != TRINE_F32))
-    return "exact_stream is for sums of floats, and of squares of f32";
+  if (kind != kSum && ((kind != kSquares && kind != kDot) || op.dtype != TRINE_F32))
+    return "exact_stream is for sums of floats, and of squares and products of f32";
   const Tiling t = stream_tiling(request);
-  if (t.shape.results != 1 || t.shape.rows != 1 || (t.shape.cols > 1 && t.shape.col_stride != 1))
-    return "exact_stream is for one sum of neighbouring elements";
+  const Shape& s = t.shape;
+  const bool spaced = s.col_stride != 1 || (kind == kDot && s.second.col_stride != 1);
+  if (s.rows != 1 || (s.cols > 1 && spaced))
+    return "exact_stream is for sums of neighbouring elements";
+  if (t.tiles > kMaxGroups) return "more results than one launch can have groups for";
   if (t.threads > request.target.facts->max_group_threads)
     return "the device's groups are too small";
   return float_refuses(request);
@@ -260,18 +298,57 @@ const char* stream_refuses(const Request& request) {
 uint64_t stream_workspace(const Request& request) {
   const Tiling t = stream_tiling(request);
   if (t.splits == 1) return 0;
-  return TRINE_CONTROL_BYTES + uint64_t(t.splits * record_words(request.as<trine_reduce>()) * 8);
+  return TRINE_CONTROL_BYTES +
+         uint64_t(t.tiles * t.splits * record_words(request.as<trine_reduce>()) * 8);
 }
 
 void stream_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
   const Tiling t = stream_tiling(request);
   plan.macro[0] = type_of(op.dtype);
-  plan.macro[1] = kind_of(op);
+  plan.macro[1] = kind_of(op) == kDot ? 2 : kind_of(op);
   plan.macro[2] = std::countr_zero(uint32_t(t.threads / 256));
   const bool whole = t.splits == 1 || finishes_at_once(request.target);
-  add_launch(request, t, whole ? kWhole : kAccumulate, t.splits, plan);
-  if (!whole) add_launch(request, t, kFinish, 1, plan);
+  add_launch(request, t, whole ? kWhole : kAccumulate, t.tiles * t.splits, plan);
+  if (!whole) add_launch(request, t, kFinish, t.tiles, plan);
+}
+
+// --- product_stream: one product of floats --------------------------------------------------------
+
+constexpr Macro kProductMacros[] = {{"T", std::span(kTypes).first<2>()},
+                                    {"THREADS", kExactThreads}};
+
+/// Units of eight warps' loads, so large that their products are one unit.
+struct Product : Tiling {
+  int64_t unit, most;  ///< elements of a unit, and units that there may be
+  explicit Product(const Request& request)
+      : Tiling{shape_of(request.as<trine_reduce>(), true)},
+        unit(threads * 128 / trine_dtype_size(request.as<trine_reduce>().dtype)),
+        most(unit) {
+    while (divide_up(shape.cols, unit) > most) unit *= 2;
+    splits = int32_t(std::min(divide_up(shape.cols, unit), 4 * units_of(request.target)));
+  }
+};
+
+const char* product_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (!is_ordered(op)) return "product_stream is for products of floats";
+  if (!finishes_at_once(request.target)) return "product_stream needs NVIDIA's warps";
+  const Product t(request);
+  if (t.shape.results != 1 || t.shape.rows != 1 || (t.shape.cols > 1 && t.shape.col_stride != 1))
+    return "product_stream is for one product of neighbouring elements";
+  return nullptr;
+}
+
+uint64_t product_workspace(const Request& request) {
+  const Product t(request);
+  return t.splits == 1 ? 0 : TRINE_CONTROL_BYTES + uint64_t(t.most) * 8;
+}
+
+void product_plan(const Request& request, Plan& plan) {
+  const Product t(request);
+  plan.macro[0] = type_of(request.as<trine_reduce>().dtype);
+  add_launch(request, t, kWhole, t.splits, plan);
 }
 
 // --- exact_vector ------------------------------------------------------------------------------
@@ -332,16 +409,33 @@ constexpr Variant kVariants[] = {
      .macros = kLineMacros,
      .refuses = lines_refuses,
      .plan = lines_plan},
+    {.name = "exact_short",
+     .operation = TRINE_REDUCE,
+     .summary = "many exact sums of a few f32: rows or columns, whole lines by one work-item",
+     .requirement = "sums of f32 along rows or columns of at most 16 elements",
+     .file = "reduce/exact_short",
+     .macros = kShortMacros,
+     .refuses = short_refuses,
+     .plan = short_plan},
     {.name = "exact_stream",
      .operation = TRINE_REDUCE,
-     .summary = "one exact sum of floats: the narrow road alone, no ticket at its end",
-     .requirement = "one sum of neighbouring floats, or of squares of f32",
+     .summary = "one exact sum of floats, or few: the narrow road alone, no ticket at its end",
+     .requirement = "sums of neighbouring floats, or of squares or products of f32",
      .file = "reduce/exact_stream",
      .macros = kStreamMacros,
      .exists = stream_exists,
      .refuses = stream_refuses,
      .workspace_bytes = stream_workspace,
      .plan = stream_plan},
+    {.name = "product_stream",
+     .operation = TRINE_REDUCE,
+     .summary = "one product of floats: vectors, and the tree's lower levels within warps",
+     .requirement = "one product of neighbouring floats; NVIDIA's warps",
+     .file = "reduce/product_stream",
+     .macros = kProductMacros,
+     .refuses = product_refuses,
+     .workspace_bytes = product_workspace,
+     .plan = product_plan},
     {.name = "exact",
      .operation = TRINE_REDUCE,
      .summary = "any function, view and axis; float sums exact, rounded once; one launch",
@@ -386,14 +480,23 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
                "a CPU device reduces in wide vectors, one work-item a group");
     return wishes;
   }
-  if (op.axis != TRINE_ALL && Lines(target, op).fill(target))
-    wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
   const trine_selection none{};
   const trine_call call{sizeof call, TRINE_REDUCE, &op};
-  // Through NVIDIA's OpenCL f64 and squares weren't measured (f32 2^24: 35.7 µs, `exact` 42.3).
-  const bool measured = target.backend == kCuda || (op.dtype == TRINE_F32 && kind_of(op) == kSum);
-  if (measured && !stream_refuses({target, none, call, nullptr}))
-    wishes.add(named("exact_stream"), 0, "one sum of neighbours, the same bits on every device");
+  const bool lines = op.axis != TRINE_ALL, cuda = target.backend == kCuda;
+  // Through NVIDIA's OpenCL only CUDA's choices of before were measured.
+  if (cuda && lines && !short_refuses({target, none, call, nullptr}))
+    wishes.add(named("exact_short"), 0, "lines so short that a work-item adds whole ones");
+  if (lines && Lines(target, op).fill(target))
+    wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
+  // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this: 2 x 8M 22.6, 20.9;
+  // 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in two rounds.
+  const Request request{target, none, call, nullptr};
+  const bool one = !lines && op.dtype == TRINE_F32 && kind_of(op) == kSum;
+  if ((one || (cuda && stream_tiling(request).tiles <= units_of(target))) &&
+      !stream_refuses(request))
+    wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");
+  if (cuda && !product_refuses(request))
+    wishes.add(named("product_stream"), 0, "one product of neighbours, by the same tree");
   wishes.add(named("exact"), 0, "the default: the same bits on every device");
   return wishes;
 }

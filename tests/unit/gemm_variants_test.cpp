@@ -101,11 +101,11 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "few_columns", "warp_specialized", "tensor", "tensor_specialized"}));
-  EXPECT_EQ(
-      ladder(TRINE_GEMM, kOpencl),
-      (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-             "few_columns", "warp_specialized", "tensor", "tensor_specialized", "private_tile"}));
+                   "few_columns", "pile", "warp_specialized", "tensor", "tensor_specialized"}));
+  EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
+            (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
+                   "few_columns", "pile", "warp_specialized", "tensor", "tensor_specialized",
+                   "private_tile"}));
 }
 
 int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
@@ -165,6 +165,20 @@ TEST(GemmRows, FewColumnsTakesTheShorterSideForColumns) {
       EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 1021, n, 5)).block[0], 32u);
     }
   }
+}
+
+TEST(GemmRows, PileTakesAsManyAsThereIsRoomFor) {
+  const Asked asked(TRINE_GEMM, "pile", {});
+  // Of 4 x 4 a work-item has one, of 16 x 16 sixteen have one; then local memory decides.
+  for (const auto& [n, count] :
+       {std::pair<int64_t, int64_t>{4, 256}, {8, 51}, {16, 15}, {32, 4}, {64, 1}}) {
+    const trine_gemm op = gemm_of(TRINE_F32, n, n, n, 1000000);
+    EXPECT_EQ(asked.refusal(op), "");
+    EXPECT_EQ(asked.launch(op).grid[0], tiles(1000000, count)) << n;
+  }
+  EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 4, 4, 4, 100)).grid[0], 100u) << "spread out";
+  EXPECT_NE(asked.refusal(gemm_of(TRINE_F64, 64, 64, 64)), "") << "65 KB";
+  EXPECT_NE(asked.refusal(gemm_of(TRINE_F32, 65, 64, 2)), "") << "more than 4096 elements of C";
 }
 
 TEST(GemmRows, AlignedRefusesWhatIsNot) {

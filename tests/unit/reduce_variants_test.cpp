@@ -82,11 +82,12 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
     return chosen(h200, reduce_of(TRINE_SUM, axis, dtype, rows, cols), kCuda);
   };
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4096, 4096), "exact_lines");
-  EXPECT_EQ(lines(TRINE_EACH_ROW, 4 << 20, 4), "exact_lines");
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4 << 20, 4), "exact_short");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16, 1 << 20), "exact_short");
   EXPECT_EQ(chosen(h200, reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 4096, 4096), kOpencl),
             "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
-  EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact");  // too few lines to fill the device
+  EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact_stream");  // too few lines to fill the device
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
   EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact_stream");
   EXPECT_NE(refusal("exact_lines", kCuda, h200,
@@ -114,7 +115,7 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
   op.input.col_stride = 2;
   EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "");
   EXPECT_NE(refusal("exact_stream", kCuda, h200,
-                    reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 2, 1000)),
+                    reduce_of(TRINE_SUM, TRINE_EACH_COLUMN, TRINE_F32, 2000, 2)),
             "");
   // As many work-items as load once each, but one group a multiprocessor; all records find room.
   for (const auto& [n, groups, threads] :
@@ -134,6 +135,54 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
     EXPECT_EQ(plan.launches[0].block[0], threads) << n;
     EXPECT_LE(groups * 24, TRINE_CONTROL_BYTES);
   }
+  // Rows share the multiprocessors; what waits for others is there with them.
+  for (const auto& [rows, groups] :
+       std::vector<std::array<int64_t, 2>>{{2, 132}, {5, 130}, {66, 132}, {100, 100}, {500, 500}}) {
+    const auto few = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, rows, 1 << 22);
+    const trine_call call{sizeof call, TRINE_REDUCE, &few};
+    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
+    Plan plan;
+    row_called("exact_stream").plan({target, selection, call, &workspace}, plan);
+    EXPECT_EQ(plan.launches[0].grid[0], groups) << rows;
+  }
+}
+
+TEST(ReduceRows, ProductsOfNeighboursByWarps) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  trine_reduce op = reduce_of(TRINE_PROD, TRINE_ALL, TRINE_F32, 1, 1000);
+  EXPECT_EQ(refusal("product_stream", kCuda, h200, op), "");
+  EXPECT_NE(refusal("product_stream", kOpencl, Device(TRINE_DEVICE_CPU, kPocl3), op), "");
+  op.input.col_stride = 2;
+  EXPECT_NE(refusal("product_stream", kCuda, h200, op), "");
+  // Units of 8192, which double where their products would be more than one unit.
+  for (const auto& [n, groups] : std::vector<std::array<int64_t, 2>>{
+           {8192, 1}, {8193, 2}, {1 << 20, 128}, {1 << 24, 528}, {(1 << 26) + 1, 528}}) {
+    const auto one = reduce_of(TRINE_PROD, TRINE_ALL, TRINE_F32, 1, n);
+    const trine_call call{sizeof call, TRINE_REDUCE, &one};
+    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
+    Plan plan;
+    row_called("product_stream").plan({target, selection, call, &workspace}, plan);
+    EXPECT_EQ(plan.launches[0].grid[0], groups) << n;
+  }
+}
+
+TEST(ReduceRows, ShortLinesTakeWholeGroups) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  for (const auto& [cols, at_once] : std::vector<std::array<int64_t, 2>>{
+           {1, 4}, {3, 4}, {4, 4}, {5, 2}, {8, 2}, {9, 1}, {16, 1}}) {
+    const auto op = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 100000, cols);
+    const trine_call call{sizeof call, TRINE_REDUCE, &op};
+    Plan plan;
+    row_called("exact_short").plan({target, selection, call, nullptr}, plan);
+    EXPECT_EQ(plan.launches[0].grid[0], divide_up(100000, 256 * at_once)) << cols;
+  }
+  EXPECT_NE(refusal("exact_short", kCuda, h200,
+                    reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 100000, 17)),
+            "");
 }
 
 TEST(ReduceRows, LinesTakeWholeGroups) {
@@ -298,7 +347,8 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   std::vector<std::string_view> expected;
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
-  expected.insert(expected.end(), {"exact_lines", "exact_stream", "exact", "exact_vector"});
+  expected.insert(expected.end(), {"exact_lines", "exact_short", "exact_stream", "product_stream",
+                                   "exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

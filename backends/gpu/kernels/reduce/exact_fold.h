@@ -3,30 +3,82 @@
 #pragma once
 #include "fold.h"
 
+// Are all elements of the chunk at `w` the row's?
+DEVICE bool is_whole(const Tile* t, const Walk* w) {
+  return (long)(w->segment + 1) << (t->col_bits + CHUNK_BITS) <= t->cols &&
+         (t->skip == 0 || w->segment > 0);
+}
+
+DEVICE bool in_row(const Tile* t, const Walk* w, bool aligned, int k) {
+  const long column = chunk_column(t, w, aligned, k);
+  return column >= t->skip && column < t->cols;
+}
+
+// Folds the chunk `x`, of which `whole` says that it is; indexes matter to ARG alone.
+DEVICE void fold_chunk(Folded* f, const Tile* t, const Walk* w, const T* x, bool aligned,
+                       const bool whole, long row_index, long col_index, int options) {
+  const long first = w->row * row_index - t->skip * col_index;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k)
+    if (whole || in_row(t, w, aligned, k))
+      fold(f, value_of(x[k], options), first + chunk_column(t, w, aligned, k) * col_index);
+}
+
+#if KIND_ARG
+// The chunk's smallest key; false where no element is the row's.
+DEVICE bool least_of(const Tile* t, const Walk* w, const T* x, bool aligned, const bool whole,
+                     int options, VALUE* least) {
+  bool any = whole;
+  *least = LAST_KEY;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k)
+    if (whole || in_row(t, w, aligned, k)) {
+      const VALUE key = value_of(x[k], options);
+      if (key < *least) *least = key;
+      any = true;
+    }
+  return any;
+}
+#endif
+
 DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long col_index,
                             int options) {
   Folded f = folded_nothing();
   const int skip = tile_skip(&t, input);
   const bool aligned = skip >= 0;
   input = tile_align(&t, input, skip);
-  for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
-    T x[CHUNK];
-    load_chunk(&t, &w, input, aligned, (T)0, x);
-    const bool whole = (long)(w.segment + 1) << (t.col_bits + CHUNK_BITS) <= t.cols &&
-                       (t.skip == 0 || w.segment > 0);
-    const long first = w.row * row_index - t.skip * col_index;
-    if (whole) {
-#pragma unroll
-      for (int k = 0; k < CHUNK; ++k)
-        fold(&f, value_of(x[k], options), first + chunk_column(&t, &w, aligned, k) * col_index);
-    } else {
-#pragma unroll
-      for (int k = 0; k < CHUNK; ++k) {
-        const long column = chunk_column(&t, &w, aligned, k);
-        if (column >= t.skip && column < t.cols)
-          fold(&f, value_of(x[k], options), first + column * col_index);
+  T x[CHUNK];
+#if KIND_ARG
+  // Where indexes ascend along the walk, the first chunk with the smallest key has the answer: only its elements are
+  // looked up, at the end.
+  if (t.rows == 1 || row_index >= col_index) {
+    Walk best;
+    VALUE least = LAST_KEY;
+    bool found = false;
+    for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
+      load_chunk(&t, &w, input, aligned, (T)0, x);
+      VALUE key;
+      const bool any = is_whole(&t, &w) ? least_of(&t, &w, x, aligned, true, options, &key)
+                                        : least_of(&t, &w, x, aligned, false, options, &key);
+      if (any && (key < least || !found)) {
+        found = true;
+        least = key;
+        best = w;
       }
     }
+    if (found) {
+      load_chunk(&t, &best, input, aligned, (T)0, x);
+      fold_chunk(&f, &t, &best, x, aligned, false, row_index, col_index, options);
+    }
+    return f;
+  }
+#endif
+  for (Walk w = walk_begin(&t); w.row < t.rows; walk_on(&w, &t)) {
+    load_chunk(&t, &w, input, aligned, (T)0, x);
+    if (is_whole(&t, &w))
+      fold_chunk(&f, &t, &w, x, aligned, true, row_index, col_index, options);
+    else
+      fold_chunk(&f, &t, &w, x, aligned, false, row_index, col_index, options);
   }
   return f;
 }

@@ -9,6 +9,7 @@ typedef float4 Vector;
 #define CHUNK (1 << CHUNK_BITS)
 #define GROUPS (1024 / THREADS)  // of 64 registers a work-item
 #include "exact_sum_words.h"
+#include "shuffle.h"
 #include "tile.h"
 
 typedef struct Pair {
@@ -61,14 +62,6 @@ DEVICE void pair_add_slowly(Pair* sum, GLOBAL const float* p, long step, long co
 #pragma unroll 1
   for (long k = 0; k < count; ++k, p += step) pair_add(sum, magnitude ? fabs(*p) : *p, 0.0);
 }
-
-#if HAVE_WARPS
-DEVICE double shuffle_xor_f64(double x, int mask) {
-  const uint low = shuffle_xor((uint)as_ulong(x), mask);
-  const uint high = shuffle_xor((uint)(as_ulong(x) >> 32), mask);
-  return as_double((ulong)high << 32 | low);
-}
-#endif
 
 DEVICE ulong pair_round(const Pair* sum, bool f64) {
   double low;

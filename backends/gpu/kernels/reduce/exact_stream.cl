@@ -1,4 +1,4 @@
-// Idea: one exact sum by code that holds little but the narrow road. The next loads run ahead of
+// Idea: one exact sum, or a few rows', by code that holds little but the narrow road. The next loads run ahead of
 // the additions, and there is no ticket: a group leaves three words that say themselves that they
 // are there; the last group waits for all of them, adds and rounds, and makes them zero again.
 // It beats `exact` because that one runs a thousand instructions around a group's loads, and ends
@@ -17,7 +17,7 @@ typedef double2 Vector;
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
 #define FLOATS (T_float && KIND_SUM)  // they add up in double
-#define TERM_OF(x) (PRODUCTS ? (double)(x) * (double)(x) : (double)(x))
+#define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 #include "exact_stream.h"
 #include "exact_stream_wide.h"
@@ -42,7 +42,7 @@ DEVICE double take_word(volatile GLOBAL ulong* word) {
 KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 (GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+ long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
   LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
@@ -56,19 +56,29 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   LOCAL_POINTER uint* high = low + WORDS * COPIES;
   const int me = local_x();
   const bool f64 = T_DOUBLE || (options & RESULT_F64);
-  volatile GLOBAL ulong* records = (volatile GLOBAL ulong*)(workspace + workspace_offset);
-  GLOBAL ulong* words = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
-  const Share in = share_of(input + input_offset, cols, splits, options);
+  const int sum_index = phase == FINISH ? group_x() : (int)((uint)group_x() / (uint)splits);
+  const int first_record = sum_index * splits, split = group_x() - first_record;
+  volatile GLOBAL ulong* records =
+      (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
+  GLOBAL ulong* words =
+      (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
+  GLOBAL const T* from = input + input_offset + sum_index * result_stride;
+#if KIND_DOT
+  GLOBAL const T* also = second + second_offset + sum_index * second_result_stride;
+#else
+  GLOBAL const T* also = from;
+#endif
+  const Share in = share_of(from, also, cols, split, splits, options);
   if (me < 2) flags[me] = 0u;
   sync();
-  const bool finishing = phase == FINISH || (phase == WHOLE && group_x() == splits - 1);
+  const bool finishing = phase == FINISH || (phase == WHOLE && in.last);
 #pragma unroll 1
   for (int round = phase == FINISH ? 1 : 0; round < (finishing && splits > 1 ? 2 : 1); ++round) {
     const bool final = round == 1 || splits == 1;
     Expansion sum = expansion_zero();
     uint what = 0u;
     if (round == 0) {
-      sum = add_share(&in, splits, &what);
+      sum = add_share(&in, &what);
     } else if (me < splits) {
       sum.hi = take_word(records + 3 * me);
       sum.mid = take_word(records + 3 * me + 1);
@@ -97,7 +107,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     } else if (what) {
       wide_clear(arena);
       if (round == 0 && (what & LOST))
-        add_share_wide(&in, splits, bins, low, high);
+        add_share_wide(&in, bins, low, high);
       else if (in_words)
         add_words(words + me * WORDS, low, high);
       else
@@ -105,16 +115,18 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
       wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)
         bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
-      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + group_x() * WORDS);
+      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + split * WORDS);
       sync_memory();
     }
-    if (me == 0 && final && f64) ((GLOBAL ulong*)(output + output_offset))[0] = bits;
-    if (me == 0 && final && !f64) ((GLOBAL uint*)(output + output_offset))[0] = (uint)bits;
+    if (me == 0 && final && f64)
+      ((GLOBAL ulong*)(output + output_offset))[sum_index * output_stride] = bits;
+    if (me == 0 && final && !f64)
+      ((GLOBAL uint*)(output + output_offset))[sum_index * output_stride] = (uint)bits;
     if (me == 0 && !final) {
       if (what) fence();
-      records[3 * group_x()] = ~as_ulong(what ? MARK(what) : sum.hi);
-      records[3 * group_x() + 1] = ~as_ulong(what ? 0.0 : sum.mid);
-      records[3 * group_x() + 2] = ~as_ulong(what ? 0.0 : sum.lo);
+      records[3 * split] = ~as_ulong(what ? MARK(what) : sum.hi);
+      records[3 * split + 1] = ~as_ulong(what ? 0.0 : sum.mid);
+      records[3 * split + 2] = ~as_ulong(what ? 0.0 : sum.lo);
     }
   }
 }

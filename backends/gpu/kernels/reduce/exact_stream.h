@@ -15,30 +15,34 @@
 // `step` further; the last group has the elements before and after them, too.
 typedef struct Share {
   GLOBAL const T* from;
+  GLOBAL const T* second;  // of a dot product, as far from its first element; else the same
   long vectors, first, step;
   int head, loose;  // elements before the vectors; before and after
-  bool magnitude;
+  bool magnitude, last;
 } Share;
 
-DEVICE Share share_of(GLOBAL const T* input, long count, int splits, int options) {
+DEVICE Share share_of(GLOBAL const T* input, GLOBAL const T* second, long count, int split,
+                      int splits, int options) {
   Share in;
   const int head = (int)((0UL - (ulong)input / sizeof(T)) % VECTOR);
   in.head = head < count ? head : (int)count;
   in.from = input + in.head;
+  in.second = second + in.head;
   in.vectors = (long)((ulong)(count - in.head) / VECTOR);
   in.loose = (int)(count - in.vectors * VECTOR);
-  in.first = group_x() * SPAN;
+  in.first = split * SPAN;
   in.step = splits * SPAN;
   in.magnitude = options & MAP_ABS;
+  in.last = split == splits - 1;
   return in;
 }
 
-// Vectors v, v + apart, … below `end`; -0 in place of the others.
-DEVICE void load_vectors(const Share* in, long v, int apart, long end, T* x) {
+// Vectors v, v + apart, … of x below `end`; -0 in place of the others.
+DEVICE void load_vectors(GLOBAL const T* from, long v, int apart, long end, T* x) {
 #pragma unroll
   for (int k = 0; k < CHUNK; k += VECTOR, v += apart) {
     Vector one = ALL_OF((T)-0.0);
-    if (v < end) one = ((GLOBAL const Vector*)in->from)[v];
+    if (v < end) one = ((GLOBAL const Vector*)from)[v];
     x[k] = one.x;
     x[k + 1] = one.y;
 #if VECTOR == 4
@@ -48,13 +52,27 @@ DEVICE void load_vectors(const Share* in, long v, int apart, long end, T* x) {
   }
 }
 
-// The loose element of this work-item, which may have one.
-DEVICE bool has_loose(const Share* in, int splits) {
-  return group_x() == splits - 1 && local_x() < in->loose;
+#if KIND_DOT
+// The same of the second input, which may begin elsewhere between two boundaries.
+DEVICE void load_second(const Share* in, long v, T* y) {
+  if ((ulong)in->second % sizeof(Vector) == 0) {
+    load_vectors(in->second, v, THREADS, in->vectors, y);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const long at = v + k / VECTOR * THREADS;
+    y[k] = 0;
+    if (at < in->vectors) y[k] = in->second[at * VECTOR + k % VECTOR];
+  }
 }
-DEVICE T loose_element(const Share* in) {
+#endif
+
+// The loose element of this work-item, which may have one.
+DEVICE bool has_loose(const Share* in) { return in->last && local_x() < in->loose; }
+DEVICE long loose_index(const Share* in) {
   const int k = local_x() - in->head;
-  return in->from[k < 0 ? k : in->vectors * VECTOR + k];
+  return k < 0 ? k : in->vectors * VECTOR + k;
 }
 
 // What was added so far.
@@ -80,7 +98,7 @@ DEVICE void add_one(Narrow* s, double x) {
 
 #if FLOATS
 // Adds a chunk where nothing is lost by it; false: nothing is added.
-DEVICE bool add_chunk(Narrow* s, const float* x) {
+DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
   // 16 floats within 2^25 of each other add up in double without rounding.
   uint most = 0u, least = 0xffffffffu;
   double even = x[0], odd = x[1];
@@ -115,11 +133,11 @@ DEVICE void windows_close(Narrow* s) {
   s->lost |= expansion_add(&s->sum, s->at[1] - window_line(s->top, 1));
 }
 
-DEVICE bool add_chunk(Narrow* s, const T* x) {
+DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
   uint most = 0u;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const uint magnitude = (uint)(as_ulong(TERM_OF(x[k])) >> 32) & 0x7fffffffu;
+    const uint magnitude = (uint)(as_ulong(TERM_OF(x[k], y[k])) >> 32) & 0x7fffffffu;
     most = most > magnitude ? most : magnitude;
   }
   const uint exponent = most >> 20;
@@ -136,7 +154,7 @@ DEVICE bool add_chunk(Narrow* s, const T* x) {
   ulong left = 0UL;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const double x_k = TERM_OF(x[k]);
+    const double x_k = TERM_OF(x[k], y[k]);
     double next = first + x_k;
     const double rest = x_k - (next - first);
     first = next;
@@ -157,13 +175,14 @@ DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
   for (int k = 0; k < CHUNK; ++k) {
     const long vector = v + k / VECTOR * THREADS;
     if (vector >= in->vectors) return;
-    const double x = TERM_OF(in->from[vector * VECTOR + k % VECTOR]);
+    const long at = vector * VECTOR + k % VECTOR;
+    const double x = TERM_OF(in->from[at], in->second[at]);
     add_one(s, in->magnitude ? fabs(x) : x);
   }
 }
 
 // Adds this work-item's share; *what says what its three doubles don't.
-DEVICE Expansion add_share(const Share* in, int splits, uint* what) {
+DEVICE Expansion add_share(const Share* in, uint* what) {
   Narrow s;
   s.sum = expansion_zero();
   s.lost = 0UL;
@@ -174,20 +193,35 @@ DEVICE Expansion add_share(const Share* in, int splits, uint* what) {
 #endif
   T x[CHUNK], next[CHUNK];
   long v = in->first + local_x();
-  load_vectors(in, v, THREADS, in->vectors, x);
+  load_vectors(in->from, v, THREADS, in->vectors, x);
+#if KIND_DOT
+  T y[CHUNK], next_y[CHUNK];
+  load_second(in, v, y);
+#else
+  const T* y = x;
+#endif
 #pragma unroll 2
   for (; v < in->vectors && !s.lost; v += in->step) {
-    load_vectors(in, v + in->step, THREADS, in->vectors, next);
+    load_vectors(in->from, v + in->step, THREADS, in->vectors, next);
+#if KIND_DOT
+    load_second(in, v + in->step, next_y);
+#endif
     if (in->magnitude) {
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
     }
-    if (!add_chunk(&s, x)) add_slowly(&s, in, v);
+    if (!add_chunk(&s, x, y)) add_slowly(&s, in, v);
 #pragma unroll
-    for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
+    for (int k = 0; k < CHUNK; ++k) {
+      x[k] = next[k];
+#if KIND_DOT
+      y[k] = next_y[k];
+#endif
+    }
   }
-  if (has_loose(in, splits)) {
-    const double loose = TERM_OF(loose_element(in));
+  if (has_loose(in)) {
+    const long at = loose_index(in);
+    const double loose = TERM_OF(in->from[at], in->second[at]);
     add_one(&s, in->magnitude ? fabs(loose) : loose);
   }
 #if !FLOATS

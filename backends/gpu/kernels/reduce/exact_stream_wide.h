@@ -25,9 +25,9 @@ DEVICE void wide_total(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
   sync();
 }
 
-DEVICE void wide_add(const Share* in, T x, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+DEVICE void wide_add(const Share* in, T x, T y, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
 #if PRODUCTS
-  add_wide(x, x, low, high);
+  add_wide(x, y, low, high);
 #else
   add_wide(x, in->magnitude, low, high);
 #endif
@@ -44,20 +44,20 @@ DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins)
 #endif
 
 // Adds the group's share, in which nothing is infinite or NaN. `bins` are this work-item's.
-DEVICE void add_share_wide(const Share* in, int splits, LOCAL_POINTER double* bins,
-                           LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+DEVICE void add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER uint* low,
+                           LOCAL_POINTER uint* high) {
   const int me = local_x();
 #if USES_BINS
   if (me < BINNERS) {
     for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
     int room = BIN_ADDITIONS, u = me;
     T x[CHUNK], next[CHUNK];
-    load_vectors(in, in->first + me, BINNERS, in->vectors, x);
+    load_vectors(in->from, in->first + me, BINNERS, in->vectors, x);
     for (long first = in->first, then; first < in->vectors; first = then) {
       u += BINNERS * VECTORS;
       then = u < SPAN ? first : first + in->step;
       if (u >= SPAN) u = me;
-      load_vectors(in, then + u, BINNERS, in->vectors, next);
+      load_vectors(in->from, then + u, BINNERS, in->vectors, next);
       add_to_bins(in, x, bins);
       room -= CHUNK;
       if (room == 0) {
@@ -73,18 +73,23 @@ DEVICE void add_share_wide(const Share* in, int splits, LOCAL_POINTER double* bi
   for (long first = in->first; first < in->vectors; first += in->step) {
     const long end = (first + SPAN < in->vectors ? first + SPAN : in->vectors) * VECTOR;
     for (long k = first * VECTOR + me; k < end; k += 4 * THREADS) {
-      T x[4];
+      T x[4], y[4];
 #pragma unroll
       for (int u = 0; u < 4; ++u) {
-        x[u] = (T)-0.0;
-        if (k + u * THREADS < end) x[u] = in->from[k + u * THREADS];
+        x[u] = y[u] = (T)-0.0;
+        if (k + u * THREADS < end) {
+          x[u] = in->from[k + u * THREADS];
+          y[u] = in->second[k + u * THREADS];
+        }
       }
 #pragma unroll
-      for (int u = 0; u < 4; ++u) wide_add(in, x[u], low, high);
+      for (int u = 0; u < 4; ++u) wide_add(in, x[u], y[u], low, high);
     }
   }
 #endif
-  if (has_loose(in, splits)) wide_add(in, loose_element(in), low, high);
+  if (!has_loose(in)) return;
+  const long at = loose_index(in);
+  wide_add(in, in->from[at], in->second[at], low, high);
 }
 
 // Stores the totals; one step of carrying keeps the sum of many groups' words within 64 bits.

@@ -3,6 +3,7 @@
 // a NaN, an infinity.
 #pragma once
 #include "exact_sum_words.h"
+#include "shuffle.h"
 
 #if PRODUCTS
 // Adds CHUNK products; the result is non-zero when something was lost, or is not finite.
@@ -257,14 +258,6 @@ DEVICE uint lanes_max(const Tile* t, uint value, LOCAL_POINTER uint* scratch) {
   sync();
   return scratch[tile_leader(t)];
 }
-
-#if HAVE_WARPS
-DEVICE double shuffle_xor_f64(double x, int mask) {
-  const uint low = shuffle_xor((uint)as_ulong(x), mask);
-  const uint high = shuffle_xor((uint)(as_ulong(x) >> 32), mask);
-  return as_double((ulong)high << 32 | low);
-}
-#endif
 
 // Adds the folds of each result's lanes, into the leader's.
 DEVICE void lanes_add(const Tile* t, Folds* folds, LOCAL_POINTER double* scratch) {

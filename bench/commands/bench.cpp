@@ -118,6 +118,7 @@ std::string name_of(const Problem& p, const Choice& choice, const std::string& r
   add(name(p.dtype));
   if (p.result == Dtype::f64 && p.dtype == Dtype::f32) add("to_f64");
   add(to_string(p.operation, p.size));
+  if (p.batch != 1) add(fmt::format("batch:{}", p.batch));
   if (p.layout != describe(p.operation).layout) add(p.layout);
   if (p.values != "uniform") add(p.values);
   add(choice.device.id());

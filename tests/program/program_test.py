@@ -240,6 +240,15 @@ class TestProgram(Program):
         for word in ("--size", "--dtype", "--layout", "--values"):
             self.refused("compare", "transpose", "--input", file, word, "4", word=word)
 
+    def test_compare_takes_batches(self):
+        out = self.run_good("compare", "gemm", "--batch", "3", "--size", "4", "--dtype", "f32", "--device", "cpu",
+                            "--min-time", "0.001", "--json", self.path("batch.json"))
+        self.assertIn("gemm f32, batch of 3", out)
+        results = json.load(open(self.path("batch.json")))["results"]
+        self.assertEqual({result["batch"] for result in results}, {3})
+        self.refused("compare", "reduce", "--batch", "2", word="one matrix")
+        self.refused("compare", "gemm", "--batch", "0", word="--batch")
+
     def test_compare_keeps_its_schema(self):
         file_name = self.path("r.json")
         text = self.run_good("compare", "--size", "64", "--min-time", "0.001", "--json", file_name)

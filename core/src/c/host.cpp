@@ -34,6 +34,7 @@ trine_status call(const trine_options_t* given, auto&& body) {
     Choice choice;
     std::string placement;
     HostTrace trace;
+    auto event = o.event ? std::make_unique<trine_event_t>() : nullptr;
     body(HostOptions{.device = o.device ? o.device : "auto",
                      .rung = text_of(o.rung),
                      .numerics = value_or(o.numerics, Numerics::reproducible),
@@ -43,10 +44,12 @@ trine_status call(const trine_options_t* given, auto&& body) {
                      .in_place = o.not_in_place == 0,
                      .choice = o.choice ? &choice : nullptr,
                      .placement = o.placement ? &placement : nullptr,
-                     .trace = o.trace ? &trace : nullptr});
+                     .trace = o.trace ? &trace : nullptr,
+                     .event = event ? &event->value : nullptr});
     offer(o.choice, choice);
     offer(o.placement, placement);
     offer(o.trace, trace);
+    if (event) *o.event = event.release();
   });
 }
 

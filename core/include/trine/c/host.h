@@ -66,6 +66,11 @@ typedef struct trine_options_t {
   const trine_choice_t** choice;
   const char** placement;
   const trine_trace_t** trace;
+  /// If not NULL: the call returns before its work is done, and this receives the event that passes
+  /// when it is, for trine_event_release(). Until then the program leaves the inputs unchanged and
+  /// the output alone. What fails by then, trine_event_wait() and trine_event_is_done() tell. Not
+  /// together with `trace`; trine::HostOptions::event says more.
+  trine_event_t** event;
 } trine_options_t;
 
 /// One result from all elements of `values`, of f32, f64, i32, i64, u32 or u64, in any layout. It
@@ -115,7 +120,8 @@ TRINE_EXPORT trine_status trine_host_reduce(uint32_t function, uint32_t map, uin
 TRINE_EXPORT trine_status trine_host_dot(trine_host_view_t x, trine_host_view_t y,
                                          trine_host_view_t output, uint32_t axis,
                                          const trine_options_t* options);
-/// output(b, j, i) = input(b, i, j), as trine_transpose_t has it. The two may not overlap.
+/// output(b, j, i) = input(b, i, j), as trine_transpose_t has it. The two share no memory, or are
+/// one view of square matrices.
 TRINE_EXPORT trine_status trine_host_transpose(trine_host_view_t input, trine_host_view_t output,
                                                const trine_options_t* options);
 /// c = alpha * a * b + beta * c, as trine_gemm_t has it.

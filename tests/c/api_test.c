@@ -356,8 +356,10 @@ void test_host_calls(void) {
   OK(trine_host_max(v, &max, NULL));
   OK(trine_host_argmin(v, &argmin, NULL));
   OK(trine_host_argmax(v, &argmax, NULL));
-  OK(trine_host_dot(v, w, trine_host_vector(&dot, TRINE_F32, 1), TRINE_ALL, NULL));
+  OK(trine_host_dot(v, w, trine_host_vector(&dot, TRINE_F32, 1), 0, NULL));
   CHECK(prod == 1 && min == -1e30f && max == 1e30f && argmin == 2 && argmax == 0 && dot == 3);
+  OK(trine_host_reduce(0, 0, 0, w, trine_host_vector(&sum, TRINE_F32, 1), NULL));
+  CHECK(sum == 4.5f);
   OK(trine_host_reduce(TRINE_SUM, TRINE_ABS, TRINE_EACH_COLUMN,
                        trine_host_row_major(y, TRINE_F32, 2, 2),
                        trine_host_vector(columns, TRINE_F32, 2), NULL));

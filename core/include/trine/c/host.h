@@ -102,14 +102,15 @@ TRINE_EXPORT trine_status trine_host_argmin(trine_host_view_t values, int64_t* r
                                             const trine_options_t* options);
 TRINE_EXPORT trine_status trine_host_argmax(trine_host_view_t values, int64_t* result,
                                             const trine_options_t* options);
-/// Any reduction: `function` (a trine_function) over `map` (a trine_map) of all elements, of each
-/// row or of each column (`axis`, a trine_axis). `output` is a vector of the results, as
+/// Any reduction: `function` (a trine_function; 0: TRINE_SUM) over `map` (a trine_map; 0:
+/// TRINE_IDENTITY) of all elements, of each row or of each column (`axis`, a trine_axis; 0:
+/// TRINE_ALL). `output` is a vector of the results, as
 /// trine_reduce_t has it.
 TRINE_EXPORT trine_status trine_host_reduce(uint32_t function, uint32_t map, uint32_t axis,
                                             trine_host_view_t input, trine_host_view_t output,
                                             const trine_options_t* options);
-/// The exact dot product, rounded once, of all elements, each row or each column (`axis`) of `x`
-/// and `y`, of one shape, both f32 or both f64. `output` is a vector of the results.
+/// The exact dot product, rounded once, of all elements, each row or each column (`axis`; 0: all)
+/// of `x` and `y`, of one shape, both f32 or both f64. `output` is a vector of the results.
 /// ```c
 /// double x[] = {1e20, 3, -1e20}, y[] = {1, 2, 1}, result;
 /// trine_status status =

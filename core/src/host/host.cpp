@@ -125,7 +125,7 @@ class Tracer {
 /// A call on host data: its operation, and its operands, the output last.
 class HostCall {
  public:
-  HostCall(const AnyValue& operation, const std::vector<ConstHostView>& data,
+  HostCall(const AnyValue& operation, std::span<const ConstHostView> data,
            const HostOptions& options)
       : operation_(operation),
         is_(AnyOperation(operation).is),
@@ -365,7 +365,7 @@ class HostCall {
 
 }  // namespace
 
-void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& data,
+void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
                  const HostOptions& options) {
   entry([&] {
     if (!options.event) {

@@ -55,6 +55,19 @@ void forget_nans(Image& image, const Layout& layout) {
   });
 }
 
+/// What `enqueue` makes of the image in `buffer`.
+template <class T, class Enqueue>
+Image after(Queue& queue, const Buffer& buffer, Image image, const Layout& layout,
+            const Enqueue& enqueue) {
+  trine::copy(queue, all_of(image), all_of(buffer));
+  enqueue();
+  queue.wait();
+  trine::copy(queue, all_of(buffer), all_of(image));
+  queue.wait();
+  forget_nans<T>(image, layout);
+  return image;
+}
+
 /// A scalar that the host knows, or an element of device memory that is written late on `queue`.
 template <class T>
 struct RandomScalar {
@@ -96,9 +109,9 @@ Moves::Outcome Moves::axpby(uint64_t seed, Dice& dice) {
 
   Queue& queue = queue_of(device_);
   RandomBuffer from(device_, x.bytes, dice), to(device_, y.bytes, dice);
-  Image image = random_bytes(y.bytes, dice),
-        source = in_place ? image : random_bytes(x.bytes, dice);
-  Image want = image;
+  Image before = random_bytes(y.bytes, dice),
+        source = in_place ? before : random_bytes(x.bytes, dice);
+  Image want = before;
   std::vector<T> values;
   x.for_each([&](uint64_t at) {
     values.emplace_back();
@@ -112,14 +125,12 @@ Moves::Outcome Moves::axpby(uint64_t seed, Dice& dice) {
     std::memcpy(want.data() + at, &value, sizeof(T));
   });
   trine::copy(queue, all_of(source), all_of(from.buffer));
-  trine::copy(queue, all_of(image), all_of(to.buffer));
-  alpha.write(queue), beta.write(queue);
-  trine::axpby(queue, alpha.scalar, x.in(in_place ? to.buffer : from.buffer), beta.scalar,
-               y.in(to.buffer));
-  queue.wait();
-  trine::copy(queue, all_of(to.buffer), all_of(image));
-  queue.wait();
-  forget_nans<T>(image, y), forget_nans<T>(want, y);
+  const Image image = after<T>(queue, to.buffer, before, y, [&] {
+    alpha.write(queue), beta.write(queue);
+    trine::axpby(queue, alpha.scalar, x.in(in_place ? to.buffer : from.buffer), beta.scalar,
+                 y.in(to.buffer));
+  });
+  forget_nans<T>(want, y);
   outcome.wrong = difference(image, want, y);
   return outcome;
 }
@@ -140,16 +151,15 @@ Moves::Outcome Moves::scalar(uint64_t seed, Dice& dice) {
                   ""};
   Queue& queue = queue_of(device_);
   RandomBuffer to(device_, layout.bytes, dice);
-  Image image(layout.bytes, kBefore), want = image;
+  const Image before(layout.bytes, kBefore);
+  Image want = before;
   const T value = result_of(function, x.value, y.value);
   std::memcpy(want.data() + sizeof(T), &value, sizeof(T));
-  trine::copy(queue, all_of(image), all_of(to.buffer));
-  x.write(queue), y.write(queue);
-  trine::scalar(queue, function, x.scalar, y.scalar, layout.in(to.buffer));
-  queue.wait();
-  trine::copy(queue, all_of(to.buffer), all_of(image));
-  queue.wait();
-  forget_nans<T>(image, layout), forget_nans<T>(want, layout);
+  const Image image = after<T>(queue, to.buffer, before, layout, [&] {
+    x.write(queue), y.write(queue);
+    trine::scalar(queue, function, x.scalar, y.scalar, layout.in(to.buffer));
+  });
+  forget_nans<T>(want, layout);
   outcome.wrong = difference(image, want, layout);
   return outcome;
 }
@@ -184,16 +194,11 @@ Moves::Outcome Moves::scaled_product(uint64_t seed, Dice& dice) {
   const View a = operand(m, k), b = operand(k, n);
   const Image before = random_bytes(c.bytes, dice);
   const auto product = [&](const Scalar& by, const Scalar& plus) {
-    Image image = before;
-    Buffer to(device_, c.bytes);
-    trine::copy(queue, all_of(image), all_of(to));
-    alpha.write(queue), beta.write(queue);
-    trine::run(queue, Gemm{.alpha = by, .beta = plus, .a = a, .b = b, .c = c.in(to)});
-    queue.wait();
-    trine::copy(queue, all_of(to), all_of(image));
-    queue.wait();
-    forget_nans<T>(image, c);
-    return image;
+    const Buffer to(device_, c.bytes);
+    return after<T>(queue, to, before, c, [&] {
+      alpha.write(queue), beta.write(queue);
+      trine::run(queue, Gemm{.alpha = by, .beta = plus, .a = a, .b = b, .c = c.in(to)});
+    });
   };
   outcome.wrong = difference(product(alpha.scalar, beta.scalar),
                              product(double(alpha.value), double(beta.value)), c);

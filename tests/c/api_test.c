@@ -337,13 +337,29 @@ void test_host_calls(void) {
   trine_free(choice);
   trine_free(placement);
   trine_free(trace);
+  trine_event_t* event = NULL;
+  trine_options_t later = {.device = "cpu", .trace = &trace, .event = &event};
+  FAILS(TRINE_INVALID_ARGUMENT, "is not traced", trine_host_sum(v, &sum, &later));
+  CHECK(event == NULL);
+  later.trace = NULL;
+  sum = 0;
+  OK(trine_host_sum(v, &sum, &later));
+  OK(trine_event_wait(event));
+  CHECK(sum == 3);
+  trine_event_release(event);
+  float square[] = {1, 2, 3, 4};
+  const trine_host_view_t in_place = trine_host_row_major(square, TRINE_F32, 2, 2);
+  OK(trine_host_transpose(in_place, in_place, NULL));
+  CHECK(square[1] == 3 && square[2] == 2);
   OK(trine_host_prod(w, &prod, NULL));
   OK(trine_host_min(v, &min, NULL));
   OK(trine_host_max(v, &max, NULL));
   OK(trine_host_argmin(v, &argmin, NULL));
   OK(trine_host_argmax(v, &argmax, NULL));
-  OK(trine_host_dot(v, w, trine_host_vector(&dot, TRINE_F32, 1), TRINE_ALL, NULL));
+  OK(trine_host_dot(v, w, trine_host_vector(&dot, TRINE_F32, 1), 0, NULL));
   CHECK(prod == 1 && min == -1e30f && max == 1e30f && argmin == 2 && argmax == 0 && dot == 3);
+  OK(trine_host_reduce(0, 0, 0, w, trine_host_vector(&sum, TRINE_F32, 1), NULL));
+  CHECK(sum == 4.5f);
   OK(trine_host_reduce(TRINE_SUM, TRINE_ABS, TRINE_EACH_COLUMN,
                        trine_host_row_major(y, TRINE_F32, 2, 2),
                        trine_host_vector(columns, TRINE_F32, 2), NULL));

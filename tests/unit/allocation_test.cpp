@@ -116,6 +116,34 @@ TEST_P(NthAllocation, IsSurvivedAnywhereOnTheRoad) {
   FAIL() << "the road has more than 200 allocations";
 }
 
+TEST_P(NthAllocation, OfACallWithAnEventIsToldByTheCallOrByTheEvent) {
+  const Device keeper = open("fake:0");
+  static const std::vector<float> values(64, 1.0f);
+  static float result;
+  const auto call = [] {
+    Event event;
+    reduce(Function::sum, Map::identity, Axis::all, host_vector(values.data(), Dtype::f32, 64),
+           host_vector(&result, Dtype::f32, 1), {.device = "fake:0", .event = &event});
+    event.wait();
+    return result;
+  };
+  for (const bool by_new : {true, false}) {
+    bool failed = true;
+    for (long n = 0; failed; ++n) {
+      ASSERT_LT(n, 200);
+      failing.fired = 0;
+      result = -1;
+      by_new ? news = n : failing.until = n;
+      const Refusal refusal = refusal_of(call);
+      failed = by_new ? news < 0 : failing.fired > 0;
+      news = failing.until = -1;
+      EXPECT_TRUE(refusal.status == Status::out_of_memory || result == 64) << refusal.sentence;
+      EXPECT_EQ(call(), 64) << "after the failure of allocation " << n;
+      EXPECT_TRUE(failed || n > 2);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, NthAllocation, ::testing::Values(true, false),
                          [](const auto& test) { return test.param ? "Once" : "FromThenOn"; });
 

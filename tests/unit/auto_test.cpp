@@ -43,6 +43,43 @@ TEST_F(Auto, TinyHostDataRunsOnTheCpuAtOnce) {
   EXPECT_LT(best, 1e-3);
 }
 
+TEST(HostCallsWithAnEvent, GiveTheSameBitsOnEveryDevice) {
+  constexpr int64_t n = 200;
+  std::vector<double> a(n * n), c(n * n);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = 1.0 / double(i + 1);
+  for (const Facts& facts : devices()) {
+    for (const bool in_place : {true, false}) {
+      HostOptions options{.device = facts.id, .in_place = in_place};
+      gemm(n, n, n, a.data(), a.data(), c.data(), options);
+      std::vector<std::vector<double>> later(20, std::vector<double>(n * n));
+      std::vector<Event> events(later.size());
+      for (size_t i = 0; i < later.size(); ++i) {
+        options.event = &events[i];
+        gemm(n, n, n, a.data(), a.data(), later[i].data(), options);
+      }
+      for (size_t i = 0; i < later.size(); ++i) {
+        events[i].wait();
+        EXPECT_EQ(later[i], c) << facts.id << " " << in_place;
+      }
+    }
+  }
+}
+
+TEST(HostTranspose, OfASquareInPlaceOnEveryDevice) {
+  constexpr int64_t n = 1500;
+  std::vector<int> before(n * n);
+  for (size_t i = 0; i < before.size(); ++i) before[i] = int(i);
+  std::vector<int> turned(n * n);
+  transpose(n, n, before.data(), turned.data(), {.device = "cpu"});
+  for (const Facts& facts : devices()) {
+    for (const bool in_place : {true, false}) {
+      std::vector<int> values = before;
+      transpose(n, n, values.data(), values.data(), {.device = facts.id, .in_place = in_place});
+      EXPECT_EQ(values, turned) << facts.id << " " << in_place;
+    }
+  }
+}
+
 /// So many neighbours of one exponent, full to their last place, that what a kernel adds up before it
 /// carries must be carried on the way; outliers send them down the road for wide ranges.
 TEST(Sums, LongPiecesOfAWideRangeAreExact) {

@@ -331,6 +331,24 @@ TEST_F(CallsInChunks, AsManyAsAreWishedFor) {
   EXPECT_EQ(launches(call), 1);
 }
 
+TEST_F(CallsInChunks, ASquareInPlaceIsCutByMatricesAlone) {
+  const auto before = counting<double>(3 * 64 * 64);
+  std::vector<double> values = before;
+  options.pinned = true;
+  options.chunks = 3;
+  EXPECT_EQ(launches([&] { transpose(64, 64, values.data(), values.data(), options); }), 1);
+  EXPECT_EQ(values[1], before[64]);
+  values = before;
+  const HostView squares = host_batched(values.data(), Dtype::f64, 3, 64, 64);
+  EXPECT_EQ(launches([&] { transpose(squares, squares, options); }), 3);
+  size_t wrong = 0;
+  for (size_t at = 0; at < values.size(); ++at) {
+    const size_t matrix = at / 4096 * 4096, i = at % 4096 / 64, j = at % 64;
+    wrong += values[at] != before[matrix + j * 64 + i];
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(CallsInChunks, TwoThreadsAtOnce) {
   Batch batches[2];
   std::vector<std::thread> threads;

@@ -182,7 +182,7 @@ TEST_P(HostCalls, MistakesAreRefusedAlikeOnEveryDevice) {
   std::vector<float> values = counting(16);
   const HostView view = host_row_major(values.data(), Dtype::f32, 4, 4);
   EXPECT_REFUSED(Status::invalid_argument, "transpose: output overlaps input",
-                 transpose(view, view, options));
+                 transpose(view, transposed(view), options));
   EXPECT_REFUSED(Status::invalid_argument, "host memory is null",
                  transpose(view, host_row_major(nullptr, Dtype::f32, 4, 4), options));
   std::vector<float> out(16);
@@ -217,6 +217,135 @@ TEST_P(HostCalls, AFailureOnTheWayIsThrownAndTheNextCallIsRight) {
     EXPECT_REFUSED(Status::backend_error, "a planted fault", sum(values, options));
     EXPECT_EQ(sum(values, options), std::accumulate(values.begin(), values.end(), 0.0f)) << call;
   }
+}
+
+TEST_P(HostCalls, SquaresAreTransposedInPlace) {
+  for (const bool in_place : {true, false}) {  // memory shared with the device, and copied
+    options.in_place = in_place;
+    std::vector<double> values = counting<double>(2 * 5 * 7);
+    const std::vector<double> before = values;
+    HostView squares = host_batched(values.data(), Dtype::f64, 2, 5, 5);  // in rows of 7
+    squares.row_stride = 7, squares.batch_stride = 35;
+    transpose(squares, squares, options);
+    for (size_t at = 0; at < values.size(); ++at) {
+      const size_t matrix = at / 35 * 35, i = at % 35 / 7, j = at % 7;
+      EXPECT_EQ(values[at], j < 5 ? before[matrix + j * 7 + i] : before[at]) << at;
+    }
+    transpose(5, 5, values.data(), values.data(), options);
+    const HostView wide = host_row_major(values.data(), Dtype::f64, 2, 5);
+    EXPECT_REFUSED(Status::invalid_argument, "transpose: output", transpose(wide, wide, options));
+    const HostView tall = host_row_major(values.data(), Dtype::f64, 5, 2);
+    EXPECT_REFUSED(Status::invalid_argument, "transpose: output overlaps input",
+                   transpose(wide, tall, options));
+    EXPECT_REFUSED(Status::invalid_argument, "gemm: c overlaps a",
+                   gemm(1, squares, squares, 0, squares, options));
+  }
+}
+
+/// A call with an event, and what it computes.
+struct Later {
+  explicit Later(size_t count = 100) : values(counting(count)) {}
+  void start(HostOptions options) {
+    options.event = &event;
+    reduce(Function::sum, Map::identity, Axis::all,
+           host_vector(values.data(), Dtype::f32, std::ssize(values)),
+           host_vector(&result, Dtype::f32, 1), options);
+  }
+  bool right() const { return result == std::accumulate(values.begin(), values.end(), 0.0f); }
+  std::vector<float> values;
+  float result = -1;
+  Event event;
+};
+
+TEST_P(HostCalls, AnEventPassesWhenTheResultIsThere) {
+  Later call;
+  std::string rung = "naive";
+  options.rung = rung;
+  panel.hold(1);
+  call.start(options);  // returns all the same
+  rung = "gone!";
+  EXPECT_FALSE(call.event.done());
+  EXPECT_EQ(call.result, -1);
+  EXPECT_EQ(choice.rung_name(), "naive");
+  panel.hold(0);
+  call.event.wait();
+  EXPECT_TRUE(call.event.done());
+  EXPECT_TRUE(call.right());
+  EXPECT_REFUSED(Status::invalid_argument, "one is of a call on host data",
+                 elapsed(call.event, call.event));
+}
+
+TEST_P(HostCalls, QueuesOfAllBackendsWaitForTheEvent) {
+  for (const char* other : {"fake:0", "other:0"}) {
+    Later call;
+    float seen = 0;
+    Queue queue(open(other));
+    const Buffer through(queue.device(), 4);
+    panel.hold(1);
+    call.start(options);
+    queue.wait(call.event);
+    copy(queue, host_vector(&call.result, Dtype::f32, 1), vector(through, Dtype::f32, 1));
+    copy(queue, vector(through, Dtype::f32, 1), host_vector(&seen, Dtype::f32, 1));
+    queue.flush();
+    panel.hold(0);
+    queue.wait();
+    EXPECT_EQ(seen, call.result);
+    EXPECT_TRUE(call.right());
+  }
+}
+
+TEST_P(HostCalls, WithAnEventMistakesAreRefusedAtOnceAndFailuresThrownByTheEvent) {
+  Later call;
+  options.rung = "nave";
+  EXPECT_REFUSED(Status::not_found, "'naive'", call.start(options));
+  EXPECT_TRUE(call.event.done()) << "it is as it was: empty";
+  options.rung = {};
+  for (const int fault : {FAKE_LAUNCH, FAKE_IN_QUEUE, FAKE_QUEUE_WAIT}) {
+    panel.fail(fault, TRINE_BACKEND_ERROR);
+    call.start(options);
+    EXPECT_REFUSED(Status::backend_error, "a planted fault", call.event.wait());
+    EXPECT_REFUSED(Status::backend_error, "a planted fault", call.event.done());
+    EXPECT_REFUSED(Status::backend_error, "a planted fault", call.event.wait());
+    call.start(options);
+    call.event.wait();
+    EXPECT_TRUE(call.right());
+  }
+}
+
+TEST_P(HostCalls, AnEventAndWhatItDoesNotGoWith) {
+  Event event;
+  HostTrace trace;
+  options.event = &event;
+  const std::vector<double> values(4);
+  const char* const words = "leave out HostOptions::event";
+  EXPECT_REFUSED(Status::invalid_argument, words, sum(values, options));
+  EXPECT_REFUSED(Status::invalid_argument, words, argmax(values, options));
+  EXPECT_REFUSED(Status::invalid_argument, words, dot(values, values, options));
+  EXPECT_REFUSED(Status::invalid_argument, words, norm(values, options));
+  options.trace = &trace;
+  std::vector<double> turned(4);
+  EXPECT_REFUSED(Status::invalid_argument, "is not traced",
+                 transpose(2, 2, values.data(), turned.data(), options));
+  EXPECT_TRUE(event.done());
+}
+
+TEST_P(HostCalls, ManyWithEventsAtOnce) {
+  std::vector<Later> calls;
+  for (size_t i = 0; i < 40; ++i) calls.emplace_back(1000 + i);
+  for (Later& call : calls) call.start({.device = GetParam()});
+  release_idle();
+  for (const Later& call : calls) call.event.wait();
+  for (const Later& call : calls) EXPECT_TRUE(call.right());
+  const auto input = counting<double>(1 << 19);  // through a ring, or in chunks
+  std::vector<double> output(input.size());
+  Event event;
+  options.event = &event;
+  options.chunks = 3;
+  options.pinned = true;
+  transpose(512, 1024, input.data(), output.data(), options);
+  event.wait();
+  EXPECT_EQ(output[1], input[1024]);
+  EXPECT_EQ(output[output.size() - 2], input[input.size() - 1025]);
 }
 
 INSTANTIATE_TEST_SUITE_P(, HostCalls, ::testing::Values("fake:0", "fake:1", "other:0"),

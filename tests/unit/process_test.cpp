@@ -59,6 +59,28 @@ TEST(Exit, InAnotherThreadsCallIsClean) {
   }
 }
 
+TEST(Exit, WaitsForCallsWithEvents) {
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(in_child([] {
+                static std::vector<double> values(1 << 18, 1.0), sums(40);
+                // Runs last: by then all has been computed.
+                std::atexit([] {
+                  for (const double sum : sums)
+                    if (sum != 1 << 18) _exit(1);
+                });
+                std::vector<Event> dropped(sums.size());
+                for (size_t s = 0; s < sums.size(); ++s)
+                  reduce(Function::sum, Map::identity, Axis::all,
+                         host_vector(values.data(), Dtype::f64, std::ssize(values)),
+                         host_vector(&sums[s], Dtype::f64, 1),
+                         {.device = s % 2 ? "fake:0" : "other:0", .event = &dropped[s]});
+                dropped.clear();
+                std::exit(42);
+              }),
+              42);
+  }
+}
+
 // Before this process opens a device, likewise.
 TEST(Fork, AChildOfAProcessThatOnlyListedDevicesMayUseThem) {
   EXPECT_EQ(in_child([] {
@@ -83,9 +105,15 @@ TEST(Fork, AChildOfAProcessThatUsesTrineIsToldSo) {
     return refusal.status == Status::device_lost &&
            refusal.sentence.find("forked") != std::string::npos;
   };
+  const std::vector<float> values{1, 2};
+  float result = 0;
+  Event later;
+  panel_of(device).hold(1);
+  reduce(Function::sum, Map::identity, Axis::all, host_vector(values.data(), Dtype::f32, 2),
+         host_vector(&result, Dtype::f32, 1), {.device = "fake:0", .event = &later});
   EXPECT_EQ(in_child([&] {
               const float one = 1;
-              int right = 0;
+              int right = lost([&] { later.wait(); });
               right += lost([&] { queue.wait(); });
               right += lost([&] { fill(queue, vector(buffer, Dtype::f32, 16), &one); });
               right += lost([&] { event.wait(); });
@@ -95,10 +123,14 @@ TEST(Fork, AChildOfAProcessThatUsesTrineIsToldSo) {
               right += lost([&] { sum(std::vector<float>{1, 2}, {.device = "fake:0"}); });
               queue = {};  // dropping handles is legal, and calls nobody
               buffer = {};
-              _exit(right);
+              later = {};
+              std::exit(right);  // waits for no thread of the parent's
             }),
-            7);
-  queue.wait();  // the parent goes on
+            8);
+  panel_of(device).hold(0);
+  later.wait();  // the parent goes on
+  EXPECT_EQ(result, 3);
+  queue.wait();
 }
 
 }  // namespace

@@ -1,6 +1,18 @@
 // Views made of views, and of other people's arrays.
 #include <trine/kokkos.hpp>
 
+#if __has_include(<mdspan/mdspan.hpp>)
+#include <mdspan/mdspan.hpp>
+#define TRINE_TEST_MDSPAN
+namespace mdspans = Kokkos;
+#elif __has_include(<mdspan>)
+#include <mdspan>
+#ifdef __cpp_lib_mdspan
+#define TRINE_TEST_MDSPAN
+namespace mdspans = std;
+#endif
+#endif
+
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -93,6 +105,44 @@ TEST(Views, AnMdspanOfRankThreeIsABatch) {
   EXPECT_EQ(host.data, memory.data());
   EXPECT_EQ(host.batch, 2);
   static_assert(std::same_as<decltype(host_view_of(Mdspan<double>{})), HostView>);
+}
+
+TEST(Views, ColumnMajorBatchesAreMultiplied) {
+  const std::vector<float> a{1, 2, 3, 4, 5, 6, 1, 0, 0, 1, 0, 0};  // of 2 x 3, by columns
+  const std::vector<float> b(2 * 3, 1.0f);
+  std::vector<float> c(2 * 2);
+  gemm(1, transposed(host_batched(a.data(), Dtype::f32, 2, 3, 2)),
+       host_batched(b.data(), Dtype::f32, 2, 3, 1), 0,
+       transposed(host_batched(c.data(), Dtype::f32, 2, 1, 2)), {.device = "fake:0"});
+  EXPECT_EQ(c, (std::vector<float>{9, 12, 1, 1}));
+}
+
+// The C++ library's own mdspan, or the one that comes with newer Kokkos, where the compiler finds one.
+TEST(Views, RealMdspansOfAllLayouts) {
+#ifdef TRINE_TEST_MDSPAN
+  using std::array, mdspans::dextents, mdspans::mdspan, mdspans::layout_left,
+      mdspans::layout_stride;
+  std::vector<double> memory(60);
+  const auto expect = [&](const auto& span, array<int64_t, 3> extents, array<int64_t, 3> strides,
+                          uint64_t elements) {
+    const View view = view_of(open("other:0"), span);
+    EXPECT_EQ((array{view.batch, view.rows, view.cols}), extents);
+    EXPECT_EQ((array{view.batch_stride, view.row_stride, view.col_stride}), strides);
+    EXPECT_EQ(view.buffer.bytes(), elements * sizeof(double));
+    EXPECT_EQ(host_view_of(span).data, memory.data());
+  };
+  double* const data = memory.data();
+  expect(mdspan<double, dextents<int, 1>>(data, 5), {1, 5, 1}, {0, 1, 1}, 5);
+  expect(mdspan<double, dextents<int, 2>>(data, 3, 4), {1, 3, 4}, {0, 4, 1}, 12);
+  expect(mdspan<double, mdspans::extents<size_t, 3, 4>, layout_left>(data), {1, 3, 4}, {0, 1, 3},
+         12);
+  expect(mdspan<const double, dextents<int, 3>>(data, 2, 3, 4), {2, 3, 4}, {12, 4, 1}, 24);
+  expect(mdspan<double, dextents<long, 3>, layout_left>(data, 2, 3, 4), {2, 3, 4}, {1, 2, 6}, 24);
+  const layout_stride::mapping<dextents<int, 2>> mapping(dextents<int, 2>(3, 4), array{10, 2});
+  expect(mdspan<double, dextents<int, 2>, layout_stride>(data, mapping), {1, 3, 4}, {0, 10, 2}, 27);
+#else
+  GTEST_SKIP() << "the compiler finds neither <mdspan> nor <mdspan/mdspan.hpp>";
+#endif
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 /// Transposes are cut if they are batched or the memory is pinned. Reductions, calls that name a rung
 /// and calls with `fast` numerics are not cut.
 ///
+/// A call blocks until its output is there, or returns at once with an event (HostOptions::event).
+///
 /// Errors: Error as thrown by open(), place() and run(). A refused call writes nothing. A call that
 /// fails later leaves nothing in flight, but may have written a part of the output.
 ///
@@ -85,8 +87,26 @@ struct HostOptions {
   Choice* choice = nullptr;
   /// If not null: receives the reason for the device, with "auto".
   std::string* placement = nullptr;
-  /// If not null: receives the steps with their times.
+  /// If not null: receives the steps with their times. Not together with an event.
   HostTrace* trace = nullptr;
+  /// If not null: the call returns before its work is done, and this receives the event that passes when
+  /// it is. Until then the program leaves the inputs unchanged and the output alone, and both in memory.
+  ///
+  /// What would be refused is refused by the call; what fails later, Event::wait() and done() throw.
+  /// `choice` and `placement` are there when the call returns; the choice is that for the whole, also
+  /// where the call is cut. A queue that waits for the event goes on even if the call has failed.
+  ///
+  /// For calls that write to a view: reduce, dot, transpose, gemm. One that returns its result, as sum
+  /// does, refuses an event (invalid_argument). The work is done by threads of the library, of up to
+  /// eight calls at a time, in any order; exit() waits for it.
+  /// ```cpp
+  /// std::vector<double> a(300 * 300, 0.5), b(a), c(a.size());
+  /// trine::Event product;
+  /// trine::gemm(300, 300, 300, a.data(), b.data(), c.data(), {.event = &product});
+  /// // … other work, which leaves a, b and c alone …
+  /// product.wait();
+  /// ```
+  Event* event = nullptr;
 };
 
 /// The calls on untyped views of any layout. `output` and `c` are written, the other views only read.
@@ -104,6 +124,7 @@ TRINE_API void reduce(Function function, Map map, Axis axis, const ConstHostView
 /// The sum over x * y, of all elements, each row or each column: one shape, both f32 or both f64.
 TRINE_API void dot(const ConstHostView& x, const ConstHostView& y, const HostView& output,
                    Axis axis = Axis::all, const HostOptions& options = {});
+/// The two share no memory, or are one view of square matrices: then it is a transposition in place.
 TRINE_API void transpose(const ConstHostView& input, const HostView& output,
                          const HostOptions& options = {});
 TRINE_API void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
@@ -123,9 +144,18 @@ using Sum = std::conditional_t<std::is_floating_point_v<T>, T,
                                std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 namespace detail {
+/// Where the result is returned, it must be there.
+inline void refuse_event(const HostOptions& options) {
+  if (!options.event) return;
+  throw Error(Status::invalid_argument,
+              "A call that returns its result can't return before that is there: leave out "
+              "HostOptions::event, or let reduce() or dot() write the result to a view.");
+}
+
 template <class Result, class T>
 Result reduce_span(Function function, Map map, std::span<const T> values,
                    const HostOptions& options) {
+  refuse_event(options);
   Result result{};
   reduce(function, map, Axis::all, host_vector(values.data(), dtype_of<T>, int64_t(values.size())),
          host_vector(&result, dtype_of<Result>, 1), options);
@@ -178,6 +208,7 @@ auto sum(const Range& range, const HostOptions& options = {}) {
 template <class X, class Y>
 requires DotRanges<X, Y>
 auto dot(const X& x, const Y& y, const HostOptions& options = {}) {
+  detail::refuse_event(options);
   using T = ElementOf<X>;
   T result{};
   dot(host_vector(std::data(x), dtype_of<T>, int64_t(std::size(x))),
@@ -249,7 +280,8 @@ int64_t argmax(const Range& range, const HostOptions& options = {}) {
 }
 
 /// Transposes a dense row-major matrix: `input` is rows x cols, `output` cols x rows. T is any type
-/// of 1, 2, 4, 8 or 16 bytes that may be moved by its bits. The two may not overlap.
+/// of 1, 2, 4, 8 or 16 bytes that may be moved by its bits. The two may not overlap, but those of a
+/// square may be one: then it is transposed in place.
 /// ```cpp
 /// std::vector<float> a = {1, 2, 3,
 ///                         4, 5, 6};

@@ -69,7 +69,8 @@ struct ArrayTraits {
 /// `device` must be able to reach the memory: "cpu" for HostSpace, "cuda:…" for CudaSpace. The memory
 /// stays the program's and must outlive the returned view and all work on it. A type with the same
 /// members works too: data(), extent(), stride(), span(), rank, value_type of a View, or those of
-/// std::mdspan. Throws Error (invalid_argument) for an empty device.
+/// std::mdspan (tried: Kokkos 3.4's Views, and the reference implementation, github.com/kokkos/mdspan of
+/// March 2024, with layout_right, layout_left and layout_stride, at ranks 1 to 3). Throws Error (invalid_argument) for an empty device.
 template <class Array>
 View view_of(const Device& device, const Array& array) {
   using Traits = detail::ArrayTraits<Array>;

@@ -18,7 +18,8 @@ struct QueueState;
 struct EventState;
 }  // namespace detail
 
-/// A point in the work of a queue, made by Queue::record(). It may outlive its queue.
+/// A point in the work of a queue, made by Queue::record(), or the end of a call on host data
+/// (HostOptions::event). It may outlive its queue.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::Event start = queue.record();
@@ -44,7 +45,8 @@ class TRINE_API Event {
 };
 
 /// The time in seconds from `start` to `stop` on the device's own clock. Waits for both events.
-/// Throws Error (invalid_argument) for an empty event and for events of different devices.
+/// Throws Error (invalid_argument) for an empty event, one of a call on host data, and events of
+/// different devices.
 TRINE_API double elapsed(const Event& start, const Event& stop);
 
 /// An in-order, asynchronous queue of work on one device.

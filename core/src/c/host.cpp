@@ -34,6 +34,7 @@ trine_status call(const trine_options_t* given, auto&& body) {
     Choice choice;
     std::string placement;
     HostTrace trace;
+    auto event = o.event ? std::make_unique<trine_event_t>() : nullptr;
     body(HostOptions{.device = o.device ? o.device : "auto",
                      .rung = text_of(o.rung),
                      .numerics = value_or(o.numerics, Numerics::reproducible),
@@ -43,10 +44,12 @@ trine_status call(const trine_options_t* given, auto&& body) {
                      .in_place = o.not_in_place == 0,
                      .choice = o.choice ? &choice : nullptr,
                      .placement = o.placement ? &placement : nullptr,
-                     .trace = o.trace ? &trace : nullptr});
+                     .trace = o.trace ? &trace : nullptr,
+                     .event = event ? &event->value : nullptr});
     offer(o.choice, choice);
     offer(o.placement, placement);
     offer(o.trace, trace);
+    if (event) *o.event = event.release();
   });
 }
 
@@ -86,13 +89,14 @@ trine_status trine_host_reduce(uint32_t function, uint32_t map, uint32_t axis,
                                trine_host_view_t input, trine_host_view_t output,
                                const trine_options_t* given) {
   return call(given, [&](const HostOptions& options) {
-    reduce(Function(function), Map(map), Axis(axis), view_of(input), view_of(output), options);
+    reduce(value_or(function, Function::sum), value_or(map, Map::identity),
+           value_or(axis, Axis::all), view_of(input), view_of(output), options);
   });
 }
 trine_status trine_host_dot(trine_host_view_t x, trine_host_view_t y, trine_host_view_t output,
                             uint32_t axis, const trine_options_t* given) {
   return call(given, [&](const HostOptions& options) {
-    dot(view_of(x), view_of(y), view_of(output), Axis(axis), options);
+    dot(view_of(x), view_of(y), view_of(output), value_or(axis, Axis::all), options);
   });
 }
 trine_status trine_host_transpose(trine_host_view_t input, trine_host_view_t output,

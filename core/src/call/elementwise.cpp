@@ -46,11 +46,11 @@ void fold(trine_elementwise& call) {
   set(u, &Dimension::u), set(v, &Dimension::v), set(out, &Dimension::out);
 }
 
-void use(const Scalar& scalar, QueueState& queue) {
-  if (scalar.on_device()) Access::use(scalar.element().buffer).used_on(queue.line);
-}
-
 }  // namespace
+
+void use(QueueState& queue, const View& view) {
+  if (BufferState* buffer = Access::state(view.buffer).get()) buffer->used_on(queue.line);
+}
 
 void enqueue(QueueState& queue, trine_elementwise& command, const char* what) {
   const DeviceState& device = queue.device();
@@ -91,9 +91,8 @@ void axpby(Queue& handle, const Scalar& alpha, const View& x, const Scalar& beta
     check_apart(y, out, kY, beta.element(), q.placed, kBeta);
     if (is_empty(call.out)) return;
     call.v = call.out;
-    use(alpha, queue), use(beta, queue);
-    Access::use(x.buffer).used_on(queue.line);
-    Access::use(y.buffer).used_on(queue.line);
+    use(queue, alpha.element()), use(queue, beta.element());
+    use(queue, x), use(queue, y);
     const std::lock_guard lock(queue.line->mutex);
     queue.log({.what = "axpby", .dtype = name(x.dtype).data()});
     enqueue(queue, call, "axpby");
@@ -118,8 +117,7 @@ void scalar(Queue& handle, Arithmetic function, const Scalar& x, const Scalar& y
     trine_elementwise call{sizeof call, which,    static_cast<uint32_t>(result.dtype),
                            0,           p.number, q.number,
                            out.view,    out.view, out.view};
-    use(x, queue), use(y, queue);
-    Access::use(result.buffer).used_on(queue.line);
+    use(queue, x.element()), use(queue, y.element()), use(queue, result);
     const std::lock_guard lock(queue.line->mutex);
     queue.log({.what = "scalar", .dtype = name(result.dtype).data()});
     enqueue(queue, call, "scalar");

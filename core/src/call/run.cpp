@@ -148,10 +148,9 @@ Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) 
     QueueState& queue = Access::use(handle);
     Checked call(operation, &queue.device(), Mode::run);
     const Selected selected = select(queue.device(), call, rung);
-    for (View* view : operation.views())
-      if (BufferState* buffer = Access::state(view->buffer).get()) buffer->used_on(queue.line);
+    for (const View* view : operation.views()) use(queue, *view);
     for (const Scalar* scalar : operation.scalars())
-      if (scalar && scalar->on_device()) Access::use(scalar->element().buffer).used_on(queue.line);
+      if (scalar) use(queue, scalar->element());
     {
       std::unique_lock lock(queue.line->mutex);
       hand_over(queue, lock, call, selected);

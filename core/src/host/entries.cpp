@@ -29,20 +29,21 @@ TRINE_FUNCTIONS_OF(Gemm)
 
 void reduce(Function function, Map map, Axis axis, const ConstHostView& input,
             const HostView& output, const HostOptions& options) {
-  detail::run_on_host(Reduce{function, map, axis, {}, {}, options.numerics}, {input, output},
-                      options);
+  detail::run_on_host(Reduce{function, map, axis, {}, {}, options.numerics},
+                      std::array<ConstHostView, 2>{input, output}, options);
 }
 void dot(const ConstHostView& x, const ConstHostView& y, const HostView& output, Axis axis,
          const HostOptions& options) {
   detail::run_on_host(Reduce{.map = Map::product, .axis = axis, .numerics = options.numerics},
-                      {x, y, output}, options);
+                      std::array<ConstHostView, 3>{x, y, output}, options);
 }
 void transpose(const ConstHostView& input, const HostView& output, const HostOptions& options) {
-  detail::run_on_host(Transpose{}, {input, output}, options);
+  detail::run_on_host(Transpose{}, std::array<ConstHostView, 2>{input, output}, options);
 }
 void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
           const HostView& c, const HostOptions& options) {
-  detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics}, {a, b, c}, options);
+  detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics},
+                      std::array<ConstHostView, 3>{a, b, c}, options);
 }
 
 }  // namespace trine

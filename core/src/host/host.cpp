@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "background.hpp"
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
 #include "host_call.hpp"
@@ -124,26 +125,57 @@ class Tracer {
 /// A call on host data: its operation, and its operands, the output last.
 class HostCall {
  public:
-  HostCall(const AnyValue& operation, const std::vector<ConstHostView>& data,
+  HostCall(const AnyValue& operation, std::span<const ConstHostView> data,
            const HostOptions& options)
       : operation_(operation),
         is_(AnyOperation(operation).is),
         options_(options),
+        rung_(options.rung),
         tracer_(options.trace) {
     const std::span<const Role> roles = AnyOperation(operation).views().roles;
     for (std::size_t i = 0; i < data.size(); ++i) operands_.emplace_back(data[i], roles[i]);
   }
 
-  void run() {
+  HostCall(const HostCall&) = delete;
+
+  /// What can be refused is, before anything moves.
+  void check() {
     const AnyValue planned = over(operands_);
     plan_of(planned);
     for (const Operand& operand : operands_)
       operand.check(is_.alignment(size_of(operand.view().dtype)));
-    for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
-    reads_output_ = is_.reads_output(AnyOperation(planned).get());
+    const void* const op = AnyOperation(planned).get();
+    is_in_place_ = is_.goes_in_place(op) && operands_[0].is_same(output());
+    for (std::size_t i = 0; i + 1 < operands_.size() && !is_in_place_; ++i)
+      operands_[i].check_apart(output());
+    reads_output_ = is_.reads_output(op);
     device_ = device_for(planned, options_);
+  }
+
+  void run() {
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
-    if (!run_in_chunks(cutting_of(planned, {options_.pinned, options_.chunks}))) run_whole();
+    if (!run_in_chunks(cutting_of(over(operands_), {options_.pinned, options_.chunks})))
+      run_whole();
+  }
+
+  /// Runs a checked call in another thread; the event passes when it has ended.
+  static Event start(std::unique_ptr<HostCall> checked) {
+    const Choice choice =
+        choose(checked->device_, checked->over(checked->operands_), checked->rung_);
+    HostOptions& options = checked->options_;
+    if (options.choice) *options.choice = choice;
+    options.choice = nullptr;
+    Event event;
+    const std::shared_ptr<EventState> end = Access::state(event) =
+        make_event(Access::state(checked->device_), true);
+    run_in_background([end, call = std::shared_ptr<HostCall>(std::move(checked))]() mutable {
+      try {
+        entry([&] { call->run(); });
+      } catch (...) { end->failure = std::current_exception(); }
+      call.reset();  // then the memory is the caller's again
+      end->device->notice(end->device->api.event_signal(end->handle));
+    });
+    return event;
   }
 
  private:
@@ -184,9 +216,11 @@ class HostCall {
 
   void run_in_place() {
     PooledLane lane(device_);
-    for (Operand& operand : operands_) operand.wrap(device_);
+    output().wrap(device_);
+    for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
+      is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
     tracer_.allocated();
-    const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
+    const Choice choice = launch(lane->queue, operands_, 0, rung_);
     lane->queue.wait();
     tell(choice);
     lane.give_back();
@@ -200,7 +234,7 @@ class HostCall {
     }
     tracer_.allocated();
     bring(*lane, operands_, 0, {});
-    const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
+    const Choice choice = launch(lane->queue, operands_, 0, rung_);
     fetch(*lane, output(), 0);
     lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
     tell(choice);
@@ -274,7 +308,9 @@ class HostCall {
   /// is computed, the next is on its way in and the one before on its way out. False, with nothing
   /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its chunks.
   bool run_in_chunks(const Cutting& cutting) {
-    if (!options_.overlap || !options_.rung.empty() || cutting.chunks.size() < 2) return false;
+    if (!options_.overlap || !rung_.empty() || cutting.chunks.size() < 2) return false;
+    // Elements that are still to be read lie where this chunk's results go, but for one of matrices.
+    if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
     PooledLane in(device_), kernel(device_), out(device_);
@@ -317,20 +353,31 @@ class HostCall {
     return true;
   }
 
-  const AnyValue& operation_;
+  const AnyValue operation_;
   const Description& is_;
   Operands operands_;
-  bool reads_output_ = false;
-  const HostOptions& options_;
+  bool reads_output_ = false, is_in_place_ = false;
+  HostOptions options_;
+  const std::string rung_;
   Device device_;
   Tracer tracer_;
 };
 
 }  // namespace
 
-void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& data,
+void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
                  const HostOptions& options) {
-  entry([&] { HostCall(operation, data, options).run(); });
+  entry([&] {
+    if (!options.event) {
+      HostCall call(operation, data, options);
+      call.check();
+      return call.run();
+    }
+    if (options.trace) refuse("A call with an event is not traced: give it no HostOptions::trace.");
+    auto call = std::make_unique<HostCall>(operation, data, options);
+    call->check();
+    *options.event = HostCall::start(std::move(call));
+  });
 }
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 namespace trine::detail {
 
 /// `operation` says all but its views, which `data` gives: the output last, which is a HostView.
-void run_on_host(const AnyValue& operation, const std::vector<ConstHostView>& data,
+void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
                  const HostOptions& options);
 
 }  // namespace trine::detail

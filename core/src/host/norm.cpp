@@ -31,6 +31,7 @@ std::vector<double> scaled(const ConstHostView& x, int exponent) {
 
 double norm(const ConstHostView& x, const HostOptions& options) {
   return detail::entry([&]() -> double {
+    detail::refuse_event(options);
     const kit::FloatEnvironment environment;  // the caller's rounding must not show
     const double squares = squares_of(x, options);
     if (x.dtype == Dtype::f32) return static_cast<float>(std::sqrt(squares));

@@ -18,6 +18,12 @@ void Operand::check(uint32_t alignment) const {
            " bytes.");
 }
 
+bool Operand::is_same(const Operand& other) const {
+  const ConstHostView &a = host_, &b = other.host_;
+  return a.data == b.data && a.row_stride == b.row_stride && a.col_stride == b.col_stride &&
+         a.batch_stride == b.batch_stride;
+}
+
 void Operand::check_apart(const Operand& output) const {
   const auto placed = [](const Operand& operand, trine_view& view) {
     const auto first = reinterpret_cast<uint64_t>(operand.host_.data);

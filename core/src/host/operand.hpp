@@ -17,6 +17,8 @@ class Operand {
 
   /// Refuses memory that is null or no multiple of `alignment`, before anything moves.
   void check(uint32_t alignment) const;
+  /// Whether it is `other`, element for element.
+  bool is_same(const Operand& other) const;
   /// Refuses memory shared with `output`.
   void check_apart(const Operand& output) const;
 

@@ -23,7 +23,7 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
                       Descriptor& all) {
   trine_gemm& gemm = all.gemm;
   const trine_view c = gemm.c;
-  set_temporary(all, gemm.c, size_of(dtype));
+  set_temporary(all, gemm.c, size_of(dtype), false);
   all.then = {};
   all.then.size = sizeof all.then;
   all.then.function = TRINE_AXPBY;

@@ -35,9 +35,10 @@ Placed Description::check_views(const void* op, const DeviceState* device, Mode 
   return placed[last];
 }
 
-void set_temporary(Descriptor& call, trine_view& operand, uint32_t element) {
+void set_temporary(Descriptor& call, trine_view& operand, uint32_t element, bool is_input) {
   call.temporary = &operand;
   call.element = element;
+  call.is_input = is_input;
   call.source = operand;
   const bool by_columns = operand.row_stride == 1 && operand.col_stride != 1;
   operand.memory = nullptr;
@@ -45,7 +46,6 @@ void set_temporary(Descriptor& call, trine_view& operand, uint32_t element) {
   operand.col_stride = by_columns ? operand.rows : 1;
   operand.batch_stride = operand.rows * operand.cols;
   make_canonical(operand);
-  call.is_input = false;
 }
 
 Work work_of(const AnyOperation& op) {

@@ -97,6 +97,8 @@ class Description : public Traits {
   virtual void check(const void* op, const DeviceState* device, Mode mode,
                      Descriptor& out) const = 0;
   virtual bool reads_output(const void*) const { return false; }
+  /// Whether its output may be its input, element for element.
+  virtual bool goes_in_place(const void*) const { return false; }
   virtual std::array<const Scalar*, 2> scalars(const void*) const { return {}; }
   /// What isn't the same for all operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
@@ -123,8 +125,8 @@ class Description : public Traits {
   Placed check_views(const void* op, const DeviceState* device, Mode mode, Descriptor& out) const;
 };
 
-/// Moves an operand to a temporary: a dense view, oriented as the operand is.
-void set_temporary(Descriptor& call, trine_view& operand, uint32_t element);
+/// Moves an operand, an input or the output, to a temporary: a dense view, oriented as the operand is.
+void set_temporary(Descriptor& call, trine_view& operand, uint32_t element, bool is_input);
 
 /// All operations.
 std::span<const Description* const> descriptions();

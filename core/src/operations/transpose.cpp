@@ -35,6 +35,11 @@ class TransposeDescription final : public Description {
     return {{&op.input, &op.output}, kOperands};
   }
 
+  bool goes_in_place(const void* any) const override {
+    const View& input = static_cast<const Transpose*>(any)->input;
+    return input.rows == input.cols;
+  }
+
   void check(const void* any, const DeviceState* device, Mode mode,
              Descriptor& all) const override {
     const auto& op = *static_cast<const Transpose*>(any);
@@ -50,7 +55,7 @@ class TransposeDescription final : public Description {
              op.output.batch, ", but the input's transpose is ", op.input.cols, " x ",
              op.input.rows, ", batch ", op.input.batch, ".");
     }
-    const bool in_place = is_same(op.input, op.output) && op.input.rows == op.input.cols;
+    const bool in_place = is_same(op.input, op.output) && goes_in_place(any);
     if (in_place) {
       check_view(op.output, bytes, alignment(bytes), kOperands[1], device, mode, out.output);
       out.input = out.output;
@@ -63,10 +68,7 @@ class TransposeDescription final : public Description {
     out.numerics = TRINE_REPRODUCIBLE;
     out.element_size = bytes;
     out.reserved = 0;
-    if (in_place) {
-      set_temporary(all, out.input, bytes);
-      all.is_input = true;
-    }
+    if (in_place) set_temporary(all, out.input, bytes, true);
   }
 
   void size(const void* any, Work& work) const override {

@@ -38,6 +38,7 @@ std::shared_ptr<EventState> make_event(const std::shared_ptr<DeviceState>& devic
   auto state = std::allocate_shared<EventState>(kit::Allocator<EventState>{}, device);
   device->expect(device->api.event_create(device->handle, by_host ? 1 : 0, &state->handle),
                  "creating an event");
+  state->by_host = by_host;
   return state;
 }
 
@@ -116,6 +117,7 @@ bool Event::done() const {
     const trine_status status = state_->device->api.event_query(state_->handle);
     if (status == TRINE_NOT_READY) return false;
     state_->device->expect(status, "querying an event");
+    if (state_->failure) std::rethrow_exception(state_->failure);
     return true;
   });
 }
@@ -125,6 +127,7 @@ void Event::wait() const {
     if (!state_) return;
     state_->device->check();
     state_->device->expect(state_->device->api.event_wait(state_->handle), "waiting for an event");
+    if (state_->failure) std::rethrow_exception(state_->failure);
   });
 }
 
@@ -132,6 +135,8 @@ double elapsed(const Event& start, const Event& stop) {
   return detail::entry([&] {
     const auto &from = Access::state(start), &to = Access::state(stop);
     if (!from || !to) detail::refuse("elapsed() needs two recorded events; one is empty.");
+    if (from->by_host || to->by_host)
+      detail::refuse("elapsed() needs two recorded events; one is of a call on host data.");
     if (from->device != to->device) {
       detail::refuse("elapsed() needs two events of one device: they belong to ", from->device->id,
                      " and ", to->device->id, ".");

@@ -8,6 +8,7 @@
 #include <trine/operations.hpp>
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -169,6 +170,8 @@ struct EventState : kit::Allocated {
   ~EventState();
   std::shared_ptr<DeviceState> device;
   trine_event* handle = nullptr;
+  bool by_host = false;        ///< of a call on host data
+  std::exception_ptr failure;  ///< of that call; set before the event passes
 };
 
 struct BufferState : DeferredDeletion {

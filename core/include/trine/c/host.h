@@ -66,6 +66,11 @@ typedef struct trine_options_t {
   const trine_choice_t** choice;
   const char** placement;
   const trine_trace_t** trace;
+  /// If not NULL: the call returns before its work is done, and this receives the event that passes
+  /// when it is, for trine_event_release(). Until then the program leaves the inputs unchanged and
+  /// the output alone. What fails by then, trine_event_wait() and trine_event_is_done() tell. Not
+  /// together with `trace`; trine::HostOptions::event says more.
+  trine_event_t** event;
 } trine_options_t;
 
 /// One result from all elements of `values`, of f32, f64, i32, i64, u32 or u64, in any layout. It
@@ -97,14 +102,15 @@ TRINE_EXPORT trine_status trine_host_argmin(trine_host_view_t values, int64_t* r
                                             const trine_options_t* options);
 TRINE_EXPORT trine_status trine_host_argmax(trine_host_view_t values, int64_t* result,
                                             const trine_options_t* options);
-/// Any reduction: `function` (a trine_function) over `map` (a trine_map) of all elements, of each
-/// row or of each column (`axis`, a trine_axis). `output` is a vector of the results, as
+/// Any reduction: `function` (a trine_function; 0: TRINE_SUM) over `map` (a trine_map; 0:
+/// TRINE_IDENTITY) of all elements, of each row or of each column (`axis`, a trine_axis; 0:
+/// TRINE_ALL). `output` is a vector of the results, as
 /// trine_reduce_t has it.
 TRINE_EXPORT trine_status trine_host_reduce(uint32_t function, uint32_t map, uint32_t axis,
                                             trine_host_view_t input, trine_host_view_t output,
                                             const trine_options_t* options);
-/// The exact dot product, rounded once, of all elements, each row or each column (`axis`) of `x`
-/// and `y`, of one shape, both f32 or both f64. `output` is a vector of the results.
+/// The exact dot product, rounded once, of all elements, each row or each column (`axis`; 0: all)
+/// of `x` and `y`, of one shape, both f32 or both f64. `output` is a vector of the results.
 /// ```c
 /// double x[] = {1e20, 3, -1e20}, y[] = {1, 2, 1}, result;
 /// trine_status status =
@@ -115,7 +121,8 @@ TRINE_EXPORT trine_status trine_host_reduce(uint32_t function, uint32_t map, uin
 TRINE_EXPORT trine_status trine_host_dot(trine_host_view_t x, trine_host_view_t y,
                                          trine_host_view_t output, uint32_t axis,
                                          const trine_options_t* options);
-/// output(b, j, i) = input(b, i, j), as trine_transpose_t has it. The two may not overlap.
+/// output(b, j, i) = input(b, i, j), as trine_transpose_t has it. The two share no memory, or are
+/// one view of square matrices.
 TRINE_EXPORT trine_status trine_host_transpose(trine_host_view_t input, trine_host_view_t output,
                                                const trine_options_t* options);
 /// c = alpha * a * b + beta * c, as trine_gemm_t has it.

@@ -1,0 +1,12 @@
+// Threads for calls on host data that don't block their callers.
+#pragma once
+
+#include <functional>
+
+namespace trine::detail {
+
+/// Runs `task`, which throws nothing, soon and in another thread; before it returns where no thread is to
+/// be had. Tasks begin in the order given, some at a time. exit() waits for all of them.
+void run_in_background(std::function<void()> task);
+
+}  // namespace trine::detail

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <trine/place.hpp>
+#include <trine/receipt.hpp>
 
 #include <span>
 #include <type_traits>
@@ -87,6 +88,9 @@ struct HostOptions {
   std::string* placement = nullptr;
   /// If not null: receives the steps with their times.
   HostTrace* trace = nullptr;
+  /// If not null: receives the receipt, whose digests cost a look at each operand; norm() leaves that of
+  /// its last reduction.
+  Receipt* receipt = nullptr;
 };
 
 /// The calls on untyped views of any layout. `output` and `c` are written, the other views only read.

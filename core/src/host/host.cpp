@@ -10,6 +10,7 @@
 
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
+#include "core/src/receipts/receipt.hpp"
 #include "host_call.hpp"
 #include "operand.hpp"
 
@@ -29,7 +30,7 @@ struct LanePool {
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
-  explicit PooledLane(const Device& device) : key_(&Access::use(device)) {
+  PooledLane(const Device& device, const trine_witness* witness) : key_(&Access::use(device)) {
     LanePool& lanes = singleton<LanePool>();
     {
       const std::lock_guard lock(lanes.mutex);
@@ -40,6 +41,7 @@ class PooledLane {
       }
     }
     if (!lane_) lane_ = std::make_unique<Lane>(device);
+    lane_->show(witness);
   }
   ~PooledLane() {
     if (!lane_) return;
@@ -53,6 +55,7 @@ class PooledLane {
   void give_back() {
     LanePool& lanes = singleton<LanePool>();
     Buffer spare;  // freed when the lock is off
+    lane_->show(nullptr);
     const std::lock_guard lock(lanes.mutex);
     auto& idle = lanes.idle[key_];
     const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
@@ -142,6 +145,8 @@ class HostCall {
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i) operands_[i].check_apart(output());
     reads_output_ = is_.reads_output(AnyOperation(planned).get());
     device_ = device_for(planned, options_);
+    if (options_.receipt || ReceiptFile::get()) [[unlikely]]
+      receipt_ = std::make_unique<HostReceipt>(planned, hosts());
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
     if (!run_in_chunks(cutting_of(planned, {options_.pinned, options_.chunks}))) run_whole();
   }
@@ -161,6 +166,15 @@ class HostCall {
   void tell(const Choice& choice) const {
     tracer_.tell();
     if (options_.choice) *options_.choice = choice;
+    if (!receipt_) return;
+    Receipt& receipt = receipt_->finish(choice);
+    if (options_.receipt) *options_.receipt = std::move(receipt);
+  }
+  const trine_witness* witness() const { return receipt_ ? receipt_->witness() : nullptr; }
+  std::vector<ConstHostView> hosts() const {
+    std::vector<ConstHostView> all;
+    for (const Operand& operand : operands_) all.push_back(operand.host());
+    return all;
   }
 
   /// What every chunk needs comes with the first.
@@ -183,7 +197,7 @@ class HostCall {
   }
 
   void run_in_place() {
-    PooledLane lane(device_);
+    PooledLane lane(device_, witness());
     for (Operand& operand : operands_) operand.wrap(device_);
     tracer_.allocated();
     const Choice choice = launch(lane->queue, operands_, 0, options_.rung);
@@ -193,7 +207,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledLane lane(device_);
+    PooledLane lane(device_, witness());
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -277,7 +291,7 @@ class HostCall {
     if (!options_.overlap || !options_.rung.empty() || cutting.chunks.size() < 2) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
-    PooledLane in(device_), kernel(device_), out(device_);
+    PooledLane in(device_, witness()), kernel(device_, nullptr), out(device_, witness());
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;
@@ -324,6 +338,7 @@ class HostCall {
   const HostOptions& options_;
   Device device_;
   Tracer tracer_;
+  std::unique_ptr<HostReceipt> receipt_;
 };
 
 }  // namespace

@@ -15,6 +15,8 @@
 #include <memory>
 #include <mutex>
 
+#include "backends/kit/words.hpp"
+
 namespace trine::blas {
 namespace {
 
@@ -44,15 +46,7 @@ void flush(State& s) {
   s.lines.clear();
 }
 
-/// JSON's string of any text.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return out + '"';
-}
+using kit::json_string;
 
 std::string seconds(double value) {
   char text[32];
@@ -101,7 +95,8 @@ bool Log::start() {
                  });
   const char* const device = secure_getenv("TRINE_BLAS_DEVICE");
   s.lines = "{\"trine_blas\":1,\"version\":\"" TRINE_VERSION_STRING "\",\"program\":" +
-            quoted(program_invocation_name) + ",\"device\":" + quoted(device ? device : "auto") +
+            json_string(program_invocation_name) +
+            ",\"device\":" + json_string(device ? device : "auto") +
             ",\"process\":" + std::to_string(getpid()) + "}\n";
   return true;
 }
@@ -127,8 +122,8 @@ LoggedCall::Record* LoggedCall::begin(const char* routine, std::initializer_list
 }
 
 void LoggedCall::note(std::string_view device, std::string_view why) {
-  record_->text += ",\"device\":" + quoted(device);
-  if (!why.empty()) record_->text += ",\"why\":" + quoted(why);
+  record_->text += ",\"device\":" + json_string(device);
+  if (!why.empty()) record_->text += ",\"why\":" + json_string(why);
 }
 
 void LoggedCall::end() {

@@ -13,7 +13,12 @@ const std::string& kDevice = *new std::string([] {  // outlives other libraries'
   const char* const named = secure_getenv("TRINE_BLAS_DEVICE");
   return std::string(named && *named ? named : "auto");
 }());
-const bool kKeepsSmall = kDevice == "auto" || kDevice == "cpu";
+bool has_receipts() {
+  const char* const file = secure_getenv("TRINE_RECEIPTS");
+  return file && *file;
+}
+/// The library leaves the receipts.
+const bool kKeepsSmall = (kDevice == "auto" || kDevice == "cpu") && !has_receipts();
 const pid_t kProcess = getpid();
 
 }  // namespace

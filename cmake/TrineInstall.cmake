@@ -91,6 +91,8 @@ if(TARGET trine_backend_cpu)
     "${Kokkos_DIR}/../../../share/doc/?okkos/LICENSE*")
   trine_install_package_license(Highway "${hwy_DIR}" libhwy-dev)
 endif()
+trine_install_license(xxHash "${TRINE_XXHASH_INCLUDE}/../share/licenses/xxhash*/*"
+  "${TRINE_XXHASH_INCLUDE}/../share/doc/xxhash/LICENSE*" "/usr/share/doc/libxxhash-dev/copyright")
 if(TARGET trine_program)
   trine_install_package_license(CLI11 "${CLI11_DIR}" libcli11-dev)
   trine_install_package_license(fmt "${fmt_DIR}" libfmt-dev)

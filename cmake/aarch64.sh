@@ -20,7 +20,7 @@ if [ ! -d "$TRINE_AARCH64_ROOT" ]; then
   private_apt "$work"/apt 'deb [arch=arm64]' -o APT::Architecture=arm64 \
     -o APT::Architectures=arm64 -o Dir::State::status=/dev/null
   mkdir "$work"/packages "$work"/root
-  (cd "$work"/packages && apt_get -qq download libhwy-dev libhwy1 libgtest-dev libgmock-dev \
+  (cd "$work"/packages && apt_get -qq download libhwy-dev libhwy1 libxxhash-dev libgtest-dev libgmock-dev \
     libmpfr-dev libmpfr6 libgmp-dev libgmp10)
   for package in "$work"/packages/*.deb; do dpkg-deb -x "$package" "$work"/root; done
   mv "$work"/root "$TRINE_AARCH64_ROOT"

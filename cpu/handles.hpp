@@ -21,6 +21,7 @@ struct trine_device : trine::kit::Allocated {
 struct trine_queue : trine::kit::Allocated {
   trine_device* device;
   trine::cpu::Queue* queue;
+  const trine_witness* witness = nullptr;
 };
 
 struct trine_event : trine::kit::Allocated {

@@ -116,10 +116,12 @@ struct Launch {
   const Rung<Operation>* rung;
   Values values;
   void* workspace;
+  const trine_witness* witness;
   Operation operation;
 
   static void run(void* payload, Parallel& parallel) {
     const auto& launch = *static_cast<const Launch*>(payload);
+    parallel.witness = launch.witness;
     launch.rung->run(launch.operation, launch.values.data(), launch.workspace, parallel);
   }
 };
@@ -135,7 +137,7 @@ trine_status launch(trine_queue* queue, const trine_selection* selection, const 
             static_cast<std::byte*>(workspace->memory) + workspace->offset + TRINE_CONTROL_BYTES;
       queue->device->executor->submit(
           queue->queue, rung.nanoseconds(operation), Launch<Operation>::run,
-          Launch<Operation>{&rung, values_of(rung, *selection), memory, operation});
+          Launch<Operation>{&rung, values_of(rung, *selection), memory, queue->witness, operation});
       return TRINE_OK;
     });
   });

@@ -11,7 +11,7 @@ namespace {
 
 trine_status queue_create(trine_device* device, trine_queue** queue) {
   return checked([&] {
-    std::unique_ptr<trine_queue> fresh(new trine_queue{{}, device, nullptr});
+    std::unique_ptr<trine_queue> fresh(new trine_queue{{}, device, nullptr, nullptr});
     fresh->queue = device->executor->queue_create(device->threads);
     retain(device);
     *queue = fresh.release();
@@ -65,6 +65,8 @@ trine_status queue_call(trine_queue* queue, void (*function)(void*), void* argum
         Notice{function, argument});
   });
 }
+
+void queue_witness(trine_queue* queue, const trine_witness* witness) { queue->witness = witness; }
 
 // --- Events ----------------------------------------------------------------------------------
 
@@ -156,6 +158,7 @@ trine_status event_elapsed(trine_event* start, trine_event* stop, double* second
 void fill_queue_table(trine_backend& table) {
   TRINE_QUEUE_FUNCTIONS(TRINE_SET)
   table.queue_call = queue_call;
+  table.queue_witness = queue_witness;
 }
 
 }  // namespace trine::cpu

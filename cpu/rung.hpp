@@ -27,6 +27,8 @@ class Parallel {
   using Piece = void (*)(void* body, std::int64_t index, int thread);
 
   int threads() const { return threads_; }
+  // Null, or who wants to see what the launch reads: pieces that fit a cache, each before it is read.
+  const trine_witness* witness = nullptr;
 
   template <class Body>
   void parallel_for(std::int64_t count, Body&& body) {

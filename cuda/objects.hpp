@@ -98,6 +98,7 @@ struct Queue final : trine_queue {
   void flush() override {}  // CUDA hands over at once
   void wait() override;
   bool idle() override;
+  bool is_captured() override;
   void wait_for(trine_event& event) override;
   void copy_and_wait(const trine_copy& copy) override;
   void fill(void* memory, uint64_t offset, uint64_t bytes, const void* pattern,

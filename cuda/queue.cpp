@@ -41,10 +41,15 @@ void Queue::wait_for(trine_event& event) {
   static_cast<Event&>(event).hold_back(*this);
 }
 
-void Queue::refuse_capture(const char* what, const char* instead) {
+bool Queue::is_captured() {
+  const Current current(device_);
   int capture = 0;
   device_.check(driver().cuStreamIsCapturing(stream, &capture), "cuStreamIsCapturing");
-  if (!capture) return;
+  return capture != 0;
+}
+
+void Queue::refuse_capture(const char* what, const char* instead) {
+  if (!is_captured()) return;
   kit::fail(TRINE_UNSUPPORTED,
             "cuda:%d: %s, which can't be while the stream is captured into a graph; %s",
             device_.index, what, instead);

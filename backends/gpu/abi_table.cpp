@@ -205,6 +205,9 @@ trine_status queue_allocate(trine_queue* queue, uint64_t bytes, trine_buffer** b
     some(buffer, "buffer") = on.allocate(bytes);
   });
 }
+trine_status queue_is_captured(trine_queue* queue, int32_t* captured) {
+  return guard([&] { some(captured, "captured") = usable(queue).is_captured() ? 1 : 0; });
+}
 trine_status buffer_adopt(trine_device* device, void* native, uint64_t bytes,
                           trine_buffer** buffer) {
   return guard([&] {
@@ -359,6 +362,7 @@ trine_status enter(const Driver& driver, const trine_host* host, const trine_bac
     table.queue_allocate = queue_allocate;
     table.fill_view = fill_view;
     table.elementwise = elementwise;
+    table.queue_is_captured = queue_is_captured;
     return table;
   }();
   *backend = &filled;

@@ -79,6 +79,7 @@ struct trine_queue : trine::gpu::OnDevice {
   virtual void flush() = 0;
   virtual void wait() = 0;
   virtual bool idle() = 0;
+  virtual bool is_captured() { return false; }  ///< into a graph, by the program
   virtual void wait_for(trine_event& event) = 0;
   /// By copy_box(), or row by row where rows overlap or the driver takes no such box.
   void copy(trine_copy copy);

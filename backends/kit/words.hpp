@@ -1,9 +1,11 @@
-// The closest match to a misspelled word, by edit distance; a value from a file of the system's.
+// The closest match to a misspelled word, by edit distance; a value from a file of the system's; text as a
+// JSON string.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace trine::kit {
@@ -67,6 +69,16 @@ inline void line_value(const char* path, std::string_view key, char separator,
     break;
   }
   std::fclose(file);
+}
+
+/// Any text as JSON's string; control characters become blanks.
+inline std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return out + '"';
 }
 
 }  // namespace trine::kit

@@ -92,6 +92,10 @@ constexpr Entry kCommands[] = {
     {"why", "say on which device an operation would run, and why", add_why,
      "trine why gemm --size 512", "trine why reduce --size 2^24 --where device --device cpu,cuda:0",
      kSimple},
+    {"replay", "name the first call whose result differs, between two programs or devices",
+     add_replay, "trine replay cpu.receipts gpu.receipts",
+     "trine replay cpu.receipts --device cuda:0",
+     "0 all is equal, 1 something differs, 2 refused, or calls couldn't be run."},
     {"help", "this text, as a man page, or as bash's completion", add_help, "trine help compare",
      "trine help --man > trine.1", kSimple},
 };

@@ -30,7 +30,8 @@ std::size_t exact_workspace(const trine_reduce& op, const std::int64_t*, int thr
 
 void reduce_exact(const trine_reduce& op, const std::int64_t*, void* workspace,
                   Parallel& parallel) {
-  const Problem p = problem_of(op);
+  Problem p = problem_of(op);
+  p.witness = p.second.witness = parallel.witness;
   const Plan plan = plan_for(op, p, parallel.threads());
   if (is_exact_sum(op)) return partial_reduction(p, plan, workspace, parallel, sum_work(p));
   partial_reduction(p, plan, workspace, parallel, fold_work(p));

@@ -117,8 +117,12 @@ void each_chunk(const Elements& p, std::int64_t r, std::int64_t begin, std::int6
     const T* from = origin + o * p.outer_step + i * p.inner_step;
     std::int64_t run = std::min(end - begin, p.inner - i);
     if (p.inner_step == 1 && (run == end - begin || (run >= 512 && !aligned))) {
-      take(from, run, begin);
-      begin += run;
+      const std::int64_t most = p.witness ? kChunk : run;
+      for (std::int64_t count; run > 0; run -= count, from += count, begin += count) {
+        count = std::min(run, most);
+        if (p.witness) p.witness->see(p.witness->context, from, from + count);
+        take(from, count, begin);
+      }
       continue;
     }
     std::int64_t filled = 0;

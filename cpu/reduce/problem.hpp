@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/ops.h"
+#include "backends/abi.h"
 
 namespace trine::cpu {
 
@@ -15,6 +15,7 @@ struct Elements {
   std::int64_t output_step;  // elements between two results
   std::int64_t outer, outer_step;
   std::int64_t inner, inner_step;
+  const trine_witness* witness = nullptr;  // of the launch
 
   std::int64_t length() const { return outer * inner; }
 

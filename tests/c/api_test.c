@@ -324,14 +324,19 @@ void test_host_calls(void) {
                           w = trine_host_vector(y, TRINE_F32, 4);
   const trine_choice_t* choice = NULL;
   const trine_trace_t* trace = NULL;
-  const char* placement = NULL;
+  const char *placement = NULL, *receipt = NULL, *digest = NULL;
   const trine_options_t options = {.size = sizeof options,
                                    .device = "cpu",
                                    .rung = "exact",
                                    .choice = &choice,
                                    .placement = &placement,
-                                   .trace = &trace};
+                                   .trace = &trace,
+                                   .receipt = &receipt};
   OK(trine_host_sum(v, &sum, &options));
+  OK(trine_host_digest(v, &digest));
+  CHECK(strstr(receipt, digest) && strstr(receipt, "\"rung\":\"exact\""));
+  trine_free(receipt);
+  trine_free(digest);
   CHECK(sum == 3 && strcmp(choice->rung_name, "exact") == 0 && placement[0] == 0);
   CHECK(trace->step_count == 1 && trace->steps[0]->kind == 1 && trace->steps[0]->end >= 0);
   trine_free(choice);

@@ -101,6 +101,38 @@ TEST(CpuBackend, a_waiting_queue_holds_no_thread_and_keeps_its_order) {
   cpu().event_destroy(passed);
 }
 
+// Without that, core would read everything again: as right, but slower.
+TEST(CpuBackend, a_witness_sees_each_element_once) {
+  Session s;
+  struct Seen {
+    const char* base;
+    std::vector<std::atomic<int>> kilobytes;
+  };
+  for (const std::size_t size : {std::size_t{3000}, kLarge + 1024}) {
+    const std::vector<float> data(size, 0.5f);
+    Seen seen{reinterpret_cast<const char*>(data.data()),
+              std::vector<std::atomic<int>>(size / 256 + 1)};
+    const trine_witness witness{sizeof witness, &seen,
+                                [](void* self, const void* first, const void* last) {
+                                  auto& all = *static_cast<Seen*>(self);
+                                  const auto* from = static_cast<const char*>(first);
+                                  for (; from < last; from += 1024)
+                                    ++all.kilobytes[std::size_t(from - all.base) / 1024];
+                                }};
+    std::vector<std::byte> memory;
+    float result = 0;
+    cpu().queue_witness(s.queue, &witness);
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    cpu().queue_witness(s.queue, nullptr);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    EXPECT_EQ(result, float(size) / 2);
+    for (std::size_t i = 0; i * 256 < size; ++i) ASSERT_EQ(seen.kilobytes[i], 1) << i;
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    EXPECT_EQ(seen.kilobytes[0], 1) << "after the witness left";
+  }
+}
+
 TEST(CpuBackend, events_measure_the_work_between_them) {
   Session s;
   trine_event* events[2];

@@ -363,7 +363,12 @@ TEST_F(Cuda, a_capture_takes_calls_that_have_run_before_on_the_queue) {
   const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
   const trine_selection naive = gpu.select(TRINE_TRANSPOSE, "naive");
   const auto launch = [&] { return backend->launch(queue.get(), &naive, &call, nullptr); };
+  int32_t captured = 1;
+  EXPECT_EQ(backend->queue_is_captured(queue.get(), &captured), TRINE_OK);
+  EXPECT_EQ(captured, 0);
   fake_cuda::set_captured(stream, true);
+  EXPECT_EQ(backend->queue_is_captured(queue.get(), &captured), TRINE_OK);
+  EXPECT_EQ(captured, 1);
   EXPECT_EQ(launch(), TRINE_UNSUPPORTED);
   EXPECT_THAT(backend->last_error(), testing::HasSubstr("run the call once on this queue before"));
   trine_buffer* workspace = nullptr;

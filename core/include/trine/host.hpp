@@ -26,6 +26,7 @@
 #pragma once
 
 #include <trine/place.hpp>
+#include <trine/receipt.hpp>
 
 #include <span>
 #include <type_traits>
@@ -107,6 +108,9 @@ struct HostOptions {
   /// product.wait();
   /// ```
   Event* event = nullptr;
+  /// If not null: receives the receipt, whose digests cost a look at each operand; norm() leaves that of
+  /// its last reduction. Not together with an event.
+  Receipt* receipt = nullptr;
 };
 
 /// The calls on untyped views of any layout. `output` and `c` are written, the other views only read.

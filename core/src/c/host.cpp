@@ -35,6 +35,7 @@ trine_status call(const trine_options_t* given, auto&& body) {
     std::string placement;
     HostTrace trace;
     auto event = o.event ? std::make_unique<trine_event_t>() : nullptr;
+    Receipt receipt;
     body(HostOptions{.device = o.device ? o.device : "auto",
                      .rung = text_of(o.rung),
                      .numerics = value_or(o.numerics, Numerics::reproducible),
@@ -45,10 +46,12 @@ trine_status call(const trine_options_t* given, auto&& body) {
                      .choice = o.choice ? &choice : nullptr,
                      .placement = o.placement ? &placement : nullptr,
                      .trace = o.trace ? &trace : nullptr,
-                     .event = event ? &event->value : nullptr});
+                     .event = event ? &event->value : nullptr,
+                     .receipt = o.receipt ? &receipt : nullptr});
     offer(o.choice, choice);
     offer(o.placement, placement);
     offer(o.trace, trace);
+    if (o.receipt) give(o.receipt, receipt.json());
     if (event) *o.event = event.release();
   });
 }
@@ -110,5 +113,8 @@ trine_status trine_host_gemm(double alpha, trine_host_view_t a, trine_host_view_
   return call(given, [&](const HostOptions& options) {
     gemm(alpha, view_of(a), view_of(b), beta, view_of(c), options);
   });
+}
+trine_status trine_host_digest(trine_host_view_t view, const char** digest) {
+  return guard([&] { give(digest, trine::digest(view_of(view))); }, digest);
 }
 trine_status trine_release_idle(void) { return guard(release_idle); }

@@ -1,8 +1,6 @@
 // axpby and scalar: one elementwise command of the contract each.
 #include "commands.hpp"
 
-#include <trine/elementwise.hpp>
-
 #include <algorithm>
 
 #include "core/src/operations/check.hpp"
@@ -60,11 +58,8 @@ void enqueue(QueueState& queue, trine_elementwise& command, const char* what) {
   queue.expect(device.api.elementwise(queue.line->queue, &command), what);
 }
 
-}  // namespace detail
-
-using namespace detail;
-
-void axpby(Queue& handle, const Scalar& alpha, const View& x, const Scalar& beta, const View& y) {
+void enqueue_axpby(Queue& handle, const Scalar& alpha, const View& x, const Scalar& beta,
+                   const View& y) {
   static constexpr Role kAlpha{"axpby", "alpha", false}, kBeta{"axpby", "beta", false},
       kX{"axpby", "x", false}, kY{"axpby", "y", true};
   entry([&] {
@@ -99,8 +94,8 @@ void axpby(Queue& handle, const Scalar& alpha, const View& x, const Scalar& beta
   });
 }
 
-void scalar(Queue& handle, Arithmetic function, const Scalar& x, const Scalar& y,
-            const View& result) {
+void enqueue_scalar(Queue& handle, Arithmetic function, const Scalar& x, const Scalar& y,
+                    const View& result) {
   static constexpr Role kX{"scalar", "x", false}, kY{"scalar", "y", false},
       kResult{"scalar", "result", true};
   entry([&] {
@@ -124,4 +119,5 @@ void scalar(Queue& handle, Arithmetic function, const Scalar& x, const Scalar& y
   });
 }
 
+}  // namespace detail
 }  // namespace trine

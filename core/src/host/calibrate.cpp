@@ -67,6 +67,7 @@ void fill_with(Dtype dtype, std::vector<char>& data) {
 class Subject {
  public:
   Subject(const Device& device, uint64_t most) : device_(device), queue_(device) {
+    Access::state(queue_)->is_quiet = true;
     const Facts& facts = device.facts();
     most_ = most;
     if (facts.max_buffer_bytes != 0) most_ = std::min(most_, facts.max_buffer_bytes);

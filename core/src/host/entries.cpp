@@ -4,13 +4,14 @@
 
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
+#include "core/src/receipts/calls.hpp"
 #include "host_call.hpp"
 
 namespace trine {
 
 #define TRINE_FUNCTIONS_OF(Struct)                                                               \
   Choice run(Queue& queue, const Struct& operation, std::string_view rung) {                     \
-    return detail::run(queue, operation, rung);                                                  \
+    return detail::run_with_receipt(queue, operation, rung);                                     \
   }                                                                                              \
   Choice choose(const Device& device, const Struct& operation, std::string_view rung) {          \
     return detail::choose(device, operation, rung);                                              \

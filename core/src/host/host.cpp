@@ -11,6 +11,7 @@
 #include "background.hpp"
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
+#include "core/src/receipts/receipt.hpp"
 #include "host_call.hpp"
 #include "operand.hpp"
 
@@ -30,7 +31,7 @@ struct LanePool {
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
-  explicit PooledLane(const Device& device) : key_(&Access::use(device)) {
+  PooledLane(const Device& device, const trine_witness* witness) : key_(&Access::use(device)) {
     LanePool& lanes = singleton<LanePool>();
     {
       const std::lock_guard lock(lanes.mutex);
@@ -41,6 +42,7 @@ class PooledLane {
       }
     }
     if (!lane_) lane_ = std::make_unique<Lane>(device);
+    lane_->show(witness);
   }
   ~PooledLane() {
     if (!lane_) return;
@@ -54,6 +56,7 @@ class PooledLane {
   void give_back() {
     LanePool& lanes = singleton<LanePool>();
     Buffer spare;  // freed when the lock is off
+    lane_->show(nullptr);
     const std::lock_guard lock(lanes.mutex);
     auto& idle = lanes.idle[key_];
     const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
@@ -153,6 +156,8 @@ class HostCall {
   }
 
   void run() {
+    if (options_.receipt || ReceiptFile::get()) [[unlikely]]
+      receipt_ = std::make_unique<HostReceipt>(over(operands_), hosts(), is_in_place_);
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
     if (!run_in_chunks(cutting_of(over(operands_), {options_.pinned, options_.chunks})))
       run_whole();
@@ -193,6 +198,15 @@ class HostCall {
   void tell(const Choice& choice) const {
     tracer_.tell();
     if (options_.choice) *options_.choice = choice;
+    if (!receipt_) return;
+    Receipt& receipt = receipt_->finish(choice);
+    if (options_.receipt) *options_.receipt = std::move(receipt);
+  }
+  const trine_witness* witness() const { return receipt_ ? receipt_->witness() : nullptr; }
+  std::vector<ConstHostView> hosts() const {
+    std::vector<ConstHostView> all;
+    for (const Operand& operand : operands_) all.push_back(operand.host());
+    return all;
   }
 
   /// What every chunk needs comes with the first.
@@ -215,7 +229,7 @@ class HostCall {
   }
 
   void run_in_place() {
-    PooledLane lane(device_);
+    PooledLane lane(device_, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
@@ -227,7 +241,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledLane lane(device_);
+    PooledLane lane(device_, witness());
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -313,7 +327,7 @@ class HostCall {
     if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
-    PooledLane in(device_), kernel(device_), out(device_);
+    PooledLane in(device_, witness()), kernel(device_, nullptr), out(device_, witness());
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;
@@ -361,6 +375,7 @@ class HostCall {
   const std::string rung_;
   Device device_;
   Tracer tracer_;
+  std::unique_ptr<HostReceipt> receipt_;
 };
 
 }  // namespace
@@ -374,6 +389,10 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
       return call.run();
     }
     if (options.trace) refuse("A call with an event is not traced: give it no HostOptions::trace.");
+    if (options.receipt)
+      refuse(
+          "A call with an event returns before there is a receipt: set TRINE_RECEIPTS, or give it no "
+          "HostOptions::receipt.");
     auto call = std::make_unique<HostCall>(operation, data, options);
     call->check();
     *options.event = HostCall::start(std::move(call));

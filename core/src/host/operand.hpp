@@ -14,6 +14,7 @@ class Operand {
 
   /// Has no memory behind it yet, until it is wrapped or placed: what checks and placement look at.
   const View& view() const { return view_; }
+  const ConstHostView& host() const { return host_; }
 
   /// Refuses memory that is null or no multiple of `alignment`, before anything moves.
   void check(uint32_t alignment) const;

@@ -45,6 +45,7 @@ class GemmDescription final : public Description {
                      .most_alignment = 8,
                      .is_cut = true,
                      .reads_only = false,
+                     .moves_bits = false,
                      .largest_side = 0x1p20,
                      .size_words = " of n x n x n"}) {}
 
@@ -97,6 +98,17 @@ class GemmDescription final : public Description {
   bool reads_output(const void* any) const override {
     const Scalar& beta = static_cast<const Gemm*>(any)->beta;
     return beta.on_device() || !kit::is_zero(beta.number());
+  }
+
+  bool reads_inputs(const void* any) const override {
+    const Scalar& alpha = static_cast<const Gemm*>(any)->alpha;
+    return alpha.on_device() || !kit::is_zero(alpha.number());
+  }
+  void tell(const void* any, Receipt& receipt) const override {
+    const auto& op = *static_cast<const Gemm*>(any);
+    receipt.numerics = name(op.numerics);
+    receipt.alpha = op.alpha.number();
+    receipt.beta = op.beta.number();
   }
 
   std::array<const Scalar*, 2> scalars(const void* any) const override {

@@ -3,6 +3,8 @@
 // it; operations.cpp lists them.
 #pragma once
 
+#include <trine/receipt.hpp>
+
 #include <array>
 #include <span>
 #include <string>
@@ -80,6 +82,7 @@ struct Traits {
   uint32_t most_alignment;      ///< of an operand's first element, where an element is larger
   bool is_cut;                  ///< large calls on host data go in chunks
   bool reads_only;              ///< moves memory at the rate of reading: the output is small
+  bool moves_bits;              ///< whatever the dtype: a NaN has a payload
   double largest_side;          ///< of the sizes at which devices are compared
   std::string_view size_words;  ///< of those sizes, after n
 };
@@ -99,6 +102,9 @@ class Description : public Traits {
   virtual bool reads_output(const void*) const { return false; }
   /// Whether its output may be its input, element for element.
   virtual bool goes_in_place(const void*) const { return false; }
+  virtual bool reads_inputs(const void*) const { return true; }
+  /// What a receipt says of the call but its operands and its scalars of device memory.
+  virtual void tell(const void* op, Receipt& receipt) const = 0;
   virtual std::array<const Scalar*, 2> scalars(const void*) const { return {}; }
   /// What isn't the same for all operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;

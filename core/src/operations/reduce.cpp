@@ -116,6 +116,7 @@ class ReduceDescription final : public Description {
                      .most_alignment = 8,
                      .is_cut = false,
                      .reads_only = true,
+                     .moves_bits = false,
                      .largest_side = 0x1p40,
                      .size_words = " elements"}) {}
 
@@ -123,6 +124,14 @@ class ReduceDescription final : public Description {
     auto& op = *static_cast<Reduce*>(any);
     if (op.map == Map::product) return {{&op.input, &op.second, &op.output}, kOfProduct};
     return {{&op.input, &op.output}, kOperands};
+  }
+
+  void tell(const void* any, Receipt& receipt) const override {
+    const auto& op = *static_cast<const Reduce*>(any);
+    receipt.function = name(op.function);
+    receipt.map = name(op.map);
+    receipt.axis = name(op.axis);
+    receipt.numerics = name(op.numerics);
   }
 
   void check(const void* any, const DeviceState* device, Mode mode,

@@ -27,6 +27,7 @@ class TransposeDescription final : public Description {
                      .most_alignment = 4,  // bits are moved in words of 4 bytes
                      .is_cut = true,
                      .reads_only = false,
+                     .moves_bits = true,
                      .largest_side = 0x1p20,
                      .size_words = " of n x n"}) {}
 
@@ -39,6 +40,7 @@ class TransposeDescription final : public Description {
     const View& input = static_cast<const Transpose*>(any)->input;
     return input.rows == input.cols;
   }
+  void tell(const void*, Receipt&) const override {}
 
   void check(const void* any, const DeviceState* device, Mode mode,
              Descriptor& all) const override {

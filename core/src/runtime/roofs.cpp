@@ -23,7 +23,9 @@ double since(Clock::time_point start) {
 /// doesn't count.
 class Meter {
  public:
-  explicit Meter(const Device& device) : device_(device), queue_(device) {}
+  explicit Meter(const Device& device) : device_(device), queue_(device) {
+    Access::state(queue_)->is_quiet = true;
+  }
 
   Roofs measure() {
     if (!in_place_) measure_transfers();

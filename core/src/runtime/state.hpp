@@ -150,6 +150,7 @@ struct QueueState : DeferredDeletion {
   trine_buffer* scratch = nullptr;
   trine_buffer_facts scratch_facts{};
   bool scratch_is_clean = false;  ///< the control bytes are zero
+  bool is_quiet = false;          ///< core's own, to measure: its calls leave no receipts
   uint64_t logged = 0;            ///< since the last good wait
   Logged entries[kLogged];
   struct PackState {

@@ -1,9 +1,9 @@
 #include "transfer.hpp"
 
 #include <cstring>
-#include <functional>
-#include <future>
 #include <thread>
+
+#include "on_threads.hpp"
 
 namespace trine::detail {
 namespace {
@@ -55,24 +55,14 @@ void move_rows(const HostRows& rows, uint64_t first, uint64_t last, char* chunk)
   }
 }
 
-View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
-  return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
+/// Bytes of the stream of rows, which lies in one piece, just before they are read or once they are written.
+void show(const Lane& lane, const HostRows& rows, uint64_t first, uint64_t last) {
+  if (!lane.witness || rows.pieces.height * rows.pieces.outer != 1) return;
+  lane.witness->see(lane.witness->context, rows.base + first, rows.base + last);
 }
 
-/// Runs body(thread) on `count` threads, the caller's among them; throws what one of them threw.
-template <class Body>
-void on_threads(int count, const Body& body) {
-  std::vector<std::future<void>> others;  // whose ends wait for the threads
-  others.reserve(static_cast<std::size_t>(count));
-  for (int thread = 1; thread < count; ++thread) {
-    try {
-      others.push_back(std::async(std::launch::async, std::ref(body), thread));
-    } catch (...) {
-      body(thread);  // no thread to be had: do its share here
-    }
-  }
-  body(0);
-  for (std::future<void>& other : others) other.get();
+View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
+  return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
 }
 
 /// The lane's pinned memory, or none where the rows need none or the device has none to give.
@@ -102,6 +92,14 @@ void directly(const HostRows& rows, Copy&& copy_rows) {
 
 }  // namespace
 
+void Lane::show(const trine_witness* to) {
+  if (to == witness) return;
+  witness = to;
+  const QueueState& state = *Access::state(queue);
+  const std::lock_guard lock(state.line->mutex);
+  if (state.device().api.queue_witness) state.device().api.queue_witness(state.line->queue, to);
+}
+
 void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset) {
   char* const ring = ring_of(lane, from);
   if (!ring) {
@@ -118,6 +116,7 @@ void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t off
       Event& drained = slots.drained[slots.next];
       slots.next ^= 1;
       drained.wait();
+      show(lane, from, first, first + count);
       move_rows<true>(from, first, first + count, slot);
       copy(lane.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
            bytes_of(buffer, offset + first, count));
@@ -151,9 +150,10 @@ void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows&
     for (uint64_t first = chunks.first(thread); first < chunks.bytes;
          first += chunks.step(), turn ^= 1) {
       request(first + chunks.step(), turn ^ 1);
+      const uint64_t last = std::min(first + chunks.each, chunks.bytes);
       arrived[turn].wait();
-      move_rows<false>(to, first, std::min(first + chunks.each, chunks.bytes),
-                       slot_of(ring, thread, turn));
+      move_rows<false>(to, first, last, slot_of(ring, thread, turn));
+      show(lane, to, first, last);
     }
   });
   lane.queue.wait();

@@ -11,8 +11,11 @@ struct Lane : kit::Allocated {
   static constexpr int kThreads = 4, kSlotsEach = 2;
 
   explicit Lane(const Device& device) : queue(device) {}
+  /// What the lane's call reads and writes from now on; null: to nobody.
+  void show(const trine_witness* to);
   Queue queue;
   Buffer ring;  ///< pinned, some slots for each thread; made by the first large transfer
+  const trine_witness* witness = nullptr;
   struct Slots {
     Event drained[kSlotsEach];  ///< when the device has read what an upload put there
     int next = 0;

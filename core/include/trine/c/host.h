@@ -71,6 +71,9 @@ typedef struct trine_options_t {
   /// the output alone. What fails by then, trine_event_wait() and trine_event_is_done() tell. Not
   /// together with `trace`; trine::HostOptions::event says more.
   trine_event_t** event;
+  /// If not NULL: receives the receipt as a line of JSON (docs/receipts.md), freed by trine_free(). Not
+  /// together with `event`.
+  const char** receipt;
 } trine_options_t;
 
 /// One result from all elements of `values`, of f32, f64, i32, i64, u32 or u64, in any layout. It
@@ -137,6 +140,16 @@ TRINE_EXPORT trine_status trine_host_transpose(trine_host_view_t input, trine_ho
 TRINE_EXPORT trine_status trine_host_gemm(double alpha, trine_host_view_t a, trine_host_view_t b,
                                           double beta, trine_host_view_t c,
                                           const trine_options_t* options);
+/// The digest of a view's elements in the order (b, i, j), 32 hexadecimal digits, freed by
+/// trine_free(): equal elements have equal digests, whatever their strides. trine::digest().
+/// ```c
+/// float values[] = {1, 2, 3};
+/// const char* digest;
+/// if (trine_host_digest(trine_host_vector(values, TRINE_F32, 3), &digest) != TRINE_OK) return 1;
+/// printf("%s\n", digest);
+/// trine_free(digest);
+/// ```
+TRINE_EXPORT trine_status trine_host_digest(trine_host_view_t view, const char** digest);
 /// Frees what the calls above keep for later calls, on all devices: idle queues, workspaces, up to
 /// 256 MiB of pinned memory each. Calls in progress are not disturbed.
 TRINE_EXPORT trine_status trine_release_idle(void);

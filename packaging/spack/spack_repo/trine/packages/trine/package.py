@@ -24,6 +24,7 @@ class Trine(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.24:", type="build")
     depends_on("highway@1.0.3:")
+    depends_on("xxhash", type="build")  # its header alone
     # Static, because the cpu backend hides it from programs that bring a Kokkos of their own.
     depends_on("kokkos@3.4:5 +openmp +pic ~shared")
     depends_on("opencl-c-headers", type="build", when="+opencl")

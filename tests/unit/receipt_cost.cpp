@@ -1,7 +1,7 @@
-// What a receipt adds to memory-bound calls on the CPU: each call with and without, in turns, the best of
+// What a receipt adds to memory-bound calls on host data: each call with and without, in turns, the best of
 // many rounds.
 //
-// usage: receipt_cost [ROUNDS [EXPONENT]]   arrays of 2^EXPONENT f32, half as many f64
+// usage: receipt_cost [ROUNDS [EXPONENT [DEVICE]]]   arrays of 2^EXPONENT f32, half as many f64
 #include <trine/trine.hpp>
 
 #include <algorithm>
@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   using namespace trine;
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 40,
             exponent = argc > 2 ? std::atoi(argv[2]) : 26;
+  const char* const device = argc > 3 ? argv[3] : "cpu";
   const int64_t size = int64_t{1} << exponent, rows = size >> 13, side = int64_t{1} << exponent / 2;
   std::vector<float> x(static_cast<size_t>(size)), turned(x.size()), results(x.size() >> 4);
   for (size_t i = 0; i < x.size(); ++i) x[i] = float(i * 7919 % 1000) * 0.37f;
@@ -39,14 +40,14 @@ int main(int argc, char** argv) {
     call(options);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  std::printf("2^%d f32 or half as many f64, %u threads\n", exponent,
-              open("cpu").facts().compute_units);
+  std::printf("2^%d f32 or half as many f64 on %s, %u units\n", exponent, device,
+              open(device).facts().compute_units);
   for (const auto& [name, call] : calls) {
     Receipt receipt;
     double without = 1e9, with = 1e9;
     for (int i = 0; i < rounds; ++i) {
-      without = std::min(without, seconds(call, {.device = "cpu"}));
-      with = std::min(with, seconds(call, {.device = "cpu", .receipt = &receipt}));
+      without = std::min(without, seconds(call, {.device = device}));
+      with = std::min(with, seconds(call, {.device = device, .receipt = &receipt}));
     }
     std::printf("%-24s %8.3f ms, with a receipt %8.3f ms: %+.0f %%\n", name, without * 1e3,
                 with * 1e3, (with / without - 1) * 100);

@@ -1,17 +1,19 @@
 #include "compute.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <memory>
+#include <new>
 
 #include "route.hpp"
 
 namespace trine::blas {
 namespace {
 
-/// A vector's elements side by side: the vector itself, or a copy. A kernel's loops, and Trine's views,
-/// which know no negative strides, take nothing else.
+/// A vector's elements side by side: the vector itself, or a copy. A kernel's loops, and Trine's
+/// views, which know no negative strides, take nothing else. data() is null where there is no
+/// memory for it.
 template <class T>
 class Dense {
  public:
@@ -19,10 +21,10 @@ class Dense {
     if (x.stride == 1 || x.size <= 1) return;
     Element* copy = few_;
     if (x.size > int64_t(std::size(few_))) {
-      many_.reset(new Element[x.size]);
+      many_.reset(new (std::nothrow) Element[x.size]);
       copy = many_.get();
     }
-    for (int64_t i = 0; i < x.size; ++i) copy[i] = x.data[i * x.stride];
+    for (int64_t i = 0; copy && i < x.size; ++i) copy[i] = x.data[i * x.stride];
     data_ = copy;
   }
   T* data() const { return data_; }
@@ -39,6 +41,8 @@ class Dense {
   Element few_[512];
   std::unique_ptr<Element[]> many_;
 };
+
+constexpr const char* kNoMemory = "there is no memory for a copy of the vectors";
 
 template <class T>
 ConstHostView view(const T* data, int64_t size) {
@@ -72,42 +76,6 @@ void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
       [&] { kernels<T>().gemm(p); });
 }
 
-/// The result of `quick`, which knows whether it is certain, of `exact`, or of a device.
-template <class T, class Quick, class Exact, class OnDevice>
-T settle(LoggedCall& call, int64_t size, OnDevice on_device, Quick quick, Exact exact) {
-  T result;
-  route(
-      call, size <= kSmallVector, true,
-      [&](const HostOptions& options) { result = on_device(options); },
-      [&] {
-        if (!quick(&result)) result = exact();
-      });
-  return result;
-}
-
-/// The square root of the sum of squares. Where that, in f64, has over- or underflowed, of what is a power
-/// of two smaller or larger: `squares(exponent)` is the sum of (x 2^exponent)^2, rounded once.
-template <class Squares>
-double norm(Squares squares) {
-  const double sum = squares(0);
-  if ((sum >= 0x1p-900 && sum <= 0x1p1000) || std::isnan(sum)) return std::sqrt(sum);
-  const int exponent = sum > 1 ? -600 : 600;
-  return std::ldexp(std::sqrt(squares(exponent)), -exponent);
-}
-
-double squares_on(const HostOptions& options, int64_t n, const float* x, int) {
-  double sum = 0;
-  reduce(Function::sum, Map::square, Axis::all, view(x, n), host_vector(&sum, Dtype::f64, 1),
-         options);
-  return sum;
-}
-double squares_on(const HostOptions& options, int64_t n, const double* x, int exponent) {
-  if (exponent == 0) return trine::sum(std::span(x, n), Map::square, options);
-  const std::unique_ptr<double[]> scaled(new double[n]);
-  for (int64_t i = 0; i < n; ++i) scaled[i] = std::ldexp(x[i], exponent);
-  return squares_on(options, n, scaled.get(), 0);
-}
-
 }  // namespace
 
 template <class T>
@@ -122,63 +90,92 @@ void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<c
   LoggedCall call(routine, {{"m", y.size}, {"n", 1}, {"k", x.size}});
   const Dense in(x);
   const Dense out(y);
-  multiply<T>(call, {y.size, 1, x.size, alpha, a, {in.data(), 1, x.size}, beta, out.data(), y.size},
-              kSmallMatrix);
-  out.put_back();
+  const auto product = [&](int64_t m, T* c) {
+    return Product<T>{m, 1, x.size, alpha, a, {in.data(), 1, x.size}, beta, c, y.size};
+  };
+  if (in.data() && out.data()) {
+    multiply<T>(call, product(y.size, out.data()), kSmallMatrix);
+    return out.put_back();
+  }
+  call.ran_on("cpu", kNoMemory);
+  Product<T> row = product(1, nullptr);  // one at a time, from where x lies
+  row.b = {x.data, x.stride, x.size};
+  for (int64_t i = 0; i < y.size; ++i, row.a.data += a.row_stride) {
+    row.c = y.data + i * y.stride;
+    kernels<T>().gemm(row);
+  }
 }
 
 template <class T>
 T dot(const char* routine, const Vector<const T>& x, const Vector<const T>& y) {
   LoggedCall call(routine, {{"n", x.size}});
   const Dense a(x), b(y);
-  return settle<T>(
-      call, x.size,
+  if (!a.data() || !b.data())
+    return call.ran_on("cpu", kNoMemory), exact_dot(x.size, x.data, y.data, x.stride, y.stride);
+  T result;
+  route(
+      call, x.size <= kSmallVector, true,
       [&](const HostOptions& options) {
-        return trine::dot(std::span(a.data(), x.size), std::span(b.data(), x.size), options);
+        result = trine::dot(std::span(a.data(), x.size), std::span(b.data(), x.size), options);
       },
-      [&](T* result) { return kernels<T>().dot(x.size, a.data(), b.data(), result); },
-      [&] { return exact_dot(x.size, a.data(), b.data()); });
+      [&] { result = kernels<T>().dot(x.size, a.data(), b.data()); });
+  return result;
 }
 
 template <class T>
 T asum(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
   const Dense a(x);
-  return settle<T>(
-      call, x.size,
+  if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_asum(x.size, x.data, x.stride);
+  T result;
+  route(
+      call, x.size <= kSmallVector, true,
       [&](const HostOptions& options) {
-        return trine::sum(std::span(a.data(), x.size), Map::abs, options);
+        result = trine::sum(std::span(a.data(), x.size), Map::abs, options);
       },
-      [&](T* result) { return kernels<T>().asum(x.size, a.data(), a.data(), result); },
-      [&] { return exact_asum(x.size, a.data()); });
+      [&] { result = kernels<T>().asum(x.size, a.data()); });
+  return result;
 }
 
 template <class T>
 T nrm2(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
   const Dense a(x);
-  return settle<T>(
-      call, x.size,
+  if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_nrm2(x.size, x.data, x.stride);
+  T result;
+  route(
+      call, x.size <= kSmallVector, true,
       [&](const HostOptions& options) {
-        return norm([&](int e) { return squares_on(options, x.size, a.data(), e); });
+        result = static_cast<T>(trine::norm(view(a.data(), x.size), options));
       },
-      [&](T* result) { return kernels<T>().nrm2(x.size, a.data(), a.data(), result); },
-      [&] { return norm([&](int e) { return exact_squares(x.size, a.data(), e); }); });
+      [&] { result = kernels<T>().nrm2(x.size, a.data()); });
+  return result;
 }
 
 template <class T>
 int64_t iamax(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
-  const Dense a(x);
+  if (std::isnan(x.data[0])) return call.ran_on("cpu"), 0;  // nothing is greater
+  if (x.stride != 1) {
+    call.ran_on("cpu");
+    int64_t at = 0;
+    // As bits: magnitudes have their order, whatever the caller does with denormals.
+    using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    const auto magnitude = [&](int64_t i) {
+      return std::bit_cast<Bits>(std::abs(x.data[i * x.stride]));
+    };
+    for (int64_t i = 1; i < x.size; ++i)
+      if (magnitude(i) > magnitude(at) && !std::isnan(x.data[i * x.stride])) at = i;
+    return at;
+  }
   int64_t at = 0;
-  if (std::isnan(a.data()[0])) return call.ran_on("cpu"), at;  // nothing is greater
-  const auto here = [&] { at = kernels<T>().iamax(x.size, a.data()); };
+  const auto here = [&] { at = kernels<T>().iamax(x.size, x.data); };
   route(
       call, x.size <= kSmallVector, true,
       [&](const HostOptions& options) {
-        reduce(Function::argmax, Map::abs, Axis::all, view(a.data(), x.size),
+        reduce(Function::argmax, Map::abs, Axis::all, view(x.data, x.size),
                host_vector(&at, Dtype::i64, 1), options);
-        if (std::isnan(a.data()[at])) here();  // Trine's is the first NaN, BLAS's none
+        if (std::isnan(x.data[at])) here();  // Trine's is the first NaN, BLAS's none
       },
       here);
   return at;
@@ -188,36 +185,26 @@ template <class T>
 void axpy(const char* routine, T alpha, const Vector<const T>& x, const Vector<T>& y) {
   LoggedCall call(routine, {{"n", x.size}});
   call.ran_on("cpu");
-  const Environment environment;
   if (x.stride == 1 && y.stride == 1) return kernels<T>().axpy(x.size, alpha, x.data, y.data);
-  for (int64_t i = 0; i < x.size; ++i) {
-    T& sum = y.data[i * y.stride];
-    sum = std::fma(alpha, x.data[i * x.stride], sum);
-  }
+  in_default_environment([&] {
+    for (int64_t i = 0; i < x.size; ++i) {
+      T& sum = y.data[i * y.stride];
+      sum = std::fma(alpha, x.data[i * x.stride], sum);
+    }
+  });
 }
 
 template <class T>
 void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, T alpha, const T* a,
               int64_t lda, T* b, int64_t ldb) {
   LoggedCall call(routine, {{"rows", rows}, {"cols", cols}, {"transposed", transposes}});
-  // alpha times a column of `from`, which may be b itself.
-  const auto scale = [&](const T* from, int64_t ld, int64_t length, int64_t count) {
-    const Environment environment;
-    for (int64_t j = 0; j < count; ++j) {
-      T* const to = b + j * ldb;
-      if (alpha == 0) {
-        std::fill_n(to, length, T(0));
-      } else if (alpha == 1) {
-        std::memcpy(to, from + j * ld, length * sizeof(T));
-      } else {
-        for (int64_t i = 0; i < length; ++i) to[i] = alpha * from[i + j * ld];
-      }
-    }
-  };
-  if (!transposes || alpha == 0) {
+  if (alpha == 0) {
     call.ran_on("cpu");
-    return scale(a, lda, transposes ? cols : rows, transposes ? rows : cols);
+    const int64_t length = transposes ? cols : rows, count = transposes ? rows : cols;
+    for (int64_t j = 0; j < count; ++j) std::fill_n(b + j * ldb, length, T(0));
+    return;
   }
+  if (!transposes) return call.ran_on("cpu"), kernels<T>().copy(rows, cols, alpha, a, lda, b, ldb);
   route(
       call, rows * cols <= kSmallMatrix, true,
       [&](const HostOptions& options) {
@@ -229,9 +216,9 @@ void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, 
                                   .row_stride = 1,
                                   .col_stride = ldb},
                          options);
-        if (alpha != 1) scale(b, ldb, cols, rows);
+        if (alpha != 1) kernels<T>().copy(cols, rows, alpha, b, ldb, b, ldb);
       },
-      [&] { kernels<T>().turn(cols, rows, alpha, a, lda, b, ldb); });
+      [&] { kernels<T>().turn(rows, cols, alpha, a, lda, b, ldb); });
 }
 
 #define TRINE_BLAS_OF(T)                                                                \

@@ -1,6 +1,6 @@
-// The routines with checked arguments: each picks the calling thread or a device of Trine, and writes
-// the log. `routine` is the name in the log. Vectors may have any stride, and begin at their first
-// element in logical order.
+// The routines with checked arguments: each picks the calling thread or a device of Trine, and
+// writes the log. `routine` is the name in the log. Vectors may have any stride, and begin at their
+// first element in logical order.
 #pragma once
 
 #include "kernels.hpp"

@@ -1,9 +1,11 @@
-// What the shim computes on the calling thread: small calls, which Trine's own path (check, choose, hand
-// over) would make slower than the BLAS they replace, and calls that no device can take, as in a forked
-// child. The bits are those of docs/numerics.md, so nobody can see which way a call went.
+// What the shim computes on the calling thread: small calls, which Trine's own path (check, choose,
+// hand over) would make slower than the BLAS they replace, and calls that no device can take, as in
+// a forked child. The bits are those of docs/numerics.md, so nobody can see which way a call went.
 #pragma once
 
 #include <cstdint>
+
+#include "backends/kit/float_environment.hpp"
 
 namespace trine::blas {
 
@@ -27,23 +29,25 @@ struct Product {
 
 enum class Terms { product, magnitude };
 
-/// The inner loops for the best SIMD target of this machine, in the default floating-point environment.
+/// The inner loops for the best SIMD target of this machine. They set the caller's floating-point
+/// environment aside, and n, m, k > 0.
 template <class T>
 struct Kernels {
   void (*gemm)(const Product<T>& product);
-  /// The exact sum over x[i] y[i], or |x[i]|, rounded once: true, or false where this quick way
-  /// can't be certain of the last bit.
-  bool (*dot)(int64_t n, const T* x, const T* y, T* result);
-  bool (*asum)(int64_t n, const T* x, const T* y, T* result);
+  /// The exact sum over x[i] y[i], or |x[i]|, rounded once.
+  T (*dot)(int64_t n, const T* x, const T* y);
+  T (*asum)(int64_t n, const T* x);
   /// The square root of the exact sum of squares, rounded to f64, as a T.
-  bool (*nrm2)(int64_t n, const T* x, const T* y, T* result);
+  T (*nrm2)(int64_t n, const T* x);
   /// y = fma(alpha, x, y).
   void (*axpy)(int64_t n, T alpha, const T* x, T* y);
-  /// The first of the largest magnitudes; x[0] is no NaN, and other NaNs count as none.
+  /// The first of the largest magnitudes; 0 where x[0] is NaN, and other NaNs count as none.
   int64_t (*iamax)(int64_t n, const T* x);
-  /// to[j to_ld + i] = alpha from[i from_ld + j] for i < rows, j < cols; bits as they are where alpha is 1.
-  void (*turn)(int64_t rows, int64_t cols, T alpha, const T* from, int64_t from_ld, T* to,
-               int64_t to_ld);
+  /// b = alpha a, or its transpose; the bits as they are where alpha is 1. a is column-major, rows
+  /// x cols.
+  void (*copy)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);
+  void (*turn)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);
+  bool (*is_default_environment)();
 };
 extern const Kernels<float> f32_kernels;
 extern const Kernels<double> f64_kernels;
@@ -55,12 +59,21 @@ const Kernels<T>& kernels() {
     return f64_kernels;
 }
 
-/// The same sum by a superaccumulator: always certain, and slow. nrm2's is that of (x 2^exponent)^2.
+/// f() in the default floating-point environment.
+template <class F>
+auto in_default_environment(F f) {
+  const kit::FloatEnvironment environment;
+  return f();
+}
+
+/// The same results by a superaccumulator: slow, for what the kernels aren't certain of, and
+/// without another copy of a vector with a stride. They set the caller's floating-point environment
+/// aside.
 template <class T>
-T exact_dot(int64_t n, const T* x, const T* y);
+T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride = 1, int64_t y_stride = 1);
 template <class T>
-T exact_asum(int64_t n, const T* x);
-double exact_squares(int64_t n, const float* x, int exponent);
-double exact_squares(int64_t n, const double* x, int exponent);
+T exact_asum(int64_t n, const T* x, int64_t stride = 1);
+template <class T>
+T exact_nrm2(int64_t n, const T* x, int64_t stride = 1);
 
 }  // namespace trine::blas

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "backends/kit/words.hpp"
 
@@ -112,26 +113,32 @@ struct LoggedCall::Record {
   std::chrono::steady_clock::time_point start;
 };
 
-LoggedCall::Record* LoggedCall::begin(const char* routine, std::initializer_list<Extent> shape) {
+// A line that there is no memory for is left out: no exception may leave a BLAS.
+LoggedCall::Record* LoggedCall::begin(const char* routine,
+                                      std::initializer_list<Extent> shape) try {
   std::string text = std::string("{\"routine\":\"") + routine + '"';
   for (const Extent& extent : shape)
     text += std::string(",\"") + extent.name + "\":" + std::to_string(extent.value);
   // What a BLAS is given is in the host's memory: that of a device has no plain pointer.
   text += ",\"data\":\"host\"";
   return new Record{std::move(text), std::chrono::steady_clock::now()};
+} catch (const std::bad_alloc&) { return nullptr; }
+
+void LoggedCall::note(std::string_view device, std::string_view why) try {
+  std::string text = record_->text + ",\"device\":" + json_string(device);
+  if (!why.empty()) text += ",\"why\":" + json_string(why);
+  record_->text = std::move(text);
+} catch (const std::bad_alloc&) {
+  delete record_;
+  record_ = nullptr;
 }
 
-void LoggedCall::note(std::string_view device, std::string_view why) {
-  record_->text += ",\"device\":" + json_string(device);
-  if (!why.empty()) record_->text += ",\"why\":" + json_string(why);
-}
-
-void LoggedCall::end() {
+void LoggedCall::end() try {
   const std::unique_ptr<Record> record(record_);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - record->start;
   Log::write(record->text + ",\"seconds\":" + seconds(took.count()) +
              ",\"process\":" + std::to_string(getpid()) +
              ",\"thread\":" + std::to_string(syscall(SYS_gettid)) + "}\n");
-}
+} catch (const std::bad_alloc&) {}
 
 }  // namespace trine::blas

@@ -13,9 +13,9 @@ namespace trine::blas {
 const char* forwarded_name(unsigned index);
 unsigned forwarded_count();
 
-/// Lines gather in memory and go to the file whole, by one write each time, so that processes that share
-/// the file don't cut each other's lines. The rest goes at exit; in a forked child, which may leave
-/// by _exit, each line goes at once.
+/// Lines gather in memory and go to the file whole, by one write each time, so that processes that
+/// share the file don't cut each other's lines. The rest goes at exit; in a forked child, which may
+/// leave by _exit, each line goes at once.
 class Log {
  public:
   static bool is_on() { return on_; }

@@ -1,5 +1,5 @@
-// The next BLAS, which does what the shim doesn't compute: found once, when the first such routine is
-// called, and asked for each name once.
+// The next BLAS, which does what the shim doesn't compute: found once, when the first such routine
+// is called, and asked for each name once.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ constexpr const char* kForwarded[] = {
 #undef FORWARD
 #undef COMPUTED
 
-/// OpenBLAS has no cblas_xerbla: what the reference's prints, after which OpenBLAS's xerbla_ returns too.
+/// OpenBLAS has no cblas_xerbla: what the reference's prints, after which OpenBLAS's xerbla_
+/// returns too.
 void print_parameter(int info, const char* routine, const char* form, ...) {
   if (info != 0) std::fprintf(stderr, "Parameter %d to routine %s was incorrect\n", info, routine);
   std::va_list arguments;

@@ -23,6 +23,13 @@ const pid_t kProcess = getpid();
 
 }  // namespace
 
+// The log asks for itself here: its own flag may be initialized later.
+const Direct direct = [] {
+  const char* const log = secure_getenv("TRINE_BLAS_LOG");
+  return kKeepsSmall && !(log && *log) ? Direct{kSmallVector, kSmallMatrix, kSmallProduct}
+                                       : Direct{};
+}();
+
 const std::string& device_name() { return kDevice; }
 bool keeps_small() { return kKeepsSmall; }
 bool is_forked() { return getpid() != kProcess; }

@@ -3,19 +3,31 @@
 
 #include <trine/host.hpp>
 
-#include <optional>
+#include <exception>
+#include <new>
 
-#include "backends/kit/float_environment.hpp"
 #include "log.hpp"
 
 namespace trine::blas {
 
-/// Up to so much work (multiply-adds, or elements) the calling thread is at least as fast as Trine's own
-/// path, whose call costs some µs; docs/results has the sizes where they meet.
+/// Up to so much work (multiply-adds, or elements) the calling thread is at least as fast as
+/// Trine's own path, whose call costs some µs; docs/results has the sizes where they meet.
 constexpr int64_t kSmallProduct = 96 * 96 * 96, kSmallMatrix = 128 * 128, kSmallVector = 8192;
 
-/// TRINE_BLAS_DEVICE: `auto` and `cpu` leave small calls to the calling thread; a device that is named
-/// otherwise takes every call.
+/// Up to these sizes, and with increments of 1, a routine calls its kernel at once: as above, or 0
+/// where calls are logged or a device is named, and before the library has been initialized.
+struct Direct {
+  int vector = 0;
+  int64_t matrix = 0, product = 0;
+  bool takes(int64_t m, int64_t n) const { return m * n <= matrix; }
+  bool takes(int64_t m, int64_t n, int64_t k) const {
+    return m * n <= product && m * n * k <= product;
+  }
+};
+extern const Direct direct;
+
+/// TRINE_BLAS_DEVICE: `auto` and `cpu` leave small calls to the calling thread; a device that is
+/// named otherwise takes every call.
 const std::string& device_name();
 bool keeps_small();
 /// A forked child has no devices: Trine's threads and drivers stayed in the parent.
@@ -25,31 +37,11 @@ void tell_once(const char* why);
 /// Where a device failed after it may have changed what the call reads, there is no right result.
 [[noreturn]] void end_wrong(const char* why);
 
-/// Whether this thread rounds to nearest and keeps denormals, found by four sums: reading the control
-/// register takes 11 ns on Zen 4, twice as long as a small call.
-inline bool has_default_environment() {
-  static const volatile double kOne = 1, kTiny = 0x1p-60, kLeast = 0x1p-1074;
-  static const volatile double kSmall = 0x1p-1022, kMinus = -0x1.8p-1022;
-  return kOne + kTiny == 1 && kOne - kTiny == 1 && kLeast + kLeast != 0 && kSmall + kMinus != 0;
-}
-
-/// The default floating-point environment for the calling thread; the caller's is put back at the end.
-class Environment {
- public:
-  Environment() {
-    if (!has_default_environment()) [[unlikely]]
-      other_.emplace();
-  }
-
- private:
-  std::optional<kit::FloatEnvironment> other_;
-};
-
-/// Runs `on_device(options)` where the call is worth it, and `here()` for the rest: small calls, and those
-/// that no device took. `repeats`: whether the call may be run again after it failed half-way.
+/// Runs `on_device(options)` where the call is worth it, and `here()` for the rest: small calls,
+/// and those that no device took. `repeats`: whether the call may be run again after it failed
+/// half-way.
 template <class OnDevice, class Here>
 void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, Here here) {
-  const Environment environment;
   if (is_small && keeps_small()) [[likely]] {
     call.ran_on("cpu");
     return here();
@@ -60,7 +52,8 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
   }
   try {
     Choice choice;
-    // Without overlap nothing is written before the last copy: a call that lacks memory may go on here.
+    // Without overlap nothing is written before the last copy: a call that lacks memory may go on
+    // here.
     on_device(HostOptions{.device = device_name(), .overlap = repeats, .choice = &choice});
     return call.ran_on(choice.device.id());
   } catch (const Error& error) {
@@ -70,7 +63,13 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
     if (!refused && !repeats) end_wrong(error.what());
     tell_once(error.what());
     call.ran_on("cpu", error.what());
-  } catch (const std::bad_alloc&) { call.ran_on("cpu", "out of memory"); }
+  } catch (const std::bad_alloc&) {
+    call.ran_on("cpu", "out of memory");
+  } catch (const std::exception& error) {  // nothing else is expected, and nothing may leave a BLAS
+    if (!repeats) end_wrong(error.what());
+    tell_once(error.what());
+    call.ran_on("cpu", error.what());
+  }
   here();
 }
 

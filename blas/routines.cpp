@@ -1,10 +1,10 @@
-// The names that programs call: arguments as BLAS has them, checked as the reference BLAS 3.11 checks
-// them (omatcopy: as OpenBLAS 0.3.21), and the reference's quick returns.
+// The names that programs call: arguments as BLAS has them, checked as the reference BLAS 3.11
+// checks them (omatcopy: as OpenBLAS 0.3.21), and the reference's quick returns.
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "compute.hpp"
+#include "route.hpp"
 #include "xerbla.hpp"
 
 extern "C" {
@@ -25,7 +25,7 @@ void report(const char* routine, int info, Caller caller) {
 }
 
 char upper(const char* letter) {
-  return static_cast<char>(std::toupper(static_cast<unsigned char>(*letter)));
+  return static_cast<char>(*letter >= 'a' && *letter <= 'z' ? *letter - 'a' + 'A' : *letter);
 }
 bool is_trans(char trans) { return trans == 'N' || trans == 'T' || trans == 'C'; }
 
@@ -72,8 +72,11 @@ void gemm(const Names& names, Caller caller, char ta, char tb, int m, int n, int
                                                         : 0;
   if (info != 0) return report(names.xerbla, info, caller);
   if (m == 0 || n == 0 || ((alpha == 0 || k == 0) && beta == 1)) return;
-  blas::gemm<T>(names.log,
-                {m, n, k, alpha, operand(a, lda, turns_a), operand(b, ldb, turns_b), beta, c, ldc});
+  const Product<T> product{m,    n, k,  alpha, operand(a, lda, turns_a), operand(b, ldb, turns_b),
+                           beta, c, ldc};
+  if (direct.takes(m, n, k)) [[likely]]
+    return kernels<T>().gemm(product);
+  blas::gemm<T>(names.log, product);
 }
 
 template <class T>
@@ -103,6 +106,11 @@ void gemv(const Names& names, Caller caller, char trans, int m, int n, T alpha, 
   if (info != 0) return report(names.xerbla, info, caller);
   if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
   const bool turns = trans != 'N';
+  if (incx == 1 && incy == 1 && direct.takes(m, n)) [[likely]] {
+    const int64_t rows = turns ? n : m, cols = turns ? m : n;
+    return kernels<T>().gemm(
+        {rows, 1, cols, alpha, operand(a, lda, turns), {x, 1, cols}, beta, y, rows});
+  }
   blas::gemv<T>(names.log, alpha, operand(a, lda, turns), vector(x, turns ? m : n, incx), beta,
                 vector(y, turns ? n : m, incy));
 }
@@ -120,29 +128,43 @@ void cblas_gemv(const Names& names, int order, int trans_a, int m, int n, T alph
        incy);
 }
 
+/// Whether a vector's kernel takes the call, with 0 < n.
+bool is_direct(int n) {
+  return static_cast<unsigned>(n - 1) < static_cast<unsigned>(direct.vector);
+}
 template <class T>
 T dot(const Names& names, int n, const T* x, int incx, const T* y, int incy) {
+  if (is_direct(n) && incx == 1 && incy == 1) [[likely]]
+    return kernels<T>().dot(n, x, y);
   if (n <= 0) return 0;
   return blas::dot<T>(names.log, vector(x, n, incx), vector(y, n, incy));
 }
 template <class T>
 T asum(const Names& names, int n, const T* x, int incx) {
+  if (is_direct(n) && incx == 1) [[likely]]
+    return kernels<T>().asum(n, x);
   if (n <= 0 || incx <= 0) return 0;
   return blas::asum<T>(names.log, {x, n, incx});
 }
 template <class T>
 T nrm2(const Names& names, int n, const T* x, int incx) {
+  if (is_direct(n) && incx == 1) [[likely]]
+    return kernels<T>().nrm2(n, x);
   if (n <= 0) return 0;
   return blas::nrm2<T>(names.log, vector(x, n, incx));
 }
 /// From 1; 0 where there is nothing.
 template <class T>
 int iamax(const Names& names, int n, const T* x, int incx) {
+  if (is_direct(n) && incx == 1) [[likely]]
+    return static_cast<int>(kernels<T>().iamax(n, x)) + 1;
   if (n <= 0 || incx <= 0) return 0;
   return static_cast<int>(blas::iamax<T>(names.log, {x, n, incx})) + 1;
 }
 template <class T>
 void axpy(const Names& names, int n, T alpha, const T* x, int incx, T* y, int incy) {
+  if (is_direct(n) && incx == 1 && incy == 1 && alpha != 0) [[likely]]
+    return kernels<T>().axpy(n, alpha, x, y);
   if (n <= 0 || alpha == 0) return;
   blas::axpy<T>(names.log, alpha, vector(x, n, incx), vector(y, n, incy));
 }
@@ -162,6 +184,10 @@ void omatcopy(const Names& names, Caller caller, char order, char trans, int row
                    : ldb < (transposes ? other : length)         ? 9
                                                                  : 0;
   if (info != 0) return report(names.xerbla, info, caller);
+  if (alpha != 0 && direct.takes(rows, cols)) [[likely]] {
+    const Kernels<T>& all = kernels<T>();
+    return (transposes ? all.turn : all.copy)(length, other, alpha, a, lda, b, ldb);
+  }
   blas::omatcopy<T>(names.log, transposes, length, other, alpha, a, lda, b, ldb);
 }
 

@@ -1,11 +1,16 @@
-// Sums whose last bit is certain, or else said not to be.
+// Sums whose last bit is certain, or else said not to be. Each way has a bound of its error; where
+// the ends of the interval round to one number, that is the result. Most calls end with the first
+// way; the others stand apart, so that it stays short.
 //
-// f32: terms are exact in f64; |plain f64 sum - exact sum| <= bound, and where sum - bound and
-// sum + bound round to one float, that is the result.
-// f64: with sigma a power of two >= 4 n max|term|, adding a term to s in [1.25 sigma, 1.75 sigma]
-// splits it without error: s takes its upper part, r collects the lower ones (Rump, Ogita, Oishi,
-// "Accurate floating-point summation", 2008) and the errors of the products. Then s - 1.5 sigma is
-// exact, and only r has errors: at most n roundings of at most n parts of 2^-53 sigma.
+// f32: terms are exact in f64, so a plain f64 sum has the rounding errors of its additions alone.
+// f64: s, near 1.53 sigma with sigma a power of two, takes the upper part of each term, h, without
+// error, as long as it keeps its exponent and 4 bits below; r collects the lower ones (after Rump,
+// Ogita, Oishi, "Accurate floating-point summation", 2008). With fma a product needs no splitting:
+// t = fma(a, b, s), h = t - s, and fma(a, b, -h) is the rest. s - 1.53 sigma is exact; only the
+// rest and r have errors, of 2^-53 of what is at most n 2^-53 sigma.
+// A sum halfway between two results is decided by no interval. There the terms are often multiples
+// of a number so large that nothing was rounded at all: then the sum that is there is the exact
+// one.
 #include <bit>
 #include <cmath>
 
@@ -25,102 +30,363 @@ HWY_INLINE hn::Vec<D> load_first(D d, const T* x, int64_t count) {
   if (count >= static_cast<int64_t>(hn::MaxLanes(d))) return hn::LoadU(d, x);
   return load_lanes(d, hn::FirstN(d, static_cast<size_t>(count)), x);
 }
-HWY_INLINE DoubleVector load_wide(const float* x, int64_t count) {
-  return hn::PromoteTo(Doubles(), load_first(hn::Rebind<float, Doubles>(), x, count));
-}
-HWY_INLINE DoubleVector load_wide(const double* x, int64_t count) {
-  return load_first(Doubles(), x, count);
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V fused_multiply_subtract(D d, V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  return hn::MulSub(a, b, c);
+#else
+  return fused_multiply_add(d, a, b, hn::Neg(c));
+#endif
 }
 
-// Up to a vector's terms, 0 beyond `count`, and what rounding took from them (of f64 products).
-struct Term {
-  DoubleVector value, error;
+// The totals of two vectors: their lanes are interleaved, and folded together.
+struct Totals {
+  double a, b;
 };
-template <Terms kTerms, class T>
-HWY_INLINE Term term(const T* x, const T* y, int64_t count = kDoubles) {
-  const Doubles d;
-  const DoubleVector a = load_wide(x, count);
-  if constexpr (kTerms == Terms::magnitude) {
-    return {hn::Abs(a), hn::Zero(d)};
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Totals totals(DoubleVector a, DoubleVector b) {
+  return {hn::GetLane(a), hn::GetLane(b)};
+}
+#else
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE Totals fold(D d, V pairs) {
+  if constexpr (hn::MaxLanes(d) > 2) {
+    const hn::Half<D> half;
+    return fold(half, hn::Add(hn::LowerHalf(half, pairs), hn::UpperHalf(half, pairs)));
   } else {
-    const DoubleVector b = load_wide(y, count), value = hn::Mul(a, b);
-    if constexpr (sizeof(T) == 4) return {value, hn::Zero(d)};
-    return {value, fused_multiply_add(d, a, b, hn::Neg(value))};
+    return {hn::GetLane(pairs), hn::ExtractLane(pairs, 1)};
   }
 }
+HWY_INLINE Totals totals(DoubleVector a, DoubleVector b) {
+  const Doubles d;
+  return fold(d, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+}
+#endif
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE hn::TFromD<D> total([[maybe_unused]] D d, V v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(d) > 1) {
+    const hn::Half<D> half;
+    return total(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+  return hn::GetLane(v);
+}
+HWY_INLINE double total(DoubleVector v) { return total(Doubles(), v); }
 
-HWY_INLINE double total(DoubleVector v) { return hn::GetLane(hn::SumOfLanes(Doubles(), v)); }
+// |sum - exact sum| <= bound; NaN where nothing is known.
+struct Near {
+  double sum, bound;
+};
+template <class T>
+HWY_INLINE bool rounds(const Near& near, T* result) {
+  *result = static_cast<T>(near.sum - near.bound);
+  return *result == static_cast<T>(near.sum + near.bound);
+}
 
-// Calls f(pair) for two vectors of terms at a time; the masks are for the last ones alone.
-template <Terms kTerms, class T, class F>
-HWY_INLINE void for_terms(int64_t n, const T* x, const T* y, F&& f) {
+// Calls f(a, b), and g(a, b) in turn, for f64 vectors of x and y, 0 beyond the end.
+template <class T, class F, class G>
+HWY_INLINE void for_pairs(int64_t n, const T* x, const T* y, F&& f, G&& g) {
+  const hn::Rebind<T, Doubles> narrow;
+  const auto wide = [](auto v) HWY_ATTR {
+    if constexpr (sizeof(T) == 4)
+      return hn::PromoteTo(Doubles(), v);
+    else
+      return v;
+  };
+  const auto at = [&](const T* from) HWY_ATTR { return wide(hn::LoadU(narrow, from)); };
   int64_t i = 0;
-  for (; i + 2 * kDoubles <= n; i += 2 * kDoubles)
-    f(term<kTerms>(x + i, y + i), term<kTerms>(x + i + kDoubles, y + i + kDoubles));
-  const Term none{hn::Zero(Doubles()), hn::Zero(Doubles())};
+  for (; i + 2 * kDoubles <= n; i += 2 * kDoubles) {
+    f(at(x + i), at(y + i));
+    g(at(x + i + kDoubles), at(y + i + kDoubles));
+  }
   if (i + kDoubles <= n) {
-    f(term<kTerms>(x + i, y + i), none);
+    f(at(x + i), at(y + i));
     i += kDoubles;
   }
-  if (i < n) f(none, term<kTerms>(x + i, y + i, n - i));
+  if (i == n) return;
+  const auto mask = hn::FirstN(narrow, static_cast<size_t>(n - i));
+  g(wide(load_lanes(narrow, mask, x + i)), wide(load_lanes(narrow, mask, y + i)));
+}
+template <class T, class F>
+HWY_INLINE void for_pairs(int64_t n, const T* x, const T* y, F&& f) {
+  for_pairs(n, x, y, f, f);
+}
+template <Terms kTerms>
+HWY_INLINE DoubleVector term(DoubleVector a, DoubleVector b) {
+  return kTerms == Terms::magnitude ? hn::Abs(a) : hn::Mul(a, b);
 }
 
-struct Interval {
-  double low, high;  // the exact sum lies within; NaN where it is not known
-};
+// ---- f32 ----
+
+// All roundings of a plain sum of n terms, by the sum of their magnitudes.
+HWY_INLINE double roundings(int64_t n) {
+  return n <= 64 ? 72 * 0x1p-52 : static_cast<double>(n + 8) * 0x1p-52;
+}
+HWY_INLINE Near near(int64_t n, double sum, double magnitudes) {
+  return {sum, roundings(n) * magnitudes};
+}
+
 template <Terms kTerms>
-HWY_INLINE Interval enclose(int64_t n, const float* x, const float* y) {
-  const Doubles d;
-  DoubleVector s0 = hn::Zero(d), s1 = s0, m0 = s0, m1 = s0;
-  for_terms<kTerms>(n, x, y, [&](const Term& a, const Term& b) HWY_ATTR {
-    s0 = hn::Add(s0, a.value);
-    s1 = hn::Add(s1, b.value);
-    if constexpr (kTerms != Terms::magnitude) {
-      m0 = hn::Add(m0, hn::Abs(a.value));
-      m1 = hn::Add(m1, hn::Abs(b.value));
+HWY_INLINE Near sum_of(int64_t n, const float* x, const float* y) {
+  if (n <= 4) {  // sooner done than the lanes of a vector are added
+    double s = 0, m = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double v = kTerms == Terms::magnitude ? std::abs(x[i]) : double(x[i]) * double(y[i]);
+      s += v;
+      m += std::abs(v);
     }
+    return near(n, s, m);
+  }
+  const Doubles d;
+  DoubleVector s = hn::Zero(d), m = s;
+  for_pairs(n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
+    const DoubleVector v = term<kTerms>(a, b);
+    s = hn::Add(s, v);
+    if constexpr (kTerms == Terms::product) m = hn::Add(m, hn::Abs(v));
   });
-  const double sum = total(hn::Add(s0, s1));
-  const double all = kTerms == Terms::magnitude ? sum : total(hn::Add(m0, m1));
-  const double bound = static_cast<double>(n + 8) * 0x1p-52 * all;
-  if (!(all >= 0x1p-900)) return {NAN, NAN};  // zeros have signs
-  return {sum - bound, sum + bound};
+  if constexpr (kTerms != Terms::product) {
+    const double sum = total(s);
+    return near(n, sum, sum);
+  }
+  const Totals t = totals(s, m);
+  return near(n, t.a, t.b);
+}
+
+// The magnitudes in f32, twice as many a step: their rounding is within the bound's other half, and
+// what f32 can't hold is NaN or is left to the next way.
+HWY_INLINE Near sum_of_many(int64_t n, const float* x, const float* y) {
+  const Doubles d;
+  const hn::ScalableTag<float> df;
+  const hn::Rebind<float, Doubles> dh;
+  constexpr int64_t kFloats = hn::MaxLanes(df);
+  DoubleVector s0 = hn::Zero(d), s1 = s0;
+  auto m = hn::Zero(df);
+  int64_t i = 0;
+  for (; i + kFloats <= n; i += kFloats) {
+    m = fused_multiply_add(df, hn::Abs(hn::LoadU(df, x + i)), hn::Abs(hn::LoadU(df, y + i)), m);
+    s0 = fused_multiply_add(d, hn::PromoteTo(d, hn::LoadU(dh, x + i)),
+                            hn::PromoteTo(d, hn::LoadU(dh, y + i)), s0);
+    if constexpr (kFloats > kDoubles)
+      s1 = fused_multiply_add(d, hn::PromoteTo(d, hn::LoadU(dh, x + i + kDoubles)),
+                              hn::PromoteTo(d, hn::LoadU(dh, y + i + kDoubles)), s1);
+  }
+  double rest = 0;
+  if (i < n) {
+    DoubleVector m1 = hn::Zero(d);
+    for_pairs(n - i, x + i, y + i, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
+      s1 = fused_multiply_add(d, a, b, s1);
+      m1 = fused_multiply_add(d, hn::Abs(a), hn::Abs(b), m1);
+    });
+    rest = total(m1);
+  }
+  const double magnitudes = static_cast<double>(total(df, m));
+  const double known = magnitudes >= 0x1p-110 ? magnitudes + rest : NAN;
+  return near(n, total(hn::Add(s0, s1)), known);
+}
+
+// Whether all terms are multiples of 2^-51 of a power of two that no partial sum reaches.
+template <Terms kTerms>
+bool is_plain_sum_exact(int64_t n, const float* x, const float* y, double magnitudes) {
+  const Doubles d;
+  if (!(magnitudes >= 0x1p-900 && magnitudes <= 0x1p900)) return false;
+  const double power = std::bit_cast<double>(
+      (std::bit_cast<uint64_t>(magnitudes) & 0x7ff0000000000000) + 0x0010000000000000);
+  const DoubleVector grid = hn::Set(d, 3 * power);
+  auto same = hn::Eq(grid, grid);
+  for_pairs(n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
+    const DoubleVector v = term<kTerms>(a, b);
+    same = hn::And(same, hn::Eq(hn::Sub(hn::Add(v, grid), grid), v));
+  });
+  return hn::AllTrue(d, same);
 }
 
 template <Terms kTerms>
-HWY_INLINE Interval enclose(int64_t n, const double* x, const double* y) {
-  const Doubles d;
-  DoubleVector m0 = hn::Zero(d), m1 = m0;
-  for_terms<kTerms>(n, x, y, [&](const Term& a, const Term& b) HWY_ATTR {
-    m0 = hn::Max(m0, hn::Abs(a.value));
-    m1 = hn::Max(m1, hn::Abs(b.value));
-  });
-  const double most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(m0, m1)));
-  // Products may have lost bits, sigma may overflow; and zeros have signs.
-  if (!(most >= 0x1p-900 && most <= 0x1p900)) return {NAN, NAN};
-  const double count = static_cast<double>(n);
-  const auto bits = std::bit_cast<uint64_t>(4 * count * most);
-  const double sigma = std::bit_cast<double>((bits | 0xfffffffffffff) + 1);
-  const DoubleVector start = hn::Set(d, 1.5 * sigma);
-  DoubleVector s0 = start, s1 = start, r0 = hn::Zero(d), r1 = r0;
-  for_terms<kTerms>(n, x, y, [&](const Term& a, const Term& b) HWY_ATTR {
-    const DoubleVector t0 = hn::Add(s0, a.value), t1 = hn::Add(s1, b.value);
-    r0 = hn::Add(r0, hn::Add(hn::Sub(a.value, hn::Sub(t0, s0)), a.error));
-    r1 = hn::Add(r1, hn::Add(hn::Sub(b.value, hn::Sub(t1, s1)), b.error));
-    s0 = t0;
-    s1 = t1;
-  });
-  const double upper = total(hn::Add(hn::Sub(s0, start), hn::Sub(s1, start)));
-  const double lower = total(hn::Add(r0, r1));
-  // upper + lower as sum + error, by TwoSum; 4 where 2 roundings of each part would do.
-  const double sum = upper + lower, part = sum - upper;
-  const double error = (upper - (sum - part)) + (lower - part);
-  const double bound = 4 * (count + 8) * count * 0x1p-106 * sigma;
-  return {sum + (error - bound), sum + (error + bound)};
+HWY_INLINE bool sum_quickly(int64_t n, const float* x, const float* y, float* result, Near* found) {
+  *found =
+      kTerms == Terms::product && n > kDoubles ? sum_of_many(n, x, y) : sum_of<kTerms>(n, x, y);
+  if (!rounds(*found, result)) [[unlikely]]
+    return false;
+  if (kTerms == Terms::magnitude) return true;
+  return *result < 0 || *result > 0;  // a zero has a sign, which depends on those of the terms
+}
+template <Terms kTerms>
+bool sum_carefully(int64_t n, const float* x, const float* y, float* result, Near found) {
+  if (std::isnan(found.bound)) {
+    found = sum_of<kTerms>(n, x, y);
+    if (rounds(found, result) && *result != 0) return true;
+  }
+  *result = static_cast<float>(found.sum);
+  return found.sum != 0 && is_plain_sum_exact<kTerms>(n, x, y, 1.01 * found.bound / roundings(n));
 }
 
-// Few numbers of like size often add up to a tie, which no interval decides: sum + rest is then the
-// exact sum by TwoSum, if the errors add without another. sum is the nearest f64.
+HWY_INLINE double squares_of(int64_t n, const float* x) {
+  if (n <= 4) return sum_of<Terms::product>(n, x, x).sum;
+  const Doubles d;
+  DoubleVector s = hn::Zero(d);
+  for_pairs(n, x, x,
+            [&](DoubleVector a, DoubleVector) HWY_ATTR { s = fused_multiply_add(d, a, a, s); });
+  return total(s);
+}
+// The root of a sum that is far from over- and underflow in f64.
+HWY_INLINE bool norm_quickly(int64_t n, const float* x, float* result) {
+  const double root = std::sqrt(squares_of(n, x));
+  return rounds(near(n, root, root), result);
+}
+HWY_INLINE bool norm_carefully(int64_t n, const float* x, float* result) {
+  const double sum = squares_of(n, x);
+  *result = static_cast<float>(std::sqrt(sum));
+  return is_plain_sum_exact<Terms::product>(n, x, x, 1.01 * sum);
+}
+
+// ---- f64 ----
+
+// sigma is 2^24 times the power of two below `size`, which is between 2^-700 and 2^899: room for
+// many terms of that size, and for larger ones.
+HWY_INLINE bool is_usual(double size) {
+  return ((std::bit_cast<uint64_t>(size) >> 52) & 0x7ff) - (1023 - 700) < 1600;
+}
+HWY_INLINE DoubleVector start_of(DoubleVector size) {
+  const hn::RebindToUnsigned<Doubles> du;
+  constexpr uint64_t kExponent = 0x7ff0000000000000;
+  constexpr uint64_t kStart = std::bit_cast<uint64_t>(1.53125 * 0x1p24) - (uint64_t(1023) << 52);
+  return hn::BitCast(Doubles(), hn::Add(hn::And(hn::BitCast(du, size), hn::Set(du, kExponent)),
+                                        hn::Set(du, kStart)));
+}
+
+struct Parts {
+  double upper, lower;
+  bool is_good;  // s was always near `start`; and with kOnGrid the parts are exact
+};
+template <Terms kTerms, bool kOnGrid = false>
+HWY_INLINE Parts split(int64_t n, const double* x, const double* y, DoubleVector start,
+                       double grid = 0) {
+  const Doubles d;
+  const hn::RebindToUnsigned<Doubles> du;
+  const DoubleVector on = hn::Set(d, grid);
+  auto moved = hn::Zero(du);
+  auto exact = hn::Eq(start, start);
+  const auto is_on_grid = [&](DoubleVector v)
+                              HWY_ATTR { return hn::Eq(hn::Sub(hn::Add(v, on), on), v); };
+  const auto add = [&](DoubleVector a, DoubleVector b, DoubleVector& s, DoubleVector& r) HWY_ATTR {
+    DoubleVector t, rest;
+    if constexpr (kTerms == Terms::product && !kOnGrid) {
+      t = fused_multiply_add(d, a, b, s);
+      rest = fused_multiply_subtract(d, a, b, hn::Sub(t, s));
+    } else {
+      const DoubleVector v = term<kTerms>(a, b);
+      t = hn::Add(s, v);
+      rest = hn::Sub(v, hn::Sub(t, s));
+      if constexpr (kOnGrid) exact = hn::And(exact, is_on_grid(rest));
+      if constexpr (kOnGrid && kTerms == Terms::product) {
+        const DoubleVector zero = hn::Zero(d), error = fused_multiply_subtract(d, a, b, v);
+        const auto is_kept = hn::Or(hn::Ne(v, zero), hn::Or(hn::Eq(a, zero), hn::Eq(b, zero)));
+        exact = hn::And(exact, hn::And(is_kept, is_on_grid(error)));
+        rest = hn::Add(rest, error);
+      }
+    }
+    moved = hn::Or(moved, hn::Xor(hn::BitCast(du, t), hn::BitCast(du, start)));
+    r = hn::Add(r, rest);
+    s = t;
+  };
+  DoubleVector s0 = start, s1 = start, r0 = hn::Zero(d), r1 = r0;
+  for_pairs(
+      n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR { add(a, b, s0, r0); },
+      [&](DoubleVector a, DoubleVector b) HWY_ATTR { add(a, b, s1, r1); });
+  const Totals t = totals(hn::Add(hn::Sub(s0, start), hn::Sub(s1, start)), hn::Add(r0, r1));
+  const auto upper_bits = hn::And(moved, hn::Set(du, 0xffff000000000000));
+  return {t.a, t.b,
+          hn::AllTrue(du, hn::Eq(upper_bits, hn::Zero(du))) && (!kOnGrid || hn::AllTrue(d, exact))};
+}
+
+// The same of one vector.
+template <Terms kTerms>
+HWY_INLINE Parts split_one(int64_t n, const double* x, const double* y, DoubleVector start) {
+  const Doubles d;
+  const hn::RebindToUnsigned<Doubles> du;
+  const auto mask = hn::FirstN(d, static_cast<size_t>(n));
+  const DoubleVector a = load_lanes(d, mask, x);
+  DoubleVector t, upper, lower;
+  if constexpr (kTerms == Terms::product) {
+    const DoubleVector b = load_lanes(d, mask, y);
+    t = fused_multiply_add(d, a, b, start);
+    upper = hn::Sub(t, start);
+    lower = fused_multiply_subtract(d, a, b, upper);
+  } else {
+    t = hn::Add(start, hn::Abs(a));
+    upper = hn::Sub(t, start);
+    lower = hn::Sub(hn::Abs(a), upper);
+  }
+  const Totals sums = totals(upper, lower);
+  const auto moved = hn::Xor(hn::BitCast(du, t), hn::BitCast(du, start));
+  const auto upper_bits = hn::And(moved, hn::Set(du, 0xffff000000000000));
+  return {sums.a, sums.b, hn::AllTrue(du, hn::Eq(upper_bits, hn::Zero(du)))};
+}
+
+// The ends of an interval around the sum, each rounded to f64.
+struct Ends {
+  double low, high;
+  bool agree() const { return low == high; }
+};
+constexpr Ends kUnknown{0, 1};
+
+template <Terms kTerms>
+HWY_INLINE Ends enclose(int64_t n, const double* x, const double* y, DoubleVector size) {
+  const DoubleVector start = start_of(size);
+  const Parts parts =
+      n <= kDoubles ? split_one<kTerms>(n, x, y, start) : split<kTerms>(n, x, y, start);
+  // Twice the errors above: n of the rest, n of each lane's terms, n for the lanes and what
+  // follows.
+  const auto part = [](double count) { return count * (count * (2.0 / kDoubles) + 16) * 0x1p-106; };
+  const double bound = hn::GetLane(start) * (n <= 64 ? part(64) : part(static_cast<double>(n)));
+  if (!parts.is_good) [[unlikely]]
+    return kUnknown;
+  return {parts.upper + (parts.lower - bound), parts.upper + (parts.lower + bound)};
+}
+
+// Where nothing was rounded, the sum itself. The rests are at most n 2^-52 sigma in all, so a 2^-51
+// of that is fine enough a grid.
+template <Terms kTerms>
+Ends add_on_grid(int64_t n, const double* x, const double* y, DoubleVector size) {
+  const DoubleVector start = start_of(size);
+  const auto count = std::bit_cast<uint64_t>(4.0 * static_cast<double>(n)) & 0x7ff0000000000000;
+  const Parts parts = split<kTerms, true>(
+      n, x, y, start, std::bit_cast<double>(count) * (0x1p-51 * hn::GetLane(start)));
+  const double sum = parts.upper + parts.lower;
+  return parts.is_good && sum != 0 ? Ends{sum, sum} : kUnknown;
+}
+
+template <Terms kTerms>
+HWY_INLINE DoubleVector first_term(const double* x, const double* y) {
+  return term<kTerms>(hn::Set(Doubles(), x[0]), hn::Set(Doubles(), y[0]));
+}
+// By the first term's size: most are.
+template <Terms kTerms>
+HWY_INLINE Ends enclose_quickly(int64_t n, const double* x, const double* y) {
+  const DoubleVector first = first_term<kTerms>(x, y);
+  if (!is_usual(hn::GetLane(first))) [[unlikely]]
+    return kUnknown;
+  return enclose<kTerms>(n, x, y, first);
+}
+template <Terms kTerms>
+Ends enclose_carefully(int64_t n, const double* x, const double* y) {
+  const DoubleVector first = first_term<kTerms>(x, y);
+  if (is_usual(hn::GetLane(first)))
+    if (const Ends exact = add_on_grid<kTerms>(n, x, y, first); exact.agree()) return exact;
+  const Doubles d;
+  DoubleVector most = hn::Zero(d);
+  for_pairs(n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
+    const DoubleVector v = hn::Abs(term<kTerms>(a, b));
+    most = hn::IfThenElse(hn::Lt(v, most), most, v);  // a NaN stays
+  });
+  most = hn::MaxOfLanes(d, most);
+  if (!is_usual(hn::GetLane(most))) return kUnknown;
+  const Ends ends = enclose<kTerms>(n, x, y, most);
+  return ends.agree() ? ends : add_on_grid<kTerms>(n, x, y, most);
+}
+
+// Few magnitudes: exact, where the roundings add without another.
 struct Pair {
   double sum, rest;
 };
@@ -128,83 +394,146 @@ HWY_INLINE Pair two_sum(double a, double b) {
   const double sum = a + b, part = sum - a;
   return {sum, (a - (sum - part)) + (b - part)};
 }
-template <Terms kTerms, class T>
-bool add_exactly(int64_t n, const T* x, const T* y, Pair* exact) {
-  Pair total{0, 0};
+HWY_INLINE bool add_few(int64_t n, const double* x, double* result) {
+  Pair total{std::abs(x[0]), 0};
   double lost = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const double a = x[i], b = y[i];
-    const double value = kTerms == Terms::magnitude ? std::abs(a) : a * b;
-    const Pair next = two_sum(total.sum, value), rest = two_sum(total.rest, next.rest);
+  for (int64_t i = 1; i < n; ++i) {
+    const Pair next = two_sum(total.sum, std::abs(x[i])), rest = two_sum(total.rest, next.rest);
     total = {next.sum, rest.sum};
     lost += std::abs(rest.rest);
-    if (kTerms != Terms::magnitude && sizeof(T) == 8) {
-      lost += std::abs(std::fma(a, b, -value));
-      if (std::abs(value) < 0x1p-960 && a != 0 && b != 0) lost = 1;  // its error may be 0 too
-    }
   }
-  *exact = two_sum(total.sum, total.rest);
-  return lost == 0 && exact->sum != 0;
+  *result = total.sum + total.rest;
+  return lost == 0;
+}
+// Two products: each is a rounded one and a rest, but for what underflows.
+HWY_INLINE bool add_two(const double* x, const double* y, double* result) {
+  const double p = x[0] * y[0], q = x[1] * y[1];
+  const Pair sum = two_sum(p, q);
+  const double rest = sum.rest + (std::fma(x[0], y[0], -p) + std::fma(x[1], y[1], -q));
+  const double bound = (std::abs(p) + std::abs(q)) * 0x1p-101 + 0x1p-1070;
+  *result = sum.sum + (rest - bound);
+  return *result == sum.sum + (rest + bound);
 }
 
-template <Terms kTerms, class T>
-bool certain_sum(int64_t n, const T* x, const T* y, T* result) {
-  const Interval in = enclose<kTerms>(n, x, y);
-  *result = static_cast<T>(in.low);
-  if (*result == static_cast<T>(in.high) && std::isfinite(*result)) return true;
-  Pair exact;
-  if (std::isnan(in.low) || !add_exactly<kTerms>(n, x, y, &exact)) return false;
-  *result = static_cast<T>(exact.sum);
-  return sizeof(T) == 8 || exact.rest == 0;
+template <Terms kTerms>
+HWY_INLINE bool sum_quickly(int64_t n, const double* x, const double* y, double* result, Near*) {
+  if (kTerms == Terms::magnitude && n <= 4 && add_few(n, x, result)) return true;
+  if (kTerms == Terms::product && n == 2) return add_two(x, y, result);
+  const Ends ends = enclose_quickly<kTerms>(n, x, y);
+  *result = ends.low;
+  return ends.agree();
+}
+template <Terms kTerms>
+bool sum_carefully(int64_t n, const double* x, const double* y, double* result, Near) {
+  const Ends ends = enclose_carefully<kTerms>(n, x, y);
+  *result = ends.low;
+  return ends.agree();
+}
+HWY_INLINE bool norm_quickly(int64_t n, const double* x, double* result) {
+  double sum;
+  const bool is_known = sum_quickly<Terms::product>(n, x, x, &sum, nullptr);
+  *result = std::sqrt(sum);
+  return is_known && (n > 2 || (sum >= 0x1p-900 && sum <= 0x1p1000));
+}
+// Ends that don't agree may have one root.
+bool norm_carefully(int64_t n, const double* x, double* result) {
+  const Ends ends = enclose_carefully<Terms::product>(n, x, x);
+  *result = std::sqrt(ends.low);
+  return ends.low >= 0x1p-900 && ends.high <= 0x1p1000 && *result == std::sqrt(ends.high);
 }
 
-// Where the sum is far from under- and overflow (f32's always is).
+// ---- the routines ----
+
 template <class T>
-bool certain_norm(int64_t n, const T* x, const T*, T* result) {
-  const Interval in = enclose<Terms::product>(n, x, x);
-  if (!(in.low >= 0x1p-900 && in.high <= 0x1p1000)) return false;
-  *result = static_cast<T>(std::sqrt(in.low));
-  if (*result == static_cast<T>(std::sqrt(in.high))) return true;
-  Pair exact;
-  if (!add_exactly<Terms::product>(n, x, x, &exact)) return false;
-  *result = static_cast<T>(std::sqrt(exact.sum));
-  return true;
+HWY_NOINLINE T dot_carefully(int64_t n, const T* x, const T* y, Near found) {
+  T result;
+  const bool is_known =
+      is_default_environment() && sum_carefully<Terms::product>(n, x, y, &result, found);
+  return is_known ? result : blas::exact_dot(n, x, y);
+}
+template <class T>
+T dot(int64_t n, const T* x, const T* y) {
+  T result;
+  Near found{NAN, NAN};
+  if (is_default_environment()) [[likely]] {
+    if (n == 1) return x[0] * y[0];
+    if (sum_quickly<Terms::product>(n, x, y, &result, &found)) [[likely]]
+      return result;
+  }
+  return dot_carefully(n, x, y, found);
 }
 
 template <class T>
-void axpy(int64_t n, T alpha, const T* x, T* y) {
-  const hn::ScalableTag<T> d;
+HWY_NOINLINE T asum_carefully(int64_t n, const T* x, Near found) {
+  T result;
+  const bool is_known =
+      is_default_environment() && sum_carefully<Terms::magnitude>(n, x, x, &result, found);
+  return is_known ? result : blas::exact_asum(n, x);
+}
+template <class T>
+T asum(int64_t n, const T* x) {
+  T result;
+  Near found{NAN, NAN};
+  if (is_default_environment()) [[likely]] {
+    if (n <= 2) return n == 1 ? std::abs(x[0]) : std::abs(x[0]) + std::abs(x[1]);
+    if (sum_quickly<Terms::magnitude>(n, x, x, &result, &found)) [[likely]]
+      return result;
+  }
+  return asum_carefully(n, x, found);
+}
+
+template <class T>
+HWY_NOINLINE T nrm2_carefully(int64_t n, const T* x) {
+  T result;
+  const bool is_known = is_default_environment() && norm_carefully(n, x, &result);
+  return is_known ? result : blas::exact_nrm2(n, x);
+}
+template <class T>
+T nrm2(int64_t n, const T* x) {
+  T result;
+  if (is_default_environment()) [[likely]] {
+    if (n == 1) return std::abs(x[0]);
+    if (norm_quickly(n, x, &result)) [[likely]]
+      return result;
+  }
+  return nrm2_carefully(n, x);
+}
+
+// y = fma(factor, x, y) by whole vectors, and the rest by shorter ones: the next call may read what
+// a masked store wrote only after it has reached the cache.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void axpy_by(D d, int64_t n, T alpha, const T* x, T* y) {
   constexpr int64_t kLanes = hn::MaxLanes(d);
   const auto factor = hn::Set(d, alpha);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(fused_multiply_add(d, factor, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, y + i);
-  if (i == n) return;
-  const auto mask = hn::FirstN(d, static_cast<size_t>(n - i));
-  const auto sum =
-      fused_multiply_add(d, factor, load_lanes(d, mask, x + i), load_lanes(d, mask, y + i));
-  store_lanes(d, mask, sum, y + i);
+  for (; n >= kLanes; n -= kLanes, x += kLanes, y += kLanes)
+    hn::StoreU(fused_multiply_add(d, factor, hn::LoadU(d, x), hn::LoadU(d, y)), d, y);
+  if constexpr (kLanes > 1)
+    if (n > 0) axpy_by(hn::CappedTag<T, kLanes / 2>(), n, alpha, x, y);
+}
+template <class T>
+void axpy(int64_t n, T alpha, const T* x, T* y) {
+  if (!is_default_environment()) [[unlikely]]
+    return blas::in_default_environment([=] { axpy(n, alpha, x, y); });
+  axpy_by(hn::ScalableTag<T>(), n, alpha, x, y);
 }
 
 template <class T>
 int64_t iamax(int64_t n, const T* x) {
+  if (!is_default_environment()) [[unlikely]]  // denormals have their order
+    return blas::in_default_environment([=] { return iamax(n, x); });
+  if (n == 1 || std::isnan(x[0])) return 0;  // nothing is greater
   const hn::ScalableTag<T> d;
   constexpr int64_t kLanes = hn::MaxLanes(d);
-  if (n <= 8) {  // sooner done than a vector's largest lane is found
-    int64_t first = 0;
-    for (int64_t i = 1; i < n; ++i)
-      if (std::abs(x[i]) > std::abs(x[first])) first = i;
-    return first;
-  }
   const auto at = [&](int64_t i) HWY_ATTR { return hn::Abs(load_first(d, x + i, n - i)); };
-  auto most = hn::Set(d, std::abs(x[0]));
-  for (int64_t i = 0; i < n; i += kLanes) {
+  const auto first = at(0);
+  auto most = hn::IfThenElseZero(hn::Eq(first, first), first);  // any other NaN counts as none
+  for (int64_t i = kLanes; i < n; i += kLanes) {
     const auto v = at(i);
     most = hn::IfThenElse(hn::Gt(v, most), v, most);  // not Max: NaN is never greater
   }
   most = hn::MaxOfLanes(d, most);
   for (int64_t i = 0; i < n; i += kLanes) {
-    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(at(i), most));
+    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(i == 0 ? first : at(i), most));
     if (lane >= 0) return i + lane;
   }
   return 0;

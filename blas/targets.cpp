@@ -7,6 +7,7 @@
 
 #include "cpu/transpose/registers-inl.hpp"
 
+#include "environment-inl.hpp"
 #include "gemm-inl.hpp"
 #include "sums-inl.hpp"
 
@@ -16,13 +17,9 @@ namespace {
 
 template <class T>
 const blas::Kernels<T>& blas_kernels() {
-  static constexpr blas::Kernels<T> kAll{gemm<T>,
-                                         certain_sum<Terms::product, T>,
-                                         certain_sum<Terms::magnitude, T>,
-                                         certain_norm<T>,
-                                         axpy<T>,
-                                         iamax<T>,
-                                         turn<T>};
+  static constexpr blas::Kernels<T> kAll{gemm<T>, dot<T>,  asum<T>,
+                                         nrm2<T>, axpy<T>, iamax<T>,
+                                         copy<T>, turn<T>, is_default_environment};
   return kAll;
 }
 const blas::Kernels<float>& blas_f32() { return blas_kernels<float>(); }
@@ -33,6 +30,7 @@ const blas::Kernels<double>& blas_f64() { return blas_kernels<double>(); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "backends/kit/root_of_squares.hpp"
 #include "cpu/reduce/super_accumulator.hpp"
 
 namespace trine::cpu {
@@ -53,43 +51,56 @@ TRINE_BLAS_EARLY const Kernels<double> f64_kernels = [] {
   return HWY_DYNAMIC_DISPATCH(blas_f64);
 }()();
 
+// The environment is set at once where it is another: then the kernel is tried again, in which all
+// is usual.
 template <class T>
-T exact_dot(int64_t n, const T* x, const T* y) {
+T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride, int64_t y_stride) {
+  const bool is_dense = x_stride == 1 && y_stride == 1;
+  if (is_dense && !kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().dot(n, x, y); });
+  const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
   bool all_minus_zero = n > 0;
   for (int64_t i = 0; i < n; ++i) {
-    sum.add_product(x[i], y[i]);
-    all_minus_zero &= (x[i] == 0 || y[i] == 0) && std::signbit(x[i]) != std::signbit(y[i]);
+    const T a = x[i * x_stride], b = y[i * y_stride];
+    sum.add_product(a, b);
+    all_minus_zero &= (a == 0 || b == 0) && std::signbit(a) != std::signbit(b);
   }
   const T rounded = sum.round<T>();
   return rounded == 0 && all_minus_zero ? -T(0) : rounded;
 }
 
 template <class T>
-T exact_asum(int64_t n, const T* x) {
+T exact_asum(int64_t n, const T* x, int64_t stride) {
+  if (stride == 1 && !kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().asum(n, x); });
+  const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
-  for (int64_t i = 0; i < n; ++i) sum.add(static_cast<double>(std::abs(x[i])));
+  for (int64_t i = 0; i < n; ++i) sum.add(static_cast<double>(std::abs(x[i * stride])));
   return sum.round<T>();
 }
 
-namespace {
 template <class T>
-double squares(int64_t n, const T* x, int exponent) {
-  cpu::SuperAccumulator sum;
-  for (int64_t i = 0; i < n; ++i) {
-    const double scaled = std::ldexp(static_cast<double>(x[i]), exponent);
-    sum.add_product(scaled, scaled);
-  }
-  return sum.round<double>();
+T exact_nrm2(int64_t n, const T* x, int64_t stride) {
+  if (stride == 1 && !kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().nrm2(n, x); });
+  const kit::FloatEnvironment environment;
+  return static_cast<T>(kit::root_of_squares([=](int exponent) {
+    cpu::SuperAccumulator sum;
+    for (int64_t i = 0; i < n; ++i) {
+      const double scaled = std::ldexp(static_cast<double>(x[i * stride]), exponent);
+      sum.add_product(scaled, scaled);
+    }
+    return sum.round<double>();
+  }));
 }
-}  // namespace
-double exact_squares(int64_t n, const float* x, int exponent) { return squares(n, x, exponent); }
-double exact_squares(int64_t n, const double* x, int exponent) { return squares(n, x, exponent); }
 
-template float exact_dot(int64_t, const float*, const float*);
-template double exact_dot(int64_t, const double*, const double*);
-template float exact_asum(int64_t, const float*);
-template double exact_asum(int64_t, const double*);
+#define TRINE_BLAS_EXACT(T)                                            \
+  template T exact_dot(int64_t, const T*, const T*, int64_t, int64_t); \
+  template T exact_asum(int64_t, const T*, int64_t);                   \
+  template T exact_nrm2(int64_t, const T*, int64_t);
+TRINE_BLAS_EXACT(float)
+TRINE_BLAS_EXACT(double)
 
 }  // namespace trine::blas
 #endif

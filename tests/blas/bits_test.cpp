@@ -7,14 +7,27 @@
 
 #include <cfenv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include "blas.hpp"
 
+namespace {
+
+/// Of this thread, while it is set.
+thread_local bool allocations_fail = false;
+}  // namespace
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = allocations_fail ? nullptr : std::malloc(size);
+  return memory ? memory : throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace {
 
 /// What a program's own error handler was told.
@@ -140,6 +153,27 @@ TYPED_TEST(BlasBits, TiesGoToEven) {
   }
 }
 
+// A sum halfway between two results, but for a term that quick ways round away; among others that
+// cancel.
+TYPED_TEST(BlasBits, TheLeastTermBreaksATie) {
+  using T = TypeParam;
+  const T half = std::numeric_limits<T>::epsilon() / 2;
+  for (const int pairs : {0, 1, 3, 10, 40})
+    for (const T least : {T(0), T(0x1p-80), T(0x1p-120), -T(0x1p-80), -T(0x1p-120)})
+      for (const T first : {T(1), 1 + 2 * half}) {
+        std::vector<T> x{first, half, least};
+        for (int i = 0; i < pairs; ++i) {
+          const T value = this->random.value(Kind::plain);
+          x.insert(x.begin() + i % 3, {value, -value});
+        }
+        const int n = int(x.size());
+        const std::vector<T> ones(n, 1);
+        const T expected = least > 0 || (least == 0 && first != 1) ? first + 2 * half : first;
+        EXPECT_EQ((Blas<T>::dot(&n, x.data(), &kOne, ones.data(), &kOne)), expected) << n;
+        EXPECT_TRUE(same(Blas<T>::asum(&n, x.data(), &kOne), trine::sum(x, trine::Map::abs, kCpu)));
+      }
+}
+
 TYPED_TEST(BlasBits, ZerosHaveTheirSigns) {
   using T = TypeParam;
   for (const int n : {1, 5, 16, 40}) {
@@ -253,6 +287,57 @@ TEST(Blas, TheCallersRoundingChangesNothingAndStays) {
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(result, expected);
     EXPECT_EQ(after, mode);
+  }
+}
+
+// No exception may leave a routine: where there is no memory, the same bits come another way.
+TYPED_TEST(BlasBits, WithoutMemoryTheResultsAreTheSame) {
+  using T = TypeParam;
+  const auto both_ways = [](auto call) {
+    const auto expected = call();
+    allocations_fail = true;
+    const auto result = call();
+    allocations_fail = false;
+    EXPECT_TRUE(same(result, expected));
+  };
+  for (const auto& [n, step] : {std::pair{2000, -2}, {20000, 3}, {20000, 1}}) {
+    SCOPED_TRACE(testing::Message() << n << " by " << step);
+    const int forward = std::abs(step);
+    const auto x = this->random.values(n * forward, Kind::plain),
+               y = this->random.values(n * forward, Kind::plain);
+    both_ways([&] { return Blas<T>::dot(&n, x.data(), &step, y.data(), &forward); });
+    both_ways([&] { return Blas<T>::asum(&n, x.data(), &forward); });
+    both_ways([&] { return Blas<T>::nrm2(&n, x.data(), &step); });
+    both_ways([&] { return T(Blas<T>::iamax(&n, x.data(), &forward)); });
+  }
+  for (const int k : {30, 700, 3000}) {
+    const int m = 65, n = 5, step = -2;
+    const T alpha = T(0.7), beta = T(-2);
+    const auto a = this->random.values(k * m, Kind::plain),
+               b = this->random.values(2 * k * n, Kind::plain),
+               c = this->random.values(2 * m * n, Kind::plain);
+    std::vector<T> out(c.size());
+    const auto written = [&](auto call) {
+      both_ways([&] {
+        std::memcpy(out.data(), c.data(), c.size() * sizeof(T));
+        call();
+        double sum = 0;  // of the bits, in an order
+        for (std::size_t i = 0; i < out.size(); ++i) sum += double(out[i]) * double(i + 1);
+        return T(sum);
+      });
+    };
+    for (const char* trans : {"T", "N"}) {
+      const int lda = *trans == 'T' ? k : m;
+      written([&] {
+        Blas<T>::gemm(trans, "N", &m, &n, &k, &alpha, a.data(), &lda, b.data(), &k, &beta,
+                      out.data(), &m);
+      });
+      const int rows = *trans == 'T' ? k : m, cols = *trans == 'T' ? m : k;
+      written([&] {
+        Blas<T>::gemv(trans, &rows, &cols, &alpha, a.data(), &lda, b.data(), &step, &beta,
+                      out.data(), &step);
+      });
+    }
   }
 }
 

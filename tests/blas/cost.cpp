@@ -88,27 +88,37 @@ std::function<void()> call_of(void* library, const std::string& name, int n, Dat
 #undef AS
 }
 
+/// Every round has all routines and sizes: what disturbs the machine for a while disturbs few of a
+/// case's rounds.
 template <class T>
 void measure(const std::vector<void*>& libraries, int rounds) {
+  struct Case {
+    std::string name;
+    int n;
+    std::vector<double> best;
+  };
   Data<T> data;
+  std::vector<Case> cases;
   for (const char* name : {"gemm N", "gemm T", "gemv N", "gemv T", "dot", "asum", "nrm2", "axpy",
                            "iamax", "omatcopy N", "omatcopy T"})
-    for (const int n : kSizes) {
-      std::vector<double> best(libraries.size(), 1e9);
-      for (int round = 0; round < rounds; ++round)
-        for (std::size_t i = 0; i < libraries.size(); ++i)
-          if (const auto call = call_of<T>(libraries[i], name, n, data))
-            best[i] = std::min(best[i], seconds(call));
-      std::printf("%c%-10s %4d", sizeof(T) == 4 ? 's' : 'd', name, n);
-      for (std::size_t i = 0; i < best.size(); ++i) {
-        if (best[i] < 1e9)
-          std::printf(" %9.1f", best[i] * 1e9);
-        else
-          std::printf("         -");
-        if (i > 0 && best[i] < 1e9) std::printf(" %5.2f", best[0] / best[i]);
-      }
-      std::printf("\n");
+    for (const int n : kSizes)
+      cases.push_back({name, n, std::vector<double>(libraries.size(), 1e9)});
+  for (int round = 0; round < rounds; ++round)
+    for (Case& one : cases)
+      for (std::size_t i = 0; i < libraries.size(); ++i)
+        if (const auto call = call_of<T>(libraries[i], one.name, one.n, data))
+          one.best[i] = std::min(one.best[i], seconds(call));
+  for (const auto& [name, n, best] : cases) {
+    std::printf("%c%-10s %4d", sizeof(T) == 4 ? 's' : 'd', name.c_str(), n);
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      if (best[i] < 1e9)
+        std::printf(" %9.1f", best[i] * 1e9);
+      else
+        std::printf("         -");
+      if (i > 0 && best[i] < 1e9) std::printf(" %5.2f", best[0] / best[i]);
     }
+    std::printf("\n");
+  }
 }
 
 }  // namespace

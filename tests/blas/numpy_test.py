@@ -1,10 +1,8 @@
 """Debian's NumPy over the shim: the same bits on each device and number of threads, forks, LAPACK over the
-forwarded routines; and the outcomes of NumPy's own tests. `--whole` runs all of numpy.linalg and numpy.core."""
+forwarded routines, an example; and the outcomes of some of NumPy's own tests (numpy_suite.py runs them all)."""
 from harness import *
 
-WHOLE = "--whole" in sys.argv
-if WHOLE:
-    sys.argv.remove("--whole")
+HERE = pathlib.Path(__file__).parent
 
 BITS = """
 import hashlib, numpy as np
@@ -66,20 +64,20 @@ class OverTheShim(unittest.TestCase):
             self.assertEqual(self.said(LAPACK, over_shim(device)), "good")
 
 
-class ItsOwnTests(unittest.TestCase):
-    def outcome(self, env, names):
-        ran = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *names, env=env)
-        return ran.returncode, (ran.stdout.splitlines() or [ran.stderr])[-1].rsplit(" in ", 1)[0]
+class Programs(unittest.TestCase):
+    def test_the_example(self):
+        ran = run(sys.executable, HERE.parents[1] / "examples/numpy_unchanged.py", FOLDER, *devices(),
+                  env={**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": ""})
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        self.assertIn("the same bits each time", ran.stdout)
 
-    def test_same_outcome(self):
+    def test_numpys_own_tests(self):
         if run(sys.executable, "-c", "import pytest, hypothesis").returncode != 0:
             self.skipTest("python3-pytest and python3-hypothesis aren't there")
-        folder = pathlib.Path(run(sys.executable, "-c", "import numpy; print(numpy.__path__[0])").stdout.strip())
-        some = ("linalg/tests/test_linalg.py::TestSolve", "linalg/tests/test_linalg.py::TestCholesky",
-                "core/tests/test_multiarray.py::TestMatmul")
-        names = [folder / name for name in (("linalg", "core") if WHOLE else some)]
-        one = {"OPENBLAS_NUM_THREADS": "1"}  # many would wait for each other on a busy machine
-        self.assertEqual(self.outcome(over_shim("auto", **one), names), self.outcome({**os.environ, **one}, names))
+        with tempfile.TemporaryDirectory() as folder:
+            ran = run(sys.executable, HERE / "numpy_suite.py", SHIM, folder, "linalg/tests/test_linalg.py::TestSolve",
+                      "linalg/tests/test_linalg.py::TestCholesky", "core/tests/test_multiarray.py::TestMatmul")
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <trine/ops.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include "conformance/verify.hpp"
 
@@ -34,7 +36,13 @@ TEST(stacks, of_64_KiB_do_for_the_cpu) {
 
 #ifdef TRINE_TEST_OPENCL
 TEST(stacks, of_1_MiB_do_where_a_driver_opens_and_compiles) {
-  run_cases_on(1 << 20, "opencl:0", TRINE_GEMM);
+  const std::vector<std::string> required = required_by_environment();
+  try {
+    run_cases_on(1 << 20, "opencl:0", TRINE_GEMM);
+  } catch (const std::runtime_error& error) {  // asked first, this thread would open the driver
+    if (std::ranges::find(required, "opencl") != required.end()) throw;
+    GTEST_SKIP() << error.what();
+  }
 }
 #endif
 

@@ -8,6 +8,7 @@
 
 #include <cfenv>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 
 #if defined(__SSE2__)
@@ -172,14 +173,19 @@ int work_with_traps(const char* device) {
   return result != 0 ? result : before == FloatState() ? 0 : 6;
 }
 
-TEST(Environment, TrapsOfTheProgramAreNotRaised) {
-  for (const char* device : {"cpu", "opencl:0", "auto"}) {
-    if (std::string_view(device) != "auto" &&
-        !is_there(std::string_view(device).substr(0, std::string_view(device).find(':'))))
-      continue;
-    expect_fine([=] { return work_with_traps(device); });
-  }
+class TrapsOfTheProgram : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TrapsOfTheProgram, AreNotRaised) {
+  const std::string device = GetParam();
+  if (device != "auto" && !is_there(device.substr(0, device.find(':'))))
+    GTEST_SKIP() << "there is no " << device;
+  expect_fine([=] { return work_with_traps(device.c_str()); });
 }
+
+INSTANTIATE_TEST_SUITE_P(on, TrapsOfTheProgram, ::testing::Values("cpu", "opencl:0", "auto"),
+                         [](const auto& test) {
+                           return std::string(test.param, std::strcspn(test.param, ":"));
+                         });
 
 TEST(Environment, KernelsOnTheCallersThreadLeaveItsFlagsAlone) {
   if (!is_there("opencl")) GTEST_SKIP() << "there is no OpenCL device";

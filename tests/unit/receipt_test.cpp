@@ -314,8 +314,7 @@ TEST_F(Receipts, AreTheSameOnEveryDeviceAndWay) {
   const std::vector<float> x = numbers(3000 * 1001);
   EXPECT_EQ(first[0].operands[0].digest, digest(host_vector(x.data(), Dtype::f32, 3000 * 1001)));
   EXPECT_EQ(first[8].operands[0].digest, digest(host_vector(x.data(), Dtype::f32, 500 * 500)));
-  EXPECT_EQ(first[8].operands[1].digest,
-            digest(host_column_major(x.data(), Dtype::f32, 500, 500)))
+  EXPECT_EQ(first[8].operands[1].digest, digest(host_col_major(x.data(), Dtype::f32, 500, 500)))
       << "in place";
   std::vector<HostOptions> ways = {{.device = "cpu"}, {.device = "cpu", .in_place = false}};
   if (std::ranges::any_of(devices(), [](const Facts& d) { return d.id == "opencl:0"; })) {

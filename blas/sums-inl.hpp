@@ -156,6 +156,7 @@ HWY_INLINE Near sum_of(int64_t n, const float* x, const float* y) {
 
 // The magnitudes in f32, twice as many a step: their rounding is within the bound's other half, and
 // what f32 can't hold is NaN or is left to the next way.
+constexpr int64_t kMany = 1 << 22;  // more would stagnate in f32
 HWY_INLINE Near sum_of_many(int64_t n, const float* x, const float* y) {
   const Doubles d;
   const hn::ScalableTag<float> df;
@@ -205,7 +206,7 @@ bool is_plain_sum_exact(int64_t n, const float* x, const float* y, double magnit
 template <Terms kTerms>
 HWY_INLINE bool sum_quickly(int64_t n, const float* x, const float* y, float* result, Near* found) {
   *found =
-      kTerms == Terms::product && n > kDoubles ? sum_of_many(n, x, y) : sum_of<kTerms>(n, x, y);
+      kTerms == Terms::product && n > kDoubles && n <= kMany ? sum_of_many(n, x, y) : sum_of<kTerms>(n, x, y);
   if (!rounds(*found, result)) [[unlikely]]
     return false;
   if (kTerms == Terms::magnitude) return true;

@@ -98,8 +98,7 @@ const char* pile_refuses(const Request& request) {
     return "untried under PoCL 4 and later; private_tile is for CPUs";
   if (p.batch > INT32_MAX) return kTooMany;
   if (!p.empty() && pile_count(p) == 0)
-    return "pile is for small matrices: a product and its operands within 40 KiB, at most 4096 "
-           "elements of C";
+    return "pile is for small matrices: A and B within 40 KiB, and at most 4096 elements of C";
   return refuse_tiles(request, {std::max<int64_t>(p.m, 1), std::max<int64_t>(p.n, 1), kPileThreads,
                                 kPileBytes / p.element});
 }
@@ -233,7 +232,7 @@ constexpr Variant kVariants[] = {
     {.name = "pile",
      .operation = TRINE_GEMM,
      .summary = "many small products, as many a group as its local memory holds",
-     .requirement = "a product and its operands within 40 KiB",
+     .requirement = "A and B within 40 KiB, at most 4096 elements of C",
      .file = "gemm/pile",
      .macros = kPileMacros,
      .refuses = pile_refuses,

@@ -226,7 +226,7 @@ constexpr Macro kShortMacros[] = {
 struct Short : Tiling {
   int length;
   explicit Short(const trine_reduce& op) : Tiling{shape_of(op, false)} {
-    length = int(std::max<int64_t>(power_above(shape.cols), 4));
+    length = int(std::clamp<int64_t>(power_above(shape.cols), 4, 16));
     tiles = divide_up(shape.results, threads * 16 / length);
   }
 };

@@ -2,6 +2,8 @@
 // a device.
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "bench/receipts/receipts.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/ui/commands.hpp"
@@ -33,7 +35,9 @@ const char* promise_of(const ReadCall& c) {
 }
 
 void say_torn(const Receipts& file) {
-  if (file.is_torn) say("{}: the last line isn't whole and doesn't count.", file.path);
+  if (file.is_torn)
+    say("{}: a line that isn't whole, where a program or the disk ended, doesn't count.",
+        file.path);
 }
 
 int compare(const Options& o) {
@@ -107,6 +111,7 @@ int again(const Options& o) {
 }
 
 int replay(const Options& o) {
+  unsetenv("TRINE_RECEIPTS");  // calls that are run again leave none
   if (!o.json.empty()) check_writable(o.json);
   if (o.files.size() == 2 && !(o.device + o.rung).empty())
     throw Refusal("two files are compared; --device and --rung run the calls of one again");

@@ -1,6 +1,7 @@
 // A call once more, from what was kept of it.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -169,8 +170,12 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
   Choice choice;
   HostOptions options{.device = device, .rung = rung, .choice = &choice};
   if (call.numerics == "fast") options.numerics = Numerics::fast;
-  const double alpha = std::strtod(call.alpha.c_str(), nullptr);
-  const double beta = std::strtod(call.beta.c_str(), nullptr);
+  const auto number = [](const std::string& text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  const double alpha = number(call.alpha), beta = number(call.beta);
   if (call.operation == "reduce" && m.size() == 3)
     dot(m[0].view, m[1].view, m[2].writable(), parse_axis(call.axis), options);
   else if (call.operation == "reduce")

@@ -75,36 +75,41 @@ Receipts read_receipts(const std::string& path) {
   if (!file) throw Refusal(fmt::format("{}: can't be read", path));
   Receipts all;
   all.path = path;
-  int64_t number = 0;
-  bool has_head = false;
+  int64_t number = 0, torn = 0;          // torn: a line that is none, or 0
+  std::map<int64_t, int64_t> processes;  // by id: the latest that began, in the order of beginnings
+  int64_t begun = 0;
   for (std::string text; std::getline(file, text);) {
     ++number;
+    if (text.empty()) continue;
+    Json line = Json::parse(text, nullptr, false);
+    const bool is_head = line.is_object() && line.contains("trine_receipts");
+    // A program, or the disk, may end within a line; then the file does, or another program begins.
+    if (torn != 0 && !is_head)
+      throw Refusal(fmt::format("{}:{}: not a line of TRINE_RECEIPTS", path, torn));
+    if (torn != 0) all.is_torn = true;
+    torn = 0;
     try {
-      const Json line = Json::parse(text);
-      if (line.contains("trine_receipts")) {
+      if (is_head) {
         if (line.at("trine_receipts") != 1)
           throw Refusal(fmt::format("{}: written by a later version of Trine", path));
-        has_head = true;
         all.program = line.at("program");
+        processes[line.at("process")] = begun++;
       } else {
-        all.calls.push_back(call_of(line, number));
+        ReadCall call = call_of(line, number);
+        call.process = processes.at(call.process);
+        all.calls.push_back(std::move(call));
       }
     } catch (const Refusal&) { throw; } catch (const std::exception&) {
-      if (!file.eof())  // else the program, or the disk, ended within it
-        throw Refusal(fmt::format("{}:{}: not a line of TRINE_RECEIPTS", path, number));
-      all.is_torn = true;
+      torn = number;
     }
   }
-  if (!has_head || all.calls.empty()) throw Refusal(fmt::format("{}: has no receipts", path));
-  std::map<int64_t, size_t> processes;  // in the order in which they appear
+  all.is_torn |= torn != 0;
+  if (begun == 0 || all.calls.empty()) throw Refusal(fmt::format("{}: has no receipts", path));
   std::map<int64_t, std::set<int64_t>> threads;
-  for (const ReadCall& c : all.calls) {
-    processes.try_emplace(c.process, processes.size());
-    threads[c.process].insert(c.thread);
-  }
+  for (const ReadCall& c : all.calls) threads[c.process].insert(c.thread);
   for (const auto& [process, its] : threads) all.threads = std::max(all.threads, int(its.size()));
-  std::ranges::stable_sort(
-      all.calls, {}, [&](const ReadCall& c) { return std::pair(processes.at(c.process), c.call); });
+  std::ranges::stable_sort(all.calls, {},
+                           [](const ReadCall& c) { return std::pair(c.process, c.call); });
   return all;
 }
 

@@ -33,7 +33,7 @@ struct Receipts {
   std::string path, program;
   std::vector<ReadCall> calls;  ///< by process, then by number
   int threads = 1;              ///< the most in a process
-  bool is_torn = false;         ///< the last line isn't whole
+  bool is_torn = false;         ///< a line isn't whole: where a program, or the disk, ended
 };
 /// Throws Refusal for a file that can't be read or has lines of something else.
 Receipts read_receipts(const std::string& path);

@@ -111,7 +111,7 @@ class Replay(Program):
         self.assertIn("damaged", self.replay(kept, "--device", "cpu", code=2))
         lines = self.lines(file)
         torn = self.write("torn.receipts", lines, tail='{"call":9,"proc')
-        self.assertIn("the last line isn't whole", self.replay(file, torn))
+        self.assertIn("a line that isn't whole", self.replay(file, torn))
         wrong = self.write("wrong.receipts", lines[:2] + [{"forwarded": 1}] + lines[2:])
         self.assertIn("wrong.receipts:3: not a line of TRINE_RECEIPTS", self.replay(file, wrong, code=2))
         self.refused("replay", file, word="--device")

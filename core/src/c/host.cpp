@@ -27,6 +27,13 @@ const trine_trace_t* form(Result& result, const HostTrace& from) {
 
 namespace {
 
+/// Waits, whatever becomes of it.
+void settle(const Event& event) {
+  try {
+    event.wait();
+  } catch (const Error&) {}
+}
+
 /// Makes a call with the options that C gives, and hands back what they ask for.
 trine_status call(const trine_options_t* given, auto&& body) {
   return guard([&] {
@@ -48,10 +55,15 @@ trine_status call(const trine_options_t* given, auto&& body) {
                      .trace = o.trace ? &trace : nullptr,
                      .event = event ? &event->value : nullptr,
                      .receipt = o.receipt ? &receipt : nullptr});
-    offer(o.choice, choice);
-    offer(o.placement, placement);
-    offer(o.trace, trace);
-    if (o.receipt) give(o.receipt, receipt.json());
+    try {
+      offer(o.choice, choice);
+      offer(o.placement, placement);
+      offer(o.trace, trace);
+      if (o.receipt) give(o.receipt, receipt.json());
+    } catch (...) {  // a call that fails leaves nothing in flight
+      if (event) settle(event->value);
+      throw;
+    }
     if (event) *o.event = event.release();
   });
 }

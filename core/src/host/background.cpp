@@ -1,11 +1,13 @@
 #include "background.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "backends/services.hpp"
 #include "core/src/runtime/error.hpp"
@@ -17,8 +19,11 @@ namespace {
 constexpr int kMost = 8;
 
 struct Background {
-  Background() {
-    // A driver that was loaded before ends after this, and so no call loses the ground under it.
+  /// With the mutex held: a driver that was loaded before ends after this, so no call loses the ground
+  /// under it. For each device once more, since its driver may have come later than the last wait.
+  void wait_at_exit(const void* device) {
+    if (std::ranges::find(waited_for, device) != waited_for.end()) return;
+    waited_for.push_back(device);
     std::atexit([] {
       if (registry::forked()) return;  // the threads stayed with the parent
       auto& all = singleton<Background>();
@@ -45,6 +50,7 @@ struct Background {
   std::condition_variable ended;
   std::deque<std::function<void()>> waiting;
   int threads = 0;
+  std::vector<const void*> waited_for;
 };
 
 void run_thread() {
@@ -55,9 +61,10 @@ void run_thread() {
 
 }  // namespace
 
-void run_in_background(std::function<void()> task) {
+void run_in_background(const void* device, std::function<void()> task) {
   auto& all = singleton<Background>();
   std::unique_lock lock(all.mutex);
+  all.wait_at_exit(device);
   all.waiting.push_back(std::move(task));
   if (all.threads == kMost) return;
   ++all.threads;

@@ -173,13 +173,14 @@ class HostCall {
     Event event;
     const std::shared_ptr<EventState> end = Access::state(event) =
         make_event(Access::state(checked->device_), true);
-    run_in_background([end, call = std::shared_ptr<HostCall>(std::move(checked))]() mutable {
-      try {
-        entry([&] { call->run(); });
-      } catch (...) { end->failure = std::current_exception(); }
-      call.reset();  // then the memory is the caller's again
-      end->device->notice(end->device->api.event_signal(end->handle));
-    });
+    run_in_background(end->device.get(),
+                      [end, call = std::shared_ptr<HostCall>(std::move(checked))]() mutable {
+                        try {
+                          entry([&] { call->run(); });
+                        } catch (...) { end->failure = std::current_exception(); }
+                        call.reset();  // then the memory is the caller's again
+                        end->device->notice(end->device->api.event_signal(end->handle));
+                      });
     return event;
   }
 
@@ -391,7 +392,8 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
     if (options.trace) refuse("A call with an event is not traced: give it no HostOptions::trace.");
     if (options.receipt)
       refuse(
-          "A call with an event returns before there is a receipt: set TRINE_RECEIPTS, or give it no "
+          "A call with an event returns before there is a receipt: set TRINE_RECEIPTS, or give it "
+          "no "
           "HostOptions::receipt.");
     auto call = std::make_unique<HostCall>(operation, data, options);
     call->check();

@@ -15,6 +15,18 @@
 
 namespace trine::detail {
 
+namespace {
+
+bool ends_within_a_line(const char* path) {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  char last = '\n';
+  if (file >= 0 && lseek(file, -1, SEEK_END) >= 0 && read(file, &last, 1) != 1) last = '\n';
+  if (file >= 0) close(file);
+  return last != '\n';
+}
+
+}  // namespace
+
 ReceiptFile* ReceiptFile::get() {
   static ReceiptFile* const file = open();  // never closed: calls may come from others' destructors
   return file;
@@ -31,6 +43,7 @@ ReceiptFile* ReceiptFile::open() {
     delete made;
     return nullptr;
   }
+  if (ends_within_a_line(path)) made->write("");  // what a full disk cut stays a line of its own
   const char* const keep = secure_getenv("TRINE_RECEIPTS_KEEP");
   const std::string_view kept = keep ? keep : "";
   made->keeps_outputs_ = kept == "all";

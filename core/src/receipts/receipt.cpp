@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -19,8 +20,8 @@ constexpr uint64_t kPiece = uint64_t{32}
 /// The bits' own text, since JSON has no NaN and no infinity.
 std::string number_text(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "\"%.17g\"", value);
-  return std::isnan(value) ? "\"nan\"" : text;
+  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;  // in no locale
+  return std::isnan(value) ? "\"nan\"" : cat("\"", std::string_view(text, end), "\"");
 }
 
 std::string json_of(const ReceiptOperand& o) {

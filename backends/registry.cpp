@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ranges>
 
+#include "kit/float_environment.hpp"
 #include "kit/host.hpp"
 #include "services.hpp"
 
@@ -95,6 +96,8 @@ void Backend::publish(Ladders ladders) {
 Registry& Registry::get() {
   // Never destroyed: handles may outlive every static object of this library.
   static Registry* const registry = [] {
+    // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
+    const kit::WholeFloatEnvironment environment;
     kit::use_host(services());
     auto* made = new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"),
                                              getauxval(AT_SECURE) != 0, folder_of_this_library()));

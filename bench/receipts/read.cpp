@@ -84,10 +84,13 @@ Receipts read_receipts(const std::string& path) {
     Json line = Json::parse(text, nullptr, false);
     const bool is_head = line.is_object() && line.contains("trine_receipts");
     // A program, or the disk, may end within a line; then the file does, or another program begins.
-    if (torn != 0 && !is_head)
-      throw Refusal(fmt::format("{}:{}: not a line of TRINE_RECEIPTS", path, torn));
+    const auto refuse = [&](int64_t which) {
+      throw Refusal(fmt::format("{}:{}: not a line of TRINE_RECEIPTS", path, which));
+    };
+    if (torn != 0 && !is_head) refuse(torn);
     if (torn != 0) all.is_torn = true;
-    torn = 0;
+    torn = line.is_discarded() ? number : 0;
+    if (torn != 0) continue;
     try {
       if (is_head) {
         if (line.at("trine_receipts") != 1)
@@ -100,7 +103,7 @@ Receipts read_receipts(const std::string& path) {
         all.calls.push_back(std::move(call));
       }
     } catch (const Refusal&) { throw; } catch (const std::exception&) {
-      torn = number;
+      refuse(number);
     }
   }
   all.is_torn |= torn != 0;

@@ -112,6 +112,13 @@ class Replay(Program):
         lines = self.lines(file)
         torn = self.write("torn.receipts", lines, tail='{"call":9,"proc')
         self.assertIn("a line that isn't whole", self.replay(file, torn))
+        # A full disk, then another run: a line of its own; the two processes may have one id.
+        with open(torn) as whole, open(self.path("grown.receipts"), "w") as grown:
+            text = whole.read()
+            grown.write(text + "\n" + text[: text.rindex("\n")] + "\n")
+        said = self.replay(self.path("grown.receipts"), self.write("twice.receipts", lines + lines))
+        self.assertIn("a line that isn't whole", said)
+        self.assertIn("6 calls: equal", said)
         wrong = self.write("wrong.receipts", lines[:2] + [{"forwarded": 1}] + lines[2:])
         self.assertIn("wrong.receipts:3: not a line of TRINE_RECEIPTS", self.replay(file, wrong, code=2))
         self.refused("replay", file, word="--device")

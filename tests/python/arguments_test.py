@@ -102,7 +102,11 @@ class Refusals(unittest.TestCase):
         self.refused(ValueError, "read-only", trine.sum, x, 0, out=frozen)
         self.refused(ValueError, "overlaps", trine.sum, x, 0, out=x[0])
         self.refused(ValueError, "overlaps", trine.matmul, x, x, out=x)
-        self.refused(ValueError, "overlaps", trine.transpose, x, out=x)
+        self.refused(ValueError, "overlaps", trine.transpose, x[1:], out=x[:, 1:])
+        square = numpy.arange(16.0).reshape(4, 4)
+        expected = square.T.copy()
+        trine.transpose(square, out=square)
+        numpy.testing.assert_array_equal(square, expected)
         self.refused(
             ValueError,
             "overlap or repeat",

@@ -369,6 +369,18 @@ TEST(GemmRows, PreferFewColumnsWhereTilesAreTooWide) {
     EXPECT_STRNE(prefer_gemm({kCuda, &facts}, wider).all[0].variant->name, "few_columns");
 }
 
+TEST(GemmRows, ManySmallProductsGoByPile) {
+  const trine_device_facts facts = gpu();
+  const auto first = [&](const trine_gemm& op) {
+    return std::string_view(prefer_gemm({kCuda, &facts}, op).all[0].variant->name);
+  };
+  for (const int64_t n : {1, 4, 16, 48})
+    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 5000)), "pile");
+  EXPECT_NE(first(gemm_of(TRINE_F32, 64, 64, 64, 5000)), "pile");
+  EXPECT_NE(first(gemm_of(TRINE_F64, 48, 48, 48, 5000)), "pile");
+  EXPECT_NE(first(gemm_of(TRINE_F32, 16, 16, 16, 500)), "pile");
+}
+
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   trine_device_facts facts = gpu();
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "warp_specialized");

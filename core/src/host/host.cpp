@@ -31,7 +31,8 @@ struct LanePool {
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
-  PooledLane(const Device& device, const trine_witness* witness) : key_(&Access::use(device)) {
+  explicit PooledLane(const Device& device, const trine_witness* witness = nullptr)
+      : key_(&Access::use(device)) {
     LanePool& lanes = singleton<LanePool>();
     {
       const std::lock_guard lock(lanes.mutex);
@@ -159,6 +160,7 @@ class HostCall {
     if (options_.receipt || ReceiptFile::get()) [[unlikely]]
       receipt_ = std::make_unique<HostReceipt>(over(operands_), hosts(), is_in_place_);
     if (Access::use(device_).in_place && options_.in_place) return run_in_place();
+    if (receipt_) receipt_->read_inputs_meanwhile();  // the copies leave cores and memory idle
     if (!run_in_chunks(cutting_of(over(operands_), {options_.pinned, options_.chunks})))
       run_whole();
   }
@@ -242,7 +244,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledLane lane(device_, witness());
+    PooledLane lane(device_);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -328,7 +330,7 @@ class HostCall {
     if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
-    PooledLane in(device_, witness()), kernel(device_, nullptr), out(device_, witness());
+    PooledLane in(device_), kernel(device_), out(device_);
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "backends/kit/words.hpp"
 
@@ -106,7 +107,14 @@ HostReceipt::HostReceipt(const AnyOperation& operation, const std::vector<ConstH
   }
 }
 
+void HostReceipt::read_inputs_meanwhile() try {
+  reading_ = std::async(std::launch::async, [this] {
+    for (std::size_t i = 0; i + 1 < digests_.size(); ++i) digests_[i].text();
+  });
+} catch (const std::system_error&) {}  // no thread to be had: finish() reads them
+
 Receipt& HostReceipt::finish(const Choice& choice) {
+  if (reading_.valid()) reading_.get();
   auto operand = receipt_.operands.end();
   for (auto digest = digests_.rbegin(); digest != digests_.rend(); ++digest) {
     --operand;  // the output is the last, and all inputs are read or none

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <future>
 
 #include "core/src/operations/operations.hpp"
 #include "digest.hpp"
@@ -28,7 +29,10 @@ class HostReceipt {
   HostReceipt(const AnyOperation& operation, const std::vector<ConstHostView>& data,
               bool is_in_place);
   HostReceipt(const HostReceipt&) = delete;
+  /// Of who reads the inputs where they are.
   const trine_witness* witness() const { return &witness_; }
+  /// Reads the inputs in threads of its own, until finish().
+  void read_inputs_meanwhile();
   Receipt& finish(const Choice& choice);
 
  private:
@@ -36,6 +40,7 @@ class HostReceipt {
   std::deque<Digest> digests_;  ///< of the operands that are read, then of the output
   bool reads_output_;           ///< so what is seen of the output may be what was there before
   trine_witness witness_;
+  std::future<void> reading_;  ///< ends before the digests do
 };
 
 /// Whether calls on the queue leave receipts.

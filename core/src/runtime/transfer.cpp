@@ -55,12 +55,6 @@ void move_rows(const HostRows& rows, uint64_t first, uint64_t last, char* chunk)
   }
 }
 
-/// Bytes of the stream of rows, which lies in one piece, just before they are read or once they are written.
-void show(const Lane& lane, const HostRows& rows, uint64_t first, uint64_t last) {
-  if (!lane.witness || rows.pieces.height * rows.pieces.outer != 1) return;
-  lane.witness->see(lane.witness->context, rows.base + first, rows.base + last);
-}
-
 View bytes_of(const Buffer& buffer, uint64_t first, uint64_t count) {
   return vector(buffer, Dtype::b8, static_cast<int64_t>(count), first);
 }
@@ -116,7 +110,6 @@ void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t off
       Event& drained = slots.drained[slots.next];
       slots.next ^= 1;
       drained.wait();
-      show(lane, from, first, first + count);
       move_rows<true>(from, first, first + count, slot);
       copy(lane.queue, host_vector(slot, Dtype::b8, static_cast<int64_t>(count)),
            bytes_of(buffer, offset + first, count));
@@ -153,7 +146,6 @@ void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows&
       const uint64_t last = std::min(first + chunks.each, chunks.bytes);
       arrived[turn].wait();
       move_rows<false>(to, first, last, slot_of(ring, thread, turn));
-      show(lane, to, first, last);
     }
   });
   lane.queue.wait();

@@ -62,6 +62,8 @@ def run_over(shim, device, threads):
 
 
 def main(shim, *devices):
+    if not pathlib.Path(shim, "libblas.so.3").exists():
+        sys.exit(f"{shim}: there is no libblas.so.3; it is PREFIX/lib/trine/blas of an installed Trine")
     outputs = set()
     for device in devices or ("cpu",):
         for threads in "12":

@@ -120,12 +120,14 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
 
 std::vector<Problem> problems_of(const Cases& c) {
   std::vector<Problem> all;
-  for (Operation operation : operations_of(c))
+  for (Operation operation : operations_of(c)) {
+    if (c.operations.empty() && c.batch != 1 && !describe(operation).is_batched) continue;
     for (const std::string& dtype : or_else(c.dtypes, describe(operation).default_dtypes))
       for (const std::string& size : or_else(c.sizes, describe(operation).default_sizes))
         for (Problem& p :
              variations(c, problem_of(operation, parse_dtype(dtype), parse_size(operation, size))))
           all.push_back(std::move(p));
+  }
   return all;
 }
 

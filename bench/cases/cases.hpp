@@ -46,7 +46,7 @@ inline std::vector<Operation> operations_of(const Cases& cases) {
 }
 
 /// Every combination of what was named, operation by operation; throws Refusal on what doesn't exist,
-/// before anything is measured.
+/// before anything is measured. Operations that weren't named and take no batch are left out of one.
 std::vector<Problem> problems_of(const Cases& cases);
 
 /// `base` with every function, map, axis, layout and value class named.

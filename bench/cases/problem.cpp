@@ -78,7 +78,9 @@ void check(const Problem& p) {
     throw Refusal(fmt::format("map product takes f32 and f64, not {}", name(p.dtype)));
   if (p.batch != 1 && !description.is_batched)
     throw Refusal(
-        fmt::format("{} takes one matrix; use axis each_row for a batch", name(p.operation)));
+        fmt::format("--batch is for transpose and gemm; {} takes one matrix: give the batch as its "
+                    "rows, `--axis each_row --size ROWSxLENGTH`",
+                    name(p.operation)));
 }
 
 oracle::Operation plan(const Problem& p) {

@@ -40,23 +40,33 @@ void say_torn(const Receipts& file) {
         file.path);
 }
 
+/// A file grows, so a second run into it looks like a program of more processes.
+void say_more_processes(const Receipts& more, const Receipts& fewer) {
+  if (more.processes > fewer.processes)
+    say("{} holds the calls of {} processes, {} those of {}: was it written twice? Remove it "
+        "before "
+        "a run.",
+        more.path, more.processes, fewer.path, fewer.processes);
+}
+
 int compare(const Options& o) {
   const Receipts a = read_receipts(o.files[0]), b = read_receipts(o.files[1]);
   const Alignment found = compare_receipts(a, b);
   say_torn(a), say_torn(b);
+  say_more_processes(a, b), say_more_processes(b, a);
   if (found.by_inputs)
     say("The calls aren't in one order, or come from several threads: they are paired by shape and "
         "inputs.");
   if (found.output) {
     const auto& [x, y] = *found.output;
-    say("First other result: {}, given the same in both: {} by {}{}; {} by {}{}.", who(*x),
+    say("First different result: {}, from equal inputs: {} by {}{}; {} by {}{}.", who(*x),
         x->device, x->rung, promise_of(*x), y->device, y->rung, promise_of(*y));
   }
   if (found.input) {
     const auto& [x, y] = *found.input;
-    say("First other inputs: {} has other {}. Where no earlier call differs, the programs' own "
-        "data or "
-        "steps do.",
+    say("First different inputs: {}: {}. If no earlier call differs, the program itself computed "
+        "or "
+        "read something else.",
         who(*x), differing_inputs(*found.input));
   }
   if (!found.only_a.empty())
@@ -89,7 +99,8 @@ int again(const Options& o) {
   int equal = 0, differ = 0, not_run = 0;
   Json calls = Json::array();
   for (const ReadCall& call : file.calls) {
-    const Again result = run_again(call, file.path + ".kept", o.device, o.rung);
+    Again result = run_again(call, file.path + ".kept", o.device, o.rung);
+    if (result.sentence.ends_with('.')) result.sentence.pop_back();
     const bool differs = result.outcome == Again::Outcome::differs;
     const bool runs = result.outcome != Again::Outcome::not_run;
     int& count = result.outcome == Again::Outcome::equal ? equal : differs ? differ : not_run;
@@ -103,6 +114,8 @@ int again(const Options& o) {
     row["now"] = result.rung, row["sentence"] = result.sentence;
     calls.push_back(row);
   }
+  if (differ > kMostShown || not_run > kMostShown)
+    say("The first {} of each kind are shown; --json FILE has all.", kMostShown);
   say("{} of {} calls are equal on {}; different: {}, not run: {}.", equal, file.calls.size(),
       o.device, differ, not_run);
   if (!o.json.empty())

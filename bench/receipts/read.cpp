@@ -110,6 +110,7 @@ Receipts read_receipts(const std::string& path) {
   if (begun == 0 || all.calls.empty()) throw Refusal(fmt::format("{}: has no receipts", path));
   std::map<int64_t, std::set<int64_t>> threads;
   for (const ReadCall& c : all.calls) threads[c.process].insert(c.thread);
+  all.processes = int(threads.size());
   for (const auto& [process, its] : threads) all.threads = std::max(all.threads, int(its.size()));
   std::ranges::stable_sort(all.calls, {},
                            [](const ReadCall& c) { return std::pair(c.process, c.call); });
@@ -162,13 +163,14 @@ Alignment compare_receipts(const Receipts& a, const Receipts& b) {
 
 std::string differing_inputs(const Alignment::Pair& pair) {
   std::vector<std::string> names;
-  if (pair.a->alpha != pair.b->alpha) names.emplace_back("alpha");
-  if (pair.a->beta != pair.b->beta) names.emplace_back("beta");
+  if (pair.a->alpha != pair.b->alpha) names.emplace_back("`alpha`");
+  if (pair.a->beta != pair.b->beta) names.emplace_back("`beta`");
   for (size_t i = 0; i < pair.a->operands.size(); ++i) {
     const ReadOperand &x = pair.a->operands[i], &y = pair.b->operands[i];
-    if (x.is_output ? x.before != y.before : x.digest != y.digest) names.push_back(x.name);
+    if (x.is_output ? x.before != y.before : x.digest != y.digest)
+      names.push_back("`" + x.name + "`");
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} {}", fmt::join(names, ", "), names.size() == 1 ? "differs" : "differ");
 }
 
 }  // namespace trine::bench

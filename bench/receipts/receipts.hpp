@@ -32,6 +32,7 @@ struct ReadCall {
 struct Receipts {
   std::string path, program;
   std::vector<ReadCall> calls;  ///< by process, then by number
+  int processes = 0;            ///< those with calls
   int threads = 1;              ///< the most in a process
   bool is_torn = false;         ///< a line isn't whole: where a program, or the disk, ended
 };
@@ -52,7 +53,7 @@ struct Alignment {
   bool equal() const { return !output && !input && only_a.empty() && only_b.empty(); }
 };
 Alignment compare_receipts(const Receipts& a, const Receipts& b);
-/// The operands that differ, by name: "a, c".
+/// The operands that differ, in words: "`a`, `c` differ".
 std::string differing_inputs(const Alignment::Pair& pair);
 
 /// A call that ran again.

@@ -70,6 +70,9 @@ class Programs(unittest.TestCase):
                   env={**os.environ, "TRINE_DATA_DIR": "", "TRINE_TUNING": ""})
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
         self.assertIn("the same bits each time", ran.stdout)
+        ran = run(sys.executable, HERE.parents[1] / "examples/numpy_unchanged.py", HERE)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"{HERE}: there is no libblas.so.3", ran.stderr)
 
     def test_numpys_own_tests(self):
         if run(sys.executable, "-c", "import pytest, hypothesis").returncode != 0:

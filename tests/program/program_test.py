@@ -247,6 +247,9 @@ class TestProgram(Program):
         results = json.load(open(self.path("batch.json")))["results"]
         self.assertEqual({result["batch"] for result in results}, {3})
         self.refused("compare", "reduce", "--batch", "2", word="one matrix")
+        out = self.run_good("compare", "--batch", "2", "--size", "4", "--device", "cpu", "--min-time", "0.001")
+        self.assertIn("gemm f32, batch of 2", out)
+        self.assertNotIn("reduce", out)
         self.refused("compare", "gemm", "--batch", "0", word="--batch")
 
     def test_compare_keeps_its_schema(self):

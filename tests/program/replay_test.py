@@ -59,8 +59,9 @@ class Replay(Program):
         file = self.record("cpu.receipts")
         bad = self.plant(file)
         said = self.replay(file, bad, "--json", self.path("out.json"), code=1)
-        self.assertIn("First other result: call 1 (reduce sum each_row f32 60x40 60x1, line 4)", said)
-        self.assertNotIn("First other inputs", said)
+        self.assertIn("First different result: call 1 (reduce sum each_row f32 60x40 60x1, line 4), from equal inputs: cpu",
+                      said)
+        self.assertNotIn("First different inputs", said)
         with open(self.path("out.json")) as text:
             out = json.load(text)
         self.assertEqual([call["line"] for call in out["first_other_result"]], [4, 4])
@@ -77,8 +78,8 @@ class Replay(Program):
             if line.get("operation") == "gemm":
                 line["operands"][1]["digest"] = line["operands"][2]["digest"] = "f" * 32
         said = self.replay(file, self.write("other.receipts", lines), code=1)
-        self.assertIn("First other inputs: call 1 (gemm f32 60x40 40x50 60x50, line 2) has other b", said)
-        self.assertNotIn("First other result", said)
+        self.assertIn("First different inputs: call 1 (gemm f32 60x40 40x50 60x50, line 2): `b` differs.", said)
+        self.assertNotIn("First different result", said)
 
     def test_threads_that_take_turns(self):
         head, call = self.lines(self.record("cpu.receipts"))[:2]
@@ -97,8 +98,26 @@ class Replay(Program):
         self.assertIn("paired by shape and inputs", said)
         self.assertIn("6 calls: equal", said)
         turned[0]["operands"][2]["digest"] = "f" * 32
-        self.assertIn("First other result: call 6 ", self.replay(file, self.write("c.receipts", [head] + turned), code=1))
+        self.assertIn("First different result: call 6 ", self.replay(file, self.write("c.receipts", [head] + turned), code=1))
         self.assertIn("1 calls only in", self.replay(file, self.write("d.receipts", [head] + turned[1:]), code=1))
+
+    def test_a_file_that_was_written_twice(self):
+        file = self.record("cpu.receipts")
+        once = self.write("once.receipts", self.lines(file))
+        self.assertNotIn("written twice", self.replay(file, once))
+        self.record("cpu.receipts")
+        for pair in ((file, once), (once, file)):
+            said = self.replay(*pair, code=1)
+            self.assertIn(f"{file} holds the calls of 6 processes, {once} those of 3: was it written twice?", said)
+
+    def test_many_calls_that_do_not_run(self):
+        head, call = self.lines(self.record("cpu.receipts", keep=""))[:2]
+        for count, shown in ((10, False), (11, True)):
+            file = self.write("many.receipts", [head] + [{**call, "call": i + 1} for i in range(count)])
+            said = self.replay(file, "--device", "cpu", code=2)
+            self.assertEqual(said.count("wasn't run"), 10)
+            self.assertEqual("The first 10 of each kind are shown; --json FILE has all." in said, shown)
+            self.assertNotRegex(said, r"[^.]\.\.( |$)")
 
     def test_what_is_missing_or_damaged(self):
         file = self.record("cpu.receipts", keep="")

@@ -151,6 +151,8 @@ TEST_F(Auto, TheSameGpuIsOneCandidateAndHugeWorkGoesThere) {
       << placement.sentence;
   if (gpu.empty()) {
     EXPECT_EQ(placement.device.id(), "cpu") << "a CPU seen through OpenCL is no second one";
+    EXPECT_EQ(placement.sentence,
+              "cpu drives this machine's only processor; any other backend drives the same one.");
   }
 }
 

@@ -5,6 +5,10 @@
 /// one into the other. Thread safety: all functions here may be called from any thread at any time.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Trine needs C++20: -std=c++20"
+#endif
+
 #include <trine/ops.h>
 
 #include <concepts>

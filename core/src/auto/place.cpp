@@ -166,8 +166,10 @@ Placement best_device(const Work& work, Where where, int repeats,
   if (all.size() == 1) {
     best.sentence =
         !refused.empty() ? cat(all[0].id(), " is the only device that can: ", refused, ".")
-        : named          ? cat("Only ", all[0].id(), " was asked.")
-                : "It is the only processor here; the other backends drive the same one.";
+        : named
+            ? cat("Only ", all[0].id(), " was asked.")
+            : cat(all[0].id(),
+                  " drives this machine's only processor; any other backend drives the same one.");
     if (named) best.candidates = weigh(all, work, where, repeats);
     return best;
   }

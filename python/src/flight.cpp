@@ -2,13 +2,17 @@
 
 #include "calls.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <thread>
 
 namespace trine::python {
 namespace {
 
 std::atomic<int> in_flight{0};  ///< changed only with the interpreter's lock held
 std::atomic<bool> ending{false};
+std::thread::id ender;  ///< set before `ending`
 
 }  // namespace
 
@@ -17,8 +21,14 @@ Flight::Flight() {
   // would wait for ever for the loading thread, which it doesn't have.
   static const size_t loaded = backends().size();
   static_cast<void>(loaded);
-  if (ending)
-    throw Error(Status::unsupported, "The interpreter is ending; no call begins any more.");
+  if (ending) {
+    if (std::this_thread::get_id() == ender)
+      throw Error(Status::unsupported, "The interpreter is ending; no call begins any more.");
+    // A daemon thread, which the process's end is about to end. What it would print of an error could be in
+    // the way of the interpreter's last flush, which is fatal; so it stays here, as CPython's own waiters do.
+    PyEval_SaveThread();
+    for (;;) pause();
+  }
   ++in_flight;
   interpreter_ = PyEval_SaveThread();
 }
@@ -30,6 +40,7 @@ Flight::~Flight() {
 }
 
 void finish_calls() {
+  ender = std::this_thread::get_id();
   ending = true;
   const nanobind::gil_scoped_release released;
   while (const int now = in_flight) in_flight.wait(now);

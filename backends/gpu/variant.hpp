@@ -179,7 +179,7 @@ struct Preferred {
     int32_t value;
     const char* why;
   };
-  std::array<One, 12> all;
+  std::array<One, 16> all;
   size_t count = 0;
 
   void add(const Variant* variant, int32_t value, const char* why) {

@@ -205,8 +205,8 @@ bool is_plain_sum_exact(int64_t n, const float* x, const float* y, double magnit
 
 template <Terms kTerms>
 HWY_INLINE bool sum_quickly(int64_t n, const float* x, const float* y, float* result, Near* found) {
-  *found =
-      kTerms == Terms::product && n > kDoubles && n <= kMany ? sum_of_many(n, x, y) : sum_of<kTerms>(n, x, y);
+  *found = kTerms == Terms::product && n > kDoubles && n <= kMany ? sum_of_many(n, x, y)
+                                                                  : sum_of<kTerms>(n, x, y);
   if (!rounds(*found, result)) [[unlikely]]
     return false;
   if (kTerms == Terms::magnitude) return true;

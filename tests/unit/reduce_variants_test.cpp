@@ -67,6 +67,19 @@ const Variant& row_called(std::string_view name) {
   throw std::invalid_argument("no such rung");
 }
 
+/// The one launch of a row's plan on an H200, without memory.
+Launch launch_of(const char* name, const trine_reduce& op) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const Target target{kCuda, &h200.facts};
+  const trine_selection selection{};
+  const trine_call call{sizeof call, TRINE_REDUCE, &op};
+  const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
+  Plan plan;
+  row_called(name).plan({target, selection, call, &workspace}, plan);
+  EXPECT_EQ(plan.launch_count, 1);
+  return plan.launches[0];
+}
+
 TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
   for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
     const auto op = reduce_of(function, TRINE_ALL, TRINE_F32, 1, 1000);
@@ -102,8 +115,6 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
 
 TEST(ReduceRows, StreamOneSumOfNeighbours) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
-  const Target target{kCuda, &h200.facts};
-  const trine_selection selection{};
   trine_reduce op = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F64, 1, 1000);
   EXPECT_EQ(refusal("exact_stream", kCuda, h200, op), "");
   op.map = TRINE_SQUARE;
@@ -126,31 +137,22 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
                                            {1 << 24, 132, 512},
                                            {1 << 26, 132, 1024}}) {
     const auto one = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, n);
-    const trine_call call{sizeof call, TRINE_REDUCE, &one};
-    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
-    Plan plan;
-    row_called("exact_stream").plan({target, selection, call, &workspace}, plan);
-    ASSERT_EQ(plan.launch_count, 1);
-    EXPECT_EQ(plan.launches[0].grid[0], groups) << n;
-    EXPECT_EQ(plan.launches[0].block[0], threads) << n;
+    const Launch launch = launch_of("exact_stream", one);
+    EXPECT_EQ(launch.grid[0], groups) << n;
+    EXPECT_EQ(launch.block[0], threads) << n;
     EXPECT_LE(groups * 24, TRINE_CONTROL_BYTES);
   }
   // Rows share the multiprocessors; what waits for others is there with them.
   for (const auto& [rows, groups] :
        std::vector<std::array<int64_t, 2>>{{2, 132}, {5, 130}, {66, 132}, {100, 100}, {500, 500}}) {
     const auto few = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, rows, 1 << 22);
-    const trine_call call{sizeof call, TRINE_REDUCE, &few};
-    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
-    Plan plan;
-    row_called("exact_stream").plan({target, selection, call, &workspace}, plan);
-    EXPECT_EQ(plan.launches[0].grid[0], groups) << rows;
+    const Launch launch = launch_of("exact_stream", few);
+    EXPECT_EQ(launch.grid[0], groups) << rows;
   }
 }
 
 TEST(ReduceRows, ProductsOfNeighboursByWarps) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
-  const Target target{kCuda, &h200.facts};
-  const trine_selection selection{};
   trine_reduce op = reduce_of(TRINE_PROD, TRINE_ALL, TRINE_F32, 1, 1000);
   EXPECT_EQ(refusal("product_stream", kCuda, h200, op), "");
   const Device without_warps(TRINE_DEVICE_GPU, "another", ~uint64_t{TRINE_CAN_INLINE_PTX});
@@ -161,25 +163,18 @@ TEST(ReduceRows, ProductsOfNeighboursByWarps) {
   for (const auto& [n, groups] : std::vector<std::array<int64_t, 2>>{
            {8192, 1}, {8193, 2}, {1 << 20, 128}, {1 << 24, 528}, {(1 << 26) + 1, 528}}) {
     const auto one = reduce_of(TRINE_PROD, TRINE_ALL, TRINE_F32, 1, n);
-    const trine_call call{sizeof call, TRINE_REDUCE, &one};
-    const trine_workspace workspace{sizeof workspace, nullptr, 0, 1 << 20};
-    Plan plan;
-    row_called("product_stream").plan({target, selection, call, &workspace}, plan);
-    EXPECT_EQ(plan.launches[0].grid[0], groups) << n;
+    const Launch launch = launch_of("product_stream", one);
+    EXPECT_EQ(launch.grid[0], groups) << n;
   }
 }
 
 TEST(ReduceRows, ShortLinesTakeWholeGroups) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
-  const Target target{kCuda, &h200.facts};
-  const trine_selection selection{};
   for (const auto& [cols, at_once] : std::vector<std::array<int64_t, 2>>{
            {1, 4}, {3, 4}, {4, 4}, {5, 2}, {8, 2}, {9, 1}, {16, 1}}) {
     const auto op = reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 100000, cols);
-    const trine_call call{sizeof call, TRINE_REDUCE, &op};
-    Plan plan;
-    row_called("exact_short").plan({target, selection, call, nullptr}, plan);
-    EXPECT_EQ(plan.launches[0].grid[0], divide_up(100000, 256 * at_once)) << cols;
+    const Launch launch = launch_of("exact_short", op);
+    EXPECT_EQ(launch.grid[0], divide_up(100000, 256 * at_once)) << cols;
   }
   EXPECT_NE(refusal("exact_short", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 100000, 17)),

@@ -270,13 +270,13 @@ typedef struct trine_call {
   const void* descriptor;
 } trine_call;
 
-/* One who looks at the memory that launches read and write while it is in a cache: core's digests. */
+/* One who looks at the memory that launches read while it is in a cache: core's digests. */
 typedef struct trine_witness {
   uint32_t size;
   /* The first argument of `see`. */
   void* context;
-  /* The bytes [first, last) of an input are about to be read, or those of an output are written: once
-   * each in a launch, in pieces that fit a cache, in any order, from any thread, before the work has
+  /* The bytes [first, last) of an input are about to be read: once each in a launch,
+   * in pieces that fit a cache, in any order, from any thread, before the work has
    * passed. A rung may leave out as much as it likes. */
   void (*see)(void* context, const void* first, const void* last);
 } trine_witness;
@@ -406,7 +406,7 @@ typedef struct trine_backend {
                             uint32_t pattern_bytes);
   /* Enqueues an elementwise command. NULL is legal: such calls are then unsupported. */
   trine_status (*elementwise)(trine_queue* queue, const trine_elementwise* command);
-  /* Launches enqueued from now on show `witness` the host memory that they read and write; NULL: no
+  /* Launches enqueued from now on show `witness` the host memory that they read; NULL: no
    * more. It stays valid until their work has passed. NULL is legal: core then reads the memory again. */
   void (*queue_witness)(trine_queue* queue, const trine_witness* witness);
   /* Writes whether the program captures the queue into a graph, when nothing can be waited for. NULL is

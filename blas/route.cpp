@@ -13,22 +13,20 @@ const std::string& kDevice = *new std::string([] {  // outlives other libraries'
   const char* const named = secure_getenv("TRINE_BLAS_DEVICE");
   return std::string(named && *named ? named : "auto");
 }());
-bool has_receipts() {
-  const char* const file = secure_getenv("TRINE_RECEIPTS");
-  return file && *file;
+bool is_set(const char* variable) {
+  const char* const value = secure_getenv(variable);
+  return value && *value;
 }
 /// The library leaves the receipts.
-const bool kKeepsSmall = (kDevice == "auto" || kDevice == "cpu") && !has_receipts();
+const bool kKeepsSmall = (kDevice == "auto" || kDevice == "cpu") && !is_set("TRINE_RECEIPTS");
 const pid_t kProcess = getpid();
 
 }  // namespace
 
 // The log asks for itself here: its own flag may be initialized later.
-const Direct direct = [] {
-  const char* const log = secure_getenv("TRINE_BLAS_LOG");
-  return kKeepsSmall && !(log && *log) ? Direct{kSmallVector, kSmallMatrix, kSmallProduct}
-                                       : Direct{};
-}();
+const Direct direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG")
+                          ? Direct{kSmallVector, kSmallMatrix, kSmallProduct}
+                          : Direct{};
 
 const std::string& device_name() { return kDevice; }
 bool keeps_small() { return kKeepsSmall; }

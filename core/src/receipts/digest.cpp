@@ -74,10 +74,9 @@ Counted counted(Dtype dtype, bool moves_bits) {
   return dtype == Dtype::f32 ? Counted::f32 : dtype == Dtype::f64 ? Counted::f64 : Counted::bits;
 }
 
-Digest::Digest(const ConstHostView& view, Counted as, bool is_output)
+Digest::Digest(const ConstHostView& view, Counted as)
     : view_(view),
       as_(as),
-      is_output_(is_output),
       dense_(detail::is_dense(view)),
       bytes_(static_cast<uint64_t>(view.rows) * static_cast<uint64_t>(view.cols) *
              static_cast<uint64_t>(view.batch) * size_of(view.dtype)),
@@ -99,10 +98,8 @@ void Digest::see(const void* first, const void* last) noexcept {
   if (!dense_ || to <= begin || from >= begin + bytes_) return;
   const uint64_t end = std::min<uint64_t>(to - begin, bytes_);
   uint64_t block = from > begin ? (from - begin + kBlock - 1) / kBlock : 0;
-  for (; block * kBlock < end; ++block) {
-    if (is_output_ && block * kBlock + size_of_block(block) > end) return;
+  for (; block * kBlock < end; ++block)
     hash(block, static_cast<const char*>(view_.data) + block * kBlock);
-  }
 }
 
 /// source(block, buffer) gives the block's bytes; `buffer` is its thread's.

@@ -17,9 +17,8 @@ Counted counted(Dtype dtype, bool moves_bits);
 
 class Digest {
  public:
-  /// Reads nothing yet. `view` is checked; its memory may come later, by take(). `is_output`: what is
-  /// seen of it has just been written, what lies behind that perhaps not.
-  Digest(const ConstHostView& view, Counted as, bool is_output = false);
+  /// Reads nothing yet. `view` is checked; its memory may come later, by take().
+  Digest(const ConstHostView& view, Counted as);
 
   /// Its elements follow one another in memory.
   bool is_dense() const { return dense_; }
@@ -43,7 +42,7 @@ class Digest {
 
   ConstHostView view_;
   Counted as_;
-  bool is_output_, dense_;
+  bool dense_;
   uint64_t bytes_;
   std::vector<Hash> hashes_;
   std::unique_ptr<std::atomic<bool>[]> taken_;

@@ -84,12 +84,10 @@ void end_receipt(Receipt& receipt, const Choice& choice) {
 HostReceipt::HostReceipt(const AnyOperation& operation, const std::vector<ConstHostView>& data,
                          bool is_in_place)
     : receipt_(begin_receipt(operation)),
-      reads_output_(is_in_place || operation.is.reads_output(operation.get())),
       witness_{sizeof witness_, this, [](void* any, const void* first, const void* last) {
                  auto& self = *static_cast<HostReceipt*>(any);
-                 for (Digest& digest : self.digests_)
-                   if (!self.reads_output_ || &digest != &self.digests_.back())
-                     digest.see(first, last);
+                 for (std::size_t i = 0; i + 1 < self.digests_.size(); ++i)
+                   self.digests_[i].see(first, last);
                }} {
   const std::span<const Role> roles = operation.views().roles;
   const bool reads_inputs = operation.is.reads_inputs(operation.get());
@@ -99,11 +97,12 @@ HostReceipt::HostReceipt(const AnyOperation& operation, const std::vector<ConstH
     ReceiptOperand& operand =
         receipt_.operands.emplace_back(receipt_operand(roles[i].name, data[i], is_output));
     const Counted as = counted(operand.dtype, moves_bits);
-    if (is_output && reads_output_ && !is_in_place) operand.before = digest_now(data[i], as);
+    if (is_output && operation.is.reads_output(operation.get()))
+      operand.before = digest_now(data[i], as);
     if (!is_output && is_in_place)
       operand.digest = digest_now(data[i], as);
     else if (is_output || reads_inputs)
-      digests_.emplace_back(data[i], as, is_output);
+      digests_.emplace_back(data[i], as);
   }
 }
 

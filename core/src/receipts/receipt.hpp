@@ -21,8 +21,8 @@ ReceiptOperand receipt_operand(std::string_view name, const View& view, bool is_
           {}};
 }
 
-/// A call on host data. It is made before the call writes, and is the witness of whoever reads or writes
-/// the operands.
+/// A call on host data. It is made before the call writes, and is the witness of whoever reads
+/// the inputs.
 class HostReceipt {
  public:
   /// `is_in_place`: the output's memory is the input's.
@@ -38,7 +38,6 @@ class HostReceipt {
  private:
   Receipt receipt_;
   std::deque<Digest> digests_;  ///< of the operands that are read, then of the output
-  bool reads_output_;           ///< so what is seen of the output may be what was there before
   trine_witness witness_;
   std::future<void> reading_;  ///< ends before the digests do
 };

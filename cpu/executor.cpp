@@ -3,6 +3,7 @@
 #include "executor.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -116,7 +117,7 @@ Executor* Executor::start() {
   // A forked child has our memory, but not our threads; the lock may be held by one of them.
   pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
   instance = fresh;
-  fresh->measure_hand_over(fresh->hand_over_asleep_, std::chrono::microseconds(300));
+  fresh->measure_hand_over(fresh->hand_over_asleep_, std::chrono::microseconds(450));
   fresh->measure_hand_over(fresh->hand_over_awake_, std::chrono::microseconds(0));
   return instance;
 }
@@ -133,6 +134,7 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
   const std::unique_ptr<Queue, decltype(destroy)> queue(queue_create(threads_), destroy);
   for (double& nanoseconds : taken) {
     std::this_thread::sleep_for(pause);
+    pause += pause / 3;  // else the end of the next one would be foreseen
     std::int64_t end = 0;
     std::int64_t* const stamp = &end;
     const std::int64_t begin = now();
@@ -180,9 +182,8 @@ void Executor::loop() {
   for (;;) {
     if (ready_first_ && !runs_) {
       run_next(lock, false);
-    } else if (!lends_ || !take_part(pool_, hand_over_asleep_, lock)) {
-      work_.wait(lock);
-      pool_.sleeps = false;
+    } else {
+      pause(lock);
     }
   }
 }
@@ -305,6 +306,7 @@ void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*
     Serial serial;
     return work(copy, serial);
   }
+  callers_cpu_ = sched_getcpu();
   Item* item = take_item(queue, ItemKind::kWork);
   item->work = work;
   item->executors_alone = nanoseconds == kNeverSmall;

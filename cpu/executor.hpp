@@ -42,6 +42,9 @@ int wanted_threads();
 // the program where it can't start a thread.
 int startable_threads(int wanted);
 
+// Moves the calling thread to another CPU of its mask, if there is one.
+void leave_cpu(int cpu);
+
 struct Queue;
 
 // What a program wants called: in a queue's order, or when a mark has been passed.
@@ -95,6 +98,8 @@ struct Helper {
 
 class Executor : public kit::Allocated {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // The process's executor, started by the first call; throws kit::Failure, which says what could not.
   static Executor* start();
   // True in a child that was forked after the start: the executor's thread is not there.
@@ -145,7 +150,8 @@ class Executor : public kit::Allocated {
   void tell_waiters();
   template <class Done>
   void wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done);
-  bool take_part(Helper& helper, double patience, std::unique_lock<std::mutex>& lock);
+  bool take_part(Helper& helper, Clock::duration patience, std::unique_lock<std::mutex>& lock);
+  void pause(std::unique_lock<std::mutex>& lock);
   void offer(Helper& helper, Loop& loop, int number);
 
   std::mutex lock_;
@@ -159,6 +165,8 @@ class Executor : public kit::Allocated {
   Helper waiter_;                          // takes part in the loops of the executor's thread
   Helper pool_;                            // in those of a waiter
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
+  int callers_cpu_ = -1;                   // where the last work was submitted
+  Clock::duration pauses_[2]{};            // of the executor's thread, the last one first
   // Nanoseconds until work begins on all threads, as measured at the start.
   double hand_over_asleep_ = 20e3, hand_over_awake_ = 20e3;
   int threads_ = 0;

@@ -21,9 +21,9 @@ struct Mask {
   int count;
 };
 
-Mask process_mask() {
+Mask mask_of(pid_t thread) {
   Mask mask;
-  const bool known = sched_getaffinity(getpid(), sizeof mask.cpus, mask.cpus) == 0;
+  const bool known = sched_getaffinity(thread, sizeof mask.cpus, mask.cpus) == 0;
   mask.count = known ? CPU_COUNT_S(sizeof mask.cpus, mask.cpus) : 0;
   return mask;
 }
@@ -65,14 +65,23 @@ std::size_t stack_bytes() {
 
 }  // namespace
 
-int process_cpus() { return std::max(1, process_mask().count); }
+int process_cpus() { return std::max(1, mask_of(getpid()).count); }
 
 int wanted_threads() {
-  const Mask mask = process_mask();
+  const Mask mask = mask_of(getpid());
   if (mask.count > 0) pthread_setaffinity_np(pthread_self(), sizeof mask.cpus, mask.cpus);
   // Without it, OpenMP tells what the thread was pinned to that loaded it.
   const char* given = std::getenv("OMP_NUM_THREADS");
   return given && *given ? omp_get_max_threads() : std::max(1, mask.count);
+}
+
+void leave_cpu(int cpu) {
+  const Mask mask = mask_of(0);
+  if (mask.count < 2) return;
+  Mask others = mask;
+  CPU_CLR_S(static_cast<std::size_t>(cpu), sizeof others.cpus, others.cpus);
+  sched_setaffinity(0, sizeof others.cpus, others.cpus);
+  sched_setaffinity(0, sizeof mask.cpus, mask.cpus);
 }
 
 int startable_threads(int wanted) {

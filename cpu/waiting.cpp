@@ -1,15 +1,14 @@
 // How threads wait for the executor: asleep, or taking part in its loops (caller_participation.hpp).
 #include <hwy/cache_control.h>
+#include <sched.h>
 
 #include <chrono>
+#include <thread>
+#include <utility>
 
 #include "executor.hpp"
 
 namespace trine::cpu {
-namespace {
-using Clock = std::chrono::steady_clock;
-}
-
 // Under the lock.
 void Executor::tell_waiters() {
   changes_.fetch_add(1, std::memory_order_release);
@@ -20,7 +19,7 @@ void Executor::tell_waiters() {
 // part meanwhile; another does when that one sleeps or leaves.
 template <class Done>
 void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done done) {
-  constexpr double kPatience = 200e3;
+  constexpr auto kPatience = std::chrono::microseconds(200);
   if (done()) return;
   ++waiters_;
   while (!done()) {
@@ -38,17 +37,25 @@ void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done do
   if (waiters_ > 0 && lends_) finished_.notify_all();  // the place is free
 }
 
-// Takes part in loops as they come, until something has changed, or none came for `patience` ns: then
-// false, and the caller sleeps without letting go of the lock before.
-bool Executor::take_part(Helper& helper, double patience, std::unique_lock<std::mutex>& lock) {
+// Takes part in loops as they come, until something has changed, or none came for `patience`, or others
+// want this core: then false, and the caller sleeps without letting go of the lock before.
+bool Executor::take_part(Helper& helper, Clock::duration patience,
+                         std::unique_lock<std::mutex>& lock) {
   const std::uint64_t seen = changes_;
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
+  const int taken = callers_cpu_;
   lock.unlock();
-  for (Clock::time_point since = Clock::now(); !changed();) {
-    if (helper.participation.help(helper.take, changed)) {
-      since = Clock::now();
-    } else if (Clock::now() - since > std::chrono::duration<double, std::nano>(patience)) {
-      break;
+  if (&helper == &pool_ && sched_getcpu() == taken) leave_cpu(taken);
+  constexpr auto kTurn = std::chrono::microseconds(16);
+  auto since = Clock::now(), turn = since;
+  while (!changed()) {
+    if (helper.participation.help(helper.take, changed)) since = turn = Clock::now();
+    const auto now = Clock::now();
+    if (now - since > patience) break;
+    if (now - turn > kTurn) {
+      std::this_thread::yield();
+      turn = Clock::now();
+      if (turn - now > kTurn) break;  // another thread had its turn meanwhile
     }
     hwy::Pause();
   }
@@ -59,6 +66,27 @@ bool Executor::take_part(Helper& helper, double patience, std::unique_lock<std::
   if (changed()) return true;
   helper.sleeps = true;
   return helper.participation.offers();  // since it gave up
+}
+
+// Waits for work, or to take part in a waiter's: watches for a moment, then sleeps. On an idle core a thread
+// takes 20 to 60 us to wake, so if the last two long pauses were alike, it wakes up by itself before this
+// one should end, and watches again: less than 1 ms in a pause in all.
+void Executor::pause(std::unique_lock<std::mutex>& lock) {
+  constexpr auto kFirst = std::chrono::microseconds(300), kAgain = std::chrono::microseconds(600);
+  if (!lends_) return work_.wait(lock);
+  const auto begin = Clock::now();
+  if (take_part(pool_, kFirst, lock)) return;
+  const std::uint64_t seen = changes_;  // a change at the very end of the sleep is one, too
+  const auto last = pauses_[0], early = last / 32 + std::chrono::microseconds(150);
+  const bool alike = std::chrono::abs(pauses_[1] - last) < last / 8;
+  if (alike && work_.wait_until(lock, begin + last - early) == std::cv_status::timeout) {
+    pool_.sleeps = false;
+    if (changes_ == seen && !take_part(pool_, kAgain, lock)) work_.wait(lock);
+  } else if (!alike) {
+    work_.wait(lock);
+  }
+  pool_.sleeps = false;
+  pauses_[1] = std::exchange(pauses_[0], Clock::now() - begin);
 }
 
 void Executor::offer(Helper& helper, Loop& loop, int number) {

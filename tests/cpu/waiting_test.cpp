@@ -1,6 +1,8 @@
 // What threads do that wait for the CPU backend.
 #include <time.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "backend_fixture.hpp"
@@ -93,6 +95,58 @@ TEST(CpuBackend, many_threads_wait_for_long_and_short_work_at_once) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+void pause_for(std::chrono::duration<double> pause) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < pause) {}
+}
+
+// Idle threads watch for work for less than 1 ms, also when they have learnt when to expect it.
+TEST(CpuBackend, no_core_is_burnt_while_idle) {
+  if (std::thread::hardware_concurrency() > 2) setenv("OMP_NUM_THREADS", "2", 1);
+  Session s;
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const double before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before, 1.5e-3);
+}
+
+// What only the executor's thread may do, at the end of a sleep from which it wakes up by itself (some 0.17 ms
+// before the pause ends that it expects).
+TEST(CpuBackend, work_at_the_end_of_an_expected_pause_is_seen) {
+  Session s;
+  trine_event *gate = nullptr, *passed = nullptr;
+  ASSERT_EQ(cpu().event_create(s.device, 0, &passed), TRINE_OK);
+  std::atomic<int> told{0};
+  const auto tell = [](void* count) { ++*static_cast<std::atomic<int>*>(count); };
+  constexpr double kPause = 800e-6;
+  int tells = 0;
+  for (int i = 0; i < 600; ++i) {
+    for (const double pause : {kPause, kPause, kPause - 230e-6 + i * 0.4e-6}) {
+      pause_for(std::chrono::duration<double>(pause));
+      ASSERT_EQ(cpu().event_create(s.device, 1, &gate), TRINE_OK);
+      // Recorded behind a gate, so that the event hasn't passed when it is asked to notify.
+      ASSERT_EQ(cpu().queue_wait_event(s.queue, gate), TRINE_OK);
+      ASSERT_EQ(cpu().event_record(passed, s.queue), TRINE_OK);
+      ASSERT_EQ(cpu().event_notify(passed, tell, &told), TRINE_OK);
+      ASSERT_EQ(cpu().event_signal(gate), TRINE_OK);
+      ++tells;
+      const auto begin = std::chrono::steady_clock::now();
+      while (told < tells)
+        ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << i;
+      cpu().event_destroy(gate);
+    }
+  }
+  ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+  cpu().event_destroy(passed);
 }
 
 }  // namespace

@@ -44,17 +44,17 @@ DEVICE ulong8 expansion_add_product8(Expansion8* e, double8 x, double8 y) {
 DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
   ulong8 lost = 0UL;
 #if T_float && !PRODUCTS
-  uint8 most = 0u, least = 0xffffffffu;
+  uint16 most = 0u, least = 0xffffffffu;
   double8 even = -0.0, odd = -0.0;
   for (int k = 0; k < CHUNK; k += 2) {
-    const uint8 a = as_uint8(x[k]) & 0x7fffffffu, b = as_uint8(x[k + 1]) & 0x7fffffffu;
-    most = max(most, max(a, b));
-    least = min(least, min(a - 1u, b - 1u));  // zeros don't count
+    const uint16 bits = as_uint16((float16)(x[k], x[k + 1])) & 0x7fffffffu;
+    most = max(most, bits);
+    least = min(least, bits - 1u);  // zeros don't count
     even += convert_double8(x[k]);
     odd += convert_double8(x[k + 1]);
   }
-  const int8 span = as_int8(most >> 23) - as_int8(least >> 23);
-  if (!any(span > 25 || most >= 0x7f800000u)) return expansion_add8(sum, even + odd);
+  const int16 span = as_int16(most >> 23) - as_int16(least >> 23);
+  if (!any_bit8(as_ulong8(span > 25 | most >= 0x7f800000u))) return expansion_add8(sum, even + odd);
 #endif
   for (int k = 0; k < CHUNK; ++k) {
 #if T_float && PRODUCTS
@@ -85,7 +85,10 @@ DEVICE Vectors vectors_at(GLOBAL const T* p, long step, long stride) {
 // CHUNK vectors from vector `i` of `count` on; lanes beyond `lanes` are filled.
 DEVICE void load_vectors(const Vectors* v, long i, long count, int lanes, T fill, T8* x) {
   GLOBAL const T* p = v->p + i * v->step;
-  if (v->stride == 1 && v->step == LANES) prefetch_chunk(p);
+  if (v->stride == 1 && v->step == LANES)
+    prefetch_chunk(p);
+  else if (v->stride == 1)
+    for (int k = 0; k < CHUNK; ++k) prefetch_line(p + (CHUNK + k) * v->step);
   if (i + CHUNK <= count && lanes == LANES) {
     for (int k = 0; k < CHUNK; ++k) x[k] = load_lanes(p + k * v->step, v->stride);
   } else {
@@ -99,7 +102,7 @@ DEVICE ulong8 add_vectors(Expansion8* sum, Vectors first, Vectors second, long c
                           bool magnitude) {
   ulong8 lost = 0UL;
   T8 x[CHUNK];
-  for (long i = 0; i < count && !any(lost != 0UL); i += CHUNK) {
+  for (long i = 0; i < count && !any_bit8(lost); i += CHUNK) {
     load_vectors(&first, i, count, lanes, (T)-0.0, x);
     if (magnitude)
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
@@ -221,7 +224,7 @@ DEVICE void reduce_along(const Job* j, long result) {
   const long length = j->cols.to - j->cols.from, vectors = length / LANES;
   const long stride = j->tile.col_stride, second_stride = j->second_tile.col_stride;
   ulong8 lost = 0UL;
-  for (long r = j->rows.from; r < j->rows.to && !any(lost != 0UL); ++r) {
+  for (long r = j->rows.from; r < j->rows.to && !any_bit8(lost); ++r) {
     Vectors x = vectors_at(job_element(j, result, r, j->cols.from), LANES * stride, stride);
     Vectors y =
         vectors_at(job_second(j, result, r, j->cols.from), LANES * second_stride, second_stride);
@@ -235,7 +238,7 @@ DEVICE void reduce_along(const Job* j, long result) {
   vstore8(sum.hi, 0, part);
   vstore8(sum.mid, 1, part);
   vstore8(sum.lo, 2, part);
-  ulong lossy = any(lost != 0UL) ? 1UL : 0UL;
+  ulong lossy = any_bit8(lost) ? 1UL : 0UL;
   for (int l = 0; l < 3 * LANES; ++l)
     if (l < LANES || part[l] != 0.0) lossy |= expansion_add(&all, part[l]);
   Expansion8 total;
@@ -256,7 +259,7 @@ DEVICE void reduce_across(const Job* j, long result, int count) {
   for (long r = j->rows.from; r < j->rows.to; ++r)
     for (long c = j->cols.from; c < j->cols.to; c += CHUNK)
       for (int v = 0; v * LANES < count; ++v)
-        if (!any(lost[v] != 0UL))
+        if (!any_bit8(lost[v]))
           lost[v] = add_vectors(&sum[v],
                                 vectors_at(job_element(j, result + v * LANES, r, c),
                                            j->tile.col_stride, j->tile.result_stride),
@@ -265,7 +268,7 @@ DEVICE void reduce_across(const Job* j, long result, int count) {
                                 min((long)CHUNK, j->cols.to - c), min(LANES, count - v * LANES),
                                 magnitude_of(j));
   for (int v = 0; v * LANES < count; ++v)
-    store_lanes(j, result + v * LANES, min(LANES, count - v * LANES), &sum[v], any(lost[v] != 0UL));
+    store_lanes(j, result + v * LANES, min(LANES, count - v * LANES), &sum[v], any_bit8(lost[v]));
 }
 
 // Adds the pieces of one result.

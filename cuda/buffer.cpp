@@ -21,12 +21,21 @@ struct Pin : kit::Allocated {
   char* end() const { return begin + bytes; }
 };
 
+// What the driver knows of a pointer, two things at a time: zeros of one that isn't its own, which is no
+// error, while cuPointerGetAttribute() would fail and tools would report it.
+template <class First, class Second>
+Result ask(Pointer pointer, int first_attribute, First& first, int second_attribute,
+           Second& second) {
+  const int attributes[] = {first_attribute, second_attribute};
+  void* answers[] = {&first, &second};
+  return driver().cuPointerGetAttributes(2, attributes, answers, pointer);
+}
+
 bool is_pinned(const void* begin, uint64_t bytes) {
   const auto at = reinterpret_cast<Pointer>(begin);
   Pointer start = 0;
   uint64_t size = 0;
-  return driver().cuPointerGetAttribute(&start, kAttributeRangeStart, at) == kSuccess &&
-         driver().cuPointerGetAttribute(&size, kAttributeRangeSize, at) == kSuccess &&
+  return ask(at, kAttributeRangeStart, start, kAttributeRangeSize, size) == kSuccess &&
          start <= at && at + bytes <= start + size;
 }
 
@@ -138,13 +147,9 @@ trine_buffer* Device::adopt(void* native_pointer, uint64_t bytes) {
   const Current current(*this);
   int type = 0, ordinal = -1;
   const Result known =
-      driver().cuPointerGetAttribute(&type, kAttributeMemoryType, pointer_of(native_pointer));
-  if (known == kSuccess && type != kMemoryHost) {
-    check(driver().cuPointerGetAttribute(&ordinal, kAttributeOrdinal, pointer_of(native_pointer)),
-          "cuPointerGetAttribute");
-  }
-  if (is_sticky(known)) check(known, "cuPointerGetAttribute");
-  if (known != kSuccess || (type != kMemoryHost && ordinal != id)) {
+      ask(pointer_of(native_pointer), kAttributeMemoryType, type, kAttributeOrdinal, ordinal);
+  if (is_sticky(known)) check(known, "cuPointerGetAttributes");
+  if (known != kSuccess || type == 0 || (type != kMemoryHost && ordinal != id)) {
     kit::fail(TRINE_INVALID_ARGUMENT, "cuda:%d: the adopted pointer isn't memory of this device",
               index);
   }

@@ -122,7 +122,7 @@ struct Copy2D {  // CUDA_MEMCPY2D
   X(cuMemHostRegister, cuMemHostRegister_v2, (void*, std::size_t, unsigned))                 \
   X(cuMemHostUnregister, cuMemHostUnregister, (void*))                                       \
   X(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (Pointer*, void*, unsigned))    \
-  X(cuPointerGetAttribute, cuPointerGetAttribute, (void*, int, Pointer))                     \
+  X(cuPointerGetAttributes, cuPointerGetAttributes, (unsigned, const int*, void**, Pointer)) \
   X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (Pointer, const void*, std::size_t, Stream))    \
   X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void*, Pointer, std::size_t, Stream))          \
   X(cuMemcpyAsync, cuMemcpyAsync, (Pointer, Pointer, std::size_t, Stream))                   \

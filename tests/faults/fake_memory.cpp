@@ -54,20 +54,25 @@ Result device_pointer(Pointer* pointer, void* host, unsigned) {
   *pointer = reinterpret_cast<Pointer>(host);
   return is_device(*pointer, 1) ? ready() : kInvalidValue;
 }
-Result pointer_attribute(void* answer, int which, Pointer pointer) {
-  const Lock lock(state.mutex);
-  if (!is_device(pointer, 1)) return kInvalidValue;
+static void pointer_attribute(void* answer, int which, Pointer pointer) {
+  const bool known = is_device(pointer, 1);
   if (which == kAttributeRangeStart || which == kAttributeRangeSize) {
+    uint64_t range[] = {0, 0};
     for (const auto* blocks : {&state.memory, &state.registered})
-      for (const auto& [begin, bytes] : *blocks) {
-        if (host_of(pointer) < begin || host_of(pointer) >= begin + bytes) continue;
-        const uint64_t range[] = {reinterpret_cast<Pointer>(begin), bytes};
-        return std::memcpy(answer, &range[which == kAttributeRangeSize], 8), ready();
-      }
+      for (const auto& [begin, bytes] : *blocks)
+        if (known && host_of(pointer) >= begin && host_of(pointer) < begin + bytes)
+          range[0] = reinterpret_cast<Pointer>(begin), range[1] = bytes;
+    std::memcpy(answer, &range[which == kAttributeRangeSize], 8);
+    return;
   }
   const bool is_host = state.pinned.contains(host_of(pointer));
-  const int value = which == kAttributeOrdinal ? 0 : is_host ? kMemoryHost : 2;
-  return std::memcpy(answer, &value, sizeof value), ready();
+  const int value = !known || which == kAttributeOrdinal ? 0 : is_host ? kMemoryHost : 2;
+  std::memcpy(answer, &value, sizeof value);
+}
+Result pointer_attributes(unsigned count, const int* which, void** answers, Pointer pointer) {
+  const Lock lock(state.mutex);
+  for (unsigned i = 0; i < count; ++i) pointer_attribute(answers[i], which[i], pointer);
+  return ready();
 }
 
 // --- Copies -------------------------------------------------------------------------------------

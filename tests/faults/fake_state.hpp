@@ -77,7 +77,7 @@ Result host_free(void* host);
 Result host_register(void* host, std::size_t bytes, unsigned);
 Result host_unregister(void* host);
 Result device_pointer(Pointer* pointer, void* host, unsigned);
-Result pointer_attribute(void* answer, int which, Pointer pointer);
+Result pointer_attributes(unsigned count, const int* which, void** answers, Pointer pointer);
 Result copy_in(Pointer target, const void* source, std::size_t bytes, Stream stream);
 Result copy_out(void* target, Pointer source, std::size_t bytes, Stream stream);
 Result copy_across(Pointer target, Pointer source, std::size_t bytes, Stream stream);

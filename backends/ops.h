@@ -122,6 +122,27 @@ typedef struct trine_view {
   int64_t row_stride, col_stride, batch_stride;
 } trine_view;
 
+/* The state of an exact sum: what a sum of F32 or F64 was before its one rounding, so that sums of parts
+ * become the sum of the whole. TRINE_EXACT_WORDS words, each little-endian; all zero is the sum
+ * of nothing, and sums of equal value are equal words, whatever the order of their terms.
+ *
+ * Word 0: what was added, trine_exact flags in its lower half; the format's version, 0, in its upper half.
+ * Words 1 to 68: a two's complement number, its lowest word first, whose lowest bit weighs
+ * 2^TRINE_EXACT_LOWEST. All zero where an infinity or a NaN was added. Any product of two F64 lies within
+ * it, 2^60 times. (After U. Kulisch, "Computer Arithmetic and Validity", 2008: the complete register.) */
+#define TRINE_EXACT_WORDS 69
+#define TRINE_EXACT_LOWEST (-2176)
+typedef enum trine_exact {
+  /* A NaN, or infinities of both signs: then the only flag beside the last two. */
+  TRINE_EXACT_NAN = 1,
+  TRINE_EXACT_PLUS_INFINITY = 2,
+  TRINE_EXACT_MINUS_INFINITY = 4,
+  /* A term other than -0: without it the sum is -0. */
+  TRINE_EXACT_NOT_MINUS_ZERO = 8,
+  /* Any term at all: without it the sum is +0. */
+  TRINE_EXACT_ANY = 16
+} trine_exact;
+
 /* A reduction of `input` (rows x cols, batch 1).
  *
  * The index of an element is its row-major position in the view, or its position in its row or
@@ -129,7 +150,8 @@ typedef struct trine_view {
  * input.rows or input.cols), cols = 1, at a distance of row_stride.
  * result_dtype is dtype for F32 and F64 (a sum of F32 may also go to F64); for sum and prod, I64 for
  * I32 and I64, U64 for U32 and U64, modulo 2^64; for min and max, dtype (with ABS, U32 for I32 and U64
- * for I64); for argmin and argmax, I64. */
+ * for I64); for argmin and argmax, I64. A sum of F32 or F64 to U64 writes states instead of results:
+ * output.cols is TRINE_EXACT_WORDS, its col_stride 1, and a state begins every row_stride words. */
 typedef struct trine_reduce {
   /* sizeof(trine_reduce) as the caller knows it. */
   uint32_t size;
@@ -206,6 +228,12 @@ typedef enum trine_elementwise_function {
 #else
 #define TRINE_CONSTEXPR
 #endif
+
+/* Does the reduction write states of exact sums? */
+static inline TRINE_CONSTEXPR int trine_writes_states(const trine_reduce* op) {
+  return op->function == TRINE_SUM && (op->dtype == TRINE_F32 || op->dtype == TRINE_F64) &&
+         op->result_dtype == TRINE_U64;
+}
 
 /* The size of one element in bytes; 0 for a value that is no trine_dtype. */
 static inline TRINE_CONSTEXPR uint32_t trine_dtype_size(uint32_t dtype) {

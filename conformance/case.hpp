@@ -57,6 +57,7 @@ class List {
 };
 
 void add_reduce_cases(List& list);
+void add_state_cases(List& list);
 void add_transpose_cases(List& list);
 void add_gemm_cases(List& list);
 

@@ -51,6 +51,7 @@ const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = [] {
     detail::List list;
     detail::add_reduce_cases(list);
+    detail::add_state_cases(list);
     detail::add_transpose_cases(list);
     detail::add_gemm_cases(list);
     std::vector<Case> all = list.take(), unique;

@@ -28,7 +28,9 @@ oracle::Operation random_reduce(Dice& dice) {
   dice.lay_input(op.input, int(dice.below(2)), dice.once_in(4) ? dice.below(4) : 1);
   if (map == TRINE_PRODUCT)
     dice.lay_input(op.second, int(dice.below(2)), dice.once_in(4) ? dice.below(4) : 1);
-  op.output.row_stride = dice.once_in(3) ? 1 + dice.below(4) : 1;
+  if (function == TRINE_SUM && (dtype == TRINE_F32 || dtype == TRINE_F64) && dice.once_in(4))
+    oracle::write_states(op);
+  op.output.row_stride = op.output.cols + (dice.once_in(3) ? dice.below(4) : 0);
   return op;
 }
 

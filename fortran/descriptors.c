@@ -148,6 +148,21 @@ trine_status trine_fortran_reduce(const char* function_name, const char* map_nam
   return ended(status, sentence);
 }
 
+/* `state`: the words of a trine_exact_sum_t. */
+trine_status trine_fortran_exact_add(uint64_t* state, const char* map_name, Array* x, Array* y,
+                                     const char* device, const char** sentence) {
+  const trine_options_t options = {.device = device};
+  trine_exact_sum_t* const sum = (trine_exact_sum_t*)state;
+  trine_host_view_t in, second;
+  uint32_t map;
+  trine_status status = trine_parse_map(map_name, &map);
+  if (status != TRINE_OK) return ended(status, sentence);
+  if (!vectors("x", x, &in) || (y && !vectors("y", y, &second))) return refused(sentence);
+  status = y ? trine_exact_sum_add_dot(sum, in, second, &options)
+             : trine_exact_sum_add(sum, map, in, &options);
+  return ended(status, sentence);
+}
+
 trine_status trine_fortran_transpose(Array* x, Array* y, const char* device,
                                      const char** sentence) {
   const trine_options_t options = {.device = device};

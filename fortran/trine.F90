@@ -17,7 +17,7 @@ module trine
   implicit none
   private
   public :: trine_sum, trine_prod, trine_min, trine_max, trine_argmin, trine_argmax, trine_dot
-  public :: trine_reduce, trine_transpose, trine_gemm, trine_devices
+  public :: trine_reduce, trine_transpose, trine_gemm, trine_devices, trine_exact_sum
 
   ! total = trine_sum(x), of x of any rank: reals exact, rounded once; integers modulo 2**64, as
   ! int64.
@@ -56,6 +56,23 @@ module trine
     procedure gemm_real32, gemm_real64, gemm_int32
   end interface
 
+  ! An exact sum in parts: what images, files or machines have added becomes one sum with the bits of
+  ! the whole. Its words may be stored and sent (<trine/ops.h> describes them); sums of equal value
+  ! have equal words. One that nobody has added to is +0.
+  !   call sum%add(x [, map, device, stat, errmsg])   real32 or real64; map: 'abs' or 'square'
+  !   call sum%add_dot(x, y [, device, stat, errmsg]) x * y of all elements of one shape
+  !   call sum%merge(other [, stat, errmsg])          what another sum has seen
+  !   value = sum%value()                             real64, rounded once; value32(): real32
+  type trine_exact_sum
+    integer(int64) :: words(69) = 0
+  contains
+    procedure :: add => exact_add
+    procedure :: add_dot => exact_add_dot
+    procedure :: merge => exact_merge
+    procedure :: value => exact_value
+    procedure :: value32 => exact_value32
+  end type
+
   ! The procedures of descriptors.c. Each returns a status, and where it isn't 0 a sentence.
   interface
     integer(c_int) function c_reduce(function_, map, dim, x, y, results, device, sentence) &
@@ -85,6 +102,30 @@ module trine
       type(*), intent(inout) :: c(..)
       character(kind=c_char), intent(in) :: device(*)
       type(c_ptr), intent(out) :: sentence
+    end function
+    integer(c_int) function c_exact_add(words, map, x, y, device, sentence) &
+        bind(c, name="trine_fortran_exact_add")
+      import
+      integer(c_int64_t), intent(inout) :: words(*)
+      character(kind=c_char), intent(in) :: map(*), device(*)
+      type(*), intent(in) :: x(..)
+      type(*), intent(in), optional :: y(..)
+      type(c_ptr), intent(out) :: sentence
+    end function
+    integer(c_int) function c_exact_merge(words, other) bind(c, name="trine_exact_sum_merge")
+      import
+      integer(c_int64_t), intent(inout) :: words(*)
+      integer(c_int64_t), intent(in) :: other(*)
+    end function
+    integer(c_int) function c_exact_to_f32(words, value) bind(c, name="trine_exact_sum_to_f32")
+      import
+      integer(c_int64_t), intent(in) :: words(*)
+      real(c_float), intent(inout) :: value
+    end function
+    integer(c_int) function c_exact_to_f64(words, value) bind(c, name="trine_exact_sum_to_f64")
+      import
+      integer(c_int64_t), intent(in) :: words(*)
+      real(c_double), intent(inout) :: value
     end function
     integer(c_int) function c_devices(list, count) bind(c, name="trine_list_devices")
       import
@@ -159,6 +200,51 @@ contains
     call finish(c_reduce(text(function_, ''), text(map, 'identity'), along, x, results=results, &
       device=text(device, 'auto'), sentence=sentence), sentence, stat, errmsg)
   end subroutine
+
+  subroutine exact_add(sum, x, map, device, stat, errmsg)
+    class(trine_exact_sum), intent(inout) :: sum
+    type(*), intent(in) :: x(..)
+    character(*), intent(in), optional :: map
+#include "options.inc"
+    type(c_ptr) :: sentence
+    call finish(c_exact_add(sum%words, text(map, 'identity'), x, device=text(device, 'auto'), &
+      sentence=sentence), sentence, stat, errmsg)
+  end subroutine
+
+  subroutine exact_add_dot(sum, x, y, device, stat, errmsg)
+    class(trine_exact_sum), intent(inout) :: sum
+    type(*), intent(in) :: x(..), y(..)
+#include "options.inc"
+    type(c_ptr) :: sentence
+    call finish(c_exact_add(sum%words, text('product', ''), x, y, text(device, 'auto'), sentence), &
+      sentence, stat, errmsg)
+  end subroutine
+
+  subroutine exact_merge(sum, other, stat, errmsg)
+    class(trine_exact_sum), intent(inout) :: sum
+    class(trine_exact_sum), intent(in) :: other
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = c_exact_merge(sum%words, other%words)
+    call finish(status, c_last_error(), stat, errmsg)
+  end subroutine
+
+  real(real64) function exact_value(sum) result(value)
+    class(trine_exact_sum), intent(in) :: sum
+    integer(c_int) :: status
+    value = 0
+    status = c_exact_to_f64(sum%words, value)
+    call finish(status, c_last_error())
+  end function
+
+  real(real32) function exact_value32(sum) result(value)
+    class(trine_exact_sum), intent(in) :: sum
+    integer(c_int) :: status
+    value = 0
+    status = c_exact_to_f32(sum%words, value)
+    call finish(status, c_last_error())
+  end function
 
   ! y(j, i) = x(i, j), for elements of 1, 2, 4, 8 or 16 bytes of any type; of rank 3, for each third
   ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y

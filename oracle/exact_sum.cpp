@@ -1,6 +1,8 @@
 // The superaccumulator: decompose, add into chunks, carry, round.
 #include "exact_sum.hpp"
 
+#include "backends/ops.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -157,6 +159,25 @@ T ExactSum::round() const {
   const Bits magnitude = (Bits(last - kLowestPosition) << F::kMantissaBits) + Bits(mantissa);
   const T rounded = magnitude >= F::kExponentMask ? kInfinity : std::bit_cast<T>(magnitude);
   return negative ? -rounded : rounded;
+}
+
+void ExactSum::state(uint64_t* words) const {
+  const bool is_nan = nan_ || (plus_infinity_ && minus_infinity_);
+  const bool is_finite = !is_nan && !plus_infinity_ && !minus_infinity_;
+  words[0] = (is_nan            ? TRINE_EXACT_NAN
+              : plus_infinity_  ? TRINE_EXACT_PLUS_INFINITY
+              : minus_infinity_ ? TRINE_EXACT_MINUS_INFINITY
+                                : 0) |
+             (any_ ? TRINE_EXACT_ANY : 0) |
+             (any_ && !only_negative_zeros_ ? TRINE_EXACT_NOT_MINUS_ZERO : 0);
+  std::fill_n(words + 1, TRINE_EXACT_WORDS - 1, 0);
+  static_assert(kBias == -TRINE_EXACT_LOWEST);
+  SignedWide carried = 0;
+  for (int c = 0; is_finite && c < 2 * (TRINE_EXACT_WORDS - 1); ++c) {
+    if (c < kChunks && c >= low_ && c <= high_) carried += chunks_[c];
+    words[1 + c / 2] |= uint64_t(carried & kChunkMask) << (c % 2 * 32);
+    carried >>= 32;
+  }
 }
 
 template float ExactSum::round<float>() const;

@@ -27,6 +27,8 @@ class ExactSum {
   /// The sum rounded once to nearest-even, by the design's rules for NaN, Inf, overflow and zero.
   float to_f32() const { return round<float>(); }
   double to_f64() const { return round<double>(); }
+  /// The state as <trine/ops.h> has it: TRINE_EXACT_WORDS words.
+  void state(uint64_t* words) const;
 
  private:
   static constexpr int kBias = 2176, kChunks = 138;

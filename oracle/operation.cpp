@@ -94,6 +94,11 @@ Operation plan_reduce(uint32_t function, uint32_t map, uint32_t axis, uint32_t d
   return op;
 }
 
+void write_states(trine_reduce& op) {
+  op.result_dtype = TRINE_U64;
+  op.output = dense_rows(op.output.rows, TRINE_EXACT_WORDS);
+}
+
 Operation plan_transpose(uint32_t element_size, int64_t rows, int64_t cols, int64_t batch) {
   trine_transpose op{};
   op.size = sizeof op;
@@ -180,6 +185,7 @@ std::string title(const Operation& op) {
                    if (r.map != TRINE_IDENTITY) text += std::string(" ") + map_name(r.map);
                    text += std::string(" ") + axis_name(r.axis) + " " + dtype_name(r.dtype);
                    if (r.dtype == TRINE_F32 && r.result_dtype == TRINE_F64) text += "->f64";
+                   if (trine_writes_states(&r)) text += "->state";
                    return text + " " + extent_text({r.input.rows, r.input.cols});
                  },
                  [](const trine_transpose& t) {

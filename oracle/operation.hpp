@@ -48,6 +48,9 @@ struct Operand {
 };
 
 /// Inputs first, the output last (gemm's C is read too when beta isn't 0).
+/// Makes a planned sum of floats write states; trine_writes_states() in ops.h.
+void write_states(trine_reduce& op);
+
 std::vector<Operand> operands(Operation& op);
 Operand output_of(Operation& op);
 

@@ -129,16 +129,13 @@ void add_in_parts(ExactSum& sum, const Line& line, uint32_t map) {
   for (const ExactSum& part : parts) sum.merge(part);
 }
 
-template <class T, class Result>
-Result exact_sum(const Line& whole, uint32_t map, bool threads) {
+template <class T>
+ExactSum exact_sum(const Line& whole, uint32_t map, bool threads) {
   const auto [line, times] = collapse(whole);
   ExactSum sum;
   threads ? add_in_parts<T>(sum, line, map) : add_rows<T>(sum, line, map, 0, line.rows);
   sum.multiply(times);
-  if constexpr (std::is_same_v<Result, double>)
-    return sum.to_f64();
-  else
-    return sum.to_f32();
+  return sum;
 }
 
 template <class T>
@@ -261,9 +258,10 @@ void store_result(const trine_reduce& op, const Line& line, char* target, bool t
       if constexpr (!std::is_floating_point_v<T>)
         return store(target, integer_sum<T>(line, op.map));
       else {
-        if (op.result_dtype == TRINE_F64)
-          return store(target, exact_sum<T, double>(line, op.map, threads));
-        return store(target, exact_sum<T, float>(line, op.map, threads));
+        const ExactSum sum = exact_sum<T>(line, op.map, threads);
+        if (trine_writes_states(&op)) return sum.state(reinterpret_cast<uint64_t*>(target));
+        if (op.result_dtype == TRINE_F64) return store(target, sum.to_f64());
+        return store(target, sum.to_f32());
       }
     case TRINE_PROD:
       if constexpr (!std::is_floating_point_v<T>)

@@ -47,6 +47,9 @@ const char* reason_against(const Variant& variant, const Request& request) {
   if (variant.numerics == TRINE_REPRODUCIBLE && (f64 || computes_in(request, TRINE_F32)) &&
       !request.target.has(TRINE_CAN_REPRODUCE))
     return "the device's arithmetic failed the probe, so its bits would differ";
+  if (request.call.operation == TRINE_REDUCE && !variant.writes_states &&
+      trine_writes_states(&request.as<trine_reduce>()))
+    return "rounds its sums; `exact` and `exact_vector` write their states";
   return variant.refuses ? variant.refuses(request) : nullptr;
 }
 

@@ -76,7 +76,14 @@ inline bool finishes_at_once(const Target& target) {
 
 // The words of kernels/reduce/tile.h.
 enum Phase : int32_t { kWhole = 0, kAccumulate = 1, kFinish = 2 };
-enum Options : int32_t { kMapAbs = 1, kMapSquare = 2, kResultF64 = 4, kSigned = 8, kLargest = 16 };
+enum Options : int32_t {
+  kMapAbs = 1,
+  kMapSquare = 2,
+  kResultF64 = 4,
+  kSigned = 8,
+  kLargest = 16,
+  kStates = 32
+};
 
 /// How groups lie over a shape: kernels/reduce/tile.h.
 struct Tiling {
@@ -95,6 +102,7 @@ inline int32_t options_of(const trine_reduce& op) {
   if (op.map == TRINE_ABS) options |= kMapAbs;
   if (op.map == TRINE_SQUARE) options |= kMapSquare;
   if (op.result_dtype == TRINE_F64) options |= kResultF64;
+  if (trine_writes_states(&op)) options |= kStates;
   if (is_signed(op.dtype)) options |= kSigned;
   if (op.function == TRINE_MAX || op.function == TRINE_ARGMAX) options |= kLargest;
   return options;

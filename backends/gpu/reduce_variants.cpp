@@ -443,6 +443,7 @@ constexpr Variant kVariants[] = {
      .macros = kExactMacros,
      .exists = exact_exists,
      .refuses = exact_refuses,
+     .writes_states = true,
      .workspace_bytes = exact_workspace,
      .plan = exact_plan},
     {.name = "exact_vector",
@@ -454,6 +455,7 @@ constexpr Variant kVariants[] = {
      .macros = kVectorMacros,
      .exists = exact_exists,
      .refuses = vector_refuses,
+     .writes_states = true,
      .workspace_bytes = vector_workspace,
      .plan = vector_plan},
 };

@@ -147,6 +147,7 @@ struct Variant {
   bool (*exists)(const int* macro) = nullptr;
   /// A static sentence, or nullptr when the rung takes the call.
   const char* (*refuses)(const Request&) = nullptr;
+  bool writes_states = false;  ///< of sums; trine_writes_states()
   /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
   uint64_t (*workspace_bytes)(const Request&) = nullptr;
   void (*plan)(const Request&, Plan& plan) = nullptr;

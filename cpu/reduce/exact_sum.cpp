@@ -188,7 +188,8 @@ void finish_group(const SumPiece& piece, const Group& g, std::int64_t part, cons
   const Problem& p = *piece.problem;
   const bool both = windows.narrow.rows > 0 && windows.wide.rows > 0;
   const Bins& bins = windows.wide.rows > 0 ? windows.wide : windows.narrow;
-  if (!sink.used && !both && !piece.partials && g.folds == 1) {
+  const bool rounds = p.result_dtype != TRINE_U64;
+  if (!sink.used && !both && !piece.partials && g.folds == 1 && rounds) {
     return with_float(p.result_dtype, [&]<class R>(R) { store_group<R>(p, g, bins); });
   }
   sink.flush(windows.narrow);
@@ -288,6 +289,8 @@ bool all_negative_zero(const Problem& p, std::int64_t r) {
 }
 
 void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total) {
+  if (p.result_dtype == TRINE_U64)
+    return total.store(&p.result<std::uint64_t>(r), all_negative_zero(p, r));
   with_float(p.result_dtype, [&]<class R>(R) {
     R sum = total.round<R>();
     if (sum == 0 && all_negative_zero(p, r)) sum = -R(0);

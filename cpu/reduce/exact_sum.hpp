@@ -60,7 +60,7 @@ using SumPiece = Piece<SumScratch, SuperAccumulator>;
 using SumWork = Work<SumScratch, SuperAccumulator>;
 SumWork sum_work(const Problem& p);
 
-// Stores a rounded result; a zero becomes -0 where every input is -0.
+// Stores a state, or a rounded result; a zero becomes -0 where every input is -0.
 void store_sum(const Problem& p, std::int64_t r, SuperAccumulator& total);
 bool all_negative_zero(const Problem& p, std::int64_t r);
 

@@ -34,7 +34,7 @@ Problem stretch(const Problem& whole, std::int64_t r, std::int64_t s, std::int64
 }  // namespace
 
 const char* kokkos_refuses(const trine_reduce& op, const std::int64_t* parameters) {
-  if (const char* reason = one_input_only(op, parameters)) return reason;
+  if (const char* reason = plain_only(op, parameters)) return reason;
   return op.function == TRINE_ARGMIN || op.function == TRINE_ARGMAX
              ? "stretches are reduced again by value; indices need another rung"
              : nullptr;

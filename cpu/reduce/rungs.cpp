@@ -3,9 +3,9 @@
 
 namespace trine::cpu {
 
-const char* one_input_only(const trine_reduce& op, const std::int64_t*) {
-  return op.map == TRINE_PRODUCT ? "reduces one input; `exact` takes the two of a product"
-                                 : nullptr;
+const char* plain_only(const trine_reduce& op, const std::int64_t*) {
+  if (op.map == TRINE_PRODUCT) return "reduces one input; `exact` takes the two of a product";
+  return trine_writes_states(&op) ? "rounds; `exact` writes the states of sums" : nullptr;
 }
 
 namespace {
@@ -21,12 +21,12 @@ double nanoseconds(const trine_reduce& op) {
 
 constexpr ReduceRung kRungs[] = {
     {row("sequential", "one thread, element after element in the result's precision", TRINE_STUDY),
-     reduce_sequential, nanoseconds, nullptr, one_input_only},
+     reduce_sequential, nanoseconds, nullptr, plain_only},
     {row("kokkos_reduce", "a stretch of elements per thread, as `sequential` takes them",
          TRINE_STUDY),
      reduce_kokkos, nanoseconds, kokkos_workspace, kokkos_refuses},
     {row("simd", "vectors of running results on every thread", TRINE_STUDY), reduce_simd,
-     nanoseconds, simd_workspace, one_input_only},
+     nanoseconds, simd_workspace, plain_only},
     {row("exact", "bins of doubles and superaccumulators: the exact sum, rounded once",
          TRINE_REPRODUCIBLE),
      reduce_exact, nanoseconds, exact_workspace},

@@ -14,6 +14,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "backends/ops.h"
+
 namespace trine::cpu {
 
 __extension__ typedef __int128 Wide;
@@ -95,12 +97,29 @@ class SuperAccumulator {
     return negative ? -magnitude : magnitude;
   }
 
+  // The state in the contract's words. `minus_zeros`: nothing but -0 was added.
+  void store(std::uint64_t* state, bool minus_zeros) {
+    carry();
+    const bool nan = flags_ & kNan || flags_ == (kPlusInfinity | kMinusInfinity);
+    state[0] = TRINE_EXACT_ANY | (minus_zeros ? 0 : TRINE_EXACT_NOT_MINUS_ZERO) |
+               (nan ? std::uint32_t{TRINE_EXACT_NAN} : flags_);
+    constexpr int kFirst = (TRINE_EXACT_LOWEST - kLowest) / 32;
+    for (int w = 1; w < TRINE_EXACT_WORDS; ++w) {
+      const int i = kFirst + 2 * (w - 1);
+      state[w] = flags_ ? 0 : digit(i + 1) << 32 | digit(i);
+    }
+  }
+
  private:
   static constexpr int kLowest = -2304;
   static constexpr int kLimbs = 141;
   static constexpr std::uint32_t kAddsBeforeCarry = 1u << 30;
   static constexpr std::uint64_t kFraction = (std::uint64_t(1) << 52) - 1;
-  enum : std::uint32_t { kNan = 1, kPlusInfinity = 2, kMinusInfinity = 4 };
+  enum : std::uint32_t {
+    kNan = TRINE_EXACT_NAN,
+    kPlusInfinity = TRINE_EXACT_PLUS_INFINITY,
+    kMinusInfinity = TRINE_EXACT_MINUS_INFINITY
+  };
 
   // A finite double: magnitude * 2^exponent.
   struct Parts {
@@ -172,6 +191,11 @@ class SuperAccumulator {
 
   std::uint64_t limb_at(int i) const {
     return i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
+  }
+  // Carried: 32 bits of the two's complement number, which has no end upwards.
+  std::uint64_t digit(int i) const {
+    if (last_ >= 0 && i > last_) return limb_[last_] < 0 ? 0xffffffff : 0;
+    return limb_at(i) & 0xffffffff;
   }
   std::uint64_t bits(int low, int top) const {
     std::uint64_t value = 0;

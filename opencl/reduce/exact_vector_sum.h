@@ -2,6 +2,7 @@
 // doesn't fit goes into a superaccumulator of the work-item's own.
 #pragma once
 #include "exact_terms.h"
+#include "state.h"
 
 #define RECORD (4 + WORDS)  // hi, mid, lo, what was seen; or words
 #define MINUS_ZERO 0x8000000000000000UL
@@ -142,11 +143,21 @@ DEVICE ulong8 round_lanes(const Expansion8* sum, bool f64, long8* done) {
 DEVICE bool magnitude_of(const Job* j) { return j->options & MAP_ABS; }
 DEVICE bool f64_of(const Job* j) { return sizeof(T) == 8 || (j->options & RESULT_F64); }
 
+DEVICE bool states_of(const Job* j) { return j->options & STATES; }
+
 DEVICE void job_store(const Job* j, long result, ulong bits) {
   if (f64_of(j))
     ((GLOBAL ulong*)j->output)[result * j->output_stride] = bits;
   else
     ((GLOBAL uint*)j->output)[result * j->output_stride] = (uint)bits;
+}
+
+// The sum that the words hold, rounded or as a state.
+DEVICE void job_store_words(const Job* j, long result, const ulong* words, uint saw) {
+  if (!states_of(j)) return job_store(j, result, words_round(words, saw, f64_of(j)));
+  GLOBAL ulong* state = (GLOBAL ulong*)j->output + result * j->output_stride;
+  if (state_begin(state, saw))
+    for (int w = 0; w < WORDS; ++w) state_add(state, (long)words[w], BASE + 32 * w);
 }
 
 // The wide road of one result.
@@ -168,7 +179,7 @@ DEVICE void sum_wide(const Job* j, long result) {
     for (long c = 0; c < count; ++c)
       saw |= words_add_term(words, x[c * step], y[c * second_step], magnitude_of(j));
   }
-  if (j->tile.splits == 1) return job_store(j, result, words_round(words, saw, f64_of(j)));
+  if (j->tile.splits == 1) return job_store_words(j, result, words, saw);
   GLOBAL ulong* record = job_record(j, result, j->tile.split, RECORD);
   record[3] = saw | SAW_WIDE;
   for (int w = 0; w < WORDS; ++w) {  // carried once: many records add up within 64 bits
@@ -198,7 +209,7 @@ DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* 
       record[1] = as_ulong(mid[l]);
       record[2] = as_ulong(lo[l]);
       record[3] = saw;
-    } else if (done[l]) {
+    } else if (done[l] && !states_of(j)) {
       job_store(j, result + l, bits[l]);
     } else {
       ulong words[WORDS];
@@ -206,7 +217,7 @@ DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* 
       words_add_double(words, hi[l]);
       words_add_double(words, mid[l]);
       words_add_double(words, lo[l]);
-      job_store(j, result + l, words_round(words, saw, f64_of(j)));
+      job_store_words(j, result + l, words, saw);
     }
   }
 }
@@ -297,5 +308,5 @@ DEVICE void reduce_records(const Job* j, long result) {
         for (int k = 0; k < 3; ++k) words_add_double(words, as_double(record[k]));
     }
   }
-  job_store(j, result, words_round(words, saw & ~SAW_WIDE, f64_of(j)));
+  job_store_words(j, result, words, saw & ~SAW_WIDE);
 }

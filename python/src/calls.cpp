@@ -70,14 +70,20 @@ void check_parts(const Plan& plan) {
              "; an output may share no memory with an input.");
 }
 
-/// Runs `on_host(views, options)` on each part, or `on_device(views)`'s operation.
-template <class OnHost, class Operation>
-Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& operation) {
-  check_parts(plan);
+/// The device of the arrays, empty for the host's memory; `call` may not name another.
+const Device& device_of(const Plan& plan, const Call& call) {
   const Device& device = plan.output().device();
   if (device && call.device != "auto" && !(open(call.device) == device))
     refuse(plan.operation, ": the data lies on ", device.id(), ", device='", call.device,
            "' was asked for; Trine doesn't copy it there.");
+  return device;
+}
+
+/// Runs `on_host(views, options)` on each part, or `on_device(views)`'s operation.
+template <class OnHost, class Operation>
+Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& operation) {
+  check_parts(plan);
+  const Device& device = device_of(plan, call);
   std::array<Buffer, kArrays> buffers;
   bool pinned = true;
   for (size_t a = 0; a < plan.arrays.size(); ++a) {
@@ -237,6 +243,39 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
       [&](const auto& views) {
         return Gemm{alpha, beta, views[0], views[1], views[2], call.numerics};
       });
+}
+
+void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
+  Plan plan("sum", {{"x", &x}, {"y", second}});
+  std::vector<Axes> axes;
+  for (size_t d = 0; d < x.rank(); ++d)
+    axes.push_back({x.shape()[d], {x.strides()[d], second ? second->strides()[d] : 0}});
+  axes = joined(axes, true);
+  const Axes inner = take(axes, longer), row = take(axes, longer);
+  for (size_t a = 0; a < plan.arrays.size(); ++a)
+    plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
+                      row.strides[a],       inner.strides[a]};
+  ExactSum part;
+  {
+    const Device& device = device_of(plan, call);
+    const Buffer buffer = device ? x.buffer() : Buffer(),
+                 other = device && second ? second->buffer() : Buffer();
+    const Flight flight;
+    Queue queue = device ? Queue::adopt(device, x.queue()) : Queue();
+    const HostOptions options{.device = call.device, .rung = call.rung};
+    each_part(axes, [&](const auto& first) {
+      const Shape &u = plan.shapes[0], &v = plan.shapes[1];
+      if (device && second)
+        part.add_dot(queue, u.on_device(first[0], buffer), v.on_device(first[1], other));
+      else if (device)
+        part.add(queue, u.on_device(first[0], buffer), map);
+      else if (second)
+        part.add_dot(u.on_host(first[0]), v.on_host(first[1]), options);
+      else
+        part.add(u.on_host(first[0]), map, options);
+    });
+  }
+  sum.merge(part);
 }
 
 }  // namespace trine::python

@@ -34,6 +34,9 @@ Answer transpose(const Array& input, const Array& output, const std::vector<size
 Answer matmul(double alpha, const Array& a, const Array& b, double beta, const Array& output,
               const Call& call);
 
+/// Adds map(x) for all elements, or with `second` x * y.
+void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call);
+
 /// Waits until no call is in the library, and refuses calls from then on: the interpreter ends.
 void finish_calls();
 /// In a forked child, where the calls of other threads went on without it.

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
+
 #include "calls.hpp"
 
 namespace nb = nanobind;
@@ -165,6 +167,33 @@ void bind_operations(nb::module_& m) {
       "function"_a, "map"_a, "input"_a, "NumPy's name of the dtype of a reduction's results.");
 }
 
+nb::bytes bytes_of(const ExactSum& sum) {
+  return nb::bytes(sum.state().data(), sizeof(ExactSum::State));
+}
+
+ExactSum sum_of(const nb::bytes& bytes) {
+  ExactSum::State state;
+  if (bytes.size() != sizeof state)
+    refuse("ExactSum: a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()), ".");
+  std::memcpy(state.data(), bytes.data(), sizeof state);
+  return ExactSum(state);
+}
+
+void bind_exact_sums(nb::module_& m) {
+  nb::class_<ExactSum>(m, "ExactSum", "The state of an exact sum.")
+      .def(nb::init<>())
+      .def_static("of", &sum_of, "bytes"_a)
+      .def("bytes", &bytes_of)
+      .def(
+          "add",
+          [](ExactSum& self, const std::string& map, const Array& x, const Array* second,
+             const Call& call) { add(self, parse_map(map), x, second, call); },
+          "map"_a, "x"_a, "second"_a.none(), "call"_a)
+      .def("merge", &ExactSum::merge, "other"_a)
+      .def("to_f32", &ExactSum::round<float>)
+      .def("to_f64", &ExactSum::round<double>);
+}
+
 }  // namespace
 }  // namespace trine::python
 
@@ -173,6 +202,7 @@ NB_MODULE(_trine, m) {
   nb::register_exception_translator(translate);
   bind_arrays(m);
   bind_operations(m);
+  bind_exact_sums(m);
   m.attr("version") = trine::version();
   m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, object]]"));
   m.def("search_path", &trine::search_path);

@@ -23,6 +23,7 @@ from ._errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
+from ._exact_sum import ExactSum
 from ._functions import (
     argmax,
     argmin,
@@ -64,6 +65,7 @@ __all__ = [
     "place",
     "release_idle",
     "why",
+    "ExactSum",
     "Placement",
     "Rows",
     "Error",

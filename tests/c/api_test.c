@@ -379,6 +379,53 @@ void test_host_calls(void) {
   OK(trine_release_idle());
 }
 
+void test_exact_sums(void) {
+  const trine_options_t on = {.device = "cpu"};
+  double x[] = {1e100, 1, -1e100, 2}, y[] = {1, 1, 1, 0.5};
+  trine_exact_sum_t whole = {{0}}, parts = {{0}}, rest = {{0}};
+  float f = 1;
+  double d = 1;
+  OK(trine_exact_sum_to_f64(&whole, &d));
+  CHECK(d == 0);
+  const trine_host_view_t v = trine_host_vector(x, TRINE_F64, 4);
+  OK(trine_exact_sum_add(&whole, 0, v, &on));
+  OK(trine_exact_sum_add(&parts, TRINE_IDENTITY, trine_host_vector(x, TRINE_F64, 1), NULL));
+  OK(trine_exact_sum_add(&rest, 0, trine_host_vector(x + 1, TRINE_F64, 3), NULL));
+  OK(trine_exact_sum_merge(&parts, &rest));
+  CHECK(memcmp(&whole, &parts, sizeof whole) == 0);
+  OK(trine_exact_sum_to_f64(&whole, &d));
+  OK(trine_exact_sum_to_f32(&whole, &f));
+  CHECK(d == 3 && f == 3);
+  trine_exact_sum_t host = {{0}}, device = {{0}};
+  OK(trine_exact_sum_add_dot(&host, v, trine_host_vector(y, TRINE_F64, 4), NULL));
+  trine_device_t* cpu_device = cpu();
+  trine_queue_t* queue = NULL;
+  trine_buffer_t* buffer = NULL;
+  OK(trine_queue_create(cpu_device, &queue));
+  OK(trine_buffer_allocate(cpu_device, 64, TRINE_MEMORY_DEVICE, &buffer));
+  const trine_view_t a = trine_vector(buffer, TRINE_F64, 4, 0),
+                     b = trine_vector(buffer, TRINE_F64, 4, 32);
+  OK(trine_copy_to_device(queue, v, a));
+  OK(trine_copy_to_device(queue, trine_host_vector(y, TRINE_F64, 4), b));
+  OK(trine_exact_sum_add_dot_on_queue(&device, queue, a, b));
+  CHECK(memcmp(&host, &device, sizeof host) == 0);
+  OK(trine_exact_sum_add_on_queue(&device, queue, TRINE_ABS, b));
+  OK(trine_exact_sum_to_f64(&device, &d));
+  CHECK(d == 2 + 3.5);
+  // What fails leaves the sum.
+  const trine_exact_sum_t before = whole;
+  x[0] = 0;
+  rest.state[0] = 99;
+  CHECK(trine_exact_sum_merge(&whole, &rest) == TRINE_INVALID_ARGUMENT);
+  CHECK(strstr(trine_last_error(), "no state of a sum") != NULL);
+  CHECK(trine_exact_sum_add(&whole, TRINE_PRODUCT, v, NULL) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_exact_sum_add(NULL, 0, v, NULL) == TRINE_INVALID_ARGUMENT);
+  CHECK(memcmp(&whole, &before, sizeof whole) == 0);
+  trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(cpu_device);
+}
+
 void test_tuning(void) {
   trine_device_t* device = cpu();
   const trine_view_t square = trine_row_major(NULL, TRINE_F32, 512, 512, 0);
@@ -429,6 +476,7 @@ int main(void) {
   test_scalars();
   test_placement();
   test_host_calls();
+  test_exact_sums();
   test_tuning();
   test_errors();
   test_growth();

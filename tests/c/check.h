@@ -29,6 +29,7 @@ void test_buffers(void);
 void test_operations(void);
 void test_placement(void);
 void test_host_calls(void);
+void test_exact_sums(void);
 void test_tuning(void);
 void test_errors(void);
 void test_growth(void);

@@ -7,6 +7,7 @@
 
 int reduce_case(const char* function, const char* map, int dim, CFI_cdesc_t* x,
                 CFI_cdesc_t* results);
+int exact_case(const char* map, CFI_cdesc_t* x, CFI_cdesc_t* y, int64_t* words);
 int dot_real32(CFI_cdesc_t* x, CFI_cdesc_t* y, void* value);
 int dot_real64(CFI_cdesc_t* x, CFI_cdesc_t* y, void* value);
 int transpose_case(CFI_cdesc_t* x, CFI_cdesc_t* y);
@@ -65,8 +66,21 @@ static void pad(char* word, size_t length, const char* text) {
   memcpy(word, text, strlen(text));
 }
 
+/* Fortran's sums are of whole arrays. */
+static int states(const trine_reduce* r) {
+  if (r->axis != TRINE_ALL) return kNotInFortran;
+  Memory x = vectors(&r->input, r->dtype), y = x;
+  char map[8];
+  pad(map, sizeof map, trine_map_name(r->map));
+  if (r->map != TRINE_PRODUCT)
+    return exact_case(map, array(&x), NULL, (int64_t*)origin(&r->output));
+  y = vectors(&r->second, r->dtype);
+  return exact_case(map, array(&x), array(&y), (int64_t*)origin(&r->output));
+}
+
 static int reduce(const trine_reduce* r) {
   if (r->dtype == TRINE_U32 || r->dtype == TRINE_U64) return kNotInFortran;
+  if (trine_writes_states(r)) return states(r);
   Memory x = vectors(&r->input, r->dtype);
   if (r->map == TRINE_PRODUCT) {
     if (r->axis != TRINE_ALL || r->result_dtype != r->dtype) return kNotInFortran;

@@ -20,6 +20,22 @@ contains
     reduce_case = stat
   end function
 
+  integer(c_int) function exact_case(map, x, y, words) bind(c)
+    character(kind=c_char), intent(in) :: map(8)
+    type(*), intent(in) :: x(..)
+    type(*), intent(in), optional :: y(..)
+    integer(c_int64_t), intent(inout) :: words(69)
+    type(trine_exact_sum) :: sum
+    integer :: stat
+    if (present(y)) then
+      call sum%add_dot(x, y, 'cpu', stat)
+    else
+      call sum%add(x, word(map), 'cpu', stat)
+    end if
+    words = sum%words
+    exact_case = stat
+  end function
+
   integer(c_int) function dot_real32(x, y, value) bind(c)
     real(c_float), intent(in) :: x(..), y(..)
     real(c_float), intent(inout) :: value

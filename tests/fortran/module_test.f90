@@ -19,6 +19,7 @@ program module_test
   call integers()
   call along_a_subscript()
   call products()
+  call exact_sums()
   call transposes()
   call sections()
   call refusals()
@@ -100,6 +101,29 @@ contains
     call check(all(j == matmul(i, i)), 'a product of int32')
     call check(trine_dot(a, a) == sum(a * a), 'a dot product of real64')
     call check(trine_dot(s(1, :), s(2, :)) == 14, 'a dot product of sections')
+  end subroutine
+
+  subroutine exact_sums()
+    real(real64) :: x(4) = [1e100_real64, 1.0_real64, -1e100_real64, 2.0_real64], a(3, 4)
+    type(trine_exact_sum) :: whole, first, rest
+    integer :: stat, n
+    character(200) :: errmsg
+    call check(whole%value() == 0, 'the sum of nothing')
+    call whole%add(x, device='cpu')
+    call first%add(x(1:1))
+    call rest%add(x(2:4))
+    call first%merge(rest)
+    call check(all(first%words == whole%words), 'parts of a sum')
+    call check(whole%value() == 3 .and. whole%value32() == 3, 'the value of a sum')
+    a = reshape([(real(n, real64), n=1, 12)], [3, 4])
+    call rest%add_dot(a(::2, :), a(::2, :))
+    call rest%add(a, map='abs')
+    call check(rest%value() == -1e100_real64, 'one that is far larger')
+    call rest%add(x(1:1))
+    call check(rest%value() == 3 + sum(a(::2, :)**2) + sum(a), 'dot and sum in one')
+    whole%words(1) = -1
+    call whole%merge(rest, stat, errmsg)
+    call check(stat /= 0 .and. index(errmsg, 'ExactSum') == 1, 'words that are no state')
   end subroutine
 
   subroutine transposes()

@@ -65,8 +65,24 @@ def array_of(view, arenas, rank):
     )
 
 
+def run_states(case, inputs, out):
+    """Sums in parts, one for each row of `out`."""
+    for r in range(len(out)):
+        at = {1: (), 2: r, 3: (slice(None), r)}[case["axis"]]
+        parts = [x[at] for x in inputs]
+        total = trine.ExactSum()
+        if case["map"] == "product":
+            total.add_dot(*parts, device="cpu")
+        else:
+            total.add(*parts, map=case["map"], device="cpu")
+        out[r] = numpy.frombuffer(bytes(total), "<u8")
+
+
 def run(case, arenas):
     views = case["views"]
+    if case["operation"] == "reduce" and views[-1]["shape"][-1] > 1:
+        *inputs, out = [array_of(v, arenas, 2) for v in views]
+        return run_states(case, inputs, out)
     if case["operation"] == "reduce":
         axis = {1: None, 2: 1, 3: 0}[case["axis"]]
         *inputs, out = [array_of(v, arenas, 2) for v in views[:-1]] + [

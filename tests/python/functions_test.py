@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 import unittest
 from fractions import Fraction
 
@@ -16,6 +17,56 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 def integers(shape, dtype="float64", seed=1):
     """Small integers: every order of sums and products is exact."""
     return numpy.random.default_rng(seed).integers(1, 4, shape).astype(dtype)
+
+
+class ExactSums(unittest.TestCase):
+    def values(self, count=4000):
+        bits = numpy.random.default_rng(7).integers(0, 2**64, count, "uint64")
+        values = bits.view("float64")
+        return numpy.where(numpy.isfinite(values), values, -0.0)
+
+    def test_parts_merge_to_the_bytes_of_the_whole(self):
+        x = self.values()
+        whole = trine.ExactSum(x)
+        self.assertEqual(whole.round(), trine.sum(x))
+        for pieces in (2, 7):
+            parts = [trine.ExactSum(part) for part in numpy.array_split(x, pieces)]
+            self.assertEqual(sum(reversed(parts)), whole)
+            self.assertEqual(hash(sum(parts)), hash(whole))
+
+    def test_any_axes_squares_and_dots(self):
+        x = self.values(2 * 30 * 20).reshape(2, 30, 20)
+        every_other = x[:, ::2, ::3]
+        self.assertEqual(trine.ExactSum(every_other), trine.ExactSum(every_other.copy()))
+        self.assertEqual(
+            trine.ExactSum().add_dot(every_other, every_other), trine.ExactSum(every_other, map="square")
+        )
+        singles = numpy.float32([0.5, 3e38])
+        self.assertEqual(trine.ExactSum(singles).round("float32"), singles.sum())
+
+    def test_it_travels(self):
+        total = trine.ExactSum([1e100, 1.0, float("inf")]) + trine.ExactSum([-1e100])
+        for copy in (pickle.loads(pickle.dumps(total)), trine.ExactSum.from_bytes(bytes(total))):
+            self.assertEqual(copy, total)
+            self.assertEqual(float(copy), math.inf)
+        self.assertEqual(len(bytes(total)), 552)
+        self.assertEqual(bytes(trine.ExactSum()), bytes(552))
+
+    def test_what_fails_leaves_the_sum(self):
+        total = trine.ExactSum([2.5])
+        for bad in (
+            lambda: total.add(numpy.arange(3)),
+            lambda: total.add([1.0], map="cube"),
+            lambda: total.add_dot(numpy.ones(3), numpy.ones(4)),
+            lambda: total.round("int32"),
+            lambda: trine.ExactSum.from_bytes(bytes(551)),
+            lambda: trine.ExactSum.from_bytes(b"\xff" * 552),
+        ):
+            with self.assertRaises(trine.Error):
+                bad()
+        with self.assertRaises(TypeError):
+            total + 1.5
+        self.assertEqual(total, trine.ExactSum([2.5]))
 
 
 class Reductions(unittest.TestCase):

@@ -18,7 +18,8 @@ namespace trine {
 /// `input` is rows x cols with any strides, batch 1, of dtype f32, f64, i32, i64, u32 or u64.
 /// `output` takes the results as a vector, r x 1 with any row_stride >= 1: r is 1 for Axis::all,
 /// input.rows for each_row, input.cols for each_column. Its dtype is result_dtype(function, map,
-/// input.dtype); a sum of f32 may also go to f64.
+/// input.dtype); a sum of f32 may also go to f64. Or it takes the states of a sum of floats, from before
+/// their rounding: dtype u64, r x ExactSum::words, col_stride 1 (trine/exact_sum.hpp).
 ///
 /// Results with Numerics::reproducible, the default:
 /// - sum of floats: the exact real sum, rounded once to nearest-even. It costs between

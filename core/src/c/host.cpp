@@ -23,49 +23,51 @@ const trine_trace_t* form(Result& result, const HostTrace& from) {
   return to;
 }
 
-}  // namespace trine::detail
-
-namespace {
-
 /// Waits, whatever becomes of it.
-void settle(const Event& event) {
+static void settle(const Event& event) {
   try {
     event.wait();
   } catch (const Error&) {}
 }
 
-/// Makes a call with the options that C gives, and hands back what they ask for.
+void with_options(const trine_options_t* given,
+                  const std::function<void(const HostOptions&)>& body) {
+  const trine_options_t o = given ? read(given, "options") : trine_options_t{};
+  Choice choice;
+  std::string placement;
+  HostTrace trace;
+  auto event = o.event ? std::make_unique<trine_event_t>() : nullptr;
+  Receipt receipt;
+  body(HostOptions{.device = o.device ? o.device : "auto",
+                   .rung = text_of(o.rung),
+                   .numerics = value_or(o.numerics, Numerics::reproducible),
+                   .pinned = o.pinned != 0,
+                   .overlap = o.no_overlap == 0,
+                   .chunks = o.chunks,
+                   .in_place = o.not_in_place == 0,
+                   .choice = o.choice ? &choice : nullptr,
+                   .placement = o.placement ? &placement : nullptr,
+                   .trace = o.trace ? &trace : nullptr,
+                   .event = event ? &event->value : nullptr,
+                   .receipt = o.receipt ? &receipt : nullptr});
+  try {
+    offer(o.choice, choice);
+    offer(o.placement, placement);
+    offer(o.trace, trace);
+    if (o.receipt) give(o.receipt, receipt.json());
+  } catch (...) {  // a call that fails leaves nothing in flight
+    if (event) settle(event->value);
+    throw;
+  }
+  if (event) *o.event = event.release();
+}
+
+}  // namespace trine::detail
+
+namespace {
+
 trine_status call(const trine_options_t* given, auto&& body) {
-  return guard([&] {
-    const trine_options_t o = given ? read(given, "options") : trine_options_t{};
-    Choice choice;
-    std::string placement;
-    HostTrace trace;
-    auto event = o.event ? std::make_unique<trine_event_t>() : nullptr;
-    Receipt receipt;
-    body(HostOptions{.device = o.device ? o.device : "auto",
-                     .rung = text_of(o.rung),
-                     .numerics = value_or(o.numerics, Numerics::reproducible),
-                     .pinned = o.pinned != 0,
-                     .overlap = o.no_overlap == 0,
-                     .chunks = o.chunks,
-                     .in_place = o.not_in_place == 0,
-                     .choice = o.choice ? &choice : nullptr,
-                     .placement = o.placement ? &placement : nullptr,
-                     .trace = o.trace ? &trace : nullptr,
-                     .event = event ? &event->value : nullptr,
-                     .receipt = o.receipt ? &receipt : nullptr});
-    try {
-      offer(o.choice, choice);
-      offer(o.placement, placement);
-      offer(o.trace, trace);
-      if (o.receipt) give(o.receipt, receipt.json());
-    } catch (...) {  // a call that fails leaves nothing in flight
-      if (event) settle(event->value);
-      throw;
-    }
-    if (event) *o.event = event.release();
-  });
+  return guard([&] { with_options(given, body); });
 }
 
 /// One result of all elements.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 
@@ -53,6 +54,10 @@ Transpose value_of(const trine_transpose_t* operation);
 Scalar scalar_of(double number, const trine_view_t& element);
 Gemm value_of(const trine_gemm_t* operation);
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count);
+
+/// Makes a call with the options that C gives, and hands back what they ask for.
+void with_options(const trine_options_t* given,
+                  const std::function<void(const HostOptions&)>& body);
 
 /// A struct that may have grown since its writer was compiled; what the writer didn't know is zero.
 template <class T>

@@ -25,6 +25,12 @@ constexpr Dtype kDtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32, Dtype::i64};
 const std::vector<double> kElements{17,    65,     257,     1025,    4097,     16385,
                                     65537, 262145, 1048577, 4194305, 16777217, 67108865};
 
+/// As trine_writes_states() in ops.h.
+bool writes_states(const Reduce& op) {
+  return op.function == Function::sum && one_of(op.input.dtype, {Dtype::f32, Dtype::f64}) &&
+         op.output.dtype == Dtype::u64;
+}
+
 void check_dtypes(const Reduce& op) {
   if (op.function < Function::sum || op.function > Function::argmax) {
     refuse("reduce: there is no function ", static_cast<uint32_t>(op.function), ".");
@@ -43,6 +49,7 @@ void check_dtypes(const Reduce& op) {
     refuse("reduce: input: ", name(op.input.dtype),
            " can't be reduced; f32, f64, i32, i64, u32 and u64 can.");
   }
+  if (writes_states(op)) return;
   const Dtype natural = result_dtype(op.function, op.map, op.input.dtype);
   const bool wide =
       op.function == Function::sum && op.input.dtype == Dtype::f32 && op.output.dtype == Dtype::f64;
@@ -147,10 +154,14 @@ class ReduceDescription final : public Description {
     const int64_t results = op.axis == Axis::all        ? 1
                             : op.axis == Axis::each_row ? op.input.rows
                                                         : op.input.cols;
-    if (op.output.rows != results || op.output.cols != 1) {
+    const int64_t words = writes_states(op) ? TRINE_EXACT_WORDS : 1;
+    if (op.output.rows != results || op.output.cols != words) {
       refuse("reduce: output: ", op.output.rows, " x ", op.output.cols, ", but ", name(op.axis),
-             " of ", op.input.rows, " x ", op.input.cols, " gives ", results, " x 1.");
+             " of ", op.input.rows, " x ", op.input.cols, " gives ", results, " x ", words,
+             words == 1 ? "." : ", a state a row.");
     }
+    if (words > 1 && op.output.col_stride != 1)
+      refuse("reduce: output: states need a column stride of 1, not ", op.output.col_stride, ".");
     out.size = sizeof out;
     out.numerics = static_cast<uint32_t>(op.numerics);
     out.function = static_cast<uint32_t>(op.function);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exact_sum_words.h"
+#include "state.h"
 
 // Where there is room for bins, no f32 is lost, and none is read twice.
 #define USES_BINS (!T_DOUBLE && !PRODUCTS && HAVE_LOCAL_48K)
@@ -38,11 +39,12 @@ DEVICE bool align_inputs(Tile* t, Inputs* in) {
 #define RECORD (FOLDS + 1)  // folds, then their exponent and, in the upper half, what was seen
 #define ARENA (WORDS * COPIES > FOLDS * THREADS ? WORDS * COPIES : FOLDS * THREADS)
 
-// Where the sums go: results, or records and words of a tile's groups.
+// Where the sums go: results or states, or records and words of a tile's groups.
 typedef struct Sink {
   GLOBAL uchar* output;
   long output_stride;
   bool wide_result;  // f64 results of f32 elements
+  bool states;       // instead of results
   bool final;        // results, not records
   GLOBAL ulong* records;
   GLOBAL ulong* words;
@@ -53,6 +55,10 @@ DEVICE void store_result(const Sink* sink, long result, ulong bits) {
     ((GLOBAL ulong*)sink->output)[result * sink->output_stride] = bits;
   else
     ((GLOBAL uint*)sink->output)[result * sink->output_stride] = (uint)bits;
+}
+
+DEVICE GLOBAL ulong* state_of(const Sink* sink, long result) {
+  return (GLOBAL ulong*)sink->output + result * sink->output_stride;
 }
 
 // Adds the folds that a tile's groups left; non-zero when one of them is wide.
@@ -75,6 +81,15 @@ DEVICE void store_folds(const Tile* t, const Sink* sink, const Folds* folds, uin
 #pragma unroll
     for (int k = 0; k < FOLDS; ++k) record[k] = as_ulong(folds->part[k]);
     record[FOLDS] = (ulong)saw << 32 | top;
+    return;
+  }
+  if (sink->states) {
+    GLOBAL ulong* state = state_of(sink, t->first + t->result);
+    long words[5];
+    folds_to_words(folds, top & 2047u, words);
+    if (!state_begin(state, saw)) return;
+    for (int w = 0; w < 5; ++w)
+      state_add(state, words[w], fold_grid(top & 2047u, FOLDS - 1) + 32 * w);
     return;
   }
   const bool f64 = T_DOUBLE || sink->wide_result;
@@ -113,10 +128,17 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
   sync();
   if (sink->final) {
     const bool f64 = T_DOUBLE || sink->wide_result;
-    if (me < count && t->first + base + me < t->results)
-      store_result(sink, t->first + base + me,
+    const long result = t->first + base + me;
+    if (me < count && result < t->results && sink->states) {
+      if (state_begin(state_of(sink, result), saw[me]))
+        for (int w = 0; w < WORDS; ++w)
+          state_add(state_of(sink, result), word_at(low + me * copies, high + me * copies, w),
+                    BASE + 32 * w);
+    } else if (me < count && result < t->results) {
+      store_result(sink, result,
                    round_words(low + me * copies, high + me * copies, saw[me], f64 ? 53 : 24,
                                f64 ? -1022 : -126));
+    }
   } else {
     // One step of carrying keeps the sum of many records' words within 64 bits.
     for (int i = me; i < count * WORDS; i += THREADS) {
@@ -161,6 +183,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   sink.output = output + output_offset;
   sink.output_stride = output_stride;
   sink.wide_result = options & RESULT_F64;
+  sink.states = options & STATES;
   sink.records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   sink.words = sink.records + tile_records(&t, phase) * RECORD;
   bool finishing = phase == FINISH;

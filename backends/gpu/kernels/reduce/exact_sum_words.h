@@ -55,6 +55,11 @@ DEVICE ulong word_total(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint*
   return total;
 }
 
+// The same where only the first copy counts.
+DEVICE long word_at(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint* high, int w) {
+  return (long)((ulong)high[w * COPIES] << 32 | low[w * COPIES]);
+}
+
 // The rounded sum of an accumulator whose totals stand in its first copy.
 DEVICE ulong round_words(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint* high, uint saw,
                          int precision, int lowest) {
@@ -63,8 +68,8 @@ DEVICE ulong round_words(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint
   for (int pass = 0; pass < 2; ++pass) {
     d = digits_none();
     for (int w = 0; w < WORDS; ++w) {
-      const ulong word = (ulong)high[w * COPIES] << 32 | low[w * COPIES];
-      digits_read(&d, (long)(negative ? 0UL - word : word));
+      const long word = word_at(low, high, w);
+      digits_read(&d, negative ? -word : word);
     }
     if (!digits_end(&d)) break;
     negative = true;

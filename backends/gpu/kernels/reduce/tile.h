@@ -40,6 +40,7 @@
 #define RESULT_F64 4
 #define SIGNED 8
 #define LARGEST 16
+#define STATES 32
 #define CONTROL_BYTES 4096  // counters at the start of the workspace: zero before and after
 
 typedef struct Tile {

@@ -1,0 +1,95 @@
+"""Exact sums in parts, which processes and files can exchange."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from . import _trine
+from ._arrays import array
+from ._errors import ArgumentError
+from ._functions import How, _call
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class ExactSum:
+    """The exact sum of floats, of their squares or products, before its one rounding.
+
+    >>> import trine
+    >>> (trine.ExactSum([1e100, 1.0]) + trine.ExactSum([-1e100, 2.0])).round()
+    3.0
+
+    Sums of equal value are equal bytes, whatever the order of their terms: parts that threads, processes
+    or files have added become the sum of the whole. Sums can be pickled; bytes() and from_bytes() are
+    the same for other languages. Threads that add to one sum at a time are safe.
+    """
+
+    __slots__ = ("_sum",)
+
+    def __init__(self, x: Any = None, /, *, map: str = "identity", **how: Unpack[How]) -> None:
+        """The sum of nothing, or that of an array of float32 or float64."""
+        self._sum = _trine.ExactSum()
+        if x is not None:
+            self.add(x, map=map, **how)
+
+    def add(self, x: Any, /, *, map: str = "identity", **how: Unpack[How]) -> ExactSum:
+        """Adds all elements of x; map is applied to each first: "abs" or "square". Keywords: see How."""
+        self._sum.add(map, array(numpy.asarray(x) if isinstance(x, (list, tuple, float)) else x), None, _call(**how))
+        return self
+
+    def add_dot(self, x: Any, y: Any, /, **how: Unpack[How]) -> ExactSum:
+        """Adds x * y for all elements of two arrays of one shape and dtype."""
+        a, b = array(x), array(y)
+        if a.shape != b.shape:
+            raise ArgumentError(f"add_dot: x has the shape {a.shape}, y has {b.shape}.")
+        self._sum.add("product", a, b, _call(**how))
+        return self
+
+    def merge(self, other: ExactSum, /) -> ExactSum:
+        """Adds what another sum has seen."""
+        self._sum.merge(other._sum)
+        return self
+
+    def round(self, dtype: Any = "float64") -> float:
+        """The sum, rounded once to float64 or float32."""
+        name = numpy.dtype(dtype).name
+        if name not in ("float32", "float64"):
+            raise ArgumentError(f"round: a sum is rounded to float32 or float64, not {name}.")
+        return self._sum.to_f32() if name == "float32" else self._sum.to_f64()
+
+    @classmethod
+    def from_bytes(cls, state: bytes, /) -> ExactSum:
+        """A sum from what bytes() gave, in any process or language."""
+        made = cls()
+        made._sum = _trine.ExactSum.of(state)
+        return made
+
+    def __bytes__(self) -> bytes:
+        return self._sum.bytes()
+
+    def __add__(self, other: ExactSum | int) -> ExactSum:
+        if isinstance(other, int) and other == 0:  # where the builtin sum() begins
+            return ExactSum().merge(self)
+        if not isinstance(other, ExactSum):
+            return NotImplemented
+        return ExactSum().merge(self).merge(other)
+
+    __radd__ = __add__
+
+    def __float__(self) -> float:
+        return self.round()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactSum) and bytes(self) == bytes(other)
+
+    def __hash__(self) -> int:
+        return hash(bytes(self))
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return ExactSum.from_bytes, (bytes(self),)
+
+    def __repr__(self) -> str:
+        return f"ExactSum({self.round()!r})"

@@ -1,0 +1,197 @@
+// ExactSum: parts that become the whole, on a real backend; the conformance cases compare the states that
+// devices write with the oracle's.
+#include <gtest/gtest.h>
+#include <trine/trine.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "oracle/exact_sum.hpp"
+
+namespace trine::testing {
+namespace {
+
+const HostOptions kOn{.device = "cpu"};
+
+template <class T>
+ExactSum sum_of(const std::vector<T>& values, Map map = Map::identity) {
+  ExactSum sum;
+  sum.add(values, map, kOn);
+  return sum;
+}
+
+/// Doubles of any exponent, denormals and zeros among them.
+std::vector<double> any_doubles(size_t count, unsigned seed) {
+  std::mt19937_64 bits(seed);
+  std::vector<double> values(count);
+  for (double& value : values) {
+    value = std::bit_cast<double>(bits());
+    while (!std::isfinite(value)) value = std::bit_cast<double>(bits());
+  }
+  return values;
+}
+
+template <class T>
+std::array<uint64_t, 1> bits_of(T value) {
+  return {sizeof(T) == 4 ? uint64_t(std::bit_cast<uint32_t>(float(value)))
+                         : std::bit_cast<uint64_t>(double(value))};
+}
+
+TEST(ExactSum, MergesPiecesInAnyOrderToTheBytesOfTheWhole) {
+  const std::vector<double> values = any_doubles(5000, 1);
+  const ExactSum whole = sum_of(values);
+  std::mt19937 order(2);
+  for (size_t pieces : {1, 2, 3, 7, 100}) {
+    std::vector<ExactSum> parts;
+    for (size_t p = 0; p < pieces; ++p)
+      parts.push_back(
+          sum_of(std::vector(values.begin() + std::ptrdiff_t(p * 5000 / pieces),
+                             values.begin() + std::ptrdiff_t((p + 1) * 5000 / pieces))));
+    std::shuffle(parts.begin(), parts.end(), order);
+    ExactSum merged;
+    for (const ExactSum& part : parts) merged.merge(part);
+    EXPECT_EQ(merged.state(), whole.state()) << pieces;
+  }
+  EXPECT_EQ(bits_of(whole.round<double>()), bits_of(sum(values, kOn)));
+}
+
+TEST(ExactSum, RoundsAsTheOracleDoes) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    // Terms near a rounding boundary of either format, at any magnitude.
+    const int exponent = int(random() % 2200) - 1130;
+    const double large = std::ldexp(double(int64_t(random()) >> (random() % 40)), exponent);
+    const double half = std::ldexp(large, random() % 2 ? -53 : -24);
+    std::vector<double> terms{large, half, std::ldexp(double(int(random() % 3)) - 1, -1074)};
+    if (random() % 2) terms.push_back(-large);
+    oracle::ExactSum expected;
+    ExactSum sum;
+    for (const double term : terms) {
+      expected.add(term);
+      sum.merge(sum_of(std::vector{term}));
+    }
+    uint64_t state[TRINE_EXACT_WORDS];
+    expected.state(state);
+    ASSERT_TRUE(std::ranges::equal(sum.state(), state)) << i;
+    if (std::isfinite(large) && std::isfinite(half)) {
+      ASSERT_EQ(bits_of(sum.round<double>()), bits_of(expected.to_f64())) << i;
+      ASSERT_EQ(bits_of(sum.round<float>()), bits_of(expected.to_f32())) << i;
+    }
+  }
+}
+
+TEST(ExactSum, KnowsNothingMinusZeroInfinitiesAndNan) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const ExactSum nothing, minus_zero = sum_of(std::vector{-0.0}), zero = sum_of(std::vector{0.0});
+  EXPECT_EQ(nothing.state(), ExactSum::State{});
+  EXPECT_EQ(sum_of(std::vector<double>{}), nothing);
+  EXPECT_FALSE(std::signbit(nothing.round<double>()));
+  EXPECT_TRUE(std::signbit(minus_zero.round<float>()));
+  EXPECT_FALSE(std::signbit(zero.round<double>()));
+  const auto merged = [](ExactSum a, const ExactSum& b) {
+    a.merge(b);
+    return a;
+  };
+  EXPECT_EQ(merged(nothing, minus_zero), minus_zero);
+  EXPECT_EQ(merged(minus_zero, zero), zero);
+  EXPECT_EQ(merged(sum_of(std::vector{1.5}), sum_of(std::vector{-1.5})), zero);
+  const ExactSum plus = sum_of(std::vector{kInfinity}), minus = sum_of(std::vector{-kInfinity});
+  EXPECT_EQ(merged(sum_of(std::vector{3.0}), minus), minus);
+  EXPECT_EQ(minus.round<float>(), -kInfinity);
+  EXPECT_TRUE(std::isnan(merged(plus, minus).round<double>()));
+  EXPECT_EQ(merged(plus, minus), sum_of(std::vector{1.0, std::nan("")}));
+}
+
+TEST(ExactSum, MergesWithItself) {
+  ExactSum sum = sum_of(std::vector{1e300, -3.5, 1e-300});
+  sum.merge(sum);
+  EXPECT_EQ(sum, sum_of(std::vector{1e300, -3.5, 1e-300, 1e-300, -3.5, 1e300}));
+}
+
+TEST(ExactSum, TakesSquaresDotsAndDeviceMemory) {
+  const std::vector<double> x = any_doubles(3000, 4), y = any_doubles(3000, 5);
+  ExactSum expected, pieces;
+  expected.add_dot(x, y, kOn);
+  EXPECT_EQ(bits_of(expected.round<double>()), bits_of(dot(x, y, kOn)));
+  Queue queue(open("cpu"));
+  const Buffer a(queue.device(), 24000), b(queue.device(), 24000);
+  const View u = vector(a, Dtype::f64, 3000), v = vector(b, Dtype::f64, 3000);
+  copy(queue, host_vector(x.data(), Dtype::f64, 3000), u);
+  copy(queue, host_vector(y.data(), Dtype::f64, 3000), v);
+  for (const auto& [from, count] : {std::pair<int64_t, int64_t>{1000, 2000}, {0, 1000}})
+    pieces.add_dot(queue, rows(u, from, count), rows(v, from, count));
+  EXPECT_EQ(pieces, expected);
+  ExactSum squares;
+  squares.add(queue, u, Map::square);
+  EXPECT_EQ(squares, sum_of(x, Map::square));
+  // Squares beyond f64's range are sums like others until they are rounded.
+  EXPECT_EQ(sum_of(std::vector{1e200}, Map::square).round<double>(), INFINITY);
+}
+
+TEST(ExactSum, SumsOfFloatsAndDoublesAreOneKind) {
+  ExactSum sum = sum_of(std::vector{0.5f, 3e38f});
+  sum.add(std::vector{0.25}, Map::identity, kOn);
+  EXPECT_EQ(sum, sum_of(std::vector<double>{double(3e38f), 0.75}));
+}
+
+TEST(ExactSum, RefusesWhatIsNoState) {
+  const ExactSum good = sum_of(std::vector{1.0});
+  EXPECT_EQ(ExactSum(good.state()), good);
+  const auto refused = [](size_t word, uint64_t value, ExactSum::State state) {
+    state[word] = value;
+    try {
+      (void)ExactSum(state);
+    } catch (const Error& error) { return error.status() == Status::invalid_argument; }
+    return false;
+  };
+  EXPECT_TRUE(refused(0, good.state()[0] | uint64_t{1} << 32, good.state()));
+  EXPECT_TRUE(refused(0, good.state()[0] | 32, good.state()));
+  EXPECT_TRUE(refused(0, 0, good.state()));
+  EXPECT_TRUE(refused(0, TRINE_EXACT_ANY, good.state()));
+  EXPECT_TRUE(refused(0, good.state()[0] | TRINE_EXACT_NAN, good.state()));
+  const ExactSum infinite = sum_of(std::vector{INFINITY});
+  EXPECT_TRUE(refused(7, 1, infinite.state()));
+}
+
+TEST(ExactSum, ErrorsLeaveTheSum) {
+  ExactSum sum = sum_of(std::vector{1.0});
+  const ExactSum before = sum;
+  Event event;
+  EXPECT_THROW(sum.add(std::vector{1.0}, Map::identity, {.event = &event}), Error);
+  EXPECT_THROW(sum.add_dot(std::vector{1.0}, std::vector{1.0, 2.0}, kOn), Error);
+  const std::vector<int> integers = {1};
+  EXPECT_THROW(sum.add(host_vector(integers.data(), Dtype::i32, 1), Map::identity, kOn), Error);
+  EXPECT_EQ(sum, before);
+}
+
+TEST(ExactSum, StatesAreRefusedOfOtherShapesAndRungs) {
+  Queue queue(open("cpu"));
+  const Buffer buffer(queue.device(), 100000);
+  const View x = row_major(buffer, Dtype::f32, 4, 100),
+             good = row_major(buffer, Dtype::u64, 4, 69, 2000);
+  const auto message = [&](const View& output, Function function, const char* rung) -> std::string {
+    try {
+      run(queue, Reduce{function, Map::identity, Axis::each_row, x, output}, rung);
+    } catch (const Error& error) { return error.what(); }
+    return "";
+  };
+  EXPECT_EQ(message(good, Function::sum, ""), "");
+  EXPECT_NE(message(good, Function::sum, "simd").find("states of sums"), std::string::npos);
+  EXPECT_NE(message(good, Function::max, "").find("gives f32"), std::string::npos);
+  View narrow = good;
+  narrow.cols = 68;
+  EXPECT_NE(message(narrow, Function::sum, "").find("gives 4 x 69, a state a row"),
+            std::string::npos);
+  View spaced = row_major(buffer, Dtype::u64, 4, 69 * 2, 2000);
+  spaced.cols = 69, spaced.col_stride = 2;
+  EXPECT_NE(message(spaced, Function::sum, "").find("column stride of 1"), std::string::npos);
+  queue.wait();
+}
+
+}  // namespace
+}  // namespace trine::testing

@@ -132,7 +132,9 @@ class Step {
     const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
     const int64_t wanted =
         parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
-    const int64_t col_pieces = std::min(cols_, divide_up(wanted, row_pieces));
+    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99 of OpenBLAS).
+    const int64_t col_pieces =
+        std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
     parallel.parallel_for(more_rows * col_pieces, [&](int64_t piece, int) {
       const int64_t r = piece / col_pieces, c = piece % col_pieces;

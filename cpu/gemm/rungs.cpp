@@ -8,7 +8,7 @@ namespace {
 
 // sgemm 2048 on one AVX-512 core, of OpenBLAS: 192 0.81, 256 0.86, 384 0.87, 512 0.87, 1024 0.9 with
 // a wide spread; dgemm alike. 384 keeps a panel of B (48 KiB) near the first cache. 16 is for tests.
-constexpr const char* kBlockValues[] = {"384", "16", "256", "512", "1024"};
+constexpr const char* kBlockValues[] = {"512", "16", "256", "384", "1024"};
 constexpr trine_parameter kMicroKernelParameters[] = {parameter("k_block", kBlockValues)};
 
 constexpr const char* kTileValues[] = {"64", "16", "32", "128", "256"};

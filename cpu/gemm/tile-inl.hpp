@@ -41,6 +41,9 @@ void compute_tile(const gemm::Tile<T>& tile) {
     }
   }
 
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v)
+      __builtin_prefetch(tile.to + (kRows + r) * tile.to_stride + v * kLanes, 0, 2);
   const T* HWY_RESTRICT a = tile.a;
   const T* HWY_RESTRICT b = tile.b;
   for (int64_t k = 0; k < tile.k; ++k) {

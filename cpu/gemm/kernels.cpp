@@ -22,8 +22,10 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           sizeof...(kHeights),
           kVectors * kLanes,
           kLanes,
-          {compute_tile<kHeights, kVectors, T>...},
-          {compute_tile<kHeights, 1, T>...},
+          {compute_tile<kHeights, kVectors, true, T>...},
+          {compute_tile<kHeights, 1, true, T>...},
+          {compute_tile<kHeights, kVectors, false, T>...},
+          {compute_tile<kHeights, 1, false, T>...},
           pack<T>};
 }
 

@@ -9,20 +9,23 @@
 
 namespace trine::cpu::gemm {
 
-// One register tile: rows x cols results, from panels packed k-major: a[k][height],
-// b[k][width].
+// One register tile: rows x cols results, from panels packed k-major, a[k][height] and b[k][width],
+// or from A and rows of B where they lie.
 template <class T>
 struct Tile {
   std::int64_t k;
   const T* a;
   const T* b;
-  const T* from;  // the exact partials to continue; null: start from +0
+  std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
+  std::int64_t ahead;                  // how far ahead B is called for
+  const T* from;                       // the exact partials to continue; null: start from +0
   std::int64_t from_stride;
   T* to;  // partials, or with `last` the rows of C
   std::int64_t to_stride;
   bool last, reads_c;
   T alpha, beta;
   int rows, cols;
+  int skip;  // the first rows, which another tile stores
 };
 
 constexpr int kMaxHeights = 6;
@@ -37,7 +40,8 @@ struct Kernels {
                                 T* to);
   int heights[kMaxHeights];
   int height_count, width, narrow;
-  TileFunction full[kMaxHeights], thin[kMaxHeights];
+  TileFunction full[kMaxHeights], thin[kMaxHeights];                // of panels
+  TileFunction direct_full[kMaxHeights], direct_thin[kMaxHeights];  // of operands where they lie
   PackFunction pack;
 
   int height() const { return heights[height_count - 1]; }

@@ -31,8 +31,13 @@ constexpr int64_t kChunkBytes = 1 << 20;
 // 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
 constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
+// For a few rows: panels of a thread's rows of B and steps of k at a time; steps of a packed panel.
+constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 // For balance: the last pieces may not wait for one thread.
 constexpr int kPiecesPerThread = 6;
+// Of B, and products, of a small matrix that isn't packed.
+constexpr int64_t kDirectBytes = 1 << 17;
+constexpr int64_t kDirectProducts = 1 << 22;
 // In fma: below, a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
@@ -45,15 +50,21 @@ struct Blocks {
 };
 
 template <class T>
-Blocks blocks_of(const trine_gemm& op, int64_t k_block) {
+Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
   const Kernels<T>& kernel = kernels<T>();
   const Extents c = extents_along_rows(op.c);
   const bool product = has_product(op);
   Blocks r;
+  constexpr int64_t kLine = 64 / sizeof(T);
+  if (product && c.m <= kernel.height()) {
+    r.m = c.m, r.n = c.n, r.k = op.a.cols, r.b_offset = 0;
+    r.partial_offset = threads * kThinDepth * kernel.width;
+    r.total = r.partial_offset + (reads_c(op) ? round_up(c.m * c.n, kLine) : 0);
+    return r;
+  }
   r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
   r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
   r.k = product ? std::min(op.a.cols, k_block) : 0;
-  constexpr int64_t kLine = 64 / sizeof(T);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
   const bool partials = product && reads_c(op) && op.a.cols > r.k;
@@ -146,7 +157,7 @@ class Step {
 
   void tile(int64_t row_panel, int64_t col_panel) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
-    Tile<T> t;
+    Tile<T> t{};
     t.rows = static_cast<int>(std::min<int64_t>(kernel_.height(), m_ - i));
     t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, n_ - j));
     t.k = k_;
@@ -174,8 +185,130 @@ class Step {
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0;
 };
 
+// Small operands that stay in the first caches are read where they lie: packing them would take as long
+// as the product. Rows of B must be neighbours in memory.
+template <class T>
+bool is_direct(const Problem<T>& p) {
+  const int64_t width = kernels<T>().width;
+  if (!p.product || (p.b.col_stride != 1 && p.n != 1)) return false;
+  if (p.n <= width && p.m <= kernels<T>().height()) return p.n == 1 || p.b.row_stride <= 4 * width;
+  return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
+}
+
+template <class T>
+bool is_thin(const Problem<T>& p) {
+  return p.product && p.m <= kernels<T>().height();
+}
+
+// The height of which the fewest rows are computed twice: the last tile is moved up to the end of C.
+template <class T>
+int direct_slot(const Kernels<T>& kernel, int64_t m) {
+  int best = 0;
+  int64_t least = m;
+  for (int slot = 1; slot < kernel.height_count && kernel.heights[slot] <= m; ++slot) {
+    const int64_t rows = round_up(m, kernel.heights[slot]);
+    if (rows <= least + least / 8) best = slot, least = std::min(least, rows);
+  }
+  return best;
+}
+
+// Tiles of A where it lies, one height for all of them.
+template <class T>
+class Direct {
+ public:
+  explicit Direct(const Problem<T>& p)
+      : p_(p), slot_(direct_slot(kernel_, p.m)), height_(kernel_.heights[slot_]) {
+    tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
+    tile_.reads_c = p.reads_c;
+    tile_.alpha = p.alpha, tile_.beta = p.beta;
+    tile_.rows = height_;
+  }
+
+  int64_t panels() const { return divide_up(p_.m, height_); }
+
+  // Some steps of k, and their rows of B; `ahead` is how far ahead these are called for.
+  struct Steps {
+    int64_t k0, k;
+    const T* b;
+    int64_t b_step, ahead;
+  };
+
+  // A panel's columns of C, from j on. Partials are continued, and left where k goes on.
+  void compute(int64_t j, const Steps& s, Matrix<T> partials, int64_t first_panel,
+               int64_t end_panel) {
+    Tile<T>& t = tile_;
+    t.k = s.k;
+    t.b = s.b, t.b_step = s.b_step, t.ahead = s.ahead;
+    t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, p_.n - j));
+    t.last = s.k0 + s.k == p_.k;
+    const Matrix<T>& target = t.last ? p_.c : partials;
+    t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
+    const auto run = (t.cols <= kernel_.narrow ? kernel_.direct_thin : kernel_.direct_full)[slot_];
+    for (int64_t panel = first_panel; panel < end_panel; ++panel) {
+      const int64_t i = std::min(panel * height_, p_.m - height_);
+      t.skip = static_cast<int>(panel * height_ - i);
+      t.a = p_.a.at(i, s.k0);
+      t.from = s.k0 == 0 ? nullptr : partials.at(i, j);
+      t.to = target.at(i, j);
+      run(t);
+    }
+  }
+
+ private:
+  const Problem<T>& p_;
+  const Kernels<T>& kernel_ = kernels<T>();
+  int slot_, height_;
+  Tile<T> tile_{};
+};
+
+template <class T>
+void multiply_directly(const Problem<T>& p, Parallel& parallel) {
+  const int64_t width = kernels<T>().width, panels = Direct<T>(p).panels();
+  const int64_t pieces = std::min<int64_t>(parallel.threads(), panels);
+  parallel.parallel_for(pieces, [&](int64_t piece, int) {
+    Direct<T> direct(p);
+    for (int64_t j = 0; j < p.n; j += width)
+      direct.compute(j, {0, p.k, p.b.data + j, p.b.row_stride, 0}, p.c, panels * piece / pieces,
+                     panels * (piece + 1) / pieces);
+  });
+}
+
+// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in memory,
+// each thread takes wide parts of a few of them and calls for the next few; else it packs one panel, in
+// long runs along k, and multiplies that while it is in the caches. 2 cores of an AMD EPYC, of
+// OpenBLAS's gemv, f32 1 x 8192, k = 4096: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows 1.20, called
+// for ahead 2.24. f32 4096 x 1, k = 8192: panels of 64 steps 0.64, of 512 1.30.
+template <class T>
+void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
+  const Kernels<T>& kernel = kernels<T>();
+  const int64_t width = kernel.width;
+  const bool in_place = p.b.col_stride == 1;
+  const int64_t group = in_place ? width * kThinPanels : width;
+  const int64_t steps = in_place ? kThinSteps : kThinDepth;
+  const Matrix<T> partials = p.reads_c ? Matrix<T>{workspace + blocks.partial_offset, p.n, 1} : p.c;
+  parallel.parallel_for(divide_up(p.n, group), [&](int64_t piece, int thread) {
+    Direct<T> direct(p);
+    T* const packed = workspace + thread * width * kThinDepth;
+    for (int64_t k0 = 0; k0 < p.k; k0 += steps) {
+      const int64_t k = std::min(steps, p.k - k0);
+      for (int64_t j = piece * group; j < std::min((piece + 1) * group, p.n); j += width) {
+        const T* b = p.b.at(k0, j);
+        int64_t b_step = p.b.row_stride, ahead = steps * b_step;
+        if (!in_place) {
+          kernel.pack({b, p.b.col_stride, p.b.row_stride}, std::min(width, p.n - j), k,
+                      kernel.width, packed);
+          b = packed, b_step = width, ahead = 0;
+        }
+        direct.compute(j, {k0, k, b, b_step, ahead}, partials, 0, direct.panels());
+      }
+    }
+  });
+}
+
 template <class T>
 void multiply(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
+  if (is_direct(p)) return multiply_directly(p, parallel);
+  if (is_thin(p)) return multiply_thin(p, blocks, workspace, parallel);
   for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
     for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
       Step<T> step(p, blocks, workspace, i0, j0);
@@ -202,7 +335,8 @@ std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* pa
                                          int threads) {
   return visit_dtype(op.dtype, [&]<class T>() {
     const int copies = spreads_matrices(op, threads) ? threads : 1;
-    return static_cast<std::size_t>(blocks_of<T>(op, parameters[0]).total) * sizeof(T) * copies;
+    const Blocks blocks = blocks_of<T>(op, parameters[0], threads / copies);
+    return static_cast<std::size_t>(blocks.total) * sizeof(T) * copies;
   });
 }
 
@@ -210,9 +344,10 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
                       Parallel& parallel) {
   if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
   visit_dtype(op.dtype, [&]<class T>() {
-    const Blocks sizes = blocks_of<T>(op, parameters[0]);
+    const bool spreads = spreads_matrices(op, parallel.threads());
+    const Blocks sizes = blocks_of<T>(op, parameters[0], spreads ? 1 : parallel.threads());
     T* const memory = static_cast<T*>(workspace);
-    if (!spreads_matrices(op, parallel.threads())) {
+    if (!spreads) {
       for (int64_t i = 0; i < op.c.batch; ++i) {
         multiply(problem_along_rows<T>(op, i), sizes, memory, parallel);
       }

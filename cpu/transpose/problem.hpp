@@ -84,7 +84,8 @@ struct Block {
   char* out;
   std::int64_t in_step, out_step;
   std::int64_t p, q;
-  bool stream;  // bypass the cache where alignment allows
+  bool stream;         // bypass the cache where alignment allows
+  std::int64_t ahead;  // bytes of its rows by which the input is called for ahead
 };
 
 constexpr std::int64_t kBufferBytes = 32 << 10;  // of a buffered block

@@ -24,13 +24,14 @@ struct Range {
 // A square tile of vectors of kBytes.
 template <int kSize, int kBytes, bool kStream>
 HWY_INLINE void move_tile(const char* HWY_RESTRICT from, int64_t in_step, char* HWY_RESTRICT to,
-                          int64_t out_step) {
+                          int64_t out_step, int64_t ahead) {
   using T = hwy::UnsignedFromSize<HWY_MIN(kSize, 8)>;
   const hn::FixedTag<T, kBytes / sizeof(T)> d;
   constexpr int kCount = kBytes / kSize;
   hn::Vec<decltype(d)> rows[kCount];
 #pragma GCC unroll 64
   for (int i = 0; i < kCount; ++i) {
+    hwy::Prefetch(from + i * in_step + ahead);
     rows[i] = hn::LoadU(d, reinterpret_cast<const T*>(from + i * in_step));
   }
   transpose_registers<kSize>(d, rows);
@@ -52,7 +53,7 @@ HWY_INLINE void move_tiles(const Block& b, const Range& r) {
   for (int64_t q = r.q0; q < r.q1; q += kCount) {
     for (int64_t p = r.p0; p < r.p1; p += kCount) {
       move_tile<kSize, kBytes, kStream>(b.in + p * b.in_step + q * kSize, b.in_step,
-                                        b.out + q * b.out_step + p * kSize, b.out_step);
+                                        b.out + q * b.out_step + p * kSize, b.out_step, b.ahead);
     }
   }
 }

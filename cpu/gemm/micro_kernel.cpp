@@ -217,14 +217,27 @@ template <class T>
 class Direct {
  public:
   explicit Direct(const Problem<T>& p)
-      : p_(p), slot_(direct_slot(kernel_, p.m)), height_(kernel_.heights[slot_]) {
+      : p_(p),
+        slot_(direct_slot(kernel_, p.m)),
+        height_(kernel_.heights[slot_]),
+        panels_(divide_up(p.m, height_)) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
     tile_.reads_c = p.reads_c;
     tile_.alpha = p.alpha, tile_.beta = p.beta;
     tile_.rows = height_;
   }
 
-  int64_t panels() const { return divide_up(p_.m, height_); }
+  int64_t panels() const { return panels_; }
+  // Another product of the same shape, as batches have them.
+  void move_to(const Problem<T>& p) {
+    p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
+  }
+
+  // Some panels of rows, of a B that lies in rows.
+  void compute(int64_t first_panel, int64_t end_panel) {
+    for (int64_t j = 0; j < p_.n; j += kernel_.width)
+      compute(j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+  }
 
   // Some steps of k, and their rows of B; `ahead` is how far ahead these are called for.
   struct Steps {
@@ -255,21 +268,20 @@ class Direct {
   }
 
  private:
-  const Problem<T>& p_;
+  Problem<T> p_;
   const Kernels<T>& kernel_ = kernels<T>();
   int slot_, height_;
+  int64_t panels_;
   Tile<T> tile_{};
 };
 
 template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
-  const int64_t width = kernels<T>().width, panels = Direct<T>(p).panels();
-  const int64_t pieces = std::min<int64_t>(parallel.threads(), panels);
+  const Direct<T> whole(p);
+  const int64_t panels = whole.panels(), pieces = std::min<int64_t>(parallel.threads(), panels);
   parallel.parallel_for(pieces, [&](int64_t piece, int) {
-    Direct<T> direct(p);
-    for (int64_t j = 0; j < p.n; j += width)
-      direct.compute(j, {0, p.k, p.b.data + j, p.b.row_stride, 0}, p.c, panels * piece / pieces,
-                     panels * (piece + 1) / pieces);
+    Direct<T> part = whole;
+    part.compute(panels * piece / pieces, panels * (piece + 1) / pieces);
   });
 }
 
@@ -357,9 +369,18 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
     parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
       Serial alone;
       T* const own = memory + thread * sizes.total;
-      for (int64_t i = op.c.batch * piece / pieces; i < op.c.batch * (piece + 1) / pieces; ++i) {
-        multiply(problem_along_rows<T>(op, i), sizes, own, alone);
+      const int64_t begin = op.c.batch * piece / pieces, end = op.c.batch * (piece + 1) / pieces;
+      const Problem<T> first = problem_along_rows<T>(op, begin);
+      if (is_direct(first)) {
+        Direct<T> direct(first);
+        for (int64_t i = begin; i < end; ++i) {
+          direct.move_to(problem_along_rows<T>(op, i));
+          direct.compute(0, direct.panels());
+        }
+        return;
       }
+      for (int64_t i = begin; i < end; ++i)
+        multiply(problem_along_rows<T>(op, i), sizes, own, alone);
     });
   });
 }

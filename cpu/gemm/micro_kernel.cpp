@@ -275,6 +275,14 @@ class Direct {
   Tile<T> tile_{};
 };
 
+// Calls for operands that are next but one: streams so short and so many escape the hardware. Batches of
+// 20,000 on 2 cores of an AMD EPYC, us: f32 8 x 8 583 -> 375, 16 x 16 1788 -> 976.
+// (Inlined by force: gcc drops calls of functions that do nothing else.)
+template <class T>
+[[gnu::always_inline]] inline void call_for(const T* data, int64_t elements) {
+  for (int64_t x = 0; x < elements; x += 64 / int64_t{sizeof(T)}) __builtin_prefetch(data + x);
+}
+
 template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Direct<T> whole(p);
@@ -374,6 +382,10 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
       if (is_direct(first)) {
         Direct<T> direct(first);
         for (int64_t i = begin; i < end; ++i) {
+          const Problem<T> next = problem_along_rows<T>(op, std::min(i + 2, op.c.batch - 1));
+          call_for(next.a.data, next.m * next.k);
+          call_for(next.b.data, next.k * next.n);
+          call_for(next.c.data, next.m * next.n);
           direct.move_to(problem_along_rows<T>(op, i));
           direct.compute(0, direct.panels());
         }

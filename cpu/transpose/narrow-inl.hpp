@@ -11,14 +11,16 @@ namespace trine::cpu::HWY_NAMESPACE {
 
 // kWays rows of `count` elements, `step` bytes apart, from or to one packed run.
 template <int kWays, class T>
-HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int64_t count) {
+HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int64_t count,
+                              int64_t ahead) {
   const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), size = static_cast<int64_t>(sizeof(T));
   const auto row = [&](int i, int64_t x) HWY_ATTR {
     return hn::LoadU(d, reinterpret_cast<const T*>(rows + i * step) + x);
   };
   int64_t x = 0;
   for (; x + lanes <= count; x += lanes) {
+    for (int i = 0; i < kWays; ++i) hwy::Prefetch(rows + i * step + x * size + ahead);
     T* const to = reinterpret_cast<T*>(packed) + kWays * x;
     if constexpr (kWays == 2) hn::StoreInterleaved2(row(0, x), row(1, x), d, to);
     if constexpr (kWays == 3) hn::StoreInterleaved3(row(0, x), row(1, x), row(2, x), d, to);
@@ -30,12 +32,14 @@ HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int6
 }
 
 template <int kWays, class T>
-HWY_INLINE int64_t deinterleave(const char* packed, char* rows, int64_t step, int64_t count) {
+HWY_INLINE int64_t deinterleave(const char* packed, char* rows, int64_t step, int64_t count,
+                                int64_t ahead) {
   const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), size = static_cast<int64_t>(sizeof(T));
   int64_t x = 0;
   for (; x + lanes <= count; x += lanes) {
     const T* const from = reinterpret_cast<const T*>(packed) + kWays * x;
+    for (int i = 0; i < kWays; ++i) hwy::Prefetch(packed + (kWays * x + i * lanes) * size + ahead);
     hn::Vec<decltype(d)> v[4];
     if constexpr (kWays == 2) hn::LoadInterleaved2(d, from, v[0], v[1]);
     if constexpr (kWays == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
@@ -52,9 +56,9 @@ bool move_ways(const transpose::Block& b) {
   using T = hwy::UnsignedFromSize<kSize>;
   int64_t p0 = 0, q0 = 0;
   if (b.p == kWays && b.out_step == kWays * kSize) {
-    q0 = interleave<kWays, T>(b.in, b.in_step, b.out, b.q);
+    q0 = interleave<kWays, T>(b.in, b.in_step, b.out, b.q, b.ahead);
   } else if (b.q == kWays && b.in_step == kWays * kSize) {
-    p0 = deinterleave<kWays, T>(b.in, b.out, b.out_step, b.p);
+    p0 = deinterleave<kWays, T>(b.in, b.out, b.out_step, b.p, b.ahead);
   } else {
     return false;
   }

@@ -132,8 +132,11 @@ void transpose_block_buffered(const Block& b) {
   inner.out_step = b.p * kSize;
   inner.stream = false;
   transpose_block<kSize>(inner);
-  for (int64_t q = 0; q < b.q; ++q) {
-    copy_bytes(b.out + q * b.out_step, buffer + q * inner.out_step, inner.out_step, true);
+  const bool packed = b.out_step == inner.out_step;  // one run
+  const int64_t rows = packed ? 1 : b.q;
+  const int64_t bytes = packed ? b.q * inner.out_step : inner.out_step;
+  for (int64_t q = 0; q < rows; ++q) {
+    copy_bytes(b.out + q * b.out_step, buffer + q * inner.out_step, bytes, true);
   }
 }
 

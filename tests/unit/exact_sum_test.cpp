@@ -60,6 +60,29 @@ TEST(ExactSum, MergesPiecesInAnyOrderToTheBytesOfTheWhole) {
   EXPECT_EQ(bits_of(whole.round<double>()), bits_of(sum(values, kOn)));
 }
 
+// As an allreduce over 10,000 ranks would merge them: neighbours in any tree, in any order.
+TEST(ExactSum, TenThousandStatesMergeToTheSameBytesInAnyTree) {
+  constexpr size_t kRanks = 10000;
+  const std::vector<double> values = any_doubles(2 * kRanks, 11);
+  std::vector<ExactSum> states;
+  for (size_t r = 0; r < kRanks; ++r)
+    states.push_back(sum_of(std::vector{values[2 * r], values[2 * r + 1]}));
+  const ExactSum whole = sum_of(values);
+  std::mt19937 random(12);
+  for (int tree = 0; tree < 5; ++tree) {
+    std::vector<ExactSum> left = states;
+    std::shuffle(left.begin(), left.end(), random);
+    while (left.size() > 1) {
+      const size_t into = random() % left.size();
+      std::swap(left[into], left.back());
+      const ExactSum taken = left.back();
+      left.pop_back();
+      left[random() % left.size()].merge(taken);
+    }
+    EXPECT_EQ(left.front().state(), whole.state());
+  }
+}
+
 TEST(ExactSum, RoundsAsTheOracleDoes) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 3000; ++i) {

@@ -15,6 +15,7 @@ typedef unsigned long ulong;  // 64 bits, as in OpenCL
 #define LOCAL __shared__     // memory of the group: LOCAL float tile[32][33];
 #define LOCAL_POINTER        // the same, in pointer types
 #define DEVICE static __device__ __forceinline__
+#define INLINED DEVICE  // which OpenCL has to ask for
 #define RESTRICT __restrict__
 #define ALIGNED(bytes) __align__(bytes)
 

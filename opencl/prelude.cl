@@ -22,6 +22,8 @@
 #define LOCAL __local          // memory of the group: LOCAL float tile[32][33];
 #define LOCAL_POINTER __local  // the same, in pointer types
 #define DEVICE static inline
+// A function that takes local memory, where PoCL 3.1 may not inline it: its threads would share that memory.
+#define INLINED DEVICE __attribute__((always_inline))
 #define RESTRICT restrict
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 

@@ -153,9 +153,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     by_time[at] = {time, &one};
   }
   Preferred wishes;
-  // A batch of products with so few results each. Only CUDA's was measured.
-  if (target.backend == kCuda && problem.batch >= kPile &&
-      std::max(problem.m, problem.n) <= pile_most(op.dtype))
+  // A batch of products with so few results each.
+  if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(op.dtype))
     wishes.add(variant_named("pile"), 0, "pile: many products too small for a tile each");
   // Where copies don't run in the background it wasn't measured.
   if (target.has(TRINE_CAN_INLINE_PTX) &&

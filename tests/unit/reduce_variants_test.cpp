@@ -84,8 +84,10 @@ TEST(ReduceRows, ChooseVectorsOnCpusAndGroupsOnGpus) {
   for (uint32_t function = TRINE_SUM; function <= TRINE_ARGMAX; ++function) {
     const auto op = reduce_of(function, TRINE_ALL, TRINE_F32, 1, 1000);
     EXPECT_EQ(chosen(Device(TRINE_DEVICE_CPU, kPocl5), op), "exact_vector");
-    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op),
-              function == TRINE_SUM ? "exact_stream" : "exact");
+    EXPECT_EQ(chosen(Device(TRINE_DEVICE_GPU, kNvidia), op), function == TRINE_SUM ? "exact_stream"
+                                                             : function == TRINE_PROD
+                                                                 ? "product_stream"
+                                                                 : "exact");
   }
 }
 
@@ -122,7 +124,9 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
   op.dtype = TRINE_F32;
   EXPECT_EQ(refusal("exact_stream", kCuda, h200, op), "");
   EXPECT_EQ(chosen(h200, op, kCuda), "exact_stream");
-  EXPECT_EQ(chosen(h200, op, kOpencl), "exact") << "not measured";
+  EXPECT_EQ(chosen(h200, op, kOpencl), "exact_stream");
+  EXPECT_EQ(chosen(h200, reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F64, 1, 1000), kOpencl), "exact")
+      << "faster through OpenCL";
   op.input.col_stride = 2;
   EXPECT_NE(refusal("exact_stream", kCuda, h200, op), "");
   EXPECT_NE(refusal("exact_stream", kCuda, h200,
@@ -224,7 +228,9 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 1, 4096, 4096, 64), "vector");
   EXPECT_EQ(chosen(8, 1, 4095, 4097), "shifted");
   EXPECT_EQ(chosen(4, 65536, 16, 16), "pile");
-  EXPECT_EQ(chosen(4, 65536, 4, 4), "vector");  // 16 bytes a row: carried whole
+  EXPECT_EQ(chosen(4, 65536, 16, 16, 0, kOpencl), "pile");
+  EXPECT_EQ(chosen(1, 65536, 2, 2), "pile");
+  EXPECT_EQ(chosen(4, 65536, 2, 40), "vector");
   EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
   EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
   EXPECT_EQ(chosen(4, 1, 4, 3000000), "vector");

@@ -6,7 +6,7 @@
 //
 // A long thin matrix is a batch of pieces; its last piece lacks `missing_rows` or `missing_cols`. In local memory
 // an empty word follows 32 others, so that columns fall on different banks.
-#include "problem.h"
+#include "pack.h"
 
 #define THREADS 256
 #define PILE (16384 / BYTES)
@@ -39,53 +39,66 @@ DEVICE bool lines_on(Lines* w) {
   return true;
 }
 
-KERNEL_BOUNDED(pile, THREADS, 1, 6)
-(TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
-  LOCAL ALIGNED(16) Element pile[GAPPED(PILE) + 1];
-  const int t = local_x(), height = (int)rows, width = (int)cols, area = height * width;
-  const int most = PILE / area;
-  const long first = (long)group_x() * most;
-  const int count = batch - first < most ? (int)(batch - first) : most;
-  const int lost_rows = first + count == batch ? missing_rows : 0;
-  const int lost_cols = first + count == batch ? missing_cols : 0;
-  const GLOBAL uchar* from = in + in_offset;
-  GLOBAL uchar* to = out + out_offset;
-  const bool whole_in = is_aligned(from, BYTES), whole_out = is_aligned(to, BYTES);
-  {
-    const int j = t % width;
-    Lines w = lines_begin(t / width, THREADS / width, height, count * height - lost_rows);
-    if (j >= width - lost_cols) w.left -= height;
-    from += ((first + t / width / height) * in_batch + w.line * in_row + j) * BYTES;
-    const long step = (w.step_matrices * in_batch + w.step_lines * in_row) * BYTES;
-    const long wrap = (in_batch - height * in_row) * BYTES;
-    for (int at = t; w.left > 0;) {
-      Element e[AT_ONCE];
-      int left = w.left;
+// Both sides of a pile: `count` matrices, all of whose lines are whole but for `lost_lines` of the last one and the
+// last `lost_width` elements of each of its lines. Pieces of a line are vectors where all of them are aligned.
+INLINED void load_pile(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, long batch, long row,
+                       int height, int width, int count, int lost_rows, int lost_cols,
+                       const bool wide, int t) {
+  const int unit = wide ? LANES : 1, across = width / unit, at_once = wide ? 4 : AT_ONCE;
+  const bool whole = is_aligned(from, BYTES);
+  const int j = t % across * unit;
+  Lines w = lines_begin(t / across, THREADS / across, height, count * height - lost_rows);
+  if (j >= width - lost_cols) w.left -= height;
+  from += (t / across / height * batch + w.line * row + j) * BYTES;
+  const long step = (w.step_matrices * batch + w.step_lines * row) * BYTES;
+  const long wrap = (batch - height * row) * BYTES;
+  for (int at = t / across * width + j; w.left > 0;) {
+    uint4 v[4];
+    Element e[AT_ONCE > LANES ? AT_ONCE : LANES];
+    int left = w.left;
 #pragma unroll
-      for (int s = 0; s < AT_ONCE; ++s) {
-        if (w.left > 0) e[s] = load_element(from, whole_in);
-        from += step;
-        if (lines_on(&w)) from += wrap;
-      }
+    for (int s = 0; s < at_once; ++s) {
+      if (w.left > 0 && wide) v[s % 4] = *(const GLOBAL uint4*)from;
+      if (w.left > 0 && !wide) e[s] = load_element(from, whole);
+      from += step;
+      if (lines_on(&w)) from += wrap;
+    }
 #pragma unroll
-      for (int s = 0; s < AT_ONCE; ++s) {
-        if (left > 0) pile[GAPPED(at)] = e[s];
-        left -= w.step;
-        at += w.step * width;
+    for (int s = 0; s < at_once; ++s) {
+      if (left > 0 && wide) {
+        unpack(v[s % 4], e);
+#pragma unroll
+        for (int l = 0; l < LANES; ++l) pile[GAPPED(at) + l] = e[l];
       }
+      if (left > 0 && !wide) pile[GAPPED(at)] = e[s];
+      left -= w.step;
+      at += w.step * width;
     }
   }
-  sync();
-  const int i = t % height;
-  Lines w = lines_begin(t / height, THREADS / height, width, count * width - lost_cols);
+}
+
+INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, long batch, long col,
+                        int height, int width, int count, int lost_rows, int lost_cols,
+                        const bool wide, int t) {
+  const int unit = wide ? LANES : 1, across = height / unit;
+  const bool whole = is_aligned(to, BYTES);
+  const int i = t % across * unit, area = height * width;
+  Lines w = lines_begin(t / across, THREADS / across, width, count * width - lost_cols);
   if (i >= height - lost_rows) w.left -= width;
-  int at = t / height / width * area + i * width + w.line;
-  to += ((first + t / height / width) * out_batch + w.line * out_col + i) * BYTES;
-  const long step = (w.step_matrices * out_batch + w.step_lines * out_col) * BYTES;
-  const long wrap = (out_batch - width * out_col) * BYTES;
+  int at = t / across / width * area + i * width + w.line;
+  to += (t / across / width * batch + w.line * col + i) * BYTES;
+  const long step = (w.step_matrices * batch + w.step_lines * col) * BYTES;
+  const long wrap = (batch - width * col) * BYTES;
 #pragma unroll 8
   while (w.left > 0) {
-    store_element(to, pile[GAPPED(at)], whole_out);
+    if (wide) {
+      Element e[LANES];
+#pragma unroll
+      for (int l = 0; l < LANES; ++l) e[l] = pile[GAPPED(at + l * width)];
+      *(GLOBAL uint4*)to = pack(e);
+    } else {
+      store_element(to, pile[GAPPED(at)], whole);
+    }
     to += step;
     at += w.step_matrices * area + w.step_lines;
     if (lines_on(&w)) {
@@ -93,4 +106,26 @@ KERNEL_BOUNDED(pile, THREADS, 1, 6)
       at += area - width;
     }
   }
+}
+
+KERNEL_BOUNDED(pile, THREADS, 1, 6)
+(TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
+  LOCAL ALIGNED(16) Element pile[GAPPED(PILE) + 1];
+  const int t = local_x(), height = (int)rows, width = (int)cols, most = PILE / (height * width);
+  const long first = (long)group_x() * most;
+  const int count = batch - first < most ? (int)(batch - first) : most;
+  const int lost_rows = first + count == batch ? missing_rows : 0;
+  const int lost_cols = first + count == batch ? missing_cols : 0;
+  const GLOBAL uchar* from = in + in_offset + first * in_batch * BYTES;
+  GLOBAL uchar* to = out + out_offset + first * out_batch * BYTES;
+  const bool vectors = LANES > 1 && missing_rows + missing_cols == 0;
+  if (vectors && width % LANES == 0 && is_wide(from, 1, in_row, in_batch))
+    load_pile(pile, from, in_batch, in_row, height, width, count, 0, 0, true, t);
+  else
+    load_pile(pile, from, in_batch, in_row, height, width, count, lost_rows, lost_cols, false, t);
+  sync();
+  if (vectors && height % LANES == 0 && is_wide(to, 1, out_col, out_batch))
+    store_pile(pile, to, out_batch, out_col, height, width, count, 0, 0, true, t);
+  else
+    store_pile(pile, to, out_batch, out_col, height, width, count, lost_rows, lost_cols, false, t);
 }

@@ -265,21 +265,23 @@ struct Pile : Turn {
   }
 };
 
-/// Is a pile the fastest? H200, of copy, pile against vector: f32 65536 x 4x4 0.45, 0.38; 16x16 0.94, 0.33; 32x32 1.00,
-/// 0.45; f64 16x16 0.97, 0.35; 4 x 4M 0.99, 0.61; b8 65536 x 2x2 10.3 and 15.2 µs. Before a pile moved vectors: f32
-/// 7281 x 48x48 0.50, 0.77; 5 x 3.4M 0.68, 0.28; f64 8 x 1M 0.71, 0.95; b16 2 x 2M 0.89, 0.42; b8 2 x 34M 0.23, 0.11.
+/// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
+/// 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19, 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M
+/// 37, 50; 3 x 5M 36, 42; 5 x 3M 36, 133; 8 x 2M 35, 44; f64 2 x 8M 68, 67; 3 x 5M 66, 154; 5 x 3M 71, 94; 8 x 2M 67,
+/// 67; b16 2 x 8M 26, 53; 8 x 2M 20, 23; b8 3 x 22M 134, 208; 16 x 4M 45, 55; 32 x 2M 45, 35.
 bool prefers_pile(const Request& request) {
   const Pile pile(request);
   const trine_transpose& op = pile.op;
   if (!pile.turns || pile.most == 0) return false;
   const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
   if (op.input.batch == 1)
-    return pile.move.batch > 16 && (thin_bytes <= 4 || (thin_bytes > 16 && thin < 8));
+    return pile.move.batch > 16 && !(bytes >= 8 && thin_bytes <= 16) &&
+           (thin < 8 || thin_bytes <= (bytes == 4 ? 32 : 16));
   const Vector vector(request);
   if (thin_bytes < 16 && pile.move.rows != pile.move.cols) return false;  // not measured
   const double moved = double(pile.move.rows) * double(pile.move.cols);
-  return vector.entry == 1 || 2 * moved < double(vector.tiles_rows) * double(vector.tiles_cols) *
-                                              double(vector.tile_elements);
+  return vector.entry == 1 || 1.7 * moved < double(vector.tiles_rows) * double(vector.tiles_cols) *
+                                                double(vector.tile_elements);
 }
 
 /// Is `shifted`? Where a side's rows don't start at whole vectors, or, in words or larger, at whole sectors. H200,

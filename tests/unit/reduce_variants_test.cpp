@@ -231,9 +231,12 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 65536, 16, 16, 0, kOpencl), "pile");
   EXPECT_EQ(chosen(1, 65536, 2, 2), "pile");
   EXPECT_EQ(chosen(4, 65536, 2, 40), "vector");
+  EXPECT_EQ(chosen(8, 7281, 24, 24), "pile");
+  EXPECT_EQ(chosen(4, 1, 8, 2000000), "pile");
+  EXPECT_EQ(chosen(8, 1, 8, 2000000), "vector");
   EXPECT_EQ(chosen(4, 4096, 64, 64), "vector");
   EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
-  EXPECT_EQ(chosen(4, 1, 4, 3000000), "vector");
+  EXPECT_EQ(chosen(4, 1, 4, 3000000), "pile");
   EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
 }
 

@@ -121,8 +121,8 @@ int32_t few_columns_rows(Problem p, int64_t units) {
 constexpr int64_t kPile = 1024;
 
 /// The largest side of C up to which a batch goes by pile. µs on an H200, pile and the fastest tile, f32 100000 of 32
-/// 526, 1391; 10000 of 48 201, 457; f64 100000 of 32 1021, 1206; 10000 of 48 317, 204.
-int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 48; }
+/// 526, 1391; 10000 of 40 110, 140; 48 201, 158; f64 100000 of 32 1021, 1206; 10000 of 40 224, 195; 48 317, 203.
+int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
 Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
@@ -156,6 +156,10 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   // A batch of products with so few results each.
   if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(op.dtype))
     wishes.add(variant_named("pile"), 0, "pile: many products too small for a tile each");
+  // µs on an H200, f32, 10000 of 48 and 64: 158, 158, pile 201, 276; 500 of 64 12, tiles of 32x64 20.
+  if (op.dtype == TRINE_F32 && problem.batch >= kPile &&
+      std::min(problem.m, problem.n) > pile_most(op.dtype) && std::max(problem.m, problem.n) <= 64)
+    wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");
   // Where copies don't run in the background it wasn't measured.
   if (target.has(TRINE_CAN_INLINE_PTX) &&
       std::min(problem.m, problem.n) <= few_columns_most(op.dtype))

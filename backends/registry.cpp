@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ranges>
+#include <sstream>
 
 #include "kit/float_environment.hpp"
 #include "kit/host.hpp"
@@ -69,10 +70,9 @@ std::string add_rungs(const Table& table, const Pack* pack, Ladders& ladders) {
 
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside) {
   std::vector<std::string> folders;
-  for (const auto part : std::views::split(std::string_view(path && !secure ? path : ""), ':')) {
-    if (const std::string folder(part.begin(), part.end()); folder.starts_with('/'))
-      folders.push_back(folder);
-  }
+  std::istringstream list(path && !secure ? path : "");
+  for (std::string folder; std::getline(list, folder, ':');)
+    if (folder.starts_with('/')) folders.push_back(folder);
   if (!beside.empty()) folders.push_back(beside + "/trine");
   return folders;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "backends/gpu/variant.hpp"
+#include "backends/kit/bits.hpp"
 
 namespace trine::gpu::gemm_check {
 
@@ -69,7 +70,7 @@ bool passes(const void* input, const void* output) {
       for (int64_t l = 0; l < kK; ++l) acc = std::fma(a[i * kK + l], b[j * kK + l], acc);
       acc += T(0);
       // Bits, not values.
-      if (std::memcmp(&acc, &c[i * kN + j], sizeof acc) != 0) return false;
+      if (kit::bits_of(acc) != kit::bits_of(c[i * kN + j])) return false;
     }
   return true;
 }

@@ -225,7 +225,7 @@ constexpr Macro kShortMacros[] = {
 /// A work-item adds 16 elements, in lines of at most 4, 8 or 16.
 struct Short : Tiling {
   int length;
-  explicit Short(const trine_reduce& op) : Tiling{shape_of(op, false)} {
+  explicit Short(const trine_reduce& op) : Tiling(Tiling{shape_of(op, false)}) {
     length = int(std::clamp<int64_t>(power_above(shape.cols), 4, 16));
     tiles = divide_up(shape.results, threads * 16 / length);
   }
@@ -322,7 +322,7 @@ constexpr Macro kProductMacros[] = {{"T", std::span(kTypes).first<2>()},
 struct Product : Tiling {
   int64_t unit, most;  ///< elements of a unit, and units that there may be
   explicit Product(const Request& request)
-      : Tiling{shape_of(request.as<trine_reduce>(), true)},
+      : Tiling(Tiling{shape_of(request.as<trine_reduce>(), true)}),
         unit(threads * 128 / trine_dtype_size(request.as<trine_reduce>().dtype)),
         most(unit) {
     while (divide_up(shape.cols, unit) > most) unit *= 2;

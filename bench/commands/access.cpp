@@ -143,6 +143,7 @@ void print(const Pattern& pattern, const Device& device,
 void show_access(LadderRun& run, const std::vector<Device>& devices) {
   say("(ours: all sizes; on a GPU beyond its L2)");
   std::vector<std::vector<Pattern>> of_device;
+  of_device.reserve(devices.size());
   for (const Device& device : devices) of_device.push_back(patterns(sizes_for(device)));
   for (size_t p = 0; p < of_device.front().size(); ++p) {
     std::vector<std::vector<std::vector<Result>>> measured(devices.size());

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ranges>
-#include <sstream>
+#include <string_view>
 
 #include "kit/float_environment.hpp"
 #include "kit/host.hpp"
@@ -70,9 +70,12 @@ std::string add_rungs(const Table& table, const Pack* pack, Ladders& ladders) {
 
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside) {
   std::vector<std::string> folders;
-  std::istringstream list(path && !secure ? path : "");
-  for (std::string folder; std::getline(list, folder, ':');)
-    if (folder.starts_with('/')) folders.push_back(folder);
+  std::string_view list = path && !secure ? path : "";
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    if (list.starts_with('/')) folders.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
   if (!beside.empty()) folders.push_back(beside + "/trine");
   return folders;
 }

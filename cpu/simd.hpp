@@ -51,12 +51,15 @@ HWY_INLINE V fused_multiply_add(D d, V a, V b, V c) {
 }
 
 // Loads and stores of some lanes that touch no other memory: where Highway makes masks of whole loads
-// and blends (EMU128, SSE4, NEON), an operand that ends with a page would be read past its end. AVX2's
-// words of 4 and 8 bytes are masked by the hardware.
+// and blends (EMU128, SSE4, NEON; SCALAR's load), an operand that ends with a page would be read past its
+// end. AVX2's words of 4 and 8 bytes are masked by the hardware.
+#undef TRINE_MASKS_BY_HAND
+#define TRINE_MASKS_BY_HAND \
+  ((HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2) || HWY_TARGET == HWY_SCALAR)
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_lanes(D d, hn::Mask<D> mask, const T* from) {
   static_assert(sizeof(T) >= 4);
-#if HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2
+#if TRINE_MASKS_BY_HAND
   if (hn::AllTrue(d, mask)) return hn::LoadU(d, from);
   HWY_ALIGN T chosen[hn::MaxLanes(D())], lanes[hn::MaxLanes(D())];
   hn::Store(hn::IfThenElseZero(mask, hn::Set(d, T(1))), d, chosen);
@@ -70,7 +73,7 @@ HWY_INLINE hn::Vec<D> load_lanes(D d, hn::Mask<D> mask, const T* from) {
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_lanes(D d, hn::Mask<D> mask, hn::Vec<D> v, T* to) {
   static_assert(sizeof(T) >= 4);
-#if HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2
+#if TRINE_MASKS_BY_HAND
   if (hn::AllTrue(d, mask)) return hn::StoreU(v, d, to);
   HWY_ALIGN T chosen[hn::MaxLanes(D())], lanes[hn::MaxLanes(D())];
   hn::Store(hn::IfThenElseZero(mask, hn::Set(d, T(1))), d, chosen);

@@ -237,6 +237,17 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   return true;
 }
 
+// What lane `lane` added to bin `k`, which is not the last, in units.
+HWY_INLINE std::int64_t units_in(const Bins& bins, int k, int lane) {
+  return std::bit_cast<std::int64_t>(bins.value[k][lane]) -
+         std::bit_cast<std::int64_t>(bins.anchor[k]);
+}
+
+std::span<const double> last_bin(const Bins& bins) {
+  if (bins.count == 0) return {};
+  return {bins.value[bins.count - 1], static_cast<std::size_t>(kGroup)};
+}
+
 template <class T>
 bool is_gathered(const Tile<T>& tile) {
   return tile.x.lane_step != 1 || tile.y.lane_step != 1;

@@ -2,6 +2,8 @@
 // exact_sum.cpp compiles the pieces once per instruction set; exact.cpp spreads them over threads.
 #pragma once
 
+#include <new>
+
 #include "plan.hpp"
 #include "super_accumulator.hpp"
 
@@ -42,12 +44,43 @@ struct PairTable {
   alignas(64) Pair pair[kTables][kPairs];
 };
 
+// Whether to try what may fail and then has cost time: after a failure the next ones are left out, twice as
+// many each time.
+struct Caution {
+  int misses = 0, skip = 0;
+
+  template <class Attempt>
+  bool tries(Attempt&& attempt) {
+    if (skip > 0) return --skip, false;
+    if (attempt()) return misses = 0, true;
+    skip = misses = std::min(2 * misses + 1, 15);
+    return false;
+  }
+};
+
+inline constexpr std::int64_t kWideStrip = 2048;  // results side by side, added plainly
+
 struct SumScratch {
+  Caution caution;
   PairTable table;
   SuperAccumulator total;
-  Windows windows[kStrip / 2];
-  SuperAccumulator lane[kStrip];
+  int windows_made = 0;
+  // Half a megabyte that most sums don't need: what is used is made first.
+  union {
+    Windows windows[kStrip / 2];
+  };
+  union {
+    SuperAccumulator lane[kStrip];
+  };
+  alignas(64) double sums[2 * kWideStrip];                   // halves of results
   alignas(64) std::byte buffer[2][kChunk * sizeof(double)];  // of an input each
+
+  SumScratch() {}  // NOLINT(modernize-use-equals-default): it would be deleted
+
+  Windows& window(int i) {
+    while (windows_made <= i) new (&windows[windows_made++]) Windows;
+    return windows[i];
+  }
 
   template <class T>
   T* elements(int input) {

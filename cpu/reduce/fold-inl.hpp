@@ -22,7 +22,7 @@ void run_piece(const FoldPiece& piece, std::int64_t index) {
     }
   };
   piece.each_part(
-      index,
+      piece.block(index),
       [&](std::int64_t r, std::int64_t part, std::int64_t begin, std::int64_t end) {
         Fold fold(*piece.scratch, 1);
         each_chunk<T>(p, r, begin, end, buffer, Fold::kAligned,

@@ -41,7 +41,11 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   plan.across = p.outputs > 1 && p.outer == 1 &&
                 (length < 256 || (p.inner_step != 1 && p.output_step < p.inner_step));
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
-  if (plan.across) plan.unit = divide_up(plan.unit, kStrip) * kStrip;
+  if (plan.across) {
+    // Up to eight strips where enough is left for the threads: a row is read in longer stretches.
+    const std::int64_t strips = std::min<std::int64_t>(8, p.outputs / (16 * threads * kStrip));
+    plan.unit = std::max(divide_up(plan.unit, kStrip), strips) * kStrip;
+  }
   plan.unit = std::min(plan.unit, p.outputs);
   plan.units = divide_up(p.outputs, plan.unit);
   // More pieces than threads, so that a late thread leaves little to wait for.
@@ -64,14 +68,22 @@ struct Piece {
   Scratch* scratch;
   State* partials;  // null when the plan has one part: results are stored
 
+  // Results [first, last), elements [begin, end) of each.
+  struct Block {
+    std::int64_t first, last, part, begin, end;
+  };
+  Block block(std::int64_t index) const {
+    const std::int64_t part = index % plan->parts, begin = part * plan->part_length;
+    const std::int64_t first = index / plan->parts * plan->unit;
+    return {first, std::min(problem->outputs, first + plan->unit), part, begin,
+            std::min(problem->length(), begin + plan->part_length)};
+  }
+
   // Calls along(r, part, begin, end) for each result, elements [begin, end) of which are part `part`; or
   // across(first, width, part, begin, end) for each strip of results.
   template <class Along, class Across>
-  void each_part(std::int64_t index, Along&& along, Across&& across) const {
-    const std::int64_t part = index % plan->parts, begin = part * plan->part_length;
-    const std::int64_t end = std::min(problem->length(), begin + plan->part_length);
-    const std::int64_t first = index / plan->parts * plan->unit;
-    const std::int64_t last = std::min(problem->outputs, first + plan->unit);
+  void each_part(const Block& block, Along&& along, Across&& across) const {
+    const auto [first, last, part, begin, end] = block;
     if (plan->across) {
       for (std::int64_t r = first; r < last; r += kStrip)
         across(r, std::min(kStrip, last - r), part, begin, end);

@@ -1,11 +1,16 @@
 // What the tests of the reduce rungs run them with: views of every kind, values, threads without Kokkos.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -57,10 +62,11 @@ inline std::int64_t result_count(Shape s, trine_axis axis) {
 }
 
 // Runs a rung over a strided view of `data`, and of `second` for a product; results are R.
-template <class R, class T>
-std::vector<R> reduce(const char* name, const std::vector<T>& data, Shape s, trine_axis axis,
+template <class R, class Data>
+std::vector<R> reduce(const char* name, const Data& data, Shape s, trine_axis axis,
                       trine_function function, trine_map map, std::uint32_t result, int threads,
-                      const std::vector<T>* second = nullptr, Shape second_shape = {}) {
+                      const Data* second = nullptr, Shape second_shape = {}) {
+  using T = std::remove_cvref_t<decltype(*data.data())>;
   const std::int64_t outputs = result_count(s, axis);
   std::vector<R> results(static_cast<std::size_t>(outputs));
   trine_reduce op{};
@@ -130,6 +136,72 @@ std::vector<T> values(std::size_t n, int spread, bool cancel, std::uint64_t seed
   if (cancel)
     for (std::size_t i = 0; i + 1 < n; i += 2) v[n - 1 - i / 2] = -v[i / 2];
   return v;
+}
+
+// J. R. Shewchuk's expansion, as Python's fsum has it: finite values without overflow.
+// `rest` tells what rounding cut off the sum before ties were decided.
+inline double reference_sum(const std::vector<double>& values, double* rest = nullptr) {
+  std::vector<double> partials;
+  for (double x : values) {
+    std::size_t kept = 0;
+    for (double y : partials) {
+      if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
+      const double high = x + y;
+      const double low = y - (high - x);
+      if (low != 0) partials[kept++] = low;
+      x = high;
+    }
+    partials.resize(kept);
+    partials.push_back(x);
+  }
+  double high = 0;
+  std::size_t n = partials.size();
+  while (n > 0) {
+    const double x = high;
+    const double y = partials[--n];
+    high = x + y;
+    const double low = y - (high - x);
+    if (low != 0) {
+      if (rest) {
+        *rest = low;
+        return high;
+      }
+      if (n > 0 && (low < 0) == (partials[n - 1] < 0) && partials[n - 1] != 0) {
+        const double twice = low * 2;
+        if (twice == (high + twice) - high) high += twice;
+      }
+      return high;
+    }
+  }
+  return high;
+}
+
+// To f32 by way of an odd last bit where something was cut off, so that it is rounded once.
+inline float reference_sum_f32(const std::vector<double>& values) {
+  double low = 0;
+  const double high = reference_sum(values, &low);
+  auto bits = std::bit_cast<std::uint64_t>(high);
+  if (low != 0 && bits % 2 == 0) bits += (low < 0) == (high < 0) ? 1 : std::uint64_t(-1);
+  return static_cast<float>(std::bit_cast<double>(bits));
+}
+
+// On one SIMD target.
+class ExactSum : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+inline std::vector<std::int64_t> targets() {
+  std::vector<std::int64_t> list;
+  // SSE4 and SSSE3 are not compiled (simd.hpp); VNNI and the like make no difference here.
+  const std::int64_t compiled = HWY_AVX3 | HWY_AVX2 | HWY_EMU128 | HWY_SCALAR | HWY_NEON | HWY_SVE;
+  for (std::int64_t all = hwy::SupportedTargets() & compiled; all != 0; all &= all - 1)
+    list.push_back(all & -all);
+  return list;
+}
+inline std::string name_of(const testing::TestParamInfo<std::int64_t>& test) {
+  return hwy::TargetName(test.param);
 }
 
 }  // namespace trine::cpu

@@ -1,9 +1,6 @@
 // Unit tests of the reduce rungs, against references small enough to be read: Shewchuk's growing
 // expansion for sums, plain recursion for products, loops for the rest. The conformance suite holds
 // the same rungs against the oracle, at scale and on every backend.
-#include <gtest/gtest.h>
-#include <hwy/targets.h>
-
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -16,59 +13,6 @@
 
 namespace trine::cpu {
 namespace {
-
-// J. R. Shewchuk's expansion, as Python's fsum has it: finite values without overflow.
-// `rest` tells what rounding cut off the sum before ties were decided.
-double reference_sum(const std::vector<double>& values, double* rest = nullptr) {
-  std::vector<double> partials;
-  for (double x : values) {
-    std::size_t kept = 0;
-    for (double y : partials) {
-      if (std::fabs(x) < std::fabs(y)) std::swap(x, y);
-      const double high = x + y;
-      const double low = y - (high - x);
-      if (low != 0) partials[kept++] = low;
-      x = high;
-    }
-    partials.resize(kept);
-    partials.push_back(x);
-  }
-  double high = 0;
-  std::size_t n = partials.size();
-  while (n > 0) {
-    const double x = high;
-    const double y = partials[--n];
-    high = x + y;
-    const double low = y - (high - x);
-    if (low != 0) {
-      if (rest) {
-        *rest = low;
-        return high;
-      }
-      if (n > 0 && (low < 0) == (partials[n - 1] < 0) && partials[n - 1] != 0) {
-        const double twice = low * 2;
-        if (twice == (high + twice) - high) high += twice;
-      }
-      return high;
-    }
-  }
-  return high;
-}
-
-// To f32 by way of an odd last bit where something was cut off, so that it is rounded once.
-float reference_sum_f32(const std::vector<double>& values) {
-  double low = 0;
-  const double high = reference_sum(values, &low);
-  auto bits = std::bit_cast<std::uint64_t>(high);
-  if (low != 0 && bits % 2 == 0) bits += (low < 0) == (high < 0) ? 1 : std::uint64_t(-1);
-  return static_cast<float>(std::bit_cast<double>(bits));
-}
-
-class ExactSum : public testing::TestWithParam<std::int64_t> {
- protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
-};
 
 TEST_P(ExactSum, f64_is_the_exact_sum_rounded_once) {
   for (Shape s : shapes())
@@ -388,16 +332,7 @@ TEST(StudyRungs, add_multiply_and_compare_small_integers_right) {
     }
 }
 
-std::vector<std::int64_t> targets() {
-  std::vector<std::int64_t> list;
-  // SSE4 and SSSE3 are not compiled (simd.hpp); VNNI and the like make no difference here.
-  const std::int64_t compiled = HWY_AVX3 | HWY_AVX2 | HWY_EMU128 | HWY_SCALAR | HWY_NEON | HWY_SVE;
-  for (std::int64_t all = hwy::SupportedTargets() & compiled; all != 0; all &= all - 1)
-    list.push_back(all & -all);
-  return list;
-}
-INSTANTIATE_TEST_SUITE_P(OnEveryTarget, ExactSum, testing::ValuesIn(targets()),
-                         [](const auto& test) { return hwy::TargetName(test.param); });
+INSTANTIATE_TEST_SUITE_P(OnEveryTarget, ExactSum, testing::ValuesIn(targets()), name_of);
 
 }  // namespace
 }  // namespace trine::cpu

@@ -1,0 +1,172 @@
+// Results side by side, by plain additions: rows, whose lanes meet, and columns, whose sums lie in memory.
+
+HWY_BEFORE_NAMESPACE();
+namespace trine::cpu::HWY_NAMESPACE {
+namespace {
+
+// Are the elements that lie next to each other of one result, or the results?
+enum class Beside { elements, results };
+
+template <class T, trine_map M>
+bool lies_plainly(const Problem& p, Beside beside) {
+  const auto lies = [&](const Elements& e) {
+    return e.outer == 1 && (beside == Beside::elements ? e.inner_step : e.output_step) == 1;
+  };
+  return kIsPlain<T, M> && lies(p) && lies(p.factor()) && Inexact::is_told();
+}
+
+template <class T, trine_map M>
+bool store_sums(const Problem& p, std::int64_t first, std::int64_t count, Sums sums) {
+  return with_float(p.result_dtype, [&]<class R>(R) {
+    R results[kWideStrip];
+    if (!round_sums<T, M>(sums, count, results)) return false;
+    store_results(p, first, count, results);
+    return true;
+  });
+}
+
+template <class T, trine_map M>
+bool sum_results_plainly(const Problem& p, Beside beside, std::int64_t first, std::int64_t count,
+                         Sums sums) {
+  const Elements& second = p.factor();
+  const T *x = p.begin<T>(first), *y = second.begin<T>(first);
+  const std::int64_t length = p.length();
+  const auto lies_after = [&](std::int64_t some) {
+    return some < kVector && length == some && p.output_step == some && second.output_step == some;
+  };
+  Inexact::lower();
+  if (beside == Beside::results) {
+    for (int h = 0; h < kHalves<T, M>; ++h)
+      std::fill_n(sums.data + h * sums.step, divide_up(count, kVector) * kVector, -0.0);
+    add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, sums);
+  } else if (lies_after(4)) {
+    sum_short_rows<T, M, 4>(x, y, count, sums);
+  } else if (lies_after(2)) {
+    sum_short_rows<T, M, 2>(x, y, count, sums);
+  } else {
+    sum_rows<T, M>({x, p.output_step, 1}, {y, second.output_step, 1}, length, count, sums);
+  }
+  return !Inexact::is_raised() && store_sums<T, M>(p, first, count, sums);
+}
+
+// The results of a piece that has all of each, many at a time; `otherwise` takes those that were added in vain.
+// False where they are long or lie otherwise.
+template <class T, trine_map M, class Otherwise>
+bool sum_block_plainly(const SumPiece& piece, SumPiece::Block block, Otherwise&& otherwise) {
+  const Problem& p = *piece.problem;
+  if (p.outputs == 1 || piece.partials || !rounds(p) || p.witness) return false;
+  const bool are_rows = p.length() <= kChunk && lies_plainly<T, M>(p, Beside::elements);
+  if (!are_rows && (p.length() > 256 || !lies_plainly<T, M>(p, Beside::results))) return false;
+  // Much in vain would take long to add again.
+  const std::int64_t most =
+      are_rows ? std::clamp<std::int64_t>(65536 / p.length(), 1, kStrip) : kWideStrip;
+  for (const std::int64_t end = block.last; block.first < end; block.first = block.last) {
+    block.last = std::min(end, block.first + most);
+    const auto sum = [&] {
+      return sum_results_plainly<T, M>(p, are_rows ? Beside::elements : Beside::results,
+                                       block.first, block.last - block.first,
+                                       {piece.scratch->sums, kWideStrip});
+    };
+    if (!piece.scratch->caution.tries(sum)) otherwise(block);
+  }
+  return true;
+}
+
+// A strip of columns. Narrow rows without gaps are taken as fewer, wider ones: the sum of column j is that
+// of `folds` sums, j + f * width.
+template <class T, trine_map M>
+class PlainStrip {
+ public:
+  PlainStrip(const SumPiece& piece, std::int64_t first, std::int64_t width, std::int64_t rows)
+      : piece_(piece),
+        p_(*piece.problem),
+        first_(first),
+        width_(width),
+        sums_{piece.scratch->sums, kStrip},
+        saved_{piece.scratch->sums + 2 * kStrip, kStrip} {
+    if (p_.inner_step == width && p_.factor().inner_step == width)
+      folds_ = std::clamp<std::int64_t>(rows, 1, kStrip / width);
+  }
+
+  void sum(std::int64_t part, std::int64_t begin, std::int64_t end) {
+    std::optional<Strip<T, M>> bins;
+    const std::int64_t rows = std::max<std::int64_t>(1, kRowsElements / (folds_ * width_)) * folds_;
+    clear();
+    for (std::int64_t row = begin; row < end; row += rows) {
+      const std::int64_t last = std::min(end, row + rows);
+      if (piece_.scratch->caution.tries([&] { return add(row, last, row == begin); })) continue;
+      if (!bins) bins.emplace(piece_, first_, width_, end - begin >= 64);
+      bins->add(row, last);
+    }
+    if (!bins && store(part)) return;
+    if (!bins) bins.emplace(piece_, first_, width_, false);
+    bins->finish(part, this);
+  }
+
+  // What was added here, to what else a result has.
+  void give(std::int64_t r, SuperAccumulator& total) const {
+    for (std::int64_t j = r - first_; j < folds_ * width_; j += width_)
+      for (int h = 0; h < kHalves<T, M>; ++h) total.add(sums_.data[h * sums_.step + j]);
+  }
+
+ private:
+  static constexpr std::int64_t kRowsElements = 1 << 16;
+
+  void clear() { std::fill(sums_.data, sums_.data + kHalves<T, M> * kStrip, -0.0); }
+  static void copy(Sums from, Sums to) {
+    std::copy(from.data, from.data + kHalves<T, M> * kStrip, to.data);
+  }
+
+  bool add(std::int64_t row, std::int64_t last, bool is_first) {
+    if (!is_first) copy(sums_, saved_);
+    Inexact::lower();
+    const std::int64_t wide = (last - row) / folds_;
+    add_rows(row, wide, folds_);
+    if (const std::int64_t rest = (last - row) % folds_; rest > 0) add_rows(last - rest, 1, rest);
+    if (!Inexact::is_raised() && is_finite()) return true;
+    is_first ? clear() : copy(saved_, sums_);
+    return false;
+  }
+  void add_rows(std::int64_t row, std::int64_t rows, std::int64_t folds) {
+    const auto lie = [&](const Elements& e) {
+      return Lie<T>{e.begin<T>(first_) + row * e.inner_step, e.inner_step * folds, 1};
+    };
+    add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, sums_);
+  }
+  bool is_finite() const {
+    double sum = 0;
+    if (kHalves<T, M> == 2)
+      for (int j = 0; j < kStrip; ++j) sum += sums_.data[kStrip + j] * 0;
+    return sum == 0;
+  }
+  bool fold() {
+    copy(sums_, saved_);
+    Inexact::lower();
+    add_folds(saved_.data);
+    return !Inexact::is_raised();
+  }
+  HWY_NOINLINE void add_folds(double* sums) const {
+    for (int h = 0; h < kHalves<T, M>; ++h, sums += kStrip)
+      for (std::int64_t j = width_; j < folds_ * width_; ++j) sums[j % width_] += sums[j];
+  }
+  bool store(std::int64_t part) {
+    if (!rounds(p_) || (folds_ > 1 && !fold())) return false;
+    const Sums sums = folds_ > 1 ? saved_ : sums_;
+    if (!piece_.partials) return store_sums<T, M>(p_, first_, width_, sums);
+    for (std::int64_t j = 0; j < width_; ++j) {
+      SuperAccumulator& partial = piece_.partials[(first_ + j) * piece_.plan->parts + part];
+      partial.clear();
+      for (int h = 0; h < kHalves<T, M>; ++h) partial.add(sums.data[h * sums.step + j]);
+    }
+    return true;
+  }
+
+  const SumPiece& piece_;
+  const Problem& p_;
+  std::int64_t first_, width_, folds_ = 1;
+  Sums sums_, saved_;
+};
+
+}  // namespace
+}  // namespace trine::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,135 @@
+// Sums by plain additions, which the processor's flag tells to be exact: what was rounded is added
+// again, nothing is read beside the elements, and zeros keep their sign.
+#include "conformance/guarded.hpp"
+#include "reduce/inexact.hpp"
+#include "reduce_fixture.hpp"
+
+namespace trine::cpu {
+namespace {
+
+// One piece and several, vectors and rests, rows that are shorter and longer than a vector, columns in
+// strips with blocks of rows, narrow ones without gaps and with them.
+constexpr Shape kShapes[] = {{1, 40003, 40003, 1}, {9001, 20, 20, 1}, {9001, 20, 33, 1},
+                             {700, 256, 256, 1},   {513, 4, 4, 1},    {300, 2, 2, 1},
+                             {301, 7, 7, 1},       {90, 100, 101, 1}, {4, 5003, 5003, 1},
+                             {100, 300, 301, 1},   {70, 5000, 1, 70}};
+
+TEST(Inexact, is_told_by_this_processor) { EXPECT_TRUE(Inexact::is_told()); }
+
+// Elements alike, and here and there one that no double can hold together with them.
+template <class T>
+std::vector<T> alike(Shape s, double lone) {
+  std::vector<T> data = values<T>(extent(s), 0, false, 3);
+  for (T& x : data) x = std::fabs(x);
+  if (lone != 0)
+    for (std::size_t i = data.size() / 3; i < data.size(); i += data.size() / 2)
+      data[i] = static_cast<T>(lone);
+  return data;
+}
+
+template <class T>
+void check(double lone) {
+  for (Shape s : kShapes)
+    for (trine_axis axis : kAxes) {
+      const auto data = alike<T>(s, lone);
+      const auto sums =
+          reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F64, 2);
+      const auto squares =
+          reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_SQUARE, TRINE_F64, 2);
+      const auto own =
+          reduce<T>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY, dtype_of<T>(), 2);
+      for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
+        const auto list = elements(data, s, axis, r);
+        const std::vector<double> terms(list.begin(), list.end());
+        std::vector<double> squared;
+        for (double x : terms) squared.insert(squared.end(), {x * x, std::fma(x, x, -(x * x))});
+        ASSERT_EQ(sums[r], reference_sum(terms)) << s.rows << 'x' << s.cols << " axis " << axis;
+        ASSERT_EQ(squares[r], reference_sum(squared)) << s.rows << 'x' << s.cols;
+        if constexpr (std::is_same_v<T, float>) {
+          ASSERT_EQ(own[r], reference_sum_f32(terms)) << s.rows << 'x' << s.cols;
+        }
+      }
+    }
+}
+
+TEST_P(ExactSum, what_was_rounded_is_added_again) {
+  for (double lone : {0.0, -0x1p-30, 0x1p-60, 0x1p120}) check<float>(lone);
+  for (double lone : {0.0, -0x1p-30, 0x1p-300, 0x1p300}) check<double>(lone);
+}
+
+TEST_P(ExactSum, one_infinity_or_nan_is_the_sum) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (Shape s : kShapes)
+    for (trine_axis axis : kAxes)
+      for (double special : {-inf, std::nan("")}) {
+        const auto data = alike<double>(s, special);
+        const std::vector<float> narrow(data.begin(), data.end());
+        const auto sums =
+            reduce<double>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F64, 2);
+        const auto of_narrow =
+            reduce<float>("exact", narrow, s, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F32, 2);
+        for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
+          double sum = 0;
+          for (double x : elements(data, s, axis, r)) sum += x;
+          if (std::isfinite(sum)) continue;
+          ASSERT_TRUE(std::isnan(sum) ? std::isnan(sums[r]) : sums[r] == sum)
+              << s.rows << 'x' << s.cols << " axis " << axis << " result " << r;
+          ASSERT_TRUE(std::isnan(sum) ? std::isnan(of_narrow[r]) : of_narrow[r] == sum)
+              << s.rows << 'x' << s.cols << " axis " << axis << " result " << r;
+        }
+      }
+}
+
+// Memory between pages that nobody may touch, for reduce().
+template <class T>
+class Fenced {
+ public:
+  Fenced(const std::vector<T>& values, conformance::Guarded::At at)
+      : pages_(values.size() * sizeof(T), at) {
+    std::copy(values.begin(), values.end(), reinterpret_cast<T*>(pages_.data()));
+  }
+  const T* data() const { return reinterpret_cast<const T*>(pages_.data()); }
+
+ private:
+  conformance::Guarded pages_;
+};
+
+template <class T>
+void check_between_pages(Shape s) {
+  const auto data = values<T>(extent(s), 1, false, 9);
+  for (auto at : {conformance::Guarded::At::begin, conformance::Guarded::At::end}) {
+    const Fenced<T> fenced(data, at);
+    for (trine_axis axis : kAxes)
+      for (trine_map map : {TRINE_IDENTITY, TRINE_SQUARE})
+        EXPECT_EQ(reduce<T>("exact", fenced, s, axis, TRINE_SUM, map, dtype_of<T>(), 1),
+                  reduce<T>("exact", data, s, axis, TRINE_SUM, map, dtype_of<T>(), 1))
+            << s.rows << 'x' << s.cols << " axis " << axis;
+  }
+}
+
+TEST_P(ExactSum, nothing_is_read_beside_the_elements) {
+  for (std::int64_t rows : {1, 3, 8, 61})
+    for (std::int64_t cols : {1, 2, 4, 7, 15, 16, 33, 257}) {
+      check_between_pages<float>({rows, cols, cols, 1});
+      check_between_pages<double>({rows, cols, cols + 3, 1});
+    }
+}
+
+TEST_P(ExactSum, zeros_keep_their_sign_in_rows_and_columns) {
+  for (Shape s : {Shape{64, 4, 4, 1}, {64, 100, 100, 1}, {40, 7, 9, 1}})
+    for (trine_axis axis : kAxes)
+      for (float other : {-0.0f, 0.0f}) {
+        std::vector<float> data(extent(s), -0.0f);
+        for (std::size_t i = 0; i < data.size(); i += 5) data[i] = other;
+        const auto got =
+            reduce<float>("exact", data, s, axis, TRINE_SUM, TRINE_IDENTITY, TRINE_F32, 1);
+        for (std::int64_t r = 0; r < result_count(s, axis); ++r) {
+          bool negative = true;
+          for (float x : elements(data, s, axis, r)) negative = negative && std::signbit(x);
+          ASSERT_EQ(std::signbit(got[r]), negative) << s.rows << 'x' << s.cols << " axis " << axis;
+        }
+      }
+}
+
+}  // namespace
+}  // namespace trine::cpu

@@ -189,17 +189,19 @@ HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums
                  {sums.data + r, sums.step});
 }
 
-// kRows rows to the sums of `width` columns, which are neighbours; `ahead`: where what comes later lies.
+// kRows rows to the sums of `width` columns, which are neighbours, or to new ones. `ahead`: where what comes
+// later lies.
 template <class T, trine_map M, int kRows>
 HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdiff_t ahead,
-                              Sums sums) {
+                              bool are_new, Sums sums) {
   const D d;
   using Sum = PlainSum<T, M>;
   constexpr int kLine = std::max<int>(64 / sizeof(T), kVector);
   const auto add_vector = [&](std::int64_t j, auto term_at) HWY_ATTR {
     Sum sum;
     double* const at = sums.data + j;
-    for (int h = 0; h < Sum::kCount; ++h) sum.half[h] = hn::LoadU(d, at + h * sums.step);
+    for (int h = 0; h < Sum::kCount && !are_new; ++h)
+      sum.half[h] = hn::LoadU(d, at + h * sums.step);
     for (int i = 0; i < kRows; ++i) sum.add(term_at(i * x.step + j, i * y.step + j));
     for (int h = 0; h < Sum::kCount; ++h) hn::StoreU(sum.half[h], d, at + h * sums.step);
   };
@@ -218,17 +220,17 @@ HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdi
 
 template <class T, trine_map M>
 HWY_NOINLINE void add_rows_to_columns(Lie<T> x, Lie<T> y, std::int64_t rows, std::int64_t width,
-                                      Sums sums) {
+                                      bool are_new, Sums sums) {
   constexpr int kRows = 4;
   // The hardware doesn't follow steps of a row. Behind the last row come the first ones of the next columns.
   const std::int64_t far = std::min(rows, kRows * divide_up(kAhead<T>, kRows * width));
-  for (std::int64_t r = 0; r < rows;) {
+  for (std::int64_t r = 0; r < rows; are_new = false) {
     const std::ptrdiff_t ahead = r + far < rows ? far * x.step : (far - rows) * x.step + width;
     const int some = r + kRows <= rows ? kRows : 1;
     if (some == kRows) {
-      add_some_rows<T, M, kRows>(x, y, width, ahead, sums);
+      add_some_rows<T, M, kRows>(x, y, width, ahead, are_new, sums);
     } else {
-      add_some_rows<T, M, 1>(x, y, width, ahead, sums);
+      add_some_rows<T, M, 1>(x, y, width, ahead, are_new, sums);
     }
     x.data += some * x.step, y.data += some * y.step, r += some;
   }

@@ -18,10 +18,11 @@ bool lies_plainly(const Problem& p, Beside beside) {
 template <class T, trine_map M>
 bool store_sums(const Problem& p, std::int64_t first, std::int64_t count, Sums sums) {
   return with_float(p.result_dtype, [&]<class R>(R) {
+    if (p.result_step == 1) return round_sums<T, M>(sums, count, &p.result<R>(first));
     R results[kWideStrip];
-    if (!round_sums<T, M>(sums, count, results)) return false;
+    const bool are_right = round_sums<T, M>(sums, count, results);
     store_results(p, first, count, results);
-    return true;
+    return are_right;
   });
 }
 
@@ -36,9 +37,8 @@ bool sum_results_plainly(const Problem& p, Beside beside, std::int64_t first, st
   };
   Inexact::lower();
   if (beside == Beside::results) {
-    for (int h = 0; h < kHalves<T, M>; ++h)
-      std::fill_n(sums.data + h * sums.step, divide_up(count, kVector) * kVector, -0.0);
-    add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, sums);
+    add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, true,
+                              sums);
   } else if (lies_after(4)) {
     sum_short_rows<T, M, 4>(x, y, count, sums);
   } else if (lies_after(2)) {
@@ -59,7 +59,7 @@ bool sum_block_plainly(const SumPiece& piece, SumPiece::Block block, Otherwise&&
   if (!are_rows && (p.length() > 256 || !lies_plainly<T, M>(p, Beside::results))) return false;
   // Much in vain would take long to add again.
   const std::int64_t most =
-      are_rows ? std::clamp<std::int64_t>(65536 / p.length(), 1, kStrip) : kWideStrip;
+      are_rows ? std::clamp<std::int64_t>(65536 / p.length(), 1, kWideStrip) : kWideStrip;
   for (const std::int64_t end = block.last; block.first < end; block.first = block.last) {
     block.last = std::min(end, block.first + most);
     const auto sum = [&] {
@@ -131,7 +131,7 @@ class PlainStrip {
     const auto lie = [&](const Elements& e) {
       return Lie<T>{e.begin<T>(first_) + row * e.inner_step, e.inner_step * folds, 1};
     };
-    add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, sums_);
+    add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, false, sums_);
   }
   bool is_finite() const {
     double sum = 0;

@@ -226,7 +226,8 @@ HWY_NOINLINE void add_rows_to_columns(Lie<T> x, Lie<T> y, std::int64_t rows, std
   const std::int64_t far = std::min(rows, kRows * divide_up(kAhead<T>, kRows * width));
   for (std::int64_t r = 0; r < rows; are_new = false) {
     const std::ptrdiff_t ahead = r + far < rows ? far * x.step : (far - rows) * x.step + width;
-    const int some = r + kRows <= rows ? kRows : 1;
+    // Rows without gaps one by one, as they lie: 0.82 of read and not 0.73 (65536×256 f32).
+    const int some = r + kRows <= rows && x.step != width ? kRows : 1;
     if (some == kRows) {
       add_some_rows<T, M, kRows>(x, y, width, ahead, are_new, sums);
     } else {

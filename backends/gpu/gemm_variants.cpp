@@ -145,6 +145,8 @@ struct PrivateShape {
     block = std::max<int64_t>(1, kBlockBytes / std::max<int64_t>(1, rows * p.k * p.element));
     block = std::min<int64_t>(block, 32);
     blocks = divide_up(panels_m, block);
+    // Even ones: PoCL hands half of the groups to its first thread at once.
+    if (blocks > 1) block = divide_up(panels_m, blocks);
     a_batches = p.a.batch == 0 ? 1 : p.batch;
     b_batches = p.b.batch == 0 ? 1 : p.batch;
     const int64_t a_elements = panels_m * rows * p.k, b_elements = panels_n * cols * p.k;

@@ -56,7 +56,7 @@ template <class T>
 void ExactSum::add_value(T value) {
   const Parts parts = parts_of(value);
   any_ = true;
-  only_negative_zeros_ &= parts.negative && parts.mantissa == 0;
+  only_negative_zeros_ &= parts.finite && parts.negative && parts.mantissa == 0;
   if (!parts.finite)
     (parts.mantissa != 0 ? nan_ : parts.negative ? minus_infinity_ : plus_infinity_) = true;
   else

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -158,6 +159,17 @@ TEST(exact_sum, multiplies_and_merges_exactly) {
   merged.merge(half);
   merged.multiply(7);
   EXPECT_EQ(bits(merged.to_f64()), bits(repeated.to_f64()));
+}
+
+// Random reductions found it: an infinity's mantissa is zero as well.
+TEST(ExactSum, AnInfinityIsNoMinusZero) {
+  for (double value : {-std::numeric_limits<double>::infinity(), -0.0}) {
+    ExactSum sum;
+    sum.add(value);
+    uint64_t state[TRINE_EXACT_WORDS];
+    sum.state(state);
+    EXPECT_EQ((state[0] & TRINE_EXACT_NOT_MINUS_ZERO) != 0, std::isinf(value)) << value;
+  }
 }
 
 }  // namespace

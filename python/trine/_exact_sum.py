@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+def _terms(x: Any) -> _trine.Array:
+    return array(numpy.asarray(x) if isinstance(x, (list, tuple, float)) else x)
+
+
 class ExactSum:
     """The exact sum of floats, of their squares or products, before its one rounding.
 
@@ -24,7 +28,8 @@ class ExactSum:
 
     Sums of equal value are equal bytes, whatever the order of their terms: parts that threads, processes
     or files have added become the sum of the whole. Sums can be pickled; bytes() and from_bytes() are
-    the same for other languages. Threads that add to one sum at a time are safe.
+    the same for other languages. Threads may add to one sum at the same time. A sum changes when something
+    is added, so it isn't hashable.
     """
 
     __slots__ = ("_sum",)
@@ -37,12 +42,12 @@ class ExactSum:
 
     def add(self, x: Any, /, *, map: str = "identity", **how: Unpack[How]) -> ExactSum:
         """Adds all elements of x; map is applied to each first: "abs" or "square". Keywords: see How."""
-        self._sum.add(map, array(numpy.asarray(x) if isinstance(x, (list, tuple, float)) else x), None, _call(**how))
+        self._sum.add(map, _terms(x), None, _call(**how))
         return self
 
     def add_dot(self, x: Any, y: Any, /, **how: Unpack[How]) -> ExactSum:
         """Adds x * y for all elements of two arrays of one shape and dtype."""
-        a, b = array(x), array(y)
+        a, b = _terms(x), _terms(y)
         if a.shape != b.shape:
             raise ArgumentError(f"add_dot: x has the shape {a.shape}, y has {b.shape}.")
         self._sum.add("product", a, b, _call(**how))
@@ -85,8 +90,7 @@ class ExactSum:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ExactSum) and bytes(self) == bytes(other)
 
-    def __hash__(self) -> int:
-        return hash(bytes(self))
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return ExactSum.from_bytes, (bytes(self),)

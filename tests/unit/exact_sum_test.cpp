@@ -42,6 +42,27 @@ std::array<uint64_t, 1> bits_of(T value) {
                          : std::bit_cast<uint64_t>(double(value))};
 }
 
+TEST(ExactSum, RefusesWhatNoStateHolds) {
+  const std::vector<double> largest = {std::numeric_limits<double>::max()},
+                            least = {-std::numeric_limits<double>::max()};
+  for (const auto& factor : {largest, least}) {
+    ExactSum sum;
+    sum.add_dot(largest, factor, kOn);
+    for (int doubled = 0; doubled < 127; ++doubled) sum.merge(sum);
+    const ExactSum before = sum;
+    try {
+      sum.merge(sum);
+      FAIL() << "nothing was refused";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(),
+                   "ExactSum: merge: the sum leaves what a state holds, +-2^2175; round one of the "
+                   "two before.");
+    }
+    EXPECT_EQ(sum.state(), before.state());
+    EXPECT_EQ(sum.round<double>(), factor[0] * std::numeric_limits<double>::infinity());
+  }
+}
+
 TEST(ExactSum, MergesPiecesInAnyOrderToTheBytesOfTheWhole) {
   const std::vector<double> values = any_doubles(5000, 1);
   const ExactSum whole = sum_of(values);

@@ -65,8 +65,9 @@ class TRINE_API ExactSum {
   void add(Queue& queue, const View& x, Map map = Map::identity);
   void add_dot(Queue& queue, const View& x, const View& y);
 
-  /// Adds what another sum has seen, which may be this one.
-  void merge(const ExactSum& other) noexcept;
+  /// Adds what another sum has seen, which may be this one. Error where the sum would leave +-2^2175, 2^127
+  /// times the largest product of two f64; this one is then what it was before.
+  void merge(const ExactSum& other);
 
   /// The sum, rounded once to nearest-even. NaN if a NaN or infinities of both signs were added, else the
   /// infinity that was; -0 if all terms were -0; +0 of nothing.

@@ -129,17 +129,22 @@ void ExactSum::add_dot(Queue& queue, const View& x, const View& y) {
   merge(ExactSum(state_on(queue, {.map = Map::product, .input = x, .second = y})));
 }
 
-void ExactSum::merge(const ExactSum& other) noexcept {
+void ExactSum::merge(const ExactSum& other) {
   uint64_t flags = state_[0] | other.state_[0];
   if ((flags & TRINE_EXACT_NAN) != 0 || (flags & kInfinities) == kInfinities)
     flags = (flags & ~kNotFinite) | TRINE_EXACT_NAN;
+  State merged = {flags};
   uint64_t carry = 0;
-  for (size_t w = 1; w <= kWords; ++w) {
-    const uint64_t add = other.state_[w], partial = state_[w] + add, sum = partial + carry;
-    carry = partial < add || sum < carry ? 1 : 0;
-    state_[w] = (flags & kNotFinite) != 0 ? 0 : sum;
+  for (size_t w = 1; w <= kWords && (flags & kNotFinite) == 0; ++w) {
+    const uint64_t add = other.state_[w], partial = state_[w] + add;
+    merged[w] = partial + carry;
+    carry = partial < add || merged[w] < carry ? 1 : 0;
   }
-  state_[0] = flags;
+  const auto top = [](const State& state) { return state[kWords] >> 63; };
+  if ((flags & kNotFinite) == 0 && top(state_) == top(other.state_) && top(merged) != top(state_))
+    detail::refuse("ExactSum: merge: the sum leaves what a state holds, +-2^",
+                   TRINE_EXACT_LOWEST + int(64 * kWords) - 1, "; round one of the two before.");
+  state_ = merged;
 }
 
 float ExactSum::round_to_f32() const noexcept { return round_state<float, uint32_t>(state_); }

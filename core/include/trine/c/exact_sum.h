@@ -42,7 +42,8 @@ TRINE_EXPORT trine_status trine_exact_sum_add_on_queue(trine_exact_sum_t* sum, t
 TRINE_EXPORT trine_status trine_exact_sum_add_dot_on_queue(trine_exact_sum_t* sum,
                                                            trine_queue_t* queue, trine_view_t x,
                                                            trine_view_t y);
-/// Adds what `other`, which may be `sum` itself, has seen.
+/// Adds what `other`, which may be `sum` itself, has seen. An error where the sum would leave +-2^2175, 2^127
+/// times the largest product of two doubles; `sum` is then what it was before.
 TRINE_EXPORT trine_status trine_exact_sum_merge(trine_exact_sum_t* sum,
                                                 const trine_exact_sum_t* other);
 /// The sum, rounded once; trine::ExactSum::round().

@@ -174,7 +174,8 @@ nb::bytes bytes_of(const ExactSum& sum) {
 ExactSum sum_of(const nb::bytes& bytes) {
   ExactSum::State state;
   if (bytes.size() != sizeof state)
-    refuse("ExactSum: a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()), ".");
+    refuse("ExactSum: a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()),
+           ".");
   std::memcpy(state.data(), bytes.data(), sizeof state);
   return ExactSum(state);
 }

@@ -3,9 +3,6 @@
 // chains from other orders. Guard zones around C and every element between its rows must survive.
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +13,7 @@
 #include <vector>
 
 #include "backends/kit/bits.hpp"
+#include "enclosed.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
 
@@ -270,27 +268,6 @@ TEST_P(CpuGemm, keeps_a_chain_exact_over_blocks_of_k) {
   }
 }
 
-// Memory between two pages that nobody may touch, flush with the first or with the last.
-class Enclosed {
- public:
-  Enclosed(std::size_t bytes, bool at_end) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    size_ = (bytes + page - 1) / page * page + 2 * page;
-    whole_ =
-        static_cast<char*>(mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(whole_ + page, size_ - 2 * page, PROT_READ | PROT_WRITE);
-    data_ = at_end ? whole_ + size_ - page - bytes : whole_ + page;
-  }
-  ~Enclosed() { munmap(whole_, size_); }
-  Enclosed(const Enclosed&) = delete;
-  void* data() const { return data_; }
-
- private:
-  char* whole_;
-  char* data_;
-  std::size_t size_;
-};
-
 TEST_P(CpuGemm, touches_its_operands_alone) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{3, 5, 7},
                                 {13, 33, 9},
@@ -310,8 +287,8 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
           return trine_view{memory.data(),         0,          rows, cols, 1, by_columns ? 1 : cols,
                             by_columns ? rows : 1, rows * cols};
         };
-        std::fill_n(static_cast<float*>(a.data()), m * k, 1.0f);
-        std::fill_n(static_cast<float*>(b.data()), k * n, 2.0f);
+        std::fill_n(reinterpret_cast<float*>(a.data()), m * k, 1.0f);
+        std::fill_n(reinterpret_cast<float*>(b.data()), k * n, 2.0f);
         trine_gemm op{sizeof op,
                       TRINE_REPRODUCIBLE,
                       TRINE_F32,
@@ -332,9 +309,9 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
           TakingTurns turns;
           void* aligned =
               workspace.data() + 64 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 64;
-          std::fill_n(static_cast<float*>(c.data()), m * n, -1.0f);
+          std::fill_n(reinterpret_cast<float*>(c.data()), m * n, -1.0f);
           row.run(op, values.data(), aligned, turns);
-          const auto* result = static_cast<const float*>(c.data());
+          const auto* result = reinterpret_cast<const float*>(c.data());
           EXPECT_TRUE(
               std::all_of(result, result + m * n, [&](float x) { return x == float(2 * k); }))
               << row.row.name << " " << m << " " << n << " " << k;

@@ -1,8 +1,6 @@
 // Sums by plain additions, which the processor's flag tells to be exact: what was rounded is added
 // again, nothing is read beside the elements, and zeros keep their sign.
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "enclosed.hpp"
 #include "reduce/inexact.hpp"
 #include "reduce_fixture.hpp"
 
@@ -82,39 +80,24 @@ TEST_P(ExactSum, one_infinity_or_nan_is_the_sum) {
       }
 }
 
-// Elements between pages that nobody may touch, at one of them: for reduce().
+// Elements between pages that nobody may touch, for reduce().
 template <class T>
-class Fenced {
- public:
-  Fenced(const std::vector<T>& values, bool at_end) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t bytes = values.size() * sizeof(T), inner = (bytes + page - 1) / page * page;
-    size_ = inner + 2 * page;
-    pages_ = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages_ == MAP_FAILED) throw std::bad_alloc();
-    char* const first = static_cast<char*>(pages_) + page;
-    if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    data_ = reinterpret_cast<T*>(at_end ? first + inner - bytes : first);
-    std::copy(values.begin(), values.end(), data_);
+struct EnclosedElements : Enclosed {
+  EnclosedElements(const std::vector<T>& values, bool at_end)
+      : Enclosed(values.size() * sizeof(T), at_end) {
+    std::copy(values.begin(), values.end(), reinterpret_cast<T*>(Enclosed::data()));
   }
-  ~Fenced() { munmap(pages_, size_); }
-  Fenced(const Fenced&) = delete;
-  const T* data() const { return data_; }
-
- private:
-  void* pages_;
-  std::size_t size_;
-  T* data_;
+  const T* data() const { return reinterpret_cast<const T*>(Enclosed::data()); }
 };
 
 template <class T>
 void check_between_pages(Shape s) {
   const auto data = values<T>(extent(s), 1, false, 9);
   for (bool at_end : {false, true}) {
-    const Fenced<T> fenced(data, at_end);
+    const EnclosedElements<T> enclosed(data, at_end);
     for (trine_axis axis : kAxes)
       for (trine_map map : {TRINE_IDENTITY, TRINE_SQUARE})
-        EXPECT_EQ(reduce<T>("exact", fenced, s, axis, TRINE_SUM, map, dtype_of<T>(), 1),
+        EXPECT_EQ(reduce<T>("exact", enclosed, s, axis, TRINE_SUM, map, dtype_of<T>(), 1),
                   reduce<T>("exact", data, s, axis, TRINE_SUM, map, dtype_of<T>(), 1))
             << s.rows << 'x' << s.cols << " axis " << axis;
   }

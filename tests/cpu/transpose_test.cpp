@@ -4,13 +4,11 @@
 // the output's elements must survive.
 #include <gtest/gtest.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "enclosed.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
 
@@ -104,36 +102,21 @@ void check(const Case& x, std::int64_t size) {
   }
 }
 
-// Bytes with a page on each side that can't be touched: they touch the one behind, or the one before.
-struct Fenced {
-  std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), inner;
-  char *map, *begin;
-
-  Fenced(std::size_t bytes, bool at_end) : inner((bytes + page - 1) / page * page) {
-    map = static_cast<char*>(
-        mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    EXPECT_EQ(mprotect(map + page, inner, PROT_READ | PROT_WRITE), 0);
-    begin = map + page + (at_end ? inner - bytes : 0);
-  }
-  Fenced(const Fenced&) = delete;
-  ~Fenced() { munmap(map, inner + 2 * page); }
-};
-
-void check_fenced(std::int64_t rows, std::int64_t cols, std::int64_t size, bool at_end) {
+void check_enclosed(std::int64_t rows, std::int64_t cols, std::int64_t size, bool at_end) {
   const auto bytes = static_cast<std::size_t>(rows * cols * size);
-  const Fenced in(bytes, at_end), out(bytes, at_end);
-  for (std::size_t i = 0; i < bytes; ++i) in.begin[i] = static_cast<char>(i * 2654435761u >> 13);
+  const Enclosed in(bytes, at_end), out(bytes, at_end);
+  for (std::size_t i = 0; i < bytes; ++i) in.data()[i] = static_cast<char>(i * 2654435761u >> 13);
   trine_transpose op{};
   op.size = sizeof op;
   op.element_size = static_cast<std::uint32_t>(size);
-  op.input = {in.begin, 0, rows, cols, 1, cols, 1, 0};
-  op.output = {out.begin, 0, cols, rows, 1, rows, 1, 0};
+  op.input = {in.data(), 0, rows, cols, 1, cols, 1, 0};
+  op.output = {out.data(), 0, cols, rows, 1, rows, 1, 0};
   TakingTurns parallel;
   transpose_rungs().back().run(op, nullptr, nullptr, parallel);
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j) {
-      wrong += std::memcmp(out.begin + (j * rows + i) * size, in.begin + (i * cols + j) * size,
+      wrong += std::memcmp(out.data() + (j * rows + i) * size, in.data() + (i * cols + j) * size,
                            static_cast<std::size_t>(size)) != 0;
     }
   }
@@ -214,11 +197,11 @@ TEST_P(CpuTranspose, touches_nothing_outside_its_operands) {
     for (bool at_end : {false, true}) {
       const std::int64_t many = (2 << 20) / size;
       for (std::int64_t narrow : {2, 3, 4}) {
-        check_fenced(narrow, many / narrow | 1, size, at_end);
-        check_fenced(many / narrow | 1, narrow, size, at_end);
+        check_enclosed(narrow, many / narrow | 1, size, at_end);
+        check_enclosed(many / narrow | 1, narrow, size, at_end);
       }
-      check_fenced(many / 1031 | 1, 1031, size, at_end);  // by the buffer
-      check_fenced(67, 45, size, at_end);
+      check_enclosed(many / 1031 | 1, 1031, size, at_end);  // by the buffer
+      check_enclosed(67, 45, size, at_end);
     }
   }
 }

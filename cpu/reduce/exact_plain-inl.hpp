@@ -53,18 +53,21 @@ HWY_INLINE V as_doubles(hn::Vec<hn::Rebind<T, D>> x) {
   }
 }
 
-template <class T, trine_map M>
-HWY_INLINE V term_of(V x, const T* y) {
-  if constexpr (M == TRINE_SQUARE) return hn::Mul(x, x);
-  if constexpr (M == TRINE_PRODUCT)
-    return hn::Mul(x, as_doubles<T>(hn::LoadU(hn::Rebind<T, D>(), y)));
-  return mapped_lanes<M>(x);
+// load() makes doubles of what lies there; y: of products alone.
+template <class T, trine_map M, class Load>
+HWY_INLINE V term_of(const T* x, const T* y, const Load& load) {
+  const V a = load(x);
+  if constexpr (M == TRINE_SQUARE) return hn::Mul(a, a);
+  if constexpr (M == TRINE_PRODUCT) return hn::Mul(a, load(y));
+  return mapped_lanes<M>(a);
 }
 
-// Of a vector of neighbours; y: of products alone.
+// Of a vector of neighbours.
 template <class T, trine_map M>
 HWY_INLINE V term(const T* x, const T* y) {
-  return term_of<T, M>(as_doubles<T>(hn::LoadU(hn::Rebind<T, D>(), x)), y);
+  return term_of<T, M>(x, y, [](const T* from) HWY_ATTR {
+    return as_doubles<T>(hn::LoadU(hn::Rebind<T, D>(), from));
+  });
 }
 
 // Of the first `count` of them, and -0.
@@ -73,10 +76,8 @@ HWY_INLINE V term(const T* x, const T* y, std::int64_t count) {
   const D d;
   const hn::Rebind<T, D> dt;
   const auto some = hn::FirstN(dt, static_cast<size_t>(count));
-  const V some_x = as_doubles<T>(load_lanes(dt, some, x));
-  V value = mapped_lanes<M>(some_x);
-  if constexpr (M == TRINE_SQUARE) value = hn::Mul(some_x, some_x);
-  if constexpr (M == TRINE_PRODUCT) value = hn::Mul(some_x, as_doubles<T>(load_lanes(dt, some, y)));
+  const V value = term_of<T, M>(
+      x, y, [&](const T* from) HWY_ATTR { return as_doubles<T>(load_lanes(dt, some, from)); });
   return hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count)), value, hn::Set(d, -0.0));
 }
 

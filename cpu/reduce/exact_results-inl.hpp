@@ -7,12 +7,11 @@ namespace {
 // Are the elements that lie next to each other of one result, or the results?
 enum class Beside { elements, results };
 
-template <class T, trine_map M>
 bool lies_plainly(const Problem& p, Beside beside) {
   const auto lies = [&](const Elements& e) {
     return e.outer == 1 && (beside == Beside::elements ? e.inner_step : e.output_step) == 1;
   };
-  return kIsPlain<T, M> && lies(p) && lies(p.factor()) && Inexact::is_told();
+  return lies(p) && lies(p.factor()) && Inexact::is_told();
 }
 
 template <class T, trine_map M>
@@ -55,8 +54,8 @@ template <class T, trine_map M, class Otherwise>
 bool sum_block_plainly(const SumPiece& piece, SumPiece::Block block, Otherwise&& otherwise) {
   const Problem& p = *piece.problem;
   if (p.outputs == 1 || piece.partials || !rounds(p) || p.witness) return false;
-  const bool are_rows = p.length() <= kChunk && lies_plainly<T, M>(p, Beside::elements);
-  if (!are_rows && (p.length() > 256 || !lies_plainly<T, M>(p, Beside::results))) return false;
+  const bool are_rows = p.length() <= kChunk && lies_plainly(p, Beside::elements);
+  if (!are_rows && (p.length() > 256 || !lies_plainly(p, Beside::results))) return false;
   // Much in vain would take long to add again.
   const std::int64_t most =
       are_rows ? std::clamp<std::int64_t>(65536 / p.length(), 1, kWideStrip) : kWideStrip;

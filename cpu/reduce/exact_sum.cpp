@@ -33,7 +33,7 @@ template <class T, trine_map M>
 void sum_strip(const SumPiece& piece, std::int64_t first, std::int64_t width, std::int64_t part,
                std::int64_t begin, std::int64_t end) {
   if constexpr (kIsPlain<T, M>)
-    if (lies_plainly<T, M>(*piece.problem, Beside::results))
+    if (lies_plainly(*piece.problem, Beside::results))
       return PlainStrip<T, M>(piece, first, width, end - begin).sum(part, begin, end);
   Strip<T, M> strip(piece, first, width, end - begin >= 64);
   strip.add(begin, end);

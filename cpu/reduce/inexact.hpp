@@ -4,10 +4,6 @@
 
 #include <cfenv>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 namespace trine::cpu {
 
 // What is asked about stands in functions that aren't inlined and write what they compute to memory:

@@ -202,4 +202,17 @@ MUTANTS = [
      "backends/gpu/kernels/service/elementwise.cl", "row * out_row + batch * out_batch", "row * out_row"),
     ("random_product_drops_beta_of_the_device", "cpu", "random", "core/src/operations/gemm.cpp",
      "  all.then.p = beta;\n", ""),
+    # --- states of reductions ----------------------------------------------------------------
+    ("partial_neighbours_are_halves", "cpu", "test_partial", "core/src/host/product_tree.cpp",
+     "(left.place & 2 * width) == 0", "true"),
+    ("partial_root_from_the_left", "cpu", "test_partial", "core/src/host/product_tree.cpp",
+     "for (size_t b = blocks.size(); b-- > 1;) root = multiply(dtype, blocks[b - 1].value, root);",
+     "root = blocks.empty() ? root : blocks[0].value; for (size_t b = 1; b < blocks.size(); ++b) "
+     "root = multiply(dtype, root, blocks[b].value);"),
+    ("partial_callers_rounding", "cpu", "test_partial", "core/src/host/product_tree.cpp",
+     "  const kit::WholeFloatEnvironment environment;\n  std::ranges::sort", "  std::ranges::sort"),
+    ("partial_ties_go_to_the_first_merged", "cpu", "test_partial", "core/src/host/partial.cpp",
+     "return a.rank != b.rank ? a.rank < b.rank : a.index < b.index;", "return a.rank < b.rank;"),
+    ("partial_last_nan_wins", "cpu", "test_partial", "core/src/host/partial.cpp",
+     "if (detail::is_nan(dtype, bits)) return 0;", ""),
 ]

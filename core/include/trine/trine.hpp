@@ -9,11 +9,13 @@
 /// - operations.hpp: Reduce, Transpose, Gemm, run()
 /// - elementwise.hpp: axpby(), scalar()
 /// - place.hpp: where to run, calibrate()
-/// - host.hpp: one-line calls on host data; exact_sum.hpp: sums in parts; tuning.hpp: the saved tuning table
+/// - host.hpp: one-line calls on host data; exact_sum.hpp, partial.hpp: sums, any reductions in parts;
+///   tuning.hpp: the saved tuning table
 #pragma once
 
 #include <trine/version.h>
 #include <trine/elementwise.hpp>
 #include <trine/exact_sum.hpp>
 #include <trine/host.hpp>
+#include <trine/partial.hpp>
 #include <trine/tuning.hpp>

@@ -116,8 +116,16 @@ static trine_status refused(const char** sentence) {
   return TRINE_INVALID_ARGUMENT;
 }
 
-/* Fortran counts from 1. */
-static void count_from_one(trine_host_view_t results) {
+/* What is unsigned in C is an integer here. */
+static void take_unsigned(uint32_t function, uint32_t map, uint32_t dtype, trine_host_view_t* out) {
+  const uint32_t natural = trine_result_dtype(function, map, dtype);
+  if (natural == TRINE_U32 && out->dtype == TRINE_I32) out->dtype = natural;
+  if (natural == TRINE_U64 && out->dtype == TRINE_I64) out->dtype = natural;
+}
+
+/* Fortran counts positions from 1. */
+static void count_from_one(uint32_t function, trine_host_view_t results) {
+  if (function != TRINE_ARGMIN && function != TRINE_ARGMAX) return;
   for (int64_t i = 0; i < results.rows; ++i) ++((int64_t*)results.data)[i * results.row_stride];
 }
 
@@ -137,14 +145,10 @@ trine_status trine_fortran_reduce(const char* function_name, const char* map_nam
     refuse("dim", "must be 1 or 2, of an array of rank 2, not", dim);
     return refused(sentence);
   }
-  /* What is unsigned in C is an integer here. */
-  const uint32_t natural = trine_result_dtype(function, map, in.dtype);
-  if (natural == TRINE_U32 && out.dtype == TRINE_I32) out.dtype = natural;
-  if (natural == TRINE_U64 && out.dtype == TRINE_I64) out.dtype = natural;
+  take_unsigned(function, map, in.dtype, &out);
   if (y) return ended(trine_host_dot(in, second, out, axes[dim], &options), sentence);
   status = trine_host_reduce(function, map, axes[dim], in, out, &options);
-  if (status == TRINE_OK && (function == TRINE_ARGMIN || function == TRINE_ARGMAX))
-    count_from_one(out);
+  if (status == TRINE_OK) count_from_one(function, out);
   return ended(status, sentence);
 }
 
@@ -160,6 +164,46 @@ trine_status trine_fortran_exact_add(uint64_t* state, const char* map_name, Arra
   if (!vectors("x", x, &in) || (y && !vectors("y", y, &second))) return refused(sentence);
   status = y ? trine_exact_sum_add_dot(sum, in, second, &options)
              : trine_exact_sum_add(sum, map, in, &options);
+  return ended(status, sentence);
+}
+
+/* `state`: the words of a trine_partial_t, here and below. */
+trine_status trine_fortran_partial_init(uint64_t* state, const char* function_name,
+                                        const char* map_name, Array* mold, const char** sentence) {
+  uint32_t function, map;
+  trine_status status = trine_parse_function(function_name, &function);
+  if (status == TRINE_OK) status = trine_parse_map(map_name, &map);
+  if (status == TRINE_OK)
+    status = trine_partial_init((trine_partial_t*)state, function, map, dtype_of(mold));
+  return ended(status, sentence);
+}
+
+trine_status trine_fortran_partial_add(uint64_t* state, Array* x, int64_t first, const char* device,
+                                       const char** sentence) {
+  const trine_options_t options = {.device = device};
+  trine_host_view_t in;
+  if (!vectors("x", x, &in)) return refused(sentence);
+  if (first < 1) {
+    refuse("first", "counts from 1, and is", (long)first);
+    return refused(sentence);
+  }
+  return ended(trine_partial_add((trine_partial_t*)state, in, first - 1, &options), sentence);
+}
+
+trine_status trine_fortran_partial_result(const uint64_t* state, Array* value,
+                                          const char** sentence) {
+  const uint32_t function = state[0] & 0xff, map = state[0] >> 8 & 0xff,
+                 dtype = state[0] >> 16 & 0xff;
+  trine_host_view_t out;
+  if (value->rank != 0) {
+    refuse("value", "must be a scalar, its rank is", value->rank);
+    return refused(sentence);
+  }
+  if (!results_of(value, &out)) return refused(sentence);
+  take_unsigned(function, map, dtype, &out);
+  const trine_status status =
+      trine_partial_result((const trine_partial_t*)state, out.dtype, out.data);
+  if (status == TRINE_OK) count_from_one(function, out);
   return ended(status, sentence);
 }
 

@@ -17,7 +17,7 @@ module trine
   implicit none
   private
   public :: trine_sum, trine_prod, trine_min, trine_max, trine_argmin, trine_argmax, trine_dot
-  public :: trine_reduce, trine_transpose, trine_gemm, trine_devices, trine_exact_sum
+  public :: trine_reduce, trine_transpose, trine_gemm, trine_devices, trine_exact_sum, trine_partial
 
   ! total = trine_sum(x), of x of any rank: reals exact, rounded once; integers modulo 2**64, as
   ! int64.
@@ -73,6 +73,24 @@ module trine
     procedure :: value32 => exact_value32
   end type
 
+  ! Any reduction in parts: what images, files or machines have seen of one array becomes the result
+  ! of the whole, to the bit. Its words may be stored and sent (<trine/partial.hpp> describes them).
+  !   call p%init(function, mold [, map, stat, errmsg])   'sum' … 'argmax', as in trine_reduce, of
+  !                                                       elements of mold's type: it comes first
+  !   call p%add(x, first [, device, stat, errmsg])       the whole's elements first (int64), first + 1,
+  !                                                       …, from 1, in array element order
+  !   call p%merge(other [, stat, errmsg])                what another one has seen
+  !   call p%result(value [, stat, errmsg])               a scalar of the type that trine_reduce
+  !                                                       has; of argmin and argmax from 1
+  type trine_partial
+    integer(int64) :: words(256) = 0
+  contains
+    procedure :: init => partial_init
+    procedure :: add => partial_add
+    procedure :: merge => partial_merge
+    procedure :: result => partial_result
+  end type
+
   ! The procedures of descriptors.c. Each returns a status, and where it isn't 0 a sentence.
   interface
     integer(c_int) function c_reduce(function_, map, dim, x, y, results, device, sentence) &
@@ -126,6 +144,35 @@ module trine
       import
       integer(c_int64_t), intent(in) :: words(*)
       real(c_double), intent(inout) :: value
+    end function
+    integer(c_int) function c_partial_init(words, function_, map, mold, sentence) &
+        bind(c, name="trine_fortran_partial_init")
+      import
+      integer(c_int64_t), intent(inout) :: words(*)
+      character(kind=c_char), intent(in) :: function_(*), map(*)
+      type(*), intent(in) :: mold(..)
+      type(c_ptr), intent(out) :: sentence
+    end function
+    integer(c_int) function c_partial_add(words, x, first, device, sentence) &
+        bind(c, name="trine_fortran_partial_add")
+      import
+      integer(c_int64_t), intent(inout) :: words(*)
+      type(*), intent(in) :: x(..)
+      integer(c_int64_t), value :: first
+      character(kind=c_char), intent(in) :: device(*)
+      type(c_ptr), intent(out) :: sentence
+    end function
+    integer(c_int) function c_partial_merge(words, other) bind(c, name="trine_partial_merge")
+      import
+      integer(c_int64_t), intent(inout) :: words(*)
+      integer(c_int64_t), intent(in) :: other(*)
+    end function
+    integer(c_int) function c_partial_result(words, value, sentence) &
+        bind(c, name="trine_fortran_partial_result")
+      import
+      integer(c_int64_t), intent(in) :: words(*)
+      type(*), intent(inout) :: value(..)
+      type(c_ptr), intent(out) :: sentence
     end function
     integer(c_int) function c_devices(list, count) bind(c, name="trine_list_devices")
       import
@@ -245,6 +292,47 @@ contains
     status = c_exact_to_f32(sum%words, value)
     call finish(status, c_last_error())
   end function
+
+  subroutine partial_init(partial, function_, mold, map, stat, errmsg)
+    class(trine_partial), intent(inout) :: partial
+    character(*), intent(in) :: function_
+    type(*), intent(in) :: mold(..)
+    character(*), intent(in), optional :: map
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: sentence
+    call finish(c_partial_init(partial%words, text(function_, ''), text(map, 'identity'), mold, &
+      sentence), sentence, stat, errmsg)
+  end subroutine
+
+  subroutine partial_add(partial, x, first, device, stat, errmsg)
+    class(trine_partial), intent(inout) :: partial
+    type(*), intent(in) :: x(..)
+    integer(int64), intent(in) :: first
+#include "options.inc"
+    type(c_ptr) :: sentence
+    call finish(c_partial_add(partial%words, x, first, text(device, 'auto'), sentence), sentence, &
+      stat, errmsg)
+  end subroutine
+
+  subroutine partial_merge(partial, other, stat, errmsg)
+    class(trine_partial), intent(inout) :: partial
+    class(trine_partial), intent(in) :: other
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = c_partial_merge(partial%words, other%words)
+    call finish(status, c_last_error(), stat, errmsg)
+  end subroutine
+
+  subroutine partial_result(partial, value, stat, errmsg)
+    class(trine_partial), intent(in) :: partial
+    type(*), intent(inout) :: value(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: sentence
+    call finish(c_partial_result(partial%words, value, sentence), sentence, stat, errmsg)
+  end subroutine
 
   ! y(j, i) = x(i, j), for elements of 1, 2, 4, 8 or 16 bytes of any type; of rank 3, for each third
   ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y

@@ -426,6 +426,50 @@ void test_exact_sums(void) {
   trine_device_close(cpu_device);
 }
 
+void test_partials(void) {
+  const trine_options_t on = {.device = "cpu"};
+  float x[] = {3, 1, 4, 1, 5, -9, 2}, f = 0;
+  int64_t index = 0;
+  trine_partial_t whole, parts, rest;
+  OK(trine_partial_init(&whole, TRINE_PROD, 0, TRINE_F32));
+  parts = rest = whole;
+  OK(trine_partial_add(&whole, trine_host_vector(x, TRINE_F32, 7), 0, &on));
+  OK(trine_partial_add(&parts, trine_host_vector(x, TRINE_F32, 3), 0, NULL));
+  trine_device_t* cpu_device = cpu();
+  trine_queue_t* queue = NULL;
+  trine_buffer_t* buffer = NULL;
+  OK(trine_queue_create(cpu_device, &queue));
+  OK(trine_buffer_allocate(cpu_device, 16, TRINE_MEMORY_DEVICE, &buffer));
+  const trine_view_t part = trine_vector(buffer, TRINE_F32, 4, 0);
+  OK(trine_copy_to_device(queue, trine_host_vector(x + 3, TRINE_F32, 4), part));
+  OK(trine_partial_add_on_queue(&rest, queue, part, 3));
+  OK(trine_partial_merge(&rest, &parts));
+  CHECK(memcmp(&whole, &rest, sizeof whole) == 0);
+  OK(trine_partial_result(&rest, TRINE_F32, &f));
+  CHECK(f == -1080);
+  OK(trine_partial_init(&parts, TRINE_ARGMAX, TRINE_ABS, TRINE_F32));
+  OK(trine_partial_add(&parts, trine_host_vector(x, TRINE_F32, 7), 10, NULL));
+  OK(trine_partial_result(&parts, TRINE_I64, &index));
+  CHECK(index == 15);
+  // What fails leaves the struct.
+  const trine_partial_t before = whole;
+  CHECK(trine_partial_merge(&whole, &rest) == TRINE_INVALID_ARGUMENT);
+  CHECK(strstr(trine_last_error(), "has element 0 twice") != NULL);
+  CHECK(trine_partial_merge(&whole, &parts) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_partial_merge(NULL, &parts) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_partial_result(&whole, TRINE_F64, &f) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_partial_result(&whole, TRINE_F32, NULL) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_partial_init(&whole, TRINE_SUM, TRINE_PRODUCT, TRINE_F32) == TRINE_INVALID_ARGUMENT);
+  CHECK(trine_partial_init(NULL, TRINE_SUM, 0, TRINE_F32) == TRINE_INVALID_ARGUMENT);
+  CHECK(memcmp(&whole, &before, sizeof whole) == 0);
+  memset(&rest, 0, sizeof rest);
+  CHECK(trine_partial_add(&rest, trine_host_vector(x, TRINE_F32, 7), 0, NULL) ==
+        TRINE_INVALID_ARGUMENT);
+  trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(cpu_device);
+}
+
 void test_tuning(void) {
   trine_device_t* device = cpu();
   const trine_view_t square = trine_row_major(NULL, TRINE_F32, 512, 512, 0);
@@ -477,6 +521,7 @@ int main(void) {
   test_placement();
   test_host_calls();
   test_exact_sums();
+  test_partials();
   test_tuning();
   test_errors();
   test_growth();

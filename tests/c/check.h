@@ -30,6 +30,7 @@ void test_operations(void);
 void test_placement(void);
 void test_host_calls(void);
 void test_exact_sums(void);
+void test_partials(void);
 void test_tuning(void);
 void test_errors(void);
 void test_growth(void);

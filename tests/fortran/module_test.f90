@@ -20,6 +20,7 @@ program module_test
   call along_a_subscript()
   call products()
   call exact_sums()
+  call partials()
   call transposes()
   call sections()
   call refusals()
@@ -124,6 +125,54 @@ contains
     whole%words(1) = -1
     call whole%merge(rest, stat, errmsg)
     call check(stat /= 0 .and. index(errmsg, 'ExactSum') == 1, 'words that are no state')
+  end subroutine
+
+  subroutine partials()
+    real(real64) :: x(3, 5), value
+    real(real32) :: single
+    integer(int32) :: k(6) = [3, -9, 4, -9, 2, 1], least
+    integer(int64) :: place
+    type(trine_partial) :: whole, left, right
+    character(6) :: functions(6) = [character(6) :: 'sum', 'prod', 'min', 'max', 'argmin', 'argmax']
+    integer :: f, n, stat
+    character(200) :: errmsg
+    x = reshape([(1 + 0.1_real64*mod(n*7, 11), n=1, 15)], [3, 5])
+    do f = 1, 6
+      call whole%init(functions(f), x)
+      left = whole
+      right = whole
+      call whole%add(x, 1_int64, device='cpu')
+      call right%add(x(:, 3:), 7_int64)
+      call left%add(x(:, :2), 1_int64)
+      call right%merge(left)
+      call check(all(right%words == whole%words), 'parts of ' // functions(f))
+    end do
+    call whole%result(place)
+    call check(place == trine_argmax(x), 'a position, from 1')
+    call whole%init('prod', x)
+    call whole%add(x, 1_int64)
+    call whole%result(value)
+    call check(value == trine_prod(x), 'a product')
+    call whole%init('min', k, map='abs')
+    call whole%add(k, 1_int64)
+    call whole%result(least)
+    call check(least == 1, 'an unsigned result')
+    call whole%init('sum', single)
+    call whole%result(value)
+    call check(value == 0, 'a sum of real32 as real64')
+    call whole%init('sum', 'letters', stat=stat, errmsg=errmsg)
+    call check(stat /= 0, 'no dtype')
+    call whole%add(x, 1_int64, stat=stat, errmsg=errmsg)
+    call check(stat /= 0 .and. index(errmsg, 'made for f32') > 0, 'elements of another type')
+    call whole%add([single], 0_int64, stat=stat, errmsg=errmsg)
+    call check(stat /= 0 .and. index(errmsg, 'counts from 1') > 0, 'a position of 0')
+    call whole%result(x, stat, errmsg)
+    call check(stat /= 0 .and. index(errmsg, 'scalar') > 0, 'results that are no scalar')
+    call whole%merge(left, stat, errmsg)
+    call check(stat /= 0 .and. index(errmsg, 'Partial: merge') == 1, 'another function')
+    whole%words = 0
+    call left%merge(whole, stat, errmsg)
+    call check(stat /= 0, 'one without init')
   end subroutine
 
   subroutine transposes()

@@ -5,6 +5,7 @@
 #include <trine/trine.h>
 #include <trine/trine.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -97,6 +98,27 @@ trine_status guard(Body&& body, Places*... places) noexcept {
   } catch (const std::exception& error) {
     return failed(Status::internal, error.what());
   } catch (...) { return failed(Status::internal, "An exception of an unknown type."); }
+}
+
+// --- States ----------------------------------------------------------------------------------
+
+/// The value whose state a C struct has.
+template <class Value, class Struct>
+Value of_state(const Struct* given) {
+  require(given);
+  typename Value::State state;
+  std::ranges::copy(given->state, state.begin());
+  return Value(state);
+}
+
+/// What `body` makes of the value takes its place.
+template <class Value, class Struct>
+trine_status change_state(Struct* given, auto&& body) {
+  return guard([&] {
+    Value value = of_state<Value>(given);
+    body(value);
+    std::ranges::copy(value.state(), given->state);
+  });
 }
 
 // --- Results ---------------------------------------------------------------------------------

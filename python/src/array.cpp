@@ -61,6 +61,17 @@ nb::ndarray<nb::ro> import(nb::handle object, bool writable) {
 
 }  // namespace
 
+Dtype dtype_named(const std::string& name) {
+  const auto* const known = std::ranges::find(kKnown, name, &Known::name);
+  if (known == std::end(kKnown)) refuse("Trine doesn't compute with elements of ", name, ".");
+  return known->dtype;
+}
+
+std::string name_of(Dtype dtype) {
+  const auto* const known = std::ranges::find(kKnown, dtype, &Known::dtype);
+  return known == std::end(kKnown) ? "" : std::string(known->name);
+}
+
 void Array::set_dtype(std::string name, uint32_t bytes) {
   dtype_name_ = std::move(name);
   const auto* const known = std::ranges::find(kKnown, dtype_name_, &Known::name);

@@ -76,6 +76,11 @@ class Array {
   bool pinned_ = false;
 };
 
+/// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is none.
+Dtype dtype_named(const std::string& name);
+/// The reverse; "" for another dtype.
+std::string name_of(Dtype dtype);
+
 /// Throws Error (invalid_argument) with the parts of a sentence.
 template <class... Parts>
 [[noreturn]] void refuse(const Parts&... parts) {

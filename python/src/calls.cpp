@@ -1,6 +1,8 @@
 // Cutting arrays into views, and running the library on them without the interpreter's lock.
 #include "calls.hpp"
 
+#include <utility>
+
 #include "flight.hpp"
 #include "parts.hpp"
 
@@ -58,6 +60,22 @@ Plan::Plan(const char* word, std::initializer_list<Named> all) : operation(word)
   }
 }
 
+/// The views of the part whose elements begin at `first`.
+std::array<View, kArrays> views_on_device(const Plan& plan,
+                                          const std::array<int64_t, kArrays>& first,
+                                          const std::array<Buffer, kArrays>& buffers) {
+  std::array<View, kArrays> all;
+  for (size_t a = 0; a < plan.arrays.size(); ++a)
+    all[a] = plan.shapes[a].on_device(first[a], buffers[a]);
+  return all;
+}
+std::array<HostView, kArrays> views_on_host(const Plan& plan,
+                                            const std::array<int64_t, kArrays>& first) {
+  std::array<HostView, kArrays> all;
+  for (size_t a = 0; a < plan.arrays.size(); ++a) all[a] = plan.shapes[a].on_host(first[a]);
+  return all;
+}
+
 /// What earlier parts write, later ones may not read.
 void check_parts(const Plan& plan) {
   const auto& [name, output] = plan.arrays.back();
@@ -91,10 +109,7 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
     if (device) buffers[a] = plan.arrays[a].array->buffer();
   }
   const auto views = [&](const std::array<int64_t, kArrays>& first) {
-    std::array<View, kArrays> all;
-    for (size_t a = 0; a < plan.arrays.size(); ++a)
-      all[a] = plan.shapes[a].on_device(first[a], buffers[a]);
-    return all;
+    return views_on_device(plan, first, buffers);
   };
   const Flight flight;
   if (call.asks) {
@@ -111,11 +126,7 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
   }
   const HostOptions options{
       .device = call.device, .rung = call.rung, .numerics = call.numerics, .pinned = pinned};
-  each_part(plan.parts, [&](const auto& first) {
-    std::array<HostView, kArrays> all;
-    for (size_t a = 0; a < plan.arrays.size(); ++a) all[a] = plan.shapes[a].on_host(first[a]);
-    on_host(all, options);
-  });
+  each_part(plan.parts, [&](const auto& first) { on_host(views_on_host(plan, first), options); });
   return {};
 }
 
@@ -245,6 +256,28 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
       });
 }
 
+namespace {
+
+/// Calls on_host(views, options) or on_device(queue, views) for each part, on the queue of the first array.
+template <class OnHost, class OnDevice>
+void each_call(const Plan& plan, const Call& call, OnHost&& on_host, OnDevice&& on_device) {
+  const Device& device = device_of(plan, call);
+  std::array<Buffer, kArrays> buffers;
+  if (device)
+    for (size_t a = 0; a < plan.arrays.size(); ++a) buffers[a] = plan.arrays[a].array->buffer();
+  const Flight flight;
+  Queue queue = device ? Queue::adopt(device, plan.arrays[0].array->queue()) : Queue();
+  const HostOptions options{.device = call.device, .rung = call.rung, .numerics = call.numerics};
+  each_part(plan.parts, [&](const auto& first) {
+    if (device)
+      on_device(queue, views_on_device(plan, first, buffers));
+    else
+      on_host(views_on_host(plan, first), options);
+  });
+}
+
+}  // namespace
+
 void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
   Plan plan("sum", {{"x", &x}, {"y", second}});
   std::vector<Axes> axes;
@@ -255,27 +288,46 @@ void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call
   for (size_t a = 0; a < plan.arrays.size(); ++a)
     plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
                       row.strides[a],       inner.strides[a]};
+  plan.parts = std::move(axes);
   ExactSum part;
-  {
-    const Device& device = device_of(plan, call);
-    const Buffer buffer = device ? x.buffer() : Buffer(),
-                 other = device && second ? second->buffer() : Buffer();
-    const Flight flight;
-    Queue queue = device ? Queue::adopt(device, x.queue()) : Queue();
-    const HostOptions options{.device = call.device, .rung = call.rung};
-    each_part(axes, [&](const auto& first) {
-      const Shape &u = plan.shapes[0], &v = plan.shapes[1];
-      if (device && second)
-        part.add_dot(queue, u.on_device(first[0], buffer), v.on_device(first[1], other));
-      else if (device)
-        part.add(queue, u.on_device(first[0], buffer), map);
-      else if (second)
-        part.add_dot(u.on_host(first[0]), v.on_host(first[1]), options);
-      else
-        part.add(u.on_host(first[0]), map, options);
-    });
-  }
+  each_call(
+      plan, call,
+      [&](const auto& views, const HostOptions& options) {
+        if (second)
+          part.add_dot(views[0], views[1], options);
+        else
+          part.add(views[0], map, options);
+      },
+      [&](Queue& queue, const auto& views) {
+        if (second)
+          part.add_dot(queue, views[0], views[1]);
+        else
+          part.add(queue, views[0], map);
+      });
   sum.merge(part);
+}
+
+void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
+  Plan plan("Partial", {{"x", &x}});
+  std::vector<Axes> axes;
+  for (size_t d = 0; d < x.rank(); ++d) axes.push_back({x.shape()[d], {x.strides()[d]}});
+  axes = joined(axes, false);  // indices count in C's order
+  const auto last = [&] {
+    if (axes.empty()) return Axes{};
+    const Axes taken = axes.back();
+    axes.pop_back();
+    return taken;
+  };
+  const Axes inner = last(), row = last();
+  plan.shapes[0] = {&x, row.extent, inner.extent, 1, row.strides[0], inner.strides[0]};
+  plan.parts = std::move(axes);
+  Partial part(partial.function(), partial.dtype(), partial.map());
+  const auto next = [&] { return std::exchange(first, first + row.extent * inner.extent); };
+  each_call(
+      plan, call,
+      [&](const auto& views, const HostOptions& options) { part.add(views[0], next(), options); },
+      [&](Queue& queue, const auto& views) { part.add(queue, views[0], next()); });
+  partial.merge(part);
 }
 
 }  // namespace trine::python

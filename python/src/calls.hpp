@@ -36,6 +36,8 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
 
 /// Adds map(x) for all elements, or with `second` x * y.
 void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call);
+/// Adds elements with the indices from `first` on of the whole, in C's order.
+void add(Partial& partial, const Array& x, int64_t first, const Call& call);
 
 /// Waits until no call is in the library, and refuses calls from then on: the interpreter ends.
 void finish_calls();

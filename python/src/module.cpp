@@ -155,44 +155,77 @@ void bind_operations(nb::module_& m) {
   m.def(
       "result_dtype",
       [](const std::string& function, const std::string& map, const Array& input) {
-        const Dtype result = result_dtype(parse_function(function), parse_map(map), input.dtype());
-        constexpr const char* names[] = {"float32", "float64", "int32",
-                                         "int64",   "uint32",  "uint64"};
-        constexpr Dtype dtypes[] = {Dtype::f32, Dtype::f64, Dtype::i32,
-                                    Dtype::i64, Dtype::u32, Dtype::u64};
-        for (size_t i = 0; i < 6; ++i)
-          if (dtypes[i] == result) return std::string(names[i]);
-        return input.dtype_name();
+        const std::string result =
+            name_of(result_dtype(parse_function(function), parse_map(map), input.dtype()));
+        return result.empty() ? input.dtype_name() : result;
       },
       "function"_a, "map"_a, "input"_a, "NumPy's name of the dtype of a reduction's results.");
 }
 
-nb::bytes bytes_of(const ExactSum& sum) {
-  return nb::bytes(sum.state().data(), sizeof(ExactSum::State));
+template <class Value>
+nb::bytes bytes_of(const Value& value) {
+  return nb::bytes(value.state().data(), sizeof(typename Value::State));
 }
 
-ExactSum sum_of(const nb::bytes& bytes) {
-  ExactSum::State state;
+template <class Value>
+Value of_bytes(const nb::bytes& bytes) {
+  typename Value::State state;
   if (bytes.size() != sizeof state)
-    refuse("ExactSum: a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()),
-           ".");
+    refuse("a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()), ".");
   std::memcpy(state.data(), bytes.data(), sizeof state);
-  return ExactSum(state);
+  return Value(state);
 }
 
-void bind_exact_sums(nb::module_& m) {
-  nb::class_<ExactSum>(m, "ExactSum", "The state of an exact sum.")
+/// What has a state: it merges, and travels as bytes.
+template <class Value>
+nb::class_<Value> bind_state(nb::module_& m, const char* name, const char* what) {
+  return nb::class_<Value>(m, name, what)
+      .def_static("of", &of_bytes<Value>, "bytes"_a)
+      .def("bytes", &bytes_of<Value>)
+      .def("merge", &Value::merge, "other"_a);
+}
+
+void bind_states(nb::module_& m) {
+  bind_state<ExactSum>(m, "ExactSum", "The state of an exact sum.")
       .def(nb::init<>())
-      .def_static("of", &sum_of, "bytes"_a)
-      .def("bytes", &bytes_of)
       .def(
           "add",
           [](ExactSum& self, const std::string& map, const Array& x, const Array* second,
              const Call& call) { add(self, parse_map(map), x, second, call); },
           "map"_a, "x"_a, "second"_a.none(), "call"_a)
-      .def("merge", &ExactSum::merge, "other"_a)
       .def("to_f32", &ExactSum::round<float>)
       .def("to_f64", &ExactSum::round<double>);
+  bind_state<Partial>(m, "Partial", "The state of a reduction.")
+      .def(
+          "__init__",
+          [](Partial* self, const std::string& function, const std::string& dtype,
+             const std::string& map) {
+            new (self) Partial(parse_function(function), dtype_named(dtype), parse_map(map));
+          },
+          "function"_a, "dtype"_a, "map"_a)
+      .def(
+          "add",
+          [](Partial& self, const Array& x, int64_t first, const Call& call) {
+            add(self, x, first, call);
+          },
+          "x"_a, "first"_a, "call"_a)
+      .def_prop_ro("function",
+                   [](const Partial& self) { return std::string(name(self.function())); })
+      .def_prop_ro("map", [](const Partial& self) { return std::string(name(self.map())); })
+      .def_prop_ro("dtype", [](const Partial& self) { return name_of(self.dtype()); })
+      .def_prop_ro("result_dtype",
+                   [](const Partial& self) {
+                     return name_of(result_dtype(self.function(), self.map(), self.dtype()));
+                   })
+      .def(
+          "result",
+          [](const Partial& self, const std::string& dtype) {
+            const Dtype kind = dtype_named(dtype);
+            uint64_t value = 0;
+            self.result(kind, &value);
+            return nb::bytes(&value, size_of(kind));
+          },
+          "dtype"_a);
 }
 
 }  // namespace
@@ -203,7 +236,7 @@ NB_MODULE(_trine, m) {
   nb::register_exception_translator(translate);
   bind_arrays(m);
   bind_operations(m);
-  bind_exact_sums(m);
+  bind_states(m);
   m.attr("version") = trine::version();
   m.def("backends", &all_backends, nb::sig("def backends() -> list[dict[str, object]]"));
   m.def("search_path", &trine::search_path);

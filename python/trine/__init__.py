@@ -38,6 +38,7 @@ from ._functions import (
     transpose,
     vecdot,
 )
+from ._partial import Partial
 from ._program import compare
 from ._rows import Rows
 from ._trine import release_idle
@@ -66,6 +67,7 @@ __all__ = [
     "release_idle",
     "why",
     "ExactSum",
+    "Partial",
     "Placement",
     "Rows",
     "Error",

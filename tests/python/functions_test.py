@@ -77,6 +77,68 @@ class ExactSums(unittest.TestCase):
         self.assertEqual(total, trine.ExactSum([2.5]))
 
 
+class Partials(unittest.TestCase):
+    def test_parts_merge_to_the_bits_of_the_whole(self):
+        for function, dtype, map in itertools.product(REDUCTIONS, DTYPES, ("identity", "abs")):
+            x = integers(500, dtype) / 2 if dtype.startswith("f") else integers(500, dtype)
+            whole = trine.Partial(function, dtype, map=map).add(x, 0)
+            cut = sorted(numpy.random.default_rng(3).integers(0, 501, 5).tolist())
+            parts = [
+                trine.Partial(function, dtype, map=map).add(x[begin:end], begin)
+                for begin, end in zip([0, *cut], [*cut, 500])
+            ]
+            self.assertEqual(sum(reversed(parts)), whole)
+            self.assertEqual(bytes(sum(parts)), bytes(whole))
+            got, right = whole.result(), getattr(trine, function)(x, map=map)
+            self.assertEqual((got, got.dtype), (right, right.dtype), (function, dtype))
+        with self.assertRaises(TypeError):
+            hash(whole)
+
+    def test_any_axes_count_in_the_order_of_c(self):
+        x = numpy.random.default_rng(4).standard_normal((4, 6, 5, 8)).astype("float32") + 1
+        for view in (x, x[:, ::2, 1:, ::3], x.T, x.transpose(1, 3, 0, 2), x[1, 2, 3], x[1, 2, 3, 4], x[:0]):
+            for function in ("prod", "argmax"):
+                p = trine.Partial(function, x.dtype).add(view, 7)
+                self.assertEqual(p, trine.Partial(function, x.dtype).add(view.copy("C"), 7))
+        self.assertEqual(
+            trine.Partial("argmax", "float32").add(x.T, 0).result(), numpy.argmax(x.T.copy("C"))
+        )
+
+    def test_it_travels(self):
+        p = trine.Partial("argmin", "int64", map="abs").add(numpy.array([3, -1, 4]), 5)
+        for copy in (pickle.loads(pickle.dumps(p)), trine.Partial.from_bytes(bytes(p))):
+            self.assertEqual(copy, p)
+            self.assertEqual(copy.result(), 6)
+        self.assertEqual(len(bytes(p)), 2048)
+        self.assertEqual(repr(p), "Partial('argmin', 'int64', map='abs')")
+        single = trine.Partial("sum", "float32").add(numpy.float32([0.1]), 0)
+        self.assertEqual(single.result("float64").dtype, numpy.float64)
+
+    def test_what_fails_leaves_it(self):
+        p = trine.Partial("prod", "float64").add(numpy.ones(3), 1)
+        before = bytes(p)
+        for bad in (
+            lambda: trine.Partial("mean", "float64"),
+            lambda: trine.Partial("sum", "float16"),
+            lambda: trine.Partial("max", "float64", map="square"),
+            lambda: p.add(numpy.arange(3), 4),
+            lambda: p.add(numpy.ones(2), 2),
+            lambda: p.add(numpy.ones(2), -1),
+            lambda: p.add(numpy.ones(2), 4, numerics="fast"),
+            lambda: p.merge(trine.Partial("sum", "float64")),
+            lambda: p.result("int32"),
+            lambda: trine.Partial.from_bytes(bytes(2047)),
+            lambda: trine.Partial.from_bytes(bytes(2048)),
+        ):
+            with self.assertRaises(trine.Error):
+                bad()
+        with self.assertRaisesRegex(trine.Error, "lacks the elements 0 to 0"):
+            p.result()
+        with self.assertRaises(TypeError):
+            p + 1.5
+        self.assertEqual(bytes(p), before)
+
+
 class Reductions(unittest.TestCase):
     def same(self, function, x, axis, **keywords):
         got = getattr(trine, function)(x, axis, **keywords)

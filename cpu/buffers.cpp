@@ -25,13 +25,16 @@ trine_status buffer_allocate(trine_device* device, std::uint64_t bytes, std::uin
   return checked([&]() -> trine_status {
     if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: %u is no kind of memory to allocate", kind);
-    const bool large = bytes >= 2 * kHugePage;
-    void* memory = kit::allocate(std::max<std::uint64_t>(bytes, kLine), large ? kHugePage : kLine);
+    // Fewer page faults and TLB misses where the system allows it. The last page is a whole one too: products of
+    // 1023 in pages of 4 KiB had 0.83 to 0.93 of 1024's rate.
+    const bool large = bytes >= kHugePage;
+    const std::uint64_t whole = std::max<std::uint64_t>(  // the sum may wrap
+        {bytes, kLine, large ? (bytes + kHugePage - 1) / kHugePage * kHugePage : 0});
+    void* memory = kit::allocate(whole, large ? kHugePage : kLine);
     if (!memory)
       kit::fail(TRINE_OUT_OF_MEMORY, "cpu: no host memory for a buffer of %llu bytes",
                 static_cast<unsigned long long>(bytes));
-    // Fewer page faults and TLB misses where the system allows it; only a hint.
-    if (large) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+    if (large) madvise(memory, whole, MADV_HUGEPAGE);  // only a hint
     const trine_status status =
         make_buffer(device, static_cast<trine_memory_kind>(kind), memory, bytes, true, buffer);
     if (status != TRINE_OK) kit::release(memory);

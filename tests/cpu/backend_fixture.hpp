@@ -15,11 +15,16 @@ namespace trine::cpu::test {
 
 // Counted, and refused when `fail_at` of them are given.
 inline std::atomic<long> allocations{0}, alive{0}, fail_at{-1};
+// The largest one since the first was set to 0.
+inline std::atomic<std::size_t> largest_bytes{0}, largest_alignment{0};
 
 inline void* test_allocate(void*, std::size_t bytes, std::size_t alignment) {
+  if (bytes > largest_bytes) largest_bytes = bytes, largest_alignment = alignment;
   if (allocations++ == fail_at) return nullptr;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
   ++alive;
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  return memory;
 }
 inline void test_release(void*, void* pointer) {
   if (pointer) --alive;

@@ -20,13 +20,13 @@ constexpr Values kAll[] = {
     Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
     Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
     Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly,
-    Values::kLone};
+    Values::kCancelByTurns, Values::kLone};
 // clang-format off
 constexpr const char* kNames[] = {
     "uniform",         "wide",          "mixed",          "denormal", "cancel",    "cancel_huge",
     "halfway",         "zeros",         "negative_zeros", "nan",      "infinity",  "infinities",
     "small",           "ties",          "constant",       "extremes", "underflow", "near_one",
-    "cancel_moderate", "cancel_slowly", "lone"};
+    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone"};
 // clang-format on
 
 bool has_lines(Values v) {
@@ -192,6 +192,8 @@ struct Structured {
       case Values::kCancelModerate: return Make<T>::moderate(r);
       case Values::kCancelSlowly:
         return Make<T>::assemble(r, uint32_t(kBias + kSlowest - 2 * kSlowest * p / half));
+      case Values::kCancelByTurns:
+        return Make<T>::assemble(r, uint32_t(kBias + (p >> (p >> 8) % 8 & 1 ? -1 : 1) * kSlowest));
       default: return Make<T>::wide(r);
     }
   }
@@ -260,7 +262,8 @@ struct Structured {
         case Values::kCancel:
         case Values::kCancelHuge:
         case Values::kCancelModerate:
-        case Values::kCancelSlowly: return cancelling(at.position, at.length);
+        case Values::kCancelSlowly:
+        case Values::kCancelByTurns: return cancelling(at.position, at.length);
         case Values::kHalfway: return halfway();
         default: return special();
       }

@@ -54,6 +54,7 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
     even += convert_double8(x[k]);
     odd += convert_double8(x[k + 1]);
   }
+  least = min(least, (uint16)(least.hi, least.lo));  // both sums of a lane are added to each other
   const int16 span = as_int16(most >> 23) - as_int16(least >> 23);
   if (!any_bit8(as_ulong8(span > 25 | most >= 0x7f800000u))) return expansion_add8(sum, even + odd);
 #endif

@@ -161,6 +161,8 @@ MUTANTS = [
      "if (group_add(&sum, scratch)) what |= UNCUT;", "group_add(&sum, scratch);"),
     ("opencl_reduce_short_half_way_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_short.cl", "if (!(bits & 1UL)) bits +=", "if (bits & 1UL) bits +="),
+    ("opencl_reduce_even_and_odd_apart", "opencl:0", "reduce", "opencl/reduce/exact_vector_sum.h",
+     "least = min(least, (uint16)(least.hi, least.lo));", ""),
     ("opencl_reduce_table_wrong_pair", "opencl:0", "reduce", "opencl/reduce/exact_vector_table.h",
      "(bits >> 56) & 0x7fUL", "(bits >> 56) & 0x3fUL"),
     ("opencl_reduce_contraction_allowed", "opencl:0", "reduce", "opencl/prelude.cl",

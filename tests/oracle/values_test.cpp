@@ -74,7 +74,8 @@ TEST(values, special_classes_hold_what_they_promise) {
 TEST(values, cancelling_lines_sum_to_nearly_nothing_on_their_axis) {
   for (uint32_t axis : {TRINE_ALL, TRINE_EACH_ROW, TRINE_EACH_COLUMN}) {
     HostOperation host(plan_reduce(TRINE_SUM, TRINE_IDENTITY, axis, TRINE_F64, 31, 45));
-    for (Values values : {Values::kCancelHuge, Values::kCancelModerate, Values::kCancelSlowly}) {
+    for (Values values : {Values::kCancelHuge, Values::kCancelModerate, Values::kCancelSlowly,
+                          Values::kCancelByTurns}) {
       fill(host.op, values, 3);
       reference(host.op);
       const auto& r = std::get<trine_reduce>(host.op);

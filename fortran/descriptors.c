@@ -44,6 +44,7 @@ typedef struct Shape {
 
 static int read_shape(const char* name, Array* array, Shape* shape) {
   const CFI_index_t bytes = (CFI_index_t)array->elem_len;
+  if (bytes == 0) return refuse(name, "has elements without bytes: its character length is", 0);
   shape->rank = array->rank;
   for (int d = 0; d < array->rank; ++d) {
     if (array->dim[d].extent > 1 && array->dim[d].sm % bytes != 0)
@@ -55,9 +56,12 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
   return 1;
 }
 
-/* Counts two subscripts as one where the second goes on where the first ends, or has one value. */
+/* Counts two subscripts as one where the second goes on where the first ends, or has one value; and all
+ * where there are no elements. */
 static void join_subscripts(Shape* shape) {
   int last = 0;
+  for (int d = 0; d < shape->rank; ++d)
+    if (shape->extent[d] == 0) shape->rank = 1, shape->extent[0] = 0;
   for (int d = 1; d < shape->rank; ++d) {
     if (shape->extent[d] == 1) continue;
     if (shape->stride[d] == shape->stride[last] * shape->extent[last]) {

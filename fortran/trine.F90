@@ -337,7 +337,8 @@ contains
   ! y(j, i) = x(i, j), for elements of 1, 2, 4, 8 or 16 bytes of any type; of rank 3, for each third
   ! subscript. Along its first or second subscript, each array has neighbours side by side. x and y
   ! may not overlap.
-  subroutine trine_transpose(x, y, device, stat, errmsg)
+  ! bind(c): else gfortran hands over the length of a character x, too, which is then taken for device's.
+  subroutine trine_transpose(x, y, device, stat, errmsg) bind(c, name='')
     type(*), intent(in) :: x(..)
     type(*), intent(inout) :: y(..)
 #include "options.inc"

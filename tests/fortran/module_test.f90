@@ -38,6 +38,7 @@ contains
   subroutine reals()
     real(real32) :: x(4) = [1e30_real32, 1.0_real32, -1e30_real32, 2.0_real32], none(0)
     real(real64) :: y(2, 3) = reshape([1, 5, 2, 5, 3, 1], [2, 3]), exact
+    real(real32) :: deep(3, 3, 3, 3) = 1
     call check(trine_sum(x) == 3, 'a sum of real32')
     call check(trine_prod(x(2:4:2)) == 2, 'a product of real32')
     call check(trine_min(x) == -1e30_real32 .and. trine_max(x) == 1e30_real32, 'extrema of real32')
@@ -46,6 +47,7 @@ contains
     call check(trine_min(y) == 1 .and. trine_max(y) == 5, 'extrema of real64')
     call check(trine_argmin(y) == 1 .and. trine_argmax(y) == 2, 'the first of equals')
     call check(trine_sum(none) == 0 .and. trine_argmax(none) == 0, 'no elements')
+    call check(trine_sum(deep(:0, ::2, ::2, :)) == 0, 'no elements of many subscripts')
     call trine_reduce('sum', [1.0_real32, 2.0_real32**(-40)], exact)
     call check(exact == 1 + 2.0_real64**(-40), 'a sum of real32 as real64')
   end subroutine
@@ -178,13 +180,19 @@ contains
   subroutine transposes()
     complex(real64) :: z(2, 3, 2), y(3, 2, 2)
     character :: letters(2, 2) = reshape(['a', 'b', 'c', 'd'], [2, 2]), other(2, 2)
-    integer :: n
+    character(2) :: pairs(2, 2) = reshape(['ab', 'cd', 'ef', 'gh'], [2, 2]), turned(2, 2)
+    character(4) :: message
+    integer :: n, stat
     z = reshape([(cmplx(n, -n, real64), n=1, 12)], [2, 3, 2])
     call trine_transpose(z, y)
     call check(all(y(:, :, 1) == transpose(z(:, :, 1))), 'a transpose of complex')
     call check(all(y(:, :, 2) == transpose(z(:, :, 2))), 'a transpose of a batch')
     call trine_transpose(letters, other)
     call check(all(other == transpose(letters)), 'a transpose of letters')
+    call trine_transpose(pairs, turned, device='cpu')
+    call check(all(turned == transpose(pairs)), 'a transpose of pairs of letters')
+    call trine_transpose(pairs, turned(:1, :), stat=stat, errmsg=message)
+    call check(stat == 1 .and. message == 'tran', 'a sentence: ' // message)
   end subroutine
 
   ! What the library was given is where the section is.
@@ -224,6 +232,7 @@ contains
   subroutine refusals()
     real(real64) :: a(3, 2) = 1, c(3, 3) = -7, total = -7
     real(real64) :: deep(3, 3, 3, 3)
+    character(0) :: blank(2, 2)
     integer :: stat
     character(60) :: message
     stat = -1
@@ -245,6 +254,8 @@ contains
     call check(stat == 1 .and. index(message, 'subscripts') > 0, message)
     call trine_reduce('sum', a(3:1:-1, 1), total, stat=stat, errmsg=message)
     call check(stat == 1 .and. len_trim(message) > 0, message)
+    call trine_reduce('sum', blank, total, stat=stat)
+    call check(stat == 1, 'elements without bytes')
     call trine_transpose(a, a, stat=stat)
     call check(stat == 1, 'a transpose in place')
     call check(all(c == -7) .and. all(a == 1) .and. total == -7, 'a refused call writes nothing')

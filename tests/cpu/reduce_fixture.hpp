@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <atomic>
 #include <bit>
@@ -17,6 +16,7 @@
 
 #include "reduce/problem.hpp"
 #include "rung.hpp"
+#include "simd_targets.hpp"
 
 namespace trine::cpu {
 
@@ -192,14 +192,6 @@ class ExactSum : public testing::TestWithParam<std::int64_t> {
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 };
 
-inline std::vector<std::int64_t> targets() {
-  std::vector<std::int64_t> list;
-  // SSE4 and SSSE3 are not compiled (simd.hpp); VNNI and the like make no difference here.
-  const std::int64_t compiled = HWY_AVX3 | HWY_AVX2 | HWY_EMU128 | HWY_SCALAR | HWY_NEON | HWY_SVE;
-  for (std::int64_t all = hwy::SupportedTargets() & compiled; all != 0; all &= all - 1)
-    list.push_back(all & -all);
-  return list;
-}
 inline std::string name_of(const testing::TestParamInfo<std::int64_t>& test) {
   return hwy::TargetName(test.param);
 }

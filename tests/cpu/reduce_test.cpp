@@ -332,7 +332,8 @@ TEST(StudyRungs, add_multiply_and_compare_small_integers_right) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnEveryTarget, ExactSum, testing::ValuesIn(targets()), name_of);
+INSTANTIATE_TEST_SUITE_P(OnEveryTarget, ExactSum,
+                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), name_of);
 
 }  // namespace
 }  // namespace trine::cpu

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "oracle/exact_sum.hpp"
@@ -186,14 +187,19 @@ TEST(ExactSum, SumsOfFloatsAndDoublesAreOneKind) {
 TEST(ExactSum, RefusesWhatIsNoState) {
   const ExactSum good = sum_of(std::vector{1.0});
   EXPECT_EQ(ExactSum(good.state()), good);
-  const auto refused = [](size_t word, uint64_t value, ExactSum::State state) {
+  const auto refused = [](size_t word, uint64_t value, ExactSum::State state,
+                          const char* remedy = "all words of a state(), as they were") {
     state[word] = value;
     try {
       (void)ExactSum(state);
-    } catch (const Error& error) { return error.status() == Status::invalid_argument; }
+    } catch (const Error& error) {
+      return error.status() == Status::invalid_argument &&
+             std::string(error.what()).find(remedy) != std::string::npos;
+    }
     return false;
   };
-  EXPECT_TRUE(refused(0, good.state()[0] | uint64_t{1} << 32, good.state()));
+  EXPECT_TRUE(
+      refused(0, good.state()[0] | uint64_t{1} << 32, good.state(), "read it with a newer one"));
   EXPECT_TRUE(refused(0, good.state()[0] | 32, good.state()));
   EXPECT_TRUE(refused(0, 0, good.state()));
   EXPECT_TRUE(refused(0, TRINE_EXACT_ANY, good.state()));

@@ -106,9 +106,9 @@ ExactSum::ExactSum(const State& state) : state_(state) {
   if (is_state(state)) return;
   if (state[0] >> 32 != 0)
     detail::refuse("ExactSum: the state has version ", state[0] >> 32,
-                   " of the format, this library knows 0.");
+                   " of the format, this library knows 0: read it with a newer one.");
   detail::refuse("ExactSum: these ", words, " words are no state of a sum; its flags are ",
-                 state[0], ".");
+                 state[0], ": give it all words of a state(), as they were.");
 }
 
 void ExactSum::add(const ConstHostView& x, Map map, const HostOptions& options) {

@@ -194,7 +194,11 @@ typedef union trine_scalar {
 /* A matrix product: c = alpha * a * b + beta * c.
  *
  * a is m x k, b is k x n, c is m x n, with one batch count and one dtype. If alpha is 0, a and b are
- * not read; if beta is 0, c is not read. */
+ * not read; if beta is 0, c is not read.
+ *
+ * With TRINE_CONTINUES, a chain begins at its element of c instead of +0, and beta is 0: products of
+ * parts of k, one after the other, have the bits of the whole. If alpha is 0, c is not read. */
+#define TRINE_CONTINUES 1u
 typedef struct trine_gemm {
   /* sizeof(trine_gemm) as the caller knows it. */
   uint32_t size;
@@ -206,6 +210,8 @@ typedef struct trine_gemm {
   uint32_t reserved;
   trine_scalar alpha, beta;
   trine_view a, b, c;
+  /* TRINE_CONTINUES, or 0. A rung takes those that its row says: trine_rung::takes. */
+  uint64_t flags;
 } trine_gemm;
 
 /* What an elementwise command computes, each step rounded once.
@@ -233,6 +239,17 @@ typedef enum trine_elementwise_function {
 static inline TRINE_CONSTEXPR int trine_writes_states(const trine_reduce* op) {
   return op->function == TRINE_SUM && (op->dtype == TRINE_F32 || op->dtype == TRINE_F64) &&
          op->result_dtype == TRINE_U64;
+}
+
+/* Do the chains of the product begin at c? */
+static inline TRINE_CONSTEXPR int trine_continues(const trine_gemm* op) {
+  return (op->flags & TRINE_CONTINUES) != 0;
+}
+
+/* Why a rung that takes the flags `takes` (trine_rung::takes) can't run the product; null where it may. */
+static inline TRINE_CONSTEXPR const char* trine_untaken(uint64_t takes, const trine_gemm* op) {
+  /* NOLINTNEXTLINE(modernize-use-nullptr): C11 has none */
+  return (op->flags & ~takes) != 0 ? "begins its chains at 0, not at c" : 0;
 }
 
 /* The size of one element in bytes; 0 for a value that is no trine_dtype. */

@@ -38,7 +38,12 @@ const std::vector<Case>& all_cases();
 /// A case that the seed makes up. It has no golden digest.
 Case random_case(uint64_t seed);
 
+class Dice;
+
 namespace detail {
+
+/// A gemm of any kind.
+oracle::Operation random_gemm(Dice& dice);
 
 /// Collects cases; names them and derives their seeds.
 class List {

@@ -16,6 +16,13 @@ trine_gemm plan(uint32_t dtype, int64_t m, int64_t n, int64_t k, double alpha = 
   return std::get<trine_gemm>(oracle::plan_gemm(dtype, m, n, k, alpha, beta, batch));
 }
 
+/// Its chains begin at c.
+trine_gemm continued(trine_gemm op) {
+  op.flags = TRINE_CONTINUES;
+  op.beta = {};
+  return op;
+}
+
 void add_shapes(List& list) {
   constexpr int64_t kShapes[][3] = {
       {0, 3, 3},      {3, 0, 3},     {3, 3, 0},      {1, 1, 1},     {1, 1, 100},  {2, 3, 4},
@@ -67,6 +74,8 @@ void add_layouts(List& list) {
                  {.rungs = m == 64 ? Rungs::kDefault : Rungs::kLadder,
                   .quick = dtype == TRINE_F32 && m == 33,
                   .detail = "pad=" + std::to_string(pad)});
+        list.add(continued(op), name, Values::kUniform,
+                 {.rungs = Rungs::kLadder, .detail = "pad=" + std::to_string(pad)});
       }
   for (uint32_t dtype : kDtypes) {
     trine_gemm op = plan(dtype, 40, 41, 23, 1, 0, 4);
@@ -130,6 +139,38 @@ void add_hostile(List& list) {
                {.rungs = Rungs::kLadder, .quick = true, .hostile_environment = true});
 }
 
+void add_continued(List& list) {
+  constexpr int64_t kShapes[][3] = {{0, 3, 3},     {3, 3, 0},     {1, 1, 1},      {7, 5, 3},
+                                    {16, 16, 16},  {63, 65, 64},  {66, 67, 65},   {1, 200, 33},
+                                    {200, 1, 33},  {129, 127, 1}, {33, 35, 1025}, {65, 70, 1300},
+                                    {5, 700, 1100}};
+  for (uint32_t dtype : kDtypes) {
+    for (const auto& [m, n, k] : kShapes)
+      list.add(continued(plan(dtype, m, n, k)), "nn", Values::kUniform,
+               {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32, .fast = dtype == TRINE_F32});
+    list.add(continued(plan(dtype, 384, 384, 384)), "nn", Values::kUniform, {});
+    list.add(continued(plan(dtype, 300, 310, 520, -1)), "nn", Values::kUniform, {});
+    list.add(continued(plan(dtype, 130, 77, 45)), "nn", Values::kUniform,
+             {.rungs = Rungs::kLadder, .parameters = true});
+    for (const auto& [side, batch] : {std::pair{40, 4}, {32, 50}, {9, 1500}})
+      list.add(continued(plan(dtype, side, side + 1, 23, 2, 0, batch)), "nn", Values::kUniform,
+               {.rungs = Rungs::kLadder});
+    for (const double alpha : {-2.0, 0.0, 3.0})
+      for (int64_t k : {0, 30})
+        list.add(continued(plan(dtype, 34, 45, k, alpha)), "nn", Values::kUniform,
+                 {.rungs = Rungs::kLadder});
+    for (Values values : oracle::all_values()) {
+      if (!oracle::suits(values, dtype)) continue;
+      for (int64_t k : {0, 50})
+        list.add(continued(plan(dtype, 33, 39, k)), "nn", values,
+                 {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
+      if (dtype != TRINE_I32)
+        list.add(continued(plan(dtype, 66, 20, 41, -2)), "nn", values,
+                 {.rungs = Rungs::kLadder, .hostile_environment = true});
+    }
+  }
+}
+
 }  // namespace
 
 void add_gemm_cases(List& list) {
@@ -139,6 +180,7 @@ void add_gemm_cases(List& list) {
   add_values(list);
   add_parameters(list);
   add_hostile(list);
+  add_continued(list);
 }
 
 }  // namespace trine::conformance::detail

@@ -45,6 +45,10 @@ oracle::Operation random_transpose(Dice& dice) {
   return op;
 }
 
+}  // namespace
+
+namespace detail {
+
 oracle::Operation random_gemm(Dice& dice) {
   const auto dtype = dice.pick<uint32_t>({TRINE_F32, TRINE_F64, TRINE_I32});
   const int64_t batch = dice.once_in(2) ? 1 : dice.below(5);
@@ -59,8 +63,13 @@ oracle::Operation random_gemm(Dice& dice) {
     if (dice.once_in(4)) input->batch_stride = 0;
   }
   dice.lay_apart(op.c, int(dice.below(2)), 1);
+  if (dice.once_in(6)) op.flags = TRINE_CONTINUES, op.beta = {};
   return op;
 }
+
+}  // namespace detail
+
+namespace {
 
 /// Offsets are whole elements, for transposes whole words of 4 bytes.
 void move_origins(oracle::Operation& plan, Dice& dice) {
@@ -77,7 +86,7 @@ Case random_case(uint64_t seed) {
   Dice dice(seed);
   oracle::Operation plan = dice.once_in(3)   ? random_transpose(dice)
                            : dice.once_in(2) ? random_reduce(dice)
-                                             : random_gemm(dice);
+                                             : detail::random_gemm(dice);
   move_origins(plan, dice);
   std::vector<oracle::Values> values;
   const uint32_t dtype = oracle::operands(plan).front().dtype;

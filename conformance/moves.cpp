@@ -81,11 +81,14 @@ Moves::Moves(Device device, std::vector<Device> others)
     : device_(std::move(device)), others_(std::move(others)) {}
 
 const char* Moves::name(Kind kind) {
-  return kind == kFill ? "fill" : kind == kCopy ? "copy" : "elementwise";
+  constexpr const char* kNames[kKinds] = {"fill", "copy", "elementwise", "chain"};
+  return kNames[kind];
 }
 
 Moves::Outcome Moves::make(Kind kind, uint64_t seed) {
-  return kind == kFill ? fill(seed) : kind == kCopy ? copy(seed) : elementwise(seed);
+  constexpr decltype(&Moves::fill) kMakers[kKinds] = {&Moves::fill, &Moves::copy,
+                                                      &Moves::elementwise, &Moves::chain};
+  return (this->*kMakers[kind])(seed);
 }
 
 Queue& Moves::queue_of(const Device& device) {

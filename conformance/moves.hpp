@@ -1,4 +1,4 @@
-// Fills, elementwise commands, and copies between a device and whatever else there is: random views of all three
+// Fills, elementwise commands, products in parts, and copies between a device and whatever else there is: random views of all three
 // dimensions, behind work of the far side that comes late, every byte outside checked.
 #pragma once
 
@@ -36,7 +36,7 @@ class Moves {
     std::string name;   ///< "copy b64 3x5 batch 2 cpu -> cuda:0 --seed 17"
     std::string wrong;  ///< "" when all is well
   };
-  enum Kind { kFill, kCopy, kElementwise, kKinds };
+  enum Kind { kFill, kCopy, kElementwise, kChain, kKinds };
   static const char* name(Kind kind);
   /// They take turns.
   static Kind kind_of(int64_t number) { return Kind(number % kKinds); }
@@ -46,6 +46,7 @@ class Moves {
   Outcome fill(uint64_t seed);
   Outcome copy(uint64_t seed);
   Outcome elementwise(uint64_t seed);
+  Outcome chain(uint64_t seed);
   template <class T>
   Outcome axpby(uint64_t seed, Dice& dice);
   template <class T>

@@ -57,8 +57,10 @@ struct Dispatch {
   Choice operator()(const trine_transpose&) const {
     return trine::run(queue, Transpose{views[0], views[1]}, rung);
   }
-  Choice operator()(const trine_gemm&) const {
-    return trine::run(queue, Gemm{alpha, beta, views[0], views[1], views[2], ask}, rung);
+  Choice operator()(const trine_gemm& g) const {
+    return trine::run(
+        queue, Gemm{alpha, beta, views[0], views[1], views[2], ask, trine_continues(&g) != 0},
+        rung);
   }
 };
 
@@ -353,6 +355,7 @@ void Runner::run_random(uint64_t seed) {
   const int64_t number = Dice(seed).below(8);
   const auto kind = number < 4    ? Moves::kKinds
                     : number == 4 ? Moves::kFill
+                    : number == 6 ? Moves::kChain
                     : number == 7 ? Moves::kElementwise
                                   : Moves::kCopy;
   const std::string name = kind == Moves::kKinds ? "operation" : Moves::name(kind);

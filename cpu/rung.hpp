@@ -100,7 +100,8 @@ struct Rung {
 
 // `summary` is one line: the idea.
 constexpr trine_rung row(const char* name, const char* summary, trine_numerics numerics,
-                         std::span<const trine_parameter> parameters = {}) {
+                         std::span<const trine_parameter> parameters = {},
+                         std::uint64_t takes = 0) {
   return {sizeof(trine_rung),
           static_cast<std::uint32_t>(numerics),
           name,
@@ -108,7 +109,8 @@ constexpr trine_rung row(const char* name, const char* summary, trine_numerics n
           nullptr,
           parameters.data(),
           static_cast<std::int32_t>(parameters.size()),
-          sizeof(trine_parameter)};
+          sizeof(trine_parameter),
+          takes};
 }
 
 // A tunable number, its legal values in words; the first is the default.

@@ -27,7 +27,8 @@ inline uint32_t fused(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
 
 template <class T>
 inline __attribute__((always_inline)) void chain_tile(const T* a, const T* b, int64_t k, T* out) {
-  T acc[kRows][kCols<T>] = {};
+  T acc[kRows][kCols<T>];
+  std::copy_n(out, kRows * kCols<T>, &acc[0][0]);
   for (int64_t p = 0; p < k; ++p)
     for (int r = 0; r < kRows; ++r)
       for (int c = 0; c < kCols<T>; ++c)
@@ -57,10 +58,17 @@ const char* element(const trine_view& v, int64_t b, int64_t i, int64_t j) {
   return origin(v) + element_offset(v, sizeof(T), b, i, j);
 }
 
+/// Where the chain of an element of C begins. `c` is read only when the operation asks for it.
+template <class T>
+T begin(const trine_gemm& op, T alpha, const char* c) {
+  return trine_continues(&op) && alpha != T(0) ? load<T>(c) : T(0);
+}
+
 /// alpha, beta and C, after the chain. `c` is read only when beta asks for it.
 template <class T>
-T finish(T acc, T alpha, T beta, int64_t k, const char* c) {
-  const T t = alpha == T(0) || k == 0 ? T(0) : T(alpha * T(acc + T(0)));
+T finish(const trine_gemm& op, T acc, T alpha, T beta, const char* c) {
+  const bool has_chain = op.a.cols != 0 || trine_continues(&op);
+  const T t = alpha == T(0) || !has_chain ? T(0) : T(alpha * T(acc + T(0)));
   return beta == T(0) ? t : fused(beta, load<T>(c), t);
 }
 
@@ -87,13 +95,16 @@ void compute_panel(const trine_gemm& op, int64_t batch, int64_t j0) {
     pack(
         chain_length, kRows, i0, m,
         [&](int64_t p, int64_t i) { return element<T>(op.a, batch, i, p); }, a);
-    T acc[kRows * kCols<T>];
+    T acc[kRows * kCols<T>] = {};
+    const auto each = [&](auto&& body) {
+      for (int64_t i = i0; i < std::min(m, i0 + kRows); ++i)
+        for (int64_t j = j0; j < std::min<int64_t>(n, j0 + kCols<T>); ++j)
+          body(acc[(i - i0) * kCols<T> + (j - j0)],
+               origin(op.c) + element_offset(op.c, sizeof(T), batch, i, j));
+    };
+    each([&](T& sum, const char* c) { sum = begin(op, alpha, c); });
     chain(a.data(), b.data(), chain_length, acc);
-    for (int64_t i = i0; i < std::min(m, i0 + kRows); ++i)
-      for (int64_t j = j0; j < std::min<int64_t>(n, j0 + kCols<T>); ++j) {
-        char* c = origin(op.c) + element_offset(op.c, sizeof(T), batch, i, j);
-        store(c, finish(acc[(i - i0) * kCols<T> + (j - j0)], alpha, beta, k, c));
-      }
+    each([&](T sum, char* c) { store(c, finish(op, sum, alpha, beta, c)); });
   }
 }
 
@@ -120,12 +131,12 @@ void with_gemm_dtype(uint32_t dtype, Body&& body) {
 template <class T>
 T one_result(const trine_gemm& op, const Position& at) {
   const T alpha = scalar<T>(op.alpha);
-  T acc = T(0);
+  const char* c = element<T>(op.c, at.batch, at.row, at.col);
+  T acc = begin(op, alpha, c);
   for (int64_t p = 0; p < op.a.cols && !(alpha == T(0)); ++p)
     acc = fused(load<T>(element<T>(op.a, at.batch, at.row, p)),
                 load<T>(element<T>(op.b, at.batch, p, at.col)), acc);
-  return finish(acc, alpha, scalar<T>(op.beta), op.a.cols,
-                element<T>(op.c, at.batch, at.row, at.col));
+  return finish(op, acc, alpha, scalar<T>(op.beta), c);
 }
 
 template <class T>
@@ -138,9 +149,13 @@ double bound_at(const trine_gemm& op, const Position& at, double unit) {
     products += std::fabs(a * b);
     special += a * 0 + b * 0;
   }
+  const double c = load<T>(element<T>(op.c, at.batch, at.row, at.col));
+  if (trine_continues(&op) && alpha != 0) {
+    products += std::fabs(c);
+    special += c * 0;
+  }
   double size = std::fabs(alpha) * products;
   if (beta != 0) {
-    const double c = load<T>(element<T>(op.c, at.batch, at.row, at.col));
     size += std::fabs(beta * c);
     special += c * 0;
   }

@@ -138,7 +138,8 @@ std::vector<Operand> operands(Operation& op) {
                                                {"output", dtype, &t.output, false, true}};
                  },
                  [](trine_gemm& g) {
-                   const bool read_c = scalar_value(g.dtype, g.beta) != 0;
+                   const bool read_c = scalar_value(g.dtype, g.beta) != 0 ||
+                                       (trine_continues(&g) && scalar_value(g.dtype, g.alpha) != 0);
                    return std::vector<Operand>{{"a", g.dtype, &g.a, true, false},
                                                {"b", g.dtype, &g.b, true, false},
                                                {"c", g.dtype, &g.c, read_c, true}};
@@ -199,6 +200,7 @@ std::string title(const Operation& op) {
                    std::string text = std::string("gemm ") + dtype_name(g.dtype) + " " +
                                       extent_text({g.c.rows, g.c.cols, g.a.cols});
                    if (g.c.batch != 1) text += " batch " + std::to_string(g.c.batch);
+                   if (trine_continues(&g)) text += " continued";
                    const double alpha = scalar_value(g.dtype, g.alpha);
                    const double beta = scalar_value(g.dtype, g.beta);
                    if (alpha == 1 && beta == 0 && !std::signbit(beta)) return text;

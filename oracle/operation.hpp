@@ -47,10 +47,10 @@ struct Operand {
   bool read, written;
 };
 
-/// Inputs first, the output last (gemm's C is read too when beta isn't 0).
 /// Makes a planned sum of floats write states; trine_writes_states() in ops.h.
 void write_states(trine_reduce& op);
 
+/// Inputs first, the output last (gemm's C is read too when beta isn't 0 or chains begin there).
 std::vector<Operand> operands(Operation& op);
 Operand output_of(Operation& op);
 

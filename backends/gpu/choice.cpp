@@ -50,6 +50,8 @@ const char* reason_against(const Variant& variant, const Request& request) {
   if (request.call.operation == TRINE_REDUCE && !variant.writes_states &&
       trine_writes_states(&request.as<trine_reduce>()))
     return "rounds its sums; `exact` and `exact_vector` write their states";
+  if (request.call.operation == TRINE_GEMM)
+    if (const char* why = trine_untaken(variant.takes, &request.as<trine_gemm>())) return why;
   return variant.refuses ? variant.refuses(request) : nullptr;
 }
 

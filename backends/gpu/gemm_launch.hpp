@@ -55,7 +55,7 @@ inline void push_scalar(Launch& launch, uint32_t dtype, const trine_scalar& x) {
 inline void push_scaling(Launch& launch, const trine_gemm& op, const Problem& p) {
   push_scalar(launch, op.dtype, op.alpha);
   push_scalar(launch, op.dtype, op.beta);
-  launch.i32((p.multiply ? 1 : 0) | (p.add_c ? 2 : 0));
+  launch.i32((p.multiply || p.continues ? 1 : 0) | (p.add_c ? 2 : 0) | (p.continues ? 4 : 0));
 }
 
 inline void push_operand(Launch& launch, const Operand& x) {

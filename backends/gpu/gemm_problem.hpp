@@ -30,7 +30,7 @@ struct Problem {
   uint32_t element;
   Operand a, b, c;
   int64_t m, n, k, batch;
-  bool multiply, add_c;
+  bool multiply, continues, add_c;
 
   explicit Problem(const trine_gemm& op)
       : element(trine_dtype_size(op.dtype)),
@@ -42,6 +42,7 @@ struct Problem {
         k(op.a.cols),
         batch(op.c.batch),
         multiply(k > 0 && !kit::is_zero(op.dtype, op.alpha)),
+        continues(trine_continues(&op) && !kit::is_zero(op.dtype, op.alpha)),
         add_c(!kit::is_zero(op.dtype, op.beta)) {
     if (c.col != 1 && c.row <= 1) transpose();  // along a single row any stride is legal
   }

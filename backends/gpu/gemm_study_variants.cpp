@@ -116,6 +116,7 @@ constexpr Variant kVariants[] = {
      .file = "gemm/naive",
      .macros = kTypeMacros,
      .refuses = refuses<naive_group>,
+     .takes = TRINE_CONTINUES,
      .plan = plan<naive_group>},
     {.name = "shared",
      .operation = TRINE_GEMM,

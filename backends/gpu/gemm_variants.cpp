@@ -12,7 +12,8 @@ namespace {
 
 // --- register_tile ------------------------------------------------------------------------------
 
-constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}};
+constexpr const char* kNoYes[] = {"0", "1"};
+constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}, {"CONTINUED", kNoYes}};
 
 /// 128 x 128 f64 would need twice the registers there are.
 bool register_exists(const int* macro) { return !(macro[0] == 1 && macro[1] == 1); }
@@ -34,6 +35,7 @@ const char* register_refuses(const Request& request) {
 }
 
 void register_plan(const Request& request, Plan& plan) {
+  plan.macro[2] = Problem(request.as<trine_gemm>()).continues ? 1 : 0;
   plan_tiles(request, plan, register_group(request));
 }
 
@@ -222,6 +224,7 @@ constexpr Variant kVariants[] = {
      .macros = kSizeMacros,
      .exists = register_exists,
      .refuses = register_refuses,
+     .takes = TRINE_CONTINUES,
      .plan = register_plan},
     {.name = "few_columns",
      .operation = TRINE_GEMM,
@@ -249,6 +252,7 @@ constexpr Variant kVariants[] = {
      .macros = kPrivateMacros,
      .entries = kPrivateEntries,
      .refuses = private_refuses,
+     .takes = TRINE_CONTINUES,
      .workspace_bytes = private_workspace,
      .plan = private_plan},
 };

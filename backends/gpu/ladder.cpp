@@ -31,6 +31,7 @@ struct Ladders {
     rung.parameters = variant.parameters.data();
     rung.parameter_count = static_cast<int32_t>(variant.parameters.size());
     rung.parameter_stride = sizeof(trine_parameter);
+    rung.takes = variant.takes;
     ladder.rungs[ladder.count] = rung;
     ladder.variants[ladder.count++] = &variant;
   }

@@ -148,6 +148,7 @@ struct Variant {
   /// A static sentence, or nullptr when the rung takes the call.
   const char* (*refuses)(const Request&) = nullptr;
   bool writes_states = false;  ///< of sums; trine_writes_states()
+  uint64_t takes = 0;          ///< trine_rung::takes
   /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
   uint64_t (*workspace_bytes)(const Request&) = nullptr;
   void (*plan)(const Request&, Plan& plan) = nullptr;

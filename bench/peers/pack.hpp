@@ -8,8 +8,15 @@
 namespace trine::peers {
 
 constexpr trine_rung rung(const char* name, const char* summary, const char* requirement) {
-  return {sizeof(trine_rung), TRINE_VENDOR, name, summary,
-          requirement,        nullptr,      0,    sizeof(trine_parameter)};
+  return {sizeof(trine_rung),
+          TRINE_VENDOR,
+          name,
+          summary,
+          requirement,
+          nullptr,
+          0,
+          sizeof(trine_parameter),
+          0};
 }
 
 /// What the last failure of this thread said.

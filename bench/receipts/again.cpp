@@ -170,6 +170,7 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
   Choice choice;
   HostOptions options{.device = device, .rung = rung, .choice = &choice};
   if (call.numerics == "fast") options.numerics = Numerics::fast;
+  options.continues = call.continues;
   const auto number = [](const std::string& text) {
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);

@@ -43,6 +43,7 @@ ReadCall call_of(const Json& json, int64_t line) {
                                   {"promise", &c.promise},
                                   {"why", &c.why}})
     *text = json.value(key, "");
+  c.continues = json.value("continues", false);
   for (const Json& operand : json.at("operands")) c.operands.push_back(operand_of(operand));
   if (c.operands.empty() || !c.operands.back().is_output) throw Refusal("no output");
   return c;
@@ -55,6 +56,7 @@ std::string ReadCall::text() const {
   for (const std::string* word : {&function, &map, &axis})
     if (!word->empty() && *word != "identity") words.push_back(*word);
   if (numerics == "fast") words.push_back(numerics);
+  if (continues) words.emplace_back("continued");
   for (const ReadOperand& o : operands) {
     const auto& v = o.shape;
     words.push_back(fmt::format(

@@ -20,6 +20,7 @@ struct ReadCall {
   uint64_t call = 0;
   int64_t process = 0, thread = 0;
   std::string operation, function, map, axis, numerics, alpha, beta, device, rung, promise, why;
+  bool continues = false;             ///< gemm: the chains began at c
   std::vector<ReadOperand> operands;  ///< the output last
 
   /// "gemm f32 128x64 64x32 128x32": what two programs must have in common here.

@@ -22,7 +22,7 @@ void blocked_tile(const trine_gemm& op, int64_t batch, int64_t i0, int64_t j0, i
     const gemm::Problem<T> p = gemm::problem_along_rows<T>(op, batch);
     const int64_t rows = std::min(tile, p.m - i0), columns = std::min(tile, p.n - j0);
     T* const chains = reinterpret_cast<T*>(scratch);
-    std::fill_n(chains, rows * tile, T(0));
+    for (int64_t i = 0; i < rows; ++i) begin_row(p, i0 + i, j0, columns, chains + i * tile);
     for (int64_t k = 0; k < p.depth(); k += tile) {
       const int64_t k1 = std::min(k + tile, p.depth());
       for (int64_t i = 0; i < rows; ++i)

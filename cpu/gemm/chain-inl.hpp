@@ -27,7 +27,7 @@ HWY_INLINE V step(D d, V a, V b, V c) {
 // All of k, of result (i, j).
 template <class T>
 HWY_INLINE T chain(const gemm::Problem<T>& p, int64_t i, int64_t j) {
-  T acc = 0;
+  T acc = p.begin(i, j);
   for (int64_t k = 0; k < p.depth(); ++k) acc = step(*p.a.at(i, k), *p.b.at(k, j), acc);
   return acc;
 }
@@ -37,6 +37,12 @@ template <class T>
 HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
   const T t = p.product ? p.alpha * (acc + T(0)) : T(0);
   *c = p.reads_c ? step(p.beta, *c, t) : t;
+}
+
+// Begins the chains of row i, columns j0 …
+template <class T>
+void begin_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns, T* chains) {
+  for (int64_t j = 0; j < columns; ++j) chains[j] = p.begin(i, j0 + j);
 }
 
 // Continues the chains of row i, columns j0 …, by k0 <= k < k1: the inner loop runs along a row of B.

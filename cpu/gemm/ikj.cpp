@@ -18,7 +18,7 @@ void ikj_row(const trine_gemm& op, int64_t batch, int64_t i, std::byte* scratch)
   gemm::visit_dtype(op.dtype, [&]<class T>() {
     const gemm::Problem<T> p = gemm::problem_along_rows<T>(op, batch);
     T* const chains = reinterpret_cast<T*>(scratch);
-    std::fill_n(chains, p.n, T(0));
+    begin_row(p, i, 0, p.n, chains);
     continue_row(p, i, 0, p.n, 0, p.depth(), chains);
     finish_row(p, i, 0, p.n, chains);
   });

@@ -29,7 +29,8 @@ int64_t strip_width() {
   return kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
 }
 
-// The chains of kCount rows from result (i, j) on. A strip that ends early loads its vectors by mask.
+// Continues the chains of kCount rows from result (i, j) on. A strip that ends early loads its vectors by
+// mask.
 template <int kCount, bool kWhole, class T>
 void strip_rows(const gemm::Problem<T>& p, int64_t i, int64_t j, int64_t columns, T* chains) {
   const hn::ScalableTag<T> d;
@@ -40,7 +41,7 @@ void strip_rows(const gemm::Problem<T>& p, int64_t i, int64_t j, int64_t columns
   for (int v = 0; v < kVectors; ++v) {
     mask[v] = hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(0, columns - v * lanes)));
 #pragma GCC unroll 4
-    for (int r = 0; r < kCount; ++r) acc[r][v] = hn::Zero(d);
+    for (int r = 0; r < kCount; ++r) acc[r][v] = hn::Load(d, chains + (r * kVectors + v) * lanes);
   }
   for (int64_t k = 0; k < p.depth(); ++k) {
     const T* from = p.b.at(k, j);
@@ -69,8 +70,9 @@ void strip_rows(const gemm::Problem<T>& p, int64_t i, int64_t j, int64_t columns
 
 template <int kCount, class T>
 void thread_rows(const gemm::Problem<T>& p, int64_t i, int64_t j) {
-  HWY_ALIGN T chains[kCount * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
+  HWY_ALIGN T chains[kCount * kVectors * hn::MaxLanes(hn::ScalableTag<T>())] = {};
   const int64_t width = strip_width<T>(), columns = std::min(width, p.n - j);
+  for (int r = 0; r < kCount; ++r) begin_row(p, i + r, j, columns, chains + r * width);
   if (p.b.col_stride != 1) {
     for (int r = 0; r < kCount; ++r) {
       for (int64_t x = 0; x < columns; ++x) chains[r * width + x] = chain(p, i + r, j + x);

@@ -53,21 +53,21 @@ template <class T>
 Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
   const Kernels<T>& kernel = kernels<T>();
   const Extents c = extents_along_rows(op.c);
-  const bool product = has_product(op);
+  const int64_t k = depth(op);
   Blocks r;
   constexpr int64_t kLine = 64 / sizeof(T);
-  if (product && c.m <= kernel.height()) {
-    r.m = c.m, r.n = c.n, r.k = op.a.cols, r.b_offset = 0;
+  if (k > 0 && c.m <= kernel.height()) {
+    r.m = c.m, r.n = c.n, r.k = k, r.b_offset = 0;
     r.partial_offset = threads * kThinDepth * kernel.width;
     r.total = r.partial_offset + (reads_c(op) ? round_up(c.m * c.n, kLine) : 0);
     return r;
   }
   r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
   r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
-  r.k = product ? std::min(op.a.cols, k_block) : 0;
+  r.k = std::min(k, k_block);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
-  const bool partials = product && reads_c(op) && op.a.cols > r.k;
+  const bool partials = reads_c(op) && k > r.k;
   r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine) : 0);
   return r;
 }
@@ -92,7 +92,7 @@ class Step {
   void run(int64_t k0, int64_t k, Parallel& parallel) {
     k0_ = k0;
     k_ = k;
-    if (p_.product) pack(parallel);
+    if (k > 0) pack(parallel);
     compute(parallel);
   }
 
@@ -163,14 +163,14 @@ class Step {
     t.k = k_;
     t.a = a_ + i * k_;
     t.b = b_ + j * k_;
-    t.last = !p_.product || k0_ + k_ == p_.k;
+    t.last = k0_ + k_ == p_.depth();
     t.reads_c = p_.reads_c;
     t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
     t.beta = p_.beta;
     T* const c = p_.c.data + (i0_ + i) * p_.c.row_stride + j0_ + j;
     T* const partial = p_.reads_c ? partials_ + i * n_ + j : c;
     const int64_t partial_stride = p_.reads_c ? n_ : p_.c.row_stride;
-    t.from = k0_ == 0 ? nullptr : partial;
+    t.from = k0_ == 0 && !p_.continues ? nullptr : partial;
     t.from_stride = partial_stride;
     t.to = t.last ? c : partial;
     t.to_stride = t.last ? p_.c.row_stride : partial_stride;
@@ -190,7 +190,7 @@ class Step {
 template <class T>
 bool is_direct(const Problem<T>& p) {
   const int64_t width = kernels<T>().width;
-  if (!p.product || (p.b.col_stride != 1 && p.n != 1)) return false;
+  if (p.depth() == 0 || (p.b.col_stride != 1 && p.n != 1)) return false;
   if (p.n <= width && p.m <= kernels<T>().height()) return p.n == 1 || p.b.row_stride <= 4 * width;
   return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
 }
@@ -256,7 +256,7 @@ class Direct {
       const int64_t i = std::min(panel * height_, p_.m - height_);
       t.skip = static_cast<int>(panel * height_ - i);
       t.a = p_.a.at(i, s.k0);
-      t.from = s.k0 == 0 ? nullptr : partials.at(i, j);
+      t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
       t.to = target.at(i, j);
       run(t);
     }
@@ -325,18 +325,16 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
 template <class T>
 void multiply(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   if (is_direct(p)) return multiply_directly(p, parallel);
-  if (p.product && p.m <= kernels<T>().height())
+  if (p.depth() > 0 && p.m <= kernels<T>().height())
     return multiply_thin(p, blocks, workspace, parallel);
   for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
     for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
       Step<T> step(p, blocks, workspace, i0, j0);
-      if (!p.product) {
-        step.run(0, 0, parallel);
-        continue;
-      }
-      for (int64_t k0 = 0; k0 < p.k; k0 += blocks.k) {
-        step.run(k0, std::min(blocks.k, p.k - k0), parallel);
-      }
+      int64_t k0 = 0;
+      do {  // once, where there are no products to add
+        step.run(k0, std::min(blocks.k, p.depth() - k0), parallel);
+        k0 += blocks.k;
+      } while (k0 < p.depth());
     }
   }
 }

@@ -20,20 +20,26 @@ struct Matrix {
 };
 
 // C = alpha A B + beta C with an m x k, k x n and m x n matrix. `product` is false when alpha is 0
-// or k is 0: then the product is +0 and A, B are not read. i32 computes as uint32_t: modulo 2^32.
+// or there is no chain: then the product is +0 and A, B are not read. With `continues`, chains begin at C,
+// and with k = 0 there are some all the same. i32 computes as uint32_t: modulo 2^32.
 template <class T>
 struct Problem {
   std::int64_t m, n, k;
   Matrix<const T> a, b;
   Matrix<T> c;
   T alpha, beta;
-  bool product, reads_c;
+  bool product, continues, reads_c;
 
   std::int64_t depth() const { return product ? k : 0; }  // of a chain
+  // Where the chain of result (i, j) begins.
+  T begin(std::int64_t i, std::int64_t j) const { return continues ? *c.at(i, j) : T(0); }
 };
 
-inline bool has_product(const trine_gemm& op) {
-  return op.a.cols != 0 && !kit::is_zero(op.dtype, op.alpha);
+inline bool continues(const trine_gemm& op) {
+  return trine_continues(&op) && !kit::is_zero(op.dtype, op.alpha);
+}
+inline std::int64_t depth(const trine_gemm& op) {
+  return kit::is_zero(op.dtype, op.alpha) ? 0 : op.a.cols;
 }
 
 inline bool reads_c(const trine_gemm& op) { return !kit::is_zero(op.dtype, op.beta); }
@@ -65,7 +71,8 @@ Problem<T> problem(const trine_gemm& op, std::int64_t batch) {
           matrix<T>(op.c, batch),
           scalar<T>(op.alpha),
           scalar<T>(op.beta),
-          has_product(op),
+          depth(op) != 0 || continues(op),
+          continues(op),
           reads_c(op)};
 }
 
@@ -82,7 +89,7 @@ Problem<T> problem_along_rows(const trine_gemm& op, std::int64_t batch) {
   const Problem<T> p = problem<T>(op, batch);
   if (!wants_transposition(op.c)) return p;
   return {p.n,     p.m,    p.k,       p.b.transposed(), p.a.transposed(), p.c.transposed(),
-          p.alpha, p.beta, p.product, p.reads_c};
+          p.alpha, p.beta, p.product, p.continues,      p.reads_c};
 }
 
 // Its extents.

@@ -15,7 +15,7 @@ constexpr const char* kTileValues[] = {"64", "16", "32", "128", "256"};
 constexpr trine_parameter kBlockedParameters[] = {parameter("tile", kTileValues)};
 
 double products(const trine_gemm& op) {
-  const double depth = gemm::has_product(op) ? double(op.a.cols) + 4 : 1;
+  const double depth = gemm::depth(op) != 0 ? double(op.a.cols) + 4 : 1;
   return double(op.c.rows) * double(op.c.cols) * double(op.c.batch) * depth;
 }
 
@@ -28,18 +28,22 @@ double packed_nanoseconds(const trine_gemm& op) {
   return trine_dtype_size(op.dtype) / 4.0 * 0.0125 * products(op);
 }
 
+// All of them continue chains.
+constexpr trine_rung row(const char* name, const char* summary,
+                         std::span<const trine_parameter> parameters = {}) {
+  return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, TRINE_CONTINUES);
+}
+
 constexpr GemmRung kRungs[] = {
-    {row("naive", "the definition: one result at a time, i, j, k", TRINE_REPRODUCIBLE),
-     gemm::run_naive, nanoseconds},
-    {row("ikj", "the inner loop along the rows of B and C, by whole vectors", TRINE_REPRODUCIBLE),
-     gemm::run_ikj, nanoseconds, gemm::ikj_workspace_bytes},
-    {row("blocked", "ikj within square tiles that stay in the first cache", TRINE_REPRODUCIBLE,
-         kBlockedParameters),
+    {row("naive", "the definition: one result at a time, i, j, k"), gemm::run_naive, nanoseconds},
+    {row("ikj", "the inner loop along the rows of B and C, by whole vectors"), gemm::run_ikj,
+     nanoseconds, gemm::ikj_workspace_bytes},
+    {row("blocked", "ikj within square tiles that stay in the first cache", kBlockedParameters),
      gemm::run_blocked, nanoseconds, gemm::blocked_workspace_bytes},
-    {row("kokkos", "a league of strips of C, partials in the lanes' registers", TRINE_REPRODUCIBLE),
-     gemm::run_kokkos, nanoseconds},
+    {row("kokkos", "a league of strips of C, partials in the lanes' registers"), gemm::run_kokkos,
+     nanoseconds},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
-         TRINE_REPRODUCIBLE, kMicroKernelParameters),
+         kMicroKernelParameters),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
 };
 

@@ -35,7 +35,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = hn::Zero(d);
-      if (tile.from != nullptr && r < tile.rows) {
+      if (tile.from != nullptr && r < tile.rows && (kPacked || r >= tile.skip)) {
         acc[r][v] = load_lanes(d, mask[v], tile.from + r * tile.from_stride + v * kLanes);
       }
     }

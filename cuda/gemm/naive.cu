@@ -11,8 +11,9 @@ extern "C" __global__ void __launch_bounds__(16 * 16) naive(GEMM_ARGUMENTS) {
   if (i >= m || j >= n) return;
   const T* row = a + a_offset + tile.batch * a_batch + i * a_row;
   const T* col = b + b_offset + tile.batch * b_batch + j * b_col;
-  T acc = 0;
+  c += c_offset + tile.batch * c_batch + i * c_row + j * c_col;
+  T acc = begin(c, flags);
   if (flags & MULTIPLY)
     for (long l = 0; l < k; ++l) acc = multiply_add(row[l * a_col], col[l * b_row], acc);
-  finish(c + c_offset + tile.batch * c_batch + i * c_row + j * c_col, acc, alpha, beta, flags);
+  finish(c, acc, alpha, beta, flags);
 }

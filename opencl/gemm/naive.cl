@@ -11,8 +11,9 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void naive(GEMM_ARGUME
   if (i >= m || j >= n) return;
   __global const T* row = a + a_offset + tile.batch * a_batch + i * a_row;
   __global const T* col = b + b_offset + tile.batch * b_batch + j * b_col;
-  T acc = 0;
+  c += c_offset + tile.batch * c_batch + i * c_row + j * c_col;
+  T acc = begin(c, flags);
   if (flags & MULTIPLY)
     for (long l = 0; l < k; ++l) acc = multiply_add(row[l * a_col], col[l * b_row], acc);
-  finish(c + c_offset + tile.batch * c_batch + i * c_row + j * c_col, acc, alpha, beta, flags);
+  finish(c, acc, alpha, beta, flags);
 }

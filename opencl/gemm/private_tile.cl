@@ -65,9 +65,19 @@ KERNEL_OF(pack_b, 1, 1)(PACK_ARGUMENTS) { PACK(COLS); }
 DEVICE void multiply_tile(const GLOBAL T* a_panel, const GLOBAL T* b_panel, long k, GLOBAL T* c,
                           long c_row, long c_col, T alpha, T beta, int flags, int height,
                           int width) {
+  T results[ROWS][COLS] ALIGNED(64);
   Lanes acc[ROWS][2];
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) acc[i][0] = acc[i][1] = (Lanes)0;
+  if (flags & CONTINUE) {
+    for (int i = 0; i < height; ++i)
+      for (int j = 0; j < width; ++j) results[i][j] = c[i * c_row + j * c_col];
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i) {
+      acc[i][0] = ((Lanes*)results[i])[0];
+      acc[i][1] = ((Lanes*)results[i])[1];
+    }
+  }
 #pragma unroll 4
   for (long l = 0; l < k; ++l) {
     const Lanes y0 = ((const GLOBAL Lanes*)b_panel)[2 * l];
@@ -79,7 +89,6 @@ DEVICE void multiply_tile(const GLOBAL T* a_panel, const GLOBAL T* b_panel, long
       acc[i][1] = multiply_add_lanes(x, y1, acc[i][1]);
     }
   }
-  T results[ROWS][COLS] ALIGNED(64);
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
     ((Lanes*)results[i])[0] = acc[i][0];

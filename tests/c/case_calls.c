@@ -24,7 +24,7 @@ static trine_host_view_t on_host(const trine_view* v, uint32_t dtype) {
 }
 
 trine_status call_on_host(uint32_t operation, const void* descriptor) {
-  const trine_options_t options = {.device = "cpu"};
+  trine_options_t options = {.device = "cpu"};
   if (operation == TRINE_REDUCE) {
     const trine_reduce* r = descriptor;
     const trine_host_view_t x = on_host(&r->input, r->dtype), y = on_host(&r->second, r->dtype),
@@ -38,6 +38,7 @@ trine_status call_on_host(uint32_t operation, const void* descriptor) {
     return trine_host_transpose(on_host(&t->input, dtype), on_host(&t->output, dtype), &options);
   }
   const trine_gemm* g = descriptor;
+  options.continues = (uint32_t)trine_continues(g);
   return trine_host_gemm(value(g->dtype, g->alpha), on_host(&g->a, g->dtype),
                          on_host(&g->b, g->dtype), value(g->dtype, g->beta),
                          on_host(&g->c, g->dtype), &options);
@@ -81,7 +82,8 @@ static trine_status run(trine_queue_t* queue, uint32_t operation, const void* de
                              .beta = value(g->dtype, g->beta),
                              .a = on_device(resident, &g->a, g->dtype),
                              .b = on_device(resident, &g->b, g->dtype),
-                             .c = on_device(resident, &g->c, g->dtype)};
+                             .c = on_device(resident, &g->c, g->dtype),
+                             .continues = (uint32_t)trine_continues(g)};
   return trine_run_gemm(queue, &gemm, NULL, NULL);
 }
 

@@ -9,8 +9,11 @@
 #include <time.h>
 #include <trine/abi.h>
 
-#define ROW(name, summary) \
-  { sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter) }
+#define ROW(name, summary)                                                                         \
+  {                                                                                                \
+    sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter), \
+        0                                                                                          \
+  }
 
 static const char source[] =
     "kernel void transpose(global const uint* in, ulong in_at, global uint* out, ulong out_at,\n"

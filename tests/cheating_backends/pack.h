@@ -4,8 +4,11 @@
 
 #include <trine/abi.h>
 
-#define ROW(name, summary) \
-  { sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter) }
+#define ROW(name, summary)                                                                         \
+  {                                                                                                \
+    sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter), \
+        0                                                                                          \
+  }
 
 static trine_status refuses(const trine_native* native, const trine_selection* selection,
                             const trine_call* call, char* reason, size_t reason_bytes) {

@@ -112,19 +112,21 @@ T chain_step(T a, T b, T c) {
 
 // What memory of C should hold afterwards, guards included.
 template <class T>
-std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta) {
+std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta,
+                        bool continues) {
   std::vector<T> result = c.memory;
   for (std::int64_t x = 0; x < c.view.batch; ++x) {
     for (std::int64_t i = 0; i < c.view.rows; ++i) {
       for (std::int64_t j = 0; j < c.view.cols; ++j) {
+        T& out = c.at(result, x, i, j);
         T t = 0;
-        if (alpha != T(0) && a.view.cols > 0) {
+        if (alpha != T(0) && (a.view.cols > 0 || continues)) {
+          if (continues) t = out;
           for (std::int64_t k = 0; k < a.view.cols; ++k) {
             t = chain_step(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
           }
           t = alpha * (t + T(0));
         }
-        T& out = c.at(result, x, i, j);
         out = beta == T(0) ? t : chain_step(beta, out, t);
       }
     }
@@ -147,12 +149,14 @@ struct Case {
   double alpha = 1, beta = 0;
   bool smallest = false;  // blocks and tiles, instead of the defaults
   bool special = false;
+  bool continues = false;  // its chains begin at C
 
   std::string text() const {
     return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " batch " +
            std::to_string(batch) + " layouts " + std::to_string(int(a)) + std::to_string(int(b)) +
            std::to_string(int(c)) + " alpha " + std::to_string(alpha) + " beta " +
-           std::to_string(beta) + (smallest ? " smallest blocks" : "");
+           std::to_string(beta) + (smallest ? " smallest blocks" : "") +
+           (continues ? " continued" : "");
   }
 };
 
@@ -175,7 +179,7 @@ struct Call {
         c(x.m, x.n, x.batch, x.c, random, x.special),
         alpha(static_cast<T>(x.alpha)),
         beta(static_cast<T>(x.beta)),
-        want(expected(a, b, c, alpha, beta)) {}
+        want(expected(a, b, c, alpha, beta, x.continues)) {}
 };
 
 template <class T>
@@ -192,6 +196,7 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   op.b = call.b.view;
   op.c = call.c.view;
   op.c.memory = memory.data();
+  op.flags = x.continues ? TRINE_CONTINUES : 0;
 
   std::vector<std::int64_t> parameters;
   for (const trine_parameter& p : rung.parameters()) {
@@ -213,8 +218,14 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   }
 }
 
+// With beta = 0 also as the continuation of a chain.
 template <class T>
 void check_all(const Case& x) {
+  if (x.beta == 0 && !x.continues) {
+    Case continued = x;
+    continued.continues = true;
+    check_all<T>(continued);
+  }
   const Call<T> call(x);
   Serial serial;
   TakingTurns turns;
@@ -297,7 +308,8 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
                       {},
                       view(a, m, k, turned),
                       view(b, k, n, turned),
-                      view(c, m, n, false)};
+                      view(c, m, n, false),
+                      0};
         op.alpha.bits = op.beta.bits = 0;
         op.alpha.f32 = 1;
         for (const GemmRung& row : gemm_rungs()) {
@@ -310,11 +322,16 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
           void* aligned =
               workspace.data() + 64 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 64;
           std::fill_n(reinterpret_cast<float*>(c.data()), m * n, -1.0f);
-          row.run(op, values.data(), aligned, turns);
           const auto* result = reinterpret_cast<const float*>(c.data());
-          EXPECT_TRUE(
-              std::all_of(result, result + m * n, [&](float x) { return x == float(2 * k); }))
-              << row.row.name << " " << m << " " << n << " " << k;
+          const auto all = [&](std::int64_t value) {
+            return std::all_of(result, result + m * n, [&](float x) { return x == float(value); });
+          };
+          op.flags = 0;
+          row.run(op, values.data(), aligned, turns);
+          EXPECT_TRUE(all(2 * k)) << row.row.name << " " << m << " " << n << " " << k;
+          op.flags = TRINE_CONTINUES;
+          row.run(op, values.data(), aligned, turns);
+          EXPECT_TRUE(all(4 * k)) << row.row.name << " " << m << " " << n << " " << k;
         }
       }
 }

@@ -20,15 +20,17 @@ T at(const trine_view& v, int64_t i, int64_t j) {
 
 template <class T>
 T chain_by_mpfr(const trine_gemm& g, int64_t i, int64_t j, T alpha, T beta, T c) {
-  T acc = 0;
+  T acc = trine_continues(&g) ? c : T(0);
   for (int64_t p = 0; p < g.a.cols; ++p) acc = mpfr_fma_of(at<T>(g.a, i, p), at<T>(g.b, p, j), acc);
   const T t = alpha == 0 || g.a.cols == 0 ? T(0) : T(alpha * T(acc + T(0)));
   return beta == 0 ? t : mpfr_fma_of(beta, c, t);
 }
 
 template <class T>
-void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta, uint64_t seed) {
+void compare_with_mpfr(uint32_t dtype, Values values, double alpha, double beta, uint64_t seed,
+                       uint64_t flags = 0) {
   HostOperation host(plan_gemm(dtype, 6, 67, 19, alpha, beta));
+  std::get<trine_gemm>(host.op).flags = flags;
   fill(host.op, values, seed);
   const trine_gemm g = std::get<trine_gemm>(host.op);
   std::vector<T> expected;
@@ -58,6 +60,9 @@ TEST(gemm_reference, equals_the_chain_in_mpfr) {
     for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}}) {
       compare_with_mpfr<float>(TRINE_F32, values, alpha, beta, 3);
       compare_with_mpfr<double>(TRINE_F64, values, alpha, beta, 4);
+      if (beta != 0) continue;
+      compare_with_mpfr<float>(TRINE_F32, values, alpha, beta, 3, TRINE_CONTINUES);
+      compare_with_mpfr<double>(TRINE_F64, values, alpha, beta, 4, TRINE_CONTINUES);
     }
 }
 
@@ -65,9 +70,10 @@ struct TinyGemm {
   float a[2], b[2], c[1];
   Operation op;
   TinyGemm(float a0, float a1, float b0, float b1, float c0, double alpha, double beta,
-           int64_t k = 2)
+           int64_t k = 2, uint64_t flags = 0)
       : a{a0, a1}, b{b0, b1}, c{c0}, op(plan_gemm(TRINE_F32, 1, 1, k, alpha, beta)) {
     auto& g = std::get<trine_gemm>(op);
+    g.flags = flags;
     g.a.memory = a, g.b.memory = b, g.c.memory = c;
     reference(op);
   }
@@ -85,6 +91,16 @@ TEST(gemm_reference, never_reads_what_alpha_or_beta_erase) {
 TEST(gemm_reference, makes_an_underflowed_zero_positive) {
   EXPECT_EQ(TinyGemm(0x1p-100f, 0, -0x1p-100f, 0, 9, 1, 0).result(), 0u);
   EXPECT_EQ(TinyGemm(0x1p-100f, 0, -0x1p-100f, 0, 9, -1, 0).result(), 0x80000000u);
+}
+
+TEST(gemm_reference, begins_at_c_where_the_chain_continues) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(TinyGemm(1, 2, 3, 4, 5, 2, 0, 2, TRINE_CONTINUES).result(),
+            std::bit_cast<uint32_t>(32.0f));
+  EXPECT_EQ(TinyGemm(nan, nan, nan, nan, 5, 2, 0, 0, TRINE_CONTINUES).result(),
+            std::bit_cast<uint32_t>(10.0f));
+  EXPECT_EQ(TinyGemm(nan, nan, nan, nan, -0.0f, 1, 0, 0, TRINE_CONTINUES).result(), 0u);
+  EXPECT_EQ(TinyGemm(nan, nan, nan, nan, nan, 0, 0, 2, TRINE_CONTINUES).result(), 0u);
 }
 
 TEST(gemm_reference, wraps_integers) {

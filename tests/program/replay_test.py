@@ -81,6 +81,17 @@ class Replay(Program):
         self.assertIn("First different inputs: call 1 (gemm f32 60x40 40x50 60x50, line 2): `b` differs.", said)
         self.assertNotIn("First different result", said)
 
+    def test_a_product_that_continues(self):
+        file = self.record("cpu.receipts")
+        lines = self.lines(file)
+        product = next(line for line in lines if line.get("operation") == "gemm")
+        c = product["operands"][2]
+        product["continues"], c["before"] = True, c["digest"]  # continued, it would be another
+        bad = self.write("bad.receipts", lines)
+        shutil.copytree(file + ".kept", bad + ".kept")
+        self.assertIn("gemm continued f32 60x40 40x50 60x50, line 2) differs",
+                      self.replay(bad, "--device", "cpu", code=1))
+
     def test_threads_that_take_turns(self):
         head, call = self.lines(self.record("cpu.receipts"))[:2]
         calls = []

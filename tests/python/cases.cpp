@@ -30,7 +30,8 @@ void describe(Text& text, const trine_reduce& r) {
 void describe(Text& text, const trine_transpose&) { text << R"("operation": "transpose")"; }
 void describe(Text& text, const trine_gemm& g) {
   text << R"("operation": "gemm", "alpha": )" << oracle::scalar_value(g.dtype, g.alpha)
-       << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta);
+       << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta) << R"(, "continues": )"
+       << (trine_continues(&g) ? "true" : "false");
 }
 void describe(Text& text, const oracle::Operand& o, conformance::Place at) {
   const trine_view& v = *o.view;

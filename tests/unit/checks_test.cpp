@@ -271,6 +271,36 @@ TEST_F(Checks, GemmWantsMatchingOperands) {
   EXPECT_REFUSED(kInvalid, "f16 can't be multiplied", run(queue, op));
 }
 
+TEST_F(Checks, ChainsBeginAtAnElementToWhichNothingIsAdded) {
+  Gemm op = product();
+  op.continues = true;
+  op.beta = 1;
+  EXPECT_REFUSED(kInvalid, "gemm: beta: a product that continues its chains", run(queue, op));
+  op.beta = vector(data, Dtype::f32, 1);
+  EXPECT_REFUSED(kInvalid, "so beta is 0", run(queue, op));
+  op.beta = -0.0;
+  run(queue, op);
+  queue.wait();
+}
+
+// Nobody asks a rung whose row doesn't say that it continues chains: it may be older than they are.
+TEST_F(Checks, RungsThatDoNotKnowHowToContinueChainsAreNotAsked) {
+  Gemm op = product();
+  op.continues = true;
+  const long before = panel.count(FAKE_LAUNCHES);
+  EXPECT_REFUSED(Status::unsupported,
+                 "fake:0: rung naive refuses this gemm: begins its chains at 0, not at c",
+                 run(queue, op, "naive"));
+  EXPECT_EQ(panel.count(FAKE_LAUNCHES), before);
+  EXPECT_EQ(choose(device, op).rung_name(), "tuned");
+  const Device older = open("other:0");
+  for (View* view : {&op.a, &op.b, &op.c}) view->buffer = {};
+  EXPECT_REFUSED(Status::unsupported, "other:0: rung tuned refuses this gemm: begins its chains",
+                 choose(older, op));
+  op.continues = false;
+  EXPECT_EQ(choose(older, op).rung_name(), "tuned");
+}
+
 TEST_F(Checks, ScalarsMustBeExact) {
   Gemm op = product();
   op.alpha = 0.1;

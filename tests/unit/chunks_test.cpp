@@ -144,6 +144,19 @@ TEST_F(CallsInChunks, GemmsByRowsAndByColumns) {
   }
 }
 
+TEST_F(CallsInChunks, ProductsThatContinueBringTheirChains) {
+  const int64_t m = 2304, n = 2048;
+  const auto a = counting<double>(size_t(m)), b = counting<double>(size_t(n));
+  auto c = counting<double>(size_t(m) * size_t(n));
+  const auto before = c;
+  options.continues = true;
+  EXPECT_EQ(launches([&] { gemm(m, n, 1, 2, a.data(), b.data(), 0, c.data(), options); }), 4);
+  size_t wrong = 0;
+  for (size_t at = 0; at < c.size(); ++at)
+    wrong += c[at] != 2 * (a[at / size_t(n)] * b[at % size_t(n)] + before[at]);
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST_F(CallsInChunks, BatchesThatShareAnInput) {
   constexpr int64_t kSide = 512, kBatch = 32;
   const auto a = counting<double>(kSide * kBatch), b = counting<double>(kSide);

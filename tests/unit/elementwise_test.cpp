@@ -82,6 +82,20 @@ TEST_F(Elementwise, AProductTakesScalarsOfTheDevice) {
   EXPECT_REFUSED(Status::invalid_argument, "gemm: c overlaps beta", run(queue, overlapping));
 }
 
+TEST_F(Elementwise, AProductThatContinuesIsScaledInPlace) {
+  const Buffer c = upload<float>({1, 2, 3, 4});
+  Gemm product{.alpha = number(),
+               .a = row_major(x, Dtype::f32, 2, 3),
+               .b = col_major(x, Dtype::f32, 3, 2),
+               .c = row_major(c, Dtype::f32, 2, 2),
+               .continues = true};
+  run(queue, product);
+  EXPECT_EQ(download<float>(c), (std::vector<float>{30, 68, 70, 162}));
+  product.a.cols = product.b.rows = 0;  // the chains of no products are c
+  run(queue, product);
+  EXPECT_EQ(download<float>(c), (std::vector<float>{60, 136, 140, 324}));
+}
+
 TEST_F(Elementwise, SquaresAreTransposedInPlace) {
   const Buffer square = upload<float>({0, 1, 2, 3, 4, 5, 6, 7, 8});
   const View whole = row_major(square, Dtype::f32, 3, 3);

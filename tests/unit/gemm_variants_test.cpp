@@ -396,6 +396,20 @@ TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
 }
 
+TEST(GemmRows, ChooseOneThatContinuesChains) {
+  trine_device_facts facts = gpu();
+  trine_gemm op = gemm_of(TRINE_F32, 512, 512, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);
+  op.flags = doubles.flags = TRINE_CONTINUES;
+  EXPECT_EQ(chosen(facts, op), "register_tile");
+  EXPECT_EQ(chosen(facts, doubles), "register_tile");
+  for (const int32_t size : {0, 1}) Asked(TRINE_GEMM, "register_tile", {size}).launch(op);
+  EXPECT_EQ(Asked(TRINE_GEMM, "warp_specialized").refusal(op), "begins its chains at 0, not at c");
+  facts.kind = TRINE_DEVICE_CPU;
+  EXPECT_EQ(chosen(facts, op), "private_tile");
+  facts.max_buffer_bytes = 0;  // not even volkov2008
+  EXPECT_EQ(chosen(facts, op), "naive");
+}
+
 /// What the preferred rung refuses goes to another: narrower vectors, then one that packs nothing.
 TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
   trine_device_facts facts = gpu();

@@ -358,6 +358,11 @@ TEST_F(Receipts, LeaveOutWhatIsNotRead) {
   gemm(2, 2, 3, 1.0f, a.data(), a.data(), 0.0f, c.data(), {.device = "cpu", .receipt = &receipt});
   EXPECT_NE(receipt.operands[0].digest, "");
   EXPECT_EQ(receipt.operands[2].before, "");
+  EXPECT_EQ(receipt.json().find("continues"), std::string::npos);
+  gemm(2, 2, 3, 1.0f, a.data(), a.data(), 0.0f, c.data(),
+       {.device = "cpu", .continues = true, .receipt = &receipt});
+  EXPECT_NE(receipt.operands[2].before, "");
+  EXPECT_NE(receipt.json().find("\"beta\":\"0\",\"continues\":true,"), std::string::npos);
 }
 
 }  // namespace

@@ -208,13 +208,14 @@ TEST(Rows, OlderShorterRowsAreFilledWithZeros) {
   ASSERT_EQ(ladder.size(), 2u);
   EXPECT_EQ(ladder[1]->row.name, std::string("b"));
   EXPECT_EQ(ladder[1]->row.requirement, nullptr);
+  EXPECT_EQ(ladder[1]->row.takes, 0u) << "an older rung knows no flags";
   EXPECT_EQ(ladder[1]->index, 1);
 }
 
 TEST(Rows, NewerRowsAreTakenOnlyWithAZeroTail) {
   NewRung rows[2] = {};
-  rows[0].known = {sizeof(NewRung), TRINE_FAST, "a", "first", nullptr, nullptr, 0, 0};
-  rows[1].known = {sizeof(NewRung), TRINE_FAST, "b", "second", nullptr, nullptr, 0, 0};
+  rows[0].known = {sizeof(NewRung), TRINE_FAST, "a", "first", nullptr, nullptr, 0, 0, 0};
+  rows[1].known = {sizeof(NewRung), TRINE_FAST, "b", "second", nullptr, nullptr, 0, 0, 0};
   Ladder ladder;
   EXPECT_EQ(accept_rungs(&rows[0].known, 2, sizeof(NewRung), nullptr, ladder), "");
   ladder.clear();
@@ -225,7 +226,7 @@ TEST(Rows, NewerRowsAreTakenOnlyWithAZeroTail) {
 TEST(Rows, BrokenRowsAreRefused) {
   const char* const values[] = {"1", "2"};
   trine_parameter parameter{sizeof parameter, 2, 2, "p", values};
-  trine_rung row{sizeof row, TRINE_FAST, "a", "s", nullptr, &parameter, 1, sizeof parameter};
+  trine_rung row{sizeof row, TRINE_FAST, "a", "s", nullptr, &parameter, 1, sizeof parameter, 0};
   const auto why = [&] {
     Ladder ladder;
     return accept_rungs(&row, 1, sizeof row, nullptr, ladder);
@@ -242,8 +243,8 @@ TEST(Rows, BrokenRowsAreRefused) {
   EXPECT_SAYS(why(), "has no name");
   Ladder ladder;
   EXPECT_SAYS(accept_rungs(nullptr, 1, sizeof row, nullptr, ladder), "list of rungs is broken");
-  const trine_rung twice[] = {{sizeof row, 1, "x", "", nullptr, nullptr, 0, 0},
-                              {sizeof row, 1, "x", "", nullptr, nullptr, 0, 0}};
+  const trine_rung twice[] = {{sizeof row, 1, "x", "", nullptr, nullptr, 0, 0, 0},
+                              {sizeof row, 1, "x", "", nullptr, nullptr, 0, 0, 0}};
   EXPECT_SAYS(accept_rungs(twice, 2, sizeof row, nullptr, ladder), "'x' exists already");
 }
 

@@ -76,6 +76,8 @@ struct HostOptions {
   std::string_view rung = {};
   /// The promise that reduce and gemm ask for: reproducible or fast.
   Numerics numerics = Numerics::reproducible;
+  /// Of gemm: whether its chains begin at c (Gemm::continues). Others have no chains.
+  bool continues = false;
   /// Whether all host memory of the call is pinned (Memory::pinned, or by the driver).
   bool pinned = false;
   /// Whether large calls may be cut into chunks to overlap copies with the kernel.

@@ -96,6 +96,10 @@ struct Transpose {
 /// With alpha = 0 or k = 0, t is +0. With alpha = 0, a and b are not read; with beta = 0, c is not
 /// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split among
 /// groups, so a product with large k and few elements of c uses only a part of a GPU.
+///
+/// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k after
+/// the other, all but the last with alpha = 1, give the bits of one call over all of k. With k = 0, t is
+/// then alpha * (c_ij + 0); with alpha = 0, still +0, and c is not read.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));
 /// trine::View a = trine::row_major({queue.device(), 30 * 20 * 4}, trine::Dtype::f32, 30, 20);
@@ -114,6 +118,8 @@ struct Gemm {
   View a, b, c;
   /// reproducible or fast.
   Numerics numerics = Numerics::reproducible;
+  /// Whether the chains begin at c. Rungs that begin them at 0 refuse; each backend has some that don't.
+  bool continues = false;
 };
 
 /// The rung that was chosen for a call, and the reason. Cheap to copy; its strings live as long as

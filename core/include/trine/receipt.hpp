@@ -27,7 +27,7 @@ struct ReceiptOperand {
   int64_t row_stride = 0, col_stride = 1, batch_stride = 0;
   /// The digest(), of an output after the call; empty if the call doesn't read it (gemm with alpha = 0).
   std::string digest;
-  /// The digest of an output that is also read (gemm with beta != 0), before the call; else empty.
+  /// The digest of an output that is also read (gemm with beta != 0, or one that continues), before the call; else empty.
   std::string before;
 };
 
@@ -41,6 +41,8 @@ struct Receipt {
   std::string_view function, map, axis, numerics;
   /// The scalars of gemm and axpby, or the two arguments of scalar.
   double alpha = 0, beta = 0;
+  /// Of gemm: whether its chains began at c.
+  bool continues = false;
   /// The output comes last.
   std::vector<ReceiptOperand> operands;
   /// The device's id ("cuda:0") and name; the rung as run() takes it, and its promise.

@@ -77,7 +77,8 @@ Gemm value_of(const trine_gemm_t* given) {
           .a = view_of(g.a),
           .b = view_of(g.b),
           .c = view_of(g.c),
-          .numerics = value_or(g.numerics, Numerics::reproducible)};
+          .numerics = value_or(g.numerics, Numerics::reproducible),
+          .continues = g.continues != 0};
 }
 
 std::vector<Device> values_of(const trine_device_t* const* devices, size_t count) {

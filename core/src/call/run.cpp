@@ -129,8 +129,8 @@ void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, Checked& c
     queue.expect(queue.device().api.launch(queue.line->queue, &selected.selection, &call, &space),
                  "launching");
   }
-  if (!all.temporary || all.is_input) return;
-  all.then.v = *all.temporary;
+  if (!all.is_followed) return;
+  if (all.temporary) all.then.v = *all.temporary;
   enqueue(queue, all.then, "scaling a product");
 }
 

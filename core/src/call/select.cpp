@@ -1,4 +1,6 @@
 // Which rung runs a call: the one place where that is decided.
+#include <cstdio>
+
 #include "tuning.hpp"
 
 namespace trine::detail {
@@ -6,9 +8,15 @@ namespace {
 
 constexpr std::size_t kReasonBytes = 512;
 
-/// Asks the rung whether it takes the call; `reason` is then its own.
-trine_status ask(const DeviceState& device, const trine_call& call, const Selected& found,
+/// Asks the rung whether it takes the call; `reason` is then its own. What its row doesn't say that it
+/// takes, it may not even know: then nobody asks it.
+trine_status ask(const DeviceState& device, const Checked& checked, const Selected& found,
                  char (&reason)[kReasonBytes]) {
+  if (const char* why = checked.is.untaken(checked.descriptor, found.rung->row.takes)) {
+    std::snprintf(reason, sizeof reason, "%s", why);
+    return TRINE_UNSUPPORTED;
+  }
+  const trine_call& call = checked.call;
   trine_status status;
   if (const registry::Pack* pack = found.rung->pack) {
     const trine_native native = native_of(device, nullptr);
@@ -20,19 +28,23 @@ trine_status ask(const DeviceState& device, const trine_call& call, const Select
   return status;
 }
 
-void check_refusal(const DeviceState& device, const trine_call& call, const Selected& found) {
-  char reason[kReasonBytes] = "";
-  const trine_status status = ask(device, call, found, reason);
-  if (status == TRINE_OK) return;
-  reason[sizeof reason - 1] = '\0';
+[[noreturn]] void throw_refusal(const DeviceState& device, const Checked& checked,
+                                const Selected& found, trine_status status, const char* reason) {
   fail(static_cast<Status>(status), device.id, ": rung ", found.rung->row.name, " refuses this ",
-       name(static_cast<Operation>(call.operation)), ": ", reason[0] ? reason : "no reason given",
-       ".");
+       name(checked.is.operation), ": ", reason[0] ? reason : "no reason given", ".");
 }
 
-bool decides(const DeviceState& device, const trine_call& call, const TunedRow& row) {
+void check_refusal(const DeviceState& device, const Checked& checked, const Selected& found) {
   char reason[kReasonBytes] = "";
-  return row.choice.rung && ask(device, call, row.choice, reason) == TRINE_OK;
+  const trine_status status = ask(device, checked, found, reason);
+  if (status == TRINE_OK) return;
+  reason[sizeof reason - 1] = '\0';
+  throw_refusal(device, checked, found, status, reason);
+}
+
+bool decides(const DeviceState& device, const Checked& checked, const TunedRow& row) {
+  char reason[kReasonBytes] = "";
+  return row.choice.rung && ask(device, checked, row.choice, reason) == TRINE_OK;
 }
 
 Selected choose(const DeviceState& device, const Checked& checked) {
@@ -55,6 +67,9 @@ Selected choose(const DeviceState& device, const Checked& checked) {
            found.rung->parameters[p].name, ", which rung ", found.rung->row.name, " lacks.");
     }
   }
+  // A backend that doesn't know the call's flags chooses as if there were none.
+  if (const char* why = checked.is.untaken(checked.descriptor, found.rung->row.takes))
+    throw_refusal(device, checked, found, TRINE_UNSUPPORTED, why);
   found.why = found.selection.why ? found.selection.why : "the backend's default";
   if (checked.numerics() == TRINE_FAST && found.rung->row.numerics != TRINE_FAST)
     found.why = "nothing faster than the reproducible rung here";
@@ -66,14 +81,14 @@ Selected choose(const DeviceState& device, const Checked& checked) {
 Selected select(const DeviceState& device, const Checked& checked, std::string_view named) {
   if (!named.empty()) {
     Selected found = find_rung(device, checked.call.operation, named);
-    check_refusal(device, checked.call, found);
+    check_refusal(device, checked, found);
     return found;
   }
   std::string_view refused;
   if (const TuningTable* table = tuning_of(device)) {
     refused = table->refused;
     if (const TunedRow* row = table->rows.empty() ? nullptr : table->find(tuning_key_of(checked))) {
-      if (decides(device, checked.call, *row)) {
+      if (decides(device, checked, *row)) {
         Selected found = row->choice;
         found.why = row->why;
         return found;

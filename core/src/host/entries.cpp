@@ -43,7 +43,7 @@ void transpose(const ConstHostView& input, const HostView& output, const HostOpt
 }
 void gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
           const HostView& c, const HostOptions& options) {
-  detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics},
+  detail::run_on_host(Gemm{alpha, beta, {}, {}, {}, options.numerics, options.continues},
                       std::array<ConstHostView, 3>{a, b, c}, options);
 }
 

@@ -17,23 +17,29 @@ constexpr Dtype kMultiplied[] = {Dtype::f32, Dtype::f64, Dtype::i32};
 const std::vector<double> kSides{1,   3,   9,   33,
                                  129, 513, 2049};  ///< of a calibration; see reduce.cpp
 
-/// Scalars of device memory: the chains alone go to a temporary, and c = fma(beta, c, alpha * chain)
-/// follows, the very steps that a gemm ends with.
+/// Scalars of device memory: the chains alone go to a temporary, those that continue stay in c, and
+/// c = fma(beta, c, alpha * chain) follows, the very steps that a gemm ends with.
 void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype dtype,
                       Descriptor& all) {
   trine_gemm& gemm = all.gemm;
   const trine_view c = gemm.c;
-  set_temporary(all, gemm.c, size_of(dtype), false);
+  const bool continues = trine_continues(&gemm);
+  if (!continues) set_temporary(all, gemm.c, size_of(dtype), false);
+  all.is_followed = true;
   all.then = {};
   all.then.size = sizeof all.then;
   all.then.function = TRINE_AXPBY;
   all.then.dtype = static_cast<uint32_t>(dtype);
   all.then.p = beta;
-  all.then.u = all.then.out = c;
-  if (gemm.a.cols != 0) all.then.q = alpha;  // alpha * the empty chain is +0, whatever alpha is
+  all.then.u = all.then.v = all.then.out = c;
+  if (gemm.a.cols != 0 || continues)
+    all.then.q = alpha;  // alpha * the empty chain is +0, whatever alpha is
   gemm.alpha = exact_scalar(1, dtype, kAlpha);
   gemm.beta = {};
 }
+
+/// Is c to be added to the product?
+bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
 class GemmDescription final : public Description {
  public:
@@ -77,8 +83,11 @@ class GemmDescription final : public Description {
     }
     const Number alpha(op.alpha, dtype, kAlpha, device, mode);
     const Number beta(op.beta, dtype, kBeta, device, mode);
+    if (op.continues && reads_addend(op))
+      refuse("gemm: beta: a product that continues its chains begins them at c, so beta is 0.");
     out.alpha = alpha.number.value;
     out.beta = beta.number.value;
+    out.flags = op.continues ? TRINE_CONTINUES : 0;
     const Placed c = check_views(any, device, mode, all);
     for (const Role& role : kOperands) check_unit_stride(view(all, role), role);
     if (op.alpha.on_device() || op.beta.on_device()) {
@@ -96,8 +105,8 @@ class GemmDescription final : public Description {
   }
 
   bool reads_output(const void* any) const override {
-    const Scalar& beta = static_cast<const Gemm*>(any)->beta;
-    return beta.on_device() || !kit::is_zero(beta.number());
+    const auto& op = *static_cast<const Gemm*>(any);
+    return reads_addend(op) || (op.continues && reads_inputs(any));
   }
 
   bool reads_inputs(const void* any) const override {
@@ -109,6 +118,7 @@ class GemmDescription final : public Description {
     receipt.numerics = name(op.numerics);
     receipt.alpha = op.alpha.number();
     receipt.beta = op.beta.number();
+    receipt.continues = op.continues;
   }
 
   std::array<const Scalar*, 2> scalars(const void* any) const override {
@@ -158,6 +168,9 @@ class GemmDescription final : public Description {
   }
 
   Empty empty(const Descriptor& call) const override { return {is_empty(call.gemm.c)}; }
+  const char* untaken(const Descriptor& call, uint64_t takes) const override {
+    return trine_untaken(takes, &call.gemm);
+  }
 
   std::vector<CallClass> classes() const override {
     std::vector<CallClass> all;

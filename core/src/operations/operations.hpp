@@ -25,10 +25,11 @@ struct Descriptor {
     trine_gemm gemm;
   };
   /// If not null, an operand that lies in a temporary of the queue's workspace: an input, to which
-  /// `source` is copied first, or the output, which `then` reads as its v.
+  /// `source` is copied first, or the output, which then becomes `then`'s v.
   trine_view* temporary = nullptr;
   uint32_t element;  ///< bytes of one of its elements
   bool is_input;
+  bool is_followed = false;  ///< by `then`
   trine_view source;
   trine_elementwise then;
 };
@@ -114,6 +115,8 @@ class Description : public Traits {
   virtual void log(const Descriptor& call, Logged& entry) const = 0;
   virtual TuningKey key(const Descriptor& call) const = 0;
   virtual Empty empty(const Descriptor& call) const = 0;
+  /// Why a rung whose row takes these flags can't run it; nullptr where it may.
+  virtual const char* untaken(const Descriptor&, uint64_t) const { return nullptr; }
 
   /// What a calibration measures of it, and the one of these that stands for a call.
   virtual std::vector<CallClass> classes() const = 0;

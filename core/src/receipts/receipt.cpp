@@ -236,6 +236,7 @@ std::string Receipt::json() const {
   if (operation == "gemm" || operation == "axpby" || operation == "scalar")
     detail::append(text, cat(",\"alpha\":", detail::number_text(alpha),
                              ",\"beta\":", detail::number_text(beta)));
+  if (continues) detail::append(text, ",\"continues\":true");
   word("numerics", numerics);
   detail::append(text, ",\"operands\":[");
   for (const ReceiptOperand& operand : operands)

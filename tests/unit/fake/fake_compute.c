@@ -71,7 +71,7 @@ static void gemm(const trine_gemm* op) {
   for (int64_t b = 0; b < op->c.batch; ++b) {
     for (int64_t i = 0; i < op->c.rows; ++i) {
       for (int64_t j = 0; j < op->c.cols; ++j) {
-        double total = 0;
+        double total = trine_continues(op) ? read(&op->c, b, i, j, op->dtype) : 0;
         for (int64_t k = 0; k < op->a.cols; ++k) {
           total += read(&op->a, b, i, k, op->dtype) * read(&op->b, b, k, j, op->dtype);
         }

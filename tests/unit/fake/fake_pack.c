@@ -11,7 +11,7 @@
 
 const trine_host* fake_host;
 static const trine_rung rows[] = {{sizeof(trine_rung), TRINE_VENDOR, "packed", "a pack's loops",
-                                   "no more than 1000 rows", NULL, 0, sizeof(trine_parameter)}};
+                                   "no more than 1000 rows", NULL, 0, sizeof(trine_parameter), 0}};
 static _Thread_local char error_text[128] = "no error";
 
 static const char* last_error(void) { return error_text; }

@@ -18,21 +18,24 @@ static const trine_parameter parameters[] = {
 };
 
 #define ROW(name, numerics, summary, needs) \
-  { sizeof(trine_rung), numerics, name, summary, needs, NULL, 0, sizeof(trine_parameter) }
-#define TUNED(name, summary)                                                    \
+  { sizeof(trine_rung), numerics, name, summary, needs, NULL, 0, sizeof(trine_parameter), 0 }
+#define TUNED(name, summary, takes)                                             \
   {                                                                             \
     sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, parameters, 2, \
-        sizeof(trine_parameter)                                                 \
+        sizeof(trine_parameter), takes                                          \
   }
+#ifndef FAKE_TAKES
+#define FAKE_TAKES TRINE_CONTINUES /* of gemm's flags */
+#endif
 
 static const trine_rung reduce_rows[] = {
     ROW("naive", TRINE_REPRODUCIBLE, "one loop", NULL),
-    TUNED("tuned", "one loop that wants a workspace"),
+    TUNED("tuned", "one loop that wants a workspace", 0),
     ROW("picky", TRINE_STUDY, "refuses everything", "the impossible"),
 };
 static const trine_rung transpose_rows[] = {ROW("naive", TRINE_REPRODUCIBLE, "one loop", NULL)};
 static const trine_rung gemm_rows[] = {ROW("naive", TRINE_REPRODUCIBLE, "three loops", NULL),
-                                       TUNED("tuned", "three loops with a workspace")};
+                                       TUNED("tuned", "three loops with a workspace", FAKE_TAKES)};
 
 enum { NAIVE, TUNED_RUNG, PICKY };
 

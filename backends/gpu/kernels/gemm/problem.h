@@ -1,8 +1,9 @@
 // What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
 // group works on. T is float, double or int; the includer defines it.
 //
-//   acc = +0; acc <- fma(a(i,l), b(l,j), acc), l ascending; t = alpha (acc + 0), or +0 unless MULTIPLY
-//   c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C.       (int: modulo 2^32)
+//   acc = +0, or c(i,j) if CONTINUE; acc <- fma(a(i,l), b(l,j), acc), l ascending
+//   t = alpha (acc + 0), or +0 unless MULTIPLY; c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C
+//   (int: modulo 2^32)
 //
 // Adding +0 turns a -0 into +0, so a padded step fma(0, 0, acc) never shows.
 #pragma once
@@ -25,8 +26,9 @@
   a, a_offset, a_batch, a_row, a_col, b, b_offset, b_batch, b_row, b_col, c, c_offset, c_batch, \
       c_row, c_col, m, n, k, alpha, beta, flags, tiles_m, tiles_n
 
-#define MULTIPLY 1 /* flags: alpha != 0 and k > 0, else a and b are not read */
-#define ADD_C 2    /* flags: beta != 0, else c is not read */
+#define MULTIPLY 1 /* flags: there is a chain and alpha != 0, else a and b are not read */
+#define ADD_C 2    /* flags: beta != 0, else c is not read at the end */
+#define CONTINUE 4 /* flags: chains begin at c, else at 0; for the rungs that say so (`takes`) */
 
 // 16 bytes of T: the widest load and store.
 #define WIDTH_float 4
@@ -60,6 +62,9 @@ DEVICE T scale(T x, T acc) { return (int)((uint)x * (uint)acc); }
 DEVICE T multiply_add(T x, T y, T acc) { return fma(x, y, acc); }
 DEVICE T scale(T x, T acc) { return x * (acc + (T)0); }
 #endif
+
+// Where the chain of an element of C begins.
+DEVICE T begin(const GLOBAL T* c, int flags) { return flags & CONTINUE ? *c : (T)0; }
 
 // Stores one element of C from the sum of its products.
 DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {

@@ -2,11 +2,26 @@
 // work-items; each has vectors of WIDTH rows, 4 WIDTH apart, and of WIDTH columns, 8 WIDTH apart, so
 // that reads of a panel are 16 bytes side by side, or broadcasts. Included after problem.h.
 
+// From the block's first element to its (i, j).
+DEVICE int down(int i) { return i / WIDTH * 4 * WIDTH + i % WIDTH; }
+DEVICE int across(int j) { return j / WIDTH * 8 * WIDTH + j % WIDTH; }
+
 DEVICE void clear_block(T acc[HEIGHT][BREADTH]) {
 #pragma unroll
   for (int i = 0; i < HEIGHT; ++i)
 #pragma unroll
     for (int j = 0; j < BREADTH; ++j) acc[i][j] = 0;
+}
+
+// Chains that begin at C. `c` is the place of the block's first element, `rows` and `cols` what is left
+// of C from there.
+DEVICE void begin_block(const GLOBAL T* c, long c_row, long c_col, long rows, long cols,
+                        T acc[HEIGHT][BREADTH]) {
+#pragma unroll
+  for (int i = 0; i < HEIGHT; ++i)
+#pragma unroll
+    for (int j = 0; j < BREADTH; ++j)
+      if (down(i) < rows && across(j) < cols) acc[i][j] = c[down(i) * c_row + across(j) * c_col];
 }
 
 DEVICE void read_panel(T* to, const LOCAL_POINTER T* from, const int count, const int apart) {
@@ -31,7 +46,7 @@ DEVICE void multiply_step(T acc[HEIGHT][BREADTH], const LOCAL_POINTER T* a,
     }
 }
 
-// `c` is the place of the block's first element, `rows` and `cols` what is left of C from there.
+// `c`, `rows` and `cols` as above.
 DEVICE void store_block(GLOBAL T* c, long c_row, long c_col, long rows, long cols,
                         T acc[HEIGHT][BREADTH], T alpha, T beta, int flags) {
   const int last_row = (HEIGHT - WIDTH) * 4 + WIDTH, last_col = (BREADTH - WIDTH) * 8 + WIDTH;
@@ -40,14 +55,13 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long c_col, long rows, long col
     for (int i = 0; i < HEIGHT; ++i)
 #pragma unroll
       for (int j = 0; j < BREADTH; j += WIDTH)
-        finish_vector(c + (i / WIDTH * 4 * WIDTH + i % WIDTH) * c_row + j * 8, acc[i] + j, alpha,
-                      beta, flags);
+        finish_vector(c + down(i) * c_row + j * 8, acc[i] + j, alpha, beta, flags);
   } else {
 #pragma unroll
     for (int i = 0; i < HEIGHT; ++i)
 #pragma unroll
       for (int j = 0; j < BREADTH; ++j) {
-        const int u = i / WIDTH * 4 * WIDTH + i % WIDTH, v = j / WIDTH * 8 * WIDTH + j % WIDTH;
+        const int u = down(i), v = across(j);
         if (u < rows && v < cols) finish(c + u * c_row + v * c_col, acc[i][j], alpha, beta, flags);
       }
   }

@@ -74,6 +74,10 @@ typedef struct trine_options_t {
   /// If not NULL: receives the receipt as a line of JSON (docs/receipts.md), freed by trine_free(). Not
   /// together with `event`.
   const char** receipt;
+  /// Of gemm, 1: the chains begin at c, and beta is 0; trine::Gemm.
+  uint32_t continues;
+  /// Zero.
+  uint32_t reserved;
 } trine_options_t;
 
 /// One result from all elements of `values`, of f32, f64, i32, i64, u32 or u64, in any layout. It

@@ -49,6 +49,10 @@ typedef struct trine_gemm_t {
   /// Of one with a buffer, the element (1 x 1, in the device's memory) takes the place of alpha or
   /// beta. It is read when the queue comes to the product; trine::Scalar.
   trine_view_t alpha_element, beta_element;
+  /// 1: the chains begin at c, and beta is 0; trine::Gemm.
+  uint32_t continues;
+  /// Zero.
+  uint32_t reserved;
 } trine_gemm_t;
 
 /// A number, exact in the dtype that it is used with, or an element (1 x 1) of device memory;

@@ -29,13 +29,31 @@ if(TARGET trine)
   install(FILES "${PROJECT_BINARY_DIR}/trineConfig.cmake"
     "${PROJECT_BINARY_DIR}/trineConfigVersion.cmake" DESTINATION "${package_dir}")
 
+  # trine::mpi is a file of its own, read where it is asked for: it needs an MPI.
+  if(TARGET trine_mpi)
+    set_property(TARGET trine_mpi PROPERTY INSTALL_RPATH "$ORIGIN")
+    install(TARGETS trine_mpi EXPORT trine_mpi_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    install(EXPORT trine_mpi_targets NAMESPACE trine:: DESTINATION "${package_dir}")
+    install(FILES "${PROJECT_SOURCE_DIR}/mpi/include/trine/mpi.hpp"
+      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
+  endif()
+
   # The same for other build systems.
   set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
   file(RELATIVE_PATH to_prefix "${pc_dir}" "${CMAKE_INSTALL_PREFIX}")
   file(RELATIVE_PATH lib_dir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
   file(RELATIVE_PATH include_dir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/trine.pc.in" "${PROJECT_BINARY_DIR}/trine.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/trine.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  set(pc_files trine.pc)
+  if(TARGET trine_mpi)
+    list(APPEND pc_files trine-mpi.pc)
+    list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE mpi_cflags)
+    list(JOIN mpi_cflags " " mpi_cflags)
+    list(JOIN MPI_C_LIBRARIES " " mpi_libs)
+  endif()
+  foreach(file IN LISTS pc_files)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/${file}.in" "${PROJECT_BINARY_DIR}/${file}" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  endforeach()
 endif()
 
 get_property(modules GLOBAL PROPERTY TRINE_MODULES)

@@ -15,7 +15,7 @@ EXCERPT = re.compile(r"<!-- from: (\S+) -->\n```\w*\n(.*?)```", re.S)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 WORD = re.compile(r"`([^`\n]+)`")
-FOLDERS = ("backends/", "bench/", "cmake/", "core/", "cpu/", "cuda/", "docs/", "examples/", "fortran/", "opencl/", "oracle/", "conformance/",
+FOLDERS = ("backends/", "bench/", "cmake/", "core/", "cpu/", "cuda/", "docs/", "examples/", "fortran/", "mpi/", "opencl/", "oracle/", "conformance/",
            "tests/", ".ci/")
 FILE = re.compile(r"\w[\w./-]*\.(h|hpp|c|cpp|cl|cu|cuh|py|sh|cmake|txt)")
 OTHERS = ("CL/cl.h", "cuda.h", "compare.py", "my/CMakeLists.txt")  # files of others, and one to be written

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes one program of all examples in the public headers: each block between `/// ```cpp` (or c) and `/// ````
 becomes a function, and main() runs them. An example that needs a device which isn't here is skipped; one that
-begins with `// Takes minutes.` is compiled only. An example in C ends with `return 1` where it fails.
+begins with `// Takes minutes.` is compiled only. An example in C ends with `return 1` where it fails. Those of mpi.hpp
+run between MPI_Init and MPI_Finalize.
 
     header_examples.py OUTPUT.cpp|OUTPUT.c HEADER…
 """
@@ -87,9 +88,13 @@ def main():
                 functions.append(f"int (*const compiled_{name})(void) = {name};\n")
             else:
                 functions.append(f"[[maybe_unused]] void (*const compiled_{name})() = {name};\n")
-    if len(rows) < (10 if in_c else 20):
+    if len(rows) < len(headers):
         sys.exit(f"only {len(rows)} examples found: the comments have another form than this script reads")
     start, run = (START_C, RUN_C) if in_c else (START, RUN)
+    if any(header.name == "mpi.hpp" for header in headers):
+        start = "#include <trine/mpi.hpp>\n" + start
+        run = run.replace("  int failed = 0;\n", "  MPI_Init(nullptr, nullptr);\n  int failed = 0;\n")
+        run = run.replace("  return failed ==", "  MPI_Finalize();\n  return failed ==")
     output.write_text(start + "\n".join(functions) + run % ",\n    ".join(rows))
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 FOLDERS = ("core", "backends", "cuda", "opencl", "cpu", "blas", "oracle", "conformance", "bench", "tests", "examples",
-           "fortran", "python")
+           "fortran", "python", "mpi")
 SUFFIXES = {".c", ".cpp", ".cu", ".cl", ".h", ".hpp"}
 CONTRACT = {"ops.h", "abi.h"}  # installed as trine/ops.h, trine/abi.h
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -30,6 +30,7 @@ ARROWS = {
     "examples": {"api"},
     "fortran": {"api"},
     "python": {"api"},
+    "mpi": {"api"},
 }
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
@@ -109,7 +110,7 @@ def allowed(file, target):
 
 
 # Where no two files include each other, by whatever way; a header and the source of its name are one.
-WITHOUT_CYCLES = {"core", "backends", "cuda", "opencl", "cpu", "blas", "oracle", "conformance", "bench"}
+WITHOUT_CYCLES = {"core", "backends", "cuda", "opencl", "cpu", "blas", "oracle", "conformance", "bench", "mpi"}
 
 
 def cycles(edges):
@@ -183,6 +184,7 @@ def self_test():
                ("core/src/host/a.cpp", "core/src/c/a.hpp"), ("tests/conformance/a.cpp", "cuda/driver.hpp"),
                ("core/src/a.cpp", "oracle/a.hpp"),
                ("python/src/a.cpp", "core/src/a.hpp"), ("core/src/a.cpp", "python/src/a.hpp"),
+               ("mpi/src/a.cpp", "core/src/a.hpp"), ("mpi/src/a.cpp", "contract"), ("core/src/a.cpp", "mpi/src/a.hpp"),
                ("blas/a.cpp", "core/src/a.hpp"), ("blas/a.cpp", "cpu/executor.hpp"),
                ("core/src/runtime/a.cpp", "core/src/call/a.hpp"), ("bench/ui/a.cpp", "bench/stats/a.hpp"),
                ("bench/timing/a.hpp", "bench/commands/a.hpp")]

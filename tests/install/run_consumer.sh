@@ -36,7 +36,7 @@ if [ "$mode" = subproject ] || [ "$mode" = fetched ]; then
   exit 0
 fi
 
-cp "$source"/examples/c_program.c "$source"/examples/fortran_program.f90 "$work"/project
+cp "$source"/examples/{c_program.c,fortran_program.f90,mpi_program.cpp} "$work"/project
 cmake --install "$build" --prefix "$work"/installed > /dev/null
 mv "$work"/installed "$work"/moved
 prefix=$work/moved
@@ -74,12 +74,13 @@ readelf -d "$(find "$prefix" -name libtrine.so)" | grep -F "[libtrine.so.$versio
 # Each build system is told one folder, that of the package file it reads.
 package=$(dirname "$(find "$prefix" -name "$(
   if [ "$mode" = installed ]; then echo trineConfig.cmake; else echo trine.pc; fi)")")
-export package PKG_CONFIG_PATH=$package
+export package PKG_CONFIG_PATH=$package OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 case $mode in
   installed) steps='cmake -S project -B build -Dtrine_DIR="$package" "$@"
 cmake --build build
 ./build/c_program
-if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi' ;;
+if [ -n "$(find moved -name libtrine_fortran.so)" ]; then ./build/fortran_program; fi
+if [ -n "$(find moved -name libtrine_mpi.so)" ]; then ./build/mpi_program; fi' ;;
   meson) steps='meson setup build project
 meson compile -C build' ;;
   autotools) steps='autoreconf --install project

@@ -1,0 +1,96 @@
+#include "agreement.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+namespace trine::mpi::detail {
+namespace {
+
+void merge(Head& into, const Head& other) {
+  into.trouble |= other.trouble;
+  if (into.asked != other.asked) into.trouble |= Head::differ;
+  if (into.trouble != 0 || other.state[0] == 0) return;  // no sum, or one of nothing
+  try {
+    ExactSum sum(into.state);
+    sum.merge(ExactSum(other.state));
+    into.state = sum.state();
+  } catch (const Error&) { into.trouble |= Head::too_large; }
+}
+
+/// "rank 3", "ranks 0 to 5, 7": of ascending ones.
+std::string ranks_of(const std::vector<int>& ranks) {
+  constexpr size_t kMost = 16;  // runs
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  size_t runs = 0;
+  for (size_t first = 0, last = 0; first < ranks.size(); first = last + 1) {
+    for (last = first; last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1;) ++last;
+    if (++runs > kMost) return text + ", …";
+    text += cat(runs == 1 ? "" : ", ", ranks[first]);
+    if (last > first) text += cat(last == first + 1 ? ", " : " to ", ranks[last]);
+  }
+  return text;
+}
+
+/// The ranks by what they say, in the order of the first that says it.
+using Groups = std::vector<std::pair<std::string, std::vector<int>>>;
+void add(Groups& groups, const std::string& words, int rank) {
+  auto group = std::ranges::find(groups, words, &Groups::value_type::first);
+  if (group == groups.end()) group = groups.insert(groups.end(), {words, {}});
+  group->second.push_back(rank);
+}
+
+/// "before ranks 0, 1: what they say" of each group, put together.
+std::string joined(const Groups& groups, const char* before, const char* between) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(groups.size(), kMost); ++i)
+    append(text,
+           cat(i == 0 ? "" : between, before, ranks_of(groups[i].second), ": ", groups[i].first));
+  return groups.size() > kMost ? cat(text, between, "…") : text;
+}
+
+}  // namespace
+
+std::string Asked::words() const {
+  std::string text = root == everywhere ? "allreduce" : cat("reduce to rank ", root);
+  if (call == merge) return cat(text, " of ExactSums");
+  append(text, cat(": ", name(Function(function))));
+  if (call == elementwise) append(text, cat(" of ", count));
+  if (call == exact_sum) append(text, cat(", map ", name(Map(map)), ", of"));
+  return cat(text, " ", name(Dtype(dtype)));
+}
+
+extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i)
+    merge(static_cast<Head*>(into)[i], static_cast<Head*>(others)[i]);
+}
+
+Report::Report(const Asked& what, const Failure& failure)
+    : asked(what), status(uint32_t(failure.status)) {
+  size_t length = std::min(failure.sentence.size(), sizeof sentence - 1);
+  while (length < failure.sentence.size() && (failure.sentence[length] & 0xC0) == 0x80) --length;
+  std::memcpy(sentence, failure.sentence.data(), length);
+}
+
+Error error_of(std::span<const Report> reports) {
+  Groups failed, asked;
+  Status status = Status::ok;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const Report& report = reports[i];
+    add(asked, report.asked.words(), int(i));
+    if (report.status == TRINE_OK) continue;
+    if (status == Status::ok) status = Status(report.status);
+    add(failed, report.sentence, int(i));
+  }
+  if (status != Status::ok) return {status, joined(failed, "On ", " ")};
+  if (asked.size() > 1)
+    return {Status::invalid_argument,
+            cat("trine::mpi: the ranks ask for different things. ", joined(asked, "", "; "), ".")};
+  return {Status::invalid_argument,
+          "trine::mpi: the sum of all ranks leaves what a state holds, +-2^2175; round parts of it "
+          "before."};
+}
+
+}  // namespace trine::mpi::detail

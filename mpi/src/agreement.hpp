@@ -1,0 +1,56 @@
+// Whether all ranks ask for the same: the first message of every call. It carries what a rank asks for, a mark
+// where that failed already, and the state of a sum; MPI adds all of them up by an operation of ours.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "check.hpp"
+
+namespace trine::mpi::detail {
+
+/// What a rank asks for, as far as it must be the same on all; compared as bytes.
+struct Asked {
+  enum Call : uint8_t { merge, exact_sum, elementwise };
+  /// A dtype or a map that doesn't matter.
+  static constexpr uint8_t none = 255;
+  /// All ranks receive the result. The root of reduce() is more.
+  static constexpr int32_t everywhere = INT32_MIN;
+  static int32_t root_of(int root) { return std::max(root, everywhere + 1); }
+
+  uint8_t call = merge, function = uint8_t(Function::sum), map = none, dtype = none;
+  int32_t root = everywhere;
+  int64_t count = 0;
+
+  friend bool operator==(const Asked&, const Asked&) = default;
+  /// "allreduce: sum of 1000 f64".
+  std::string words() const;
+};
+
+/// The message.
+struct Head {
+  /// Bits of `trouble`: the ranks ask for different things; one of them failed; the sum is too large.
+  enum : uint64_t { differ = 1, failed = 2, too_large = 4 };
+
+  Asked asked;
+  uint64_t trouble = 0;
+  ExactSum::State state = {};
+};
+
+/// MPI's operation over heads.
+extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*);
+
+/// What a rank says when there is trouble: a plain block of bytes that all ranks gather.
+struct Report {
+  Asked asked;
+  uint32_t status = TRINE_OK;
+  char sentence[1000] = {};
+
+  Report() = default;
+  Report(const Asked& asked, const Failure& failure);
+};
+
+/// The error that all ranks throw, the same on each, from the reports of all.
+Error error_of(std::span<const Report> reports);
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,69 @@
+// A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by whoever
+// calls. So one text serves the calls that block and those that don't.
+//
+//   head ─► work … work ─► closing      any of them may end in: reports ─► Error, on all ranks
+#pragma once
+
+#include <exception>
+#include <vector>
+
+#include "agreement.hpp"
+#include "channel.hpp"
+
+namespace trine::mpi::detail {
+
+class Call {
+ public:
+  explicit Call(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
+  virtual ~Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// Runs the call to its end; throws its error. What is pending ends before.
+  void run();
+  /// Goes on as far as that needs no wait; true when the call has ended. Errors are kept.
+  bool advance();
+  bool has_ended() const noexcept { return has_ended_; }
+  const std::exception_ptr& error() const noexcept { return error_; }
+
+ protected:
+  Channel& channel() const noexcept { return *channel_; }
+  /// The result of the head's sum, when all have agreed.
+  const ExactSum::State& total() const noexcept { return head_.state; }
+
+  /// Whether this rank receives the result.
+  bool is_receiver() const noexcept;
+  /// Refuses a root that is no rank.
+  void check_root() const;
+
+  /// For the constructors: what this rank asks for, and brings to the head's sum.
+  Asked asked_;
+  ExactSum::State state_ = {};
+  Failure failure_;
+
+ private:
+  /// Begins the next collective, as one that doesn't block where `request` isn't null. False: there is
+  /// none, the call has ended. Throws the error of all ranks.
+  bool step(MPI_Request* request);
+  /// The same of what follows when all ranks have agreed. It doesn't throw what went wrong on this rank
+  /// alone: it keeps that in failure_ and takes part to the end.
+  virtual bool work(MPI_Request* request) = 0;
+  /// Whether work may fail on a rank, so that all must tell each other at the end.
+  virtual bool can_fail() const noexcept { return true; }
+  /// Takes the result, when all is well.
+  virtual void finish() {}
+
+  bool ask_why(MPI_Request* request);
+
+  enum class Stage { begin, head, work, closing, reports };
+  std::shared_ptr<Channel> channel_;
+  Stage stage_ = Stage::begin;
+  Head head_;
+  int has_failed_ = 0;
+  std::vector<Report> reports_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  bool has_ended_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,133 @@
+#include "channel.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "agreement.hpp"
+#include "call.hpp"
+
+namespace trine::mpi::detail {
+namespace {
+
+/// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours frees all of it.
+struct Process {
+  std::mutex mutex;
+  bool is_made = false;
+  HeadKind heads;
+  int channel_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
+  std::vector<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
+};
+Process& the_process() {
+  static auto* const made = new Process;  // outlives all threads and handlers
+  return *made;
+}
+
+using Held = std::shared_ptr<Channel>;
+
+/// MPI calls it when a communicator that has a channel is freed.
+int free_channel(MPI_Comm user, int, void* value, void*) {
+  const std::unique_ptr<Held> held(static_cast<Held*>(value));
+  Channel& channel = **held;
+  channel.drain();
+  Process& process = the_process();
+  {
+    const std::lock_guard lock(process.mutex);
+    std::erase(process.users, user);
+  }
+  return MPI_Comm_free(&channel.comm);
+}
+
+int free_process(MPI_Comm, int, void*, void*) {
+  Process& process = the_process();
+  while (!process.users.empty()) MPI_Comm_delete_attr(process.users.front(), process.channel_key);
+  MPI_Comm_free_keyval(&process.channel_key);
+  MPI_Comm_free_keyval(&process.end_key);
+  MPI_Op_free(&process.heads.merge);
+  return MPI_Type_free(&process.heads.datatype);
+}
+
+void make(Process& process) {
+  static_assert(sizeof(Head) % sizeof(uint64_t) == 0);
+  HeadKind& heads = process.heads;
+  check(MPI_Type_contiguous(sizeof(Head) / sizeof(uint64_t), MPI_UINT64_T, &heads.datatype),
+        "MPI_Type_contiguous");
+  check(MPI_Type_commit(&heads.datatype), "MPI_Type_commit");
+  check(MPI_Op_create(&trine_mpi_merge_heads, 1, &heads.merge), "MPI_Op_create");
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_channel, &process.channel_key, nullptr),
+        "MPI_Comm_create_keyval");
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_process, &process.end_key, nullptr),
+        "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, process.end_key, nullptr), "MPI_Comm_set_attr");
+}
+
+Process& process() {
+  Process& process = the_process();
+  const std::lock_guard lock(process.mutex);
+  if (!process.is_made) make(process);
+  process.is_made = true;
+  return process;
+}
+
+void check_initialized() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  if (flag == 0) refuse("MPI isn't initialized; call MPI_Init or MPI_Init_thread first.");
+  MPI_Finalized(&flag);
+  if (flag != 0) refuse("MPI_Finalize has ended MPI in this process.");
+}
+
+Held make_channel(MPI_Comm user) {
+  int is_inter = 0;
+  check(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0)
+    refuse("an intercommunicator has two groups; merge them by MPI_Intercomm_merge.");
+  auto held = std::make_unique<Held>(std::make_shared<Channel>());
+  Channel& channel = **held;
+  check(MPI_Comm_dup(user, &channel.comm), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(channel.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_rank(channel.comm, &channel.rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(channel.comm, &channel.size), "MPI_Comm_size");
+  check(MPI_Comm_set_attr(user, process().channel_key, held.get()), "MPI_Comm_set_attr");
+  Process& process = the_process();
+  const std::lock_guard lock(process.mutex);
+  process.users.push_back(user);
+  return *held.release();
+}
+
+}  // namespace
+
+void check(int code, const char* function) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(Status::backend_error, cat(function, " failed: ", text, "."));
+}
+
+void Channel::advance() {
+  const std::lock_guard lock(mutex);
+  while (!pending.empty() && pending.front()->advance()) pending.pop_front();
+}
+
+void Channel::drain() {
+  const auto is_empty = [this] {
+    const std::lock_guard lock(mutex);
+    return pending.empty();
+  };
+  for (; !is_empty(); std::this_thread::yield()) advance();
+}
+
+std::shared_ptr<Channel> channel_of(MPI_Comm comm) {
+  check_initialized();
+  if (comm == MPI_COMM_NULL) refuse("the communicator is MPI_COMM_NULL.");
+  void* value = nullptr;
+  int is_there = 0;
+  check(MPI_Comm_get_attr(comm, process().channel_key, static_cast<void*>(&value), &is_there),
+        "MPI_Comm_get_attr");
+  return is_there != 0 ? *static_cast<Held*>(value) : make_channel(comm);
+}
+
+const HeadKind& head_kind() { return process().heads; }
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,41 @@
+// What trine_mpi keeps of a communicator: a duplicate, so that its messages never meet the program's. It is an
+// attribute of the program's communicator, made by the first call on that and freed with it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "check.hpp"
+
+namespace trine::mpi::detail {
+
+class Call;
+
+struct Channel {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+
+  /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
+  /// alone goes on. The lock is held for moments, never while a rank waits for another.
+  std::deque<std::shared_ptr<Call>> pending;
+  std::mutex mutex;
+
+  /// Goes on with what is pending, as far as that needs no wait.
+  void advance();
+  /// Ends what is pending.
+  void drain();
+};
+
+/// The channel of `comm`; the first call makes it, on all ranks together. Throws Error where MPI isn't
+/// initialized, is finalized already, or `comm` isn't a communicator of one group.
+std::shared_ptr<Channel> channel_of(MPI_Comm comm);
+
+/// The datatype of a Head, and the operation that merges them: made once, gone with MPI_Finalize.
+struct HeadKind {
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+  MPI_Op merge = MPI_OP_NULL;
+};
+const HeadKind& head_kind();
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,26 @@
+// All tests of a program, on each rank; rank 0 reports them, the others their failures. What the library
+// made of MPI's must be gone after MPI_Finalize.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "ledger.hpp"
+
+int main(int count, char** arguments) {
+  int provided = 0, rank = 0;
+  MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) GTEST_FLAG_SET(brief, true);
+  testing::InitGoogleTest(&count, arguments);
+  int failed =
+      RUN_ALL_TESTS() == 0 && testing::UnitTest::GetInstance()->test_to_run_count() > 0 ? 0 : 1;
+  MPI_Finalize();
+  if (ledger::open() != 0) {
+    std::printf("rank %d: %d objects of MPI are left\n", rank, ledger::open());
+    failed = 1;
+  }
+  return failed;
+}

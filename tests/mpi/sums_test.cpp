@@ -1,0 +1,134 @@
+// Sums of distributed arrays have the bits of the whole on one device: on any number of ranks, however the
+// array is dealt out, on any devices.
+#include <gtest/gtest.h>
+
+#include "ranks.hpp"
+
+namespace {
+
+using namespace ranks;
+using trine::Map;
+
+constexpr int64_t kLengths[] = {0, 1, 7, 1000, 5003};
+
+/// Calls `check` with each way to deal an array out, on each kind of job; of those with slow small calls, fewer.
+template <class Check>
+int each_case(Check&& check) {
+  int cases = 0;
+  for (const auto& job : jobs())
+    for (const Values values : kAllValues)
+      for (const int64_t length : kLengths)
+        for (const Deal deal : kAllDeals) {
+          const bool is_quick = job.size() == 1 && job[0] == "cpu";
+          if (!is_quick && (length % 1000 != 3 || deal == Deal::even)) continue;
+          SCOPED_TRACE(testing::Message() << "values " << int(values) << ", length " << length
+                                          << ", deal " << int(deal) << ", " << device_of(job));
+          check(values, length, deal, trine::HostOptions{.device = device_of(job)});
+          ++cases;
+        }
+  return cases;
+}
+
+template <class T>
+class Sums : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(Sums, Floats);
+
+TYPED_TEST(Sums, HaveTheBitsOfTheWhole) {
+  for (const Map map : {Map::identity, Map::abs, Map::square}) {
+    const int cases = each_case([&](Values values, int64_t length, Deal deal, const auto& options) {
+      const auto whole = make<TypeParam>(values, 1, length);
+      const TypeParam expected = trine::sum(whole, map, {.device = "cpu"});
+      const TypeParam found = trine::mpi::sum(part(whole, deal), map, MPI_COMM_WORLD, options);
+      EXPECT_EQ(bits_of(found), bits_of(expected));
+    });
+    EXPECT_GE(cases, 100);
+  }
+}
+
+TYPED_TEST(Sums, OfProductsToo) {
+  each_case([](Values values, int64_t length, Deal deal, const auto& options) {
+    const auto x = make<TypeParam>(values, 2, length), y = make<TypeParam>(values, 3, length);
+    const TypeParam expected = trine::dot(x, y, {.device = "cpu"});
+    const TypeParam found = trine::mpi::dot(part(x, deal), part(y, deal), MPI_COMM_WORLD, options);
+    EXPECT_EQ(bits_of(found), bits_of(expected));
+  });
+}
+
+TYPED_TEST(Sums, OfDeviceMemoryAndOfStridesHaveOneState) {
+  for (const auto& job : jobs()) {
+    const auto whole = make<TypeParam>(Values::cancelling, 4, 6000);
+    const auto mine = part(whole, Deal::ragged);
+    const auto length = int64_t(mine.size());
+    trine::ExactSum expected;
+    expected.add(whole, Map::abs, {.device = "cpu"});
+
+    constexpr trine::Dtype kDtype = trine::dtype_of<TypeParam>;
+    trine::Queue queue(trine::open(device_of(job) == "auto" ? "cpu" : device_of(job)));
+    const uint64_t bytes = std::max<uint64_t>(1, mine.size()) * sizeof(TypeParam);
+    const trine::View view = trine::vector({queue.device(), bytes}, kDtype, length);
+    trine::copy(queue, trine::host_vector(mine.data(), kDtype, length), view);
+    EXPECT_EQ(trine::mpi::exact_sum(queue, view, Map::abs, MPI_COMM_WORLD), expected);
+
+    trine::ExactSum squares, dots = trine::mpi::exact_dot(queue, view, view, MPI_COMM_WORLD);
+    squares.add(whole, Map::square, {.device = "cpu"});
+    EXPECT_EQ(dots, squares);
+
+    const auto length_of_whole = int64_t(whole.size());
+    auto every = trine::host_vector(whole.data() + rank(), kDtype, 0);
+    every.rows = (length_of_whole - rank() + size() - 1) / size();
+    every.row_stride = size();
+    EXPECT_EQ(trine::mpi::exact_sum(every, Map::abs, MPI_COMM_WORLD), expected);
+  }
+}
+
+/// What each rank brings: its number and a half, tiny, 2^rank times.
+trine::ExactSum brought(int rank) {
+  trine::ExactSum sum;
+  for (int i = 0; i <= rank; ++i)
+    sum.add(std::vector<double>{(rank + 0.5) * 1e-300, 1e300, -1e300});
+  return sum;
+}
+
+TEST(Merge, ReachesAllRanksOrTheRoot) {
+  trine::ExactSum expected;
+  for (int other = 0; other < size(); ++other) expected.merge(brought(other));
+  trine::ExactSum sum = brought(rank());
+  trine::mpi::allreduce(sum, MPI_COMM_WORLD);
+  EXPECT_EQ(sum, expected);
+  for (int root = 0; root < size(); ++root) {
+    trine::ExactSum other = brought(rank());
+    trine::mpi::reduce(other, root, MPI_COMM_WORLD);
+    EXPECT_EQ(other, rank() == root ? expected : brought(rank()));
+  }
+}
+
+TEST(Communicators, AreThoseGiven) {
+  MPI_Comm half = MPI_COMM_NULL, reversed = MPI_COMM_NULL;
+  PMPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
+  PMPI_Comm_split(MPI_COMM_WORLD, 0, -rank(), &reversed);
+  const std::vector<double> mine = {double(rank()), 1};
+  double expected = 0;
+  for (int other = rank() % 2; other < size(); other += 2) expected += other + 1;
+  EXPECT_EQ(trine::mpi::sum(mine, half), expected);
+  EXPECT_EQ(trine::mpi::sum(mine, reversed), size() * (size() - 1) / 2 + size());
+  EXPECT_EQ(trine::mpi::sum(mine, MPI_COMM_SELF), rank() + 1);
+
+  // A duplicate has a channel of its own; messages of the program pass by.
+  MPI_Comm again = MPI_COMM_NULL;
+  PMPI_Comm_dup(half, &again);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int received = -1;
+  MPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, again, &request);
+  EXPECT_EQ(trine::mpi::sum(mine, again), expected);
+  int here = 0;
+  MPI_Comm_rank(again, &here);
+  MPI_Send(&here, 1, MPI_INT, here, 5, again);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(received, here);
+  PMPI_Comm_free(&again);
+  PMPI_Comm_free(&half);
+  // `reversed` and its duplicate are left to MPI_Finalize.
+}
+
+}  // namespace

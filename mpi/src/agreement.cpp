@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <vector>
 
 namespace trine::mpi::detail {
@@ -11,12 +10,20 @@ namespace {
 void merge(Head& into, const Head& other) {
   into.trouble |= other.trouble;
   if (into.asked != other.asked) into.trouble |= Head::differ;
-  if (into.trouble != 0 || other.state[0] == 0) return;  // no sum, or one of nothing
+  into.sum.merge(other.sum);
+}
+
+void merge(ExactSum::State& into, const ExactSum::State& other) {
   try {
-    ExactSum sum(into.state);
-    sum.merge(ExactSum(other.state));
-    into.state = sum.state();
-  } catch (const Error&) { into.trouble |= Head::too_large; }
+    ExactSum sum(into);  // which refuses too_large
+    sum.merge(ExactSum(other));
+    into = sum.state();
+  } catch (const Error&) { into[0] = too_large; }
+}
+
+template <class T>
+void merge_all(void* others, void* into, int count) {
+  for (int i = 0; i < count; ++i) merge(static_cast<T*>(into)[i], static_cast<const T*>(others)[i]);
 }
 
 /// "rank 3", "ranks 0 to 5, 7": of ascending ones.
@@ -63,8 +70,10 @@ std::string Asked::words() const {
 }
 
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*) {
-  for (int i = 0; i < *count; ++i)
-    merge(static_cast<Head*>(into)[i], static_cast<Head*>(others)[i]);
+  merge_all<Head>(others, into, *count);
+}
+extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI_Datatype*) {
+  merge_all<ExactSum::State>(others, into, *count);
 }
 
 Report::Report(const Asked& what, const Failure& failure)

@@ -1,11 +1,12 @@
 // Whether all ranks ask for the same: the first message of every call. It carries what a rank asks for, a mark
-// where that failed already, and the state of a sum; MPI adds all of them up by an operation of ours.
+// where that failed already, and a sum; MPI adds all of them up by an operation of ours.
 #pragma once
 
 #include <algorithm>
 #include <span>
 
 #include "check.hpp"
+#include "window.hpp"
 
 namespace trine::mpi::detail {
 
@@ -27,18 +28,22 @@ struct Asked {
   std::string words() const;
 };
 
-/// The message.
+/// The message. It is short, as a message of one number costs no less.
 struct Head {
-  /// Bits of `trouble`: the ranks ask for different things; one of them failed; the sum is too large.
-  enum : uint64_t { differ = 1, failed = 2, too_large = 4 };
+  /// Bits of `trouble`: the ranks ask for different things; one of them failed.
+  enum : uint64_t { differ = 1, failed = 2 };
 
   Asked asked;
   uint64_t trouble = 0;
-  ExactSum::State state = {};
+  Window sum;
 };
+static_assert(sizeof(Head) == 128);
 
-/// MPI's operation over heads.
+/// MPI's operations over heads, and over states of sums where a window is too narrow. Of a sum that leaves
+/// what a state holds, the first word is `too_large`.
+constexpr uint64_t too_large = ~0ull;
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*);
+extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI_Datatype*);
 
 /// What a rank says when there is trouble: a plain block of bytes that all ranks gather.
 struct Report {

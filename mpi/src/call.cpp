@@ -37,13 +37,23 @@ bool Call::step(MPI_Request* request) {
   switch (stage_) {
     case Stage::begin:
       head_.asked = asked_;
-      head_.state = state_;
+      head_.sum = Window(state_);
       if (failure_) head_.trouble = Head::failed;
       stage_ = Stage::head;
-      allreduce(&head_, 1, head_kind().datatype, head_kind().merge, channel_->comm, request);
+      allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
       return true;
     case Stage::head:
       if (head_.trouble != 0) return ask_why(request);
+      stage_ = Stage::states;
+      if (head_.sum.is_too_wide()) {
+        allreduce(state_.data(), 1, kinds().state.datatype, kinds().state.merge, channel_->comm,
+                  request);
+        return true;
+      }
+      state_ = head_.sum.state();
+      [[fallthrough]];
+    case Stage::states:
+      if (state_[0] == too_large) return ask_why(request);
       stage_ = Stage::work;
       [[fallthrough]];
     case Stage::work:

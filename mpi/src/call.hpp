@@ -1,7 +1,7 @@
 // A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by whoever
 // calls. So one text serves the calls that block and those that don't.
 //
-//   head ─► work … work ─► closing      any of them may end in: reports ─► Error, on all ranks
+//   head ─► [states] ─► work … work ─► closing      any of them may end in: reports ─► Error, on all ranks
 #pragma once
 
 #include <exception>
@@ -28,15 +28,15 @@ class Call {
 
  protected:
   Channel& channel() const noexcept { return *channel_; }
-  /// The result of the head's sum, when all have agreed.
-  const ExactSum::State& total() const noexcept { return head_.state; }
+  /// The sum of all ranks' state_, when all have agreed.
+  const ExactSum::State& total() const noexcept { return state_; }
 
   /// Whether this rank receives the result.
   bool is_receiver() const noexcept;
   /// Refuses a root that is no rank.
   void check_root() const;
 
-  /// For the constructors: what this rank asks for, and brings to the head's sum.
+  /// For the constructors: what this rank asks for, and brings to a sum.
   Asked asked_;
   ExactSum::State state_ = {};
   Failure failure_;
@@ -55,7 +55,7 @@ class Call {
 
   bool ask_why(MPI_Request* request);
 
-  enum class Stage { begin, head, work, closing, reports };
+  enum class Stage { begin, head, states, work, closing, reports };
   std::shared_ptr<Channel> channel_;
   Stage stage_ = Stage::begin;
   Head head_;

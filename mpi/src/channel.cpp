@@ -14,7 +14,7 @@ namespace {
 struct Process {
   std::mutex mutex;
   bool is_made = false;
-  HeadKind heads;
+  Kinds kinds;
   int channel_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
   std::vector<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
 };
@@ -43,17 +43,25 @@ int free_process(MPI_Comm, int, void*, void*) {
   while (!process.users.empty()) MPI_Comm_delete_attr(process.users.front(), process.channel_key);
   MPI_Comm_free_keyval(&process.channel_key);
   MPI_Comm_free_keyval(&process.end_key);
-  MPI_Op_free(&process.heads.merge);
-  return MPI_Type_free(&process.heads.datatype);
+  for (Kind* kind : {&process.kinds.head, &process.kinds.state}) {
+    MPI_Op_free(&kind->merge);
+    MPI_Type_free(&kind->datatype);
+  }
+  return MPI_SUCCESS;
+}
+
+Kind make_kind(size_t bytes, MPI_User_function* merge) {
+  Kind kind;
+  check(MPI_Type_contiguous(int(bytes / sizeof(uint64_t)), MPI_UINT64_T, &kind.datatype),
+        "MPI_Type_contiguous");
+  check(MPI_Type_commit(&kind.datatype), "MPI_Type_commit");
+  check(MPI_Op_create(merge, 1, &kind.merge), "MPI_Op_create");
+  return kind;
 }
 
 void make(Process& process) {
-  static_assert(sizeof(Head) % sizeof(uint64_t) == 0);
-  HeadKind& heads = process.heads;
-  check(MPI_Type_contiguous(sizeof(Head) / sizeof(uint64_t), MPI_UINT64_T, &heads.datatype),
-        "MPI_Type_contiguous");
-  check(MPI_Type_commit(&heads.datatype), "MPI_Type_commit");
-  check(MPI_Op_create(&trine_mpi_merge_heads, 1, &heads.merge), "MPI_Op_create");
+  process.kinds = {make_kind(sizeof(Head), &trine_mpi_merge_heads),
+                   make_kind(sizeof(ExactSum::State), &trine_mpi_merge_states)};
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_channel, &process.channel_key, nullptr),
         "MPI_Comm_create_keyval");
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_process, &process.end_key, nullptr),
@@ -128,6 +136,6 @@ std::shared_ptr<Channel> channel_of(MPI_Comm comm) {
   return is_there != 0 ? *static_cast<Held*>(value) : make_channel(comm);
 }
 
-const HeadKind& head_kind() { return process().heads; }
+const Kinds& kinds() { return process().kinds; }
 
 }  // namespace trine::mpi::detail

@@ -15,6 +15,9 @@ class Call;
 struct Channel {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
+  /// The device that a call named last, where the message alone computed it: it stays open.
+  std::string device_name;
+  Device device;
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
   /// alone goes on. The lock is held for moments, never while a rank waits for another.
@@ -31,11 +34,15 @@ struct Channel {
 /// initialized, is finalized already, or `comm` isn't a communicator of one group.
 std::shared_ptr<Channel> channel_of(MPI_Comm comm);
 
-/// The datatype of a Head, and the operation that merges them: made once, gone with MPI_Finalize.
-struct HeadKind {
+/// A datatype of 64-bit words, and the operation over it.
+struct Kind {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   MPI_Op merge = MPI_OP_NULL;
 };
-const HeadKind& head_kind();
+/// Of a Head, and of a state: made once, gone with MPI_Finalize.
+struct Kinds {
+  Kind head, state;
+};
+const Kinds& kinds();
 
 }  // namespace trine::mpi::detail

@@ -24,4 +24,45 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
           "MPI_Allgather");
 }
 
+/// A block of memory for each rank: elements, and where they begin.
+template <class Data>
+struct Blocks {
+  Data* data;
+  const int* counts;
+  const int* begins;
+};
+
+inline void alltoall(const Blocks<const std::byte>& from, const Blocks<std::byte>& to,
+                     MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
+  if (request != nullptr)
+    check(MPI_Ialltoallv(from.data, from.counts, from.begins, type, to.data, to.counts, to.begins,
+                         type, comm, request),
+          "MPI_Ialltoallv");
+  else
+    check(MPI_Alltoallv(from.data, from.counts, from.begins, type, to.data, to.counts, to.begins,
+                        type, comm),
+          "MPI_Alltoallv");
+}
+
+/// `count` elements of each rank, on all ranks.
+inline void allgather(const std::byte* from, int count, const Blocks<std::byte>& to,
+                      MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
+  if (request != nullptr)
+    check(MPI_Iallgatherv(from, count, type, to.data, to.counts, to.begins, type, comm, request),
+          "MPI_Iallgatherv");
+  else
+    check(MPI_Allgatherv(from, count, type, to.data, to.counts, to.begins, type, comm),
+          "MPI_Allgatherv");
+}
+/// The same on `root` alone.
+inline void gather(const std::byte* from, int count, const Blocks<std::byte>& to, MPI_Datatype type,
+                   int root, MPI_Comm comm, MPI_Request* request) {
+  if (request != nullptr)
+    check(MPI_Igatherv(from, count, type, to.data, to.counts, to.begins, type, root, comm, request),
+          "MPI_Igatherv");
+  else
+    check(MPI_Gatherv(from, count, type, to.data, to.counts, to.begins, type, root, comm),
+          "MPI_Gatherv");
+}
+
 }  // namespace trine::mpi::detail

@@ -8,6 +8,7 @@ namespace {
 
 using namespace ranks;
 using testing::HasSubstr;
+using trine::Function;
 using trine::Map;
 using trine::Status;
 
@@ -72,6 +73,88 @@ TEST(Errors, WhatIsAskedForDiffers) {
   EXPECT_EQ(sum, before);
 }
 
+/// Of an elementwise call: its sentence, and that it wrote nothing.
+template <class Call>
+std::string error_that_writes_nothing(Call&& call) {
+  std::vector<double> output(10, 77);
+  const auto text = error_of_all([&] { call(output); });
+  EXPECT_THAT(output, testing::Each(77.0));
+  return text;
+}
+
+TEST(Errors, LengthsThatDifferWriteNothing) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const std::vector<double> input(10, 1);
+  EXPECT_THAT(
+      error_that_writes_nothing([&](std::vector<double>& output) {
+        const size_t length = rank() == 2 ? 9 : 10;
+        trine::mpi::allreduce(Function::sum, std::span(input).first(length),
+                              std::span(output).first(length), MPI_COMM_WORLD);
+      }),
+      HasSubstr("ranks 0, 1, 3: allreduce: sum of 10 f64; rank 2: allreduce: sum of 9 f64."));
+  EXPECT_THAT(
+      error_that_writes_nothing([&](std::vector<double>& output) {
+        const Function function = rank() == 0 ? Function::min : Function::max;
+        trine::mpi::reduce(function, input, output, 1, MPI_COMM_WORLD);
+      }),
+      HasSubstr("rank 0: reduce to rank 1: min of 10 f64; ranks 1 to 3: reduce to rank 1: max"));
+}
+
+TEST(Errors, ViewsThatDoNotFit) {
+  const std::vector<double> input(10, 1);
+  const std::string at =
+      "invalid_argument: On rank " + std::to_string(size() - 1) + ": trine::mpi: ";
+  const auto expect = [&](const std::string& sentence, auto&& call) {
+    EXPECT_THAT(error_that_writes_nothing([&](std::vector<double>& output) {
+                  if (rank() == size() - 1)
+                    call(output);
+                  else
+                    trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD);
+                }),
+                HasSubstr(at + sentence));
+  };
+  expect("the output has another number of elements than the input's 10", [&](auto& output) {
+    trine::mpi::allreduce(Function::sum, input, std::span(output).first(9), MPI_COMM_WORLD);
+  });
+  expect("the output is of f64, and argmin of f64 gives i64", [&](auto& output) {
+    trine::mpi::allreduce(Function::argmin, input, output, MPI_COMM_WORLD);
+  });
+  expect("the output overlaps the input", [&](auto& output) {
+    trine::mpi::allreduce(Function::sum, std::span(output).first(9), std::span(output).last(9),
+                          MPI_COMM_WORLD);
+  });
+  expect("the input has no memory", [&](auto& output) {
+    trine::mpi::allreduce(Function::sum, std::span<const double>(static_cast<double*>(nullptr), 10),
+                          output, MPI_COMM_WORLD);
+  });
+  expect("the input is no dense vector", [&](auto& output) {
+    auto strided = trine::host_vector(input.data(), trine::Dtype::f64, 5);
+    strided.row_stride = 2;
+    trine::mpi::allreduce(Function::sum, strided,
+                          trine::host_vector(output.data(), trine::Dtype::f64, 5), MPI_COMM_WORLD);
+  });
+  expect("there is no sum of b64", [&](auto& output) {
+    trine::mpi::allreduce(Function::sum, trine::host_vector(input.data(), trine::Dtype::b64, 10),
+                          trine::host_vector(output.data(), trine::Dtype::b64, 10), MPI_COMM_WORLD);
+  });
+  expect("HostOptions::event", [&](auto& output) {
+    trine::Event event;
+    trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD, {.event = &event});
+  });
+}
+
+TEST(Errors, OfADeviceAfterTheDataHasMovedReachAllRanks) {
+  const std::vector<double> input(10, 1);
+  std::vector<double> output(10);
+  const int last = size() - 1;
+  EXPECT_THAT(error_of_all([&] {
+                const std::string device = rank() == last ? "abacus" : "cpu";
+                trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD,
+                                      {.device = device});
+              }),
+              HasSubstr("not_found: On rank " + std::to_string(last) + ": No device is called"));
+}
+
 TEST(Errors, ARootThatIsNoRank) {
   for (const int root : {-1, -2, size(), std::numeric_limits<int>::max()}) {
     trine::ExactSum sum;
@@ -79,6 +162,10 @@ TEST(Errors, ARootThatIsNoRank) {
     EXPECT_THAT(text,
                 HasSubstr("the root is rank " + std::to_string(root) + " of a communicator with"));
     EXPECT_EQ(sum, trine::ExactSum());
+    const auto elementwise = error_that_writes_nothing([&](std::vector<double>& output) {
+      trine::mpi::reduce(Function::sum, output, output, root, MPI_COMM_WORLD);
+    });
+    EXPECT_EQ(elementwise, text);
   }
 }
 

@@ -40,7 +40,57 @@
 
 namespace trine::mpi {
 
-/// Merges the sums of all ranks; each then has the whole. One message of 576 bytes a step.
+/// Reduces element for element: output[i] is `function` over input[i] of all ranks, as MPI_Allreduce's. Sums of
+/// floats are exact, rounded once; the rest is as Reduce has it, with the rank as the index: argmin and argmax
+/// give the lowest rank that has the extremum, prod is one fixed tree over the ranks. Each rank receives a slice
+/// of all ranks' values, reduces it on its device, and the results are gathered.
+/// - function: the same on all ranks.
+/// - input: this rank's values, a dense vector or row-major matrix of f32, f64, i32, i64, u32 or u64; dtype
+///   and length the same on all ranks. It isn't copied; a rank needs memory for at most 64 MiB of values
+///   and their results, longer vectors go in pieces of that, so their bytes may exceed what MPI's counts hold.
+/// - output: as many elements, of result_dtype(function, Map::identity, dtype), dense. It may be the
+///   input itself, where both have one size; else they share no memory.
+/// - comm: the ranks that take part.
+/// - options: where and how this rank computes; they may differ from rank to rank. No event. With
+///   Numerics::fast the promise is fast's; what options point to tells of the last piece.
+/// An error that is found before data moves leaves the outputs as they were; a device that fails later doesn't.
+/// ```cpp
+/// std::vector<double> forces(100, 0.1), total(100);
+/// trine::mpi::allreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
+/// trine::mpi::allreduce(trine::Function::max, total, total, MPI_COMM_WORLD, {.device = "cpu"});  // in place
+/// std::vector<int64_t> where(100);  // the rank that has the smallest
+/// trine::mpi::allreduce(trine::Function::argmin, forces, where, MPI_COMM_WORLD);
+/// ```
+TRINE_API void allreduce(Function function, const ConstHostView& input, const HostView& output,
+                         MPI_Comm comm, const HostOptions& options = {});
+/// The same to one rank: `root`, the same on all. The other ranks' `output` is neither looked at nor written.
+/// ```cpp
+/// std::vector<float> mine(100, 0.1f), sums(100);
+/// trine::mpi::reduce(trine::Function::sum, mine, sums, 0, MPI_COMM_WORLD);
+/// ```
+TRINE_API void reduce(Function function, const ConstHostView& input, const HostView& output,
+                      int root, MPI_Comm comm, const HostOptions& options = {});
+
+namespace detail {
+template <HostRange Range>
+auto view_of(Range& range) {
+  return host_vector(std::data(range), dtype_of<ElementOf<Range>>, int64_t(std::size(range)));
+}
+}  // namespace detail
+
+/// The same of ranges: std::vector, std::span, an array.
+template <HostRange Input, HostRange Output>
+void allreduce(Function function, const Input& input, Output&& output, MPI_Comm comm,
+               const HostOptions& options = {}) {
+  allreduce(function, detail::view_of(input), detail::view_of(output), comm, options);
+}
+template <HostRange Input, HostRange Output>
+void reduce(Function function, const Input& input, Output&& output, int root, MPI_Comm comm,
+            const HostOptions& options = {}) {
+  reduce(function, detail::view_of(input), detail::view_of(output), root, comm, options);
+}
+
+/// Merges the sums of all ranks; each then has the whole.
 /// - sum: what this rank has added; of an error it is what it was before.
 /// - comm: the ranks that take part.
 /// ```cpp
@@ -82,10 +132,7 @@ TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Com
 template <HostRange Range>
 requires std::floating_point<ElementOf<Range>>
 auto sum(const Range& part, Map map, MPI_Comm comm, const HostOptions& options = {}) {
-  using T = ElementOf<Range>;
-  return exact_sum(host_vector(std::data(part), dtype_of<T>, int64_t(std::size(part))), map, comm,
-                   options)
-      .template round<T>();
+  return exact_sum(detail::view_of(part), map, comm, options).template round<ElementOf<Range>>();
 }
 template <HostRange Range>
 requires std::floating_point<ElementOf<Range>>
@@ -95,10 +142,8 @@ auto sum(const Range& part, MPI_Comm comm, const HostOptions& options = {}) {
 template <class X, class Y>
 requires DotRanges<X, Y>
 auto dot(const X& x, const Y& y, MPI_Comm comm, const HostOptions& options = {}) {
-  using T = ElementOf<X>;
-  return exact_dot(host_vector(std::data(x), dtype_of<T>, int64_t(std::size(x))),
-                   host_vector(std::data(y), dtype_of<T>, int64_t(std::size(y))), comm, options)
-      .template round<T>();
+  return exact_dot(detail::view_of(x), detail::view_of(y), comm, options)
+      .template round<ElementOf<X>>();
 }
 
 }  // namespace trine::mpi

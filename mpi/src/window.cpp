@@ -1,0 +1,88 @@
+#include "window.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace trine::mpi::detail {
+namespace {
+
+constexpr uint32_t kInfinities = TRINE_EXACT_PLUS_INFINITY | TRINE_EXACT_MINUS_INFINITY;
+constexpr uint32_t kNotFinite = kInfinities | TRINE_EXACT_NAN;
+
+}  // namespace
+
+Window::Window(const ExactSum::State& state) : flags_(uint32_t(state[0])) {
+  const uint64_t* const number = state.data() + 1;
+  const uint64_t above = number[kAll - 1] >> 63 != 0 ? ~0ull : 0;
+  int low = 0, high = kAll;
+  while (low < kAll && number[low] == 0) ++low;
+  if (low == kAll) return;
+  while (high > low + 1 && number[high - 1] == above) --high;
+  if (high == kAll) low = 0;  // near the end of what a state holds: states look out for that
+  // So much room below the sign that the sum of all ranks, fewer than 2^31, fits into the words of the largest.
+  const auto top = int64_t(number[high - 1]);
+  if (high < kAll && (uint64_t(top >> 63) != above || top >> 31 != top >> 63)) ++high;
+  low_ = int16_t(low), high_ = int16_t(high);
+  if (is_too_wide()) return;
+  for (int at = low; at < high; ++at) words_[at % kWords] = number[at];
+}
+
+uint64_t Window::sign() const noexcept {
+  return low_ < high_ && words_[(high_ - 1) % kWords] >> 63 != 0 ? ~0ull : 0;
+}
+
+uint64_t Window::word(int at) const noexcept {
+  if (at < low_) return 0;
+  return at < high_ ? words_[at % kWords] : sign();
+}
+
+void Window::merge(const Window& other) noexcept {
+  Window sum;
+  sum.flags_ = flags_ | other.flags_;
+  sum.low_ = std::min(low_, other.low_), sum.high_ = std::max(high_, other.high_);
+  uint64_t carry = 0;
+  for (int at = sum.low_; at < sum.high_ && !sum.is_too_wide(); ++at) {
+    const uint64_t add = other.word(at), partial = word(at) + add;
+    uint64_t& result = sum.words_[at % kWords];
+    result = partial + carry;
+    carry = partial < add || result < carry ? 1 : 0;
+  }
+  *this = sum;
+}
+
+ExactSum::State Window::state() const noexcept {
+  uint32_t flags = flags_;
+  if ((flags & TRINE_EXACT_NAN) != 0 || (flags & kInfinities) == kInfinities)
+    flags = (flags & ~kNotFinite) | TRINE_EXACT_NAN;
+  ExactSum::State state = {flags};
+  if ((flags & kNotFinite) == 0)
+    for (int at = low_; at < kAll; ++at) state[size_t(at) + 1] = word(at);
+  return state;
+}
+
+ExactSum::State state_of(double value) noexcept {
+  constexpr uint32_t kTerm = TRINE_EXACT_ANY | TRINE_EXACT_NOT_MINUS_ZERO;
+  const bool is_negative = std::signbit(value);
+  if (std::isnan(value)) return {kTerm | TRINE_EXACT_NAN};
+  if (std::isinf(value))
+    return {kTerm | (is_negative ? TRINE_EXACT_MINUS_INFINITY : TRINE_EXACT_PLUS_INFINITY)};
+  if (value == 0) return {is_negative ? uint64_t(TRINE_EXACT_ANY) : kTerm};
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const int exponent = int(bits >> 52 & 0x7FF);
+  uint64_t mantissa = bits & ((1ull << 52) - 1);
+  if (exponent != 0) mantissa |= 1ull << 52;
+  const int place = std::max(exponent, 1) - 1075 - TRINE_EXACT_LOWEST;
+  const auto first = size_t(place / 64) + 1;
+  ExactSum::State state = {kTerm};
+  state[first] = mantissa << place % 64;
+  if (place % 64 > 11) state[first + 1] = mantissa >> (64 - place % 64);
+  if (!is_negative) return state;
+  size_t at = first;
+  while (state[at] == 0) ++at;
+  state[at] = -state[at];
+  while (++at < state.size()) state[at] = ~state[at];
+  return state;
+}
+
+}  // namespace trine::mpi::detail

@@ -18,6 +18,20 @@ void Call::run() {
   while (step(nullptr)) {}
 }
 
+void Call::enter(const std::shared_ptr<Call>& self) {
+  {
+    const std::lock_guard lock(channel_->mutex);
+    channel_->pending.push_back(self);
+  }
+  channel_->advance();
+}
+
+bool Call::go_on() {
+  channel_->advance();
+  const std::lock_guard lock(channel_->mutex);
+  return has_ended_;
+}
+
 bool Call::advance() {
   try {
     for (;;) {

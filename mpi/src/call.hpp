@@ -21,10 +21,15 @@ class Call {
 
   /// Runs the call to its end; throws its error. What is pending ends before.
   void run();
-  /// Goes on as far as that needs no wait; true when the call has ended. Errors are kept.
+  /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may go on at once.
+  void enter(const std::shared_ptr<Call>& self);
+  /// Goes on with the channel's row; true when this call has ended. Errors are kept.
+  bool go_on();
+  const std::exception_ptr& error() const noexcept { return error_; }
+
+  /// For the channel, which is locked: the same of this call alone.
   bool advance();
   bool has_ended() const noexcept { return has_ended_; }
-  const std::exception_ptr& error() const noexcept { return error_; }
 
  protected:
   Channel& channel() const noexcept { return *channel_; }

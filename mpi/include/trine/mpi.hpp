@@ -38,6 +38,8 @@
 #include <mpi.h>
 #include <trine/exact_sum.hpp>
 
+#include <memory>
+
 namespace trine::mpi {
 
 /// Reduces element for element: output[i] is `function` over input[i] of all ranks, as MPI_Allreduce's. Sums of
@@ -144,6 +146,65 @@ requires DotRanges<X, Y>
 auto dot(const X& x, const Y& y, MPI_Comm comm, const HostOptions& options = {}) {
   return exact_dot(detail::view_of(x), detail::view_of(y), comm, options)
       .template round<ElementOf<X>>();
+}
+
+namespace detail {
+class Call;
+}
+
+/// A call that has begun and goes on while the program does something else. It goes on only inside of calls of
+/// Trine on the same communicator, test() and wait() above all, and needs that on all ranks: a rank that waits
+/// for one that waits for something else waits for ever.
+/// Calls on one communicator go on one after the other, in the order of their beginning,
+/// which is the same on all ranks; other calls on it, which block, end them first.
+///
+/// Until it has ended, the program leaves the inputs unchanged and the outputs alone, and both in memory, as
+/// what the options point to. A Request may be moved; an empty one has ended. Its destructor waits; so
+/// it ends before MPI_Finalize.
+class TRINE_API Request {
+ public:
+  /// Empty.
+  Request() noexcept = default;
+  Request(Request&& other) noexcept;
+  /// Waits for what it held before.
+  Request& operator=(Request&& other) noexcept;
+  ~Request();
+
+  /// Goes on as far as that needs no wait (but this rank's own share of the arithmetic); whether the call has
+  /// ended. Throws the call's error, once.
+  bool test();
+  /// Goes on to the end. Throws as test().
+  void wait();
+
+  /// For Trine itself.
+  explicit Request(std::shared_ptr<detail::Call> call) noexcept;
+
+ private:
+  std::shared_ptr<detail::Call> call_;
+};
+
+/// allreduce() and reduce() that return at once. Parameters and results are the same; errors come from
+/// Request::test() and wait(), but for those of one rank alone.
+/// ```cpp
+/// std::vector<double> forces(1000, 0.1), total(1000);
+/// trine::mpi::Request request = trine::mpi::iallreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);
+/// while (!request.test()) {}  // or something that leaves both alone
+/// ```
+TRINE_API Request iallreduce(ExactSum& sum, MPI_Comm comm);
+TRINE_API Request ireduce(ExactSum& sum, int root, MPI_Comm comm);
+TRINE_API Request iallreduce(Function function, const ConstHostView& input, const HostView& output,
+                             MPI_Comm comm, const HostOptions& options = {});
+TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
+                          int root, MPI_Comm comm, const HostOptions& options = {});
+template <HostRange Input, HostRange Output>
+Request iallreduce(Function function, const Input& input, Output&& output, MPI_Comm comm,
+                   const HostOptions& options = {}) {
+  return iallreduce(function, detail::view_of(input), detail::view_of(output), comm, options);
+}
+template <HostRange Input, HostRange Output>
+Request ireduce(Function function, const Input& input, Output&& output, int root, MPI_Comm comm,
+                const HostOptions& options = {}) {
+  return ireduce(function, detail::view_of(input), detail::view_of(output), root, comm, options);
 }
 
 }  // namespace trine::mpi

@@ -1,0 +1,76 @@
+// Calls that don't block: they wait in the channel's row, and go on whenever somebody asks for one of them.
+#include <thread>
+#include <utility>
+
+#include "elementwise.hpp"
+#include "sum_call.hpp"
+
+namespace trine::mpi {
+namespace detail {
+namespace {
+
+Request begin(std::shared_ptr<Call> call) {
+  call->enter(call);
+  return Request(std::move(call));
+}
+
+}  // namespace
+}  // namespace detail
+
+Request::Request(std::shared_ptr<detail::Call> call) noexcept : call_(std::move(call)) {}
+
+Request::Request(Request&&) noexcept = default;
+
+Request& Request::operator=(Request&& other) noexcept {
+  if (this == &other) return *this;
+  Request before(std::move(*this));  // which waits
+  call_ = std::move(other.call_);
+  return *this;
+}
+
+Request::~Request() {
+  try {
+    wait();
+  } catch (const Error&) {}  // of a call whose end nobody asked for
+}
+
+bool Request::test() {
+  if (!call_) return true;
+  if (!call_->go_on()) return false;
+  const std::shared_ptr<detail::Call> ended = std::exchange(call_, nullptr);
+  if (ended->error()) std::rethrow_exception(ended->error());
+  return true;
+}
+
+void Request::wait() {
+  while (!test()) std::this_thread::yield();
+}
+
+Request iallreduce(ExactSum& sum, MPI_Comm comm) {
+  return detail::entry([&] { return detail::begin(std::make_shared<detail::SumCall>(comm, sum)); });
+}
+
+Request ireduce(ExactSum& sum, int root, MPI_Comm comm) {
+  using namespace detail;
+  return entry([&] { return begin(std::make_shared<SumCall>(comm, sum, Asked::root_of(root))); });
+}
+
+Request iallreduce(Function function, const ConstHostView& input, const HostView& output,
+                   MPI_Comm comm, const HostOptions& options) {
+  using namespace detail;
+  return entry([&] {
+    return begin(
+        std::make_shared<Elementwise>(comm, function, input, output, Asked::everywhere, options));
+  });
+}
+
+Request ireduce(Function function, const ConstHostView& input, const HostView& output, int root,
+                MPI_Comm comm, const HostOptions& options) {
+  using namespace detail;
+  return entry([&] {
+    return begin(std::make_shared<Elementwise>(comm, function, input, output, Asked::root_of(root),
+                                               options));
+  });
+}
+
+}  // namespace trine::mpi

@@ -1,0 +1,39 @@
+// Sums that end with the first message: it carries them.
+#pragma once
+
+#include "call.hpp"
+
+namespace trine::mpi::detail {
+
+class SumCall : public Call {
+ public:
+  /// Of `sum`, which all ranks have, or `root` alone.
+  SumCall(MPI_Comm comm, ExactSum& sum, int root) : SumCall(comm, sum) {
+    asked_.root = root;
+    attempt(failure_, [&] { check_root(); });
+  }
+  SumCall(MPI_Comm comm, ExactSum& sum) : Call(channel_of(comm)), sum_(sum) {
+    state_ = sum.state();
+  }
+  /// Of what `add` adds to a sum on this rank.
+  template <class Add>
+  SumCall(MPI_Comm comm, ExactSum& sum, Map map, Dtype dtype, Add&& add)
+      : Call(channel_of(comm)), sum_(sum) {
+    asked_.call = Asked::exact_sum;
+    asked_.map = uint8_t(map);
+    asked_.dtype = uint8_t(dtype);
+    attempt(failure_, [&] { add(sum); });
+    state_ = sum.state();
+  }
+
+ private:
+  bool work(MPI_Request*) override { return false; }
+  bool can_fail() const noexcept override { return false; }
+  void finish() override {
+    if (is_receiver()) sum_ = ExactSum(total());
+  }
+
+  ExactSum& sum_;
+};
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,142 @@
+// Calls that don't block: many at once, waited for in any order, with errors in between.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "ranks.hpp"
+
+namespace trine::mpi::detail {
+extern std::atomic<int64_t> piece_bytes;
+}
+
+namespace {
+
+using namespace ranks;
+using trine::Function;
+using trine::mpi::Request;
+
+/// What rank `rank` brings to call `call`, and what all ranks have of it.
+std::vector<double> input_of(int call, int rank) {
+  return make<double>(Values::cancelling, uint64_t(1000 * call + rank), call * 7 % 50 + 1);
+}
+std::vector<double> sum_of(int call) {
+  std::vector<double> sums;
+  for (size_t i = 0; i < input_of(call, 0).size(); ++i) {
+    std::vector<double> column;
+    for (int other = 0; other < size(); ++other) column.push_back(input_of(call, other)[i]);
+    sums.push_back(trine::sum(column, {.device = "cpu"}));
+  }
+  return sums;
+}
+
+TEST(Requests, ManyAtOnceWaitedForInAnyOrder) {
+  constexpr int kCalls = 20;
+  trine::mpi::detail::piece_bytes = 100;
+  std::vector<std::vector<double>> inputs, outputs;
+  for (int call = 0; call < kCalls; ++call) {
+    inputs.push_back(input_of(call, rank()));
+    outputs.emplace_back(inputs.back().size(), 77);
+  }
+  std::vector<Request> requests;
+  for (size_t i = 0; i < kCalls; ++i)
+    requests.push_back(
+        i % 3 == 0 ? trine::mpi::ireduce(Function::sum, inputs[i], outputs[i], int(i) % size(),
+                                         MPI_COMM_WORLD)
+                   : trine::mpi::iallreduce(Function::sum, inputs[i], outputs[i], MPI_COMM_WORLD));
+  trine::ExactSum exact;
+  exact.add(inputs[3]);
+  Request last = trine::mpi::iallreduce(exact, MPI_COMM_WORLD);
+  if (rank() % 2 == 0) last.wait();
+  for (size_t i = 0; i < kCalls; ++i) {  // each rank in an order of its own
+    const size_t call = (i * 7 + size_t(rank())) % kCalls;
+    requests[call].wait();
+    EXPECT_TRUE(requests[call].test());
+    const bool is_mine = call % 3 != 0 || int(call) % size() == rank();
+    EXPECT_EQ(outputs[call],
+              is_mine ? sum_of(int(call)) : std::vector<double>(outputs[call].size(), 77));
+  }
+  last.wait();
+  trine::ExactSum expected;
+  for (int other = 0; other < size(); ++other) expected.add(input_of(3, other));
+  EXPECT_EQ(exact, expected);
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+}
+
+TEST(Requests, EndByTestByTheirDestructorAndBeforeACallThatBlocks) {
+  const std::vector<double> input = input_of(5, rank()), expected = sum_of(5);
+  std::vector<double> by_test(input.size()), by_end(input.size()), before(input.size());
+  Request request = trine::mpi::iallreduce(Function::sum, input, by_test, MPI_COMM_WORLD);
+  while (!request.test()) std::this_thread::yield();
+  EXPECT_EQ(by_test, expected);
+  { const Request dropped = trine::mpi::iallreduce(Function::sum, input, by_end, MPI_COMM_WORLD); }
+  EXPECT_EQ(by_end, expected);
+  request = trine::mpi::iallreduce(Function::sum, input, before, MPI_COMM_WORLD);
+  EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
+  EXPECT_EQ(before, expected);
+  request.wait();
+  Request().wait();
+}
+
+TEST(Requests, ErrorsComeFromWaitOnAllRanksAndHarmNoOther) {
+  const std::vector<double> input = input_of(7, rank()), expected = sum_of(7);
+  std::vector<double> first(input.size()), second(input.size(), 77), third(input.size());
+  Request one = trine::mpi::iallreduce(Function::sum, input, first, MPI_COMM_WORLD);
+  const size_t length = input.size() - (rank() == size() - 1 ? 1 : 0);
+  Request two =
+      trine::mpi::iallreduce(Function::sum, input, std::span(second).first(length), MPI_COMM_WORLD);
+  Request three = trine::mpi::iallreduce(Function::sum, input, third, MPI_COMM_WORLD);
+  three.wait();
+  EXPECT_EQ(third, expected);
+  std::string text;
+  try {
+    two.wait();
+  } catch (const trine::Error& error) { text = error.what(); }
+  EXPECT_THAT(text, testing::StartsWith("On rank " + std::to_string(size() - 1) +
+                                        ": trine::mpi: the output has"));
+  EXPECT_TRUE(same_on_all(text));
+  EXPECT_THAT(second, testing::Each(77.0));
+  EXPECT_TRUE(two.test());
+  one.wait();
+  EXPECT_EQ(first, expected);
+}
+
+TEST(Requests, OfACommunicatorThatIsFreedEnd) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const std::vector<double> input = input_of(9, rank());
+  std::vector<double> output(input.size());
+  Request request = trine::mpi::iallreduce(Function::sum, input, output, comm);
+  PMPI_Comm_free(&comm);
+  request.wait();
+  EXPECT_EQ(output, sum_of(9));
+}
+
+TEST(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+  constexpr int kThreads = 3;
+  MPI_Comm comms[kThreads];
+  for (MPI_Comm& comm : comms) PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int call = thread; call < thread + 10; ++call) {
+        const std::vector<double> input = input_of(call, rank());
+        std::vector<double> output(input.size());
+        if (call % 2 == 0)
+          trine::mpi::allreduce(Function::sum, input, output, comms[thread]);
+        else
+          trine::mpi::iallreduce(Function::sum, input, output, comms[thread]).wait();
+        if (output == sum_of(call)) ++right;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 10 * kThreads);
+  for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
+}
+
+}  // namespace

@@ -43,8 +43,10 @@ uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t 
   const int highest = int(64 * top) - 1 - std::countl_zero(magnitude[top - 1]);
   const int least = lowest - TRINE_EXACT_LOWEST;  // the place of the last denormal's bit
   const int last = std::max(highest - (precision - 1), least);  // of the result's last bit
-  uint64_t mantissa = 0;
-  for (int at = highest; at >= last; --at) mantissa = mantissa << 1 | bit(at);
+  // Above the highest bit there is nothing, so two words have the mantissa alone.
+  const size_t word = size_t(last) / 64;
+  uint64_t mantissa = magnitude[word] >> last % 64;
+  if (last % 64 != 0 && word + 1 < kWords) mantissa |= magnitude[word + 1] << (64 - last % 64);
   const int half = last - 1;
   bool below = (magnitude[half / 64] & ((uint64_t{1} << half % 64) - 1)) != 0;
   for (int w = 0; w < half / 64; ++w) below |= magnitude[w] != 0;

@@ -51,7 +51,6 @@ bool Call::step(MPI_Request* request) {
   switch (stage_) {
     case Stage::begin:
       head_.asked = asked_;
-      head_.sum = Window(state_);
       if (failure_) head_.trouble = Head::failed;
       stage_ = Stage::head;
       allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
@@ -60,14 +59,14 @@ bool Call::step(MPI_Request* request) {
       if (head_.trouble != 0) return ask_why(request);
       stage_ = Stage::states;
       if (head_.sum.is_too_wide()) {
-        allreduce(state_.data(), 1, kinds().state.datatype, kinds().state.merge, channel_->comm,
-                  request);
+        state_ = {whole()};
+        const Kind& kind = kinds().state;
+        allreduce(state_.data(), 1, kind.datatype, kind.merge, channel_->comm, request);
         return true;
       }
-      state_ = head_.sum.state();
       [[fallthrough]];
     case Stage::states:
-      if (state_[0] == too_large) return ask_why(request);
+      if (!state_.empty() && state_[0][0] == too_large) return ask_why(request);
       stage_ = Stage::work;
       [[fallthrough]];
     case Stage::work:

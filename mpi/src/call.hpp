@@ -33,9 +33,8 @@ class Call {
 
  protected:
   Channel& channel() const noexcept { return *channel_; }
-  /// The sum of all ranks' state_, when all have agreed.
-  const ExactSum::State& total() const noexcept { return state_; }
-
+  /// The sum of what all ranks brought, when they have agreed.
+  ExactSum total() const { return ExactSum(state_.empty() ? head_.sum.state() : state_[0]); }
   /// Whether this rank receives the result.
   bool is_receiver() const noexcept;
   /// Refuses a root that is no rank.
@@ -43,7 +42,7 @@ class Call {
 
   /// For the constructors: what this rank asks for, and brings to a sum.
   Asked asked_;
-  ExactSum::State state_ = {};
+  void bring(const Window& window) noexcept { head_.sum = window; }
   Failure failure_;
 
  private:
@@ -55,6 +54,8 @@ class Call {
   virtual bool work(MPI_Request* request) = 0;
   /// Whether work may fail on a rank, so that all must tell each other at the end.
   virtual bool can_fail() const noexcept { return true; }
+  /// The whole of what this rank brought; asked for where the windows of all don't fit into one.
+  virtual ExactSum::State whole() const { return {}; }
   /// Takes the result, when all is well.
   virtual void finish() {}
 
@@ -64,6 +65,7 @@ class Call {
   std::shared_ptr<Channel> channel_;
   Stage stage_ = Stage::begin;
   Head head_;
+  std::vector<ExactSum::State> state_;  ///< one, where the head's window was too narrow
   int has_failed_ = 0;
   std::vector<Report> reports_;
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -1,6 +1,7 @@
 #include "channel.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 /// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours frees all of it.
 struct Process {
   std::mutex mutex;
-  bool is_made = false;
+  std::atomic<bool> is_made = false;
   Kinds kinds;
   int channel_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
   std::vector<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
@@ -71,6 +72,7 @@ void make(Process& process) {
 
 Process& process() {
   Process& process = the_process();
+  if (process.is_made) return process;
   const std::lock_guard lock(process.mutex);
   if (!process.is_made) make(process);
   process.is_made = true;

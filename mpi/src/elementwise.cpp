@@ -111,17 +111,16 @@ void Elementwise::bring_scalar() {
     channel().device_name = device_;
   }
   float as_float = 0;
-  double as_double = 0;
   if (dtype_ == Dtype::f32)
-    std::memcpy(&as_float, input_, sizeof as_float);
+    std::memcpy(&as_float, input_, sizeof as_float), scalar_ = as_float;
   else
-    std::memcpy(&as_double, input_, sizeof as_double);
-  state_ = state_of(dtype_ == Dtype::f32 ? double(as_float) : as_double);
+    std::memcpy(&scalar_, input_, sizeof scalar_);
+  bring(Window(scalar_));
 }
 
 void Elementwise::finish() {
   if (!goes_with_head_ || !is_receiver()) return;
-  const ExactSum sum(total());
+  const ExactSum sum = total();
   const auto write = [this](auto result) { std::memcpy(output_, &result, sizeof result); };
   if (dtype_ == Dtype::f32)
     write(sum.round<float>());

@@ -22,6 +22,7 @@ class Elementwise : public Call {
  private:
   bool work(MPI_Request* request) override;
   bool can_fail() const noexcept override { return length_ != 0 && !goes_with_head_; }
+  ExactSum::State whole() const override { return Window(scalar_).state(); }
   void finish() override;
 
   void check_arguments(const ConstHostView& input, const HostView& output,
@@ -41,6 +42,7 @@ class Elementwise : public Call {
   HostOptions options_;
 
   bool goes_with_head_ = false;   ///< one sum of floats: the first message is enough
+  double scalar_ = 0;             ///< then
   int64_t piece_ = 0, done_ = 0;  ///< elements
   bool is_scattered_ = false;
   /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.

@@ -13,7 +13,7 @@ class SumCall : public Call {
     attempt(failure_, [&] { check_root(); });
   }
   SumCall(MPI_Comm comm, ExactSum& sum) : Call(channel_of(comm)), sum_(sum) {
-    state_ = sum.state();
+    bring(Window(sum.state()));
   }
   /// Of what `add` adds to a sum on this rank.
   template <class Add>
@@ -23,14 +23,15 @@ class SumCall : public Call {
     asked_.map = uint8_t(map);
     asked_.dtype = uint8_t(dtype);
     attempt(failure_, [&] { add(sum); });
-    state_ = sum.state();
+    bring(Window(sum.state()));
   }
 
  private:
   bool work(MPI_Request*) override { return false; }
   bool can_fail() const noexcept override { return false; }
+  ExactSum::State whole() const override { return sum_.state(); }
   void finish() override {
-    if (is_receiver()) sum_ = ExactSum(total());
+    if (is_receiver()) sum_ = total();
   }
 
   ExactSum& sum_;

@@ -28,6 +28,26 @@ Window::Window(const ExactSum::State& state) : flags_(uint32_t(state[0])) {
   for (int at = low; at < high; ++at) words_[at % kWords] = number[at];
 }
 
+Window::Window(double value) noexcept : flags_(TRINE_EXACT_ANY | TRINE_EXACT_NOT_MINUS_ZERO) {
+  const bool is_negative = std::signbit(value);
+  if (std::isnan(value)) flags_ |= TRINE_EXACT_NAN;
+  if (std::isinf(value))
+    flags_ |= is_negative ? TRINE_EXACT_MINUS_INFINITY : TRINE_EXACT_PLUS_INFINITY;
+  if (value == 0 && is_negative) flags_ = TRINE_EXACT_ANY;
+  if (value == 0 || !std::isfinite(value)) return;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const int exponent = int(bits >> 52 & 0x7FF);
+  const uint64_t mantissa = (bits & ((1ull << 52) - 1)) | (exponent != 0 ? 1ull << 52 : 0);
+  const int place = std::max(exponent, 1) - 1075 - TRINE_EXACT_LOWEST;
+  const int shift = place % 64;
+  uint64_t first = mantissa << shift, second = shift > 11 ? mantissa >> (64 - shift) : 0;
+  if (is_negative) first = -first, second = ~second + (first == 0 ? 1 : 0);
+  low_ = int16_t(place / 64), high_ = int16_t(low_ + 3);  // the third has the sign, and room
+  words_[low_ % kWords] = first;
+  words_[(low_ + 1) % kWords] = second;
+  words_[(low_ + 2) % kWords] = is_negative ? ~0ull : 0;
+}
+
 uint64_t Window::sign() const noexcept {
   return low_ < high_ && words_[(high_ - 1) % kWords] >> 63 != 0 ? ~0ull : 0;
 }
@@ -56,32 +76,9 @@ ExactSum::State Window::state() const noexcept {
   if ((flags & TRINE_EXACT_NAN) != 0 || (flags & kInfinities) == kInfinities)
     flags = (flags & ~kNotFinite) | TRINE_EXACT_NAN;
   ExactSum::State state = {flags};
-  if ((flags & kNotFinite) == 0)
-    for (int at = low_; at < kAll; ++at) state[size_t(at) + 1] = word(at);
-  return state;
-}
-
-ExactSum::State state_of(double value) noexcept {
-  constexpr uint32_t kTerm = TRINE_EXACT_ANY | TRINE_EXACT_NOT_MINUS_ZERO;
-  const bool is_negative = std::signbit(value);
-  if (std::isnan(value)) return {kTerm | TRINE_EXACT_NAN};
-  if (std::isinf(value))
-    return {kTerm | (is_negative ? TRINE_EXACT_MINUS_INFINITY : TRINE_EXACT_PLUS_INFINITY)};
-  if (value == 0) return {is_negative ? uint64_t(TRINE_EXACT_ANY) : kTerm};
-  const auto bits = std::bit_cast<uint64_t>(value);
-  const int exponent = int(bits >> 52 & 0x7FF);
-  uint64_t mantissa = bits & ((1ull << 52) - 1);
-  if (exponent != 0) mantissa |= 1ull << 52;
-  const int place = std::max(exponent, 1) - 1075 - TRINE_EXACT_LOWEST;
-  const auto first = size_t(place / 64) + 1;
-  ExactSum::State state = {kTerm};
-  state[first] = mantissa << place % 64;
-  if (place % 64 > 11) state[first + 1] = mantissa >> (64 - place % 64);
-  if (!is_negative) return state;
-  size_t at = first;
-  while (state[at] == 0) ++at;
-  state[at] = -state[at];
-  while (++at < state.size()) state[at] = ~state[at];
+  if ((flags & kNotFinite) != 0 || low_ >= high_) return state;
+  for (int at = low_; at < high_; ++at) state[size_t(at) + 1] = words_[at % kWords];
+  std::fill(state.begin() + high_ + 1, state.end(), sign());
   return state;
 }
 

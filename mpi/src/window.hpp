@@ -12,6 +12,8 @@ class Window {
  public:
   Window() = default;
   explicit Window(const ExactSum::State& state);
+  /// Of the sum of one number.
+  explicit Window(double value) noexcept;
 
   void merge(const Window& other) noexcept;
   /// Whether the number needs more words than there are; then the whole state must go.
@@ -30,8 +32,5 @@ class Window {
   int16_t low_ = kAll, high_ = 0;  ///< nothing: low_ > high_
   uint64_t words_[kWords] = {};
 };
-
-/// The state of one float's sum.
-ExactSum::State state_of(double value) noexcept;
 
 }  // namespace trine::mpi::detail

@@ -12,10 +12,10 @@
 
 namespace trine::mpi::detail {
 
-class Call {
+class Call : public Pending {
  public:
   explicit Call(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
-  virtual ~Call() = default;
+  ~Call() override = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -28,7 +28,7 @@ class Call {
   const std::exception_ptr& error() const noexcept { return error_; }
 
   /// For the channel, which is locked: the same of this call alone.
-  bool advance();
+  bool advance() override;
   bool has_ended() const noexcept { return has_ended_; }
 
  protected:

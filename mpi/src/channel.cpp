@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "agreement.hpp"
-#include "call.hpp"
 
 namespace trine::mpi::detail {
 namespace {

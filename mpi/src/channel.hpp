@@ -10,7 +10,12 @@
 
 namespace trine::mpi::detail {
 
-class Call;
+/// A call that has begun, as the channel sees it.
+struct Pending {
+  virtual ~Pending() = default;
+  /// Goes on as far as that needs no wait; true when the call has ended.
+  virtual bool advance() = 0;
+};
 
 struct Channel {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -21,7 +26,7 @@ struct Channel {
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
   /// alone goes on. The lock is held for moments, never while a rank waits for another.
-  std::deque<std::shared_ptr<Call>> pending;
+  std::deque<std::shared_ptr<Pending>> pending;
   std::mutex mutex;
 
   /// Goes on with what is pending, as far as that needs no wait.

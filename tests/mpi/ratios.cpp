@@ -38,6 +38,7 @@ bool is_right(const std::vector<double>& exact, const std::vector<double>& plain
   for (int64_t i = 0; i < int64_t(exact.size());
        i += std::max<int64_t>(1, int64_t(exact.size()) / 1000)) {
     std::vector<double> column;
+    column.reserve(size_t(size()));
     for (int other = 0; other < size(); ++other)
       column.push_back(value_at<double>(Values::like, uint64_t(other), uint64_t(i)));
     right = right && exact[size_t(i)] == trine::sum(column, {.device = "cpu"}) &&

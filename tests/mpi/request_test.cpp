@@ -19,12 +19,13 @@ using trine::mpi::Request;
 
 /// What rank `rank` brings to call `call`, and what all ranks have of it.
 std::vector<double> input_of(int call, int rank) {
-  return make<double>(Values::cancelling, uint64_t(1000 * call + rank), call * 7 % 50 + 1);
+  return make<double>(Values::cancelling, uint64_t(1000 * int64_t{call} + rank), call * 7 % 50 + 1);
 }
 std::vector<double> sum_of(int call) {
   std::vector<double> sums;
   for (size_t i = 0; i < input_of(call, 0).size(); ++i) {
     std::vector<double> column;
+    column.reserve(size_t(size()));
     for (int other = 0; other < size(); ++other) column.push_back(input_of(call, other)[i]);
     sums.push_back(trine::sum(column, {.device = "cpu"}));
   }
@@ -122,6 +123,7 @@ TEST(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
   for (MPI_Comm& comm : comms) PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread)
     threads.emplace_back([&, thread] {
       for (int call = thread; call < thread + 10; ++call) {

@@ -62,6 +62,7 @@ class Serial final : public Parallel {
 };
 
 inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
 
 constexpr double kNeverSmall = std::numeric_limits<double>::infinity();
 

@@ -43,6 +43,8 @@ struct Kernels {
   TileFunction full[kMaxHeights], thin[kMaxHeights];                // of panels
   TileFunction direct_full[kMaxHeights], direct_thin[kMaxHeights];  // of operands where they lie
   PackFunction pack;
+  // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
+  void (*across)(const Problem<T>& p, std::int64_t j0);
 
   int height() const { return heights[height_count - 1]; }
   // The lowest panel that holds `rows`.

@@ -41,8 +41,6 @@ constexpr int64_t kDirectProducts = 1 << 22;
 // In fma: below, a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-
 // Extents of the blocks, and where they lie in a workspace, in elements.
 struct Blocks {
   int64_t m, n, k;
@@ -291,13 +289,17 @@ void multiply_directly(const Problem<T>& p, Parallel& parallel) {
 }
 
 // A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in memory,
-// each thread takes wide parts of a few of them and calls for the next few; else it packs one panel, in
-// long runs along k, and multiplies that while it is in the caches. 2 cores of an AMD EPYC, of
-// OpenBLAS's gemv, f32 1 x 8192, k = 4096: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows 1.20, called
-// for ahead 2.24. f32 4096 x 1, k = 8192: panels of 64 steps 0.64, of 512 1.30.
+// each thread takes wide parts of a few of them and calls for the next few (2 cores of an AMD EPYC, f32
+// 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
+// else it packs one panel, in long runs along k, and multiplies that; of one row, in the registers.
 template <class T>
 void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   const Kernels<T>& kernel = kernels<T>();
+  if (p.m == 1 && p.b.row_stride == 1) {
+    return parallel.parallel_for(divide_up(p.n, kernel.narrow), [&](int64_t piece, int) {
+      kernel.across(p, piece * kernel.narrow);
+    });
+  }
   const int64_t width = kernel.width;
   const bool in_place = p.b.col_stride == 1;
   const int64_t group = in_place ? width * kThinPanels : width;

@@ -1,9 +1,24 @@
 // Buffers: the device's memory, pinned memory (mapped for its whole life), the caller's.
+#include <sys/mman.h>
+
 #include <memory>
 
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
+namespace {
+
+/// Whole huge pages within fresh memory of a CPU, where the system allows them; PoCL doesn't ask. Only a hint.
+void ask_for_huge_pages(void* memory, uint64_t bytes) {
+  constexpr uintptr_t kHugePage = 2 << 20;
+  const auto from = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t first = (from + kHugePage - 1) / kHugePage * kHugePage,
+                  end = (from + bytes) / kHugePage * kHugePage;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
 Buffer::~Buffer() {
   auto* memory = static_cast<cl_mem>(facts.native);
   if (gpu::is_forked() || !memory) return;
@@ -35,13 +50,19 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
                                           gpu::at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
   buffer->facts.native = memory;
-  if (pinned) {
+  const bool huge = target.is_cpu() && bytes >= 2 << 20 && &home == context.get();
+  if (pinned || huge) {
     std::lock_guard lock(service_mutex);
     void* host =
         driver().clEnqueueMapBuffer(service.get(), memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                     gpu::at_least_one(bytes), 0, nullptr, nullptr, &code);
     check(code, "clEnqueueMapBuffer");
-    buffer->facts.host = host;
+    if (huge) ask_for_huge_pages(host, bytes);
+    if (pinned)
+      buffer->facts.host = host;
+    else
+      check(driver().clEnqueueUnmapMemObject(service.get(), memory, host, 0, nullptr, nullptr),
+            "clEnqueueUnmapMemObject");
   }
   return buffer.release();
 }

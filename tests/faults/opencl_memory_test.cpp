@@ -1,6 +1,9 @@
 // Host memory is used in place only where the driver keeps no copy of it: a real CPU device does so;
 // devices that only seem to share memory are played by the loader's table.
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "opencl_fixture.hpp"
@@ -64,6 +67,42 @@ TEST_F(OpenclMemory, a_cpu_whose_driver_keeps_a_copy_does_not_share_it) {
   trine::opencl::replace_driver(&played);
   EXPECT_FALSE(shares_memory());
   EXPECT_EQ(wrap(), TRINE_UNSUPPORTED);
+}
+
+/// The kernel's flags of the mapping that holds `at`: "hg" where huge pages were asked for.
+std::string flags_of_mapping(const char* at) {
+  std::ifstream maps("/proc/self/smaps");
+  bool is_here = false;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long from = 0, to = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2)
+      is_here = from <= reinterpret_cast<uintptr_t>(at) && reinterpret_cast<uintptr_t>(at) < to;
+    if (is_here && line.starts_with("VmFlags:")) return line;
+  }
+  return "";
+}
+
+TEST_F(OpenclMemory, large_buffers_of_a_cpu_ask_for_huge_pages) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) GTEST_SKIP();
+  static void* mapped;
+  mapped = nullptr;
+  played.clEnqueueMapBuffer = [](cl_command_queue queue, cl_mem memory, cl_bool waits,
+                                 cl_map_flags flags, size_t offset, size_t bytes, cl_uint count,
+                                 const cl_event* before, cl_event* event, cl_int* code) {
+    return mapped = real.clEnqueueMapBuffer(queue, memory, waits, flags, offset, bytes, count,
+                                            before, event, code);
+  };
+  trine::opencl::replace_driver(&played);
+  const faults::Device device(*backend);
+  constexpr uint64_t kMiB = 1 << 20;
+  for (const uint32_t kind : {TRINE_MEMORY_DEVICE, TRINE_MEMORY_PINNED}) {
+    trine_buffer* buffer = nullptr;
+    device.check(backend->buffer_allocate(device.device, 32 * kMiB, kind, &buffer));
+    ASSERT_NE(mapped, nullptr);
+    EXPECT_NE(flags_of_mapping(static_cast<char*>(mapped) + 4 * kMiB).find(" hg"),
+              std::string::npos);
+    backend->buffer_free(buffer);
+  }
 }
 
 TEST_F(OpenclMemory, larger_than_the_largest_buffer_is_refused_with_the_limit_in_every_kind) {

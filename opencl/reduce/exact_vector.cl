@@ -36,6 +36,16 @@ KERNEL_OF(exact_vector, 1, 1)
   const long to = from + width < results ? from + width : results;
   if (phase == FINISH)
     for (long r = group_x(); r < results; r += groups_x()) reduce_records(&j, r);
+#if KIND_SUM && T_float
+  else if (across && result_stride == 1)
+    for (long r = from; r < to; r += ACROSS) {
+      const int count = (int)min((long)ACROSS, to - r), whole = count / PLAIN * PLAIN;
+      if (whole) reduce_columns(&j, r, whole);
+      if (whole < count) reduce_across(&j, r + whole, count - whole);
+    }
+  else if (!across && splits == 1 && rows == 1 && col_stride == 1 && cols <= PLAIN_ROW)
+    reduce_rows(&j, from, to);
+#endif
   else if (across)
     for (long r = from; r < to; r += LANES * ACROSS_VECTORS)
       reduce_across(&j, r, (int)min((long)(LANES * ACROSS_VECTORS), to - r));

@@ -70,6 +70,10 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
   return lost;
 }
 
+#if KIND_SUM && T_float
+#include "exact_vector_plain.h"
+#endif
+
 // Vectors of an input: lane l of vector i at p[i * step + l * stride].
 typedef struct Vectors {
   GLOBAL const T* p;
@@ -105,6 +109,14 @@ DEVICE ulong8 add_vectors(Expansion8* sum, Vectors first, Vectors second, long c
   ulong8 lost = 0UL;
   T8 x[CHUNK];
   for (long i = 0; i < count && !any_bit8(lost); i += CHUNK) {
+#if KIND_SUM && T_float
+    const long plain = PLAIN_ROW / LANES;
+    if (first.stride == 1 && first.step == LANES && i % plain == 0 && i + plain <= count &&
+        add_plainly(sum, first.p + i * LANES, magnitude, &lost)) {
+      i += plain - CHUNK;
+      continue;
+    }
+#endif
     load_vectors(&first, i, count, lanes, (T)-0.0, x);
     if (magnitude)
       for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
@@ -189,6 +201,18 @@ DEVICE void sum_wide(const Job* j, long result) {
   }
 }
 
+#if T_float
+// Stores `count` sums that doubles hold exactly.
+DEVICE void store_sums(const Job* j, long result, int count, double8 sums) {
+  double wide[LANES];
+  float rounded[LANES];
+  vstore8(sums, 0, wide);
+  vstore8(convert_float8_rte(sums), 0, rounded);
+  for (int l = 0; l < count; ++l)
+    job_store(j, result + l, f64_of(j) ? as_ulong(wide[l]) : as_uint(rounded[l]));
+}
+#endif
+
 // Stores `lanes` results from `result` on, one in each lane of a sum; a loss in one of them stopped all.
 DEVICE void store_lanes(const Job* j, long result, int lanes, const Expansion8* sum, bool lost) {
   double hi[LANES], mid[LANES], lo[LANES];
@@ -259,6 +283,52 @@ DEVICE void reduce_along(const Job* j, long result) {
   total.lo = all.lo;
   store_lanes(j, result, 1, &total, lossy != 0UL);
 }
+
+#if KIND_SUM && T_float
+// Whole rows of no more than PLAIN_ROW neighbours, eight side by side.
+DEVICE void reduce_rows(const Job* j, long from, long to) {
+  for (; from < to; from += LANES) {
+    const int count = (int)min((long)LANES, to - from);
+    double8 sums;
+    if (!states_of(j) && plain_rows(job_element(j, from, 0, 0), j->tile.result_stride, count,
+                                    j->tile.cols, magnitude_of(j), &sums))
+      store_sums(j, from, count, sums);
+    else
+      for (int r = 0; r < count; ++r) reduce_along(j, from + r);
+  }
+}
+
+#define ACROSS 512
+// A multiple of 16 neighbouring columns, up to ACROSS, row by row.
+DEVICE void reduce_columns(const Job* j, long result, int count) {
+  Plain plain[ACROSS / PLAIN];
+  Expansion8 sum[ACROSS / LANES];
+  ulong8 lost[ACROSS / LANES];
+  const long step = j->tile.col_stride;
+  const int groups = count / PLAIN;
+  for (int v = 0; v < 2 * groups; ++v) {
+    sum[v] = expansion_zero8();
+    lost[v] = 0UL;
+  }
+  for (long c = j->cols.from; c < j->cols.to; c += PLAIN_TERMS) {
+    const int terms = (int)min((long)PLAIN_TERMS, j->cols.to - c);
+    GLOBAL const T* p = job_element(j, result, 0, c);
+    for (int g = 0; g < groups; ++g) plain[g] = plain_zero();
+    plain_add_columns(plain, groups, p, step, terms, magnitude_of(j));
+    for (int v = 0; v < 2 * groups; ++v) {
+      if (any_bit8(lost[v])) continue;
+      if (plain_is_exact(&plain[v / 2], 8)) {
+        lost[v] = expansion_add8(&sum[v], v % 2 ? plain[v / 2].high : plain[v / 2].low);
+      } else {
+        const Vectors x = vectors_at(p + v * LANES, step, 1);
+        lost[v] = add_vectors(&sum[v], x, x, terms, LANES, magnitude_of(j));
+      }
+    }
+  }
+  for (int v = 0; v < 2 * groups; ++v)
+    store_lanes(j, result + v * LANES, LANES, &sum[v], any_bit8(lost[v]));
+}
+#endif
 
 // Up to 8 * ACROSS_VECTORS neighbouring results, one a lane, a chunk of elements of all at a time.
 DEVICE void reduce_across(const Job* j, long result, int count) {

@@ -10,7 +10,15 @@ namespace {
 void merge(Head& into, const Head& other) {
   into.trouble |= other.trouble;
   if (into.asked != other.asked) into.trouble |= Head::differ;
-  into.sum.merge(other.sum);
+  if (into.trouble != 0) return;  // nobody will look at the rest
+  switch (into.asked.load()) {
+    case Asked::Load::sum: return into.sum.merge(other.sum);
+    case Asked::Load::length: into.words[0] = std::max(into.words[0], other.words[0]); return;
+    case Asked::Load::value: break;
+  }
+  Partial all(into.asked.state_of(into.words));
+  all.merge(Partial(into.asked.state_of(other.words)));
+  std::copy_n(all.state().begin() + 1, into.words.size(), into.words.begin());
 }
 
 void merge(ExactSum::State& into, const ExactSum::State& other) {
@@ -63,10 +71,24 @@ std::string joined(const Groups& groups, const char* before, const char* between
 std::string Asked::words() const {
   std::string text = root == everywhere ? "allreduce" : cat("reduce to rank ", root);
   if (call == merge) return cat(text, " of ExactSums");
+  if (call == partial) append(text, " of Partials");
   append(text, cat(": ", name(Function(function))));
   if (call == elementwise) append(text, cat(" of ", count));
-  if (call == exact_sum) append(text, cat(", map ", name(Map(map)), ", of"));
+  if (call == exact_sum || call == partial) append(text, cat(", map ", name(Map(map)), ", of"));
   return cat(text, " ", name(Dtype(dtype)));
+}
+
+Asked::Load Asked::load() const {
+  if (call != partial) return Load::sum;
+  const bool is_float = dtype == uint8_t(Dtype::f32) || dtype == uint8_t(Dtype::f64);
+  if (is_float && function == uint8_t(Function::sum)) return Load::sum;
+  return is_float && function == uint8_t(Function::prod) ? Load::length : Load::value;
+}
+
+Partial::State Asked::state_of(std::span<const uint64_t> words) const {
+  Partial::State state = {uint64_t(function) | uint64_t(map) << 8 | uint64_t(dtype) << 16};
+  std::ranges::copy(words, state.begin() + 1);
+  return state;
 }
 
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*) {

@@ -1,5 +1,5 @@
 // Whether all ranks ask for the same: the first message of every call. It carries what a rank asks for, a mark
-// where that failed already, and a sum; MPI adds all of them up by an operation of ours.
+// where that failed already, and a sum or a small state; MPI merges all of them by an operation of ours.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace trine::mpi::detail {
 
 /// What a rank asks for, as far as it must be the same on all; compared as bytes.
 struct Asked {
-  enum Call : uint8_t { merge, exact_sum, elementwise };
+  enum Call : uint8_t { merge, exact_sum, elementwise, partial };
   /// A dtype or a map that doesn't matter.
   static constexpr uint8_t none = 255;
   /// All ranks receive the result. The root of reduce() is more.
@@ -26,6 +26,13 @@ struct Asked {
   friend bool operator==(const Asked&, const Asked&) = default;
   /// "allreduce: sum of 1000 f64".
   std::string words() const;
+
+  /// What a message carries: a sum; the words of a Partial that a value and its index are; of a product
+  /// of floats, whose blocks follow, how many words the longest state has.
+  enum class Load { sum, value, length };
+  Load load() const;
+  /// The state of a Partial of what is asked for, which goes on with `words`.
+  Partial::State state_of(std::span<const uint64_t> words) const;
 };
 
 /// The message. It is short, as a message of one number costs no less.
@@ -35,7 +42,12 @@ struct Head {
 
   Asked asked;
   uint64_t trouble = 0;
-  Window sum;
+  union {  // as asked.load() says
+    Window sum = {};
+    std::array<uint64_t, 2> words;
+  };
+
+  bool is_too_wide() const { return asked.load() == Asked::Load::sum && sum.is_too_wide(); }
 };
 static_assert(sizeof(Head) == 128);
 

@@ -58,7 +58,7 @@ bool Call::step(MPI_Request* request) {
     case Stage::head:
       if (head_.trouble != 0) return ask_why(request);
       stage_ = Stage::states;
-      if (head_.sum.is_too_wide()) {
+      if (head_.is_too_wide()) {
         state_ = {whole()};
         const Kind& kind = kinds().state;
         allreduce(state_.data(), 1, kind.datatype, kind.merge, channel_->comm, request);

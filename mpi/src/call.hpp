@@ -35,14 +35,17 @@ class Call : public Pending {
   Channel& channel() const noexcept { return *channel_; }
   /// The sum of what all ranks brought, when they have agreed.
   ExactSum total() const { return ExactSum(state_.empty() ? head_.sum.state() : state_[0]); }
+  /// What the first message carried otherwise.
+  const std::array<uint64_t, 2>& words() const noexcept { return head_.words; }
   /// Whether this rank receives the result.
   bool is_receiver() const noexcept;
   /// Refuses a root that is no rank.
   void check_root() const;
 
-  /// For the constructors: what this rank asks for, and brings to a sum.
+  /// For the constructors: what this rank asks for, and brings to it.
   Asked asked_;
   void bring(const Window& window) noexcept { head_.sum = window; }
+  void bring(const std::array<uint64_t, 2>& words) noexcept { head_.words = words; }
   Failure failure_;
 
  private:

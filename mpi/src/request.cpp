@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "elementwise.hpp"
+#include "partial_call.hpp"
 #include "sum_call.hpp"
 
 namespace trine::mpi {
@@ -53,6 +54,18 @@ Request iallreduce(ExactSum& sum, MPI_Comm comm) {
 Request ireduce(ExactSum& sum, int root, MPI_Comm comm) {
   using namespace detail;
   return entry([&] { return begin(std::make_shared<SumCall>(comm, sum, Asked::root_of(root))); });
+}
+
+Request iallreduce(Partial& partial, MPI_Comm comm) {
+  using namespace detail;
+  return entry(
+      [&] { return begin(std::make_shared<PartialCall>(comm, partial, Asked::everywhere)); });
+}
+
+Request ireduce(Partial& partial, int root, MPI_Comm comm) {
+  using namespace detail;
+  return entry(
+      [&] { return begin(std::make_shared<PartialCall>(comm, partial, Asked::root_of(root))); });
 }
 
 Request iallreduce(Function function, const ConstHostView& input, const HostView& output,

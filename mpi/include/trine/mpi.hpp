@@ -36,7 +36,7 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
-#include <trine/exact_sum.hpp>
+#include <trine/partial.hpp>
 
 #include <memory>
 
@@ -123,8 +123,36 @@ TRINE_API ExactSum exact_dot(const ConstHostView& x, const ConstHostView& y, MPI
 TRINE_API ExactSum exact_sum(Queue& queue, const View& part, Map map, MPI_Comm comm);
 TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Comm comm);
 
-/// The same of ranges of float or double, rounded once to that type: the result of trine::sum() or
-/// trine::dot() of the whole. A rank's range may be empty; x and y have one length on each rank.
+/// Merges what the Partials of all ranks have seen; each then has the whole.
+/// - partial: of one function, map and dtype on all ranks. No index is seen by two ranks, where indices matter;
+///   a product of floats that has an element twice, or in the end more pieces than a state holds, is an error of all
+///   ranks. Of an error it is what it was before.
+/// - comm: the ranks that take part.
+/// ```cpp
+/// int rank = 0;
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// trine::Partial last(trine::Function::argmax, trine::Dtype::f64);
+/// last.add(std::vector<double>{3, 1, 4}, 3 * rank);  // the part's first index in the whole
+/// trine::mpi::allreduce(last, MPI_COMM_WORLD);
+/// std::cout << last.result<int64_t>() << "\n";  // 2: the first 4
+/// ```
+TRINE_API void allreduce(Partial& partial, MPI_Comm comm);
+/// The same to one rank: `root`, the same on all, has the whole; the other ranks' Partials stay what they were.
+TRINE_API void reduce(Partial& partial, int root, MPI_Comm comm);
+
+/// What the ranks' parts of one array have in common, on all ranks.
+/// - function, map, and the dtype of `part`: the same on all ranks; what Partial takes.
+/// - part: this rank's part, of any length, strides and place, as for exact_sum().
+/// - first: the index of its first element in the whole, whose other elements follow without a gap. It
+///   matters to argmin, argmax and prod of floats alone. The ranks' parts may lie in any order.
+/// - comm, options: as for exact_sum().
+TRINE_API Partial partial(Function function, const ConstHostView& part, int64_t first, Map map,
+                          MPI_Comm comm, const HostOptions& options = {});
+TRINE_API Partial partial(Function function, Queue& queue, const View& part, int64_t first, Map map,
+                          MPI_Comm comm);
+
+/// The same of ranges: the result of trine::sum() or trine::dot() of the whole, of floats rounded once to their
+/// type. A rank's range may be empty; x and y have one length on each rank.
 /// ```cpp
 /// std::vector<double> x(100, 0.5), y(100, 0.25);
 /// double norm1 = trine::mpi::sum(x, trine::Map::abs, MPI_COMM_WORLD);
@@ -132,12 +160,15 @@ TRINE_API ExactSum exact_dot(Queue& queue, const View& x, const View& y, MPI_Com
 /// std::cout << norm1 << " " << product << "\n";
 /// ```
 template <HostRange Range>
-requires std::floating_point<ElementOf<Range>>
 auto sum(const Range& part, Map map, MPI_Comm comm, const HostOptions& options = {}) {
-  return exact_sum(detail::view_of(part), map, comm, options).template round<ElementOf<Range>>();
+  using T = ElementOf<Range>;
+  if constexpr (std::floating_point<T>)
+    return exact_sum(detail::view_of(part), map, comm, options).template round<T>();
+  else
+    return partial(Function::sum, detail::view_of(part), 0, map, comm, options)
+        .template result<Sum<T>>();
 }
 template <HostRange Range>
-requires std::floating_point<ElementOf<Range>>
 auto sum(const Range& part, MPI_Comm comm, const HostOptions& options = {}) {
   return sum(part, Map::identity, comm, options);
 }
@@ -146,6 +177,43 @@ requires DotRanges<X, Y>
 auto dot(const X& x, const Y& y, MPI_Comm comm, const HostOptions& options = {}) {
   return exact_dot(detail::view_of(x), detail::view_of(y), comm, options)
       .template round<ElementOf<X>>();
+}
+
+/// What trine::min(), max(), argmin(), argmax() and prod() give for the whole, of the ranks' parts; `first` as
+/// for partial().
+/// ```cpp
+/// int rank = 0;
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// std::vector<float> part = {2.0f + rank, 1.0f + rank};
+/// float smallest = trine::mpi::min(part, MPI_COMM_WORLD);                 // 1
+/// int64_t where = trine::mpi::argmin(part, 2 * rank, MPI_COMM_WORLD);     // 1
+/// float product = trine::mpi::prod(part, 2 * rank, MPI_COMM_WORLD);       // one tree on any number of ranks
+/// std::cout << smallest << " " << where << " " << product << "\n";
+/// ```
+template <HostRange Range>
+auto min(const Range& part, MPI_Comm comm, const HostOptions& options = {}) {
+  return partial(Function::min, detail::view_of(part), 0, Map::identity, comm, options)
+      .template result<ElementOf<Range>>();
+}
+template <HostRange Range>
+auto max(const Range& part, MPI_Comm comm, const HostOptions& options = {}) {
+  return partial(Function::max, detail::view_of(part), 0, Map::identity, comm, options)
+      .template result<ElementOf<Range>>();
+}
+template <HostRange Range>
+int64_t argmin(const Range& part, int64_t first, MPI_Comm comm, const HostOptions& options = {}) {
+  return partial(Function::argmin, detail::view_of(part), first, Map::identity, comm, options)
+      .template result<int64_t>();
+}
+template <HostRange Range>
+int64_t argmax(const Range& part, int64_t first, MPI_Comm comm, const HostOptions& options = {}) {
+  return partial(Function::argmax, detail::view_of(part), first, Map::identity, comm, options)
+      .template result<int64_t>();
+}
+template <HostRange Range>
+auto prod(const Range& part, int64_t first, MPI_Comm comm, const HostOptions& options = {}) {
+  return partial(Function::prod, detail::view_of(part), first, Map::identity, comm, options)
+      .template result<Sum<ElementOf<Range>>>();
 }
 
 namespace detail {
@@ -192,6 +260,8 @@ class TRINE_API Request {
 /// ```
 TRINE_API Request iallreduce(ExactSum& sum, MPI_Comm comm);
 TRINE_API Request ireduce(ExactSum& sum, int root, MPI_Comm comm);
+TRINE_API Request iallreduce(Partial& partial, MPI_Comm comm);
+TRINE_API Request ireduce(Partial& partial, int root, MPI_Comm comm);
 TRINE_API Request iallreduce(Function function, const ConstHostView& input, const HostView& output,
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,

@@ -48,9 +48,9 @@ uint64_t rounded(const uint64_t* magnitude, int precision, int lowest, uint64_t 
   uint64_t mantissa = magnitude[word] >> last % 64;
   if (last % 64 != 0 && word + 1 < kWords) mantissa |= magnitude[word + 1] << (64 - last % 64);
   const int half = last - 1;
-  bool below = (magnitude[half / 64] & ((uint64_t{1} << half % 64) - 1)) != 0;
-  for (int w = 0; w < half / 64; ++w) below |= magnitude[w] != 0;
-  if (bit(half) != 0 && (below || (mantissa & 1) != 0)) ++mantissa;
+  uint64_t below = magnitude[half / 64] & ((uint64_t{1} << half % 64) - 1);
+  for (int w = 0; w < half / 64; ++w) below |= magnitude[w];
+  if (bit(half) != 0 && (below != 0 || (mantissa & 1) != 0)) ++mantissa;
   // A mantissa with its hidden bit raises the exponent by one.
   const auto exponent = uint64_t(last - least);
   if (exponent >= infinity >> (precision - 1)) return infinity;
@@ -68,13 +68,15 @@ T round_state(const ExactSum::State& state) {
     return std::bit_cast<T>(
         Bits(kInfinity | ((flags & TRINE_EXACT_MINUS_INFINITY) != 0 ? kSign : 0)));
   if (flags == TRINE_EXACT_ANY) return std::bit_cast<T>(kSign);
-  uint64_t magnitude[kWords];
+  const uint64_t* magnitude = number_of(state);
   const bool negative = state.back() >> 63 != 0;
-  uint64_t carry = negative ? 1 : 0;
-  for (size_t w = 0; w < kWords; ++w) {
-    const uint64_t word = negative ? ~number_of(state)[w] : number_of(state)[w];
-    magnitude[w] = word + carry;
-    carry = magnitude[w] < carry ? 1 : 0;
+  uint64_t negated[kWords];
+  if (negative) {  // the lowest word that isn't zero is negated, those above it are inverted
+    size_t w = 0;
+    while (magnitude[w] == 0) negated[w++] = 0;
+    negated[w] = -magnitude[w];
+    for (++w; w < kWords; ++w) negated[w] = ~magnitude[w];
+    magnitude = negated;
   }
   const auto bits = Bits(rounded(magnitude, L::digits, L::min_exponent - L::digits, kInfinity));
   return std::bit_cast<T>(Bits(bits | (negative ? kSign : 0)));

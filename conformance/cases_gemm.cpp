@@ -149,6 +149,8 @@ void add_continued(List& list) {
       list.add(continued(plan(dtype, m, n, k)), "nn", Values::kUniform,
                {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32, .fast = dtype == TRINE_F32});
     list.add(continued(plan(dtype, 384, 384, 384)), "nn", Values::kUniform, {});
+    list.add(continued(plan(dtype, 384, 384, 17)), "nn", Values::kUniform,
+             {.rungs = Rungs::kLadder, .parameters = true});
     list.add(continued(plan(dtype, 300, 310, 520, -1)), "nn", Values::kUniform, {});
     list.add(continued(plan(dtype, 130, 77, 45)), "nn", Values::kUniform,
              {.rungs = Rungs::kLadder, .parameters = true});

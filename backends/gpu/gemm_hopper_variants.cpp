@@ -65,7 +65,7 @@ constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
                                   "96x96", "96x192", "128x256", "192x192"};
 constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
-constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}};
+constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
 
 /// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
 struct WarpTile {
@@ -100,6 +100,7 @@ void warp_plan(const Request& request, Plan& plan) {
   const Problem p(op);
   plan.macro[0] = op.dtype == TRINE_F32 ? 0 : 1;
   plan.macro[1] = request.selection.values[0];
+  plan.macro[2] = p.continues ? 1 : 0;
   if (p.empty()) return;
   add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
       tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
@@ -122,7 +123,7 @@ constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128
 constexpr trine_parameter kTensorTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTensorTiles), 5, "tile", kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
-    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}};
+    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
@@ -141,6 +142,7 @@ void tensor_tile_plan(const Request& request, Plan& plan) {
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
+  plan.macro[3] = p.continues ? 1 : 0;
   if (p.empty()) return;
   // Of a row of the panel for each lane, which is more than a row for each step of k.
   add_tiles(plan, op, p, group).dynamic_local_bytes =
@@ -169,6 +171,7 @@ constexpr Variant kVariants[] = {
      .macros = kWarpMacros,
      .exists = warp_exists,
      .refuses = warp_refuses,
+     .takes = TRINE_CONTINUES,
      .plan = warp_plan,
      .self_check = &kWarpCheck,
      .self_check_on = kOpencl,
@@ -192,6 +195,7 @@ constexpr Variant kVariants[] = {
      .parameters = kTensorTileParameters,
      .macros = kTensorTileMacros,
      .refuses = tensor_tile_refuses,
+     .takes = TRINE_CONTINUES,
      .plan = tensor_tile_plan,
      .self_check = &kTensorTileCheck,
      .architectures = "90a"},

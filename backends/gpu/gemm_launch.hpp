@@ -88,6 +88,9 @@ inline void plan_tiles(const Request& request, Plan& plan, const Group& group) {
   if (!p.empty()) add_tiles(plan, op, p, group);
 }
 
+/// A macro's values: may the chains begin at C?
+constexpr const char* kNoYes[] = {"0", "1"};
+
 /// A parameter that several rows have: the side of a square tile.
 constexpr const char* kSizes[] = {"64", "128"};
 constexpr trine_parameter kSizeParameters[] = {{sizeof(trine_parameter), 2, 0, "size", kSizes}};

@@ -12,7 +12,6 @@ namespace {
 
 // --- register_tile ------------------------------------------------------------------------------
 
-constexpr const char* kNoYes[] = {"0", "1"};
 constexpr Macro kSizeMacros[] = {{"T", kTypes}, {"SIZE", kSizes}, {"CONTINUED", kNoYes}};
 
 /// 128 x 128 f64 would need twice the registers there are.

@@ -1,12 +1,13 @@
 // Kernels alone: launches replayed from a CUDA graph, without the pauses between single launches, of the
 // default or the rungs named, beside the peers that take the call. docs/performance.md shows its figures.
 //
-//   trine-graphs [OPERATIONS] [OPTIONS of `trine compare` that name cases] [--rung …] [--peers]
+//   trine-graphs [OPERATIONS] [OPTIONS of `trine compare` that name cases] [--rung …] [--peers] [--parts N]
 //
 // Each launch of a graph reads data of its own, up to 1 GiB of it, so that no cache holds it. A line is a
 // case; a column is a rung: the median of nine replays in µs a launch, and the first column's time over it.
 // Each rung writes into outputs that were overwritten before; one is held to the oracle, and all launches of rungs that
-// promise the same bits to one another.
+// promise the same bits to one another. --parts: k of a gemm in so many calls, each continuing the chains of the one
+// before; a launch is then all of them.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 #include "bench/timing/best.hpp"
 #include "bench/timing/expectation.hpp"
 #include "bench/timing/side_by_side.hpp"
+#include "bench/ui/error.hpp"
 
 namespace trine::bench {
 namespace {
@@ -30,10 +32,28 @@ void must(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
+/// The calls that compute `whole`: itself, or a gemm in parts of k.
+std::vector<DeviceOperation> in_parts(const DeviceOperation& whole, int64_t parts) {
+  if (parts == 1) return {whole};
+  if (!std::holds_alternative<Gemm>(whole)) throw Refusal("--parts is for gemm");
+  std::vector<DeviceOperation> calls;
+  auto op = std::get<Gemm>(whole);
+  const View a = op.a, b = op.b;
+  for (int64_t i = 0; i < parts; ++i) {
+    const int64_t begin = a.cols * i / parts;
+    op.a.cols = op.b.rows = a.cols * (i + 1) / parts - begin;
+    op.a.offset = a.offset + uint64_t(begin * a.col_stride) * size_of(a.dtype);
+    op.b.offset = b.offset + uint64_t(begin * b.row_stride) * size_of(b.dtype);
+    op.continues = i > 0;
+    calls.push_back(op);
+  }
+  return calls;
+}
+
 /// Launches of one problem, each on data of its own.
 class Replayed {
  public:
-  Replayed(const Device& device, cudaStream_t stream, const Problem& problem)
+  Replayed(const Device& device, cudaStream_t stream, const Problem& problem, int64_t parts)
       : stream_(stream), queue_(Queue::adopt(device, stream)), data_(problem, 1) {
     const std::vector<uint64_t> bytes = operand_bytes(problem);
     const uint64_t fits = kSpread / std::max<uint64_t>(footprint(problem), 1);
@@ -48,7 +68,8 @@ class Replayed {
         places.push_back({buffer, 0});
       }
       outputs_.push_back(memory_.back());
-      operations_.push_back(device_operation(problem, places));
+      for (const DeviceOperation& call : in_parts(device_operation(problem, places), parts))
+        operations_.push_back(call);
     }
     output_.resize(bytes.back());
     queue_.wait();
@@ -57,7 +78,8 @@ class Replayed {
 
   /// Seconds a launch by this rung.
   double seconds(const std::string& rung) {
-    launch(queue_, operations_.front(), rung);
+    for (size_t i = 0; i < operations_.size() / outputs_.size(); ++i)
+      launch(queue_, operations_[i], rung);
     queue_.wait();
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t replay = nullptr;
@@ -77,7 +99,7 @@ class Replayed {
       must(cudaEventRecord(end, stream_));
       must(cudaEventSynchronize(end));
       must(cudaEventElapsedTime(&milliseconds, begin, end));
-      if (i > 0) all.push_back(double(milliseconds) * 1e-3 / double(operations_.size()));
+      if (i > 0) all.push_back(double(milliseconds) * 1e-3 / double(outputs_.size()));
     }
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
@@ -122,14 +144,15 @@ class Replayed {
 
 /// A case's line; false where an output is wrong.
 bool show(const Device& device, cudaStream_t stream, const Problem& problem,
-          std::vector<std::string> rungs, bool peers) {
+          std::vector<std::string> rungs, bool peers, int64_t parts) {
   if (peers)
     for (const RungInfo& rung : device.rungs(problem.operation))
       if (rung.numerics == Numerics::vendor) rungs.push_back(rung.name);
-  Replayed replayed(device, stream, problem);
+  Replayed replayed(device, stream, problem, parts);
   double first = 0;
   bool right = true;
-  std::string line = fmt::format("{:44}", to_string(problem));
+  std::string line =
+      fmt::format("{:44}", to_string(problem) + (parts > 1 ? fmt::format(" in {}", parts) : ""));
   for (const std::string& rung : rungs) try {
       const Choice choice = choice_of(device, problem, rung);
       const double seconds = replayed.seconds(rung);
@@ -155,11 +178,13 @@ int run(int argc, char** argv) {
   Cases cases;
   std::vector<std::string> rungs;
   bool peers = false;
+  int64_t parts = 1;
   CLI::App app("kernels alone, in CUDA graphs");
   add_case_options(app, cases);
   add_list(app, "--rung", rungs,
            "rungs (default: the device's own choice); `default` is that choice");
   app.add_flag("--peers", peers, "the vendors' kernels beside them");
+  app.add_option("--parts", parts, "gemm: calls that k is cut into")->check(CLI::PositiveNumber);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) { return app.exit(error); }
@@ -172,7 +197,8 @@ int run(int argc, char** argv) {
   cudaStream_t stream = nullptr;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   bool same = true;
-  for (const Problem& problem : problems) same &= show(device, stream, problem, rungs, peers);
+  for (const Problem& problem : problems)
+    same &= show(device, stream, problem, rungs, peers, parts);
   return same ? 0 : 1;
 }
 

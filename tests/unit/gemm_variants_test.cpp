@@ -79,7 +79,7 @@ struct Asked {
     return reason ? reason : "";
   }
   template <class Op>
-  Launch launch(const Op& op) const {
+  Plan plan(const Op& op) const {
     const Target target{kOpencl, &facts};
     const trine_call call{sizeof call, variant.operation, &op};
     Plan plan;
@@ -88,7 +88,11 @@ struct Asked {
     bool exists = !variant.exists || variant.exists(plan.macro);
     EXPECT_TRUE(exists) << variant.name
                         << ": the plan asks for a specialization that isn't compiled";
-    return plan.launches[0];
+    return plan;
+  }
+  template <class Op>
+  Launch launch(const Op& op) const {
+    return plan(op).launches[0];
   }
 };
 
@@ -396,14 +400,31 @@ TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
 }
 
+/// Those whose macro says so get the kernel that begins at C, whatever else they are asked.
+TEST(GemmRows, ContinueChainsByTheirLastMacro) {
+  for (const char* rung : {"register_tile", "warp_specialized", "tensor_specialized"}) {
+    const uint32_t dtype = rung[0] == 't' ? TRINE_F64 : TRINE_F32;
+    trine_gemm op = gemm_of(dtype, 130, 77, 45);
+    const Asked asked(TRINE_GEMM, rung);
+    EXPECT_EQ(asked.plan(op).macro[asked.variant.macros.size() - 1], 0) << rung;
+    op.flags = TRINE_CONTINUES;
+    EXPECT_EQ(asked.refusal(op), "") << rung;
+    EXPECT_EQ(asked.plan(op).macro[asked.variant.macros.size() - 1], 1) << rung;
+    op.alpha = {};  // C is not read
+    EXPECT_EQ(asked.plan(op).macro[asked.variant.macros.size() - 1], 0) << rung;
+  }
+}
+
 TEST(GemmRows, ChooseOneThatContinuesChains) {
   trine_device_facts facts = gpu();
   trine_gemm op = gemm_of(TRINE_F32, 512, 512, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);
   op.flags = doubles.flags = TRINE_CONTINUES;
+  EXPECT_EQ(chosen(facts, op), "warp_specialized");
+  EXPECT_EQ(chosen(facts, doubles), "tensor_specialized");
+  EXPECT_EQ(Asked(TRINE_GEMM, "tensor").refusal(doubles), "begins its chains at 0, not at c");
+  facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
   EXPECT_EQ(chosen(facts, op), "register_tile");
   EXPECT_EQ(chosen(facts, doubles), "register_tile");
-  for (const int32_t size : {0, 1}) Asked(TRINE_GEMM, "register_tile", {size}).launch(op);
-  EXPECT_EQ(Asked(TRINE_GEMM, "warp_specialized").refusal(op), "begins its chains at 0, not at c");
   facts.kind = TRINE_DEVICE_CPU;
   EXPECT_EQ(chosen(facts, op), "private_tile");
   facts.max_buffer_bytes = 0;  // not even volkov2008

@@ -82,8 +82,23 @@ DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y
     }
 }
 
-// Stores the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it has them; `c`
-// is the place of its first element.
+// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it
+// has them; `c` is the place of its first element. The others are another tile's, which may have stored
+// them already.
+DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
+                        long end_col, T acc[ACC_ROWS][ACC_COLS], int lane) {
+  const int row = lane / 4, col = lane % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+    for (int e = 0; e < ACC_COLS; ++e) {
+      const int u = row + i * 16 + e % 4 / 2 * 8, v = col + e / 4 * 8 + e % 2;
+      if (u >= first_row && u < end_row && v >= first_col && v < end_col)
+        acc[i][e] = c[u * c_row + v];
+    }
+}
+
+// Stores the block; the bounds are begin_block's.
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines, int lane,
                         T alpha, T beta, int flags) {

@@ -54,9 +54,27 @@ DEVICE void multiply_fragments(T acc[HEIGHT][BREADTH], const T* x, const T* y) {
 
 DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE_M + TILE_N; }
 
-// Stores the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it has them; `c`
-// is the place of its first element. Vectors go straight to memory. Where C isn't aligned, 4 rows at
-// a time pass through `lines`, so that each store writes neighbours; else it writes a part of 16
+// Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it
+// has them; `c` is the place of its first element. The others are another tile's, which may have stored
+// them already. By elements: the sums would lie in registers as vectors want them, which slows the
+// multiply-adds (4096: by 6 %).
+DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
+                        long end_col, T acc[HEIGHT][BREADTH], int lane) {
+  const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH);
+  const int row = DOWN(lane) * high, col = ACROSS(lane) * wide;
+  const int row0 = clip(first_row), row1 = clip(end_row);
+  const int col0 = clip(first_col), col1 = clip(end_col);
+#pragma unroll
+  for (int i = 0; i < HEIGHT; ++i)
+#pragma unroll
+    for (int j = 0; j < BREADTH; ++j) {
+      const int u = i / high * 4 * high + i % high + row, v = j / wide * 8 * wide + j % wide + col;
+      if (u >= row0 && u < row1 && v >= col0 && v < col1) acc[i][j] = c[u * c_row + v];
+    }
+}
+
+// Stores the block; the bounds are begin_block's. Vectors go straight to memory. Where C isn't aligned,
+// 4 rows at a time pass through `lines`, so that each store writes neighbours; else it writes a part of 16
 // sectors, which costs 5 % at 2047. What passes is scaled already: the sums themselves would have to lie
 // in registers as the stores want them, which slows the multiply-adds. Small blocks gain
 // nothing by it.

@@ -11,13 +11,18 @@
 //   how panels are filled: PANEL_A, PANEL_B (elements), Feed, FEED_A, FEED_B, COPY_A, COPY_B;
 //   a warp's block: BLOCK_M x BLOCK_N, its ACC_ROWS x ACC_COLS sums and X_COUNT, Y_COUNT elements of
 //   A and B a lane, FIRST_OF_A, FIRST_OF_B (where a lane's first lie), A_STEP, B_STEP (from one step
-//   of k to the next), read_fragments, multiply_fragments, store_block.
+//   of k to the next), read_fragments, multiply_fragments, begin_block, store_block.
 #include "barrier.h"
 // What a work-item's registers are to begin with, if GROUPS groups fit on a multiprocessor.
 #define FIRST_REGISTERS (65536 / GROUPS / (MULTIPLIERS + COPIERS) / 8 * 8)
 // Else TAKE_REGISTERS waits for ever.
 static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
+
+// CONTINUED 1: chains begin at C, which is read while the first stages are on their way.
+#define BLOCK_OF_C                                                                        \
+  c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col) * c_col, c_row, \
+      i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col
 
 // `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
 DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
@@ -63,6 +68,9 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     for (int i = 0; i < ACC_ROWS; ++i)
 #pragma unroll
       for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
+#if CONTINUED
+    if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane);
+#endif
 
     const LOCAL_POINTER T* a_stage = a_panel + FIRST_OF_A(row, lane);
     const LOCAL_POINTER T* b_stage = b_panel + FIRST_OF_B(col, lane);
@@ -96,8 +104,6 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
           multiply_fragments(acc, x[now], y[now]);
         }
 
-    c += c_offset + tile.batch * c_batch + (i0 + row) * c_row + (j0 + col) * c_col;
-    store_block(c, c_row, i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col, acc, lines,
-                lane, alpha, beta, flags);
+    store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags);
   }
 }

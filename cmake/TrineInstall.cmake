@@ -35,7 +35,7 @@ if(TARGET trine)
     install(TARGETS trine_mpi EXPORT trine_mpi_targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
     install(EXPORT trine_mpi_targets NAMESPACE trine:: DESTINATION "${package_dir}")
     install(FILES "${PROJECT_SOURCE_DIR}/mpi/include/trine/mpi.hpp"
-      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
+      "${PROJECT_SOURCE_DIR}/mpi/include/trine/mpi_matrix.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trine")
   endif()
 
   # The same for other build systems.

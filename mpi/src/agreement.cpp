@@ -98,11 +98,10 @@ extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI
   merge_all<ExactSum::State>(others, into, *count);
 }
 
-Report::Report(const Asked& what, const Failure& failure)
-    : asked(what), status(uint32_t(failure.status)) {
-  size_t length = std::min(failure.sentence.size(), sizeof sentence - 1);
-  while (length < failure.sentence.size() && (failure.sentence[length] & 0xC0) == 0x80) --length;
-  std::memcpy(sentence, failure.sentence.data(), length);
+Report::Report(Status is, const std::string& says) : status(uint32_t(is)) {
+  size_t length = std::min(says.size(), sizeof sentence - 1);
+  while (length < says.size() && (says[length] & 0xC0) == 0x80) --length;
+  std::memcpy(sentence, says.data(), length);
 }
 
 Error error_of(std::span<const Report> reports) {
@@ -110,10 +109,8 @@ Error error_of(std::span<const Report> reports) {
   Status status = Status::ok;
   for (size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    add(asked, report.asked.words(), int(i));
-    if (report.status == TRINE_OK) continue;
+    add(report.status == TRINE_OK ? asked : failed, report.sentence, int(i));
     if (status == Status::ok) status = Status(report.status);
-    add(failed, report.sentence, int(i));
   }
   if (status != Status::ok) return {status, joined(failed, "On ", " ")};
   if (asked.size() > 1)

@@ -12,7 +12,7 @@ namespace trine::mpi::detail {
 
 /// What a rank asks for, as far as it must be the same on all; compared as bytes.
 struct Asked {
-  enum Call : uint8_t { merge, exact_sum, elementwise, partial };
+  enum Call : uint8_t { merge, exact_sum, elementwise, partial, matrices };
   /// A dtype or a map that doesn't matter.
   static constexpr uint8_t none = 255;
   /// All ranks receive the result. The root of reduce() is more.
@@ -21,10 +21,10 @@ struct Asked {
 
   uint8_t call = merge, function = uint8_t(Function::sum), map = none, dtype = none;
   int32_t root = everywhere;
-  int64_t count = 0;
+  int64_t count = 0;  ///< of elements; of matrices, the digest of all that must be the same
 
   friend bool operator==(const Asked&, const Asked&) = default;
-  /// "allreduce: sum of 1000 f64".
+  /// "allreduce: sum of 1000 f64". Calls with matrices have words of their own.
   std::string words() const;
 
   /// What a message carries: a sum; the words of a Partial that a value and its index are; of a product
@@ -59,12 +59,11 @@ extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI
 
 /// What a rank says when there is trouble: a plain block of bytes that all ranks gather.
 struct Report {
-  Asked asked;
   uint32_t status = TRINE_OK;
-  char sentence[1000] = {};
+  char sentence[1020] = {};  ///< how it failed; else what it asks for
 
   Report() = default;
-  Report(const Asked& asked, const Failure& failure);
+  Report(Status status, const std::string& sentence);
 };
 
 /// The error that all ranks throw, the same on each, from the reports of all.

@@ -4,6 +4,8 @@
 
 namespace trine::mpi::detail {
 
+std::atomic<int64_t> piece_bytes = int64_t{1} << 26;
+
 bool Call::is_receiver() const noexcept {
   return asked_.root == Asked::everywhere || asked_.root == channel_->rank;
 }
@@ -87,7 +89,8 @@ bool Call::step(MPI_Request* request) {
 
 bool Call::ask_why(MPI_Request* request) {
   reports_.resize(size_t(channel_->size));
-  reports_[size_t(channel_->rank)] = Report(asked_, failure_);
+  reports_[size_t(channel_->rank)] =
+      failure_ ? Report(failure_.status, failure_.sentence) : Report(Status::ok, words());
   stage_ = Stage::reports;
   allgather(reports_.data(), sizeof(Report), channel_->comm, request);
   return true;

@@ -4,6 +4,7 @@
 //   head ─► [states] ─► work … work ─► closing      any of them may end in: reports ─► Error, on all ranks
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "channel.hpp"
 
 namespace trine::mpi::detail {
+
+/// The bytes of a rank that go at a time, the same on all ranks; of matrices a part of that. Tests make it small.
+TRINE_API extern std::atomic<int64_t> piece_bytes;
 
 class Call : public Pending {
  public:
@@ -59,6 +63,8 @@ class Call : public Pending {
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.
   virtual ExactSum::State whole() const { return {}; }
+  /// What this rank asks for, where ranks differ.
+  virtual std::string words() const { return asked_.words(); }
   /// Takes the result, when all is well.
   virtual void finish() {}
 

@@ -7,8 +7,6 @@
 
 namespace trine::mpi::detail {
 
-std::atomic<int64_t> piece_bytes = int64_t{1} << 26;
-
 namespace {
 
 /// MPI moves bits.

@@ -4,14 +4,9 @@
 // like any other. Long vectors go piece by piece, so that the memory for it is bounded, and MPI's counts are small.
 #pragma once
 
-#include <atomic>
-
 #include "call.hpp"
 
 namespace trine::mpi::detail {
-
-/// The bytes of a rank's values that go at a time, the same on all ranks. Tests make it small.
-TRINE_API extern std::atomic<int64_t> piece_bytes;
 
 class Elementwise : public Call {
  public:

@@ -8,7 +8,7 @@
 #include "ranks.hpp"
 
 namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;  // mpi/src/elementwise.hpp: the seam that cuts early
+extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that cuts early
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // Errors: what one rank does wrong, all ranks throw, with one sentence; and the next call is right.
 #include <gmock/gmock.h>
 
+#include "errors.hpp"
 #include "ledger.hpp"
 #include "ranks.hpp"
 
@@ -11,26 +12,6 @@ using testing::HasSubstr;
 using trine::Function;
 using trine::Map;
 using trine::Status;
-
-/// The error that `call` throws, as one text; "nothing" if it throws none.
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const trine::Error& error) {
-    return std::string(name(error.status())) + ": " + error.what();
-  }
-  return "nothing";
-}
-
-/// Of a call on all ranks: the same error on each, and then a call that works.
-template <class Call>
-std::string error_of_all(Call&& call) {
-  const std::string text = error_of(call);
-  EXPECT_TRUE(same_on_all(text)) << text;
-  EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
-  return text;
-}
 
 TEST(Errors, ADeviceThatIsNotThereOnOneRank) {
   const int last = size() - 1;

@@ -1,0 +1,106 @@
+/// Matrices distributed over the ranks of an MPI program: transposes, and products with the bits of one device for any
+/// distribution. Errors, thread safety and what is collective: as in <trine/mpi.hpp>.
+/// ```cpp
+/// // 300 x 200 doubles in blocks of 64 x 32 on a grid of 1 x (all ranks); each has its part, column-major.
+/// int rank = 0, ranks = 1;
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+/// trine::mpi::Distribution of_a = {.rows = 300, .cols = 200, .block_rows = 64, .block_cols = 32,
+///                                  .grid_rows = 1, .grid_cols = ranks};
+/// trine::mpi::Distribution of_t = {.rows = 200, .cols = 300, .block_rows = 10, .block_cols = 300,
+///                                  .grid_rows = ranks, .grid_cols = 1};
+/// std::vector<double> a(of_a.local_rows(rank) * of_a.local_cols(rank), rank);
+/// std::vector<double> t(of_t.local_rows(rank) * of_t.local_cols(rank));
+/// trine::mpi::transpose(trine::mpi::matrix(of_a, a.data(), MPI_COMM_WORLD),
+///                       trine::mpi::matrix(of_t, t.data(), MPI_COMM_WORLD), MPI_COMM_WORLD);
+/// ```
+#pragma once
+
+#include <trine/mpi.hpp>
+
+namespace trine::mpi {
+
+/// The elements that a process has of `extent` ones that are dealt out block by block, round by round: ScaLAPACK's
+/// numroc.
+/// - extent: the number of elements, not negative.
+/// - block: the elements of a block, at least 1; the last block may be shorter.
+/// - process: which of the `processes`, from 0.
+/// - first: the process that has the first block.
+/// Throws nothing and checks nothing.
+TRINE_API int64_t local_extent(int64_t extent, int64_t block, int process, int first,
+                               int processes) noexcept;
+
+/// Which rank has which elements of a matrix: 2-D block-cyclic, as ScaLAPACK has it. Blocks are dealt out over a grid
+/// of processes: block (I, J) belongs to row (I + first_row) mod grid_rows, column (J + first_col) mod
+/// grid_cols. Whole rows or columns a rank, one large block a rank, and all on one rank, are special cases.
+/// A process keeps the elements of its rows and columns as a matrix, in their order.
+struct TRINE_API Distribution {
+  /// Extents of the whole, in elements.
+  int64_t rows = 0, cols = 0;
+  /// Extents of a block, at least 1. They may exceed those of the whole.
+  int64_t block_rows = 1, block_cols = 1;
+  /// The grid. It may have fewer processes than the communicator has ranks; the others then have nothing.
+  int grid_rows = 1, grid_cols = 1;
+  /// The process that has the first block.
+  int first_row = 0, first_col = 0;
+  /// Which process a rank is: the first grid_cols ranks are the grid's first row; or with `true` the first
+  /// grid_rows ranks its first column.
+  bool ranks_by_columns = false;
+
+  /// The row and column of a rank in the grid; -1 for one that has no place there.
+  int grid_row(int rank) const noexcept;
+  int grid_col(int rank) const noexcept;
+  /// The extents of a rank's part; 0 for one that has no place in the grid.
+  int64_t local_rows(int rank) const noexcept;
+  int64_t local_cols(int rank) const noexcept;
+
+  friend bool operator==(const Distribution&, const Distribution&) = default;
+};
+
+/// A distributed matrix as one rank sees it: how the whole is distributed, the same on all ranks, and this rank's
+/// part: local_rows x local_cols, with a unit stride along its rows or columns, which may differ from rank to rank.
+/// The other stride is the leading dimension. A part without elements needs no memory.
+struct Matrix {
+  Distribution distribution;
+  HostView local;
+};
+/// One that is only read.
+struct ConstMatrix {
+  ConstMatrix(const Distribution& is_distributed, const ConstHostView& part) noexcept
+      : distribution(is_distributed), local(part) {}
+  /// What may be written may also be read.
+  ConstMatrix(const Matrix& matrix) noexcept
+      : ConstMatrix(matrix.distribution, ConstHostView(matrix.local)) {}
+
+  Distribution distribution;
+  ConstHostView local;
+};
+
+/// A matrix whose part is column-major, as ScaLAPACK's are. Other layouts: Matrix{distribution, view}.
+/// - distribution: the same on all ranks.
+/// - data: this rank's part, of a type of 1, 2, 4, 8 or 16 bytes that operations know.
+/// - comm: of its ranks, this one's part is meant. Throws Error (backend_error) where MPI fails.
+/// - leading_dimension: the distance of columns, in elements; 0: that of a dense part.
+template <class T>
+auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
+            int64_t leading_dimension = 0) {
+  int rank = 0;
+  if (MPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+    throw Error(Status::backend_error, "MPI_Comm_rank failed.");
+  auto local = host_col_major(data, dtype_of<std::remove_const_t<T>>, distribution.local_rows(rank),
+                              distribution.local_cols(rank));
+  if (leading_dimension != 0) local.col_stride = leading_dimension;
+  return std::conditional_t<std::is_const_v<T>, ConstMatrix, Matrix>{distribution, local};
+}
+
+/// b = a^T, each element's bits as they are.
+/// - a, b: any two distributions over `comm`, of any grids and blocks; the same on all ranks. Elements of 1, 2, 4, 8
+///   or 16 bytes, as many on both sides. The parts share no memory.
+/// - comm: the ranks that take part.
+/// - options: where this rank transposes; they may differ from rank to rank. No event.
+/// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed while another is
+/// under way. An error that is found before data moves leaves b as it was; a device that fails later doesn't.
+TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
+                         const HostOptions& options = {});
+
+}  // namespace trine::mpi

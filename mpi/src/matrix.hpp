@@ -1,0 +1,100 @@
+// Distributed matrices, one dimension at a time: which elements a process has, and which two processes share.
+//
+//   global  0 1 2 3 4 5 6 7 8        dealt out in blocks of 2 over 2 processes, and in blocks of 3 over 2:
+//   from    0 0 1 1 0 0 1 1 0        what process 0 of the first sends to process 0 of the second is 0 1 | 8:
+//   to      0 0 0 1 1 1 0 0 0        runs of its own elements, {0, 2} and {4, 1}; the receiver has them at {0, 2} and {5, 1}
+#pragma once
+
+#include <trine/mpi_matrix.hpp>
+
+#include <initializer_list>
+#include <vector>
+
+#include "call.hpp"
+
+namespace trine::mpi::detail {
+
+/// A dimension of a distribution.
+struct Dealt {
+  int64_t extent, block;
+  int first, processes;
+
+  /// How many a process has; process -1 has none.
+  int64_t count(int process) const noexcept;
+  /// The most that a process has.
+  int64_t most() const noexcept { return count(first); }
+  int owner(int64_t place) const noexcept { return int((place / block + first) % processes); }
+  /// Where a place's owner keeps it.
+  int64_t local(int64_t place) const noexcept {
+    return place / block / processes * block + place % block;
+  }
+  /// The end of a place's block.
+  int64_t end(int64_t place) const noexcept {
+    return std::min(extent, (place / block + 1) * block);
+  }
+};
+Dealt rows_of(const Distribution& distribution) noexcept;
+Dealt cols_of(const Distribution& distribution) noexcept;
+
+/// Neighbours in the memory of one process that are also neighbours in a message.
+struct Run {
+  int64_t local, at, length;
+};
+/// In ascending order; `at` counts from 0.
+struct Runs {
+  std::vector<Run> runs;
+  int64_t count = 0;
+
+  void add(int64_t local, int64_t length);
+  Runs slice(int64_t begin, int64_t end) const;
+};
+/// What `process`, of `mine`, has in common with each process of `other`.
+std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other);
+
+/// Rows i, i + 1, … and columns j, j + 1, … of a view.
+template <class Data>
+BasicHostView<Data> block(BasicHostView<Data> view, int64_t i, int64_t j, int64_t rows,
+                          int64_t cols) {
+  using Byte = std::conditional_t<std::is_const_v<Data>, const std::byte, std::byte>;
+  view.data = static_cast<Byte*>(view.data) +
+              (i * view.row_stride + j * view.col_stride) * int64_t(size_of(view.dtype));
+  view.rows = rows, view.cols = cols;
+  return view;
+}
+template <class Data>
+bool is_unit_down(const BasicHostView<Data>& view) {
+  return view.rows <= 1 || view.row_stride == 1;
+}
+/// Copies a matrix; where the sides lie differently, by a transposition.
+void copy(const ConstHostView& from, const HostView& to, const HostOptions& options);
+
+/// Memory that grows to what was asked for; what it held is lost.
+class Memory {
+ public:
+  void of(int64_t bytes) {
+    if (bytes <= size_) return;
+    data_ = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
+    size_ = bytes;
+  }
+  std::byte* data() const noexcept { return data_.get(); }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  int64_t size_ = 0;
+};
+
+/// A number that tells lists of numbers apart.
+uint64_t digest(std::initializer_list<int64_t> numbers) noexcept;
+uint64_t digest(const Distribution& distribution) noexcept;
+/// "300 x 200 f64 in blocks of 64 x 32 on a grid of 1 x 4".
+std::string words_of(const Distribution& distribution, Dtype dtype);
+
+/// Throws what is wrong with a matrix, `which`, on this rank.
+void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& channel);
+/// Throws if the parts share memory.
+void check_apart(const char* which, const ConstHostView& input, const char* output_is,
+                 const ConstHostView& output);
+/// Throws where options ask for what a call on all ranks doesn't have.
+void check_options(const HostOptions& options);
+
+}  // namespace trine::mpi::detail

@@ -1,0 +1,237 @@
+// The transpose of a distributed matrix. What one rank sends another is a dense matrix: some of its rows and columns,
+// which are runs of rows times runs of columns (matrix.hpp). It goes column by column of a, and both sides know
+// its place. Messages go in slabs, so that the memory is bounded and MPI's counts are small; a slab is packed
+// while the one before is under way. The transposition is where sides lie differently: mostly at the receiver.
+#include <algorithm>
+
+#include "collectives.hpp"
+#include "matrix.hpp"
+
+namespace trine::mpi::detail {
+namespace {
+
+/// A part of a message.
+struct Slab {
+  Runs rows, cols;
+
+  /// Whether its pairs of runs are too small for a transposition each.
+  bool has_small_pairs(int64_t element) const {
+    constexpr int64_t kSmall = 1 << 15;  // bytes that take as long as the call does
+    const auto pairs = int64_t(rows.runs.size() * cols.runs.size());
+    return pairs > 1 && rows.count * cols.count / pairs * element < kSmall;
+  }
+  /// Calls visit(row run, column run).
+  template <class Visit>
+  void for_each_pair(Visit&& visit) const {
+    for (const Run& col : cols.runs)
+      for (const Run& row : rows.runs) visit(row, col);
+  }
+};
+
+/// What this rank sends to all others, or receives from them.
+struct Side {
+  struct Place {
+    int row, col;
+  };
+  std::vector<Place> places;     ///< of each rank in the grid at the other end; -1
+  std::vector<Runs> rows, cols;  ///< common with each row and column there
+  struct Messages {
+    std::vector<int> counts, begins;  ///< bytes, by rank
+    Memory memory;
+  };
+  Messages messages[2];  ///< of a slab and the next
+
+  /// A slab of the message of a rank: both extents, and what of the longer it has.
+  struct Cut {
+    int64_t rows, cols, begin, end;
+    int64_t count() const { return (end - begin) * std::min(rows, cols); }
+  };
+  Cut cut(int rank, int64_t slab, int64_t slabs) const {
+    const auto [row, col] = places[size_t(rank)];
+    if (row < 0) return {};
+    const int64_t down = rows[size_t(row)].count, across = cols[size_t(col)].count;
+    const int64_t longer = std::max(down, across);
+    const auto at = [&](int64_t n) { return longer / slabs * n + longer % slabs * n / slabs; };
+    return {down, across, at(slab), at(slab + 1)};
+  }
+  Slab slab(int rank, int64_t slab, int64_t slabs) const {
+    const Cut c = cut(rank, slab, slabs);
+    if (c.count() == 0) return {};
+    const auto [row, col] = places[size_t(rank)];
+    const Runs &down = rows[size_t(row)], &across = cols[size_t(col)];
+    if (c.rows > c.cols) return {down.slice(c.begin, c.end), across};
+    return {down, across.slice(c.begin, c.end)};
+  }
+};
+
+class Transposition : public Call {
+ public:
+  Transposition(MPI_Comm comm, const ConstMatrix& a, const Matrix& b, const HostOptions& options)
+      : Call(channel_of(comm)),
+        a_(a),
+        b_(b),
+        to_(transposed(b.local)),
+        options_(options),
+        element_(size_of(a.local.dtype)) {
+    asked_.call = Asked::matrices;
+    asked_.count = int64_t(
+        digest({0, element_, int64_t(digest(a.distribution)), int64_t(digest(b.distribution))}));
+    attempt(failure_, [&] {
+      check_arguments();
+      prepare();
+    });
+  }
+
+ private:
+  std::string words() const override {
+    return cat("transpose: ", words_of(a_.distribution, a_.local.dtype), " to ",
+               words_of(b_.distribution, b_.local.dtype));
+  }
+
+  void check_arguments() const {
+    check_options(options_);
+    check_matrix("a", a_, channel());
+    check_matrix("b", b_, channel());
+    const Distribution &a = a_.distribution, &b = b_.distribution;
+    if (a.rows != b.cols || a.cols != b.rows)
+      refuse("a is ", a.rows, " x ", a.cols, ", and b ", b.rows, " x ", b.cols,
+             "; b's extents are those of a's transpose.");
+    if (size_of(b_.local.dtype) != element_)
+      refuse("a is of ", name(a_.local.dtype), ", and b of ", name(b_.local.dtype),
+             "; both have elements of one size.");
+    check_apart("a", a_.local, "b", b_.local);
+    // What the device, the rung or a dtype has against it.
+    trine::transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), options_);
+  }
+
+  /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.
+  void prepare() {
+    const Distribution &a = a_.distribution, &b = b_.distribution;
+    const int me = channel().rank;
+    send_.rows = shares(rows_of(a), a.grid_row(me), cols_of(b));
+    send_.cols = shares(cols_of(a), a.grid_col(me), rows_of(b));
+    receive_.rows = shares(cols_of(b), b.grid_col(me), rows_of(a));
+    receive_.cols = shares(rows_of(b), b.grid_row(me), cols_of(a));
+    for (int rank = 0; rank < channel().size; ++rank) {
+      send_.places.push_back({b.grid_col(rank), b.grid_row(rank)});
+      receive_.places.push_back({a.grid_row(rank), a.grid_col(rank)});
+    }
+    const int64_t most =
+        std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
+    const int64_t piece = std::max<int64_t>(piece_bytes / 16 / element_, 1);
+    slabs_ = (most + piece - 1) / piece;
+    for (Side* side : {&send_, &receive_}) allocate(*side);
+  }
+
+  void allocate(Side& side) {
+    int64_t longest = 0, beside = 0;
+    for (int64_t slab = 0; slab < slabs_; ++slab) {
+      int64_t all = 0;
+      for (int rank = 0; rank < channel().size; ++rank) {
+        const int64_t bytes = side.cut(rank, slab, slabs_).count() * element_;
+        all += bytes, beside = std::max(beside, bytes);
+      }
+      longest = std::max(longest, all);
+    }
+    if (longest > INT32_MAX)
+      refuse("this rank has ", longest, " bytes in a slab, too many for MPI.");
+    for (Side::Messages& messages : side.messages) {
+      messages.counts.resize(size_t(channel().size)),
+          messages.begins.resize(size_t(channel().size));
+      messages.memory.of(longest);
+    }
+    beside_.of(beside);
+  }
+
+  bool work(MPI_Request*) override {
+    MPI_Request under_way[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    for (int64_t slab = 0; slab <= slabs_; ++slab) {
+      if (slab < slabs_) {
+        const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);
+        alltoall({out.memory.data(), out.counts.data(), out.begins.data()},
+                 {in.memory.data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
+                 &under_way[slab % 2]);
+      }
+      if (slab == 0) continue;
+      check(MPI_Wait(&under_way[(slab - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
+      unpack(slab - 1);
+    }
+    return false;
+  }
+
+  /// Decides where the messages of a slab are. This rank's own stays where it was packed.
+  Side::Messages& lay_out(Side& side, int64_t slab) const {
+    Side::Messages& messages = side.messages[slab % 2];
+    int begin = 0;
+    for (int rank = 0; rank < channel().size; ++rank) {
+      const int bytes = int(side.cut(rank, slab, slabs_).count() * element_);
+      messages.begins[size_t(rank)] = begin;
+      messages.counts[size_t(rank)] = rank == channel().rank ? 0 : bytes;
+      begin += bytes;
+    }
+    return messages;
+  }
+
+  const Side::Messages& pack(int64_t number) {
+    const Side::Messages& messages = lay_out(send_, number);
+    for (int rank = 0; rank < channel().size; ++rank)
+      attempt(failure_, [&] {
+        const Slab slab = send_.slab(rank, number, slabs_);
+        const HostView message = view(messages, rank, slab);
+        const bool is_beside = !is_unit_down(a_.local) && slab.has_small_pairs(element_);
+        const HostView dense = is_beside ? beside(slab) : message;
+        slab.for_each_pair([&](const Run& row, const Run& col) {
+          copy(block(a_.local, row.local, col.local, row.length, col.length),
+               block(dense, row.at, col.at, row.length, col.length), options_);
+        });
+        if (is_beside) copy(dense, message, options_);
+      });
+    return messages;
+  }
+
+  void unpack(int64_t number) {
+    for (int rank = 0; rank < channel().size; ++rank)
+      attempt(failure_, [&] {
+        const Slab slab = receive_.slab(rank, number, slabs_);
+        const Side& side = rank == channel().rank ? send_ : receive_;
+        const HostView message = view(side.messages[number % 2], rank, slab);
+        const bool is_beside = !is_unit_down(to_) && slab.has_small_pairs(element_);
+        const HostView dense = is_beside ? beside(slab) : message;
+        if (is_beside) copy(message, dense, options_);
+        slab.for_each_pair([&](const Run& row, const Run& col) {
+          copy(block(dense, row.at, col.at, row.length, col.length),
+               block(to_, row.local, col.local, row.length, col.length), options_);
+        });
+      });
+  }
+
+  /// A message: column by column of a.
+  HostView view(const Side::Messages& messages, int rank, const Slab& slab) const {
+    return host_col_major(messages.memory.data() + messages.begins[size_t(rank)], a_.local.dtype,
+                          slab.rows.count, slab.cols.count);
+  }
+  /// The same the other way round, for small pairs: one transposition, and then lines.
+  HostView beside(const Slab& slab) const {
+    return host_row_major(beside_.data(), a_.local.dtype, slab.rows.count, slab.cols.count);
+  }
+
+  ConstMatrix a_;
+  Matrix b_;
+  HostView to_;  ///< this rank's part of b, by the rows and columns of a
+  HostOptions options_;
+  int64_t element_, slabs_ = 0;
+  Side send_, receive_;
+  Memory beside_;
+};
+
+}  // namespace
+}  // namespace trine::mpi::detail
+
+namespace trine::mpi {
+
+void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm, const HostOptions& options) {
+  using namespace detail;
+  entry([&] { Transposition(comm, a, b, options).run(); });
+}
+
+}  // namespace trine::mpi

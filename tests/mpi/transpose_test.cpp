@@ -1,0 +1,116 @@
+// Transposes of distributed matrices: each part has the elements of the whole's transpose, and nothing beside them.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <atomic>
+
+#include "matrices.hpp"
+
+namespace trine::mpi::detail {
+extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that cuts early
+}
+
+namespace {
+
+using namespace ranks;
+using trine::Dtype;
+using trine::HostOptions;
+
+/// Bits, no numbers: 16 bytes as two words.
+struct Wide {
+  uint64_t low, high;
+  explicit Wide(uint64_t value = 0) : low(value), high(~value) {}
+  friend bool operator==(const Wide&, const Wide&) = default;
+};
+template <class T>
+constexpr Dtype kBits = sizeof(T) == 1   ? Dtype::b8
+                        : sizeof(T) == 2 ? Dtype::b16
+                        : sizeof(T) == 4 ? Dtype::b32
+                        : sizeof(T) == 8 ? Dtype::b64
+                                         : Dtype::b128;
+
+template <class T>
+void check(const Distribution& of_a, Layout layout_a, const Distribution& of_b, Layout layout_b,
+           const HostOptions& options) {
+  const int64_t rows = of_a.rows, cols = of_a.cols;
+  std::vector<T> whole(size_t(rows * cols)), turned(whole.size());
+  for (size_t i = 0; i < whole.size(); ++i) whole[i] = T(random_at(3, i));
+  trine::transpose(rows, cols, whole.data(), turned.data(), {.device = "cpu"});
+  Part<T> a(of_a, layout_a, whole), b(of_b, layout_b, std::vector<T>(whole.size(), T(7)));
+  const Part<T> expected(of_b, layout_b, turned), before = a;
+  trine::mpi::transpose(a.matrix(kBits<T>), b.matrix(kBits<T>), MPI_COMM_WORLD, options);
+  EXPECT_TRUE(b.memory == expected.memory)
+      << testing::PrintToString(of_a) << " -> " << testing::PrintToString(of_b) << ", layouts "
+      << int(layout_a) << " " << int(layout_b) << ", " << sizeof(T) << " bytes, " << options.device;
+  EXPECT_TRUE(a.memory == before.memory);
+}
+
+/// All sizes of elements and layouts in turn.
+void check_case(uint64_t seed, int64_t rows, int64_t cols, const HostOptions& options) {
+  const Distribution a = distribution(2 * seed, rows, cols);
+  const Distribution b = distribution(2 * seed + 1, cols, rows);
+  const Layout from = kLayouts[seed % 4], to = kLayouts[seed / 4 % 4];
+  switch (seed % 5) {
+    case 0: return check<uint8_t>(a, from, b, to, options);
+    case 1: return check<uint16_t>(a, from, b, to, options);
+    case 2: return check<uint32_t>(a, from, b, to, options);
+    case 3: return check<uint64_t>(a, from, b, to, options);
+    default: return check<Wide>(a, from, b, to, options);
+  }
+}
+
+constexpr std::array<int64_t, 2> kShapes[] = {{0, 5}, {1, 1},   {3, 1},    {1, 50},
+                                              {7, 5}, {60, 43}, {101, 130}};
+
+TEST(Transpose, OfAnyDistributions) {
+  uint64_t seed = 0;
+  for (const auto& job : jobs())
+    for (const auto& [rows, cols] : kShapes)
+      for (int i = 0; i < (job.size() == 1 && job[0] == "cpu" ? 40 : 5); ++i)
+        check_case(++seed, rows, cols, {.device = device_of(job)});
+}
+
+TEST(Transpose, InPiecesToo) {
+  for (const int64_t bytes : {1, 16 * 40, 16 * 5000}) {
+    trine::mpi::detail::piece_bytes = bytes;
+    for (const auto& [rows, cols] : kShapes)
+      for (uint64_t seed = 1000; seed < 1010; ++seed)
+        if (bytes > 1 || rows * cols < 100) check_case(seed, rows, cols, {.device = "cpu"});
+  }
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+}
+
+TEST(Transpose, LargeBlocksToo) {
+  for (const Layout from : kLayouts)
+    for (const Layout to : kLayouts) {
+      const int p = size();
+      check<double>(
+          {.rows = 700, .cols = 500, .block_rows = 128, .block_cols = 100, .grid_cols = p}, from,
+          {.rows = 500, .cols = 700, .block_rows = 90, .block_cols = 256, .grid_rows = p}, to,
+          {.device = "cpu"});
+    }
+}
+
+/// What numroc says: by the definition, and as a sum over all processes.
+TEST(Extents, AreThoseOfTheBlocks) {
+  for (const int64_t extent : {0, 1, 5, 12, 100})
+    for (const int64_t block : {1, 3, 12, 1000})
+      for (const int processes : {1, 2, 5})
+        for (int first = 0; first < processes; ++first) {
+          std::vector<int64_t> counts(size_t(processes), 0), found;
+          for (int64_t i = 0; i < extent; ++i) ++counts[size_t((i / block + first) % processes)];
+          for (int process = 0; process < processes; ++process)
+            found.push_back(trine::mpi::local_extent(extent, block, process, first, processes));
+          EXPECT_EQ(found, counts) << extent << " " << block << " " << processes << " " << first;
+        }
+  const Distribution grid = {.rows = 4, .cols = 6, .grid_rows = 2, .grid_cols = 3};
+  EXPECT_EQ(grid.grid_row(4), 1);
+  EXPECT_EQ(grid.grid_col(4), 1);
+  EXPECT_EQ(grid.local_rows(4), 2);
+  EXPECT_EQ(grid.local_cols(6), 0);  // no such place
+  const Distribution by_columns = {.grid_rows = 2, .grid_cols = 3, .ranks_by_columns = true};
+  EXPECT_EQ(by_columns.grid_row(3), 1);
+  EXPECT_EQ(by_columns.grid_col(3), 1);
+}
+
+}  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "agreement.hpp"
@@ -35,6 +36,7 @@ int free_channel(MPI_Comm user, int, void* value, void*) {
     const std::lock_guard lock(process.mutex);
     std::erase(process.users, user);
   }
+  channel.leave();
   return MPI_Comm_free(&channel.comm);
 }
 
@@ -125,6 +127,25 @@ void Channel::drain() {
     return pending.empty();
   };
   for (; !is_empty(); std::this_thread::yield()) advance();
+}
+
+void Channel::join(const Distribution& d) {
+  if (d.grid_rows == grid.grid_rows && d.grid_cols == grid.grid_cols &&
+      d.ranks_by_columns == grid.ranks_by_columns)
+    return;
+  leave();
+  const int down = d.grid_row(rank), across = d.grid_col(rank);
+  for (const auto& [made, line, place] : {std::tuple(&row, down, across), {&col, across, down}}) {
+    check(MPI_Comm_split(comm, line < 0 ? MPI_UNDEFINED : line, place, made), "MPI_Comm_split");
+    if (*made != MPI_COMM_NULL)
+      check(MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  grid = d;
+}
+
+void Channel::leave() {
+  for (MPI_Comm* line : {&row, &col})
+    if (*line != MPI_COMM_NULL) MPI_Comm_free(line);
 }
 
 std::shared_ptr<Channel> channel_of(MPI_Comm comm) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include <trine/mpi_matrix.hpp>
+
 #include "check.hpp"
 
 namespace trine::mpi::detail {
@@ -23,6 +25,14 @@ struct Channel {
   /// The device that a call named last, where the message alone computed it: it stays open.
   std::string device_name;
   Device device;
+
+  /// The grid of a product, and communicators of this rank's row and column in it: those of the last call stay. A
+  /// rank that has no place there has none.
+  Distribution grid = {.grid_rows = 0};
+  MPI_Comm row = MPI_COMM_NULL, col = MPI_COMM_NULL;
+  /// Makes them, on all ranks together.
+  void join(const Distribution& distribution);
+  void leave();
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
   /// alone goes on. The lock is held for moments, never while a rank waits for another.

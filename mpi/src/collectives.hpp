@@ -1,6 +1,9 @@
 // MPI's collectives, blocking or not: with a request each begins, without one each ends before it returns.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "check.hpp"
 
 namespace trine::mpi::detail {
@@ -22,6 +25,17 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
   else
     check(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, bytes, MPI_BYTE, comm),
           "MPI_Allgather");
+}
+
+/// Begins to send bytes of `root` to all, in messages that MPI can count.
+inline void broadcast(std::byte* data, int64_t bytes, int root, MPI_Comm comm,
+                      std::vector<MPI_Request>& requests) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  for (int64_t at = 0; at < bytes; at += kMost) {
+    const int length = int(std::min(kMost, bytes - at));
+    check(MPI_Ibcast(data + at, length, MPI_BYTE, root, comm, &requests.emplace_back()),
+          "MPI_Ibcast");
+  }
 }
 
 /// A block of memory for each rank: elements, and where they begin.

@@ -19,6 +19,7 @@ struct Dealt {
   int64_t extent, block;
   int first, processes;
 
+  friend bool operator==(const Dealt&, const Dealt&) = default;
   /// How many a process has; process -1 has none.
   int64_t count(int process) const noexcept;
   /// The most that a process has.

@@ -25,6 +25,10 @@ void ledger::fail_next_allreduce() { shall_fail = true; }
 
 extern "C" {
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) { return made(PMPI_Comm_dup(comm, made_one)); }
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made_one) {
+  const int code = PMPI_Comm_split(comm, color, key, made_one);
+  return *made_one == MPI_COMM_NULL ? code : made(code);
+}
 int MPI_Comm_free(MPI_Comm* comm) { return freed(PMPI_Comm_free(comm)); }
 int MPI_Op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
   return made(PMPI_Op_create(function, commutes, op));

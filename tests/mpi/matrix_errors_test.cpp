@@ -83,4 +83,78 @@ TEST(TransposeErrors, DistributionsThatDiffer) {
             "5 x 30 on a grid of 4 x 1.");
 }
 
+/// The same of a product: 20 x 30 = 20 x 40 * 40 x 30.
+struct Product {
+  trine::mpi::Matrix a, b, c;
+  double alpha = 1, beta = 1;
+  HostOptions options = {.device = "cpu"};
+};
+template <class Spoil>
+std::string product_error_when(Spoil&& spoil) {
+  const auto part = [](int64_t rows, int64_t cols) {
+    const Distribution rows_dealt = {
+        .rows = rows, .cols = cols, .block_rows = 4, .block_cols = 50, .grid_rows = size()};
+    return Part<float>(rows_dealt, Layout::columns, std::vector<float>(size_t(rows * cols), 1));
+  };
+  Part<float> a = part(20, 40), b = part(40, 30), c = part(20, 30);
+  const auto before = c.memory;
+  Product product = {a.matrix(Dtype::f32), b.matrix(Dtype::f32), c.matrix(Dtype::f32)};
+  const std::string text = error_of_all([&] {
+    if (rank() == size() - 1) spoil(product);
+    trine::mpi::gemm(product.alpha, product.a, product.b, product.beta, product.c, MPI_COMM_WORLD,
+                     product.options);
+  });
+  EXPECT_EQ(c.memory, before);
+  return text;
+}
+
+TEST(ProductErrors, OfOneRankAreThrownByAll) {
+  const auto expect = [&](const std::string& sentence, auto&& spoil) {
+    EXPECT_THAT(product_error_when(spoil), HasSubstr(at_last(sentence)));
+  };
+  expect("a is 20 x 40, b 40 x 31 and c 20 x 30; they are",
+         [](Product& p) { p.b.distribution.cols = p.b.local.cols = 31; });
+  expect("a, b and c are on different grids; transpose()", [](Product& p) {
+    p.b.distribution.ranks_by_columns = true;  // which leaves a grid of one column as it is
+  });
+  expect("the columns of b and c are dealt out differently: blocks of 7 from process 0, and of 50",
+         [](Product& p) { p.b.distribution.block_cols = 7; });
+  expect("the local part of c has no memory", [](Product& p) { p.c.local.data = nullptr; });
+  expect("the local parts of b and c share memory",
+         [](Product& p) { p.c.local.data = p.b.local.data; });
+  static trine::Event event;
+  expect("HostOptions::event goes", [](Product& p) { p.options.event = &event; });
+  if (size() == 1) return;
+  expect("the rows of a and c are dealt out differently: blocks of 4 from process 1, and of 4",
+         [](Product& p) {
+           p.a.distribution.first_row = 1;
+           p.a.local.rows = p.a.local.col_stride = p.a.distribution.local_rows(rank());
+         });
+}
+
+TEST(ProductErrors, InCoresWords) {
+  const auto expect = [&](const std::string& words, auto&& spoil) {
+    EXPECT_THAT(product_error_when(spoil),
+                testing::AllOf(HasSubstr("On rank " + std::to_string(size() - 1) + ": gemm"),
+                               HasSubstr(words)));
+  };
+  expect("alpha", [](Product& p) { p.alpha = 0.1; });  // isn't exact in f32
+  expect("beta", [](Product& p) { p.options.continues = true; });
+  expect("f64",
+         [](Product& p) { p.a.local.dtype = p.b.local.dtype = p.c.local.dtype = Dtype::u64; });
+  EXPECT_THAT(
+      product_error_when([](Product& p) { p.options.device = "abacus"; }),
+      HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
+}
+
+TEST(ProductErrors, WhatIsAskedForDiffers) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  EXPECT_THAT(product_error_when([](Product& p) { p.beta = 2; }),
+              HasSubstr("grid of 4 x 1, beta 2.000000, c 20 x 30 f32 in blocks"));
+  EXPECT_THAT(product_error_when([](Product& p) { p.a.distribution.block_cols = 60; }),
+              HasSubstr("rank 3: gemm: alpha 1.000000, a 20 x 40 f32 in blocks of 4 x 60"));
+  EXPECT_THAT(product_error_when([](Product& p) { p.beta = 0, p.options.continues = true; }),
+              HasSubstr("rank 3: gemm, continued: alpha"));
+}
+
 }  // namespace

@@ -103,4 +103,35 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
                          const HostOptions& options = {});
 
+/// c = alpha * a * b + beta * c, with the bits of trine::gemm() on one device, for any grid and blocks: each element of c
+/// is one chain, k ascending. By SUMMA: the parts of a go along the grid's rows, those of b along its columns.
+/// - alpha, beta: as for trine::gemm(); the same on all ranks. With beta = 0, c is not read; with alpha = 0, a and b
+///   are not.
+/// - a, b, c: m x k, k x n and m x n, all f32, f64 or i32, on one grid. The rows of a and of c are dealt out alike, as
+///   the columns of b and of c; how k is, is free for each of a and b. c shares no memory with a or b.
+/// - comm: the ranks that take part.
+/// - options: where and how this rank multiplies; they may differ from rank to rank, but for `continues`, with which
+///   the chains begin at c. No event. With Numerics::fast the promise is fast's, for each part of k. What options point
+///   to tells of the last part.
+/// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but together no more than 64 MiB
+/// where two of each fit there; none for an operand that the grid has in one column (a) or row (b). With beta other
+/// than 0 also for one more part like c's.
+/// An error that is found before data moves leaves c as it was; a device that fails later doesn't.
+/// ```cpp
+/// int ranks = 1, rank = 0;
+/// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// // Each rank has some rows of a, b and c; those of b go to all, step by step.
+/// trine::mpi::Distribution rows = {.rows = 100, .cols = 100, .block_rows = 8, .block_cols = 100,
+///                                  .grid_rows = ranks};
+/// const size_t length = size_t(rows.local_rows(rank) * rows.local_cols(rank));
+/// std::vector<double> a(length, 0.5), b(length, 2), c(length);
+/// const auto as_matrix = [&](std::vector<double>& part) {
+///   return trine::mpi::matrix(rows, part.data(), MPI_COMM_WORLD);
+/// };
+/// trine::mpi::gemm(1, as_matrix(a), as_matrix(b), 0, as_matrix(c), MPI_COMM_WORLD);  // all elements 100
+/// ```
+TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
+                    const Matrix& c, MPI_Comm comm, const HostOptions& options = {});
+
 }  // namespace trine::mpi

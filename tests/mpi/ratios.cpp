@@ -1,32 +1,19 @@
-// Prints how long an exact elementwise allreduce takes beside MPI's own in the same run: one scalar, and vectors.
-//   mpi_ratios [ROUNDS]
-// Both alternate; a round's time is that of the slowest rank, the figure is the best round's. Each result is
+// Prints how long an exact elementwise allreduce takes beside MPI's own in the same run: one scalar, and vectors; or with
+// EXTENT, products and transposes of matrices beside others' (matrix_ratios.cpp).
+//   mpi_ratios [ROUNDS [EXTENT]]
+// All alternate; a round's time is that of the slowest rank, the figure is the best round's. Each result is
 // checked: the exact sum has one value, MPI's must be near it. Exit code 1 where one is wrong.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
-#include "ranks.hpp"
+#include "ratios.hpp"
 
 namespace {
 
 using namespace ranks;
-
-struct Best {
-  double seconds = INFINITY;
-
-  /// A round of `calls` calls, of which each rank has taken part when the clock is read.
-  template <class Call>
-  void time(int calls, Call&& call) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) call();
-    double taken = (MPI_Wtime() - begin) / calls;
-    MPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    seconds = std::min(seconds, taken);
-  }
-};
+using ratios::Best;
 
 std::vector<double> of_rank(int rank, int64_t length) {
   return make<double>(Values::like, uint64_t(rank), length);
@@ -72,9 +59,11 @@ bool compare(int64_t length, int rounds, int calls) {
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
   const int rounds = count > 1 ? std::max(1, std::atoi(arguments[1])) : 30;
-  bool right = true;
+  const int64_t extent = count > 2 ? std::atoi(arguments[2]) : 0;
+  if (extent > 0) ratios::begin_matrices();
+  bool right = extent <= 0 || ratios::compare_matrices(extent, rounds);
   for (const int64_t length : {int64_t{1}, int64_t{1} << 10, int64_t{1} << 20})
-    right = compare(length, rounds, length < 1 << 16 ? 100 : 1) && right;
+    right = extent > 0 ? right : compare(length, rounds, length < 1 << 16 ? 100 : 1) && right;
   MPI_Finalize();
   return right ? 0 : 1;
 }

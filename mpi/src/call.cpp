@@ -90,7 +90,7 @@ bool Call::step(MPI_Request* request) {
 bool Call::ask_why(MPI_Request* request) {
   reports_.resize(size_t(channel_->size));
   reports_[size_t(channel_->rank)] =
-      failure_ ? Report(failure_.status, failure_.sentence) : Report(Status::ok, words());
+      failure_ ? Report(failure_.status, failure_.sentence) : Report(Status::ok, asks_for());
   stage_ = Stage::reports;
   allgather(reports_.data(), sizeof(Report), channel_->comm, request);
   return true;

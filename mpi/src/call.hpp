@@ -64,7 +64,7 @@ class Call : public Pending {
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.
   virtual ExactSum::State whole() const { return {}; }
   /// What this rank asks for, where ranks differ.
-  virtual std::string words() const { return asked_.words(); }
+  virtual std::string asks_for() const { return asked_.words(); }
   /// Takes the result, when all is well.
   virtual void finish() {}
 

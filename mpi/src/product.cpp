@@ -83,7 +83,7 @@ class Product : public Call {
   }
 
  private:
-  std::string words() const override {
+  std::string asks_for() const override {
     return cat("gemm", options_.continues ? ", continued" : "", ": alpha ", alpha_, ", a ",
                words_of(a_.distribution, a_.local.dtype), ", b ",
                words_of(b_.distribution, b_.local.dtype), ", beta ", beta_, ", c ",

@@ -83,7 +83,7 @@ class Transposition : public Call {
   }
 
  private:
-  std::string words() const override {
+  std::string asks_for() const override {
     return cat("transpose: ", words_of(a_.distribution, a_.local.dtype), " to ",
                words_of(b_.distribution, b_.local.dtype));
   }

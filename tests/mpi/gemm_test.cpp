@@ -1,6 +1,7 @@
 // Products of distributed matrices: each part has the bits of one device's product of the whole.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -36,8 +37,8 @@ struct Scalars {
 
 template <class T>
 std::vector<uint64_t> all_bits(const std::vector<T>& values) {
-  std::vector<uint64_t> bits;
-  for (const T value : values) bits.push_back(bits_of(value));
+  std::vector<uint64_t> bits(values.size());
+  std::ranges::transform(values, bits.begin(), bits_of<T>);
   return bits;
 }
 

@@ -1,8 +1,14 @@
 // Errors of calls with distributed matrices: thrown by all ranks, before anything is written.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "errors.hpp"
 #include "matrices.hpp"
+
+namespace trine::mpi::detail {
+extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that makes steps short
+}
 
 namespace {
 
@@ -83,6 +89,10 @@ TEST(TransposeErrors, DistributionsThatDiffer) {
             "5 x 30 on a grid of 4 x 1.");
 }
 
+Distribution square() {
+  return {.rows = 20, .cols = 20, .block_rows = 4, .block_cols = 50, .grid_rows = size()};
+}
+
 /// The same of a product: 20 x 30 = 20 x 40 * 40 x 30.
 struct Product {
   trine::mpi::Matrix a, b, c;
@@ -141,10 +151,30 @@ TEST(ProductErrors, InCoresWords) {
   expect("alpha", [](Product& p) { p.alpha = 0.1; });  // isn't exact in f32
   expect("beta", [](Product& p) { p.options.continues = true; });
   expect("f64",
-         [](Product& p) { p.a.local.dtype = p.b.local.dtype = p.c.local.dtype = Dtype::u64; });
+         [](Product& p) { p.a.local.dtype = p.b.local.dtype = p.c.local.dtype = Dtype::u32; });
   EXPECT_THAT(
       product_error_when([](Product& p) { p.options.device = "abacus"; }),
       HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
+}
+
+/// Here the device fails in the second step, while the others have no trouble.
+TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
+  try {
+    trine::open("opencl:0");
+  } catch (const trine::Error&) {
+    GTEST_SKIP() << "no opencl:0, whose rung shared begins chains at 0";
+  }
+  trine::mpi::detail::piece_bytes = 1;
+  Part<float> a(square(), Layout::columns, std::vector<float>(400, 1)), b = a, c = a;
+  const auto text = error_of_all([&] {
+    HostOptions options = {.device = "cpu"};
+    if (rank() == size() - 1) options = {.device = "opencl:0", .rung = "shared"};
+    trine::mpi::gemm(1, a.matrix(Dtype::f32), b.matrix(Dtype::f32), 0, c.matrix(Dtype::f32),
+                     MPI_COMM_WORLD, options);
+  });
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
+                              ": opencl:0: rung shared refuses this gemm: begins its chains"));
 }
 
 TEST(ProductErrors, WhatIsAskedForDiffers) {

@@ -100,7 +100,7 @@ struct Product {
   HostOptions options = {.device = "cpu"};
 };
 template <class Spoil>
-std::string product_error_when(Spoil&& spoil) {
+std::string product_error_when(Spoil&& spoil, double beta = 1) {
   const auto part = [](int64_t rows, int64_t cols) {
     const Distribution rows_dealt = {
         .rows = rows, .cols = cols, .block_rows = 4, .block_cols = 50, .grid_rows = size()};
@@ -109,6 +109,7 @@ std::string product_error_when(Spoil&& spoil) {
   Part<float> a = part(20, 40), b = part(40, 30), c = part(20, 30);
   const auto before = c.memory;
   Product product = {a.matrix(Dtype::f32), b.matrix(Dtype::f32), c.matrix(Dtype::f32)};
+  product.beta = beta;
   const std::string text = error_of_all([&] {
     if (rank() == size() - 1) spoil(product);
     trine::mpi::gemm(product.alpha, product.a, product.b, product.beta, product.c, MPI_COMM_WORLD,
@@ -183,7 +184,7 @@ TEST(ProductErrors, WhatIsAskedForDiffers) {
               HasSubstr("grid of 4 x 1, beta 2.000000, c 20 x 30 f32 in blocks"));
   EXPECT_THAT(product_error_when([](Product& p) { p.a.distribution.block_cols = 60; }),
               HasSubstr("rank 3: gemm: alpha 1.000000, a 20 x 40 f32 in blocks of 4 x 60"));
-  EXPECT_THAT(product_error_when([](Product& p) { p.beta = 0, p.options.continues = true; }),
+  EXPECT_THAT(product_error_when([](Product& p) { p.options.continues = true; }, 0),
               HasSubstr("rank 3: gemm, continued: alpha"));
 }
 

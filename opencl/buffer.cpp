@@ -50,19 +50,23 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
                                           gpu::at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
   buffer->facts.native = memory;
-  const bool huge = target.is_cpu() && bytes >= 2 << 20 && &home == context.get();
+  const bool huge = target.is_cpu() && target.has(TRINE_CAN_SHARE_MEMORY) && bytes >= 2 << 20 &&
+                    &home == context.get();
   if (pinned || huge) {
     std::lock_guard lock(service_mutex);
     void* host =
         driver().clEnqueueMapBuffer(service.get(), memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                     gpu::at_least_one(bytes), 0, nullptr, nullptr, &code);
-    check(code, "clEnqueueMapBuffer");
+    if (pinned) check(code, "clEnqueueMapBuffer");
+    if (code != CL_SUCCESS) return buffer.release();  // the pages are only a hint
     if (huge) ask_for_huge_pages(host, bytes);
-    if (pinned)
+    if (pinned) {
       buffer->facts.host = host;
-    else
+    } else {  // queues that know nothing of this one use the memory next
       check(driver().clEnqueueUnmapMemObject(service.get(), memory, host, 0, nullptr, nullptr),
             "clEnqueueUnmapMemObject");
+      check(driver().clFinish(service.get()), "clFinish");
+    }
   }
   return buffer.release();
 }

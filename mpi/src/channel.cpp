@@ -144,6 +144,7 @@ void Channel::join(const Distribution& d) {
 }
 
 void Channel::leave() {
+  grid.grid_rows = 0;  // none, if the next can't be joined
   for (MPI_Comm* line : {&row, &col})
     if (*line != MPI_COMM_NULL) MPI_Comm_free(line);
 }

@@ -3,6 +3,8 @@
 
 #include <trine/mpi.hpp>
 
+#include <charconv>
+#include <iterator>
 #include <new>
 #include <string>
 
@@ -44,10 +46,12 @@ decltype(auto) entry(Body&& body) {
 
 template <class Piece>
 void append(std::string& text, const Piece& piece) {
-  if constexpr (std::is_arithmetic_v<Piece>)
-    text += std::to_string(piece);
-  else
+  if constexpr (std::is_arithmetic_v<Piece>) {
+    char digits[32];  // as few as tell a number from all others
+    text.append(digits, std::to_chars(digits, std::end(digits), piece).ptr);
+  } else {
     text += piece;
+  }
 }
 /// "rank " + 3 + "…": one string of all pieces.
 template <class... Pieces>

@@ -62,9 +62,8 @@ Elementwise::Elementwise(MPI_Comm comm, Function function, const ConstHostView& 
     options_.device = device_ = options.device;
     options_.rung = rung_ = options.rung;
     const bool is_float = dtype_ == Dtype::f32 || dtype_ == Dtype::f64;
-    const bool tells = options.choice || options.placement || options.trace || options.receipt;
-    goes_with_head_ =
-        length_ == 1 && function_ == Function::sum && is_float && !tells && rung_.empty();
+    // By what is the same on all ranks alone: options may differ.
+    goes_with_head_ = length_ == 1 && function_ == Function::sum && is_float;
     if (goes_with_head_) return bring_scalar();
     const auto ranks = size_t(channel().size);
     const int64_t longest = std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
@@ -103,8 +102,14 @@ void Elementwise::check_output(const ConstHostView& input, const HostView& outpu
 }
 
 void Elementwise::bring_scalar() {
-  // The message computes it, no device. But a device that is named must be there.
-  if (device_ != "auto" && device_ != channel().device_name) {
+  // The message computes it, no device. But a device that is named must be there, and one that is asked more
+  // sums this rank's number.
+  const HostOptions& o = options_;
+  if (o.choice || o.placement || o.trace || o.receipt || !rung_.empty()) {
+    double result = 0;
+    trine::reduce(function_, Map::identity, Axis::all, host_vector(input_, dtype_, 1),
+                  host_vector(&result, result_dtype_, 1), o);
+  } else if (device_ != "auto" && device_ != channel().device_name) {
     channel().device = open(device_);
     channel().device_name = device_;
   }

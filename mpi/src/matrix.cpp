@@ -33,6 +33,7 @@ int64_t Distribution::local_cols(int rank) const noexcept {
 namespace detail {
 
 int64_t Dealt::count(int process) const noexcept {
+  if (block < 1 || processes < 1) return 0;  // check_matrix() has words for these
   return process < 0 ? 0 : local_extent(extent, block, process, first, processes);
 }
 
@@ -151,8 +152,9 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
       bytes > INT64_MAX / 16)
     refuse("the local part of ", which, " exceeds the address space.");
   if (local.data == nullptr) refuse("the local part of ", which, " has no memory.");
-  if (reinterpret_cast<uintptr_t>(local.data) % uint64_t(size) != 0)
-    refuse("the address of the local part of ", which, " isn't a multiple of an element's size.");
+  if (reinterpret_cast<uintptr_t>(local.data) % uint64_t(std::min<int64_t>(size, 8)) != 0)
+    refuse("the address of the local part of ", which,
+           " isn't a multiple of an element's size, or of 8 bytes.");
 }
 
 void check_apart(const char* input_is, const ConstHostView& input, const char* output_is,

@@ -322,11 +322,18 @@ void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
   plan.shapes[0] = {&x, row.extent, inner.extent, 1, row.strides[0], inner.strides[0]};
   plan.parts = std::move(axes);
   Partial part(partial.function(), partial.dtype(), partial.map());
-  const auto next = [&] { return std::exchange(first, first + row.extent * inner.extent); };
+  const int64_t count =
+      row.extent * inner.extent;  // added after the call, which refuses what overflows
   each_call(
       plan, call,
-      [&](const auto& views, const HostOptions& options) { part.add(views[0], next(), options); },
-      [&](Queue& queue, const auto& views) { part.add(queue, views[0], next()); });
+      [&](const auto& views, const HostOptions& options) {
+        part.add(views[0], first, options);
+        first += count;
+      },
+      [&](Queue& queue, const auto& views) {
+        part.add(queue, views[0], first);
+        first += count;
+      });
   partial.merge(part);
 }
 

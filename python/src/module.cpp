@@ -171,7 +171,7 @@ template <class Value>
 Value of_bytes(const nb::bytes& bytes) {
   typename Value::State state;
   if (bytes.size() != sizeof state)
-    refuse("a state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()), ".");
+    refuse("A state has ", uint64_t(sizeof state), " bytes, not ", uint64_t(bytes.size()), ".");
   std::memcpy(state.data(), bytes.data(), sizeof state);
   return Value(state);
 }

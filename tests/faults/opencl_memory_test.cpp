@@ -105,6 +105,38 @@ TEST_F(OpenclMemory, large_buffers_of_a_cpu_ask_for_huge_pages) {
   }
 }
 
+// Mapping is only a way to ask for pages: a driver that can't do it still gives memory. One that can has
+// ended with it before the memory is used.
+TEST_F(OpenclMemory, huge_pages_are_a_hint) {
+  static int unmapped, finished;
+  unmapped = finished = 0;
+  played.clEnqueueUnmapMemObject = [](cl_command_queue queue, cl_mem memory, void* place,
+                                      cl_uint count, const cl_event* before, cl_event* event) {
+    ++unmapped;
+    return real.clEnqueueUnmapMemObject(queue, memory, place, count, before, event);
+  };
+  played.clFinish = [](cl_command_queue queue) {
+    finished = unmapped;
+    return real.clFinish(queue);
+  };
+  trine::opencl::replace_driver(&played);
+  const faults::Device device(*backend);
+  trine_buffer* buffer = nullptr;
+  device.check(backend->buffer_allocate(device.device, 32 << 20, TRINE_MEMORY_DEVICE, &buffer));
+  EXPECT_EQ(unmapped, 1);
+  EXPECT_EQ(finished, 1);
+  backend->buffer_free(buffer);
+  played.clEnqueueMapBuffer = [](cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t,
+                                 cl_uint, const cl_event*, cl_event*, cl_int* code) -> void* {
+    *code = CL_MAP_FAILURE;
+    return nullptr;
+  };
+  buffer = nullptr;
+  EXPECT_EQ(backend->buffer_allocate(device.device, 32 << 20, TRINE_MEMORY_DEVICE, &buffer),
+            TRINE_OK);
+  backend->buffer_free(buffer);
+}
+
 TEST_F(OpenclMemory, larger_than_the_largest_buffer_is_refused_with_the_limit_in_every_kind) {
   static constexpr uint64_t kLimit = 1 << 20;
   played.clGetDeviceInfo = [](cl_device_id device, cl_device_info what, size_t bytes, void* answer,

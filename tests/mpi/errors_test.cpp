@@ -136,6 +136,25 @@ TEST(Errors, OfADeviceAfterTheDataHasMovedReachAllRanks) {
               HasSubstr("not_found: On rank " + std::to_string(last) + ": No device is called"));
 }
 
+// Options are a rank's own; which messages follow, all ranks must see alike.
+TEST(Errors, OptionsThatDifferChangeNothing) {
+  const double mine = rank() + 1;
+  double all = 0;
+  for (int call = 0; call < 2; ++call) {
+    trine::Choice choice;
+    const bool asks = rank() == size() - 1;
+    trine::mpi::allreduce(Function::sum, std::span(&mine, 1), std::span(&all, 1), MPI_COMM_WORLD,
+                          {.device = "cpu", .choice = asks ? &choice : nullptr});
+    EXPECT_EQ(all, size() * (size() + 1) / 2);
+    EXPECT_EQ(choice.why.empty(), !asks);
+  }
+  EXPECT_THAT(error_of_all([&] {
+                trine::mpi::allreduce(Function::sum, std::span(&mine, 1), std::span(&all, 1),
+                                      MPI_COMM_WORLD, {.rung = rank() == 0 ? "abacus" : ""});
+              }),
+              HasSubstr("not_found: On rank 0: "));
+}
+
 TEST(Errors, ARootThatIsNoRank) {
   for (const int root : {-1, -2, size(), std::numeric_limits<int>::max()}) {
     trine::ExactSum sum;

@@ -13,7 +13,7 @@ extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that mak
 namespace {
 
 using namespace ranks;
-using testing::HasSubstr;
+using testing::AllOf, testing::HasSubstr;
 using trine::Dtype;
 using trine::HostOptions;
 
@@ -52,6 +52,10 @@ TEST(TransposeErrors, OfOneRankAreThrownByAll) {
   expect("the local part of a is 99 x ", [](auto& a, auto&, auto&) { a.local.rows = 99; });
   expect("a is 30 x 20 in blocks of 0 x 20; ",
          [](auto& a, auto&, auto&) { a.distribution.block_rows = 0; });
+  expect("a is 30 x 20 in blocks of 0 x 20; ", [](auto& a, auto&, auto&) {  // the local part, too
+    a.distribution.block_rows = 0;
+    a = trine::mpi::matrix(a.distribution, static_cast<double*>(a.local.data), MPI_COMM_WORLD);
+  });
   expect("b is on a grid of 99 x 1 processes",
          [](auto&, auto& b, auto&) { b.distribution.grid_rows = 99; });
   expect("b begins at process -1, 0, which",
@@ -181,9 +185,12 @@ TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
 TEST(ProductErrors, WhatIsAskedForDiffers) {
   if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   EXPECT_THAT(product_error_when([](Product& p) { p.beta = 2; }),
-              HasSubstr("grid of 4 x 1, beta 2.000000, c 20 x 30 f32 in blocks"));
+              HasSubstr("grid of 4 x 1, beta 2, c 20 x 30 f32 in blocks"));
+  EXPECT_THAT(
+      product_error_when([](Product& p) { p.alpha = 0x1.000002p0; }),
+      AllOf(HasSubstr("alpha 1, a"), HasSubstr("rank 3: gemm: alpha 1.0000001192092896, a")));
   EXPECT_THAT(product_error_when([](Product& p) { p.a.distribution.block_cols = 60; }),
-              HasSubstr("rank 3: gemm: alpha 1.000000, a 20 x 40 f32 in blocks of 4 x 60"));
+              HasSubstr("rank 3: gemm: alpha 1, a 20 x 40 f32 in blocks of 4 x 60"));
   EXPECT_THAT(product_error_when([](Product& p) { p.options.continues = true; }, 0),
               HasSubstr("rank 3: gemm, continued: alpha"));
 }

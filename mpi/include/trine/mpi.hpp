@@ -252,7 +252,8 @@ class TRINE_API Request {
 };
 
 /// allreduce() and reduce() that return at once. Parameters and results are the same; errors come from
-/// Request::test() and wait(), but for those of one rank alone.
+/// Request::test() and wait(), but for those of one rank alone. All ranks make the same kind of call: one that
+/// blocks doesn't match one that doesn't. The first call on a communicator waits for all ranks, as it duplicates it.
 /// ```cpp
 /// std::vector<double> forces(1000, 0.1), total(1000);
 /// trine::mpi::Request request = trine::mpi::iallreduce(trine::Function::sum, forces, total, MPI_COMM_WORLD);

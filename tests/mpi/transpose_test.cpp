@@ -91,6 +91,24 @@ TEST(Transpose, LargeBlocksToo) {
     }
 }
 
+/// Parts may lie in one array: above and below each other in its columns, or beside each other in its rows.
+TEST(Transpose, OfPartsThatLieBesideEachOther) {
+  const Distribution all = {.rows = 6, .cols = 6, .block_rows = 6, .block_cols = 6};
+  for (const bool are_rows : {false, true}) {
+    std::vector<double> array(72);
+    for (size_t i = 0; i < array.size(); ++i) array[i] = double(i);
+    const int64_t count = rank() == 0 ? 6 : 0;
+    const auto part = [&](double* data) {
+      auto view = trine::host_col_major(data, Dtype::f64, count, count);
+      view.col_stride = 12;
+      return trine::mpi::Matrix{all, are_rows ? trine::transposed(view) : view};
+    };
+    trine::mpi::transpose(part(&array[0]), part(&array[6]), MPI_COMM_WORLD, {.device = "cpu"});
+    for (size_t i = 0; count > 0 && i < 6; ++i)
+      for (size_t j = 0; j < 6; ++j) EXPECT_EQ(array[12 * j + 6 + i], double(12 * i + j));
+  }
+}
+
 /// What numroc says: by the definition, and as a sum over all processes.
 TEST(Extents, AreThoseOfTheBlocks) {
   for (const int64_t extent : {0, 1, 5, 12, 100})

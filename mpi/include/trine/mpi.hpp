@@ -38,6 +38,8 @@
 #include <mpi.h>
 #include <trine/partial.hpp>
 
+#include <ranges>
+
 #include <memory>
 
 namespace trine::mpi {
@@ -267,14 +269,17 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
+/// The same of ranges that stay where they are: variables, or views of memory as std::span.
 template <HostRange Input, HostRange Output>
-Request iallreduce(Function function, const Input& input, Output&& output, MPI_Comm comm,
-                   const HostOptions& options = {}) {
+requires std::ranges::borrowed_range<Input> && std::ranges::borrowed_range<Output> Request
+iallreduce(Function function, Input&& input, Output&& output, MPI_Comm comm,
+           const HostOptions& options = {}) {
   return iallreduce(function, detail::view_of(input), detail::view_of(output), comm, options);
 }
 template <HostRange Input, HostRange Output>
-Request ireduce(Function function, const Input& input, Output&& output, int root, MPI_Comm comm,
-                const HostOptions& options = {}) {
+requires std::ranges::borrowed_range<Input> && std::ranges::borrowed_range<Output> Request
+ireduce(Function function, Input&& input, Output&& output, int root, MPI_Comm comm,
+        const HostOptions& options = {}) {
   return ireduce(function, detail::view_of(input), detail::view_of(output), root, comm, options);
 }
 

@@ -86,9 +86,12 @@ const char* Moves::name(Kind kind) {
 }
 
 Moves::Outcome Moves::make(Kind kind, uint64_t seed) {
-  constexpr decltype(&Moves::fill) kMakers[kKinds] = {&Moves::fill, &Moves::copy,
-                                                      &Moves::elementwise, &Moves::chain};
-  return (this->*kMakers[kind])(seed);
+  switch (kind) {
+    case kCopy: return copy(seed);
+    case kElementwise: return elementwise(seed);
+    case kChain: return chain(seed);
+    default: return fill(seed);
+  }
 }
 
 Queue& Moves::queue_of(const Device& device) {

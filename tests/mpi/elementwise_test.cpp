@@ -2,14 +2,9 @@
 // whose rows are the ranks' values.
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <cmath>
 
 #include "ranks.hpp"
-
-namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that cuts early
-}
 
 namespace {
 
@@ -18,9 +13,6 @@ using trine::Axis;
 using trine::Dtype;
 using trine::Function;
 using trine::HostOptions;
-
-constexpr Function kFunctions[] = {Function::sum, Function::prod,   Function::min,
-                                   Function::max, Function::argmin, Function::argmax};
 
 /// Bytes of results, NaN made one.
 template <class Result>

@@ -3,13 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 
 #include "matrices.hpp"
-
-namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that makes steps short
-}
 
 namespace {
 

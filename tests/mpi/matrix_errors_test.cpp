@@ -1,14 +1,8 @@
 // Errors of calls with distributed matrices: thrown by all ranks, before anything is written.
 #include <gmock/gmock.h>
 
-#include <atomic>
-
 #include "errors.hpp"
 #include "matrices.hpp"
-
-namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that makes steps short
-}
 
 namespace {
 

@@ -17,9 +17,6 @@ using trine::HostOptions;
 using trine::Map;
 using trine::Partial;
 
-constexpr Function kFunctions[] = {Function::sum, Function::prod,   Function::min,
-                                   Function::max, Function::argmin, Function::argmax};
-
 /// The elements from `first` to before `end` of an array.
 struct Run {
   int64_t first, end;

@@ -3,12 +3,22 @@
 
 #include <trine/mpi.hpp>
 
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <string>
 #include <vector>
 
+namespace trine::mpi::detail {
+extern std::atomic<int64_t>
+    piece_bytes;  // mpi/src/call.hpp: the seam that cuts early, and makes steps short
+}
+
 namespace ranks {
+
+inline constexpr trine::Function kFunctions[] = {trine::Function::sum,    trine::Function::prod,
+                                                 trine::Function::min,    trine::Function::max,
+                                                 trine::Function::argmin, trine::Function::argmax};
 
 inline int rank() {
   int value = 0;

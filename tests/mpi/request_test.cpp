@@ -7,10 +7,6 @@
 
 #include "ranks.hpp"
 
-namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;
-}
-
 namespace {
 
 using namespace ranks;

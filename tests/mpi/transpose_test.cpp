@@ -2,13 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <atomic>
 
 #include "matrices.hpp"
-
-namespace trine::mpi::detail {
-extern std::atomic<int64_t> piece_bytes;  // mpi/src/call.hpp: the seam that cuts early
-}
 
 namespace {
 

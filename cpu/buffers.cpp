@@ -1,10 +1,9 @@
 // Buffers, copies and fills of the contract: device memory of a CPU is host memory.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backends/kit/abi_struct.hpp"
+#include "backends/kit/huge_pages.hpp"
 #include "handles.hpp"
 #include "transpose/problem.hpp"
 
@@ -12,7 +11,6 @@ namespace trine::cpu {
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kHugePage = 2 << 20;
 
 trine_status make_buffer(trine_device* device, trine_memory_kind kind, void* memory,
                          std::uint64_t bytes, bool owned, trine_buffer** buffer) {
@@ -25,16 +23,15 @@ trine_status buffer_allocate(trine_device* device, std::uint64_t bytes, std::uin
   return checked([&]() -> trine_status {
     if (kind != TRINE_MEMORY_DEVICE && kind != TRINE_MEMORY_PINNED)
       kit::fail(TRINE_INVALID_ARGUMENT, "cpu: %u is no kind of memory to allocate", kind);
-    // Fewer page faults and TLB misses where the system allows it. The last page is a whole one too: products of
-    // 1023 in pages of 4 KiB had 0.83 to 0.93 of 1024's rate.
-    const bool large = bytes >= kHugePage;
+    // The last huge page is a whole one too: products of 1023 in pages of 4 KiB had 0.83 to 0.93 of 1024's rate.
+    const bool large = bytes >= kit::kHugePage;
     const std::uint64_t whole = std::max<std::uint64_t>(  // the sum may wrap
-        {bytes, kLine, large ? (bytes + kHugePage - 1) / kHugePage * kHugePage : 0});
-    void* memory = kit::allocate(whole, large ? kHugePage : kLine);
+        {bytes, kLine, large ? (bytes + kit::kHugePage - 1) / kit::kHugePage * kit::kHugePage : 0});
+    void* memory = kit::allocate(whole, large ? kit::kHugePage : kLine);
     if (!memory)
       kit::fail(TRINE_OUT_OF_MEMORY, "cpu: no host memory for a buffer of %llu bytes",
                 static_cast<unsigned long long>(bytes));
-    if (large) madvise(memory, whole, MADV_HUGEPAGE);  // only a hint
+    kit::ask_for_huge_pages(memory, whole);
     const trine_status status =
         make_buffer(device, static_cast<trine_memory_kind>(kind), memory, bytes, true, buffer);
     if (status != TRINE_OK) kit::release(memory);

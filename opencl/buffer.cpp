@@ -1,24 +1,10 @@
 // Buffers: the device's memory, pinned memory (mapped for its whole life), the caller's.
-#include <sys/mman.h>
-
 #include <memory>
 
+#include "backends/kit/huge_pages.hpp"
 #include "opencl/objects.hpp"
 
 namespace trine::opencl {
-namespace {
-
-/// Whole huge pages within fresh memory of a CPU, where the system allows them; PoCL doesn't ask. Only a hint.
-void ask_for_huge_pages(void* memory, uint64_t bytes) {
-  constexpr uintptr_t kHugePage = 2 << 20;
-  const auto from = reinterpret_cast<uintptr_t>(memory);
-  const uintptr_t first = (from + kHugePage - 1) / kHugePage * kHugePage,
-                  end = (from + bytes) / kHugePage * kHugePage;
-  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
-}
-
-}  // namespace
-
 Buffer::~Buffer() {
   auto* memory = static_cast<cl_mem>(facts.native);
   if (gpu::is_forked() || !memory) return;
@@ -50,8 +36,8 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
                                           gpu::at_least_one(bytes), nullptr, &code);
   check(code, "clCreateBuffer");
   buffer->facts.native = memory;
-  const bool huge = target.is_cpu() && target.has(TRINE_CAN_SHARE_MEMORY) && bytes >= 2 << 20 &&
-                    &home == context.get();
+  const bool huge = target.is_cpu() && target.has(TRINE_CAN_SHARE_MEMORY) &&
+                    bytes >= kit::kHugePage && &home == context.get();
   if (pinned || huge) {
     std::lock_guard lock(service_mutex);
     void* host =
@@ -59,7 +45,7 @@ trine_buffer* Device::allocate_in(Context& home, uint64_t bytes, uint32_t kind) 
                                     gpu::at_least_one(bytes), 0, nullptr, nullptr, &code);
     if (pinned) check(code, "clEnqueueMapBuffer");
     if (code != CL_SUCCESS) return buffer.release();  // the pages are only a hint
-    if (huge) ask_for_huge_pages(host, bytes);
+    if (huge) kit::ask_for_huge_pages(host, bytes);   // PoCL doesn't
     if (pinned) {
       buffer->facts.host = host;
     } else {  // queues that know nothing of this one use the memory next

@@ -5,6 +5,7 @@
 namespace trine::mpi::detail {
 
 std::atomic<int64_t> piece_bytes = int64_t{1} << 26;
+std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 bool Call::is_receiver() const noexcept {
   return asked_.root == Asked::everywhere || asked_.root == channel_->rank;

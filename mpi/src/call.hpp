@@ -15,6 +15,8 @@ namespace trine::mpi::detail {
 
 /// The bytes of a rank that go at a time, the same on all ranks; of matrices a part of that. Tests make it small.
 TRINE_API extern std::atomic<int64_t> piece_bytes;
+/// The most bytes of one message, which MPI must count.
+TRINE_API extern std::atomic<int64_t> message_bytes;
 
 class Call : public Pending {
  public:

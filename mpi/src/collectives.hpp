@@ -27,14 +27,13 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
           "MPI_Allgather");
 }
 
-/// Begins to send bytes of `root` to all, in messages that MPI can count.
-inline void broadcast(std::byte* data, int64_t bytes, int root, MPI_Comm comm,
+/// Begins to send bytes of `root` to all, in messages of `most`.
+inline void broadcast(std::byte* data, int64_t bytes, int64_t most, int root, MPI_Comm comm,
                       std::vector<MPI_Request>& requests) {
-  constexpr int64_t kMost = int64_t{1} << 30;
-  for (int64_t at = 0; at < bytes; at += kMost) {
-    const int length = int(std::min(kMost, bytes - at));
-    check(MPI_Ibcast(data + at, length, MPI_BYTE, root, comm, &requests.emplace_back()),
-          "MPI_Ibcast");
+  for (int64_t at = 0; at < bytes; at += most) {
+    const int length = int(std::min(most, bytes - at));
+    MPI_Request* const request = &requests.emplace_back(MPI_REQUEST_NULL);
+    check(MPI_Ibcast(data + at, length, MPI_BYTE, root, comm, request), "MPI_Ibcast");
   }
 }
 

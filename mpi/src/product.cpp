@@ -40,7 +40,8 @@ class Operand {
           copy(block(local_, 0, k_.local(k), local_.rows, next - k),
                block(panel, 0, k - k0, local_.rows, next - k), options);
         });
-      broadcast(data + (k - k0) * line_bytes(), (next - k) * line_bytes(), owner, comm, requests);
+      broadcast(data + (k - k0) * line_bytes(), (next - k) * line_bytes(), message_bytes, owner,
+                comm, requests);
     }
   }
   /// What was sent, when it is there.

@@ -4,7 +4,12 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <mutex>
+#include <thread>
+#include <utility>
 
 namespace {
 std::atomic<int> count = 0;
@@ -18,10 +23,43 @@ int freed(int code) {
   if (code == MPI_SUCCESS) --count;
   return code;
 }
+
+std::mutex mutex;
+ledger::Messages seen = {};
+std::thread::id asker;
+int left_to_live = 0;
+
+/// A message begins, with blocks of so many elements for one rank or for several.
+void begins(const int* counts, const int* places, int ranks, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  const std::lock_guard lock(mutex);
+  if (left_to_live > 0 && --left_to_live == 0) std::raise(SIGKILL);
+  ++seen.count;
+  if (std::this_thread::get_id() != asker) ++seen.elsewhere;
+  for (int i = 0; i < ranks; ++i) {
+    const int64_t bytes = int64_t{counts[i]} * size;
+    seen.bytes += bytes;
+    seen.longest = std::max(seen.longest, bytes);
+    if (counts[i] < 0 || (places != nullptr && places[i] < 0)) ++seen.wrong;
+  }
+}
+void begins(int length, MPI_Datatype type) { begins(&length, nullptr, 1, type); }
+int ranks_of(MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
 }  // namespace
 
 int ledger::open() { return count; }
 void ledger::fail_next_allreduce() { shall_fail = true; }
+ledger::Messages ledger::messages() {
+  const std::lock_guard lock(mutex);
+  asker = std::this_thread::get_id();
+  return std::exchange(seen, {});
+}
+void ledger::die_at(int n) { left_to_live = n; }
 
 extern "C" {
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) { return made(PMPI_Comm_dup(comm, made_one)); }
@@ -43,9 +81,70 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_at
   return made(PMPI_Comm_create_keyval(copy, drop, key, extra));
 }
 int MPI_Comm_free_keyval(int* key) { return freed(PMPI_Comm_free_keyval(key)); }
+
 int MPI_Allreduce(const void* send, void* receive, int length, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
   if (shall_fail.exchange(false)) return MPI_ERR_OTHER;
+  begins(length, type);
   return PMPI_Allreduce(send, receive, length, type, op, comm);
+}
+int MPI_Iallreduce(const void* send, void* receive, int length, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Iallreduce(send, receive, length, type, op, comm, request);
+}
+int MPI_Allgather(const void* send, int sends, MPI_Datatype of, void* receive, int length,
+                  MPI_Datatype type, MPI_Comm comm) {
+  begins(length, type);
+  return PMPI_Allgather(send, sends, of, receive, length, type, comm);
+}
+int MPI_Iallgather(const void* send, int sends, MPI_Datatype of, void* receive, int length,
+                   MPI_Datatype type, MPI_Comm comm, MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Iallgather(send, sends, of, receive, length, type, comm, request);
+}
+int MPI_Ibcast(void* data, int length, MPI_Datatype type, int root, MPI_Comm comm,
+               MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Ibcast(data, length, type, root, comm, request);
+}
+int MPI_Alltoallv(const void* send, const int* sends, const int* from, MPI_Datatype type,
+                  void* receive, const int* receives, const int* to, MPI_Datatype as,
+                  MPI_Comm comm) {
+  begins(sends, from, ranks_of(comm), type);
+  return PMPI_Alltoallv(send, sends, from, type, receive, receives, to, as, comm);
+}
+int MPI_Ialltoallv(const void* send, const int* sends, const int* from, MPI_Datatype type,
+                   void* receive, const int* receives, const int* to, MPI_Datatype as,
+                   MPI_Comm comm, MPI_Request* request) {
+  begins(sends, from, ranks_of(comm), type);
+  return PMPI_Ialltoallv(send, sends, from, type, receive, receives, to, as, comm, request);
+}
+int MPI_Allgatherv(const void* send, int length, MPI_Datatype type, void* receive,
+                   const int* receives, const int* to, MPI_Datatype as, MPI_Comm comm) {
+  begins(length, type);
+  return PMPI_Allgatherv(send, length, type, receive, receives, to, as, comm);
+}
+int MPI_Iallgatherv(const void* send, int length, MPI_Datatype type, void* receive,
+                    const int* receives, const int* to, MPI_Datatype as, MPI_Comm comm,
+                    MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Iallgatherv(send, length, type, receive, receives, to, as, comm, request);
+}
+int MPI_Gatherv(const void* send, int length, MPI_Datatype type, void* receive, const int* receives,
+                const int* to, MPI_Datatype as, int root, MPI_Comm comm) {
+  begins(length, type);
+  return PMPI_Gatherv(send, length, type, receive, receives, to, as, root, comm);
+}
+int MPI_Igatherv(const void* send, int length, MPI_Datatype type, void* receive,
+                 const int* receives, const int* to, MPI_Datatype as, int root, MPI_Comm comm,
+                 MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Igatherv(send, length, type, receive, receives, to, as, root, comm, request);
+}
+int MPI_Isend(const void* data, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  begins(length, type);
+  return PMPI_Isend(data, length, type, to, tag, comm, request);
 }
 }

@@ -1,6 +1,8 @@
-// What the library has made of MPI's and not freed, counted at MPI's profiling interface; and the one call
-// that shall fail.
+// What the library does with MPI, seen at MPI's profiling interface: what it has made and not freed, the messages
+// that it begins; and the one call that shall fail.
 #pragma once
+
+#include <cstdint>
 
 namespace ledger {
 
@@ -9,5 +11,17 @@ namespace ledger {
 int open();
 /// The next MPI_Allreduce of this process does nothing and fails.
 void fail_next_allreduce();
+
+/// Messages and collectives that have begun in this process.
+struct Messages {
+  int64_t count, bytes, longest;  ///< bytes: what this rank brings; of the longest, to one rank
+  int64_t wrong;      ///< with a count or a place below 0: one that MPI's integers don't hold
+  int64_t elsewhere;  ///< begun by another thread than the one that asked before
+};
+/// Those since the last call of this function.
+Messages messages();
+
+/// The process is killed in its n-th message from here.
+void die_at(int n);
 
 }  // namespace ledger

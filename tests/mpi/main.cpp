@@ -1,17 +1,27 @@
 // All tests of a program, on each rank; rank 0 reports them, the others their failures. What the library
-// made of MPI's must be gone after MPI_Finalize.
+// made of MPI's must be gone after MPI_Finalize. The first argument may be the level of threads that MPI is
+// asked for: single, funneled, serialized; multiple where there is none.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "ledger.hpp"
 
+namespace {
+int level_of(std::string_view word) {
+  if (word == "funneled") return MPI_THREAD_FUNNELED;
+  if (word == "serialized") return MPI_THREAD_SERIALIZED;
+  return word == "single" ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+}
+}  // namespace
+
 int main(int count, char** arguments) {
   int provided = 0, rank = 0;
-  MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Init_thread(&count, &arguments, level_of(count > 1 ? arguments[1] : ""), &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) GTEST_FLAG_SET(brief, true);
   testing::InitGoogleTest(&count, arguments);

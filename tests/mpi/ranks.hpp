@@ -10,9 +10,9 @@
 #include <vector>
 
 namespace trine::mpi::detail {
-extern std::atomic<int64_t>
-    piece_bytes;  // mpi/src/call.hpp: the seam that cuts early, and makes steps short
-}
+// mpi/src/call.hpp: the seams that cut early, and make steps and messages short
+extern std::atomic<int64_t> piece_bytes, message_bytes;
+}  // namespace trine::mpi::detail
 
 namespace ranks {
 

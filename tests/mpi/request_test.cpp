@@ -1,7 +1,6 @@
 // Calls that don't block: many at once, waited for in any order, with errors in between.
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -108,33 +107,6 @@ TEST(Requests, OfACommunicatorThatIsFreedEnd) {
   PMPI_Comm_free(&comm);
   request.wait();
   EXPECT_EQ(output, sum_of(9));
-}
-
-TEST(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
-  int provided = 0;
-  MPI_Query_thread(&provided);
-  if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
-  constexpr int kThreads = 3;
-  MPI_Comm comms[kThreads];
-  for (MPI_Comm& comm : comms) PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  std::atomic<int> right = 0;
-  std::vector<std::thread> threads;
-  threads.reserve(kThreads);
-  for (int thread = 0; thread < kThreads; ++thread)
-    threads.emplace_back([&, thread] {
-      for (int call = thread; call < thread + 10; ++call) {
-        const std::vector<double> input = input_of(call, rank());
-        std::vector<double> output(input.size());
-        if (call % 2 == 0)
-          trine::mpi::allreduce(Function::sum, input, output, comms[thread]);
-        else
-          trine::mpi::iallreduce(Function::sum, input, output, comms[thread]).wait();
-        if (output == sum_of(call)) ++right;
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, 10 * kThreads);
-  for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
 }
 
 }  // namespace

@@ -23,9 +23,13 @@
 /// for an intercommunicator; backend_error with MPI's own sentence where MPI fails, if the error handler
 /// of the communicator lets it return.
 ///
-/// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone: with
-/// MPI_THREAD_FUNNELED in the main one. With MPI_THREAD_MULTIPLE, threads may call at the same time on
-/// communicators of their own.
+/// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone. So a program asks
+/// MPI_Init_thread for
+/// - MPI_THREAD_FUNNELED, if it calls in its main thread. Devices have threads of their own, which never call MPI;
+///   with MPI_THREAD_SINGLE, as by MPI_Init, the standard knows no such threads, but Open MPI and MPICH don't
+///   tell these two levels apart.
+/// - MPI_THREAD_SERIALIZED, if several threads call one after another, also on one communicator.
+/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own.
 #pragma once
 
 // C++ bindings, which MPI 3 took away, bring a library of their own.

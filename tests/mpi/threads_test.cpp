@@ -1,0 +1,100 @@
+// Calls from the threads that MPI's level allows: test_mpi_threads LEVEL runs what that promises (main.cpp).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "ledger.hpp"
+#include "matrices.hpp"
+
+namespace {
+
+using namespace ranks;
+using trine::Function;
+using trine::HostOptions;
+
+int level() {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  return provided;
+}
+
+/// A call of each kind on a communicator of all ranks in their order; whether all have the bits of one device.
+bool all_are_right(MPI_Comm comm, uint64_t seed) {
+  constexpr trine::Dtype kDtype = trine::Dtype::f64;
+  const HostOptions cpu = {.device = "cpu"};
+  const auto whole = make<double>(Values::cancelling, seed, 1003);
+  const auto mine = part(whole, Deal::ragged);
+  bool right = trine::mpi::sum(mine, comm, cpu) == trine::sum(whole, cpu) &&
+               trine::mpi::dot(mine, mine, comm, cpu) == trine::dot(whole, whole, cpu);
+
+  const auto factors = make<double>(Values::like, seed, 300);
+  const int64_t first = 300 * rank() / size(), end = 300 * (rank() + 1) / size();
+  const auto part_of = std::span(factors).subspan(size_t(first), size_t(end - first));
+  right = right && trine::mpi::prod(part_of, first, comm, cpu) == trine::prod(factors, cpu) &&
+          trine::mpi::argmin(part_of, first, comm, cpu) == trine::argmin(factors, cpu);
+
+  const std::vector<double> ones(500, double(rank() + 1));
+  std::vector<double> sums(500), largest(500);
+  auto later = trine::mpi::iallreduce(Function::max, ones, largest, comm, cpu);
+  trine::mpi::allreduce(Function::sum, ones, sums, comm, cpu);
+  later.wait();
+  right = right && sums == std::vector<double>(500, size() * (size() + 1) / 2) &&
+          largest == std::vector<double>(500, size());
+
+  constexpr int64_t kSide = 37;
+  const auto matrix = make<double>(Values::like, seed, kSide * kSide);
+  std::vector<double> turned(matrix.size()), product(matrix.size());
+  trine::transpose(kSide, kSide, matrix.data(), turned.data(), cpu);
+  trine::gemm(kSide, kSide, kSide, matrix.data(), matrix.data(), product.data(), cpu);
+  const Distribution d = distribution(seed, kSide, kSide);
+  Part<double> a(d, Layout::columns, matrix), t = a, c = a;
+  trine::mpi::transpose(a.matrix(kDtype), t.matrix(kDtype), comm, cpu);
+  trine::mpi::gemm(1, a.matrix(kDtype), a.matrix(kDtype), 0, c.matrix(kDtype), comm, cpu);
+  return right && t.memory == Part<double>(d, Layout::columns, turned).memory &&
+         c.memory == Part<double>(d, Layout::columns, product).memory;
+}
+
+class Threads : public testing::Test {
+ public:
+  void SetUp() override { trine::mpi::detail::piece_bytes = 1000; }
+  void TearDown() override { trine::mpi::detail::piece_bytes = int64_t{1} << 26; }
+};
+
+/// What MPI_THREAD_FUNNELED is about: no thread of Trine's own, a device's say, ever calls MPI.
+TEST_F(Threads, CallMpiThemselvesAndNobodyElseDoes) {
+  ledger::messages();
+  EXPECT_TRUE(all_are_right(MPI_COMM_WORLD, 1));
+  const ledger::Messages seen = ledger::messages();
+  EXPECT_GT(seen.count, 20);
+  EXPECT_EQ(seen.elsewhere, 0);
+}
+
+TEST_F(Threads, CallOneAfterAnotherOnOneCommunicator) {
+  if (level() < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "calls come from the main thread alone";
+  for (uint64_t seed = 10; seed < 13; ++seed) {
+    bool right = false;
+    std::thread([&] { right = all_are_right(MPI_COMM_WORLD, seed); }).join();
+    EXPECT_TRUE(right);
+  }
+}
+
+TEST_F(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
+  if (level() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "calls come one after another";
+  constexpr int kThreads = 4, kRounds = 5;
+  MPI_Comm comms[kThreads];
+  for (MPI_Comm& comm : comms) PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(kThreads);
+  for (int thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int round = 0; round < kRounds; ++round)
+        if (all_are_right(comms[thread], uint64_t(100 * thread + round))) ++right;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, kThreads * kRounds);
+  for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
+}
+
+}  // namespace

@@ -12,10 +12,10 @@ void merge(ExactSum::State& into, const ExactSum::State& other) {
     ExactSum sum(into);  // which refuses too_large
     sum.merge(ExactSum(other));
     into = sum.state();
-  } catch (const Error&) { into[0] = too_large; }
+  } catch (...) { into[0] = too_large; }  // nothing may leave through MPI, which is C
 }
 
-void merge(Head& into, const Head& other) { into.merge(other); }
+void merge(Head& into, const Head& other) noexcept { into.merge(other); }
 
 template <class T>
 void merge_all(void* others, void* into, int count) {
@@ -79,7 +79,7 @@ Partial::State Asked::state_of(std::span<const uint64_t> words) const {
   return state;
 }
 
-void Head::merge(const Head& other) {
+void Head::merge(const Head& other) noexcept {
   trouble |= other.trouble;
   if (asked != other.asked) trouble |= differ;
   if (trouble != 0) return;  // nobody will look at the rest
@@ -88,9 +88,13 @@ void Head::merge(const Head& other) {
     case Asked::Load::length: words[0] = std::max(words[0], other.words[0]); return;
     case Asked::Load::value: break;
   }
-  Partial all(asked.state_of(words));
-  all.merge(Partial(asked.state_of(other.words)));
-  std::copy_n(all.state().begin() + 1, words.size(), words.begin());
+  try {
+    Partial all(asked.state_of(words));
+    all.merge(Partial(asked.state_of(other.words)));
+    std::copy_n(all.state().begin() + 1, words.size(), words.begin());
+  } catch (...) {
+    trouble = failed;
+  }  // states that are none; these of a value and an index take no memory
 }
 
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*) {
@@ -100,13 +104,23 @@ extern "C" void trine_mpi_merge_states(void* others, void* into, int* count, MPI
   merge_all<ExactSum::State>(others, into, *count);
 }
 
-Report::Report(Status is, const std::string& says) : status(uint32_t(is)) {
+Report::Report(Status is, std::string_view says) : status(uint32_t(is)) {
   size_t length = std::min(says.size(), sizeof sentence - 1);
   while (length < says.size() && (says[length] & 0xC0) == 0x80) --length;
   std::memcpy(sentence, says.data(), length);
 }
 
-Error error_of(std::span<const Report> reports) {
+Report::Report(const Failure& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    *this = {error.status(), error.what()};
+  } catch (const std::bad_alloc&) {
+    *this = {Status::out_of_memory, kNoMemory};
+  } catch (const std::exception& other) { *this = {Status::internal, other.what()}; }
+}
+
+Error error_of(std::span<const Report> reports, uint64_t trouble) {
   Groups failed, asked;
   Status status = Status::ok;
   for (size_t i = 0; i < reports.size(); ++i) {
@@ -115,9 +129,12 @@ Error error_of(std::span<const Report> reports) {
     if (status == Status::ok) status = Status(report.status);
   }
   if (status != Status::ok) return {status, joined(failed, "On ", " ")};
-  if (asked.size() > 1)
+  if ((trouble & Head::failed) != 0)
+    return {Status::internal, "trine::mpi: what the ranks brought can't be merged."};
+  if ((trouble & Head::differ) != 0)
     return {Status::invalid_argument,
-            cat("trine::mpi: the ranks ask for different things. ", joined(asked, "", "; "), ".")};
+            cat("trine::mpi: the ranks ask for different things. ", joined(asked, "", "; "), ".",
+                asked.size() > 1 ? "" : " That reads alike, but its numbers have other bits.")};
   return {Status::invalid_argument,
           "trine::mpi: the sum of all ranks leaves what a state holds, +-2^2175; round parts of it "
           "before."};

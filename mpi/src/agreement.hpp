@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 #include "check.hpp"
 #include "window.hpp"
@@ -37,7 +38,7 @@ struct Asked {
 
 /// The message. It is short, as a message of one number costs no less.
 struct Head {
-  /// Bits of `trouble`: the ranks ask for different things; one of them failed.
+  /// Bits of `trouble`: the ranks ask for different things; one of them failed, or a merge did.
   enum : uint64_t { differ = 1, failed = 2 };
 
   Asked asked;
@@ -47,7 +48,7 @@ struct Head {
     std::array<uint64_t, 2> words;
   };
 
-  void merge(const Head& other);
+  void merge(const Head& other) noexcept;
   bool is_too_wide() const { return asked.load() == Asked::Load::sum && sum.is_too_wide(); }
 };
 static_assert(sizeof(Head) == 128);
@@ -64,10 +65,12 @@ struct Report {
   char sentence[1020] = {};  ///< how it failed; else what it asks for
 
   Report() = default;
-  Report(Status status, const std::string& sentence);
+  Report(Status status, std::string_view sentence);
+  explicit Report(const Failure& failure);
 };
 
-/// The error that all ranks throw, the same on each, from the reports of all.
-Error error_of(std::span<const Report> reports);
+/// The error that all ranks throw, the same on each, from the reports of all; `trouble` as the heads had it, 0
+/// where something else went wrong later.
+Error error_of(std::span<const Report> reports, uint64_t trouble);
 
 }  // namespace trine::mpi::detail

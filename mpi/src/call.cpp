@@ -1,6 +1,7 @@
 #include "call.hpp"
 
 #include <bit>
+#include <thread>
 
 #include "collectives.hpp"
 
@@ -61,6 +62,12 @@ void Call::enter(const std::shared_ptr<Call>& self) {
   channel_->advance();
 }
 
+void Call::fail(Failure failure) {
+  failure_ = std::move(failure);
+  for (channel_->drain(); !advance();) std::this_thread::yield();
+  std::rethrow_exception(error_);
+}
+
 bool Call::go_on() {
   channel_->advance();
   const std::lock_guard lock(channel_->mutex);
@@ -97,14 +104,14 @@ bool Call::step(MPI_Request* request) {
       if (head_.trouble != 0) return ask_why(request);
       stage_ = Stage::states;
       if (head_.is_too_wide()) {
-        state_ = {whole()};
+        state_ = whole();
         const Kind& kind = kinds().state;
-        allreduce(state_.data(), 1, kind.datatype, kind.merge, channel_->comm, request);
+        allreduce(state_->data(), 1, kind.datatype, kind.merge, channel_->comm, request);
         return true;
       }
       [[fallthrough]];
     case Stage::states:
-      if (!state_.empty() && state_[0][0] == too_large) return ask_why(request);
+      if (state_ && state_->front() == too_large) return ask_why(request);
       stage_ = Stage::work;
       [[fallthrough]];
     case Stage::work:
@@ -117,18 +124,26 @@ bool Call::step(MPI_Request* request) {
     case Stage::closing:
       if (has_failed_ != 0) return ask_why(request);
       break;
-    case Stage::reports: throw error_of(reports_);
+    case Stage::room:
+      if (has_failed_ != 0) throw Error(Status::out_of_memory, kNoMemory);
+      stage_ = Stage::reports;
+      allgather(reports_.data(), sizeof(Report), channel_->comm, request);
+      return true;
+    case Stage::reports: throw error_of(reports_, head_.trouble);
   }
   finish();
   return false;
 }
 
 bool Call::ask_why(MPI_Request* request) {
-  reports_.resize(size_t(channel_->size));
-  reports_[size_t(channel_->rank)] =
-      failure_ ? Report(failure_.status, failure_.sentence) : Report(Status::ok, asks_for());
-  stage_ = Stage::reports;
-  allgather(reports_.data(), sizeof(Report), channel_->comm, request);
+  Failure no_room;
+  attempt(no_room, [&] {
+    reports_.resize(size_t(channel_->size));
+    reports_[size_t(channel_->rank)] = failure_ ? Report(failure_) : Report(Status::ok, asks_for());
+  });
+  has_failed_ = no_room ? 1 : 0;
+  stage_ = Stage::room;
+  allreduce(&has_failed_, 1, MPI_INT, MPI_MAX, channel_->comm, request);
   return true;
 }
 

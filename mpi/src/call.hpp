@@ -1,11 +1,12 @@
 // A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by whoever
 // calls. So one text serves the calls that block and those that don't.
 //
-//   head ─► [states] ─► work … work ─► closing      any of them may end in: reports ─► Error, on all ranks
+//   head ─► [states] ─► work … work ─► closing      any of them may end in: room ─► reports ─► Error, on all ranks
 #pragma once
 
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "agreement.hpp"
@@ -29,18 +30,22 @@ class Call : public Pending {
   void run();
   /// Makes the call, which is `self`, one that doesn't block: it joins the channel's row, and may go on at once.
   void enter(const std::shared_ptr<Call>& self);
+  /// Of a call that this rank can't keep, as it lacks the memory: takes part to the end, as one that doesn't block, so
+  /// that all ranks throw.
+  [[noreturn]] void fail(Failure failure);
   /// Goes on with the channel's row; true when this call has ended. Errors are kept.
   bool go_on();
   const std::exception_ptr& error() const noexcept { return error_; }
 
   /// For the channel, which is locked: the same of this call alone.
   bool advance() override;
+  bool is_under_way() const noexcept override { return request_ != MPI_REQUEST_NULL; }
   bool has_ended() const noexcept { return has_ended_; }
 
  protected:
   Channel& channel() const noexcept { return *channel_; }
   /// The sum of what all ranks brought, when they have agreed.
-  ExactSum total() const { return ExactSum(state_.empty() ? head_.sum.state() : state_[0]); }
+  ExactSum total() const { return ExactSum(state_ ? *state_ : head_.sum.state()); }
   /// What the first message carried otherwise.
   const std::array<uint64_t, 2>& words() const noexcept { return head_.words; }
   /// Whether this rank receives the result.
@@ -72,11 +77,11 @@ class Call : public Pending {
 
   bool ask_why(MPI_Request* request);
 
-  enum class Stage { begin, head, states, work, closing, reports };
+  enum class Stage { begin, head, states, work, closing, room, reports };
   std::shared_ptr<Channel> channel_;
   Stage stage_ = Stage::begin;
   Head head_;
-  std::vector<ExactSum::State> state_;  ///< one, where the head's window was too narrow
+  std::optional<ExactSum::State> state_;  ///< where the head's window was too narrow
   int has_failed_ = 0;
   std::vector<Report> reports_;
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
+#include <new>
 #include <thread>
 #include <tuple>
-#include <vector>
+#include <utility>
 
 #include "agreement.hpp"
 
@@ -17,10 +19,11 @@ struct Process {
   std::atomic<bool> is_made = false;
   Kinds kinds;
   int channel_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
-  std::vector<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
+  std::list<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
 };
 Process& the_process() {
-  static auto* const made = new Process;  // outlives all threads and handlers
+  alignas(Process) static std::byte memory[sizeof(Process)];
+  static auto* const made = new (memory) Process;  // outlives all threads and handlers
   return *made;
 }
 
@@ -43,7 +46,8 @@ int free_channel(MPI_Comm user, int, void* value, void*) {
 int free_process(MPI_Comm, int, void*, void*) {
   Process& process = the_process();
   process.is_made = false;
-  while (!process.users.empty()) MPI_Comm_delete_attr(process.users.front(), process.channel_key);
+  for (MPI_Comm user : std::exchange(process.users, {}))
+    MPI_Comm_delete_attr(user, process.channel_key);
   MPI_Comm_free_keyval(&process.channel_key);
   MPI_Comm_free_keyval(&process.end_key);
   for (Kind* kind : {&process.kinds.head, &process.kinds.state}) {
@@ -94,16 +98,31 @@ Held make_channel(MPI_Comm user) {
   check(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
   if (is_inter != 0)
     refuse("an intercommunicator has two groups; merge them by MPI_Intercomm_merge.");
-  auto held = std::make_unique<Held>(std::make_shared<Channel>());
+  MPI_Comm comm = MPI_COMM_NULL;
+  check(MPI_Comm_dup(user, &comm), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  // Memory may be missing on one rank alone: all must know.
+  std::unique_ptr<Held> held;
+  std::list<MPI_Comm> in_users;
+  Failure failure;
+  attempt(failure, [&] {
+    held = std::make_unique<Held>(std::make_shared<Channel>());
+    in_users.push_back(user);
+  });
+  int has_failed = failure ? 1 : 0;
+  check(MPI_Allreduce(MPI_IN_PLACE, &has_failed, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (has_failed != 0) {
+    MPI_Comm_free(&comm);
+    throw Error(Status::out_of_memory, kNoMemory);
+  }
   Channel& channel = **held;
-  check(MPI_Comm_dup(user, &channel.comm), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(channel.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  channel.comm = comm;
   check(MPI_Comm_rank(channel.comm, &channel.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(channel.comm, &channel.size), "MPI_Comm_size");
   check(MPI_Comm_set_attr(user, process().channel_key, held.get()), "MPI_Comm_set_attr");
   Process& process = the_process();
   const std::lock_guard lock(process.mutex);
-  process.users.push_back(user);
+  process.users.splice(process.users.end(), in_users);
   return *held.release();
 }
 
@@ -119,7 +138,10 @@ void check(int code, const char* function) {
 
 void Channel::advance() {
   const std::lock_guard lock(mutex);
-  while (!pending.empty() && pending.front()->advance()) pending.pop_front();
+  while (!pending.empty() && pending.front()->advance()) {
+    if (pending.front()->is_under_way()) detail::leave(pending.front());
+    pending.pop_front();
+  }
 }
 
 void Channel::drain() {

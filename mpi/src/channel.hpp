@@ -17,6 +17,8 @@ struct Pending {
   virtual ~Pending() = default;
   /// Goes on as far as that needs no wait; true when the call has ended.
   virtual bool advance() = 0;
+  /// Whether MPI still uses its memory: of a call that has ended, because MPI failed.
+  virtual bool is_under_way() const noexcept = 0;
 };
 
 struct Channel {

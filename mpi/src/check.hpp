@@ -4,34 +4,29 @@
 #include <trine/mpi.hpp>
 
 #include <charconv>
+#include <exception>
 #include <iterator>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace trine::mpi::detail {
 
 /// Throws what MPI says of a code other than MPI_SUCCESS; `function` returned it.
 void check(int code, const char* function);
 
-/// What went wrong on this rank, kept until all ranks know.
-struct Failure {
-  Status status = Status::ok;
-  std::string sentence;
+inline constexpr const char* kNoMemory = "Host memory is exhausted.";
 
-  explicit operator bool() const noexcept { return status != Status::ok; }
-};
+/// What went wrong on this rank, kept until all ranks know. To keep it takes no memory, which may be what is missing.
+using Failure = std::exception_ptr;
 
 /// Runs `work`, and keeps its failure; the first stays.
 template <class Work>
-void attempt(Failure& failure, Work&& work) {
+void attempt(Failure& failure, Work&& work) noexcept {
   if (failure) return;
   try {
     work();
-  } catch (const Error& error) {
-    failure = {error.status(), error.what()};
-  } catch (const std::bad_alloc&) {
-    failure = {Status::out_of_memory, "Host memory is exhausted."};
-  }
+  } catch (...) { failure = std::current_exception(); }
 }
 
 /// Runs a public function's body: Error is the one exception that leaves it.
@@ -39,9 +34,18 @@ template <class Body>
 decltype(auto) entry(Body&& body) {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    throw Error(Status::out_of_memory, "Host memory is exhausted.");
-  }
+  } catch (const std::bad_alloc&) { throw Error(Status::out_of_memory, kNoMemory); }
+}
+
+/// Leaves what `value` has on the heap there for ever: MPI may still read or write it.
+template <class T>
+void leave(T& value) noexcept {
+  union Kept {
+    explicit Kept(T&& moved) noexcept : kept(std::move(moved)) {}
+    ~Kept() {}
+    T kept;
+  };
+  Kept{std::move(value)};
 }
 
 template <class Piece>

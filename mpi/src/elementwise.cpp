@@ -170,8 +170,9 @@ void Elementwise::reduce_slice() {
 }
 
 void Elementwise::gather(MPI_Request* request) {
-  const Blocks<std::byte> to = {output_ + done_ * size_of(result_dtype_), slices_.data(),
-                                begins_.data()};
+  // The others' output isn't looked at: it may be null.
+  std::byte* const output = is_receiver() ? output_ + done_ * size_of(result_dtype_) : nullptr;
+  const Blocks<std::byte> to = {output, slices_.data(), begins_.data()};
   const MPI_Datatype type = type_of(result_dtype_);
   if (asked_.root == Asked::everywhere)
     allgather(results_.get(), mine_[0], to, type, channel().comm, request);

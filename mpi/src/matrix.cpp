@@ -134,6 +134,11 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
       d.first_col >= d.grid_cols)
     refuse(which, " begins at process ", d.first_row, ", ", d.first_col, ", which the grid of ",
            d.grid_rows, " x ", d.grid_cols, " doesn't have.");
+  constexpr int64_t kMost = int64_t{1} << 48;  // bytes; so all sums of extents stay in range, too
+  int64_t most = 0;
+  if (__builtin_mul_overflow(rows_of(d).most(), cols_of(d).most(), &most) || most > kMost / size)
+    refuse("a part of ", which, ", ", d.rows, " x ", d.cols, " over ", d.grid_rows, " x ",
+           d.grid_cols, " processes, exceeds the address space of any.");
   const int64_t rows = d.local_rows(channel.rank), cols = d.local_cols(channel.rank);
   if (local.rows != rows || local.cols != cols || local.batch != 1)
     refuse("the local part of ", which, " is ", local.rows, " x ", local.cols,

@@ -19,23 +19,27 @@ class PartialCall : public Call {
     attempt(failure_, [&] {
       partial = Partial(function, dtype, map);
       add(partial);
+      bring_state();
     });
-    if (!failure_) bring_state();
   }
 
  private:
   bool work(MPI_Request* request) override;
-  bool can_fail() const noexcept override { return false; }
+  /// What merges blocks may lack memory, or refuse them.
+  bool can_fail() const noexcept override { return has_blocks(); }
   ExactSum::State whole() const override;
   void finish() override;
 
   void ask(Function function, Map map, Dtype dtype);
   void bring_state();
-  Partial merged() const;
+  bool has_blocks() const noexcept {
+    return asked_.load() == Asked::Load::length && words()[0] != 0;
+  }
   Partial merged_blocks() const;
 
   Partial& partial_;
   std::vector<uint64_t> gathered_;  ///< the words of all ranks' blocks, zeros behind each rank's
+  std::optional<Partial> merged_;   ///< what these are
 };
 
 }  // namespace trine::mpi::detail

@@ -43,8 +43,10 @@ PartialCall::PartialCall(MPI_Comm comm, Partial& partial, int root)
     : Call(channel_of(comm)), partial_(partial) {
   ask(partial.function(), partial.map(), partial.dtype());
   asked_.root = root;
-  if (root != Asked::everywhere) attempt(failure_, [&] { check_root(); });
-  bring_state();
+  attempt(failure_, [&] {
+    if (root != Asked::everywhere) check_root();
+    bring_state();
+  });
 }
 
 void PartialCall::ask(Function function, Map map, Dtype dtype) {
@@ -62,27 +64,24 @@ void PartialCall::bring_state() {
     case Asked::Load::length: break;
   }
   bring({used_of(Words(state).subspan(1)), 0});
+  // What a rank gathers at most: when it knows how much, the others count on it.
+  gathered_.reserve((state.size() - 1) * size_t(channel().size));
 }
 
 ExactSum::State PartialCall::whole() const { return sum_in(partial_); }
 
 bool PartialCall::work(MPI_Request* request) {
-  if (asked_.load() != Asked::Load::length || words()[0] == 0 || !gathered_.empty()) return false;
+  if (!has_blocks()) return false;
+  if (!gathered_.empty()) {
+    attempt(failure_, [&] { merged_ = merged_blocks(); });
+    return false;
+  }
   const auto most = size_t(words()[0]);
   gathered_.resize(most * size_t(channel().size));
   std::copy_n(partial_.state().begin() + 1, most,
               gathered_.begin() + std::ptrdiff_t(most) * channel().rank);
   allgather(gathered_.data(), int(most * sizeof(uint64_t)), channel().comm, request);
   return true;
-}
-
-Partial PartialCall::merged() const {
-  switch (asked_.load()) {
-    case Asked::Load::sum: return Partial(asked_.state_of(total().state()));
-    case Asked::Load::value: return Partial(asked_.state_of(words()));
-    case Asked::Load::length: break;
-  }
-  return merged_blocks();
 }
 
 // In the order of indices what has been merged has few blocks at any time: those of its runs.
@@ -99,10 +98,14 @@ Partial PartialCall::merged_blocks() const {
   return all;
 }
 
-// All ranks merge, as all throw what is wrong with the blocks of all.
 void PartialCall::finish() {
-  const Partial all = merged();
-  if (is_receiver()) partial_ = all;
+  if (!is_receiver()) return;
+  switch (asked_.load()) {
+    case Asked::Load::sum: partial_ = Partial(asked_.state_of(total().state())); return;
+    case Asked::Load::value: partial_ = Partial(asked_.state_of(words())); return;
+    case Asked::Load::length: break;
+  }
+  if (merged_) partial_ = *merged_;  // else all are of nothing
 }
 
 }  // namespace trine::mpi::detail

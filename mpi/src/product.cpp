@@ -26,6 +26,11 @@ class Operand {
     if (k_.processes == 1) return;
     for (Memory& memory : memory_) memory.of(width * line_bytes());
   }
+  /// No less than the messages of a step.
+  int64_t messages(int64_t width) const { return width + width * line_bytes() / message_bytes; }
+  void leave_memory() {
+    for (Memory& memory : memory_) leave(memory);
+  }
   /// Begins a step: who has a part of its k sends it to all in `comm`, where this process is number `me`.
   void begin(int64_t k0, int64_t k1, int step, MPI_Comm comm, int me, const HostOptions& options,
              Failure& failure, std::vector<MPI_Request>& requests) {
@@ -82,6 +87,13 @@ class Product : public Call {
       prepare();
     });
   }
+  ~Product() override {
+    const auto is_under_way = [](MPI_Request request) { return request != MPI_REQUEST_NULL; };
+    if (std::ranges::none_of(requests_[0], is_under_way) &&
+        std::ranges::none_of(requests_[1], is_under_way))
+      return;
+    along_rows_.leave_memory(), along_cols_.leave_memory();  // MPI has failed
+  }
 
  private:
   std::string asks_for() const override {
@@ -118,7 +130,10 @@ class Product : public Call {
                 block(c_.local, 0, 0, 0, 0), options_);
   }
 
-  bool has_chain() const { return a_.distribution.cols != 0 && alpha_ != 0; }
+  bool has_chain() const {
+    const Distribution& c = c_.distribution;
+    return a_.distribution.cols != 0 && alpha_ != 0 && c.rows != 0 && c.cols != 0;
+  }
 
   void prepare() {
     if (!has_chain()) return;
@@ -128,6 +143,8 @@ class Product : public Call {
     width_ = std::clamp<int64_t>(piece_bytes / 2 / line, 1, kWidth);
     along_rows_.prepare(width_);
     along_cols_.prepare(width_);
+    for (auto& requests : requests_)
+      requests.reserve(size_t(along_rows_.messages(width_) + along_cols_.messages(width_)));
     chains_ = c_.local;
     if (beta_ == 0) return;
     // c is needed to the end, so the chains run beside it, in its order.

@@ -10,9 +10,15 @@ namespace trine::mpi {
 namespace detail {
 namespace {
 
-Request begin(std::shared_ptr<Call> call) {
-  call->enter(call);
-  return Request(std::move(call));
+template <class C, class... Arguments>
+Request begin(Arguments&&... arguments) {
+  return entry([&] {
+    try {
+      const auto call = std::make_shared<C>(arguments...);
+      call->enter(call);
+      return Request(call);
+    } catch (const std::bad_alloc&) { C(arguments...).fail(std::current_exception()); }
+  });
 }
 
 }  // namespace
@@ -39,7 +45,7 @@ bool Request::test() {
   if (!call_) return true;
   if (!call_->go_on()) return false;
   const std::shared_ptr<detail::Call> ended = std::exchange(call_, nullptr);
-  if (ended->error()) std::rethrow_exception(ended->error());
+  if (ended->error()) detail::entry([&] { std::rethrow_exception(ended->error()); });
   return true;
 }
 
@@ -48,42 +54,34 @@ void Request::wait() {
 }
 
 Request iallreduce(ExactSum& sum, MPI_Comm comm) {
-  return detail::entry([&] { return detail::begin(std::make_shared<detail::SumCall>(comm, sum)); });
+  return detail::begin<detail::SumCall>(comm, sum);
 }
 
 Request ireduce(ExactSum& sum, int root, MPI_Comm comm) {
   using namespace detail;
-  return entry([&] { return begin(std::make_shared<SumCall>(comm, sum, Asked::root_of(root))); });
+  return begin<SumCall>(comm, sum, Asked::root_of(root));
 }
 
 Request iallreduce(Partial& partial, MPI_Comm comm) {
   using namespace detail;
-  return entry(
-      [&] { return begin(std::make_shared<PartialCall>(comm, partial, Asked::everywhere)); });
+  return begin<PartialCall>(comm, partial, Asked::everywhere);
 }
 
 Request ireduce(Partial& partial, int root, MPI_Comm comm) {
   using namespace detail;
-  return entry(
-      [&] { return begin(std::make_shared<PartialCall>(comm, partial, Asked::root_of(root))); });
+  return begin<PartialCall>(comm, partial, Asked::root_of(root));
 }
 
 Request iallreduce(Function function, const ConstHostView& input, const HostView& output,
                    MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  return entry([&] {
-    return begin(
-        std::make_shared<Elementwise>(comm, function, input, output, Asked::everywhere, options));
-  });
+  return begin<Elementwise>(comm, function, input, output, Asked::everywhere, options);
 }
 
 Request ireduce(Function function, const ConstHostView& input, const HostView& output, int root,
                 MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  return entry([&] {
-    return begin(std::make_shared<Elementwise>(comm, function, input, output, Asked::root_of(root),
-                                               options));
-  });
+  return begin<Elementwise>(comm, function, input, output, Asked::root_of(root), options);
 }
 
 }  // namespace trine::mpi

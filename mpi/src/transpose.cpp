@@ -41,6 +41,10 @@ struct Side {
   };
   Messages messages[2];  ///< of a slab and the next
 
+  void leave_messages() {
+    for (Messages& m : messages) leave(m.counts), leave(m.begins), leave(m.memory);
+  }
+
   /// A slab of the message of a rank: both extents, and what of the longer it has.
   struct Cut {
     int64_t rows, cols, begin, end;
@@ -53,6 +57,12 @@ struct Side {
     const int64_t longer = std::max(down, across);
     const auto at = [&](int64_t n) { return longer / slabs * n + longer % slabs * n / slabs; };
     return {down, across, at(slab), at(slab + 1)};
+  }
+  /// The elements of a rank's longest slab.
+  int64_t most(int rank, int64_t slabs) const {
+    Cut whole = cut(rank, 0, 1);
+    whole.end = whole.end / slabs + (whole.end % slabs != 0 ? 1 : 0);
+    return whole.count();
   }
   Slab slab(int rank, int64_t slab, int64_t slabs) const {
     const Cut c = cut(rank, slab, slabs);
@@ -81,6 +91,10 @@ class Transposition : public Call {
       prepare();
     });
   }
+  ~Transposition() override {
+    if (under_way_[0] == MPI_REQUEST_NULL && under_way_[1] == MPI_REQUEST_NULL) return;
+    send_.leave_messages(), receive_.leave_messages();  // MPI has failed
+  }
 
  private:
   std::string asks_for() const override {
@@ -107,11 +121,16 @@ class Transposition : public Call {
   /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.
   void prepare() {
     const Distribution &a = a_.distribution, &b = b_.distribution;
+    if (a.rows == 0 || a.cols == 0) return;
     const int me = channel().rank;
-    send_.rows = shares(rows_of(a), a.grid_row(me), cols_of(b));
-    send_.cols = shares(cols_of(a), a.grid_col(me), rows_of(b));
-    receive_.rows = shares(cols_of(b), b.grid_col(me), rows_of(a));
-    receive_.cols = shares(rows_of(b), b.grid_row(me), cols_of(a));
+    const auto is_empty = [](const ConstHostView& part) {
+      return part.rows == 0 || part.cols == 0;
+    };
+    const int from = is_empty(a_.local) ? -1 : me, to = is_empty(b_.local) ? -1 : me;
+    send_.rows = shares(rows_of(a), a.grid_row(from), cols_of(b));
+    send_.cols = shares(cols_of(a), a.grid_col(from), rows_of(b));
+    receive_.rows = shares(cols_of(b), b.grid_col(to), rows_of(a));
+    receive_.cols = shares(rows_of(b), b.grid_row(to), cols_of(a));
     for (int rank = 0; rank < channel().size; ++rank) {
       send_.places.push_back({b.grid_col(rank), b.grid_row(rank)});
       receive_.places.push_back({a.grid_row(rank), a.grid_col(rank)});
@@ -125,13 +144,9 @@ class Transposition : public Call {
 
   void allocate(Side& side) {
     int64_t longest = 0, beside = 0;
-    for (int64_t slab = 0; slab < slabs_; ++slab) {
-      int64_t all = 0;
-      for (int rank = 0; rank < channel().size; ++rank) {
-        const int64_t bytes = side.cut(rank, slab, slabs_).count() * element_;
-        all += bytes, beside = std::max(beside, bytes);
-      }
-      longest = std::max(longest, all);
+    for (int rank = 0; rank < channel().size; ++rank) {
+      const int64_t bytes = side.most(rank, slabs_) * element_;
+      longest += bytes, beside = std::max(beside, bytes);
     }
     if (longest > INT32_MAX)
       refuse("this rank has ", longest, " bytes in a slab, too many for MPI.");
@@ -144,16 +159,15 @@ class Transposition : public Call {
   }
 
   bool work(MPI_Request*) override {
-    MPI_Request under_way[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     for (int64_t slab = 0; slab <= slabs_; ++slab) {
       if (slab < slabs_) {
         const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);
         alltoall({out.memory.data(), out.counts.data(), out.begins.data()},
                  {in.memory.data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
-                 &under_way[slab % 2]);
+                 &under_way_[slab % 2]);
       }
       if (slab == 0) continue;
-      check(MPI_Wait(&under_way[(slab - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
+      check(MPI_Wait(&under_way_[(slab - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
       unpack(slab - 1);
     }
     return false;
@@ -222,6 +236,7 @@ class Transposition : public Call {
   int64_t element_, slabs_ = 0;
   Side send_, receive_;
   Memory beside_;
+  MPI_Request under_way_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
 }  // namespace

@@ -106,6 +106,17 @@ TYPED_TEST(Elementwise, InPiecesToo) {
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
 
+TEST(Roots, AloneNeedAnOutput) {
+  trine::mpi::detail::piece_bytes = 24;
+  const std::vector<double> ones(100, 1);
+  std::vector<double> sums(rank() == 0 ? 100 : 0);
+  trine::mpi::reduce(Function::sum, trine::host_vector(ones.data(), Dtype::f64, 100),
+                     trine::host_vector(rank() == 0 ? sums.data() : nullptr, Dtype::f64, 100), 0,
+                     MPI_COMM_WORLD, {.device = "cpu"});
+  EXPECT_THAT(sums, testing::Each(double(size())));
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+}
+
 /// One number a rank: of each exponent, of one sign and of both, and beside one that is far larger.
 TEST(Scalars, OfAllExponents) {
   const int step = size() <= 4 ? 7 : 61;  // each place in a word, or fewer where messages are slow

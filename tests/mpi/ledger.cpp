@@ -13,7 +13,7 @@
 
 namespace {
 std::atomic<int> count = 0;
-std::atomic<bool> shall_fail = false;
+std::atomic<bool> shall_fail = false, wait_shall_fail = false;
 
 int made(int code) {
   if (code == MPI_SUCCESS) ++count;
@@ -54,6 +54,7 @@ int ranks_of(MPI_Comm comm) {
 
 int ledger::open() { return count; }
 void ledger::fail_next_allreduce() { shall_fail = true; }
+void ledger::fail_next_wait() { wait_shall_fail = true; }
 ledger::Messages ledger::messages() {
   const std::lock_guard lock(mutex);
   asker = std::this_thread::get_id();
@@ -142,9 +143,21 @@ int MPI_Igatherv(const void* send, int length, MPI_Datatype type, void* receive,
   begins(length, type);
   return PMPI_Igatherv(send, length, type, receive, receives, to, as, root, comm, request);
 }
-int MPI_Isend(const void* data, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-              MPI_Request* request) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Wait(request, status);
+}
+int MPI_Waitall(int length, MPI_Request* requests, MPI_Status* statuses) {
+  return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Waitall(length, requests, statuses);
+}
+int MPI_Send(const void* data, int length, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   begins(length, type);
-  return PMPI_Isend(data, length, type, to, tag, comm, request);
+  return PMPI_Send(data, length, type, to, tag, comm);
+}
+int MPI_Sendrecv(const void* data, int length, MPI_Datatype type, int to, int tag, void* receive,
+                 int receives, MPI_Datatype as, int from, int other_tag, MPI_Comm comm,
+                 MPI_Status* status) {
+  begins(length, type);
+  return PMPI_Sendrecv(data, length, type, to, tag, receive, receives, as, from, other_tag, comm,
+                       status);
 }
 }

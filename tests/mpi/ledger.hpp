@@ -1,5 +1,5 @@
 // What the library does with MPI, seen at MPI's profiling interface: what it has made and not freed, the messages
-// that it begins; and the one call that shall fail.
+// that it begins; and the calls that shall fail.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@ namespace ledger {
 int open();
 /// The next MPI_Allreduce of this process does nothing and fails.
 void fail_next_allreduce();
+/// The next MPI_Wait or MPI_Waitall of this process fails and leaves the messages under way.
+void fail_next_wait();
 
 /// Messages and collectives that have begun in this process.
 struct Messages {

@@ -1,7 +1,16 @@
 // Errors of calls with distributed matrices: thrown by all ranks, before anything is written.
 #include <gmock/gmock.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+#include <bit>
+#include <chrono>
+#include <thread>
+
 #include "errors.hpp"
+#include "ledger.hpp"
 #include "matrices.hpp"
 
 namespace {
@@ -85,6 +94,31 @@ TEST(TransposeErrors, DistributionsThatDiffer) {
             "rank 3: transpose: 30 x 20 f64 in blocks of 8 x 50 on a grid of 4 x 1 to 20 x 30 f64 "
             "in blocks of "
             "5 x 30 on a grid of 4 x 1.");
+}
+
+/// The error of a transposition of nothing, as all ranks see it.
+std::string error_of_extents(const Distribution& a) {
+  Distribution b = a;
+  std::swap(b.rows, b.cols);
+  const auto part = [](const Distribution& d) {
+    return trine::mpi::matrix(d, static_cast<double*>(nullptr), MPI_COMM_WORLD);
+  };
+  return error_of_all([&] { trine::mpi::transpose(part(a), part(b), MPI_COMM_WORLD); });
+}
+
+/// Extents that nobody has memory for, or none of, are no work, and no sums that overflow.
+TEST(TransposeErrors, OfAbsurdExtents) {
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+  const char* const refused = "exceeds the address space";
+  EXPECT_EQ(error_of_extents({.rows = kHuge, .cols = 0}), "nothing");
+  EXPECT_EQ(error_of_extents({.rows = 0, .cols = kHuge, .grid_cols = size()}), "nothing");
+  EXPECT_THAT(error_of_extents({.rows = kHuge, .cols = 1}), HasSubstr(refused));
+  EXPECT_THAT(error_of_extents({.rows = kHuge, .cols = kHuge, .block_rows = kHuge}),
+              HasSubstr(refused));
+  EXPECT_THAT(error_of_extents({.rows = 1 << 20, .cols = int64_t{1} << 40, .grid_rows = size()}),
+              HasSubstr(refused));
+  EXPECT_THAT(error_of_extents({.rows = int64_t{1} << 44, .cols = 1, .grid_cols = size()}),
+              HasSubstr("On rank 0: trine::mpi: the local part of a has no memory"));
 }
 
 Distribution square() {
@@ -187,6 +221,40 @@ TEST(ProductErrors, WhatIsAskedForDiffers) {
               HasSubstr("rank 3: gemm: alpha 1, a 20 x 40 f32 in blocks of 4 x 60"));
   EXPECT_THAT(product_error_when([](Product& p) { p.options.continues = true; }, 0),
               HasSubstr("rank 3: gemm, continued: alpha"));
+}
+
+TEST(ProductErrors, NumbersThatReadAlike) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  Part<double> a(square(), Layout::columns, std::vector<double>(400, 1)), b = a, c = a;
+  const auto nan = std::bit_cast<double>(uint64_t{0x7FF8000000000000} + (rank() == 3 ? 1 : 0));
+  EXPECT_THAT(error_of_all([&] {
+                trine::mpi::gemm(nan, a.matrix(Dtype::f64), b.matrix(Dtype::f64), 0,
+                                 c.matrix(Dtype::f64), MPI_COMM_WORLD);
+              }),
+              AllOf(HasSubstr("ranks 0 to 3: gemm: alpha nan, a"),
+                    HasSubstr("That reads alike, but its numbers have other bits.")));
+}
+
+/// The last rank's wait fails while others have yet to send: their messages must find its memory as it was.
+template <class Call>
+void fail_in_the_midst(Call&& call) {
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_disable();  // what MPI may still write to stays
+#endif
+  ledger::fail_next_wait();
+  if (rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_THAT(error_of_all(call), HasSubstr("backend_error: MPI_Wait"));
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_enable();
+#endif
+}
+
+TEST(MpiErrors, InTheMidstOfAnyCallLeaveItsMemory) {
+  Part<double> a(square(), Layout::columns, std::vector<double>(400, 1)), c = a;
+  const auto from = a.matrix(Dtype::f64), to = c.matrix(Dtype::f64);
+  fail_in_the_midst([&] { trine::mpi::transpose(from, to, MPI_COMM_WORLD); });
+  fail_in_the_midst([&] { trine::mpi::gemm(1, from, from, 0, to, MPI_COMM_WORLD); });
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace

@@ -63,7 +63,9 @@ void check(Function function, Values values, int64_t length, const HostOptions& 
     auto in_place = mine;
     trine::mpi::allreduce(function, in_place, in_place, MPI_COMM_WORLD, options);
     EXPECT_EQ(bits_of_all(in_place), right);
+    ++cases;
   }
+  cases += 2;
 }
 
 template <class T>
@@ -134,6 +136,7 @@ TEST(Scalars, OfAllExponents) {
         trine::mpi::allreduce(Function::sum, mine, result, MPI_COMM_WORLD);
         EXPECT_EQ(bits_of(result[0]), bits_of(trine::sum(all, {.device = "cpu"})))
             << exponent << " " << far;
+        ++cases;
       }
 }
 

@@ -56,6 +56,7 @@ void check(const Three& d, uint64_t seed, Values values, const Scalars& s, HostO
   EXPECT_TRUE(all_bits(c.memory) == all_bits(expected.memory))
       << testing::PrintToString(d.a) << " * " << testing::PrintToString(d.b) << ", values "
       << int(values) << ", alpha " << s.alpha << ", beta " << s.beta << ", " << options.device;
+  ++cases;
 }
 
 constexpr std::array<int64_t, 3> kShapes[] = {{0, 3, 2},   {3, 0, 2},   {3, 2, 0},   {1, 1, 1},

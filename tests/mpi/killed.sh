@@ -14,8 +14,10 @@ while [ ! -s "$folder/1" ] || [ -n "$(running "$(< "$folder/1")")" ]; do
   sleep 0.02
 done
 killed=$(now)
+polls=0  # a job that somebody has stopped, as a shell may, takes no time
 while [ -n "$(running $job $(cat "$folder"/[0-9]))" ]; do
-  if [ $(($(now) - killed)) -gt 10000000000 ]; then
+  [[ $(cat /proc/$job/stat 2> /dev/null) == *") T "* ]] || polls=$((polls + 1))
+  if [ $polls -gt 500 ]; then
     echo "$2: 10 s after rank 1 these still run: $(running $job $(cat "$folder"/[0-9]))"
     cat "$folder/output"
     kill -KILL $job $(cat "$folder"/[0-9]) 2> /dev/null || true

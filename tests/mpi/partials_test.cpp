@@ -79,6 +79,7 @@ class Partials : public testing::Test {
     Partial one = mine;
     trine::mpi::reduce(one, root, MPI_COMM_WORLD);
     EXPECT_EQ(one, rank() == root ? expected : mine);
+    cases += 2;
   }
 };
 using Numbers = testing::Types<float, double, int32_t, int64_t, uint32_t, uint64_t>;
@@ -131,6 +132,7 @@ TYPED_TEST(Partials, OfRangesInALine) {
       EXPECT_EQ(bits_of(trine::mpi::max(mine, all, on)), bits_of(trine::max(whole, on)));
       EXPECT_EQ(trine::mpi::argmin(mine, first, all), trine::argmin(whole, on));
       EXPECT_EQ(trine::mpi::argmax(mine, first, all, on), trine::argmax(whole, on));
+      cases += 7;
     }
 }
 

@@ -45,6 +45,9 @@ inline bool same_on_all(const std::string& text) {
   return all(text == first.data());
 }
 
+/// Calls whose results on all ranks were compared with one device's, bit by bit; main.cpp and cases.sh count them.
+inline int cases = 0;
+
 /// The devices of a job: one for all, or a mixture by rank. Those that aren't here are left out.
 inline std::vector<std::vector<std::string>> jobs() {
   std::vector<std::vector<std::string>> found = {{"cpu"}};

@@ -13,8 +13,7 @@ constexpr int64_t kLengths[] = {0, 1, 7, 1000, 5003};
 
 /// Calls `check` with each way to deal an array out, on each kind of job; of those with slow small calls, fewer.
 template <class Check>
-int each_case(Check&& check) {
-  int cases = 0;
+void each_case(Check&& check) {
   for (const auto& job : jobs())
     for (const Values values : kAllValues)
       for (const int64_t length : kLengths)
@@ -24,9 +23,8 @@ int each_case(Check&& check) {
           SCOPED_TRACE(testing::Message() << "values " << int(values) << ", length " << length
                                           << ", deal " << int(deal) << ", " << device_of(job));
           check(values, length, deal, trine::HostOptions{.device = device_of(job)});
-          ++cases;
+          ++ranks::cases;
         }
-  return cases;
 }
 
 template <class T>
@@ -36,13 +34,12 @@ TYPED_TEST_SUITE(Sums, Floats);
 
 TYPED_TEST(Sums, HaveTheBitsOfTheWhole) {
   for (const Map map : {Map::identity, Map::abs, Map::square}) {
-    const int cases = each_case([&](Values values, int64_t length, Deal deal, const auto& options) {
+    each_case([&](Values values, int64_t length, Deal deal, const auto& options) {
       const auto whole = make<TypeParam>(values, 1, length);
       const TypeParam expected = trine::sum(whole, map, {.device = "cpu"});
       const TypeParam found = trine::mpi::sum(part(whole, deal), map, MPI_COMM_WORLD, options);
       EXPECT_EQ(bits_of(found), bits_of(expected));
     });
-    EXPECT_GE(cases, 100);
   }
 }
 

@@ -38,6 +38,7 @@ void check(const Distribution& of_a, Layout layout_a, const Distribution& of_b, 
       << testing::PrintToString(of_a) << " -> " << testing::PrintToString(of_b) << ", layouts "
       << int(layout_a) << " " << int(layout_b) << ", " << sizeof(T) << " bytes, " << options.device;
   EXPECT_TRUE(a.memory == before.memory);
+  ++cases;
 }
 
 /// All sizes of elements and layouts in turn.

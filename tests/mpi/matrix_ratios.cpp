@@ -71,6 +71,9 @@ std::vector<double> part_of(Matrices& m) {
 }
 
 #ifdef TRINE_HAS_SCALAPACK
+constexpr int kFirst = 1;
+constexpr double kOne = 1, kZero = 0;
+
 /// ScaLAPACK's words for a distribution.
 struct Descriptor {
   int context = 0, numbers[9] = {};
@@ -111,69 +114,62 @@ struct Times {
   }
 };
 
-bool compare_products(Matrices& m, int rounds) {
+/// What an operation is, done in three ways; and how far ScaLAPACK's result may be from the others'.
+template <class Distributed, class Whole, class Scalapack>
+bool compare(const char* what, Matrices& m, int rounds, double tolerance, Distributed&& distributed,
+             Whole&& whole, [[maybe_unused]] Scalapack&& scalapack) {
   Times times;
   const std::string all_threads = "cpu:threads=" + std::to_string(size());
   std::vector<double> of_scalapack(m.c.memory.size());
   for (int round = 0; round < rounds; ++round) {
-    times.distributed.time(1, [&] {
-      trine::mpi::gemm(1, m.a.matrix(Dtype::f64), m.b.matrix(Dtype::f64), 0, m.c.matrix(Dtype::f64),
-                       MPI_COMM_WORLD, {.device = "cpu:threads=1"});
-    });
-    times.whole.time(1, [&] {
-      alone([&] {
-        trine::gemm(m.n, m.n, m.n, m.whole_a.data(), m.whole_b.data(), m.result.data(),
-                    {.device = all_threads});
-      });
-    });
+    times.distributed.time(1, [&] { distributed({.device = "cpu:threads=1"}); });
+    times.whole.time(1, [&] { alone([&] { whole({.device = all_threads}); }); });
 #ifdef TRINE_HAS_SCALAPACK
     const Descriptor descriptor(m.a.distribution);
-    const int* const d = descriptor.numbers;
-    const int first = 1;
-    const double one = 1, zero = 0;
-    times.scalapack.time(1, [&] {
-      pdgemm_("N", "N", &m.n, &m.n, &m.n, &one, m.a.memory.data(), &first, &first, d,
-              m.b.memory.data(), &first, &first, d, &zero, of_scalapack.data(), &first, &first, d);
-    });
+    times.scalapack.time(1, [&] { scalapack(descriptor.numbers, of_scalapack.data()); });
 #endif
   }
   times.right = largest_difference(part_of(m), m.c.memory) == 0 &&
                 (times.scalapack.seconds == INFINITY ||
-                 largest_difference(of_scalapack, m.c.memory) < 1e-9 * m.n);
-  times.print("gemm", m.a.distribution);
+                 largest_difference(of_scalapack, m.c.memory) <= tolerance);
+  times.print(what, m.a.distribution);
   return times.right;
 }
 
-bool compare_transposes(Matrices& m, int rounds) {
-  Times times;
-  const std::string all_threads = "cpu:threads=" + std::to_string(size());
-  std::vector<double> of_scalapack(m.c.memory.size());
-  for (int round = 0; round < rounds; ++round) {
-    times.distributed.time(1, [&] {
-      trine::mpi::transpose(m.a.matrix(Dtype::f64), m.c.matrix(Dtype::f64), MPI_COMM_WORLD,
-                            {.device = "cpu:threads=1"});
-    });
-    times.whole.time(1, [&] {
-      alone([&] {
-        trine::transpose(m.n, m.n, m.whole_a.data(), m.result.data(), {.device = all_threads});
-      });
-    });
+bool compare_products(Matrices& m, int rounds) {
+  return compare(
+      "gemm", m, rounds, 1e-9 * m.n,
+      [&](const trine::HostOptions& options) {
+        trine::mpi::gemm(1, m.a.matrix(Dtype::f64), m.b.matrix(Dtype::f64), 0,
+                         m.c.matrix(Dtype::f64), MPI_COMM_WORLD, options);
+      },
+      [&](const trine::HostOptions& options) {
+        trine::gemm(m.n, m.n, m.n, m.whole_a.data(), m.whole_b.data(), m.result.data(), options);
+      },
+      [&]([[maybe_unused]] const int* d, [[maybe_unused]] double* result) {
 #ifdef TRINE_HAS_SCALAPACK
-    const Descriptor descriptor(m.a.distribution);
-    const int* const d = descriptor.numbers;
-    const int first = 1;
-    const double one = 1, zero = 0;
-    times.scalapack.time(1, [&] {
-      pdtran_(&m.n, &m.n, &one, m.a.memory.data(), &first, &first, d, &zero, of_scalapack.data(),
-              &first, &first, d);
-    });
+        pdgemm_("N", "N", &m.n, &m.n, &m.n, &kOne, m.a.memory.data(), &kFirst, &kFirst, d,
+                m.b.memory.data(), &kFirst, &kFirst, d, &kZero, result, &kFirst, &kFirst, d);
 #endif
-  }
-  times.right =
-      largest_difference(part_of(m), m.c.memory) == 0 &&
-      (times.scalapack.seconds == INFINITY || largest_difference(of_scalapack, m.c.memory) == 0);
-  times.print("transpose", m.a.distribution);
-  return times.right;
+      });
+}
+
+bool compare_transposes(Matrices& m, int rounds) {
+  return compare(
+      "transpose", m, rounds, 0,
+      [&](const trine::HostOptions& options) {
+        trine::mpi::transpose(m.a.matrix(Dtype::f64), m.c.matrix(Dtype::f64), MPI_COMM_WORLD,
+                              options);
+      },
+      [&](const trine::HostOptions& options) {
+        trine::transpose(m.n, m.n, m.whole_a.data(), m.result.data(), options);
+      },
+      [&]([[maybe_unused]] const int* d, [[maybe_unused]] double* result) {
+#ifdef TRINE_HAS_SCALAPACK
+        pdtran_(&m.n, &m.n, &kOne, m.a.memory.data(), &kFirst, &kFirst, d, &kZero, result, &kFirst,
+                &kFirst, d);
+#endif
+      });
 }
 
 }  // namespace

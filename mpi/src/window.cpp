@@ -52,23 +52,21 @@ uint64_t Window::sign() const noexcept {
   return low_ < high_ && words_[(high_ - 1) % kWords] >> 63 != 0 ? ~0ull : 0;
 }
 
-uint64_t Window::word(int at) const noexcept {
-  if (at < low_) return 0;
-  return at < high_ ? words_[at % kWords] : sign();
-}
-
 void Window::merge(const Window& other) noexcept {
-  Window sum;
-  sum.flags_ = flags_ | other.flags_;
-  sum.low_ = std::min(low_, other.low_), sum.high_ = std::max(high_, other.high_);
+  const auto word = [](const Window& window, uint64_t sign, int at) {
+    if (at < window.low_) return uint64_t{0};
+    return at < window.high_ ? window.words_[at % kWords] : sign;
+  };
+  const uint64_t my_sign = sign(), other_sign = other.sign();
+  const int low = std::min(low_, other.low_), high = std::max(high_, other.high_);
   uint64_t carry = 0;
-  for (int at = sum.low_; at < sum.high_ && !sum.is_too_wide(); ++at) {
-    const uint64_t add = other.word(at), partial = word(at) + add;
-    uint64_t& result = sum.words_[at % kWords];
+  for (int at = low; at < high && high - low <= kWords; ++at) {
+    const uint64_t add = word(other, other_sign, at), partial = word(*this, my_sign, at) + add;
+    uint64_t& result = words_[at % kWords];
     result = partial + carry;
     carry = partial < add || result < carry ? 1 : 0;
   }
-  *this = sum;
+  flags_ |= other.flags_, low_ = int16_t(low), high_ = int16_t(high);
 }
 
 ExactSum::State Window::state() const noexcept {

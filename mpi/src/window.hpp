@@ -25,7 +25,6 @@ class Window {
   static constexpr int kWords = 12;  // 768 bits: all of f32, and 231 decades of f64
   static constexpr int kAll = int(ExactSum::words) - 1;
 
-  uint64_t word(int at) const noexcept;
   uint64_t sign() const noexcept;
 
   uint32_t flags_ = 0;

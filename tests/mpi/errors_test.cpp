@@ -195,9 +195,11 @@ TEST(Errors, CommunicatorsThatAreNone) {
 }
 
 TEST(Errors, OfMpiAreThrownWithItsSentence) {
-  trine::ExactSum sum;
+  std::vector<double> x(2);
   ledger::fail_next_allreduce();
-  EXPECT_THAT(error_of_all([&] { trine::mpi::allreduce(sum, MPI_COMM_WORLD); }),
+  EXPECT_THAT(error_of_all([&] {
+                trine::mpi::allreduce(Function::sum, x, x, MPI_COMM_WORLD, {.device = "cpu"});
+              }),
               HasSubstr("backend_error: MPI_Allreduce failed: MPI_ERR_OTHER"));
 }
 

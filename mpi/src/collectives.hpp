@@ -27,15 +27,31 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
           "MPI_Allgather");
 }
 
-/// Begins to send bytes of `root` to all, in messages that MPI can count.
-inline void broadcast(std::byte* data, int64_t bytes, int root, MPI_Comm comm,
+/// Begins to send a column-major matrix of `root` to all, in messages that MPI can count. All have the same extents.
+inline void broadcast(const HostView& matrix, int root, MPI_Comm comm,
                       std::vector<MPI_Request>& requests) {
   constexpr int64_t kMost = int64_t{1} << 30;
-  for (int64_t at = 0; at < bytes; at += kMost) {
-    const int length = int(std::min(kMost, bytes - at));
-    check(MPI_Ibcast(data + at, length, MPI_BYTE, root, comm, &requests.emplace_back()),
-          "MPI_Ibcast");
+  auto* const data = static_cast<std::byte*>(matrix.data);
+  const auto begin = [&](std::byte* at, int64_t count, MPI_Datatype type) {
+    MPI_Request* const request = &requests.emplace_back(MPI_REQUEST_NULL);
+    check(MPI_Ibcast(at, int(count), type, root, comm, request), "MPI_Ibcast");
+  };
+  const int64_t size = size_of(matrix.dtype), column = matrix.rows * size;
+  if (matrix.cols <= 1 || matrix.col_stride == matrix.rows) {
+    const int64_t bytes = matrix.cols * column;
+    for (int64_t at = 0; at < bytes; at += kMost)
+      begin(data + at, std::min(kMost, bytes - at), MPI_BYTE);
+    return;
   }
+  MPI_Datatype dense = MPI_DATATYPE_NULL, strided = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(int(column), MPI_BYTE, &dense), "MPI_Type_contiguous");
+  check(MPI_Type_create_resized(dense, 0, matrix.col_stride * size, &strided),
+        "MPI_Type_create_resized");
+  check(MPI_Type_commit(&strided), "MPI_Type_commit");
+  const int64_t most = std::max<int64_t>(1, kMost / column);
+  for (int64_t at = 0; at < matrix.cols; at += most)
+    begin(data + at * matrix.col_stride * size, std::min(most, matrix.cols - at), strided);
+  for (MPI_Datatype* type : {&dense, &strided}) MPI_Type_free(type);
 }
 
 /// A block of memory for each rank: elements, and where they begin.

@@ -1,9 +1,7 @@
-# Decides which backends are built. TRINE_CUDA, TRINE_OPENCL, TRINE_CPU are ON, OFF or AUTO: AUTO
-# builds what the machine can and says what it left out, ON fails with the reason.
-#
-# Sets TRINE_BUILD_<BACKEND>, and what the backends need: TRINE_NVCC, TRINE_NVCC_VERSION,
+# Decides which backends are built, by TRINE_CUDA, TRINE_OPENCL and TRINE_CPU. Sets what the backends need: TRINE_NVCC, TRINE_NVCC_VERSION,
 # TRINE_CUDA_INCLUDE, TRINE_CUDA_ARCHITECTURES; TRINE_OPENCL_INCLUDE; the targets Kokkos::kokkos and hwy::hwy.
 
+include(TrineParts)
 include(TrineKokkos)
 
 # Each finder leaves `missing` empty, or a sentence that says what is absent and what would help.
@@ -51,32 +49,9 @@ macro(trine_find_cpu)
   endif()
 endmacro()
 
-set(TRINE_BACKEND_REPORT "")
 foreach(backend CPU OPENCL CUDA)
-  set(TRINE_${backend} AUTO CACHE STRING "Build the ${backend} backend: ON, OFF or AUTO")
-  set_property(CACHE TRINE_${backend} PROPERTY STRINGS AUTO ON OFF)
-  string(TOUPPER "${TRINE_${backend}}" wanted)
   string(TOLOWER "${backend}" name)
-  set(missing "")
-  set(detail "")
-  set(TRINE_BUILD_${backend} OFF)
-  if(NOT wanted MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|YES|NO|1|0)$")
-    message(FATAL_ERROR "TRINE_${backend} is '${wanted}'; it can be ON, OFF or AUTO")
-  elseif(NOT wanted STREQUAL "AUTO" AND NOT wanted)
-    set(report "left out, TRINE_${backend}=OFF")
-  else()
-    cmake_language(CALL trine_find_${name})
-    if(NOT missing)
-      set(TRINE_BUILD_${backend} ON)
-      set(report "built, ${detail}")
-    elseif(wanted STREQUAL "AUTO")
-      set(report "left out, ${missing}")
-    else()
-      message(FATAL_ERROR "TRINE_${backend}=ON, but it can't be built: ${missing}")
-    endif()
-  endif()
-  string(REPLACE ";" "\\;" report "${report}")
-  list(APPEND TRINE_BACKEND_REPORT "trine: backend ${name}: ${report}")
+  trine_decide(${backend} "backend ${name}" AUTO)
 endforeach()
 
 # What device code is compiled for: code for 80 and 90a, PTX of 80 for all others.
@@ -99,19 +74,4 @@ function(trine_gencode result)
     list(APPEND words "-gencode=arch=compute_${number},code=[${code}]")
   endforeach()
   set(${result} "${words}" PARENT_SCOPE)
-endfunction()
-
-# The last lines of a configuration, where they are seen.
-function(trine_report_backends)
-  set(build "${CMAKE_BUILD_TYPE}")
-  get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-  if(is_multi_config)
-    set(build "${CMAKE_CONFIGURATION_TYPES}")
-  elseif(NOT build)
-    set(build "no build type, so no optimization: set -DCMAKE_BUILD_TYPE=Release")
-  endif()
-  message(STATUS "trine ${PROJECT_VERSION}: ${build}, in ${PROJECT_BINARY_DIR}")
-  foreach(line IN LISTS TRINE_BACKEND_REPORT)
-    message(STATUS "${line}")
-  endforeach()
 endfunction()

@@ -77,6 +77,22 @@ void add_layouts(List& list) {
         list.add(continued(op), name, Values::kUniform,
                  {.rungs = Rungs::kLadder, .detail = "pad=" + std::to_string(pad)});
       }
+  // Each side that rungs for small products are compiled for.
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    for (int mask = 0; mask < 4; ++mask)
+      for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{21, 24, 18},
+                                    {32, 28, 31},
+                                    {36, 40, 39},
+                                    {48, 41, 47},
+                                    {50, 56, 53},
+                                    {64, 57, 60}}) {
+        const int64_t pad = m % 8 == 0 ? 0 : 1;
+        trine_gemm op = plan(dtype, m, n, k, -1, mask % 2, 2);
+        lay(op.a, (mask & 1) != 0, pad), lay(op.b, (mask & 2) != 0, pad), lay(op.c, false, pad);
+        const char letter[2] = {'n', 't'};
+        list.add(op, {letter[mask & 1], letter[mask >> 1 & 1], 'n'}, Values::kUniform,
+                 {.rungs = Rungs::kLadder, .quick = mask % 3 == 0});
+      }
   for (uint32_t dtype : kDtypes) {
     trine_gemm op = plan(dtype, 40, 41, 23, 1, 0, 4);
     op.a.batch_stride = 0;

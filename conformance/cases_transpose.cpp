@@ -84,6 +84,9 @@ void add_layouts(List& list) {
         list.add(op, layout.name, Values::kUniform,
                  {.rungs = Rungs::kLadder, .quick = size == 4 && batch == 3});
       }
+  for (uint32_t size : kSizes)
+    list.add(plan(size, 15, 17, 50), "dense", Values::kUniform,
+             {.rungs = Rungs::kLadder, .quick = size == 4});
   // Many small matrices, more than a grid's last dimension may hold.
   list.add(plan(4, 3, 5, 70001), "dense", Values::kUniform, {});
   list.add(plan(8, 4, 2, 1000), "dense", Values::kUniform, {.rungs = Rungs::kLadder});

@@ -41,7 +41,7 @@ class Loop {
 // The place for one who takes part. Loops are offered one at a time.
 class CallerParticipation {
  public:
-  // `number` goes to who takes part: the index of its thread, or how many it may have.
+  // `number`: the index of who takes part.
   void offer(Loop& loop, int number) {
     number_ = number;
     loop_.store(&loop);
@@ -58,14 +58,14 @@ class CallerParticipation {
     left_.store(false, std::memory_order_relaxed);
   }
 
-  // Takes part: take(loop, number) on the loop on offer; false if there is none.
+  // Takes part in the loop on offer; false if there is none.
   // `free`: what it waits for may have happened by now, so that a later loop isn't its business.
   template <class Free>
-  bool help(void (*take)(Loop&, int), Free free) {
+  bool help(Free free) {
     if (!loop_.load(std::memory_order_acquire) || free()) return false;
     Loop* const loop = loop_.exchange(nullptr, std::memory_order_acq_rel);
     if (!loop) return false;
-    if (!free()) take(*loop, number_);             // another loop meanwhile?
+    if (!free()) loop->take_pieces(number_);       // another loop meanwhile?
     left_.store(true, std::memory_order_release);  // from here on the loop may be gone
     return true;
   }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,8 +59,8 @@ const char* cpu_build_line() {
 
 // --- Loops -----------------------------------------------------------------------------------
 
-// The loops of an item: on the executor's thread, with the pool and a caller that waits; or on that
-// caller's, with the pool when it has woken up.
+// The loops of an item: on the executor's thread or on that of a caller that waits, with the other one and
+// the pool.
 class Executor::SharedLoops final : public Parallel {
  public:
   SharedLoops(int threads, Executor& executor, bool by_waiter)
@@ -69,13 +70,18 @@ class Executor::SharedLoops final : public Parallel {
   void run(std::int64_t count, Piece piece, void* body) override {
     if (count <= 0) return;
     Loop loop(count, piece, body);
-    const bool shared = executor_.lends_ && threads() > 1 && count > 1;
-    const int waiter = threads() - 1;
-    const int pool = static_cast<int>(std::min<std::int64_t>(count, shared ? waiter : threads()));
-    Helper& helper = by_waiter_ ? executor_.pool_ : executor_.waiter_;
-    if (shared) executor_.offer(helper, loop, by_waiter_ ? pool : waiter);
-    by_waiter_ ? loop.take_pieces(waiter) : take_in_pool(loop, pool);
-    if (shared) helper.participation.withdraw();
+    const int wanted = static_cast<int>(std::min<std::int64_t>(count, threads()));
+    if (!executor_.lends_)
+      return on_kokkos_threads(wanted, [&](int thread) { loop.take_pieces(thread); });
+    // Thread 0 is the executor's, the last one the caller's.
+    const int mine = by_waiter_ ? threads() - 1 : 0, other = by_waiter_ ? 0 : threads() - 1;
+    Helper& helper = by_waiter_ ? executor_.thread_ : executor_.waiter_;
+    const bool pool = wanted > 2;
+    if (pool) executor_.pool_.offer(loop, wanted - 2);
+    if (wanted > 1) executor_.offer(helper, loop, other);
+    loop.take_pieces(mine);
+    if (wanted > 1) helper.participation.withdraw();
+    if (pool) executor_.pool_.withdraw();
   }
 
   Executor& executor_;
@@ -84,9 +90,7 @@ class Executor::SharedLoops final : public Parallel {
 
 // --- Start -----------------------------------------------------------------------------------
 
-Executor::Executor()
-    : waiter_{[](Loop& loop, int thread) { loop.take_pieces(thread); }, finished_, {}, {}},
-      pool_{take_in_pool, work_, {}, {}} {}
+Executor::Executor() : waiter_{finished_, {}, {}}, thread_{work_, {}, {}} {}
 
 bool Executor::lost() { return in_child.load(std::memory_order_relaxed); }
 
@@ -151,6 +155,29 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
   result = std::clamp(taken[1], kLeast, kMost);
 }
 
+// On the executor's thread. The pool's never come back from their one loop, so it begins on a thread of its own:
+// packs may have loops of OpenMP's on this one.
+void Executor::start_threads() {
+  threads_ = startable_threads(wanted_threads());
+  lends_ = threads_ > 1 && kokkos_is_ours();
+  if (!lends_) {
+    threads_ = start_kokkos(threads_);
+    return;
+  }
+  if (const int pool = threads_ - 2; pool > 0) {
+    std::promise<int> started;
+    std::future<int> count = started.get_future();
+    std::thread([this, pool, started = std::move(started)]() mutable {
+      try {
+        started.set_value(start_kokkos(pool));
+      } catch (...) { return started.set_exception(std::current_exception()); }
+      on_kokkos_threads(pool, [this](int thread) { pool_.serve(thread + 1); });
+    }).detach();
+    threads_ = count.get() + 2;
+  }
+  omp_set_num_threads(threads_);  // for packs' loops of their own
+}
+
 void* Executor::thread_main(void* self) {
   auto* executor = static_cast<Executor*>(self);
   // Before Kokkos starts: the pool's threads inherit it from this one.
@@ -160,9 +187,7 @@ void* Executor::thread_main(void* self) {
                   static_cast<int>(std::strcspn(why, "\n")), why);
   };
   try {
-    const Pool pool = start_kokkos(startable_threads(wanted_threads()));
-    executor->threads_ = pool.threads;
-    executor->lends_ = pool.lends;
+    executor->start_threads();
   } catch (const std::exception& error) { fail(error.what()); } catch (...) {
     fail("no reason given");
   }
@@ -297,7 +322,7 @@ void Executor::append(Queue* queue, Item* item) {
 void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
                             const void* payload, std::size_t bytes) {
   std::unique_lock lock(lock_);
-  const double hand_over = pool_.sleeps ? hand_over_asleep_ : hand_over_awake_;
+  const double hand_over = thread_.sleeps ? hand_over_asleep_ : hand_over_awake_;
   if (!queue->scheduled && is_small(nanoseconds, hand_over, queue->threads)) {
     // Core serialises the calls on one queue, so nothing can overtake us here.
     lock.unlock();

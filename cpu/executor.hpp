@@ -1,9 +1,9 @@
 // Queues and events of the CPU, and the threads that do their work.
 //
 // A queue is a list of items in order. The executor's thread runs whichever queue is ready, one item
-// at a time, and spreads each over Kokkos's pool; a caller that waits takes part in its loops
+// at a time, and spreads each over the pool (pool.hpp); a caller that waits takes part in its loops
 // (caller_participation.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
-// thread with the pool takes part as soon as it is awake. A queue that waits for an event is not ready
+// thread and the pool take part as soon as they are awake. A queue that waits for an event is not ready
 // and holds no thread. Small work runs at once on the caller's thread when its queue is idle.
 // Everything here is guarded by one lock, which is never held while work or a callback runs.
 #pragma once
@@ -20,7 +20,7 @@
 
 #include "backends/abi.h"
 #include "backends/kit/host.hpp"
-#include "caller_participation.hpp"
+#include "pool.hpp"
 #include "rung.hpp"
 
 namespace trine::cpu {
@@ -90,16 +90,13 @@ struct Queue : kit::Allocated {
 
 // The side that takes part in the loops of the other.
 struct Helper {
-  void (*take)(Loop& loop, int number);  // what it does with a loop that it was offered
-  std::condition_variable& alarm;        // what it sleeps on
+  std::condition_variable& alarm;  // what it sleeps on
   CallerParticipation participation;
   std::atomic<bool> sleeps{false};
 };
 
 class Executor : public kit::Allocated {
  public:
-  using Clock = std::chrono::steady_clock;
-
   // The process's executor, started by the first call; throws kit::Failure, which says what could not.
   static Executor* start();
   // True in a child that was forked after the start: the executor's thread is not there.
@@ -135,6 +132,7 @@ class Executor : public kit::Allocated {
  private:
   Executor();
   class SharedLoops;
+  void start_threads();
   static void* thread_main(void* self);
   void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();
@@ -161,9 +159,10 @@ class Executor : public kit::Allocated {
   Queue* ready_last_ = nullptr;
   bool runs_ = false;  // an item does, on the executor's thread or a waiter's
   int waiters_ = 0;
-  bool lent_ = false;                      // one of the waiters lends itself
-  Helper waiter_;                          // takes part in the loops of the executor's thread
-  Helper pool_;                            // in those of a waiter
+  bool lent_ = false;  // one of the waiters lends itself
+  Helper waiter_;      // takes part in the loops of the executor's thread
+  Helper thread_;      // that thread, in those of a waiter
+  Pool pool_;          // in all; without callers that take part it is Kokkos's own
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
   int callers_cpu_ = -1;                   // where the last work was submitted
   Clock::duration pauses_[2]{};            // of the executor's thread, the last one first

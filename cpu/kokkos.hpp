@@ -1,6 +1,6 @@
 // The one place that knows Kokkos: what differs between 3.4 and 5 stands here, and the threads of
-// every parallel loop come from here. Kokkos 3.4 throws off the thread that initialized it, so only
-// the executor's thread includes this file's functions in its life.
+// every parallel loop come from here. Kokkos 3.4 throws off the thread that initialized it, so one
+// thread calls all functions of this file but the first.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -8,8 +8,6 @@
 #include <omp.h>
 
 #include <cstdint>
-
-#include "caller_participation.hpp"
 
 namespace trine::cpu {
 
@@ -21,38 +19,34 @@ constexpr bool kSharedKokkos = true;
 constexpr bool kSharedKokkos = false;
 #endif
 
-struct Pool {
-  int threads;  // that a loop may use
-  bool lends;   // the last of them is a caller that waits
-};
+// Whether the calling thread may start Kokkos, and callers may take part in loops: not where OMP_PROC_BIND gives
+// each thread a core of its own, nor where the program shares this Kokkos.
+inline bool kokkos_is_ours() {
+  return !kSharedKokkos && !Kokkos::is_initialized() && omp_get_proc_bind() == omp_proc_bind_false;
+}
 
-// Starts the pool with one thread less than `threads`, for which callers lend themselves; not where
-// OMP_PROC_BIND gives each thread a core of its own, or the program shares this Kokkos, whose threads are
-// all awake. Never finalized: at exit work may still be in flight.
-inline Pool start_kokkos(int threads) {
-  if (Kokkos::is_initialized()) return {Space().concurrency(), false};
-  const bool lends = threads > 1 && !kSharedKokkos && omp_get_proc_bind() == omp_proc_bind_false;
-  const int pool = lends ? threads - 1 : threads;
-  omp_set_num_threads(pool);  // Kokkos counts as many threads as OpenMP gives by itself
+// Starts Kokkos with `threads`, the calling one among them, or takes the one that runs; returns how many
+// there are. Never finalized: at exit work may still be in flight.
+inline int start_kokkos(int threads) {
+  if (Kokkos::is_initialized()) return Space().concurrency();
+  omp_set_num_threads(threads);  // Kokkos counts as many threads as OpenMP gives by itself
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
-      Kokkos::InitializationSettings().set_num_threads(pool).set_disable_warnings(true));
+      Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
 #else
   Kokkos::InitArguments arguments;
-  arguments.num_threads = pool;
+  arguments.num_threads = threads;
   arguments.disable_warnings = true;
   Kokkos::initialize(arguments);
 #endif
-  omp_set_num_threads(threads);  // for packs' loops of their own: Kokkos has set the pool's
-  return {Space().concurrency() + (lends ? 1 : 0), lends};
+  return Space().concurrency();
 }
 
-// The pool's part of a loop. Each thread takes the next piece until none is left: pieces differ in
-// cost, and a core may be busy with something else.
-inline void take_in_pool(Loop& loop, int threads) {
-  Kokkos::parallel_for("trine",
-                       Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, threads),
-                       [&](const int thread) { loop.take_pieces(thread); });
+// body(thread) on each of the first `threads` of Kokkos's threads.
+template <class Body>
+void on_kokkos_threads(int threads, Body body) {
+  Kokkos::parallel_for(
+      "trine", Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>>(0, threads), body);
 }
 
 }  // namespace trine::cpu

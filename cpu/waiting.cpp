@@ -45,20 +45,9 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
   const int taken = callers_cpu_;
   lock.unlock();
-  if (&helper == &pool_ && sched_getcpu() == taken) leave_cpu(taken);
-  constexpr auto kTurn = std::chrono::microseconds(16);
-  auto since = Clock::now(), turn = since;
-  while (!changed()) {
-    if (helper.participation.help(helper.take, changed)) since = turn = Clock::now();
-    const auto now = Clock::now();
-    if (now - since > patience) break;
-    if (now - turn > kTurn) {
-      std::this_thread::yield();
-      turn = Clock::now();
-      if (turn - now > kTurn) break;  // another thread had its turn meanwhile
-    }
-    hwy::Pause();
-  }
+  if (&helper == &thread_ && sched_getcpu() == taken) leave_cpu(taken);
+  const auto helps = [&] { return changed() || helper.participation.help(changed); };
+  while (!changed() && watch(patience, helps)) {}
   // Who made the change has the lock for some instructions more: asleep, this thread would lose 10 us.
   constexpr int kSpins = 1000;
   for (int i = 0; i < kSpins && !lock.try_lock(); ++i) hwy::Pause();
@@ -72,20 +61,20 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
 // takes 20 to 60 us to wake, so if the last two long pauses were alike, it wakes up by itself before this
 // one should end, and watches again: less than 1 ms in a pause in all.
 void Executor::pause(std::unique_lock<std::mutex>& lock) {
-  constexpr auto kFirst = std::chrono::microseconds(300), kAgain = std::chrono::microseconds(600);
   if (!lends_) return work_.wait(lock);
   const auto begin = Clock::now();
-  if (take_part(pool_, kFirst, lock)) return;
+  if (take_part(thread_, kFirstWatch, lock)) return;
   const std::uint64_t seen = changes_;  // a change at the very end of the sleep is one, too
   const auto last = pauses_[0], early = last / 32 + std::chrono::microseconds(150);
   const bool alike = std::chrono::abs(pauses_[1] - last) < last / 8;
   if (alike && work_.wait_until(lock, begin + last - early) == std::cv_status::timeout) {
-    pool_.sleeps = false;
-    if (changes_ == seen && !take_part(pool_, kAgain, lock)) work_.wait(lock);
+    thread_.sleeps = false;
+    if (changes_ == seen) pool_.wake();
+    if (changes_ == seen && !take_part(thread_, kSecondWatch, lock)) work_.wait(lock);
   } else if (!alike) {
     work_.wait(lock);
   }
-  pool_.sleeps = false;
+  thread_.sleeps = false;
   pauses_[1] = std::exchange(pauses_[0], Clock::now() - begin);
 }
 

@@ -149,8 +149,11 @@ double bound_at(const trine_gemm& op, const Position& at, double unit) {
     products += std::fabs(a * b);
     special += a * 0 + b * 0;
   }
-  const double c = load<T>(element<T>(op.c, at.batch, at.row, at.col));
-  if (trine_continues(&op) && alpha != 0) {
+  const bool begins_at_c = trine_continues(&op) && alpha != 0;
+  // Only where the product reads it: the caller may have no such C.
+  const double c =
+      begins_at_c || beta != 0 ? double(load<T>(element<T>(op.c, at.batch, at.row, at.col))) : 0;
+  if (begins_at_c) {
     products += std::fabs(c);
     special += c * 0;
   }

@@ -10,7 +10,6 @@ namespace {
 // --- tensor: f64 on tensor cores ------------------------------------------------------------------
 
 constexpr const char* kDouble[] = {"double"};
-constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
 constexpr Macro kTensorMacros[] = {{"T", kDouble}, {"SIZE", kSizes}, {"LAYOUT", kLayouts}};
 constexpr int64_t kTensorStages = 4, kTensorDepth = 16, kTensorPadding = 4;
 
@@ -29,9 +28,6 @@ const char* tensor_refuses(const Request& request) {
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor needs NVIDIA's tensor cores";
   return refuse_tiles(request, tensor_group(request));
 }
-
-/// Which of kLayouts: do A's and B's columns have unit stride?
-int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
 
 void tensor_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
@@ -159,6 +155,41 @@ void plan_tile_check(const Target& target, void* input, void* output, Plan& plan
 
 constexpr SelfCheck kTensorTileCheck = gemm_check::of<double>(plan_tile_check);
 
+// --- tensor_small --------------------------------------------------------------------------------
+
+constexpr Macro kSmallMacros[] = {{"T", kDouble}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
+
+const char* tensor_small_refuses(const Request& request) {
+  const auto& op = request.as<trine_gemm>();
+  const size_t side = side_index(Problem(op));
+  if (op.dtype != TRINE_F64) return "tensor_small is for f64";
+  if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor_small needs NVIDIA's tensor cores";
+  if (side == std::size(kSides)) return "tensor_small is for m, n and k of at most 64";
+  return refuse_tiles(request,
+                      {kSideValues[side], kSideValues[side], 128,
+                       request.target.backend == kCuda ? side_elements(kSideValues[side]) : 0});
+}
+
+void tensor_small_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const Problem p(op);
+  const size_t index = side_index(p);
+  const int64_t side = kSideValues[index];
+  plan.macro[1] = static_cast<int>(index);
+  plan.macro[2] = layout_of(p);
+  if (p.empty()) return;
+  add_tiles(plan, op, p, {side, side, divide_up(side, 16) * 32}).dynamic_local_bytes =
+      static_cast<uint32_t>(side_elements(side) * 8);
+}
+
+void plan_small_check(const Target& target, void* input, void* output, Plan& plan) {
+  const trine_gemm op = gemm_check::operation<double>(input, output);  // of the largest side
+  const trine_selection none{};
+  tensor_small_plan({target, none, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+}
+
+constexpr SelfCheck kSmallCheck = gemm_check::of<double>(plan_small_check);
+
 // --- The rows ------------------------------------------------------------------------------------
 
 constexpr Variant kVariants[] = {
@@ -199,6 +230,16 @@ constexpr Variant kVariants[] = {
      .plan = tensor_tile_plan,
      .self_check = &kTensorTileCheck,
      .architectures = "90a"},
+    {.name = "tensor_small",
+     .operation = TRINE_GEMM,
+     .summary = "a group for each small product, f64 on tensor cores: proven by a self-check",
+     .requirement = "f64, m, n and k of at most 64; an NVIDIA GPU of compute capability 9.0",
+     .file = "gemm/tensor_small",
+     .macros = kSmallMacros,
+     .refuses = tensor_small_refuses,
+     .plan = tensor_small_plan,
+     .self_check = &kSmallCheck,
+     .architectures = "90"},
 };
 
 }  // namespace

@@ -2,6 +2,9 @@
 // include it.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "backends/gpu/gemm_problem.hpp"
 #include "backends/gpu/variant.hpp"
 
@@ -98,9 +101,24 @@ inline int64_t size_of(const Request& request) {
   return int64_t{64} << request.selection.values[0];
 }
 
+/// A macro's values: do A's and B's columns have unit stride?
+constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};
+inline int layout_of(const Problem& p) { return (p.a.row == 1 ? 2 : 0) + (p.b.row == 1 ? 1 : 0); }
+
+/// Rungs with a product's operands whole in local memory: the sides that they are compiled for.
+constexpr const char* kSides[] = {"24", "32", "40", "48", "56", "64"};
+constexpr int64_t kSideValues[] = {24, 32, 40, 48, 56, 64};
+/// Which of kSides, the smallest that holds A, B and C; std::size(kSides): none.
+inline size_t side_index(const Problem& p) {
+  return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
+                             kSideValues);
+}
+/// Of both operands, as small.h lays them out.
+constexpr int64_t side_elements(int64_t side) { return 2 * side * ((side + 3) / 8 * 8 + 4); }
+
 /// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
 /// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
-constexpr size_t kStudyRungs = 6, kHopperRungs = 3;
+constexpr size_t kStudyRungs = 6, kHopperRungs = 4;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();
 

@@ -41,5 +41,7 @@ set(TRINE_GPU_KERNELS
   gemm/tensor_specialized
   gemm/few_columns
   gemm/pile
+  gemm/small
+  gemm/tensor_small
   gemm/private_tile
 )

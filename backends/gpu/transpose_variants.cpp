@@ -238,6 +238,7 @@ struct Pile : Turn {
     if (!turns) return;
     fit(16384 / op.element_size);
     if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
+    entry = packed() ? 1 : 0;
     batch = divide_up(move.batch, std::max<int64_t>(most, 1));
   }
   void add_arguments(Launch& launch) const {
@@ -245,6 +246,13 @@ struct Pile : Turn {
   }
 
  private:
+  /// Many matrices without gaps, whose rows aren't whole vectors on both sides.
+  bool packed() const {
+    const int64_t lanes = std::max<int64_t>(16 / op.element_size, 1), area = move.rows * move.cols;
+    return move.batch > 1 && missing_rows + missing_cols == 0 && move.in_row == move.cols &&
+           move.in_batch == area && move.out_col == move.rows && move.out_batch == area &&
+           (move.rows % lanes != 0 || move.cols % lanes != 0);
+  }
   void fit(int64_t elements) {
     if (thin() > std::min<int64_t>(elements, width)) return;
     const int64_t longest = std::min<int64_t>(width, elements / thin());
@@ -264,6 +272,8 @@ struct Pile : Turn {
     extent = piece;
   }
 };
+
+constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
 
 /// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
 /// 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19, 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M
@@ -358,7 +368,8 @@ constexpr Variant kVariants[] = {
                .summary = "many small matrices a group, or pieces of a long thin one",
                .requirement = "matrices within 16 KB, or one thin one",
                .file = "transpose/pile",
-               .macros = kBytesMacros}),
+               .macros = kBytesMacros,
+               .entries = kPileEntries}),
     row<Vector>(
         {.name = "vector",
          .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",

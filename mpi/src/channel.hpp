@@ -21,6 +21,27 @@ struct Pending {
   virtual bool is_under_way() const noexcept = 0;
 };
 
+/// Memory that grows to what was asked for; what it held is lost.
+class Memory {
+ public:
+  void of(int64_t bytes) {
+    if (bytes <= size_) return;
+    size_ = 0, data_.reset();
+    data_ = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
+    size_ = bytes;
+  }
+  std::byte* data() const noexcept { return data_.get(); }
+  /// Leaves what there is for ever: MPI may still read or write it.
+  void leave() noexcept {
+    detail::leave(data_);
+    size_ = 0;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  int64_t size_ = 0;
+};
+
 struct Channel {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
@@ -35,6 +56,9 @@ struct Channel {
   /// Makes them, on all ranks together.
   void join(const Distribution& distribution);
   void leave();
+
+  /// What matrices are packed into. It stays, as the first touch of a page takes as long as the copy.
+  Memory messages[5];
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
   /// alone goes on. The lock is held for moments, never while a rank waits for another.

@@ -27,14 +27,33 @@ inline void allgather(void* data, int bytes, MPI_Comm comm, MPI_Request* request
           "MPI_Allgather");
 }
 
-/// Begins to send bytes of `root` to all, in messages of `most`.
-inline void broadcast(std::byte* data, int64_t bytes, int64_t most, int root, MPI_Comm comm,
+/// Begins to send a column-major matrix of `root` to all, in messages of `most` bytes. All have the same extents.
+inline void broadcast(const HostView& matrix, int64_t most, int root, MPI_Comm comm,
                       std::vector<MPI_Request>& requests) {
-  for (int64_t at = 0; at < bytes; at += most) {
-    const int length = int(std::min(most, bytes - at));
+  auto* const data = static_cast<std::byte*>(matrix.data);
+  const auto begin = [&](std::byte* at, int64_t count, MPI_Datatype type) {
     MPI_Request* const request = &requests.emplace_back(MPI_REQUEST_NULL);
-    check(MPI_Ibcast(data + at, length, MPI_BYTE, root, comm, request), "MPI_Ibcast");
+    check(MPI_Ibcast(at, int(count), type, root, comm, request), "MPI_Ibcast");
+  };
+  const auto send = [&](std::byte* from, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += most)
+      begin(from + at, std::min(most, bytes - at), MPI_BYTE);
+  };
+  const int64_t size = size_of(matrix.dtype), column = matrix.rows * size;
+  const int64_t step = matrix.col_stride * size;
+  if (matrix.cols <= 1 || step == column) return send(data, matrix.cols * column);
+  if (column > most) {
+    for (int64_t at = 0; at < matrix.cols; ++at) send(data + at * step, column);
+    return;
   }
+  MPI_Datatype dense = MPI_DATATYPE_NULL, strided = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(int(column), MPI_BYTE, &dense), "MPI_Type_contiguous");
+  check(MPI_Type_create_resized(dense, 0, step, &strided), "MPI_Type_create_resized");
+  check(MPI_Type_commit(&strided), "MPI_Type_commit");
+  const int64_t columns = most / column;
+  for (int64_t at = 0; at < matrix.cols; at += columns)
+    begin(data + at * step, std::min(columns, matrix.cols - at), strided);
+  for (MPI_Datatype* type : {&dense, &strided}) MPI_Type_free(type);
 }
 
 /// A block of memory for each rank: elements, and where they begin.

@@ -69,21 +69,6 @@ bool is_unit_down(const BasicHostView<Data>& view) {
 /// Copies a matrix; where the sides lie differently, by a transposition.
 void copy(const ConstHostView& from, const HostView& to, const HostOptions& options);
 
-/// Memory that grows to what was asked for; what it held is lost.
-class Memory {
- public:
-  void of(int64_t bytes) {
-    if (bytes <= size_) return;
-    data_ = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
-    size_ = bytes;
-  }
-  std::byte* data() const noexcept { return data_.get(); }
-
- private:
-  std::unique_ptr<std::byte[]> data_;
-  int64_t size_ = 0;
-};
-
 /// A number that tells lists of numbers apart.
 uint64_t digest(std::initializer_list<int64_t> numbers) noexcept;
 uint64_t digest(const Distribution& distribution) noexcept;

@@ -16,51 +16,57 @@
 namespace trine::mpi::detail {
 namespace {
 
-/// a, or the transpose of b: lines, which this process shares with its row or column of the grid, times k.
+/// a, or the transpose of b: lines, which this process shares with its row or column of the grid, times k. A panel lies
+/// and goes as a and b mostly lie, column-major: so k is the faster one in b's.
 class Operand {
  public:
-  Operand(const ConstHostView& local, const Dealt& k) : local_(local), k_(k) {}
+  enum class Fast { lines, k };
+  Operand(const ConstHostView& local, const Dealt& k, Fast fast, Memory* memory_for_two_steps)
+      : local_(local), k_(k), fast_(fast), memory_(memory_for_two_steps) {}
 
   /// Memory for two steps of `width`; none where this process has all lines of k.
   void prepare(int64_t width) {
     if (k_.processes == 1) return;
-    for (Memory& memory : memory_) memory.of(width * line_bytes());
+    for (Memory* step = memory_; step < memory_ + 2; ++step)
+      step->of(width * local_.rows * size_of(local_.dtype));
   }
   /// No less than the messages of a step.
-  int64_t messages(int64_t width) const { return width + width * line_bytes() / message_bytes; }
-  void leave_memory() {
-    for (Memory& memory : memory_) leave(memory);
+  int64_t messages(int64_t width) const {
+    return width + 2 * width * local_.rows * size_of(local_.dtype) / message_bytes;
   }
+  void leave_memory() noexcept { memory_[0].leave(), memory_[1].leave(); }
   /// Begins a step: who has a part of its k sends it to all in `comm`, where this process is number `me`.
   void begin(int64_t k0, int64_t k1, int step, MPI_Comm comm, int me, const HostOptions& options,
              Failure& failure, std::vector<MPI_Request>& requests) {
     if (k_.processes == 1 || local_.rows == 0) return;
-    std::byte* const data = memory_[step].data();
-    const HostView panel = host_col_major(data, local_.dtype, local_.rows, k1 - k0);
+    const HostView panel = sent(k0, k1, step);
     for (int64_t k = k0, next = 0; k < k1; k = next) {
       next = std::min(k1, k_.end(k));
       const int owner = k_.owner(k);
+      const HostView part = block(panel, 0, k - k0, panel.rows, next - k);
       if (owner == me)
-        attempt(failure, [&] {
-          copy(block(local_, 0, k_.local(k), local_.rows, next - k),
-               block(panel, 0, k - k0, local_.rows, next - k), options);
-        });
-      broadcast(data + (k - k0) * line_bytes(), (next - k) * line_bytes(), message_bytes, owner,
-                comm, requests);
+        attempt(failure,
+                [&] { copy(block(local_, 0, k_.local(k), local_.rows, next - k), part, options); });
+      broadcast(fast_ == Fast::k ? transposed(part) : part, message_bytes, owner, comm, requests);
     }
   }
   /// What was sent, when it is there.
   ConstHostView panel(int64_t k0, int64_t k1, int step) const {
     if (k_.processes == 1) return block(local_, 0, k0, local_.rows, k1 - k0);
-    return ConstHostView(host_col_major(memory_[step].data(), local_.dtype, local_.rows, k1 - k0));
+    return ConstHostView(sent(k0, k1, step));
   }
 
  private:
-  int64_t line_bytes() const { return local_.rows * int64_t(size_of(local_.dtype)); }
+  HostView sent(int64_t k0, int64_t k1, int step) const {
+    std::byte* const data = memory_[step].data();
+    return fast_ == Fast::k ? host_row_major(data, local_.dtype, local_.rows, k1 - k0)
+                            : host_col_major(data, local_.dtype, local_.rows, k1 - k0);
+  }
 
   ConstHostView local_;
   Dealt k_;
-  Memory memory_[2];
+  Fast fast_;
+  Memory* memory_;
 };
 
 class Product : public Call {
@@ -74,8 +80,9 @@ class Product : public Call {
         b_(b),
         c_(c),
         options_(options),
-        along_rows_(a.local, cols_of(a.distribution)),
-        along_cols_(transposed(b.local), rows_of(b.distribution)) {
+        along_rows_(a.local, cols_of(a.distribution), Operand::Fast::lines, channel().messages),
+        along_cols_(transposed(b.local), rows_of(b.distribution), Operand::Fast::k,
+                    channel().messages + 2) {
     asked_.call = Asked::matrices;
     asked_.dtype = uint8_t(c.local.dtype);
     asked_.count =

@@ -37,12 +37,12 @@ struct Side {
   std::vector<Runs> rows, cols;  ///< common with each row and column there
   struct Messages {
     std::vector<int> counts, begins;  ///< bytes, by rank
-    Memory memory;
+    Memory* memory;
   };
   Messages messages[2];  ///< of a slab and the next
 
   void leave_messages() {
-    for (Messages& m : messages) leave(m.counts), leave(m.begins), leave(m.memory);
+    for (Messages& m : messages) leave(m.counts), leave(m.begins), m.memory->leave();
   }
 
   /// A slab of the message of a rank: both extents, and what of the longer it has.
@@ -139,6 +139,10 @@ class Transposition : public Call {
         std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
     const int64_t piece = std::max<int64_t>(piece_bytes / 16 / element_, 1);
     slabs_ = (most + piece - 1) / piece;
+    Memory* memory = channel().messages;
+    for (Side* side : {&send_, &receive_})
+      for (Side::Messages& messages : side->messages) messages.memory = memory++;
+    beside_ = memory;
     for (Side* side : {&send_, &receive_}) allocate(*side);
   }
 
@@ -153,17 +157,17 @@ class Transposition : public Call {
     for (Side::Messages& messages : side.messages) {
       messages.counts.resize(size_t(channel().size)),
           messages.begins.resize(size_t(channel().size));
-      messages.memory.of(longest);
+      messages.memory->of(longest);
     }
-    beside_.of(beside);
+    beside_->of(beside);
   }
 
   bool work(MPI_Request*) override {
     for (int64_t slab = 0; slab <= slabs_; ++slab) {
       if (slab < slabs_) {
         const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);
-        alltoall({out.memory.data(), out.counts.data(), out.begins.data()},
-                 {in.memory.data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
+        alltoall({out.memory->data(), out.counts.data(), out.begins.data()},
+                 {in.memory->data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
                  &under_way_[slab % 2]);
       }
       if (slab == 0) continue;
@@ -221,12 +225,12 @@ class Transposition : public Call {
 
   /// A message: column by column of a.
   HostView view(const Side::Messages& messages, int rank, const Slab& slab) const {
-    return host_col_major(messages.memory.data() + messages.begins[size_t(rank)], a_.local.dtype,
+    return host_col_major(messages.memory->data() + messages.begins[size_t(rank)], a_.local.dtype,
                           slab.rows.count, slab.cols.count);
   }
   /// The same the other way round, for small pairs: one transposition, and then lines.
   HostView beside(const Slab& slab) const {
-    return host_row_major(beside_.data(), a_.local.dtype, slab.rows.count, slab.cols.count);
+    return host_row_major(beside_->data(), a_.local.dtype, slab.rows.count, slab.cols.count);
   }
 
   ConstMatrix a_;
@@ -235,7 +239,7 @@ class Transposition : public Call {
   HostOptions options_;
   int64_t element_, slabs_ = 0;
   Side send_, receive_;
-  Memory beside_;
+  Memory* beside_ = nullptr;
   MPI_Request under_way_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 

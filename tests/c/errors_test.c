@@ -80,6 +80,9 @@ void test_growth(void) {
   options.known.size = 3;
   FAILS(TRINE_UNSUPPORTED, "options", trine_host_sum(v, &sum, &options.known));
   CHECK(sum == -7);
+  trine_options_t marked = {.device = "cpu", .reserved = 1};
+  FAILS(TRINE_INVALID_ARGUMENT, "reserved", trine_host_sum(v, &sum, &marked));
+  CHECK(sum == -7);
   /* An earlier version's: what lies behind its size isn't read. */
   trine_options_t earlier = {.size = offsetof(trine_options_t, rung), .device = "cpu"};
   memset((char*)&earlier + earlier.size, 0xff, sizeof earlier - earlier.size);

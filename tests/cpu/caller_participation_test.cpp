@@ -21,15 +21,13 @@ struct Work {
   }
 };
 
-void take(Loop& loop, int thread) { loop.take_pieces(thread); }
-
 TEST(CallerParticipation, each_piece_is_done_once_and_seen_by_both) {
   CallerParticipation participation;
   std::atomic<bool> over{false};
   std::atomic<long> helped{0};
   std::thread helper([&] {
     while (!over)
-      if (participation.help(take, [] { return false; })) ++helped;
+      if (participation.help([] { return false; })) ++helped;
   });
   Work work;
   // Until the helper has come: on a busy machine the rounds may be over before it has a core.
@@ -53,10 +51,10 @@ TEST(CallerParticipation, who_is_free_leaves_the_loop_to_others) {
   Work work;
   Loop loop(64, Work::piece, &work);
   participation.offer(loop, 1);
-  EXPECT_FALSE(participation.help(take, [] { return true; }));
+  EXPECT_FALSE(participation.help([] { return true; }));
   EXPECT_TRUE(participation.offers());
   int asked = 0;  // free between looking and taking
-  EXPECT_TRUE(participation.help(take, [&] { return asked++ == 1; }));
+  EXPECT_TRUE(participation.help([&] { return asked++ == 1; }));
   EXPECT_EQ(work.scratch[1], 0);
   loop.take_pieces(0);
   participation.withdraw();

@@ -19,7 +19,7 @@ double seconds_of(clockid_t clock) {
 
 // Asleep meanwhile, it would find all cores taken by threads that spin.
 TEST(CpuBackend, a_caller_that_waits_for_a_queue_or_an_event_takes_part_in_the_work) {
-  // Before the first session: idle threads of a larger pool spin, and count.
+  // Before the first session: with more threads, the caller's share is smaller.
   if (std::thread::hardware_concurrency() > 2) setenv("OMP_NUM_THREADS", "2", 1);
   Session s("threads=2");
   trine_device_facts facts{};
@@ -102,9 +102,11 @@ void pause_for(std::chrono::duration<double> pause) {
   while (std::chrono::steady_clock::now() - begin < pause) {}
 }
 
-// Idle threads watch for work for less than 1 ms, also when they have learnt when to expect it.
+// Idle threads watch for work for less than 1 ms, also when they have learnt when to expect it, and whatever
+// OpenMP's do.
 TEST(CpuBackend, no_core_is_burnt_while_idle) {
-  if (std::thread::hardware_concurrency() > 2) setenv("OMP_NUM_THREADS", "2", 1);
+  setenv("OMP_NUM_THREADS", "3", 1);
+  setenv("OMP_WAIT_POLICY", "active", 1);
   Session s;
   const std::vector<float> data(kLarge, 1.0f);
   std::vector<std::byte> memory;
@@ -116,7 +118,7 @@ TEST(CpuBackend, no_core_is_burnt_while_idle) {
   }
   const double before = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before, 1.5e-3);
+  EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - before, 2.5e-3);
 }
 
 // What only the executor's thread may do, at the end of a sleep from which it wakes up by itself (some 0.17 ms

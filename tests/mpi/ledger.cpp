@@ -76,6 +76,9 @@ int MPI_Op_free(MPI_Op* op) { return freed(PMPI_Op_free(op)); }
 int MPI_Type_contiguous(int length, MPI_Datatype of, MPI_Datatype* type) {
   return made(PMPI_Type_contiguous(length, of, type));
 }
+int MPI_Type_create_resized(MPI_Datatype of, MPI_Aint begin, MPI_Aint extent, MPI_Datatype* type) {
+  return made(PMPI_Type_create_resized(of, begin, extent, type));
+}
 int MPI_Type_free(MPI_Datatype* type) { return freed(PMPI_Type_free(type)); }
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* drop,
                            int* key, void* extra) {

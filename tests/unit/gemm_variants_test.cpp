@@ -105,11 +105,12 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "few_columns", "pile", "warp_specialized", "tensor", "tensor_specialized"}));
+                   "few_columns", "pile", "small", "warp_specialized", "tensor",
+                   "tensor_specialized", "tensor_small"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "few_columns", "pile", "warp_specialized", "tensor", "tensor_specialized",
-                   "private_tile"}));
+                   "few_columns", "pile", "small", "warp_specialized", "tensor",
+                   "tensor_specialized", "tensor_small", "private_tile"}));
 }
 
 int64_t tiles(int64_t n, int64_t side) { return (n + side - 1) / side; }
@@ -269,8 +270,10 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     }
     for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40),
                                  gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1)})
-      EXPECT_NE(asked.refusal(op).find(rung == "pile" && op.c.rows > 1 ? "small matrices"
-                                                                       : "2^31 - 1 work-groups"),
+      EXPECT_NE(asked.refusal(op).find(op.c.rows == 1            ? "2^31 - 1 work-groups"
+                                       : rung == "pile"          ? "small matrices"
+                                       : rung.ends_with("small") ? "at most 64"
+                                                                 : "2^31 - 1 work-groups"),
                 std::string::npos)
           << rung;
   }
@@ -298,6 +301,18 @@ TEST(TransposeRows, ReadLongRunsWhereNoLineOfTheOutputIsSplit) {
   EXPECT_EQ(asked.launch(op).grid[0], 8u * 64);  // of 512 x 64
   EXPECT_EQ(asked.launch(transpose_of(4095, 4097)).grid[0], 8u * 65);
   EXPECT_EQ(asked.launch(transpose_of(32, 4096)).grid[0], 64u) << "too few rows for a wide one";
+}
+
+TEST(TransposeRows, PileTakesMatricesWithoutGapsByTheirElements) {
+  const Asked asked(TRINE_TRANSPOSE, "pile");
+  EXPECT_EQ(asked.launch(transpose_of(15, 17, 50)).entry, 1);
+  EXPECT_EQ(asked.launch(transpose_of(16, 17, 50)).entry, 1) << "whole vectors on one side";
+  EXPECT_EQ(asked.launch(transpose_of(16, 20, 50)).entry, 0) << "whole vectors on both";
+  EXPECT_EQ(asked.launch(transpose_of(15, 17)).entry, 0) << "one matrix";
+  EXPECT_EQ(asked.launch(transpose_of(4099, 3)).entry, 0) << "pieces of one";
+  trine_transpose gaps = transpose_of(15, 17, 50);
+  gaps.output.batch_stride += 1;
+  EXPECT_EQ(asked.launch(gaps).entry, 0);
 }
 
 std::string chosen(const trine_device_facts& facts, uint32_t operation, const void* op) {
@@ -373,19 +388,55 @@ TEST(GemmRows, PreferFewColumnsWhereTilesAreTooWide) {
     EXPECT_STRNE(prefer_gemm({kCuda, &facts}, wider).all[0].variant->name, "few_columns");
 }
 
-TEST(GemmRows, ManySmallProductsGoByPile) {
-  const trine_device_facts facts = gpu();
+TEST(GemmRows, SmallTakesTheSideThatHoldsAllThree) {
+  for (const auto& [rung, dtype] : {std::pair{"small", TRINE_F32}, {"tensor_small", TRINE_F64}}) {
+    const Asked asked(TRINE_GEMM, rung, {});
+    for (const auto& [n, side] :
+         {std::pair<int64_t, int>{1, 0}, {24, 0}, {25, 1}, {40, 2}, {48, 3}, {56, 4}, {57, 5}})
+      for (const auto& op : {gemm_of(dtype, n, 1, 1, 70), gemm_of(dtype, 1, n, 1, 70),
+                             gemm_of(dtype, 1, 1, n, 70)}) {
+        EXPECT_EQ(asked.refusal(op), "");
+        EXPECT_EQ(asked.plan(op).macro[1], side) << n;
+        EXPECT_EQ(asked.launch(op).grid[0], 70u);
+      }
+    EXPECT_NE(asked.refusal(gemm_of(dtype, 8, 8, 65)), "");
+    EXPECT_NE(asked.refusal(gemm_of(TRINE_I32, 8, 8, 8)), "");
+  }
+}
+
+/// As measured; the comments at the rules have the figures.
+TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
+  trine_device_facts facts = gpu();
   const auto first = [&](const trine_gemm& op) {
     const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
     EXPECT_LE(wishes.count, wishes.all.size());
     return std::string_view(wishes.all[0].variant->name);
   };
-  for (const int64_t n : {1, 4, 16, 40})
-    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 5000)), "pile");
-  EXPECT_EQ(first(gemm_of(TRINE_F32, 48, 64, 64, 5000)), "register_tile");
+  for (const int64_t n : {1, 4, 8}) {
+    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 50000)), "pile");
+    EXPECT_EQ(first(gemm_of(TRINE_F64, n, n, n, 50000)), "pile");
+    EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, 5000)), "small");
+    EXPECT_EQ(first(gemm_of(TRINE_I32, n, n, n, 5000)), "pile");
+  }
+  for (const int64_t n : {13, 17, 32, 40, 48, 56})
+    for (const int64_t batch : {300, 5000}) {
+      EXPECT_EQ(first(gemm_of(TRINE_F32, n, n, n, batch)), "small") << n;
+      EXPECT_EQ(first(gemm_of(TRINE_F64, n, n, n, batch)), "tensor_small") << n;
+    }
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 11, 11, 11, 50000)), "small");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 12, 12, 12, 50000)), "pile");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 63, 63, 63, 5000)), "small");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 300)), "register_tile");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 5000)), "register_tile");
+  EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 5000)), "tensor_small");
+  EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 500)), "tensor_specialized");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 100)), "warp_specialized");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 16, 16, 32)), "small");
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 32, 64, 5000)), "pile") << "a quarter of a side";
+  EXPECT_EQ(first(gemm_of(TRINE_F64, 16, 32, 64, 5000)), "tensor_small");
   EXPECT_NE(first(gemm_of(TRINE_F32, 20, 64, 64, 5000)), "register_tile") << "not measured";
-  EXPECT_NE(first(gemm_of(TRINE_F64, 48, 48, 48, 5000)), "pile");
-  EXPECT_NE(first(gemm_of(TRINE_F32, 16, 16, 16, 500)), "pile");
+  facts.capabilities &= ~uint64_t{TRINE_CAN_INLINE_PTX};
+  EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 5000)), "pile");
 }
 
 TEST(GemmRows, ChooseWhatTheDeviceTakes) {

@@ -64,11 +64,16 @@ void with_options(const trine_options_t* given,
 template <class T>
 T read(const T* given, const char* what) {
   if (!given) refuse("The ", what, " is null.");
-  if (given->size == 0) return *given;  // version 0.1's size, which is today's
   T whole{};
-  if (!kit::take(given, whole))
+  if (given->size == 0) whole = *given;  // version 0.1's size, which is today's
+  else if (!kit::take(given, whole))
     fail(Status::unsupported, "The size of the ", what, " is ", given->size, " bytes. Version ",
          version(), " knows ", sizeof(T), " of them, and the rest isn't zero.");
+  if constexpr (requires { whole.reserved; }) {
+    if (whole.reserved != 0)
+      refuse("The reserved field of the ", what, " is ", whole.reserved,
+             "; it must be zero. Initialize the whole struct.");
+  }
   return whole;
 }
 

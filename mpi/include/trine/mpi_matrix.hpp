@@ -99,7 +99,8 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 /// - comm: the ranks that take part.
 /// - options: where this rank transposes; they may differ from rank to rank. No event.
 /// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed while another is
-/// under way. An error that is found before data moves leaves b as it was; a device that fails later doesn't.
+/// under way. It stays with `comm` for the next call. An error that is found before data moves leaves b as it was; a
+/// device that fails later doesn't.
 TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
                          const HostOptions& options = {});
 
@@ -114,8 +115,9 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 ///   the chains begin at c. No event. With Numerics::fast the promise is fast's, for each part of k. What options point
 ///   to tells of the last part.
 /// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but together no more than 64 MiB
-/// where two of each fit there; none for an operand that the grid has in one column (a) or row (b). With beta other
-/// than 0 also for one more part like c's.
+/// where two of each fit there; none for an operand that the grid has in one column (a) or row (b). It stays with `comm`
+/// for the next call. With beta other than 0 also for one more part like c's. Column-major parts go as they are, others
+/// are transposed on the way.
 /// An error that is found before data moves leaves c as it was; a device that fails later doesn't.
 /// ```cpp
 /// int ranks = 1, rank = 0;

@@ -28,12 +28,21 @@ typedef double2 Vector;
 #define SCRATCH (THREADS * 3)
 #endif
 
-// A word of a record: what it stands for, inverted, so that no word is zero. (All ones are no sum.)
-DEVICE double take_word(volatile GLOBAL ulong* word) {
-  ulong bits;
-  do { bits = *word; } while (bits == 0UL);
-  *word = 0UL;
-  return as_double(~bits);
+// A record's words are what they stand for, inverted, so that none is zero. (All ones are no sum.) They are read
+// together, as the way to them is long.
+DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
+  ulong hi, mid, lo;
+  do {
+    hi = words[0];
+    mid = words[1];
+    lo = words[2];
+  } while (hi == 0UL || mid == 0UL || lo == 0UL);
+  words[0] = words[1] = words[2] = 0UL;
+  Expansion sum;
+  sum.hi = as_double(~hi);
+  sum.mid = as_double(~mid);
+  sum.lo = as_double(~lo);
+  return sum;
 }
 
 // In the first word's place where the doubles aren't the sum: a NaN that says why.
@@ -80,9 +89,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     if (round == 0) {
       sum = add_share(&in, &what);
     } else if (me < splits) {
-      sum.hi = take_word(records + 3 * me);
-      sum.mid = take_word(records + 3 * me + 1);
-      sum.lo = take_word(records + 3 * me + 2);
+      sum = take_record(records + 3 * me);
       if (sum.hi != sum.hi) {
         what = (uint)as_ulong(sum.hi);
         sum = expansion_zero();

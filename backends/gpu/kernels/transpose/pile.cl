@@ -129,3 +129,57 @@ KERNEL_BOUNDED(pile, THREADS, 1, 6)
   else
     store_pile(pile, to, out_batch, out_col, height, width, count, lost_rows, lost_cols, false, t);
 }
+
+// --- Matrices that lie behind each other without gaps, on both sides ---------------------------------
+// Neighbours take neighbouring elements, whatever the lines; in local memory they lie as they will in the output. A
+// kernel of its own: as a branch of `pile` it lost the device through NVIDIA's OpenCL, at shapes that didn't take it.
+
+INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, int height,
+                         int width, int total, int t) {
+  const int area = height * width, by_line = THREADS / width % height, by_j = THREADS % width;
+  const int step = THREADS / area * area + by_j * height + by_line;
+  const bool whole = is_aligned(from, BYTES);
+  int j = t % width, i = t / width % height, at = t / area * area + j * height + i;
+  from += t * BYTES;
+  for (int p = t; p < total;) {
+    Element e[AT_ONCE];
+#pragma unroll
+    for (int s = 0; s < AT_ONCE; ++s)
+      if (p + s * THREADS < total) e[s] = load_element(from + s * THREADS * BYTES, whole);
+    from += AT_ONCE * THREADS * BYTES;
+#pragma unroll
+    for (int s = 0; s < AT_ONCE; ++s, p += THREADS) {
+      if (p < total) pile[at] = e[s];
+      j += by_j;
+      i += by_line;
+      at += step;
+      if (j >= width) {
+        j -= width;
+        i += 1;
+        at += 1 - area;
+      }
+      if (i >= height) {
+        i -= height;
+        at += area - height;
+      }
+    }
+  }
+}
+
+INLINED void store_packed(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, int total, int t) {
+  const bool whole = is_aligned(to, BYTES);
+#pragma unroll 8
+  for (int p = t; p < total; p += THREADS) store_element(to + p * BYTES, pile[p], whole);
+}
+
+KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
+(TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
+  LOCAL ALIGNED(16) Element pile[PILE];
+  const int t = local_x(), height = (int)rows, width = (int)cols, area = height * width;
+  const int most = PILE / area;
+  const long first = (long)group_x() * most;
+  const int total = (batch - first < most ? (int)(batch - first) : most) * area;
+  load_packed(pile, in + in_offset + first * in_batch * BYTES, height, width, total, t);
+  sync();
+  store_packed(pile, out + out_offset + first * out_batch * BYTES, total, t);
+}

@@ -1,0 +1,83 @@
+# Decides which parts of Trine are built. For a part FORTRAN, TRINE_FORTRAN is ON, OFF or AUTO: AUTO builds
+# it if the machine can, and says what it left out; ON fails with the reason.
+
+# trine_decide(PART WORDS DEFAULT): sets TRINE_BUILD_<PART>, and what the part's finder finds. The finder,
+# trine_find_<part>, leaves `missing` empty, or a sentence that says what is absent and what would help; `detail`
+# says what was found. A macro, because the imported targets of find_package belong to the calling scope.
+set(TRINE_PARTS_REPORT "")
+macro(trine_decide part words default)
+  set(TRINE_${part} ${default} CACHE STRING "Build the ${words}: ON, OFF or AUTO")
+  set_property(CACHE TRINE_${part} PROPERTY STRINGS AUTO ON OFF)
+  string(TOUPPER "${TRINE_${part}}" wanted)
+  string(TOLOWER "trine_find_${part}" finder)
+  set(missing "")
+  set(detail "")
+  set(TRINE_BUILD_${part} OFF)
+  if(NOT wanted MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|YES|NO|1|0)$")
+    message(FATAL_ERROR "TRINE_${part} is '${wanted}'; it can be ON, OFF or AUTO")
+  elseif(NOT wanted STREQUAL "AUTO" AND NOT wanted)
+    set(report "left out, TRINE_${part}=OFF")
+  else()
+    cmake_language(CALL ${finder})
+    if(NOT missing)
+      set(TRINE_BUILD_${part} ON)
+      set(report "built, ${detail}")
+    elseif(wanted STREQUAL "AUTO")
+      set(report "left out, ${missing}")
+    else()
+      message(FATAL_ERROR "TRINE_${part}=ON, but it can't be built: ${missing}")
+    endif()
+  endif()
+  string(REPLACE ";" "\\;" report "${report}")
+  list(APPEND TRINE_PARTS_REPORT "trine: ${words}: ${report}")
+endmacro()
+
+# The Fortran module needs a Fortran compiler, and its array descriptors' header for C.
+macro(trine_find_fortran)
+  include(CheckIncludeFile)
+  include(CheckLanguage)
+  check_language(Fortran)
+  check_include_file(ISO_Fortran_binding.h TRINE_FORTRAN_BINDING)
+  if(CMAKE_Fortran_COMPILER AND TRINE_FORTRAN_BINDING)
+    enable_language(Fortran)
+    set(detail "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
+  else()
+    set(missing "no Fortran compiler, or no ISO_Fortran_binding.h for the C compiler (Debian: gfortran has both)")
+  endif()
+endmacro()
+
+# trine_mpi, the reductions, transposes and products over ranks.
+macro(trine_find_mpi)
+  find_package(MPI 3.0 QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    set(detail "MPI ${MPI_C_VERSION} by ${MPI_C_COMPILER}")
+  else()
+    set(missing "no MPI of version 3 or later for C (Debian: libopenmpi-dev)")
+  endif()
+endmacro()
+
+# libtrine_blas: its loops are Highway's, its trampolines an assembler's.
+macro(trine_find_blas)
+  find_package(hwy QUIET)
+  if(TARGET hwy::hwy AND CMAKE_SYSTEM_NAME STREQUAL "Linux"
+     AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
+    set(detail "Highway ${hwy_VERSION}")
+  else()
+    set(missing "it needs Google Highway (Debian: libhwy-dev), Linux, and x86-64 or aarch64")
+  endif()
+endmacro()
+
+# The last lines of a configuration, where they are seen.
+function(trine_report_parts)
+  set(build "${CMAKE_BUILD_TYPE}")
+  get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(is_multi_config)
+    set(build "${CMAKE_CONFIGURATION_TYPES}")
+  elseif(NOT build)
+    set(build "no build type, so no optimization: set -DCMAKE_BUILD_TYPE=Release")
+  endif()
+  message(STATUS "trine ${PROJECT_VERSION}: ${build}, in ${PROJECT_BINARY_DIR}")
+  foreach(line IN LISTS TRINE_PARTS_REPORT)
+    message(STATUS "${line}")
+  endforeach()
+endfunction()

@@ -1,0 +1,41 @@
+// One operation on the ranks of one group: their parts of the data, Trine's call and the peer's, and the whole result.
+#pragma once
+
+#include <memory>
+
+#include "bench/timing/expectation.hpp"
+#include "job.hpp"
+#include "model.hpp"
+
+namespace trine::bench::ranks {
+
+class Work {
+ public:
+  virtual ~Work() = default;
+
+  virtual void ours() = 0;
+  virtual bool has_peer() const { return true; }
+  virtual const char* peer_name() const = 0;
+  virtual void peer() = 0;
+  /// Fills this rank's part of the result with what no result is.
+  virtual void poison() = 0;
+  /// The whole result on the group's first rank; elsewhere it may be null. Throws nothing: where the ranks should have
+  /// equal results and haven't, `differ` is set on the first.
+  virtual const std::byte* collect(bool& differ) = 0;
+};
+
+/// The ranks of `comm` have `problem` among them, as `inputs` has it whole; `device` is this rank's.
+std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t block,
+                              const std::vector<std::span<const std::byte>>& inputs,
+                              const std::string& device);
+
+// The kinds, each in a file.
+std::unique_ptr<Work> sum_of_all(MPI_Comm comm, const Problem& problem,
+                                 std::span<const std::byte> whole, const std::string& device);
+std::unique_ptr<Work> sum_of_vectors(MPI_Comm comm, const Problem& problem,
+                                     std::span<const std::byte> whole, const std::string& device);
+std::unique_ptr<Work> matrices(MPI_Comm comm, const Problem& problem, int64_t block,
+                               const std::vector<std::span<const std::byte>>& inputs,
+                               const std::string& device);
+
+}  // namespace trine::bench::ranks

@@ -91,8 +91,8 @@ class Matrices : public Work {
   }
 
   bool has_peer() const override { return has_scalapack(); }
-  void poison() override {
-    std::memset(result_.elements.data(), 0xA5, result_.elements.size() * sizeof(T));
+  std::span<std::byte> mine() override {
+    return std::as_writable_bytes(std::span(result_.elements));
   }
   const std::byte* collect(bool& differ) override {
     differ = false;
@@ -168,6 +168,32 @@ std::unique_ptr<Work> matrices(MPI_Comm comm, const Problem& p, int64_t block,
                                const std::string& device) {
   return p.dtype == Dtype::f32 ? of_type<float>(comm, p, block, inputs, device)
                                : of_type<double>(comm, p, block, inputs, device);
+}
+
+std::function<void()> transpose_in_runs(const Problem& p, int64_t block,
+                                        std::span<const std::byte> whole,
+                                        const std::string& device) {
+  const int64_t rows = p.size.rows, cols = p.size.cols, element = size_of(p.dtype);
+  const int64_t slab = std::max<int64_t>(1, (1 << 22) / (rows * element));  // columns of 4 MiB
+  std::vector<std::byte> result(whole.size()), message(size_t(rows * element * slab));
+  // As a column-major matrix; which values it has doesn't matter.
+  return [=, result = std::move(result), message = std::move(message)]() mutable {
+    for (int64_t first = 0; first < cols; first += slab) {
+      const int64_t here = std::min(slab, cols - first);
+      for (int64_t i = 0; i < rows; i += block)
+        for (int64_t j = 0; j < here; ++j)
+          std::memcpy(message.data() + (j * rows + i) * element,
+                      whole.data() + ((first + j) * rows + i) * element,
+                      size_t(std::min(block, rows - i) * element));
+      for (int64_t j = 0; j < here; j += block) {
+        const int64_t run = std::min(block, here - j);
+        HostView to = host_col_major(result.data() + (first + j) * element, p.dtype, run, rows);
+        to.col_stride = cols;
+        trine::transpose(host_col_major(message.data() + j * rows * element, p.dtype, rows, run),
+                         to, {.device = device});
+      }
+    }
+  };
 }
 
 }  // namespace trine::bench::ranks

@@ -110,15 +110,21 @@ Link FatTree::link(int ranks, double merge) const {
           .merge = merge};
 }
 
-double Local::of(double share, int ranks) const {
+bool is_in_runs(const Problem& p, int ranks) {
+  const Grid g = grid_of(ranks);
+  return p.operation == Operation::transpose && g.rows != g.cols;
+}
+
+double Local::of(const Problem& p, int ranks, int64_t block) const {
   const int busy = std::min(ranks, cores);
+  const double turns = in_turns.contains(ranks) ? in_turns.at(ranks) : 1;
   const double slower = cores > 1 ? 1 + (at_once - 1) * (busy - 1) / (cores - 1) : 1;
-  return seconds * share * slower * std::max(1.0, double(ranks) / cores);
+  return (is_in_runs(p, ranks) ? in_runs : seconds) * largest_share(p, ranks, block) * slower *
+         (ranks > cores ? turns * ranks / cores : 1);
 }
 
 double predicted(const Problem& p, int ranks, int64_t block, const Local& local, const Link& link) {
-  return local.of(largest_share(p, ranks, block), ranks) +
-         link.seconds(traffic_of(p, ranks, block), ranks);
+  return local.of(p, ranks, block) + link.seconds(traffic_of(p, ranks, block), ranks);
 }
 
 Problem grown(const Problem& p, int ranks) {

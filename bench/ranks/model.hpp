@@ -1,6 +1,8 @@
 // What an operation over ranks costs: what a rank computes, and what it sends. docs/mpi.md has the formulas in words.
 #pragma once
 
+#include <map>
+
 #include "bench/cases/problem.hpp"
 
 namespace trine::bench::ranks {
@@ -47,15 +49,22 @@ struct FatTree {
   Link link(int ranks, double merge) const;
 };
 
-/// One rank's computing, as it was measured: the whole problem on one rank, and how much longer it takes where each
-/// core has a rank that computes at the same time.
+/// Whether a transpose's messages are made of runs of a block's rows: on grids that aren't square. Else a rank sends
+/// each other dense matrices.
+bool is_in_runs(const Problem& problem, int ranks);
+
+/// One rank's computing, as it was measured: the whole problem on one rank, the same with messages packed and unpacked
+/// in runs; how much longer it takes where each core has a rank that computes at the same time, and how much longer
+/// than their turns where ranks share cores, as those that wait take time too.
 struct Local {
   double seconds = 0;
+  double in_runs = 0;
   double at_once = 1;
-  int cores = 1;  ///< that the ranks of the run share
+  std::map<int, double> in_turns = {};  ///< by ranks; of those that aren't there, 1
+  int cores = 1;                        ///< that the ranks of the run share
 
-  /// The time of `share` of it on each of `ranks` ranks of the run.
-  double of(double share, int ranks) const;
+  /// The time of what the busiest of `ranks` ranks of the run has of it.
+  double of(const Problem& problem, int ranks, int64_t block) const;
 };
 
 /// The ranks of the run, on one host.

@@ -8,9 +8,9 @@ namespace {
 
 /// Large enough that the work is more than the messages' latency, small enough for a laptop.
 std::string default_size(Operation operation, Axis axis) {
-  if (operation == Operation::gemm) return "2048";
-  if (operation == Operation::transpose) return "4096";
-  return axis == Axis::all ? "2^24" : "2^20";
+  if (operation == Operation::gemm) return "1024";
+  if (operation == Operation::transpose) return "2048";
+  return axis == Axis::all ? "2^22" : "2^18";
 }
 
 Problem problem(Operation operation, Axis axis, const std::string& dtype, const std::string& size) {

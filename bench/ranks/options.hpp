@@ -8,7 +8,7 @@ namespace trine::bench::ranks {
 struct Options {
   std::vector<std::string> operations, dtypes, sizes, axes;
   Measuring measuring;
-  int rounds = 5;
+  int rounds = 9;
   int64_t block = 64;  ///< rows and columns of a matrix's block
   bool model = false;
 };

@@ -25,7 +25,7 @@ class Context {
   int number() const { return number_; }
 
  private:
-  int handle_ = 0, number_ = 0;
+  int number_;
 };
 
 /// A matrix on it, whose parts are column-major and dense.

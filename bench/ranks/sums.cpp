@@ -53,7 +53,7 @@ class Sums : public Work {
       : comm_(comm), part_(std::move(part)), result_(results), device_(device) {}
 
   const char* peer_name() const override { return "MPI_Allreduce"; }
-  void poison() override { std::memset(result_.data(), 0xA5, result_.size() * sizeof(T)); }
+  std::span<std::byte> mine() override { return std::as_writable_bytes(std::span(result_)); }
   const std::byte* collect(bool& differ) override {
     // All ranks have the result: all are like the first's.
     std::vector<T> first = result_;
@@ -126,6 +126,15 @@ std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& p, int64_t block,
                               const std::string& device) {
   if (p.operation != Operation::reduce) return matrices(comm, p, block, inputs, device);
   return (p.axis == Axis::all ? sum_of_all : sum_of_vectors)(comm, p, inputs[0], device);
+}
+
+std::function<void()> local_work(const Problem& p, int64_t block,
+                                 const std::vector<std::span<const std::byte>>& inputs,
+                                 const std::string& device) {
+  if (p.operation == Operation::transpose) return transpose_in_runs(p, block, inputs[0], device);
+  return [work = std::shared_ptr<Work>(work_on(MPI_COMM_SELF, p, block, inputs, device))] {
+    work->ours();
+  };
 }
 
 }  // namespace trine::bench::ranks

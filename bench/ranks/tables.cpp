@@ -52,11 +52,11 @@ std::optional<double> peer_ratio(const Row& row) {
   return peer ? std::optional(*peer / row.best()) : std::nullopt;
 }
 
-/// Those that the model speaks of: all but a vector a rank.
+/// Those that the model speaks of: that were measured to the end, but no vector a rank.
 std::vector<const Race*> modelled(const std::vector<Race>& races) {
   std::vector<const Race*> all;
   for (const Race& race : races)
-    if (!is_vector_a_rank(race.problem) && !race.rows.empty()) all.push_back(&race);
+    if (race.local.seconds > 0) all.push_back(&race);
   return all;
 }
 
@@ -86,18 +86,35 @@ void print_checks(const std::vector<Race>& races, const Options& o, const Link& 
   say("{} of {} predictions are within 25 % of what was measured.", near, all);
 }
 
-void print_assumptions(const std::vector<Race>& races, const Link& link, const FatTree& tree) {
+void print_assumptions(const std::vector<Race>& races, const Options& o, const Link& link,
+                       const FatTree& tree) {
   say("\nWhat it assumes (docs/mpi.md has the formulas and the sources)");
   say("- A message takes latency + bytes / bandwidth; a call's first message, which all ranks "
       "merge, "
       "as many of these as a tree over the ranks has steps, and {} for a merge.",
       time_text(link.merge));
   say("- Computing and messages don't overlap. The rank with the most work and traffic decides.");
-  for (const Race* race : modelled(races))
-    say("- {}: one rank takes {}, and {} as long where each of {} cores has one.",
-        to_string(race->problem), time_text(race->local.seconds), ratio_text(race->local.at_once),
-        race->local.cores);
-  say("- Here: more ranks than cores take turns, and all ranks together receive at most {}.",
+  for (const Race* race : modelled(races)) {
+    const Local& local = race->local;
+    std::string turns;
+    for (const auto& [ranks, ratio] : local.in_turns)
+      turns += fmt::format("{}{} by {}", turns.empty() ? "" : ", ", ratio_text(ratio), ranks);
+    say("- {}: one rank takes {}{}, and {} as long where each of {} cores has one; ranks that "
+        "share "
+        "cores take {} as long as their turns, as those that wait take time too.",
+        to_string(race->problem), time_text(local.seconds),
+        race->problem.operation != Operation::transpose
+            ? ""
+            : fmt::format(" ({} in runs of {} rows, as grids do that aren't square)",
+                          time_text(local.in_runs), o.block),
+        ratio_text(local.at_once), local.cores,
+        turns.empty()
+            ? ""
+            : fmt::format("; ranks that share cores take longer than their turns, as those "
+                          "that wait take time too: {}",
+                          turns));
+  }
+  say("- Here all ranks together receive at most {}. More ranks than cores take turns.",
       rate_text(link.total, "B/s"));
   say("- On the fat tree: a rank a node, which computes as fast as one rank here alone; switches "
       "of "
@@ -186,7 +203,7 @@ void print_race(const Race& race, const Options& o, const Link& link) {
 void print_model(const std::vector<Race>& races, const Options& o, const Link& link) {
   const FatTree tree;
   print_checks(races, o, link);
-  print_assumptions(races, link, tree);
+  print_assumptions(races, o, link, tree);
   print_fat_tree(races, o, link, tree);
   say("The sums' bits don't depend on the order of merges; tests/unit/exact_sum_test.cpp merges "
       "10,000 "

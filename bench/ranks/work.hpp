@@ -17,8 +17,8 @@ class Work {
   virtual bool has_peer() const { return true; }
   virtual const char* peer_name() const = 0;
   virtual void peer() = 0;
-  /// Fills this rank's part of the result with what no result is.
-  virtual void poison() = 0;
+  /// This rank's part of the result.
+  virtual std::span<std::byte> mine() = 0;
   /// The whole result on the group's first rank; elsewhere it may be null. Throws nothing: where the ranks should have
   /// equal results and haven't, `differ` is set on the first.
   virtual const std::byte* collect(bool& differ) = 0;
@@ -29,6 +29,11 @@ std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t blo
                               const std::vector<std::span<const std::byte>>& inputs,
                               const std::string& device);
 
+/// What one of several ranks computes, done with the whole by this rank alone: the model's basis.
+std::function<void()> local_work(const Problem& problem, int64_t block,
+                                 const std::vector<std::span<const std::byte>>& inputs,
+                                 const std::string& device);
+
 // The kinds, each in a file.
 std::unique_ptr<Work> sum_of_all(MPI_Comm comm, const Problem& problem,
                                  std::span<const std::byte> whole, const std::string& device);
@@ -37,5 +42,9 @@ std::unique_ptr<Work> sum_of_vectors(MPI_Comm comm, const Problem& problem,
 std::unique_ptr<Work> matrices(MPI_Comm comm, const Problem& problem, int64_t block,
                                const std::vector<std::span<const std::byte>>& inputs,
                                const std::string& device);
+/// A transpose as ranks on a grid do it that isn't square: packed and unpacked in runs of a block's rows, in slabs.
+std::function<void()> transpose_in_runs(const Problem& problem, int64_t block,
+                                        std::span<const std::byte> whole,
+                                        const std::string& device);
 
 }  // namespace trine::bench::ranks

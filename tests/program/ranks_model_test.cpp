@@ -59,9 +59,17 @@ TEST(RanksModel, WhatRanksShareLimitsThemTogether) {
   const Link link{.bandwidth = 10e9, .total = 16e9};
   EXPECT_DOUBLE_EQ(link.bandwidth_of(1), 10e9);
   EXPECT_DOUBLE_EQ(link.bandwidth_of(4), 4e9);
-  const Local local{.seconds = 8, .at_once = 1.5, .cores = 2};
-  EXPECT_DOUBLE_EQ(local.of(1.0 / 2, 2), 6);
-  EXPECT_DOUBLE_EQ(local.of(1.0 / 8, 8), 6);  // in turns
+  const Local local{.seconds = 8, .at_once = 1.5, .in_turns = {{8, 1.25}}, .cores = 2};
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 2, 64), 6);
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 8, 64), 7.5);  // in turns
+}
+
+TEST(RanksModel, OnlySquareGridsTransposeDenseMatrices) {
+  const Problem p = problem_of(Operation::transpose, Dtype::f64, {1024, 1024, 0});
+  const Local local{.seconds = 8, .in_runs = 16, .cores = 8};
+  EXPECT_DOUBLE_EQ(local.of(p, 4, 64), 2);
+  EXPECT_DOUBLE_EQ(local.of(p, 8, 64), 2);
+  EXPECT_DOUBLE_EQ(local.of(product_of(1024), 8, 64), 1);
 }
 
 TEST(RanksModel, AFatTreeOf36PortsHoldsSoManyNodes) {

@@ -34,14 +34,16 @@ Traffic of_vectors(const Problem& p, int ranks) {
   return t;
 }
 
-/// Slabs of up to 4 MiB of what a rank has: all but its own part goes.
+/// Slabs of up to 4 MiB of what a rank has: all but its own part goes; on a square grid all goes to the rank on the
+/// other side of the diagonal.
 Traffic of_transpose(const Problem& p, int ranks, int64_t block) {
   const Grid g = grid_of(ranks);
   const double mine =
       most(p.size.rows, block, g.rows) * most(p.size.cols, block, g.cols) * size_of(p.dtype);
   Traffic t = head(ranks, true);
-  t.messages += std::ceil(mine / kSlab) * double(ranks - 1);
-  t.bytes += mine * double(ranks - 1) / ranks;
+  const bool to_one = g.rows == g.cols;
+  t.messages += std::ceil(mine / kSlab) * (to_one ? 1 : double(ranks - 1));
+  t.bytes += to_one ? mine : mine * double(ranks - 1) / ranks;
   return t;
 }
 

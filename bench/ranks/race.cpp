@@ -154,8 +154,7 @@ class Computing {
     const double alone = best(alone_), at_once = std::max(1.0, best(at_once_) / alone);
     Local local{.seconds = whole, .in_runs = alone, .at_once = at_once, .cores = job_.cores};
     for (const Turns& turns : turns_)
-      local.in_turns[turns.group.ranks()] =
-          std::max(1.0, best(turns.rounds) / (alone * at_once / job_.cores));
+      local.in_turns[turns.group.ranks()] = best(turns.rounds) / (alone * at_once / job_.cores);
     return local;
   }
 

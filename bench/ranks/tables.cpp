@@ -99,9 +99,7 @@ void print_assumptions(const std::vector<Race>& races, const Options& o, const L
     std::string turns;
     for (const auto& [ranks, ratio] : local.in_turns)
       turns += fmt::format("{}{} by {}", turns.empty() ? "" : ", ", ratio_text(ratio), ranks);
-    say("- {}: one rank takes {}{}, and {} as long where each of {} cores has one; ranks that "
-        "share "
-        "cores take {} as long as their turns, as those that wait take time too.",
+    say("- {}: one rank takes {}{}, and {} as long where each of {} cores has one{}.",
         to_string(race->problem), time_text(local.seconds),
         race->problem.operation != Operation::transpose
             ? ""
@@ -110,7 +108,7 @@ void print_assumptions(const std::vector<Race>& races, const Options& o, const L
         ratio_text(local.at_once), local.cores,
         turns.empty()
             ? ""
-            : fmt::format("; ranks that share cores take longer than their turns, as those "
+            : fmt::format("; ranks that share cores take so much of their turns, as those "
                           "that wait take time too: {}",
                           turns));
   }

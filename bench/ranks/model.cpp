@@ -26,8 +26,10 @@ Traffic head(int ranks, bool can_fail) {
   return {.messages = can_fail ? 2 * up : up, .bytes = kFirstMessage * up, .merges = up};
 }
 
-/// Each rank has a slice of the vector: all send theirs to it, and it sends the result to all.
+/// Each rank has a slice of the vector: all send theirs to it, and it sends the result to all. One element goes with
+/// the first message.
 Traffic of_vectors(const Problem& p, int ranks) {
+  if (p.size.cols == 1) return head(ranks, false);
   Traffic t = head(ranks, true);
   t.messages += 2 * double(ranks - 1);
   t.bytes += 2 * double(ranks - 1) / ranks * double(p.size.cols) * size_of(p.dtype);
@@ -118,11 +120,12 @@ bool is_in_runs(const Problem& p, int ranks) {
 }
 
 double Local::of(const Problem& p, int ranks, int64_t block) const {
+  const double share = largest_share(p, ranks, block);
+  if (in_turns.contains(ranks)) return in_turns.at(ranks) * share * ranks;
   const int busy = std::min(ranks, cores);
-  const double turns = in_turns.contains(ranks) ? in_turns.at(ranks) : 1;
   const double slower = cores > 1 ? 1 + (at_once - 1) * (busy - 1) / (cores - 1) : 1;
-  return (is_in_runs(p, ranks) ? in_runs : seconds) * largest_share(p, ranks, block) * slower *
-         (ranks > cores ? turns * ranks / cores : 1);
+  return (is_in_runs(p, ranks) ? in_runs : seconds) * share * slower *
+         std::max(1.0, double(ranks) / cores);
 }
 
 double predicted(const Problem& p, int ranks, int64_t block, const Local& local, const Link& link) {

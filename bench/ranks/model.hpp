@@ -53,14 +53,14 @@ struct FatTree {
 /// each other dense matrices.
 bool is_in_runs(const Problem& problem, int ranks);
 
-/// One rank's computing, as it was measured: the whole problem on one rank, the same with messages packed and unpacked
-/// in runs; how much longer it takes where each core has a rank that computes at the same time, and how much longer
-/// than their turns where ranks share cores, as those that wait take time too.
+/// What ranks compute, as it was measured: the whole problem on one rank, the same with messages packed and unpacked in
+/// runs, how much longer it takes where each core has a rank that computes at the same time, and on more ranks than
+/// cores, which take turns, each with its share.
 struct Local {
   double seconds = 0;
   double in_runs = 0;
   double at_once = 1;
-  std::map<int, double> in_turns = {};  ///< by ranks; of those that aren't there, 1
+  std::map<int, double> in_turns = {};  ///< seconds, by ranks
   int cores = 1;                        ///< that the ranks of the run share
 
   /// The time of what the busiest of `ranks` ranks of the run has of it.

@@ -113,7 +113,7 @@ class Lane {
 /// A part of a problem as large as one of `ranks` ranks has.
 Problem share_of(const Problem& problem, int ranks) {
   Problem p = problem;
-  int64_t& extent = p.operation == Operation::reduce ? p.size.rows : p.size.cols;
+  int64_t& extent = p.operation == Operation::gemm ? p.size.cols : p.size.rows;
   extent = std::max<int64_t>(1, extent / ranks);
   return p;
 }
@@ -129,13 +129,13 @@ class Computing {
     const double budget = o.measuring.budget / o.rounds;
     for (const auto& group : groups) {
       if (group->ranks() > job.cores && group->has_me())
-        turns_.push_back(
-            {*group, budget,
-             local_work(share_of(problem, group->ranks()), o.block, truth.inputs(), device)});
+        turns_.push_back({*group, budget,
+                          local_work(share_of(problem, group->ranks()), o.block, truth.inputs(),
+                                     device, is_in_runs(problem, group->ranks()))});
       job.gather_asleep();
     }
     if (!group_.has_me()) return;
-    call_ = local_work(problem, o.block, truth.inputs(), device);
+    call_ = local_work(problem, o.block, truth.inputs(), device, true);
     calls_ = calls_for(group_.comm(), budget, call_);
   }
   void round(const Groups& groups) {
@@ -153,8 +153,7 @@ class Computing {
   Local local(double whole) const {
     const double alone = best(alone_), at_once = std::max(1.0, best(at_once_) / alone);
     Local local{.seconds = whole, .in_runs = alone, .at_once = at_once, .cores = job_.cores};
-    for (const Turns& turns : turns_)
-      local.in_turns[turns.group.ranks()] = best(turns.rounds) / (alone * at_once / job_.cores);
+    for (const Turns& turns : turns_) local.in_turns[turns.group.ranks()] = best(turns.rounds);
     return local;
   }
 

@@ -39,7 +39,9 @@ double rate(const Row& row) { return work(row.problem) / row.best(); }
 
 /// The time that the link alone takes for what has to move, of the time of the call.
 double link_share(const Row& row, const Options& o, const Link& link) {
-  return link.seconds(traffic_of(row.problem, row.ranks, o.block), row.ranks) / row.best();
+  Traffic traffic = traffic_of(row.problem, row.ranks, o.block);
+  traffic.merges = 0;
+  return link.seconds(traffic, row.ranks) / row.best();
 }
 
 std::optional<double> rank_ratio(const Race& race, const Row& row) {
@@ -97,8 +99,8 @@ void print_assumptions(const std::vector<Race>& races, const Options& o, const L
   for (const Race* race : modelled(races)) {
     const Local& local = race->local;
     std::string turns;
-    for (const auto& [ranks, ratio] : local.in_turns)
-      turns += fmt::format("{}{} by {}", turns.empty() ? "" : ", ", ratio_text(ratio), ranks);
+    for (const auto& [ranks, seconds] : local.in_turns)
+      turns += fmt::format("{}{} by {}", turns.empty() ? "" : ", ", time_text(seconds), ranks);
     say("- {}: one rank takes {}{}, and {} as long where each of {} cores has one{}.",
         to_string(race->problem), time_text(local.seconds),
         race->problem.operation != Operation::transpose
@@ -108,9 +110,10 @@ void print_assumptions(const std::vector<Race>& races, const Options& o, const L
         ratio_text(local.at_once), local.cores,
         turns.empty()
             ? ""
-            : fmt::format("; ranks that share cores take so much of their turns, as those "
-                          "that wait take time too: {}",
-                          turns));
+            : fmt::format(
+                  "; ranks that share cores compute it in turns, those that wait taking time "
+                  "too, in {}",
+                  turns));
   }
   say("- Here all ranks together receive at most {}. More ranks than cores take turns.",
       rate_text(link.total, "B/s"));

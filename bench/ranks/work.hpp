@@ -29,10 +29,11 @@ std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t blo
                               const std::vector<std::span<const std::byte>>& inputs,
                               const std::string& device);
 
-/// What one of several ranks computes, done with the whole by this rank alone: the model's basis.
+/// What one of several ranks computes, done with the whole by this rank alone: the model's basis. `in_runs`: a
+/// transpose as on grids that aren't square.
 std::function<void()> local_work(const Problem& problem, int64_t block,
                                  const std::vector<std::span<const std::byte>>& inputs,
-                                 const std::string& device);
+                                 const std::string& device, bool in_runs);
 
 // The kinds, each in a file.
 std::unique_ptr<Work> sum_of_all(MPI_Comm comm, const Problem& problem,

@@ -61,9 +61,10 @@ TEST(RanksModel, WhatRanksShareLimitsThemTogether) {
   const Link link{.bandwidth = 10e9, .total = 16e9};
   EXPECT_DOUBLE_EQ(link.bandwidth_of(1), 10e9);
   EXPECT_DOUBLE_EQ(link.bandwidth_of(4), 4e9);
-  const Local local{.seconds = 8, .at_once = 1.5, .in_turns = {{8, 1.25}}, .cores = 2};
+  const Local local{.seconds = 8, .at_once = 1.5, .in_turns = {{8, 7.5}}, .cores = 2};
   EXPECT_DOUBLE_EQ(local.of(sum_of(80), 2, 64), 6);
-  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 8, 64), 7.5);  // in turns
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 4, 64), 6);    // in turns
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 8, 64), 7.5);  // as measured
 }
 
 TEST(RanksModel, OnlySquareGridsTransposeDenseMatrices) {

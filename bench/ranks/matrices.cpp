@@ -176,26 +176,22 @@ std::function<void()> transpose_in_runs(const Problem& p, int64_t block,
   const int64_t rows = p.size.rows, cols = p.size.cols, element = size_of(p.dtype);
   const int64_t slab = std::max<int64_t>(1, (1 << 22) / (rows * element));  // columns of 4 MiB
   const int64_t bytes = rows * element * std::min(slab, cols);
-  std::vector<std::byte> result(whole.size());
+  std::vector<std::byte> result(whole.size()), message(static_cast<size_t>(bytes));
   // As a column-major matrix; which values it has doesn't matter.
-  return [=, result = std::move(result)]() mutable {
-    // Memory for what is sent and for what is received is new in each call, and its pages are given when touched.
-    const auto message = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
-    const auto received = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
-    for (int64_t page = 0; page < bytes; page += 4096) received[size_t(page)] = std::byte{1};
+  return [=, result = std::move(result), message = std::move(message)]() mutable {
     for (int64_t first = 0; first < cols; first += slab) {
       const int64_t here = std::min(slab, cols - first);
       for (int64_t i = 0; i < rows; i += block)
         for (int64_t j = 0; j < here; ++j)
-          std::memcpy(message.get() + (j * rows + i) * element,
+          std::memcpy(message.data() + (j * rows + i) * element,
                       whole.data() + ((first + j) * rows + i) * element,
                       size_t(std::min(block, rows - i) * element));
       for (int64_t j = 0; j < here; j += block) {
         const int64_t run = std::min(block, here - j);
         HostView to = host_col_major(result.data() + (first + j) * element, p.dtype, run, rows);
         to.col_stride = cols;
-        trine::transpose(host_col_major(message.get() + j * rows * element, p.dtype, rows, run), to,
-                         {.device = device});
+        trine::transpose(host_col_major(message.data() + j * rows * element, p.dtype, rows, run),
+                         to, {.device = device});
       }
     }
   };

@@ -43,10 +43,10 @@ Problem problem_of(Operation operation, Dtype dtype, const Size& size, Function 
   return p;
 }
 
-void check_memory(const Problem& p, bool verifies) {
+void check_memory(const Problem& p, bool verifies, int processes) {
   double bytes = 0;
   for (const uint64_t operand : operand_bytes(p)) bytes += double(operand);
-  const double copies = verifies ? describe(p.operation).copies : 2;
+  const double copies = processes * (verifies ? describe(p.operation).copies : 2);
   const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   if (copies * bytes > 0.9 * memory)
     throw Refusal(fmt::format(

@@ -65,7 +65,7 @@ std::string kind_text(const Problem& problem);
 /// Throws Refusal on a layout, function, map or dtype that the operation doesn't have.
 void check(const Problem& problem);
 /// Refuses what the machine's memory doesn't hold, before anything is allocated: past that the kernel kills the
-/// program without a word.
-void check_memory(const Problem& problem, bool verifies);
+/// program without a word. `processes`: that do the same on it.
+void check_memory(const Problem& problem, bool verifies, int processes = 1);
 
 }  // namespace trine::bench

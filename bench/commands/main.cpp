@@ -1,6 +1,6 @@
 // `trine`: shows what there is (info), compares the devices side by side (compare), climbs
 // the ladders (ladder), puts them under the roofs (roof), overlaps copies and kernels (transfers), runs
-// one operation on real data (run), proves the bits (verify), and shows what was measured (report).
+// one operation on real data (run), over ranks (ranks), proves the bits (verify), and shows what was measured (report).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -96,6 +96,8 @@ constexpr Entry kCommands[] = {
      add_replay, "trine replay cpu.receipts gpu.receipts",
      "trine replay cpu.receipts --device cuda:0",
      "0 all is equal, 1 something differs, 2 refused, or calls couldn't be run."},
+    {"ranks", "measure the operations over the ranks of MPI, and predict them for more", add_ranks,
+     "mpirun -n 4 trine ranks", "mpirun -n 8 trine ranks gemm --model", kMeasures},
     {"help", "this text, as a man page, or as bash's completion", add_help, "trine help compare",
      "trine help --man > trine.1", kSimple},
 };

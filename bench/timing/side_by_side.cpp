@@ -75,8 +75,8 @@ void set_peer_ratios(std::vector<Result>& results) {
   }
 }
 
-/// OpenBLAS chooses its kernels by processor model when it is loaded and takes old ones on models it
-/// doesn't know. The best type for the instructions that are here is known: say it, unless the user has.
+}  // namespace
+
 void choose_openblas_core() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -87,8 +87,6 @@ void choose_openblas_core() {
     setenv("OPENBLAS_CORETYPE", "Haswell", 0);
 #endif
 }
-
-}  // namespace
 
 std::string load_peers() {
   choose_openblas_core();

@@ -17,6 +17,9 @@ namespace trine::bench {
 /// Loads the vendors' libraries as peers from lib/trine/packs, each with the settings that show it
 /// at its best, and returns a line for each: its version, or why it is absent.
 std::string load_peers();
+/// OpenBLAS chooses its kernels by processor model when it is loaded and takes old ones on models it
+/// doesn't know. The best type for the instructions that are here is known: says it, unless the user has.
+void choose_openblas_core();
 
 /// The devices named, or all that open, the cpu first; throws where there is none.
 std::vector<Device> chosen_devices(const std::vector<std::string>& names);

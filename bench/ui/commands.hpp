@@ -25,6 +25,7 @@ Command add_report(CLI::App& app);
 Command add_calibrate(CLI::App& app);
 Command add_why(CLI::App& app);
 Command add_replay(CLI::App& app);
+Command add_ranks(CLI::App& app);
 Command add_help(CLI::App& app);
 
 /// The long options of a command, as they are typed.

@@ -35,7 +35,7 @@ ARROWS = {
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
     "core/src": [{"runtime"}, {"operations"}, {"call"}, {"auto"}, {"receipts"}, {"host"}, {"c"}],
-    "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate", "receipts"},
+    "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate", "ranks", "receipts"},
               {"placement"}, {"report"}, {"commands"}],
 }
 # What the design names beside the arrows: the part that may look inside, and what it may see.

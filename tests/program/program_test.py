@@ -68,7 +68,7 @@ class TestProgram(Program):
         self.assertIn("compare", commands)
         for command in commands:
             text = self.run_good(command, "--help")
-            self.assertEqual(len(re.findall(rf"(?m)^  trine {command}\b", text)), 2, text)
+            self.assertEqual(len(re.findall(rf"(?m)^  (?:mpirun -n \d+ )?trine {command}\b", text)), 2, text)
             self.assertIn("Exit code: 0 ", text)
             self.assertEqual(too_wide(text), [])
             self.assertEqual(text, self.run_good("help", command))

@@ -1,0 +1,136 @@
+// `trine ranks`, as a program of its own that knows MPI: the operations on the first 1, 2, … ranks of a run, beside
+// plain MPI_Allreduce and ScaLAPACK, with the share of the link that was measured in the same run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "bench/timing/json.hpp"
+#include "bench/timing/side_by_side.hpp"
+#include "bench/ui/error.hpp"
+#include "bench/ui/screen.hpp"
+#include "scalapack.hpp"
+#include "tables.hpp"
+
+namespace {
+
+using namespace trine::bench;
+using namespace trine::bench::ranks;
+
+/// What is refused on all ranks, the first says.
+int refuse(const Job& job, const std::string& why) {
+  if (job.is_first()) std::fprintf(stderr, "trine ranks: %s\n", why.c_str());
+  return kExitRefused;
+}
+
+/// All numbers of ranks up to 8, then powers of two, and all there are.
+Groups groups_of(const Job& job) {
+  Groups groups;
+  for (int n = 1; n < job.ranks; n = n < 8 ? n + 1 : 2 * n)
+    groups.push_back(std::make_unique<Group>(n));
+  groups.push_back(std::make_unique<Group>(job.ranks));
+  return groups;
+}
+
+/// This rank's device: of those named the next, else its share of the cores.
+std::string device_of(const Options& o, const Job& job) {
+  const auto& named = o.measuring.devices;
+  if (!named.empty()) return named[size_t(job.rank) % named.size()];
+  return fmt::format("cpu:threads={}", std::max(1, job.cores / job.here));
+}
+
+/// Why this rank can't have its device; empty where it can.
+std::string opened(const std::string& device) {
+  try {
+    trine::open(device);
+    return {};
+  } catch (const trine::Error& error) { return error.what(); }
+}
+
+Outcome outcome_of(const std::vector<Race>& races) {
+  bool any = false;
+  for (const Race& race : races)
+    for (const Row& row : race.rows) {
+      if (!row.verified()) return Outcome::failed;
+      any = true;
+    }
+  return any ? Outcome::good : Outcome::nothing;
+}
+
+/// Says and writes what there is, on the first rank alone: what it can't, it doesn't throw.
+int conclude(const Options& o, const Job& job, const std::vector<Race>& races,
+             const MeasuredLink& measured, const Control& control) try {
+  if (o.model) print_model(races, o, measured.link);
+  Document document{.command = "ranks", .partial = control.partial()};
+  nlohmann::ordered_json& rows = document.arrays["ranks"] = nlohmann::ordered_json::array();
+  for (const Race& race : races)
+    for (const auto& row : to_json(race, o, measured.link)) rows.push_back(row);
+  document.arrays["link"] = to_json(measured);
+  if (o.model) document.arrays["model"] = model_json(races, o, measured.link);
+  if (!o.measuring.json.empty()) write_json(o.measuring.json, trine::bench::to_json(document));
+  return ended(control, outcome_of(races));
+} catch (const Refusal& refusal) { return refuse(job, refusal.what()); }
+
+int run(const Options& o, const Job& job) {
+  const std::vector<Problem> problems = problems_of(o);
+  for (Problem p : problems) {
+    if (p.axis == trine::Axis::each_column) p.size.rows = job.ranks;
+    check_memory(p, true, job.here);
+  }
+  const std::string device = device_of(o, job);
+  // Threads that wait for work would take the cores of other ranks. One rank computes the whole, with all of them.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  setenv("OMP_NUM_THREADS", std::to_string(job.cores).c_str(), 1);
+  const std::string scalapack = load_scalapack(std::max(1, job.cores / job.here));
+  if (const std::string why = job.first_text(opened(device)); !why.empty()) return refuse(job, why);
+  if (job.is_first()) print_job(o, job, device, scalapack);
+
+  Control control(o.measuring.limit);
+  const Groups groups = groups_of(job);
+  const MeasuredLink measured = measure_link(job, groups, o.rounds);
+  if (job.is_first()) print_link(measured, job);
+  std::vector<Race> races;
+  for (const Problem& problem : problems) {
+    if (job.first_says(control.stop())) break;
+    races.push_back(race(o, job, groups, problem, device, control));
+    if (job.is_first()) print_race(races.back(), o, measured.link);
+    std::fflush(stdout);
+  }
+  int code = job.is_first() ? conclude(o, job, races, measured, control) : 0;
+  MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return code;
+}
+
+int parse_and_run(int count, char** arguments, const Job& job) {
+  CLI::App app{"the operations over the ranks of MPI", "trine ranks"};
+  app.option_defaults()->always_capture_default();
+  Options options;
+  add_options(app, options);
+  add_screen_options(app);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success&) {
+    if (job.is_first()) std::printf("`trine ranks --help` has the options.\n");
+    return kExitGood;
+  } catch (const CLI::Error& error) { return refuse(job, error.what()); }
+  return run(options, job);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  MPI_Init(&count, &arguments);
+  const Job job;
+  int code = kExitRefused;
+  try {
+    code = parse_and_run(count, arguments, job);
+  } catch (const Refusal& refusal) {  // of what all ranks see alike
+    code = refuse(job, refusal.what());
+  } catch (const std::exception& error) {  // the others may wait for this rank
+    std::fprintf(stderr, "trine ranks: rank %d: %s\n", job.rank, error.what());
+    MPI_Abort(MPI_COMM_WORLD, kExitFailed);
+  }
+  MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,99 @@
+// The model of `trine ranks` by its formulas: who has how much, what moves, what a fat tree adds.
+#include "bench/ranks/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "bench/cases/operations.hpp"
+
+namespace trine::bench::ranks {
+namespace {
+
+Problem sum_of(int64_t length) { return problem_of(Operation::reduce, Dtype::f64, {length, 1, 0}); }
+Problem product_of(int64_t n) { return problem_of(Operation::gemm, Dtype::f64, {n, n, n}); }
+
+TEST(RanksModel, GridsAreAsSquareAsTheNumberAllows) {
+  for (const auto& [ranks, rows, cols] :
+       {std::tuple(1, 1, 1), {2, 1, 2}, {7, 1, 7}, {8, 2, 4}, {12, 3, 4}, {10000, 100, 100}}) {
+    EXPECT_EQ(grid_of(ranks).rows, rows) << ranks;
+    EXPECT_EQ(grid_of(ranks).cols, cols) << ranks;
+  }
+}
+
+TEST(RanksModel, BlocksThatDontComeOutEvenCount) {
+  EXPECT_DOUBLE_EQ(largest_share(product_of(2048), 4, 64), 0.25);
+  EXPECT_DOUBLE_EQ(largest_share(product_of(2048), 3, 64), 11.0 / 32);
+  EXPECT_DOUBLE_EQ(largest_share(product_of(50), 2, 64), 1);
+  EXPECT_DOUBLE_EQ(largest_share(sum_of(100), 3, 64), 1.0 / 3);
+}
+
+TEST(RanksModel, OneRankSendsNothing) {
+  for (const Problem& p : {sum_of(1000), product_of(100)}) {
+    const Traffic t = traffic_of(p, 1, 64);
+    EXPECT_EQ(t.bytes + t.messages + t.merges, 0);
+    EXPECT_DOUBLE_EQ(predicted(p, 1, 64, {.seconds = 3, .at_once = 2, .cores = 4}, {}), 3);
+  }
+}
+
+TEST(RanksModel, ASumMovesItsFirstMessageAlone) {
+  for (const int64_t length : {10, 1 << 24}) {
+    const Traffic t = traffic_of(sum_of(length), 10000, 64);
+    EXPECT_EQ(t.messages, 14);
+    EXPECT_EQ(t.bytes, 14 * 128);
+    EXPECT_EQ(t.merges, 14);
+  }
+}
+
+TEST(RanksModel, ATransposeMovesAllButItsOwnPart) {
+  const Problem p = problem_of(Operation::transpose, Dtype::f64, {1024, 1024, 0});
+  const double beside = 2 * 128;  // the first message
+  EXPECT_DOUBLE_EQ(traffic_of(p, 4, 64).bytes - beside,
+                   8 * 1024 * 1024 / 4);  // across the diagonal
+  EXPECT_DOUBLE_EQ(traffic_of(p, 2, 64).bytes - beside / 2, 0.5 * 8 * 1024 * 1024 / 2);
+}
+
+TEST(RanksModel, AProductMovesThePanelsOfOthers) {
+  const double beside = 2 * 128;
+  EXPECT_DOUBLE_EQ(traffic_of(product_of(1024), 4, 64).bytes - beside,
+                   2 * 0.5 * 8 * 512 * 1024);  // half of its rows of a, half of its columns of b
+}
+
+TEST(RanksModel, WhatRanksShareLimitsThemTogether) {
+  const Link link{.bandwidth = 10e9, .total = 16e9};
+  EXPECT_DOUBLE_EQ(link.bandwidth_of(1), 10e9);
+  EXPECT_DOUBLE_EQ(link.bandwidth_of(4), 4e9);
+  const Local local{.seconds = 8, .at_once = 1.5, .in_turns = {{8, 7.5}}, .cores = 2};
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 2, 64), 6);
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 4, 64), 6);    // in turns
+  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 8, 64), 7.5);  // as measured
+}
+
+TEST(RanksModel, OnlySquareGridsTransposeDenseMatrices) {
+  const Problem p = problem_of(Operation::transpose, Dtype::f64, {1024, 1024, 0});
+  const Local local{.seconds = 8, .in_runs = 16, .cores = 8};
+  EXPECT_DOUBLE_EQ(local.of(p, 4, 64), 2);
+  EXPECT_DOUBLE_EQ(local.of(p, 8, 64), 2);
+  EXPECT_DOUBLE_EQ(local.of(product_of(1024), 8, 64), 1);
+}
+
+TEST(RanksModel, AFatTreeOf36PortsHoldsSoManyNodes) {
+  const FatTree tree;
+  EXPECT_EQ(tree.levels(36), 1);
+  EXPECT_EQ(tree.levels(37), 2);
+  EXPECT_EQ(tree.levels(648), 2);
+  EXPECT_EQ(tree.levels(649), 3);
+  EXPECT_EQ(tree.levels(11664), 3);
+  EXPECT_GT(tree.link(37, 0).latency, tree.link(36, 0).latency);
+  EXPECT_LT(tree.link(37, 0).bandwidth, tree.link(36, 0).bandwidth);
+}
+
+TEST(RanksModel, GrownProblemsKeepWhatARankHas) {
+  EXPECT_EQ(grown(sum_of(100), 16).size.rows, 1600);
+  EXPECT_EQ(grown(product_of(100), 16).size.depth, 400);
+  const Local local{.seconds = 1};
+  const Prediction at = on_fat_tree(product_of(2048), 16, 64, local, {}, 0);
+  EXPECT_DOUBLE_EQ(at.computing, 4);  // 64 times the work on 16 ranks
+  EXPECT_DOUBLE_EQ(at.efficiency, 4 / at.seconds());
+}
+
+}  // namespace
+}  // namespace trine::bench::ranks

@@ -18,6 +18,8 @@ struct Tile {
   const T* b;
   std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
   std::int64_t ahead;                  // how far ahead B is called for
+  const T* soon;                       // of panels: so many lines of the next one
+  std::int64_t lines;                  // are called for meanwhile
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;
   T* to;  // partials, or with `last` the rows of C

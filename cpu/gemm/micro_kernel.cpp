@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "gemm/kernels.hpp"
 #include "gemm/rungs.hpp"
@@ -147,13 +148,15 @@ class Step {
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
     parallel.parallel_for(more_rows * col_pieces, [&](int64_t piece, int) {
       const int64_t r = piece / col_pieces, c = piece % col_pieces;
-      for (int64_t j = cols_ * c / col_pieces; j < cols_ * (c + 1) / col_pieces; ++j) {
-        for (int64_t i = rows_ * r / more_rows; i < rows_ * (r + 1) / more_rows; ++i) tile(i, j);
-      }
+      const int64_t i0 = rows_ * r / more_rows, i1 = rows_ * (r + 1) / more_rows;
+      for (int64_t j = cols_ * c / col_pieces; j < cols_ * (c + 1) / col_pieces; ++j)
+        for (int64_t i = i0; i < i1; ++i) tile(i, j, i - i0, i1 - i0);
     });
   }
 
-  void tile(int64_t row_panel, int64_t col_panel) {
+  // Calls for one of as many parts of the next panel of B: where each panel met the last cache first, its first
+  // tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
+  void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
     t.rows = static_cast<int>(std::min<int64_t>(kernel_.height(), m_ - i));
@@ -161,6 +164,12 @@ class Step {
     t.k = k_;
     t.a = a_ + i * k_;
     t.b = b_ + j * k_;
+    if (col_panel + 1 < cols_) {
+      const int64_t panel = kernel_.width * k_, lines = panel * int64_t{sizeof(T)} / 64;
+      const int64_t first = lines * part / parts;
+      t.soon = t.b + panel + first * (64 / int64_t{sizeof(T)});
+      t.lines = lines * (part + 1) / parts - first;
+    }
     t.last = k0_ + k_ == p_.depth();
     t.reads_c = p_.reads_c;
     t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
@@ -193,43 +202,57 @@ bool is_direct(const Problem<T>& p) {
   return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
 }
 
-// The height of which the fewest rows are computed twice: the last tile is moved up to the end of C.
+// The heights of a C's panels: one for all but the last, which has the lowest that holds the rest. A tile of fewer
+// than four rows takes as long as one of four, and its ends as long as another row.
 template <class T>
-int direct_slot(const Kernels<T>& kernel, int64_t m) {
-  int best = 0;
-  int64_t least = m;
-  for (int slot = 1; slot < kernel.height_count && kernel.heights[slot] <= m; ++slot) {
-    const int64_t rows = round_up(m, kernel.heights[slot]);
-    if (rows <= least + least / 8) best = slot, least = std::min(least, rows);
-  }
-  return best;
-}
+struct Heights {
+  int slot = 0, last_slot = 0;  // the kernel's
+  int64_t panels = 1;
 
-// Tiles of A where it lies, one height for all of them.
+  Heights(const Kernels<T>& kernel, int64_t m) {
+    const int rows = static_cast<int>(m);
+    const auto cost = [&](int of) { return std::max(kernel.heights[of], 4) + 1; };
+    int least = std::numeric_limits<int>::max();
+    for (int of = kernel.height_count; of-- > 0;) {
+      const int height = kernel.heights[of];
+      if (height > rows) continue;
+      const int whole = (rows - 1) / height, last = kernel.slot(rows - whole * height);
+      const int all = whole * cost(of) + cost(last);
+      if (all < least) least = all, slot = of, last_slot = last, panels = whole + 1;
+      if (height <= 4) break;
+    }
+  }
+};
+
+// Tiles of A where it lies.
 template <class T>
 class Direct {
  public:
-  explicit Direct(const Problem<T>& p)
-      : p_(p),
-        slot_(direct_slot(kernel_, p.m)),
-        height_(kernel_.heights[slot_]),
-        panels_(divide_up(p.m, height_)) {
+  explicit Direct(const Problem<T>& p) : p_(p), heights_(kernel_, p.m) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
     tile_.reads_c = p.reads_c;
     tile_.alpha = p.alpha, tile_.beta = p.beta;
-    tile_.rows = height_;
   }
 
-  int64_t panels() const { return panels_; }
+  int64_t panels() const { return heights_.panels; }
   // Another product of the same shape, as batches have them.
   void move_to(const Problem<T>& p) {
     p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
   }
 
+  int64_t tiles() const { return panels() * divide_up(p_.n, kernel_.width); }
+
   // Some panels of rows, of a B that lies in rows.
   void compute(int64_t first_panel, int64_t end_panel) {
-    for (int64_t j = 0; j < p_.n; j += kernel_.width)
-      compute(j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+    for (int64_t j = 0; j < p_.n; j += kernel_.width) compute(j, first_panel, end_panel);
+  }
+  // Some tiles, column by column of them.
+  void compute_tiles(int64_t first, int64_t end) {
+    for (int64_t next; first < end; first = next) {
+      const int64_t column = first / panels(), above = column * panels();
+      next = std::min(end, above + panels());
+      compute(column * kernel_.width, first - above, next - above);
+    }
   }
 
   // Some steps of k, and their rows of B; `ahead` is how far ahead these are called for.
@@ -249,22 +272,28 @@ class Direct {
     t.last = s.k0 + s.k == p_.k;
     const Matrix<T>& target = t.last ? p_.c : partials;
     t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
-    const auto run = (t.cols <= kernel_.narrow ? kernel_.direct_thin : kernel_.direct_full)[slot_];
+    const auto& run = t.cols <= kernel_.narrow ? kernel_.direct_thin : kernel_.direct_full;
     for (int64_t panel = first_panel; panel < end_panel; ++panel) {
-      const int64_t i = std::min(panel * height_, p_.m - height_);
-      t.skip = static_cast<int>(panel * height_ - i);
+      const int slot = panel + 1 < panels() ? heights_.slot : heights_.last_slot;
+      const int64_t above = panel * kernel_.heights[heights_.slot];
+      const int64_t i = std::min(above, p_.m - kernel_.heights[slot]);
+      t.rows = kernel_.heights[slot];
+      t.skip = static_cast<int>(above - i);
       t.a = p_.a.at(i, s.k0);
       t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
       t.to = target.at(i, j);
-      run(t);
+      run[slot](t);
     }
   }
 
  private:
+  void compute(int64_t j, int64_t first_panel, int64_t end_panel) {
+    compute(j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+  }
+
   Problem<T> p_;
   const Kernels<T>& kernel_ = kernels<T>();
-  int slot_, height_;
-  int64_t panels_;
+  Heights<T> heights_;
   Tile<T> tile_{};
 };
 
@@ -281,10 +310,10 @@ template <class T>
 template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Direct<T> whole(p);
-  const int64_t panels = whole.panels(), pieces = std::min<int64_t>(parallel.threads(), panels);
+  const int64_t tiles = whole.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
   parallel.parallel_for(pieces, [&](int64_t piece, int) {
     Direct<T> part = whole;
-    part.compute(panels * piece / pieces, panels * (piece + 1) / pieces);
+    part.compute_tiles(tiles * piece / pieces, tiles * (piece + 1) / pieces);
   });
 }
 

@@ -27,7 +27,8 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           {compute_tile<kHeights, kVectors, false, T>...},
           {compute_tile<kHeights, 1, false, T>...},
           pack<T>,
-          multiply_across<T>};
+          multiply_across<T>,
+          multiply_one<T>};
 }
 
 // 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against

@@ -47,6 +47,7 @@ struct Kernels {
   PackFunction pack;
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
+  void (*one)(const Problem<T>& p);  // all of a C of one element
 
   int height() const { return heights[height_count - 1]; }
   // The lowest panel that holds `rows`.

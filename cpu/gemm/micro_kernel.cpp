@@ -355,6 +355,7 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
 
 template <class T>
 void multiply(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
+  if (p.m == 1 && p.n == 1 && p.depth() > 0) return kernels<T>().one(p);
   if (is_direct(p)) return multiply_directly(p, parallel);
   if (p.depth() > 0 && p.m <= kernels<T>().height())
     return multiply_thin(p, blocks, workspace, parallel);

@@ -94,5 +94,19 @@ void multiply_across(const gemm::Problem<T>& p, int64_t j0) {
   finish_row(p, 0, j0, columns, chains);
 }
 
+// A C of one element: a step has the latency of one multiply-add, if memory is called for early enough. 2^22 steps
+// of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes 0.96, none 0.93; a lane of a tile 0.34.
+template <class T>
+void multiply_one(const gemm::Problem<T>& p) {
+  constexpr int64_t kAhead = 4096 / sizeof(T);
+  T acc = p.begin(0, 0);
+  for (int64_t k = 0; k < p.k; ++k) {
+    hwy::Prefetch(p.a.at(0, k + kAhead));
+    hwy::Prefetch(p.b.at(k + kAhead, 0));
+    acc = step(*p.a.at(0, k), *p.b.at(k, 0), acc);
+  }
+  finish(p, acc, p.c.data);
+}
+
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -88,11 +88,13 @@ struct Block {
   std::int64_t ahead;  // bytes of its rows by which the input is called for ahead
 };
 
-constexpr std::int64_t kBufferBytes = 32 << 10;  // of a buffered block
+constexpr std::int64_t kBufferBytes = 1 << 10;  // of a buffered block
+constexpr std::int64_t kStripRows = 256;
 
 struct Movers {
   void (*block)(const Block& block);
-  void (*buffered)(const Block& block);  // streams to rows of any alignment
+  void (*buffered)(const Block& block);  // streams to narrow rows of any alignment
+  void (*strip)(const Block& block);     // the same to kStripRows long ones at most
   void (*copy)(char* to, const char* from, std::int64_t bytes, bool stream);
 };
 

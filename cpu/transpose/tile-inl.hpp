@@ -116,17 +116,16 @@ HWY_INLINE void copy_bytes(char* to, const char* from, int64_t bytes, bool strea
     std::memcpy(to, from, static_cast<size_t>(bytes));
     return;
   }
-  std::memcpy(to, from, static_cast<size_t>(head));
+  if (head > 0) std::memcpy(to, from, static_cast<size_t>(head));
   int64_t x = head;
   for (; x + kVectorBytes <= bytes; x += kVectorBytes) {
     hn::Stream(hn::LoadU(d, reinterpret_cast<const uint8_t*>(from + x)), d,
                reinterpret_cast<uint8_t*>(to + x));
   }
-  std::memcpy(to + x, from + x, static_cast<size_t>(bytes - x));
+  if (x < bytes) std::memcpy(to + x, from + x, static_cast<size_t>(bytes - x));
 }
 
-// The output's rows lie at different places within their lines: no tile can be streamed. The block
-// is transposed into the first cache, then each row goes out line by line.
+// A narrow block: transposed into the first cache, it goes out line by line, as one run if its rows are packed.
 template <int kSize>
 void transpose_block_buffered(const Block& b) {
   alignas(64) char buffer[transpose::kBufferBytes];
@@ -140,6 +139,38 @@ void transpose_block_buffered(const Block& b) {
   const int64_t bytes = packed ? b.q * inner.out_step : inner.out_step;
   for (int64_t q = 0; q < rows; ++q) {
     copy_bytes(b.out + q * b.out_step, buffer + q * inner.out_step, bytes, true);
+  }
+}
+
+// A strip of output rows that lie at different places within their lines, so that no tile can be streamed. It is
+// walked along p, two lines at a time. What a row has beyond its last whole line is kept for the next time:
+//
+//   row of the buffer    | kept line | new lines          |
+//   goes out                    |-- whole lines --|
+//                                                 |-kept-|
+template <int kSize>
+void transpose_strip(const Block& b) {
+  constexpr int64_t kLine = 64, kNew = 2 * kLine, kRows = 32;
+  alignas(64) char kept[transpose::kStripRows][kLine];
+  alignas(64) char buffer[kRows][kLine + kNew];
+  const int64_t bytes = b.p * kSize;
+  for (int64_t begin = 0; begin < bytes; begin += kNew) {
+    const int64_t some = HWY_MIN(kNew, bytes - begin);
+    const bool is_last = begin + some == bytes;
+    for (int64_t q0 = 0; q0 < b.q; q0 += kRows) {
+      const int64_t rows = HWY_MIN(kRows, b.q - q0);
+      transpose_block<kSize>({b.in + begin / kSize * b.in_step + q0 * kSize, buffer[0] + kLine,
+                              b.in_step, kLine + kNew, some / kSize, rows, false, b.ahead});
+      for (int64_t q = 0; q < rows; ++q) {
+        char* const fresh = buffer[q] + kLine;
+        char* const to = b.out + (q0 + q) * b.out_step + begin;
+        const auto over = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLine);
+        std::memcpy(buffer[q], kept[q0 + q], kLine);
+        const int64_t from = begin == 0 ? 0 : -over, end = is_last ? some : some - over;
+        copy_bytes(to + from, fresh + from, end - from, true);
+        std::memcpy(kept[q0 + q], fresh + kNew - kLine, kLine);
+      }
+    }
   }
 }
 

@@ -83,7 +83,7 @@ MeasuredLink measure_link(const Job& job, const std::vector<std::unique_ptr<Grou
   Link& link = measured.link;
   if (job.is_first()) {
     link.latency = measured.one_way.at(8);
-    link.bandwidth = kLarge / (measured.one_way.at(kLarge) - link.latency);
+    link.bandwidth = kLarge / measured.one_way.at(kLarge);  // its latency is nothing beside it
     link.total = measured.received_each.at(job.ranks) * job.ranks;
     // What the call of two ranks takes beyond that of one and a message.
     link.merge = std::max(0.0, measured.first_message.at(2) - measured.first_message.at(1) -

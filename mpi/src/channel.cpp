@@ -43,32 +43,35 @@ int free_channel(MPI_Comm user, int, void* value, void*) {
   return MPI_Comm_free(&channel.comm);
 }
 
+/// Frees what make() has made, which may have failed on the way.
+void unmake(Process& process) {
+  for (int* key : {&process.channel_key, &process.end_key})
+    if (*key != MPI_KEYVAL_INVALID) MPI_Comm_free_keyval(key);
+  for (Kind* kind : {&process.kinds.head, &process.kinds.state}) {
+    if (kind->merge != MPI_OP_NULL) MPI_Op_free(&kind->merge);
+    if (kind->datatype != MPI_DATATYPE_NULL) MPI_Type_free(&kind->datatype);
+  }
+}
+
 int free_process(MPI_Comm, int, void*, void*) {
   Process& process = the_process();
   process.is_made = false;
   for (MPI_Comm user : std::exchange(process.users, {}))
-    MPI_Comm_delete_attr(user, process.channel_key);
-  MPI_Comm_free_keyval(&process.channel_key);
-  MPI_Comm_free_keyval(&process.end_key);
-  for (Kind* kind : {&process.kinds.head, &process.kinds.state}) {
-    MPI_Op_free(&kind->merge);
-    MPI_Type_free(&kind->datatype);
-  }
+    MPI_Comm_delete_attr(user, process.channel_key);  // what is pending goes on to its end
+  unmake(process);
   return MPI_SUCCESS;
 }
 
-Kind make_kind(size_t bytes, MPI_User_function* merge) {
-  Kind kind;
+void make(Kind& kind, size_t bytes, MPI_User_function* merge) {
   check(MPI_Type_contiguous(int(bytes / sizeof(uint64_t)), MPI_UINT64_T, &kind.datatype),
         "MPI_Type_contiguous");
   check(MPI_Type_commit(&kind.datatype), "MPI_Type_commit");
   check(MPI_Op_create(merge, 1, &kind.merge), "MPI_Op_create");
-  return kind;
 }
 
 void make(Process& process) {
-  process.kinds = {make_kind(sizeof(Head), &trine_mpi_merge_heads),
-                   make_kind(sizeof(ExactSum::State), &trine_mpi_merge_states)};
+  make(process.kinds.head, sizeof(Head), &trine_mpi_merge_heads);
+  make(process.kinds.state, sizeof(ExactSum::State), &trine_mpi_merge_states);
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_channel, &process.channel_key, nullptr),
         "MPI_Comm_create_keyval");
   check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &free_process, &process.end_key, nullptr),
@@ -80,7 +83,13 @@ Process& process() {
   Process& process = the_process();
   if (process.is_made) return process;
   const std::lock_guard lock(process.mutex);
-  if (!process.is_made) make(process);
+  if (process.is_made) return process;
+  try {
+    make(process);
+  } catch (...) {
+    unmake(process);
+    throw;
+  }
   process.is_made = true;
   return process;
 }
@@ -98,9 +107,9 @@ Held make_channel(MPI_Comm user) {
   check(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
   if (is_inter != 0)
     refuse("an intercommunicator has two groups; merge them by MPI_Intercomm_merge.");
-  MPI_Comm comm = MPI_COMM_NULL;
-  check(MPI_Comm_dup(user, &comm), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  Owned<MPI_Comm, &MPI_Comm_free> comm(MPI_COMM_NULL);
+  check(MPI_Comm_dup(user, comm.get()), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   // Memory may be missing on one rank alone: all must know.
   std::unique_ptr<Held> held;
   std::list<MPI_Comm> in_users;
@@ -110,16 +119,14 @@ Held make_channel(MPI_Comm user) {
     in_users.push_back(user);
   });
   int has_failed = failure ? 1 : 0;
-  check(MPI_Allreduce(MPI_IN_PLACE, &has_failed, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-  if (has_failed != 0) {
-    MPI_Comm_free(&comm);
-    throw Error(Status::out_of_memory, kNoMemory);
-  }
+  check(MPI_Allreduce(MPI_IN_PLACE, &has_failed, 1, MPI_INT, MPI_MAX, *comm), "MPI_Allreduce");
+  if (has_failed != 0) throw Error(Status::out_of_memory, kNoMemory);
   Channel& channel = **held;
-  channel.comm = comm;
+  channel.comm = *comm;
   check(MPI_Comm_rank(channel.comm, &channel.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(channel.comm, &channel.size), "MPI_Comm_size");
   check(MPI_Comm_set_attr(user, process().channel_key, held.get()), "MPI_Comm_set_attr");
+  comm.release();
   Process& process = the_process();
   const std::lock_guard lock(process.mutex);
   process.users.splice(process.users.end(), in_users);
@@ -182,6 +189,6 @@ std::shared_ptr<Channel> channel_of(MPI_Comm comm) {
   return is_there != 0 ? *static_cast<Held*>(value) : make_channel(comm);
 }
 
-const Kinds& kinds() { return process().kinds; }
+const Kinds& kinds() { return the_process().kinds; }
 
 }  // namespace trine::mpi::detail

@@ -80,7 +80,7 @@ struct Kind {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   MPI_Op merge = MPI_OP_NULL;
 };
-/// Of a Head, and of a state: made once, gone with MPI_Finalize.
+/// Of a Head, and of a state: made before the first channel, gone with MPI_Finalize after the last.
 struct Kinds {
   Kind head, state;
 };

@@ -37,6 +37,25 @@ decltype(auto) entry(Body&& body) {
   } catch (const std::bad_alloc&) { throw Error(Status::out_of_memory, kNoMemory); }
 }
 
+/// A handle of MPI's, freed with its scope, which an error may end. `none` is MPI's word for no handle.
+template <class Handle, int (*free_handle)(Handle*)>
+class Owned {
+ public:
+  explicit Owned(Handle none) noexcept : none_(none), handle_(none) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (handle_ != none_) free_handle(&handle_);
+  }
+  Handle* get() noexcept { return &handle_; }
+  Handle operator*() const noexcept { return handle_; }
+  /// Somebody else frees it.
+  void release() noexcept { handle_ = none_; }
+
+ private:
+  Handle none_, handle_;
+};
+
 /// Leaves what `value` has on the heap there for ever: MPI may still read or write it.
 template <class T>
 void leave(T& value) noexcept {

@@ -46,14 +46,13 @@ inline void broadcast(const HostView& matrix, int64_t most, int root, MPI_Comm c
     for (int64_t at = 0; at < matrix.cols; ++at) send(data + at * step, column);
     return;
   }
-  MPI_Datatype dense = MPI_DATATYPE_NULL, strided = MPI_DATATYPE_NULL;
-  check(MPI_Type_contiguous(int(column), MPI_BYTE, &dense), "MPI_Type_contiguous");
-  check(MPI_Type_create_resized(dense, 0, step, &strided), "MPI_Type_create_resized");
-  check(MPI_Type_commit(&strided), "MPI_Type_commit");
+  Owned<MPI_Datatype, &MPI_Type_free> dense(MPI_DATATYPE_NULL), strided(MPI_DATATYPE_NULL);
+  check(MPI_Type_contiguous(int(column), MPI_BYTE, dense.get()), "MPI_Type_contiguous");
+  check(MPI_Type_create_resized(*dense, 0, step, strided.get()), "MPI_Type_create_resized");
+  check(MPI_Type_commit(strided.get()), "MPI_Type_commit");
   const int64_t columns = most / column;
   for (int64_t at = 0; at < matrix.cols; at += columns)
-    begin(data + at * step, std::min(columns, matrix.cols - at), strided);
-  for (MPI_Datatype* type : {&dense, &strided}) MPI_Type_free(type);
+    begin(data + at * step, std::min(columns, matrix.cols - at), *strided);
 }
 
 /// A block of memory for each rank: elements, and where they begin.

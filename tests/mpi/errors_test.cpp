@@ -205,4 +205,17 @@ TEST(Errors, OfMpiAreThrownWithItsSentence) {
               HasSubstr("backend_error: MPI_Allreduce failed: MPI_ERR_OTHER"));
 }
 
+TEST(Errors, OfMpiInTheFirstCallLeaveNoCommunicator) {
+  EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const int before = ledger::open();
+  ledger::fail_next_allreduce();
+  EXPECT_THAT(error_of_all([&] { trine::mpi::sum(std::vector<double>{1}, comm); }),
+              HasSubstr("backend_error: MPI_Allreduce failed"));
+  EXPECT_EQ(ledger::open(), before);
+  EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, comm), size());
+  PMPI_Comm_free(&comm);
+}
+
 }  // namespace

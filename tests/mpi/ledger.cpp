@@ -13,7 +13,7 @@
 
 namespace {
 std::atomic<int> count = 0;
-std::atomic<bool> shall_fail = false, wait_shall_fail = false;
+std::atomic<bool> shall_fail = false, wait_shall_fail = false, commit_shall_fail = false;
 
 int made(int code) {
   if (code == MPI_SUCCESS) ++count;
@@ -54,6 +54,7 @@ int ranks_of(MPI_Comm comm) {
 
 int ledger::open() { return count; }
 void ledger::fail_next_allreduce() { shall_fail = true; }
+void ledger::fail_next_commit() { commit_shall_fail = true; }
 void ledger::fail_next_wait() { wait_shall_fail = true; }
 ledger::Messages ledger::messages() {
   const std::lock_guard lock(mutex);
@@ -78,6 +79,9 @@ int MPI_Type_contiguous(int length, MPI_Datatype of, MPI_Datatype* type) {
 }
 int MPI_Type_create_resized(MPI_Datatype of, MPI_Aint begin, MPI_Aint extent, MPI_Datatype* type) {
   return made(PMPI_Type_create_resized(of, begin, extent, type));
+}
+int MPI_Type_commit(MPI_Datatype* type) {
+  return commit_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Type_commit(type);
 }
 int MPI_Type_free(MPI_Datatype* type) { return freed(PMPI_Type_free(type)); }
 int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* drop,

@@ -11,6 +11,8 @@ namespace ledger {
 int open();
 /// The next MPI_Allreduce of this process does nothing and fails.
 void fail_next_allreduce();
+/// The same of MPI_Type_commit.
+void fail_next_commit();
 /// The next MPI_Wait or MPI_Waitall of this process fails and leaves the messages under way.
 void fail_next_wait();
 

@@ -259,4 +259,18 @@ TEST(MpiErrors, InTheMidstOfAnyCallLeaveItsMemory) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST(MpiErrors, OfADatatypeLeaveNone) {
+  if (size() == 1) GTEST_SKIP() << "one rank sends itself nothing";
+  Part<double> a(square(), Layout::columns, std::vector<double>(400, 1)), c = a;
+  const auto multiply = [&] {
+    trine::mpi::gemm(1, a.matrix(Dtype::f64), a.matrix(Dtype::f64), 0, c.matrix(Dtype::f64),
+                     MPI_COMM_WORLD);
+  };
+  multiply();  // what stays with the communicator is there
+  const int before = ledger::open();
+  ledger::fail_next_commit();
+  EXPECT_THAT(error_of_all(multiply), HasSubstr("backend_error: MPI_Type_commit failed"));
+  EXPECT_EQ(ledger::open(), before);
+}
+
 }  // namespace

@@ -109,4 +109,17 @@ TEST(Requests, OfACommunicatorThatIsFreedEnd) {
   EXPECT_EQ(output, sum_of(9));
 }
 
+/// Rank 0 enters both while the first can't end, so the second has yet to begin when MPI_Finalize ends them (main.cpp
+/// then counts what is left). They outlive it, as the sums do.
+TEST(Requests, ThatMpiFinalizeFindsEnd) {
+  static trine::ExactSum sums[2];
+  static std::vector<Request> requests;
+  MPI_Comm comm = MPI_COMM_NULL;  // its own, which no later call ends; left to MPI_Finalize
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  trine::mpi::allreduce(sums[0], comm);  // makes what stays with the communicator
+  if (rank() != 0) MPI_Barrier(MPI_COMM_WORLD);
+  for (trine::ExactSum& sum : sums) requests.push_back(trine::mpi::iallreduce(sum, comm));
+  if (rank() == 0) MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace

@@ -117,7 +117,9 @@ Report::Report(const Failure& failure) {
     *this = {error.status(), error.what()};
   } catch (const std::bad_alloc&) {
     *this = {Status::out_of_memory, kNoMemory};
-  } catch (const std::exception& other) { *this = {Status::internal, other.what()}; }
+  } catch (const std::exception& other) { *this = {Status::internal, other.what()}; } catch (...) {
+    *this = {Status::internal, "An exception of an unknown type."};
+  }
 }
 
 Error error_of(std::span<const Report> reports, uint64_t trouble) {

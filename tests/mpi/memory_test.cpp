@@ -1,5 +1,5 @@
-// The n-th allocation fails on one rank alone, for each n that a call has: then all ranks throw out_of_memory, or the
-// call goes well. A rank that threw alone would leave the others waiting, and this test with them.
+// The n-th allocation fails on one rank alone, the first or the last, for each n that a call has: then all ranks throw
+// out_of_memory, or the call goes well. A rank that threw alone would leave the others waiting, and this test with them.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -33,16 +33,15 @@ using trine::HostOptions;
 
 const HostOptions kCpu = {.device = "cpu"};
 
-/// Calls again and again, until the last rank has one allocation less than the one that shall fail.
+/// Calls again and again, until rank `at` has one allocation less than the one that shall fail.
 template <class Call>
-void fail_each_allocation(Call&& call) {
-  call();  // what is made once is there
+void fail_each_allocation_at(int at, Call&& call) {
   int failed = 0;
   for (int n = 0;; ++n) {
     ASSERT_LT(n, 2000);
     bool has_fired = false;
     const std::string text = error_of([&] {
-      if (rank() == size() - 1) left = n;
+      if (rank() == at) left = n;
       try {
         call();
       } catch (...) {
@@ -57,9 +56,23 @@ void fail_each_allocation(Call&& call) {
       ++failed;
     }
     EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
-    if (!all(has_fired || rank() != size() - 1)) break;
+    if (!all(has_fired || rank() != at)) break;
   }
   EXPECT_GT(failed, 0);
+}
+/// Of the last rank and of the first, which is the root of reductions.
+template <class Call>
+void fail_each_allocation(Call&& call) {
+  call();  // what is made once is there
+  fail_each_allocation_at(size() - 1, call);
+  if (size() > 1) fail_each_allocation_at(0, call);
+}
+
+/// A product of floats, whose blocks all ranks gather.
+trine::Partial product_of_mine() {
+  trine::Partial product(Function::prod, trine::Dtype::f64);
+  product.add(std::vector<double>(100, 1.1), 100 * rank(), kCpu);
+  return product;
 }
 
 class Memory : public testing::Test {
@@ -102,6 +115,27 @@ TEST_F(Memory, OfExtrema) {
   fail_each_allocation([&] { trine::mpi::argmin(mine, 100 * rank(), MPI_COMM_WORLD, kCpu); });
 }
 
+TEST_F(Memory, OfSumsThatPartialsAre) {
+  const std::vector<float> mine(100, 0.1F);
+  const auto part = trine::host_vector(mine.data(), trine::Dtype::f32, 100);
+  fail_each_allocation(
+      [&] { trine::mpi::partial(Function::sum, part, 0, trine::Map::abs, MPI_COMM_WORLD, kCpu); });
+}
+
+TEST_F(Memory, OfReductionsToOneRank) {
+  const std::vector<double> mine(100, 1.1);
+  std::vector<double> all_of(100);
+  const trine::Partial product = product_of_mine();
+  fail_each_allocation([&] {
+    // All, or the first error: what follows it on a rank would be another call.
+    trine::ExactSum sum;
+    trine::Partial whole = product;
+    trine::mpi::reduce(sum, 0, MPI_COMM_WORLD);
+    trine::mpi::reduce(whole, 0, MPI_COMM_WORLD);
+    trine::mpi::reduce(Function::sum, mine, all_of, 0, MPI_COMM_WORLD, kCpu);
+  });
+}
+
 TEST_F(Memory, OfVectors) {
   const std::vector<double> mine(100, 1.1);
   std::vector<double> all_of(100);
@@ -112,11 +146,16 @@ TEST_F(Memory, OfVectors) {
 TEST_F(Memory, OfCallsThatDoNotBlock) {
   const std::vector<double> mine(100, 1.1);
   std::vector<double> all_of(100);
+  const trine::Partial product = product_of_mine();
   fail_each_allocation([&] {
     trine::ExactSum sum;
-    // Both, or the first error: what follows it on a rank would be another call.
+    trine::Partial whole = product, on_last = product;
     trine::mpi::iallreduce(sum, MPI_COMM_WORLD).wait();
+    trine::mpi::iallreduce(whole, MPI_COMM_WORLD).wait();
     trine::mpi::iallreduce(Function::max, mine, all_of, MPI_COMM_WORLD, kCpu).wait();
+    trine::mpi::ireduce(sum, 0, MPI_COMM_WORLD).wait();
+    trine::mpi::ireduce(on_last, size() - 1, MPI_COMM_WORLD).wait();
+    trine::mpi::ireduce(Function::max, mine, all_of, 0, MPI_COMM_WORLD, kCpu).wait();
   });
 }
 

@@ -99,8 +99,9 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 /// - comm: the ranks that take part.
 /// - options: where this rank transposes; they may differ from rank to rank. No event.
 /// A rank needs memory for about 20 MiB of elements: they go in pieces, of which one is packed while another is
-/// under way. It stays with `comm` for the next call. An error that is found before data moves leaves b as it was; a
-/// device that fails later doesn't.
+/// under way. Pieces are whole lines, so it may be more with very many ranks, by up to 5 lines of what this rank shares
+/// with each: its columns or rows, whichever are shorter. It stays with `comm` for the next call. An error that is found
+/// before data moves leaves b as it was; a device that fails later doesn't.
 TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
                          const HostOptions& options = {});
 

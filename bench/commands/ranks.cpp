@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -22,7 +23,7 @@ std::vector<std::string> words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> all;
   for (std::string word; std::getline(file, word, '\0');) all.push_back(word);
-  return {all.begin() + 2, all.end()};
+  return {all.begin() + std::min<std::ptrdiff_t>(2, std::ssize(all)), all.end()};
 }
 
 int ranks_over_mpi(const ranks::Options& o) {

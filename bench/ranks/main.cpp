@@ -72,12 +72,21 @@ int conclude(const Options& o, const Job& job, const std::vector<Race>& races,
   return ended(control, outcome_of(races));
 } catch (const Refusal& refusal) { return refuse(job, refusal.what()); }
 
+/// Why this rank's host has no memory for the problems; empty where it has.
+std::string lacks_memory(const std::vector<Problem>& problems, const Job& job) {
+  try {
+    for (Problem p : problems) {
+      if (p.axis == trine::Axis::each_column) p.size.rows = job.ranks;
+      check_memory(p, true, job.here);
+    }
+    return {};
+  } catch (const Refusal& refusal) { return refusal.what(); }
+}
+
 int run(const Options& o, const Job& job) {
   const std::vector<Problem> problems = problems_of(o);
-  for (Problem p : problems) {
-    if (p.axis == trine::Axis::each_column) p.size.rows = job.ranks;
-    check_memory(p, true, job.here);
-  }
+  if (const std::string why = job.first_text(lacks_memory(problems, job)); !why.empty())
+    return refuse(job, why);
   const std::string device = device_of(o, job);
   // Threads that wait for work would take the cores of other ranks. One rank computes the whole, with all of them.
   setenv("OMP_WAIT_POLICY", "passive", 0);

@@ -1,6 +1,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "bench/cases/operations.hpp"
@@ -18,7 +19,10 @@ double most(int64_t extent, int64_t block, int processes) {
 }
 
 /// Steps of a tree over all ranks.
-double steps(int ranks) { return std::ceil(std::log2(double(ranks))); }
+/// Of an exchange in pairs by all ranks; two more where not all have a partner.
+double steps(int ranks) {
+  return std::bit_width(unsigned(ranks)) - 1 + (std::has_single_bit(unsigned(ranks)) ? 0 : 2);
+}
 
 /// The first message, and a last one where a device may have failed.
 Traffic head(int ranks, bool can_fail) {

@@ -99,7 +99,7 @@ void print_assumptions(const std::vector<Race>& races, const Options& o, const L
   say("\nWhat it assumes (docs/mpi.md has the formulas and the sources)");
   say("- A message takes latency + bytes / bandwidth; a call's first message, which all ranks "
       "merge, "
-      "as many of these as a tree over the ranks has steps, and {} for a merge.",
+      "as many of these as an exchange in pairs has steps, and {} for a merge.",
       time_text(link.merge));
   say("- Computing and messages don't overlap. The rank with the most work and traffic decides.");
   for (const Race* race : modelled(races)) {

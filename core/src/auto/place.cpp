@@ -186,6 +186,8 @@ Placement best_device(const Work& work, Where where, int repeats,
 Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among) {
   return entry([&] {
+    const registry::InUse in_use;  // a forked child would wait for what this thread is making
+    check_process();
     plan_of(operation);
     if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
     const Work work = work_of(operation);

@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "backends/services.hpp"
 #include "background.hpp"
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
@@ -386,6 +387,8 @@ class HostCall {
 void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
                  const HostOptions& options) {
   entry([&] {
+    const registry::InUse in_use;  // a forked child would wait for what this thread is making
+    check_process();
     if (!options.event) {
       HostCall call(operation, data, options);
       call.check();

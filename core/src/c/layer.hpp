@@ -65,7 +65,8 @@ template <class T>
 T read(const T* given, const char* what) {
   if (!given) refuse("The ", what, " is null.");
   T whole{};
-  if (given->size == 0) whole = *given;  // version 0.1's size, which is today's
+  if (given->size == 0)
+    whole = *given;  // version 0.1's size, which is today's
   else if (!kit::take(given, whole))
     fail(Status::unsupported, "The size of the ", what, " is ", given->size, " bytes. Version ",
          version(), " knows ", sizeof(T), " of them, and the rest isn't zero.");

@@ -1,8 +1,8 @@
 // A thread that waits for a queue participates in the work that it waits for: it takes pieces of the
-// running loop like a thread of the pool, so the pool has one thread less than the device. If the caller
-// has begun that work itself, the pool participates in the same way.
+// running loop like a thread of the pool, so the device has one thread less of its own. If the caller
+// has begun that work itself, the executor's thread participates in the same way.
 //
-// Why: OpenMP's idle threads spin on all cores. A caller that slept would wait until the scheduler
+// Why: idle threads watch for work on all cores for a while. A caller that slept would wait until the scheduler
 // interrupts one of them, a time slice of 3 to 5 ms for calls of 100 us (measured in
 // docs/decisions/the-caller-participates.md). So one core is always left for the caller, and usually it
 // hasn't slept at all.

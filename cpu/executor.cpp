@@ -168,10 +168,12 @@ void Executor::start_threads() {
     std::promise<int> started;
     std::future<int> count = started.get_future();
     std::thread([this, pool, started = std::move(started)]() mutable {
+      int got = 0;
       try {
-        started.set_value(start_kokkos(pool));
+        got = start_kokkos(pool);
       } catch (...) { return started.set_exception(std::current_exception()); }
-      on_kokkos_threads(pool, [this](int thread) { pool_.serve(thread + 1); });
+      started.set_value(got);
+      on_kokkos_threads(got, [this](int thread) { pool_.serve(thread + 1); });
     }).detach();
     threads_ = count.get() + 2;
   }

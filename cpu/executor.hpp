@@ -162,7 +162,7 @@ class Executor : public kit::Allocated {
   bool lent_ = false;  // one of the waiters lends itself
   Helper waiter_;      // takes part in the loops of the executor's thread
   Helper thread_;      // that thread, in those of a waiter
-  Pool pool_;          // in all; without callers that take part it is Kokkos's own
+  Pool pool_;          // in all; unused where no caller takes part
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
   int callers_cpu_ = -1;                   // where the last work was submitted
   Clock::duration pauses_[2]{};            // of the executor's thread, the last one first

@@ -76,7 +76,7 @@ Traffic of_product(const Problem& p, int ranks, int64_t block) {
 }  // namespace
 
 Grid grid_of(int ranks) {
-  int rows = int(std::sqrt(double(ranks)));
+  int rows = std::max(1, int(std::sqrt(double(ranks))));
   while (ranks % rows != 0) --rows;
   return {rows, ranks / rows};
 }
@@ -107,7 +107,7 @@ double Link::seconds(const Traffic& t, int ranks) const {
 int FatTree::levels(int ranks) const {
   int level = 1;
   // Half of a switch's ports lead up; those of the highest all lead down.
-  for (double nodes = ports; nodes < ranks; nodes *= ports / 2.0) ++level;
+  for (int nodes = ports; nodes < ranks; nodes *= ports / 2) ++level;
   return level;
 }
 

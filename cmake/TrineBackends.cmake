@@ -1,4 +1,5 @@
-# Decides which backends are built, by TRINE_CUDA, TRINE_OPENCL and TRINE_CPU. Sets what the backends need: TRINE_NVCC, TRINE_NVCC_VERSION,
+# Decides which backends are built, by TRINE_CUDA, TRINE_OPENCL and TRINE_CPU. Sets what the
+# backends need: TRINE_NVCC, TRINE_NVCC_VERSION,
 # TRINE_CUDA_INCLUDE, TRINE_CUDA_ARCHITECTURES; TRINE_OPENCL_INCLUDE; the targets Kokkos::kokkos and hwy::hwy.
 
 include(TrineParts)

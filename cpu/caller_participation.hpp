@@ -38,6 +38,14 @@ class Loop {
   std::atomic<std::int64_t> next_{0};
 };
 
+// Waits for the end of what other threads have begun: it spins first, as OpenMP's barriers do, because falling
+// asleep and being woken takes longer than most loops.
+template <class Ready>
+void spin_until(Ready ready) {
+  constexpr int kSpins = 1000;
+  for (int i = 0; !ready(); ++i) i < kSpins ? hwy::Pause() : std::this_thread::yield();
+}
+
 // The place for one who takes part. Loops are offered one at a time.
 class CallerParticipation {
  public:
@@ -48,13 +56,10 @@ class CallerParticipation {
   }
   bool offers() const { return loop_.load() != nullptr; }
 
-  // No thread comes any more; returns when the one that came has left. It spins first, as OpenMP's
-  // barriers do, because falling asleep and being woken takes longer than most loops.
+  // No thread comes any more; returns when the one that came has left.
   void withdraw() {
     if (loop_.exchange(nullptr, std::memory_order_acq_rel)) return;
-    constexpr int kSpins = 1000;
-    for (int i = 0; !left_.load(std::memory_order_acquire); ++i)
-      i < kSpins ? hwy::Pause() : std::this_thread::yield();
+    spin_until([&] { return left_.load(std::memory_order_acquire); });
     left_.store(false, std::memory_order_relaxed);
   }
 

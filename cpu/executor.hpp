@@ -159,10 +159,10 @@ class Executor : public kit::Allocated {
   Queue* ready_last_ = nullptr;
   bool runs_ = false;  // an item does, on the executor's thread or a waiter's
   int waiters_ = 0;
-  bool lent_ = false;  // one of the waiters lends itself
-  Helper waiter_;      // takes part in the loops of the executor's thread
-  Helper thread_;      // that thread, in those of a waiter
-  Pool pool_;          // in all; unused where no caller takes part
+  bool lent_ = false;                      // one of the waiters lends itself
+  Helper waiter_;                          // takes part in the loops of the executor's thread
+  Helper thread_;                          // that thread, in those of a waiter
+  Pool pool_;                              // in all; unused where no caller takes part
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
   int callers_cpu_ = -1;                   // where the last work was submitted
   Clock::duration pauses_[2]{};            // of the executor's thread, the last one first

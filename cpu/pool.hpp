@@ -49,8 +49,7 @@ class Pool {
   // No thread comes any more; returns when those that came have left.
   void withdraw() {
     loop_.store(nullptr);
-    constexpr int kSpins = 1000;
-    for (int i = 0; inside_.load() != 0; ++i) i < kSpins ? hwy::Pause() : std::this_thread::yield();
+    spin_until([&] { return inside_.load() == 0; });
   }
   // Work is here or near. Those that wake up wake others, so the caller soon goes on.
   void wake() {

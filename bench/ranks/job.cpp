@@ -7,19 +7,19 @@
 #include <thread>
 
 namespace trine::bench::ranks {
-namespace {
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
 }
-
-int size_of_comm(MPI_Comm comm) {
+int size_in(MPI_Comm comm) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   return size;
 }
+
+namespace {
 
 int reduced(int value, MPI_Op op, MPI_Comm comm) {
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, op, comm);
@@ -48,10 +48,10 @@ Group::~Group() {
 
 bool Group::all(bool mine) const { return reduced(mine ? 1 : 0, MPI_MIN, comm_) != 0; }
 
-Job::Job() : rank(rank_in(MPI_COMM_WORLD)), ranks(size_of_comm(MPI_COMM_WORLD)) {
+Job::Job() : rank(rank_in(MPI_COMM_WORLD)), ranks(size_in(MPI_COMM_WORLD)) {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-  here = size_of_comm(host);
+  here = size_in(host);
   cores = std::max(1, cores_of(host));
   MPI_Comm_free(&host);
 }

@@ -9,6 +9,10 @@
 
 namespace trine::bench::ranks {
 
+/// This rank's number in `comm`, and how many there are.
+int rank_in(MPI_Comm comm);
+int size_in(MPI_Comm comm);
+
 /// The first ranks of a run, with a communicator of their own; one that isn't among them has none.
 class Group {
  public:

@@ -27,17 +27,6 @@ MPI_Datatype type_of() {
   return sizeof(T) == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE;
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-int size_in(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
 template <class T>
 std::vector<T> elements(std::span<const std::byte> whole, size_t begin, size_t end) {
   std::vector<T> part(end - begin);

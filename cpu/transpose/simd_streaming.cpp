@@ -71,7 +71,7 @@ Extents direct_extents(const Problem& p) {
 
 // A kilobyte of each row of the input, by a page of the output's rows, whose first and last lines are split; less
 // where there would be few strips. 4095 x 4097 on 2 cores of a Xeon, of copy, in turns with blocks of one line of
-// 512 rows of the input through a buffer: f32 0.50 -> 0.57, f64 0.56 -> 0.66; strips of 512 bytes, and 4 KiB or 32
+// 512 rows of the input through a buffer: f32 0.50 -> 0.57, f64 0.56 -> 0.65; strips of 512 bytes, and 4 KiB or 32
 // KiB of the output's rows, the same within the noise.
 Extents strip_extents(const Problem& p) {
   const int64_t rows = p.bytes() >= kMemoryBytes ? kStripRows : kStripRows / 4;
@@ -81,11 +81,10 @@ Extents strip_extents(const Problem& p) {
 // A few elements by many, or many by a few: a large buffer lets the memory's reads and writes take
 // turns. f32 4 x 4M and 4M x 4, of a copy: 16 KiB 0.68 0.67, 4 KiB 0.75 0.67, 1 KiB 0.90 0.81.
 constexpr int64_t kNarrow = 4;
-constexpr int64_t kNarrowBytes = kBufferBytes;
 constexpr int64_t kNarrowAhead = 2 << 10;
 
 Extents narrow_extents(const Problem& p) {
-  const int64_t count = kNarrowBytes / p.size;
+  const int64_t count = kBufferBytes / p.size;
   return p.p <= kNarrow ? Extents{p.p, count / p.p} : Extents{count / p.q, p.q};
 }
 

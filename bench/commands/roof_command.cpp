@@ -45,7 +45,7 @@ Problem problem_of(const Options& o, const Device& device, Operation operation, 
   const std::string& size = !o.size.empty()                          ? o.size
                             : device.facts().kind == DeviceKind::gpu ? description.gpu_roof_size
                                                                      : description.cpu_roof_size;
-  const Problem p = bench::problem_of(operation, dtype, parse_size(operation, size));
+  Problem p = bench::problem_of(operation, dtype, parse_size(operation, size));
   check(p);
   check_memory(p, true);
   return p;

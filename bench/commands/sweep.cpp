@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <ctime>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -72,11 +70,11 @@ std::string date_text() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::tim
 
 /// The method by which the rungs that may be chosen are compared.
 std::string_view method_of(const Swept& swept) {
-  const auto chosen = [&](const Trial& trial) {
-    return may_be_chosen(trial.results.front().numerics, swept.problem.numerics);
-  };
-  return common_method(swept.trials | std::views::filter(chosen) |
-                       std::views::transform(&Trial::results));
+  std::vector<std::vector<Result>> chosen;
+  for (const Trial& trial : swept.trials)
+    if (may_be_chosen(trial.results.front().numerics, swept.problem.numerics))
+      chosen.push_back(trial.results);
+  return common_method(chosen);
 }
 
 /// The fastest that may be chosen, by one measurement each, and the one that the table has.
@@ -236,8 +234,9 @@ class Sweep {
         if (std::string why = once_more(*trial); !why.empty()) return why;
     const auto mine = std::span(challenger.rounds).last(kRounds),
                theirs = std::span(standing.rounds).last(kRounds);
-    const std::array both{mine, theirs};
-    const std::string_view method = common_method(both | std::views::join);
+    std::vector<std::vector<Result>> both(mine.begin(), mine.end());
+    both.insert(both.end(), theirs.begin(), theirs.end());
+    const std::string_view method = common_method(both);
     for (const std::vector<Result>& round : mine)
       rounds.challenger.push_back(*figure_of(round, method));
     for (const std::vector<Result>& round : theirs)

@@ -149,6 +149,7 @@ void measure_problem(const Options& o, const Problem& problem, const std::vector
     for (MeasuredMode& m : measure_modes(settings, device, problem, expectation, control))
       all.push_back(std::move(m));
   std::vector<Result> results;
+  results.reserve(all.size());
   for (const MeasuredMode& m : all) results.push_back(m.result);
   compare_digests(results);  // every way on every device has the same bits
   for (size_t i = 0; i < all.size(); ++i) all[i].result = results[i];

@@ -25,9 +25,8 @@ struct Options {
 
 Problem problem_of(const Options& o) {
   const Operation operation = parse_operation(o.operation);
-  const Problem p =
-      bench::problem_of(operation, parse_dtype(o.dtype), parse_size(operation, o.size),
-                        parse_function(o.function), parse_axis(o.axis));
+  Problem p = bench::problem_of(operation, parse_dtype(o.dtype), parse_size(operation, o.size),
+                                parse_function(o.function), parse_axis(o.axis));
   check(p);
   return p;
 }

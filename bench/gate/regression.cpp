@@ -209,6 +209,7 @@ void judge(std::vector<Comparison>& all, double margin) {
   // The corrected probabilities that each case is no slower, or no faster, than by a margin of its own.
   const auto chances = [&](double Shift::*chance, auto margin_of) {
     std::vector<double> plain;
+    plain.reserve(pairs.size());
     for (const Comparison* pair : pairs) plain.push_back(shift_of(*pair, margin_of(*pair)).*chance);
     return holm(plain);
   };

@@ -16,8 +16,10 @@ mkdir -p "$package"/tests "$package"/lib/fallback
 for test in conformance adopted_opencl auto roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
-# Where CUDA was built.
-[ ! -x "$build"/bin/trine-graphs ] || cp "$build"/bin/trine-graphs "$package"/bin/
+# Where they were built.
+for tool in trine-graphs trine-turns; do
+  [ ! -x "$build/bin/$tool" ] || cp "$build/bin/$tool" "$package"/bin/
+done
 mkdir "$package"/tests/cheating_backends
 cp -r "$build"/tests/cheating_backends/steady "$package"/tests/cheating_backends/
 find "$package"/tests -type f -exec strip {} +

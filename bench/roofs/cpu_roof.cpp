@@ -39,6 +39,12 @@ void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   hwy::FlushStream();
 }
 
+void copy_through_cache(uint64_t* target, const uint64_t* source, size_t count) {
+  const Words d;
+  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::StoreU(hn::LoadU(d, source + i), d, target + i);
+}
+
 void write_past_cache(uint64_t* target, size_t count) {
   const Words d;
   const auto value = hn::Set(d, 0x3f9d70a43f9d70a4);
@@ -96,6 +102,7 @@ namespace {
 
 HWY_EXPORT(read_all);
 HWY_EXPORT(copy_past_cache);
+HWY_EXPORT(copy_through_cache);
 HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
@@ -153,49 +160,11 @@ class SpinBarrier {
 };
 
 /// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
-/// `work(thread)` is one thread's part of a pass; all parts together are `amount`. A pass lasts from
-/// the first thread's start to the last one's end, whichever were delayed between.
+/// `work(thread)` is one thread's part of a pass; all parts together are `amount`.
 template <class Work>
 double best_rate(int threads, double amount, Work work) {
-  struct alignas(128) Pass {
-    Clock::time_point start, end;
-  };
-  std::vector<Pass> times(static_cast<size_t>(threads));
-  std::atomic<bool> again{true};
-  SpinBarrier barrier(threads);
-  const auto pass = [&](int thread) {
-    Pass& mine = times[static_cast<size_t>(thread)];
-    barrier.meet();
-    const bool go = again;  // read between the barriers, where all see the same
-    mine.start = Clock::now();
-    if (go) work(thread);
-    mine.end = Clock::now();
-    barrier.meet();
-    return go;
-  };
-  double best = 0;
-  const std::vector<int> cpus = spread_cpus();
-  std::vector<std::thread> followers;
-  for (int t = 1; t < threads; ++t)
-    followers.emplace_back([&pass, &cpus, t] {
-      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
-      while (pass(t)) continue;
-    });
-  std::thread([&] {  // not the caller's thread, whose cores are its own business
-    if (!cpus.empty()) stay_on(cpus[0]);
-    const auto begin = Clock::now();
-    for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
-      pass(0);
-      const auto start = std::ranges::min(times, {}, &Pass::start).start;
-      const auto end = std::ranges::max(times, {}, &Pass::end).end;
-      best = std::max(best, amount / std::chrono::duration<double>(end - start).count());
-    }
-    again = false;
-    pass(0);
-  })
-      .join();
-  for (std::thread& follower : followers) follower.join();
-  return best;
+  const auto part = [&](int thread, int) { work(thread); };
+  return amount / std::ranges::min(pass_seconds(threads, 4, 200, 0.06, part));
 }
 
 constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
@@ -233,24 +202,81 @@ double moving_rate(int threads, const Parts& parts, double bytes, Part part) {
 }
 
 template <class T, class Chains>
-double fma_rate(int threads, Chains chains) {
-  constexpr int64_t kSteps = 200000;  // about a millisecond
+double flops_of(int64_t steps, Chains chains) {
   T sum;
-  const double elements = double(chains(1, &sum)) * double(kSteps) * threads;
-  return best_rate(threads, 2 * elements, [&](int) {
-    T own;
-    chains(kSteps, &own);
-    keep(own);
-  });
+  const double elements = double(chains(steps, &sum)) * double(steps);
+  keep(sum);
+  return 2 * elements;
 }
 
 }  // namespace
 
+std::vector<double> pass_seconds(int threads, int least, int most, double seconds,
+                                 const std::function<void(int thread, int pass)>& work) {
+  struct alignas(128) Pass {
+    Clock::time_point start, end;
+  };
+  std::vector<Pass> times(static_cast<size_t>(threads));
+  std::atomic<bool> again{true};
+  SpinBarrier barrier(threads);
+  const auto run = [&](int thread, int pass) {
+    Pass& mine = times[static_cast<size_t>(thread)];
+    barrier.meet();
+    const bool go = again;  // read between the barriers, where all see the same
+    mine.start = Clock::now();
+    if (go) work(thread, pass);
+    mine.end = Clock::now();
+    barrier.meet();
+    return go;
+  };
+  std::vector<double> passes;
+  const std::vector<int> cpus = spread_cpus();
+  std::vector<std::thread> followers;
+  for (int t = 1; t < threads; ++t)
+    followers.emplace_back([&run, &cpus, t] {
+      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
+      for (int pass = 0; run(t, pass);) ++pass;
+    });
+  std::thread([&] {  // not the caller's thread, whose cores are its own business
+    if (!cpus.empty()) stay_on(cpus[0]);
+    const auto begin = Clock::now();
+    for (int i = 0; i < least || (i < most && seconds_since(begin) < seconds); ++i) {
+      run(0, i);
+      const auto start = std::ranges::min(times, {}, &Pass::start).start;
+      const auto end = std::ranges::max(times, {}, &Pass::end).end;
+      passes.push_back(std::chrono::duration<double>(end - start).count());
+    }
+    again = false;
+    run(0, 0);
+  })
+      .join();
+  for (std::thread& follower : followers) follower.join();
+  return passes;
+}
+
+void read_words(const void* data, uint64_t bytes) {
+  keep(HWY_DYNAMIC_DISPATCH(read_all)(static_cast<const uint64_t*>(data), bytes / 8));
+}
+
+void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache) {
+  auto* const to = static_cast<uint64_t*>(target);
+  const auto* const from = static_cast<const uint64_t*>(source);
+  if (past_cache)
+    HWY_DYNAMIC_DISPATCH(copy_past_cache)(to, from, bytes / 8);
+  else
+    HWY_DYNAMIC_DISPATCH(copy_through_cache)(to, from, bytes / 8);
+}
+
+double multiply_adds(Dtype dtype, int64_t steps) {
+  if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(fma_f64));
+  if (dtype == Dtype::i32) return flops_of<int32_t>(steps, HWY_DYNAMIC_DISPATCH(fma_i32));
+  return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(fma_f32));
+}
+
 double cpu_read_rate(int threads, uint64_t bytes) {
   const Parts parts(threads, bytes);
-  return moving_rate(threads, parts, double(parts.bytes()), [&](int t) {
-    keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
-  });
+  return moving_rate(threads, parts, double(parts.bytes()),
+                     [&](int t) { read_words(parts[t], parts.bytes()); });
 }
 
 double cpu_write_rate(int threads, uint64_t bytes) {
@@ -276,7 +302,7 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
     });
   };
   return std::max(rate([&](uint64_t* target_words, const uint64_t* words) {
-                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(target_words, words, bytes / 8);
+                    copy_words(target_words, words, bytes, true);
                   }),
                   rate([&](uint64_t* target_words, const uint64_t* words) {
                     std::memcpy(target_words, words, bytes);
@@ -284,9 +310,9 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
 }
 
 double cpu_fma_rate(int threads, Dtype dtype) {
-  if (dtype == Dtype::f64) return fma_rate<double>(threads, HWY_DYNAMIC_DISPATCH(fma_f64));
-  if (dtype == Dtype::i32) return fma_rate<int32_t>(threads, HWY_DYNAMIC_DISPATCH(fma_i32));
-  return fma_rate<float>(threads, HWY_DYNAMIC_DISPATCH(fma_f32));
+  constexpr int64_t kSteps = 200000;  // about a millisecond
+  return best_rate(threads, threads * multiply_adds(dtype, kSteps),
+                   [&](int) { multiply_adds(dtype, kSteps); });
 }
 
 }  // namespace trine::bench

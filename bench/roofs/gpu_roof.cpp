@@ -41,7 +41,7 @@ struct Arguments {
 /// One of the kernels, on a queue of Trine's.
 struct Kernel {
   virtual ~Kernel() = default;
-  virtual bool launch(Arguments& arguments, int groups) = 0;
+  virtual bool launch(Arguments& arguments, int groups, int group) = 0;  ///< of so many
 };
 constexpr int kGroup = 256;
 
@@ -90,11 +90,11 @@ class CudaKernel final : public Kernel {
     calls_->unload(module_);
     leave();
   }
-  bool launch(Arguments& arguments, int groups) override {
+  bool launch(Arguments& arguments, int groups, int group) override {
     if (!function_ || !enter()) return false;
     void* list[] = {&arguments.turns, arguments.factor(), arguments.term(), &arguments.sink};
-    const int code =
-        calls_->launch(function_, unsigned(groups), 1, 1, kGroup, 1, 1, 0, stream_, list, nullptr);
+    const int code = calls_->launch(function_, unsigned(groups), 1, 1, unsigned(group), 1, 1, 0,
+                                    stream_, list, nullptr);
     leave();
     return code == 0;
   }
@@ -145,9 +145,9 @@ class OpenclKernel final : public Kernel {
     if (kernel_) calls_->release_kernel(kernel_);
     if (program_) calls_->release_program(program_);
   }
-  bool launch(Arguments& arguments, int groups) override {
+  bool launch(Arguments& arguments, int groups, int group) override {
     if (!kernel_) return false;
-    const size_t local = kGroup, global = local * size_t(groups);
+    const auto local = size_t(group), global = local * size_t(groups);
     return calls_->set(kernel_, 0, sizeof(cl_int), &arguments.turns) == CL_SUCCESS &&
            calls_->set(kernel_, 1, arguments.bytes, arguments.factor()) == CL_SUCCESS &&
            calls_->set(kernel_, 2, arguments.bytes, arguments.term()) == CL_SUCCESS &&
@@ -179,7 +179,9 @@ constexpr Variant kVariants[] = {
     {Dtype::i32, "fma", "fma.cl", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
 };
 constexpr Variant kRead{Dtype::i32, "read", "memory.cl", "read_words", "", 0},
-    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0};
+    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0},
+    kReadShares{Dtype::i32, "read", "shares.cl", "read_shares", "", 0},
+    kCopyShares{Dtype::i32, "copy", "shares.cl", "copy_shares", "", 0};
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
   if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);
@@ -209,7 +211,9 @@ struct Probe {
     queue.wait();
     return elapsed(start, stop);
   }
-  bool launch(int groups) { return kernel && kernel->launch(arguments, groups); }
+  bool launch(int groups, int group = kGroup) {
+    return kernel && kernel->launch(arguments, groups, group);
+  }
 
   Queue queue;
   Buffer data;
@@ -259,6 +263,23 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
     if (i >= 2) best = std::max(best, double(bytes) / seconds);
   }
   return best;
+}
+
+std::function<void()> shared_out_kernel(const Device& device, std::string_view what, uint64_t bytes,
+                                        int sets) {
+  constexpr int kGroups = 64, kWord = 64;
+  const uint64_t words = what == "empty" ? 0 : bytes / kWord / 2 * 2;
+  const auto probe =
+      std::make_shared<Probe>(device, what == "copy" ? kCopyShares : kReadShares,
+                              std::max(words * kWord * uint64_t(sets), uint64_t{64}));
+  const uint32_t zero = 0;
+  fill(probe->queue, vector(probe->data, Dtype::b32, int64_t(probe->data.bytes() / 4)), &zero);
+  probe->arguments.turns = int(what == "copy" ? words / 2 : words);
+  return [probe, words, sets, set = 0]() mutable {
+    probe->arguments.i32[0] = uint32_t(words) * uint32_t(set++ % sets);
+    if (!probe->launch(kGroups, 1)) throw Error(Status::unsupported, "shares.cl can't run there");
+    probe->queue.wait();
+  };
 }
 
 double median_by_host(double seconds, int count, const std::function<void()>& work) {

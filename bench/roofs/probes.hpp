@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 namespace trine::bench {
 
@@ -21,12 +22,29 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target);
 /// being two.
 double cpu_fma_rate(int threads, Dtype dtype);
 
+/// Seconds of each pass of `threads` threads, one a core, which start it together: at least `least`, at most `most`,
+/// as many as begin within `seconds`. `work(thread, pass)` is one thread's part. A pass lasts from the first
+/// thread's start to the last one's end, whichever were delayed between.
+std::vector<double> pass_seconds(int threads, int least, int most, double seconds,
+                                 const std::function<void(int thread, int pass)>& work);
+/// One thread's loops of these rates: reads `bytes` of memory; copies them by plain stores or past the cache (`target` is
+/// aligned to 64 then); runs the chains so many steps and returns their flops.
+void read_words(const void* data, uint64_t bytes);
+void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache);
+double multiply_adds(Dtype dtype, int64_t steps);
+
 /// flop/s of independent chains of multiply-adds (fused for floats), a step being two, on one kind of
 /// unit: "fma" or "tensor" (f64). 0 where the kernels can't run.
 double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
 
 /// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);
+
+/// A kernel that only reads ("read") or copies ("copy", half to the other half) `bytes` of memory, the next one of `sets` each time, or
+/// does nothing ("empty"), in 64 groups of one work-item with a share each, as a CPU behind OpenCL likes it: launches it and waits.
+/// Throws Error where it can't run.
+std::function<void()> shared_out_kernel(const Device& device, std::string_view what, uint64_t bytes,
+                                        int sets);
 
 /// The median time of `work` by the host's clock, of at least `count` times and for about `seconds`.
 double median_by_host(double seconds, int count, const std::function<void()>& work);

@@ -17,9 +17,9 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <tuple>
@@ -113,7 +113,6 @@ struct Way {
 
 /// Calls that aren't timed before so many that are: threads wake up, and caches hold the code.
 int calls_before(int calls) { return 1 + calls / 4; }
-
 /// By the calling thread.
 Way called(std::string name, double amount, std::function<void()> once) {
   return {std::move(name), amount, [once = std::move(once)](int calls) {
@@ -166,20 +165,19 @@ void add_strips(Ways& ways, const Problem& p, const Memory& memory, int threads,
   const Operands& on = memory();
   ways.push_back(bare("reads by strips of 4 KiB", work(p), threads, strips * parts,
                       [=, &on](size_t set, int64_t i) {
-                        const int64_t begin = i % strips * kStrip, part = i / strips,
-                                      end = lines * (part + 1) / parts;
-                        const auto bytes = uint64_t(std::min(kStrip, line - begin));
-                        for (size_t k = 0; k < on.output(); ++k)
-                          for (int64_t r = lines * part / parts; r < end; ++r)
-                            read_words(on.at(k, set) + r * line + begin, bytes);
+                        const int64_t at = i % strips * kStrip, part = i / strips;
+                        const int64_t bytes = std::min(kStrip, line - at);
+                        for (int64_t r = lines * part / parts; r < lines * (part + 1) / parts; ++r)
+                          for (size_t k = 0; k < on.output(); ++k)
+                            read_words(on.at(k, set) + r * line + at, uint64_t(bytes));
                       }));
 }
 
 /// By cblas_sgemm or cblas_dgemm.
 template <class T>
 Way openblas(void* gemm, const Problem& p, const Operands& on) {
-  using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, T alpha,
-                        const void* a, int lda, const void* b, int ldb, T beta, void* c, int ldc);
+  using Gemm = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, void* a,
+                        int lda, void* b, int ldb, T beta, void* c, int ldc);
   const auto trans = [&](size_t x) { return p.layout[x] == p.layout[2] ? 111 : 112; };
   const auto leading = [&](size_t x, auto rows, auto cols) {
     return int(p.layout[x] == 'r' ? cols : rows);
@@ -331,6 +329,11 @@ void print(const Problem& p, const Ways& ways, size_t sets) {
   std::fflush(stdout);
 }
 
+bool is_wrong(const Way& way) {
+  const std::string failure = way.failure();
+  if (!failure.empty()) fmt::print("WRONG: {}: {}\n", way.name, failure);
+  return !failure.empty();
+}
 /// False where an output is wrong.
 bool run_case(const Problem& p, const Options& o, int socket) {
   Expectation data(p, 1);
@@ -339,8 +342,7 @@ bool run_case(const Problem& p, const Options& o, int socket) {
     return memory.emplace_back(device, p, data, o.footprint << 20);
   };
   Ways ways;
-  std::vector<Device> devices;
-  for (const std::string& word : o.devices) devices.push_back(open(word));
+  const std::vector<Device> devices = chosen_devices(o.devices);
   for (const Device& device : devices)
     for (const std::string& rung : o.rungs) {
       const Choice choice = choice_of(device, p, rung);
@@ -355,21 +357,14 @@ bool run_case(const Problem& p, const Options& o, int socket) {
   if (socket >= 0) ways.push_back(other_build(ways[0], socket));
   const auto host = std::ranges::find(devices, "cpu", &Device::backend);
   const Device cpu = host != devices.end() ? *host : open("cpu");
-  add_peers(
-      ways, p, [&]() -> Operands& { return on(cpu); },
-      o.threads > 0 ? o.threads : int(cpu.facts().compute_units));
+  const int threads = o.threads > 0 ? o.threads : int(cpu.facts().compute_units);
+  add_peers(ways, p, std::bind_front(on, cpu), threads);
   for (const Device& device : devices)
     if (device.backend() == "opencl" && on_host(device))
       add_bare_kernels(ways, p, device, memory[0].sets());
   take_turns(ways, o.turns);
   print(p, ways, memory[0].sets());
-  bool right = true;
-  for (const Way& way : ways)
-    if (const std::string wrong = way.failure(); !wrong.empty()) {
-      fmt::print("WRONG: {}: {}\n", way.name, wrong);
-      right = false;
-    }
-  return right;
+  return std::ranges::count_if(ways, is_wrong) == 0;
 }
 
 int run(int argc, char** argv) {
@@ -384,9 +379,7 @@ int run(int argc, char** argv) {
   app.add_option("--calls", o.calls, "of Trine before it waits")->check(CLI::PositiveNumber);
   app.add_option("--against", o.against, "libtrine.so of another build, its backends beside it");
   app.add_flag("--answer", o.answers)->group("");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) { return app.exit(error); }
+  CLI11_PARSE(app, argc, argv);
   for (std::string& rung : o.rungs)
     if (rung == "default") rung.clear();
   for (std::string& device : o.devices)

@@ -7,13 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <trine/abi.h>
 
-#define ROW(name, summary)                                                                         \
-  {                                                                                                \
-    sizeof(trine_rung), TRINE_REPRODUCIBLE, name, summary, NULL, NULL, 0, sizeof(trine_parameter), \
-        0                                                                                          \
-  }
+#include "pack.h"
 
 static const char source[] =
     "kernel void transpose(global const uint* in, ulong in_at, global uint* out, ulong out_at,\n"
@@ -38,7 +33,6 @@ static const trine_rung rows[COUNT] = {
 };
 
 static _Thread_local char error_text[64] = "no error";
-static const char* last_error(void) { return error_text; }
 static trine_status checked(cl_int code) {
   if (code == CL_SUCCESS) return TRINE_OK;
   snprintf(error_text, sizeof error_text, "OpenCL answered %d", (int)code);
@@ -60,13 +54,6 @@ static trine_status refuses(const trine_native* native, const trine_selection* s
   snprintf(reason, reason_bytes, "4-byte elements in contiguous rows only");
   return TRINE_UNSUPPORTED;
 }
-static trine_status workspace_bytes(const trine_native* native, const trine_selection* selection,
-                                    const trine_call* call, uint64_t* bytes) {
-  (void)native, (void)selection, (void)call;
-  *bytes = 0;
-  return TRINE_OK;
-}
-
 static void state_destroy(void* state) {
   cheat_state* made = state;
   if (made->aside) clFinish(made->aside);
@@ -145,23 +132,4 @@ static trine_status launch(const trine_native* native, void* state,
   return checked(enqueue(own, native->queue, call->descriptor, NULL));
 }
 
-static const trine_pack table = {
-    .size = sizeof table,
-    .version = TRINE_ABI_VERSION,
-    .name = "opencl_cheats",
-    .backend = "opencl",
-    .build = "C11, for tests",
-    .last_error = last_error,
-    .rungs = rungs,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .state_create = state_create,
-    .state_destroy = state_destroy,
-    .launch = launch,
-};
-
-trine_status trine_rungs_v1(const trine_host* host, const trine_pack** pack) {
-  (void)host;
-  *pack = &table;
-  return TRINE_OK;
-}
+PACK("opencl_cheats", "opencl", error_text, refuses, state_create, state_destroy)

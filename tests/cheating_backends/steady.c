@@ -14,7 +14,6 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static const char* last_error(void) { return "steady has no errors"; }
 static const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   *stride = sizeof(trine_rung);
   *count = operation == TRINE_REDUCE ? 0 : 1;
@@ -36,21 +35,4 @@ static trine_status launch(const trine_native* native, void* state,
   return TRINE_OK;
 }
 
-static const trine_pack table = {
-    .size = sizeof table,
-    .version = TRINE_ABI_VERSION,
-    .name = "steady",
-    .backend = "cpu",
-    .build = "C11, for tests",
-    .last_error = last_error,
-    .rungs = rungs,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
-};
-
-trine_status trine_rungs_v1(const trine_host* host, const trine_pack** pack) {
-  (void)host;
-  *pack = &table;
-  return TRINE_OK;
-}
+PACK("steady", "cpu", "steady has no errors", takes_all, NULL, NULL)

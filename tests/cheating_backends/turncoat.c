@@ -10,7 +10,6 @@ enum { TURNCOAT, HERALD };
 static const trine_rung rows[] = {ROW("turncoat", "right until the herald has come"),
                                   ROW("herald", "right, and slow")};
 
-static const char* last_error(void) { return "turncoats have no errors"; }
 static const trine_rung* rungs(uint32_t operation, int32_t* count, uint32_t* stride) {
   *stride = sizeof(trine_rung);
   *count = operation == TRINE_TRANSPOSE ? 2 : 0;
@@ -29,21 +28,4 @@ static trine_status launch(const trine_native* native, void* state,
   return TRINE_OK;
 }
 
-static const trine_pack table = {
-    .size = sizeof table,
-    .version = TRINE_ABI_VERSION,
-    .name = "turncoat",
-    .backend = "clock_slow",
-    .build = "C11, for tests",
-    .last_error = last_error,
-    .rungs = rungs,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
-};
-
-trine_status trine_rungs_v1(const trine_host* host, const trine_pack** pack) {
-  (void)host;
-  *pack = &table;
-  return TRINE_OK;
-}
+PACK("turncoat", "clock_slow", "turncoats have no errors", takes_all, NULL, NULL)

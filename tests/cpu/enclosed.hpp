@@ -1,36 +1,25 @@
-// Memory between two pages that nobody may touch, flush with the first or with the last: an access
-// beside it ends the test.
+// What the tests of the rungs share: memory between pages that nobody may touch, and threads that take turns.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <new>
+#include "conformance/guarded.hpp"
+#include "rung.hpp"
 
 namespace trine::cpu {
 
-class Enclosed {
- public:
-  Enclosed(std::size_t bytes, bool at_end) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t inner = (bytes + page - 1) / page * page;
-    size_ = inner + 2 * page;
-    whole_ = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (whole_ == MAP_FAILED) throw std::bad_alloc();
-    char* const first = static_cast<char*>(whole_) + page;
-    if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    data_ = at_end ? first + inner - bytes : first;
-  }
-  ~Enclosed() { munmap(whole_, size_); }
-  Enclosed(const Enclosed&) = delete;
+/// Flush with the first of the pages or with the last.
+struct Enclosed : conformance::Guarded {
+  Enclosed(std::size_t bytes, bool at_end) : Guarded(bytes, at_end ? At::end : At::begin) {}
+};
 
-  char* data() const { return data_; }
+/// Every piece on one of three threads, in turn, so that each gets another scratch.
+class TakingTurns final : public Parallel {
+ public:
+  TakingTurns() : Parallel(3) {}
 
  private:
-  void* whole_;
-  std::size_t size_;
-  char* data_;
+  void run(std::int64_t count, Piece piece, void* body) override {
+    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
+  }
 };
 
 }  // namespace trine::cpu

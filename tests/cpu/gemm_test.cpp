@@ -20,17 +20,6 @@
 namespace trine::cpu {
 namespace {
 
-// Every piece on a thread of its own, in turn, so that each gets another scratch.
-class TakingTurns final : public Parallel {
- public:
-  TakingTurns() : Parallel(3) {}
-
- private:
-  void run(std::int64_t count, Piece piece, void* body) override {
-    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
-  }
-};
-
 template <class T>
 constexpr trine_dtype dtype_of() {
   if constexpr (std::is_same_v<T, float>) return TRINE_F32;

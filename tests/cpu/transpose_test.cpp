@@ -59,17 +59,6 @@ struct Memory {
   }
 };
 
-// Several threads' numbers, on one thread.
-class TakingTurns final : public Parallel {
- public:
-  TakingTurns() : Parallel(3) {}
-
- private:
-  void run(std::int64_t count, Piece piece, void* body) override {
-    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
-  }
-};
-
 void check(const Case& x, std::int64_t size) {
   const Memory in(x.rows, x.cols, x.batch, x.in, size, x.in_shift, 1);
   Memory out(x.cols, x.rows, x.batch, x.out, size, x.out_shift, 2);

@@ -1,4 +1,5 @@
 // Rungs of gemm for NVIDIA's GPUs of compute capability 9.0: warps with roles, tensor cores.
+#include <algorithm>
 #include <array>
 
 #include "backends/gpu/gemm_launch.hpp"
@@ -115,16 +116,23 @@ constexpr SelfCheck kWarpCheck = gemm_check::of<float>(plan_warp_check);
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
-constexpr const char* kTensorTiles[] = {"16x32", "32x64", "64x64", "96x96", "128x64", "128x128"};
+constexpr const char* kTensorTiles[] = {"16x32", "32x64",  "48x96",  "64x64",
+                                        "96x96", "128x64", "128x128"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 5, "tile", kTensorTiles}};
+    {sizeof(trine_parameter), std::size(kTensorTiles), 6, "tile", kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 6, 16}, {{32, 64, 256}, 6, 16},  {{64, 64, 256}, 5, 16},
-    {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16}, {{128, 128, 384}, 5, 16}};
+    {{16, 32, 256}, 6, 32},  {{32, 64, 256}, 6, 16}, {{48, 96, 224}, 6, 16},
+    {{64, 64, 256}, 5, 16},  {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16},
+    {{128, 128, 384}, 5, 16}};
+
+/// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.
+int64_t tensor_panel(int64_t size, int64_t depth) {
+  return size * depth + std::max(size, depth) * kTensorPadding;
+}
 
 const char* tensor_tile_refuses(const Request& request) {
   if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
@@ -140,9 +148,8 @@ void tensor_tile_plan(const Request& request, Plan& plan) {
   plan.macro[2] = layout_of(p);
   plan.macro[3] = p.continues ? 1 : 0;
   if (p.empty()) return;
-  // Of a row of the panel for each lane, which is more than a row for each step of k.
-  add_tiles(plan, op, p, group).dynamic_local_bytes =
-      static_cast<uint32_t>(stages * (group.tile_m + group.tile_n) * (depth + kTensorPadding) * 8);
+  add_tiles(plan, op, p, group).dynamic_local_bytes = static_cast<uint32_t>(
+      stages * (tensor_panel(group.tile_m, depth) + tensor_panel(group.tile_n, depth)) * 8);
 }
 
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
@@ -159,33 +166,34 @@ constexpr SelfCheck kTensorTileCheck = gemm_check::of<double>(plan_tile_check);
 
 constexpr Macro kSmallMacros[] = {{"T", kDouble}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
 
+/// As tensor_small.cl has it: a warp for each 16 rows.
+constexpr SmallRung kTensorSmall{[](int64_t side) { return divide_up(side, 16) * 32; }, true};
+
 const char* tensor_small_refuses(const Request& request) {
-  const auto& op = request.as<trine_gemm>();
-  const size_t side = side_index(Problem(op));
-  if (op.dtype != TRINE_F64) return "tensor_small is for f64";
+  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_small is for f64";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return "tensor_small needs NVIDIA's tensor cores";
-  if (side == std::size(kSides)) return "tensor_small is for m, n and k of at most 64";
-  return refuse_tiles(request,
-                      {kSideValues[side], kSideValues[side], 128,
-                       request.target.backend == kCuda ? side_elements(kSideValues[side]) : 0});
+  return kTensorSmall.refuses(request);
+}
+
+constexpr const char* kTensorSmallEntries[] = {"tensor_small", "tensor_small_runs"};
+
+/// No gaps, and an odd number of elements a line.
+bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
+  return (x.col == 1 && x.row == cols && cols % 2 == 1) ||
+         (x.row == 1 && x.col == rows && rows % 2 == 1);
 }
 
 void tensor_small_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
-  const size_t index = side_index(p);
-  const int64_t side = kSideValues[index];
-  plan.macro[1] = static_cast<int>(index);
-  plan.macro[2] = layout_of(p);
-  if (p.empty()) return;
-  add_tiles(plan, op, p, {side, side, divide_up(side, 16) * 32}).dynamic_local_bytes =
-      static_cast<uint32_t>(side_elements(side) * 8);
+  kTensorSmall.plan(op, side_index(p), plan);
+  if (is_odd_run(p.a, p.m, p.k) && is_odd_run(p.b, p.k, p.n) && is_odd_run(p.c, p.m, p.n))
+    plan.launches[0].entry = 1;
 }
 
-void plan_small_check(const Target& target, void* input, void* output, Plan& plan) {
-  const trine_gemm op = gemm_check::operation<double>(input, output);  // of the largest side
-  const trine_selection none{};
-  tensor_small_plan({target, none, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+void plan_small_check(const Target&, void* input, void* output, Plan& plan) {
+  // Of the largest side, which asks most of the device.
+  kTensorSmall.plan(gemm_check::operation<double>(input, output), std::size(kSides) - 1, plan);
 }
 
 constexpr SelfCheck kSmallCheck = gemm_check::of<double>(plan_small_check);
@@ -236,6 +244,7 @@ constexpr Variant kVariants[] = {
      .requirement = "f64, m, n and k of at most 64; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/tensor_small",
      .macros = kSmallMacros,
+     .entries = kTensorSmallEntries,
      .refuses = tensor_small_refuses,
      .plan = tensor_small_plan,
      .self_check = &kSmallCheck,

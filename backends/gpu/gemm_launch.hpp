@@ -113,8 +113,35 @@ inline size_t side_index(const Problem& p) {
   return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
                              kSideValues);
 }
-/// Of both operands, as small.h lays them out.
-constexpr int64_t side_elements(int64_t side) { return 2 * side * ((side + 3) / 8 * 8 + 4); }
+/// Such a rung: its work-items, and whether its local memory is dynamic, which only CUDA's driver counts: NVIDIA's
+/// OpenCL says 48 KB and takes more, and a self-check asks it.
+struct SmallRung {
+  int64_t (*threads)(int64_t side);
+  bool dynamic;
+
+  /// Of kSides' `index`: a product, and both operands as small.h lays them out.
+  Group group(size_t index) const {
+    const int64_t side = kSideValues[index];
+    return {side, side, threads(side), 2 * side * ((side + 3) / 8 * 8 + 4)};
+  }
+  const char* refuses(const Request& request) const {
+    const size_t index = side_index(Problem(request.as<trine_gemm>()));
+    if (index == std::size(kSides)) return "it is for m, n and k of at most 64";
+    Group one = group(index);
+    if (dynamic && request.target.backend != kCuda) one.local_elements = 0;
+    return refuse_tiles(request, one);
+  }
+  /// The rung's macros are T, SIDE and LAYOUT.
+  void plan(const trine_gemm& op, size_t index, Plan& plan) const {
+    const Problem p(op);
+    plan.macro[1] = static_cast<int>(index);
+    plan.macro[2] = layout_of(p);
+    if (p.empty()) return;
+    const Group one = group(index);
+    Launch& launch = add_tiles(plan, op, p, one);
+    if (dynamic) launch.dynamic_local_bytes = static_cast<uint32_t>(one.local_elements * p.element);
+  }
+};
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
 /// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).

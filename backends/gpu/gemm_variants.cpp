@@ -124,28 +124,21 @@ constexpr const char* kFloat[] = {"float"};
 constexpr Macro kSmallMacros[] = {{"T", kFloat}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
 
 /// As small.cl has it.
-int64_t small_threads(int64_t side) { return side <= 32 ? 32 : side <= 56 ? 64 : 128; }
+constexpr SmallRung kSmall{[](int64_t side) -> int64_t {
+                             return side <= 32 ? 32 : side <= 56 ? 64 : 128;
+                           },
+                           false};
 
 const char* small_refuses(const Request& request) {
-  const auto& op = request.as<trine_gemm>();
-  const size_t side = side_index(Problem(op));
-  if (op.dtype != TRINE_F32) return "small is for f32, tensor_small for f64";
+  if (request.as<trine_gemm>().dtype != TRINE_F32) return "small is for f32, tensor_small for f64";
   if (request.target.is_pocl_since(4))
     return "untried under PoCL 4 and later; private_tile is for CPUs";
-  if (side == std::size(kSides)) return "small is for m, n and k of at most 64";
-  return refuse_tiles(request,
-                      {kSideValues[side], kSideValues[side], small_threads(kSideValues[side]),
-                       side_elements(kSideValues[side])});
+  return kSmall.refuses(request);
 }
 
 void small_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const Problem p(op);
-  const size_t index = side_index(p);
-  const int64_t side = kSideValues[index];
-  plan.macro[1] = static_cast<int>(index);
-  plan.macro[2] = layout_of(p);
-  if (!p.empty()) add_tiles(plan, op, p, {side, side, small_threads(side)});
+  kSmall.plan(op, side_index(Problem(op)), plan);
 }
 
 // --- private_tile: for CPUs behind OpenCL ----------------------------------------------------------

@@ -26,10 +26,11 @@ void expect_covers(const Cutting& cutting, int64_t total, size_t count) {
   ASSERT_EQ(cutting.chunks.size(), count);
   int64_t end = 0;
   for (const Chunk& chunk : cutting.chunks) {
-    EXPECT_EQ(chunk.begin, end);
-    EXPECT_GT(chunk.count, 0);
-    EXPECT_LE(chunk.count, cutting.chunks[0].count);
-    end += chunk.count;
+    EXPECT_EQ(chunk.rows, chunk.cols);
+    EXPECT_EQ(chunk.rows.begin, end);
+    EXPECT_GT(chunk.rows.count, 0);
+    EXPECT_LE(chunk.rows.count, cutting.chunks[0].rows.count);
+    end += chunk.rows.count;
   }
   EXPECT_EQ(end, total);
 }
@@ -66,6 +67,30 @@ TEST(Chunks, CutTheLargerInput) {
   op.b.batch_stride = 0;
   EXPECT_EQ(cutting_of(op, {}).cuts, (Cuts{Cut::batch, Cut::none, Cut::batch}));
   expect_covers(cutting_of(op, {}), 32, 4);
+}
+
+TEST(Chunks, OfBothInputsBeginWithTheFirstPartOfEach) {
+  const Cutting cutting = cutting_of(gemm_of(16384, 9000, 16384), {});
+  ASSERT_EQ(cutting.cuts, (std::vector<Cut>{Cut::rows, Cut::cols, Cut::both}));
+  ASSERT_EQ(cutting.chunks.size(), 8u * 2u);
+  EXPECT_EQ(cutting_of(gemm_of(8192, 8192, 8192), {}).chunks.size(), 4u * 2u);
+  int64_t area = 0;
+  size_t parts[2] = {};
+  for (size_t s = 0; s < cutting.chunks.size(); ++s) {
+    const Chunk& chunk = cutting.chunks[s];
+    area += chunk.rows.count * chunk.cols.count;
+    for (size_t r = 0; r < s; ++r)
+      EXPECT_FALSE(chunk.rows == cutting.chunks[r].rows && chunk.cols == cutting.chunks[r].cols);
+    EXPECT_EQ(cutting.first_with(2, s), s);
+    for (size_t i : {0, 1}) parts[i] += cutting.first_with(i, s) == s;
+    EXPECT_LE(s + 1, parts[0] * parts[1]);
+    EXPECT_LE(std::abs(double(parts[0]) / 8 - double(parts[1]) / 2), 0.5) << s;
+  }
+  EXPECT_EQ(area, 16384 * 9000);
+  EXPECT_EQ(cutting_of(gemm_of(8192, 8192, 1000), {}).cuts[1], Cut::none);  // c is what moves
+  Gemm doubles = gemm_of(8192, 8192, 8192);
+  for (View* view : {&doubles.a, &doubles.b, &doubles.c}) view->dtype = Dtype::f64;
+  EXPECT_EQ(cutting_of(doubles, {}).cuts[1], Cut::none);  // the link is what takes time
 }
 
 /// Calls on the fake with memory of its own, and how many launches and allocations they were.
@@ -141,6 +166,27 @@ TEST_F(CallsInChunks, GemmsByRowsAndByColumns) {
     for (size_t at = 0; at < c.size(); ++at)
       wrong += c[at] != 2 * a[at / size_t(n)] * b[at % size_t(n)] + before[at];
     EXPECT_EQ(wrong, 0u) << m;
+  }
+}
+
+TEST_F(CallsInChunks, GemmsByRowsAndColumns) {
+  const int64_t m = 70, n = 50, k = 90;
+  const auto a = counting<double>(size_t(m * k)), b = counting<double>(size_t(k * n));
+  auto c = counting<double>(size_t(m * n));
+  const auto before = c;
+  const auto call = [&] { gemm(m, n, k, 2, a.data(), b.data(), 1, c.data(), options); };
+  for (const bool pinned : {false, true}) {
+    options.pinned = pinned;
+    options.chunks = 1;
+    c = before;
+    EXPECT_EQ(launches(call), 1);
+    const auto whole = c;
+    options.chunks = 24;
+    c = before;
+    panel.slow_copies(5);
+    EXPECT_EQ(launches(call), 16);
+    panel.slow_copies(0);
+    EXPECT_EQ(c, whole);
   }
 }
 

@@ -139,8 +139,8 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {3}, 64, 128, 256, 1},
       {"warp_specialized", {7}, 192, 192, 384, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
-      {"tensor_specialized", {3}, 96, 96, 352, 1},
-      {"tensor_specialized", {5}, 128, 128, 384, 1},
+      {"tensor_specialized", {4}, 96, 96, 352, 1},
+      {"tensor_specialized", {6}, 128, 128, 384, 1},
   };
   for (const Geometry& one : all) {
     const uint32_t dtype = one.rung[0] == 't' ? TRINE_F64 : TRINE_F32;
@@ -337,7 +337,7 @@ TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
     names.push_back(wishes.all[i].variant->name + std::to_string(wishes.all[i].value));
   EXPECT_EQ(names,
             (std::vector<std::string>{"warp_specialized6", "warp_specialized3", "warp_specialized7",
-                                      "warp_specialized4", "warp_specialized5", "register_tile1",
+                                      "warp_specialized5", "warp_specialized4", "register_tile1",
                                       "warp_specialized1", "warp_specialized2", "register_tile0",
                                       "warp_specialized0", "naive0"}));
 }
@@ -355,10 +355,10 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2560, 5},
       {3000, 7}, {4095, 6}, {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
-  const std::pair<int64_t, int> doubles[] = {{64, 0},   {256, 0},  {384, 1},  {512, 1},  {768, 1},
-                                             {1023, 4}, {1024, 4}, {1025, 3}, {1536, 3}, {2047, 5},
-                                             {2048, 5}, {2049, 3}, {3000, 3}, {4095, 5}, {4096, 5},
-                                             {4097, 3}, {8192, 5}};
+  const std::pair<int64_t, int> doubles[] = {{64, 0},   {256, 0},  {384, 1},  {512, 1},  {768, 2},
+                                             {896, 5},  {1023, 5}, {1024, 5}, {1025, 4}, {1536, 4},
+                                             {2047, 6}, {2048, 6}, {2049, 4}, {3000, 4}, {4095, 6},
+                                             {4096, 6}, {4097, 4}, {8192, 6}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
   const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
                                               {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};
@@ -402,6 +402,29 @@ TEST(GemmRows, SmallTakesTheSideThatHoldsAllThree) {
     EXPECT_NE(asked.refusal(gemm_of(dtype, 8, 8, 65)), "");
     EXPECT_NE(asked.refusal(gemm_of(TRINE_I32, 8, 8, 8)), "");
   }
+}
+
+/// Where all three have an odd number of elements a line and no gaps, in either order.
+TEST(GemmRows, TensorSmallTakesRunsWhole) {
+  const Asked asked(TRINE_GEMM, "tensor_small", {});
+  const auto takes_runs = [&](const trine_gemm& op) { return asked.launch(op).entry == 1; };
+  trine_gemm op = gemm_of(TRINE_F64, 31, 33, 35, 70);
+  EXPECT_TRUE(takes_runs(op));
+  for (trine_view* view : {&op.a, &op.b, &op.c}) {
+    const int64_t row = view->row_stride;
+    view->row_stride = row + 2;
+    EXPECT_FALSE(takes_runs(op)) << "gaps";
+    view->row_stride = row;
+  }
+  for (trine_view* view : {&op.a, &op.b}) {
+    view->row_stride = 1;
+    view->col_stride = view->rows;
+    EXPECT_TRUE(takes_runs(op)) << "column-major";
+  }
+  EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 31, 33, 34, 70)));
+  EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 31, 34, 33, 70)));
+  EXPECT_TRUE(takes_runs(gemm_of(TRINE_F64, 30, 33, 35, 70))) << "rows are whole lines";
+  EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 1, 33, 1, 70)));
 }
 
 /// As measured; the comments at the rules have the figures.

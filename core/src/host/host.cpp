@@ -213,11 +213,11 @@ class HostCall {
     return all;
   }
 
-  /// What every chunk needs comes with the first.
-  void bring(Lane& lane, Operands& operands, std::size_t chunk, std::span<const Cut> cuts) {
+  /// What several chunks need comes with the first of them.
+  void bring(Lane& lane, Operands& operands, std::size_t chunk, const Cutting& cutting) {
     tracer_.time(HostStep::Kind::copy_in, chunk, lane.queue, [&] {
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if (is_read(i) && (chunk == 0 || cuts[i] != Cut::none))
+        if (is_read(i) && (chunk == 0 || cutting.first_with(i, chunk) == chunk))
           operands[i].bring(lane, options_.pinned);
     });
   }
@@ -270,11 +270,11 @@ class HostCall {
     return all;
   }
 
-  /// Asked before anything moves, since a refused call writes nothing. The chunks but the last are alike.
+  /// Asked before anything moves, since a refused call writes nothing.
   bool takes(const std::vector<Operands>& chunks) const {
     try {
-      for (const Operands* operands : {&chunks.front(), &chunks.back()})
-        if (choose(device_, over(*operands)).numerics != Numerics::reproducible) return false;
+      for (const Operands& operands : chunks)
+        if (choose(device_, over(operands)).numerics != Numerics::reproducible) return false;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) throw;
       return false;
@@ -289,23 +289,24 @@ class HostCall {
   };
 
   /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
-  static Room lay_out(std::vector<Operands>& chunks, std::size_t i, Cut cut) {
+  static Room lay_out(std::vector<Operands>& chunks, std::size_t i, const Cutting& cutting) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
-    for (Operands& operands : chunks) {
-      const uint64_t size = operands[i].lay_out();
-      room.offsets.push_back(cut == Cut::none ? 0 : room.bytes);
-      room.bytes = room.offsets.back() + (size + kAlignment - 1) / kAlignment * kAlignment;
+    for (std::size_t s = 0; s < chunks.size(); ++s) {
+      const uint64_t size = chunks[s][i].lay_out();
+      const std::size_t first = cutting.first_with(i, s);
+      room.offsets.push_back(first < s ? room.offsets[first] : room.bytes);
+      if (first == s) room.bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
     }
     return room;
   }
 
   /// Memory on the device for all chunks; false where its largest buffer, or what is free, doesn't hold them.
-  bool place(std::vector<Operands>& chunks, const std::vector<Cut>& cuts) const {
+  bool place(std::vector<Operands>& chunks, const Cutting& cutting) const {
     const uint64_t most = Access::use(device_).facts.max_buffer_bytes;
     std::vector<Room> rooms;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
-      rooms.push_back(lay_out(chunks, i, cuts[i]));
+      rooms.push_back(lay_out(chunks, i, cutting));
       if (most != 0 && rooms[i].bytes > most) return false;
     }
     try {
@@ -330,7 +331,7 @@ class HostCall {
     // Elements that are still to be read lie where this chunk's results go, but for one of matrices.
     if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
-    if (!takes(chunks) || !place(chunks, cutting.cuts)) return false;
+    if (!takes(chunks) || !place(chunks, cutting)) return false;
     PooledLane in(device_), kernel(device_), out(device_);
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
@@ -353,7 +354,7 @@ class HostCall {
     }
     Choice choice;
     for (std::size_t s = 0; s < chunks.size(); ++s) {
-      bring(*in, chunks[s], s, cutting.cuts);
+      bring(*in, chunks[s], s, cutting);
       kernel->queue.wait(in->queue.record());
       in->queue.flush();
       Choice chosen = launch(kernel->queue, chunks[s], s, {});

@@ -5,21 +5,30 @@
 
 #include <trine/operations.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace trine::detail {
 
-/// The dimension along which an operand is cut. `none`: every chunk needs all of it.
-enum class Cut { none, rows, cols, batch };
+/// The dimensions along which an operand is cut. `none`: every chunk needs all of it.
+enum class Cut { none, rows, cols, both, batch };
 
-/// A range along that dimension.
-struct Chunk {
+struct Range {
   int64_t begin = 0, count = 0;
+  bool operator==(const Range&) const = default;
+};
+
+/// Of a call that is cut along one dimension both are the range there.
+struct Chunk {
+  Range rows, cols;
 };
 
 struct Cutting {
   std::vector<Chunk> chunks;  ///< fewer than two: the call goes whole
   std::vector<Cut> cuts;      ///< by operand, the output last
+
+  /// The first chunk that has the same part of an operand as this one: it brings it.
+  std::size_t first_with(std::size_t operand, std::size_t chunk) const;
 };
 
 /// What decides whether and how a call is cut, beside the call.
@@ -36,6 +45,16 @@ int64_t chunks_of(double bytes);
 std::vector<Chunk> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
+
+/// A dimension to be cut; `narrows`: its elements are neighbours, so that a part is many short runs of memory.
+struct Whole {
+  int64_t count;
+  bool narrows;
+};
+
+/// Chunks of both rows and columns, for a product that would wait too long for all of either input: a part of one
+/// input comes after a part of the other, and with it the chunks that it completes. None where they would be few.
+std::vector<Chunk> cut_both(const Whole& rows, const Whole& cols, const CutWish& wish);
 
 /// Of operands of a batch: one for all of it is needed whole.
 inline Cut by_batch(const View& view) { return view.batch_stride == 0 ? Cut::none : Cut::batch; }

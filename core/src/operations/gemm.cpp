@@ -135,8 +135,8 @@ class GemmDescription final : public Description {
     work.extents[2] = double(op.a.cols);
   }
 
-  /// By the batch where there is one, else by rows of a and c or columns of b and c, the other input in
-  /// front.
+  /// By the batch where there is one; where both inputs are much of what moves, by rows of a and columns of b, else
+  /// by one of these, the other input in front.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics != Numerics::reproducible) return {};
@@ -145,6 +145,14 @@ class GemmDescription final : public Description {
     if (op.c.batch > 1)
       return {cut(op.c.batch, moved, 1, wish), {by_batch(op.a), by_batch(op.b), Cut::batch}};
     const int64_t m = op.c.rows, n = op.c.cols;
+    // A large GPU multiplies and adds a thousand times while a byte comes: it waits for the link alone elsewhere,
+    // which is faster with whole rows.
+    const bool computes = wish.chunks > 0 || all.flops >= 1500 * all.bytes_in;
+    if (computes && 4 * std::min(bytes(op.a), bytes(op.b)) >= moved) {
+      std::vector<Chunk> both =
+          cut_both({m, op.a.row_stride == 1}, {n, op.b.col_stride == 1}, wish);
+      if (!both.empty()) return {std::move(both), {Cut::rows, Cut::cols, Cut::both}};
+    }
     const bool row_major = op.c.row_stride >= op.c.col_stride;
     // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
     // ones the one that lies as c does.

@@ -42,9 +42,10 @@ struct Kernels {
                                 T* to);
   int heights[kMaxHeights];
   int height_count, width, narrow;
+  int steps;                                                        // of k that panels pair
   TileFunction full[kMaxHeights], thin[kMaxHeights];                // of panels
   TileFunction direct_full[kMaxHeights], direct_thin[kMaxHeights];  // of operands where they lie
-  PackFunction pack;
+  PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
   void (*one)(const Problem<T>& p);  // all of a C of one element

@@ -63,7 +63,7 @@ Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
   }
   r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
   r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
-  r.k = std::min(k, k_block);
+  r.k = round_up(std::min(k, k_block), kernel.steps);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
   const bool partials = reads_c(op) && k > r.k;
@@ -91,6 +91,7 @@ class Step {
   void run(int64_t k0, int64_t k, Parallel& parallel) {
     k0_ = k0;
     k_ = k;
+    depth_ = round_up(k, kernel_.steps);
     if (k > 0) pack(parallel);
     compute(parallel);
   }
@@ -131,8 +132,8 @@ class Step {
             is_a ? kernel_.heights[kernel_.slot(extent)] : kernel_.panel_width(extent);
         const Matrix<const T> from{source.matrix.at(i, x), source.matrix.row_stride,
                                    source.matrix.col_stride};
-        kernel_.pack(from, extent, std::min(depth, k_ - x), height,
-                     source.to + i * k_ + x * height);
+        kernel_.pack_panel(from, extent, std::min(depth, k_ - x), height,
+                           source.to + i * depth_ + x * height);
       }
     }
   }
@@ -162,10 +163,10 @@ class Step {
     t.rows = static_cast<int>(std::min<int64_t>(kernel_.height(), m_ - i));
     t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, n_ - j));
     t.k = k_;
-    t.a = a_ + i * k_;
-    t.b = b_ + j * k_;
+    t.a = a_ + i * depth_;
+    t.b = b_ + j * depth_;
     if (col_panel + 1 < cols_) {
-      const int64_t panel = kernel_.width * k_, lines = panel * int64_t{sizeof(T)} / 64;
+      const int64_t panel = kernel_.width * depth_, lines = panel * int64_t{sizeof(T)} / 64;
       const int64_t first = lines * part / parts;
       t.soon = t.b + panel + first * (64 / int64_t{sizeof(T)});
       t.lines = lines * (part + 1) / parts - first;
@@ -189,7 +190,7 @@ class Step {
   const Problem<T>& p_;
   const Kernels<T>& kernel_;
   T *a_, *b_, *partials_;
-  int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0;
+  int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
 };
 
 // Small operands that stay in the first caches are read where they lie: packing them would take as long

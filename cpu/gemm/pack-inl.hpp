@@ -72,6 +72,27 @@ void pack(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to
   }
 }
 
+// The same, but two steps' low halves in one word, then their high halves, where whole words would stand for one
+// step each. Low halves are signed, so high ones are one more where these are negative; an odd step is paired with zeros.
+inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t k, int height,
+                        uint32_t* to) {
+  const hn::ScalableTag<uint32_t> d;
+  pack(from, rows, k, height, to);
+  if (k % 2 != 0) std::fill_n(to + k * height, height, 0);
+  const auto low = hn::Set(d, 0xffff), half = hn::Set(d, 0x8000);
+  for (int64_t x = 0; x < k; x += 2, to += 2 * height) {
+    for (int i = 0; i < height; i += static_cast<int>(hn::Lanes(d))) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(height - i));
+      const auto first = load_lanes(d, mask, to + i), second = load_lanes(d, mask, to + height + i);
+      const auto lows = hn::Or(hn::And(first, low), hn::ShiftLeft<16>(second));
+      const auto highs =
+          hn::Or(hn::ShiftRight<16>(hn::Add(first, half)), hn::AndNot(low, hn::Add(second, half)));
+      store_lanes(d, mask, lows, to + i);
+      store_lanes(d, mask, highs, to + height + i);
+    }
+  }
+}
+
 // A vector of results, columns j0 … of a C of one row, where B is contiguous along k: its tiles go from the
 // registers into the chains. Packed first they were at 0.5 to 0.67 of read, on 2 cores of a Xeon.
 template <class T>

@@ -3,6 +3,9 @@
 //            b  |v0|v1|      per k: load kVectors of B, broadcast kRows of A,
 //       a  r0   |..|..|      kRows * kVectors independent fma; the tile is wide enough to hide
 //          r1   |..|..|      fma's latency and needs few loads per fma.
+//
+// i32 from panels of halves (pack-inl.hpp): x y = xl yl + (xh yl + xl yh) 2^16 modulo 2^32. An instruction adds the
+// products of two pairs of halves, so three do two steps, where whole words take three for each.
 #include "gemm/kernels.hpp"
 #include "hwy/cache_control.h"
 
@@ -18,8 +21,21 @@ HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn:
   return step(d, hn::Set(d, tile.beta), load_lanes(d, mask, c), t);
 }
 
-template <int kRows, int kVectors, bool kPacked, class T>
+// acc + xl yl + xh yh of each word's halves, which are signed, modulo 2^32. Of AVX-512 VNNI, which is no target of its own.
+template <class V>
+HWY_INLINE V add_products_of_halves(V x, V y, V acc) {
+#if HWY_TARGET == HWY_AVX3
+  asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(y.raw));
+#endif
+  return acc;
+}
+
+// Where A and B are read.
+enum class From { kPlace, kPanels, kHalves };
+
+template <int kRows, int kVectors, From kFrom, class T>
 void compute_tile(const gemm::Tile<T>& tile) {
+  constexpr bool kPacked = kFrom != From::kPlace, kHalves = kFrom == From::kHalves;
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   using M = hn::Mask<decltype(d)>;
@@ -29,12 +45,12 @@ void compute_tile(const gemm::Tile<T>& tile) {
     mask[v] = hn::FirstN(d, static_cast<size_t>(HWY_MAX(0, tile.cols - v * kLanes)));
   }
 
-  V acc[kRows][kVectors];
+  V acc[kRows][kVectors], cross[kRows][kVectors];  // of halves: what is added 2^16 times
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] = hn::Zero(d);
+      acc[r][v] = cross[r][v] = hn::Zero(d);
       if (tile.from != nullptr && r < tile.rows && (kPacked || r >= tile.skip)) {
         acc[r][v] = load_lanes(d, mask[v], tile.from + r * tile.from_stride + v * kLanes);
       }
@@ -43,28 +59,42 @@ void compute_tile(const gemm::Tile<T>& tile) {
 
   const int64_t a_row = kPacked ? 1 : tile.a_row, a_step = kPacked ? kRows : tile.a_step;
   const int64_t b_step = kPacked ? kVectors * kLanes : tile.b_step;
+  constexpr int kSteps = kHalves ? 2 : 1;
+  const int64_t k = (tile.k + kSteps - 1) / kSteps;
   const T* HWY_RESTRICT a = tile.a;
   const T* HWY_RESTRICT b = tile.b;
   const auto steps = [&](int64_t k0, int64_t k1) HWY_ATTR {
-    for (int64_t k = k0; k < k1; ++k) {
+    for (int64_t x = k0; x < k1; ++x) {
       // A's panels are read once per panel of B, across pages, where the hardware's prefetch stops:
       // 0.90 -> 0.94 of OpenBLAS at 2048 (B too: no further gain; C's lines ahead: none).
       if constexpr (kPacked) hwy::Prefetch(a + 16 * kRows);
       if constexpr (!kPacked) {
         for (int v = 0; v < kVectors; ++v) hwy::Prefetch(b + tile.ahead + v * kLanes);
       }
-      V row[kVectors];
+      V row[kVectors], high[kVectors];
 #pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v)
+      for (int v = 0; v < kVectors; ++v) {
         row[v] = kPacked ? hn::Load(d, b + v * kLanes) : load_lanes(d, mask[v], b + v * kLanes);
+        if constexpr (kHalves) high[v] = hn::Load(d, b + b_step + v * kLanes);
+      }
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const V x = hn::Set(d, a[r * a_row]);
+        const V one = hn::Set(d, a[r * a_row]);
+        if constexpr (kHalves) {
+          const V high_one = hn::Set(d, a[kRows + r]);
 #pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) acc[r][v] = step(d, x, row[v], acc[r][v]);
+          for (int v = 0; v < kVectors; ++v) {
+            acc[r][v] = add_products_of_halves(one, row[v], acc[r][v]);
+            cross[r][v] = add_products_of_halves(one, high[v], cross[r][v]);
+            cross[r][v] = add_products_of_halves(high_one, row[v], cross[r][v]);
+          }
+        } else {
+#pragma GCC unroll 16
+          for (int v = 0; v < kVectors; ++v) acc[r][v] = step(d, one, row[v], acc[r][v]);
+        }
       }
-      a += a_step;
-      b += b_step;
+      a += a_step * kSteps;
+      b += b_step * kSteps;
     }
   };
   if constexpr (kPacked) {
@@ -77,10 +107,10 @@ void compute_tile(const gemm::Tile<T>& tile) {
         __builtin_prefetch(tile.to + (kRows + r) * tile.to_stride + v * kLanes, 0, 2);
       for (int64_t x = tile.lines * r / kRows; x < tile.lines * (r + 1) / kRows; ++x)
         __builtin_prefetch(tile.soon + x * kLine, 0, 2);
-      steps(tile.k * r / kRows, tile.k * (r + 1) / kRows);
+      steps(k * r / kRows, k * (r + 1) / kRows);
     }
   } else {
-    steps(0, tile.k);
+    steps(0, k);
   }
 
 #pragma GCC unroll 16
@@ -91,6 +121,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
       V value = acc[r][v];
+      if constexpr (kHalves) value = hn::Add(value, hn::ShiftLeft<16>(cross[r][v]));
       if (tile.last) value = finish(d, tile, value, mask[v], to + v * kLanes);
       store_lanes(d, mask[v], value, to + v * kLanes);
     }

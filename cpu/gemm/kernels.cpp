@@ -39,6 +39,7 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           pack<T>,
           pack_panel<T, kPanels>(),
           multiply_across<T>,
+          multiply_along<T>,
           multiply_one<T>};
 }
 

@@ -48,6 +48,8 @@ struct Kernels {
   PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
+  // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).
+  void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
 
   int height() const { return heights[height_count - 1]; }

@@ -115,17 +115,52 @@ void multiply_across(const gemm::Problem<T>& p, int64_t j0) {
   finish_row(p, 0, j0, columns, chains);
 }
 
+// Continues the chains of a C of one row by kRows steps from k on, where B's rows lie in memory.
+template <int kRows, class T>
+void add_rows(const gemm::Problem<T>& p, int64_t k, int64_t j0, int64_t columns, T* chains) {
+  const hn::ScalableTag<T> d;
+  const int64_t ahead = k + 2 * kRows <= p.k ? kRows * p.b.row_stride : 0;
+  hn::Vec<decltype(d)> a[kRows];
+  for (int r = 0; r < kRows; ++r) a[r] = hn::Set(d, *p.a.at(0, k + r));
+  const T* const b = p.b.at(k, j0);
+  for (int64_t j = 0; j < columns; j += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(columns - j));
+    auto acc = load_lanes(d, mask, chains + j);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const T* const from = b + r * p.b.row_stride + j;
+      __builtin_prefetch(from + ahead, 0, 2);
+      acc = step(d, a[r], load_lanes(d, mask, from), acc);
+    }
+    store_lanes(d, mask, acc, chains + j);
+  }
+}
+
+// Columns j0 … of a C of one row, where B's rows lie in memory: its chains stay in the first cache, and four rows
+// of B are called into the second while the four before them are added. 1 x 8192, k = 4096 of f32, of read: tiles 0.53, so 1.0.
+template <class T>
+void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* chains) {
+  constexpr int kRows = 4;
+  begin_row(p, 0, j0, columns, chains);
+  int64_t k = 0;
+  for (; k + kRows <= p.k; k += kRows) add_rows<kRows>(p, k, j0, columns, chains);
+  for (; k < p.k; ++k) add_rows<1>(p, k, j0, columns, chains);
+  finish_row(p, 0, j0, columns, chains);
+}
+
 // A C of one element: a step has the latency of one multiply-add, if memory is called for early enough. 2^22 steps
 // of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes 0.96, none 0.93; a lane of a tile 0.34.
 template <class T>
 void multiply_one(const gemm::Problem<T>& p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);
   T acc = p.begin(0, 0);
-  for (int64_t k = 0; k < p.k; ++k) {
+  int64_t k = 0;
+  for (; k + kAhead < p.k; ++k) {
     hwy::Prefetch(p.a.at(0, k + kAhead));
     hwy::Prefetch(p.b.at(k + kAhead, 0));
     acc = step(*p.a.at(0, k), *p.b.at(k, 0), acc);
   }
+  for (; k < p.k; ++k) acc = step(*p.a.at(0, k), *p.b.at(k, 0), acc);
   finish(p, acc, p.c.data);
 }
 

@@ -258,12 +258,15 @@ TEST_P(CpuGemm, agrees_in_every_layout_and_for_every_alpha_and_beta) {
 }
 
 TEST_P(CpuGemm, keeps_a_chain_exact_over_blocks_of_k) {
-  for (double beta : {0.0, 0.5}) {
+  for (double beta : {0.0, 2.5}) {
     for (Layout c : {Layout::kRows, Layout::kPaddedColumns}) {
-      const Case x{47, 70, 1000, 1, Layout::kRows, Layout::kColumns, c, 1.25, beta};
-      check_all<float>(x);
-      check_all<double>(x);
-      check_all<std::uint32_t>(x);
+      for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{21, 75, 1001}, {1, 1300, 67}}) {
+        const Case x{m, n,    k,   1, Layout::kRows, m > 1 ? Layout::kColumns : Layout::kRows,
+                     c, 3.25, beta};
+        check_all<float>(x);
+        check_all<double>(x);
+        check_all<std::uint32_t>(x);
+      }
     }
   }
 }
@@ -275,6 +278,7 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
                                 {1, 1, 100},
                                 {2, 300, 50},
                                 {300, 1, 50},
+                                {1, 1300, 67},
                                 {5, 31, 700},
                                 {64, 64, 64}})
     for (const bool at_end : {false, true})

@@ -207,8 +207,6 @@ bool is_direct(const Problem<T>& p) {
   if (p.n <= width && p.m <= kernels<T>().height()) return p.n == 1 || p.b.row_stride <= 4 * width;
   return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
 }
-<= kDirectBytes&& p.m* p.n* p.k <= (kernels<T>().steps > 1 ? DP : kDirectProducts);
-}
 
 // The heights of a C's panels: one for all but the last, which has the lowest that holds the rest. A tile of fewer
 // than four rows takes as long as one of four, and its ends as long as another row.

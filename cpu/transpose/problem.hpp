@@ -84,17 +84,17 @@ struct Block {
   char* out;
   std::int64_t in_step, out_step;
   std::int64_t p, q;
-  bool stream;         // bypass the cache where alignment allows
-  std::int64_t ahead;  // bytes of its rows by which the input is called for ahead
+  std::int64_t ahead;      // bytes of its rows by which the input is called for ahead
+  bool is_first, is_last;  // strips: whether the output's rows begin, end with it
 };
 
 constexpr std::int64_t kBufferBytes = 1 << 10;  // of a buffered block
-constexpr std::int64_t kStripRows = 256;
+constexpr std::int64_t kStripRows = 2304;       // more than 2048: 4097 rows are two strips
 
 struct Movers {
   void (*block)(const Block& block);
   void (*buffered)(const Block& block);  // streams to narrow rows of any alignment
-  void (*strip)(const Block& block);     // the same to kStripRows long ones at most
+  void (*strip)(const Block& block);     // streams to kStripRows long ones at most
   void (*copy)(char* to, const char* from, std::int64_t bytes, bool stream);
 };
 

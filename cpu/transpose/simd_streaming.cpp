@@ -43,7 +43,6 @@ using std::int64_t;
 // those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20
 // (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
-constexpr int64_t kMemoryBytes = int64_t{1} << 25;
 constexpr int64_t kPieceBytes = int64_t{256} << 10;
 constexpr int64_t kGatherTile = 32;
 
@@ -57,25 +56,23 @@ struct Extents {
 // 512 bytes the same.
 constexpr int64_t kAhead = 128;
 
-// Four lines by four lines; a narrow matrix gets as many elements in its long direction. f32 4096^2
-// on 2 cores, of a streaming copy in the same run: 64 bytes a side 0.47, 128 0.64, 256 0.72; 512 and
-// 1024 0.62 to 0.65, beside a busy neighbour. Past the last cache, fewer rows and more of them: 32 of
-// 512 bytes 0.75, 64 of 256 0.66 (1024^2 0.81 and 0.92, so not there).
+// Four lines by four lines; a narrow matrix gets as many elements in its long direction.
 Extents direct_extents(const Problem& p) {
   const int64_t side = 256 / p.size;
-  if (p.p >= side && p.q >= 2 * side && p.bytes() >= kMemoryBytes) return {side / 2, 2 * side};
   if (p.p < side) return {p.p, side * side / p.p};
   if (p.q < side) return {side * side / p.q, p.q};
   return {side, side};
 }
 
-// A kilobyte of each row of the input, by a page of the output's rows, whose first and last lines are split; less
-// where there would be few strips. 4095 x 4097 on 2 cores of a Xeon, of copy, in turns with blocks of one line of
-// 512 rows of the input through a buffer: f32 0.50 -> 0.57, f64 0.56 -> 0.65; strips of 512 bytes, and 4 KiB or 32
-// KiB of the output's rows, the same within the noise.
-Extents strip_extents(const Problem& p) {
-  const int64_t rows = p.bytes() >= kMemoryBytes ? kStripRows : kStripRows / 4;
-  return {4096 / p.size, std::min(rows, 1024 / p.size)};
+// A line of each row of the output at a time, from long parts of the input's rows, which the hardware recognizes
+// and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095 x 4097). Aligned rows go by two
+// lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes.
+Extents strip_extents(const Problem& p, bool aligned, int threads) {
+  const int64_t side = 64 / p.size;
+  const int64_t q_spans = divide_up(p.q, std::min(kStripRows, (int64_t{9} << 10) / p.size));
+  const int64_t share = p.p * q_spans * p.batch / (threads * side);
+  return {std::clamp<int64_t>(share, 1, aligned ? 2 : 64) * side,
+          round_up(divide_up(p.q, q_spans), side)};
 }
 
 // A few elements by many, or many by a few: a large buffer lets the memory's reads and writes take
@@ -90,53 +87,63 @@ Extents narrow_extents(const Problem& p) {
 
 class Transposition {
  public:
-  Transposition(const Problem& p, const Movers& movers) : p_(p) {
-    stream_ = p.bytes() >= kStreamBytes;
-    const bool aligned = p.out_q * p.size % 64 == 0;
+  Transposition(const Problem& p, const Movers& movers, int threads) : p_(p) {
+    const bool stream = p.bytes() >= kStreamBytes, aligned = p.out_q * p.size % 64 == 0;
     const int64_t bytes = p.p * p.q * p.size;
     const bool small = bytes <= kPieceBytes / 4;  // a piece is some of them
-    const bool narrow = stream_ && !small && ((p.p <= kNarrow && p.out_q == p.p) || p.q <= kNarrow);
-    const bool buffered = stream_ && !aligned && p.p * p.size >= 256;  // else rows are too short
-    move_ = narrow ? movers.buffered : buffered ? movers.strip : movers.block;
-    block_ = narrow ? narrow_extents(p) : buffered ? strip_extents(p) : direct_extents(p);
-    ahead_ = narrow ? kNarrowAhead : stream_ ? kAhead : 0;
+    const bool narrow = stream && !small && ((p.p <= kNarrow && p.out_q == p.p) || p.q <= kNarrow);
+    const bool strips =
+        stream && !narrow && (aligned || p.p * p.size >= 256);  // else rows are too short
+    move_ = narrow ? movers.buffered : strips ? movers.strip : movers.block;
+    ahead_ = narrow ? kNarrowAhead : stream ? kAhead : 0;
     if (small) {
       group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);
       span_ = {p.p, p.q};
+    }
+    if (strips) {
+      if (!small) span_ = strip_extents(p, aligned, threads);
+      block_ = {p.p, span_.q};
+      p_spans_ = std::max<int64_t>(1, p.p / span_.p);  // the last one takes the rest
     } else {
+      block_ = narrow ? narrow_extents(p) : direct_extents(p);
       const int64_t blocks = std::max<int64_t>(1, kPieceBytes / (block_.p * block_.q * p.size));
-      span_ =
-          p.q <= block_.q ? Extents{block_.p * blocks, p.q} : Extents{block_.p, block_.q * blocks};
+      if (!small) {
+        span_ = p.q <= block_.q ? Extents{block_.p * blocks, p.q}
+                                : Extents{block_.p, block_.q * blocks};
+      }
+      p_spans_ = divide_up(p.p, span_.p);
     }
   }
 
   void run(Parallel& parallel) {
-    const int64_t p_spans = divide_up(p_.p, span_.p), q_spans = divide_up(p_.q, span_.q);
-    const int64_t pieces = divide_up(p_.batch, group_) * p_spans * q_spans;
+    const int64_t q_spans = divide_up(p_.q, span_.q);
+    const int64_t pieces = divide_up(p_.batch, group_) * p_spans_ * q_spans;
     parallel.parallel_for(pieces, [&](int64_t index, int) {
-      const int64_t first = index / (p_spans * q_spans) * group_;
-      const int64_t x = index / q_spans % p_spans * span_.p, y = index % q_spans * span_.q;
-      for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) move_span(b, y, x);
+      const int64_t first = index / (p_spans_ * q_spans) * group_;
+      for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) {
+        move_span(b, index % q_spans, index / q_spans % p_spans_);
+      }
       hwy::FlushStream();
     });
   }
 
  private:
-  void move_span(int64_t b, int64_t y0, int64_t x0) const {
-    const int64_t x1 = std::min(x0 + span_.p, p_.p), y1 = std::min(y0 + span_.q, p_.q);
+  void move_span(int64_t b, int64_t q_span, int64_t p_span) const {
+    const int64_t x0 = p_span * span_.p, y0 = q_span * span_.q;
+    const int64_t x1 = p_span + 1 == p_spans_ ? p_.p : x0 + span_.p;
+    const int64_t y1 = std::min(y0 + span_.q, p_.q);
     for (int64_t x = x0; x < x1; x += block_.p) {
       for (int64_t y = y0; y < y1; y += block_.q) {
         move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,
-               std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), stream_, ahead_});
+               std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), ahead_, x == 0, x1 == p_.p});
       }
     }
   }
 
   const Problem& p_;
-  bool stream_;
   void (*move_)(const Block& block);
   Extents block_, span_;
-  int64_t ahead_;
+  int64_t p_spans_, ahead_;
   int64_t group_ = 1;
 };
 
@@ -168,7 +175,7 @@ void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void*, P
   switch (p.kind()) {
     case Kind::kNothing: return;
     case Kind::kCopy: return copy_all(p, movers, parallel);
-    case Kind::kTranspose: return Transposition(p, movers).run(parallel);
+    case Kind::kTranspose: return Transposition(p, movers, parallel.threads()).run(parallel);
     case Kind::kGather: return move_blocked(p, kGatherTile, parallel);
   }
 }

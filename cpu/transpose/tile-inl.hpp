@@ -12,6 +12,8 @@ namespace trine::cpu::HWY_NAMESPACE {
 
 using transpose::Block;
 
+constexpr int64_t kLine = 64;  // of a cache
+
 constexpr int64_t kVectorBytes = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<uint8_t>()));
 
 // A range of a block, in elements.
@@ -88,20 +90,6 @@ void move_range(const Block& b, const Range& r) {
 template <int kSize>
 void transpose_block(const Block& b) {
   if (move_narrow<kSize>(b)) return;
-#if HWY_TARGET != HWY_SCALAR
-  // Streaming needs every line aligned; the columns before the first such are an edge.
-  constexpr int64_t kCount = kVectorBytes / kSize;
-  const auto address = reinterpret_cast<uintptr_t>(b.out);
-  if (b.stream && address % kSize == 0 && b.out_step % kVectorBytes == 0) {
-    const int64_t p0 = HWY_MIN(b.p, static_cast<int64_t>((0 - address) % kVectorBytes) / kSize);
-    const int64_t p1 = p0 + (b.p - p0) / kCount * kCount, q1 = b.q / kCount * kCount;
-    move_tiles<kSize, kVectorBytes, true>(b, {p0, p1, 0, q1});
-    move_range<kSize, 16>(b, {0, p0, 0, q1});
-    move_range<kSize, 16>(b, {p1, b.p, 0, q1});
-    move_range<kSize, 16>(b, {0, b.p, q1, b.q});
-    return;
-  }
-#endif
   // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache: 1024^2
   // 57 -> 43 us. Of two bytes, odd sizes past the caches lose by it: 1.83 -> 2.09 ms.
   constexpr int64_t kTileBytes = kSize == 1 ? HWY_MIN(32, kVectorBytes) : kVectorBytes;
@@ -132,7 +120,6 @@ void transpose_block_buffered(const Block& b) {
   Block inner = b;
   inner.out = buffer;
   inner.out_step = b.p * kSize;
-  inner.stream = false;
   transpose_block<kSize>(inner);
   const bool packed = b.out_step == inner.out_step;  // one run
   const int64_t rows = packed ? 1 : b.q;
@@ -142,33 +129,120 @@ void transpose_block_buffered(const Block& b) {
   }
 }
 
-// A strip of output rows that lie at different places within their lines, so that no tile can be streamed. It is
-// walked along p, two lines at a time. What a row has beyond its last whole line is kept for the next time:
+#if HWY_TARGET != HWY_SCALAR
+
+// Streams a strip whose output rows lie alike within their lines: a vector, as long as a line, is one.
+template <int kSize>
+HWY_INLINE void move_aligned_strip(const Block& b) {
+  constexpr int64_t kSide = kLine / kSize;
+  const auto over = static_cast<int64_t>(reinterpret_cast<uintptr_t>(b.out) % kLine) / kSize;
+  const int64_t p0 = HWY_MIN(b.p, (kSide - over) % kSide), end = b.is_last ? b.p : b.p + p0;
+  const int64_t p1 = p0 + (end - p0) / kSide * kSide, q1 = b.q / kSide * kSide;
+  move_tiles<kSize, kLine, true>(b, {p0, p1, 0, q1});
+  if (b.is_first) move_range<kSize, 16>(b, {0, p0, 0, q1});
+  move_range<kSize, 16>(b, {p1, end, 0, q1});
+  move_range<kSize, 16>(b, {b.is_first ? 0 : p0, end, q1, b.q});
+}
+
+// Bytes 64 - by, 65 - by ... 63, 0, 1 ... of a vector that is a line.
+template <int kSize, class D, class V = hn::Vec<D>>
+HWY_INLINE V rotate(D words, V v, int64_t by) {
+  alignas(64) static constexpr int32_t kLanes[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10,
+                                                     11, 12, 13, 14, 15, 0,  1,  2,  3,  4, 5,
+                                                     6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
+  const auto lanes = [&](int64_t first) HWY_ATTR {
+    return hn::TableLookupLanes(v, hn::SetTableIndices(words, kLanes + (kLine - first) / 4 % 16));
+  };
+  if constexpr (kSize >= 4) return lanes(by);
+  const auto bits = hn::Set(words, static_cast<uint32_t>(by % 4 * 8));
+  return hn::Or(hn::Shl(lanes(by / 4 * 4), bits), hn::Shr(hn::ShiftRight<1>(lanes(by / 4 * 4 + 4)),
+                                                          hn::Sub(hn::Set(words, 31), bits)));
+}
+
+// A square tile of whole lines, each of what the tile before left of it, and of the first of this one's.
+template <int kSize>
+HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLine]) {
+  using T = hwy::UnsignedFromSize<HWY_MIN(kSize, 8)>;
+  const hn::ScalableTag<T> d;
+  const hn::Repartition<uint32_t, decltype(d)> words;
+  const hn::Repartition<uint8_t, decltype(d)> bytes;
+  constexpr int kCount = static_cast<int>(kLine) / kSize;
+  hn::Vec<decltype(d)> rows[kCount];
+#pragma GCC unroll 64
+  for (int i = 0; i < kCount; ++i) {
+    hwy::Prefetch(b.in + i * b.in_step + b.ahead);
+    rows[i] = hn::LoadU(d, reinterpret_cast<const T*>(b.in + i * b.in_step));
+  }
+  transpose_registers<kSize>(d, rows);
+#pragma GCC unroll 64
+  for (int i = 0; i < kCount; ++i) {
+    char* const to = b.out + i * b.out_step;
+    const auto over = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLine);
+    auto* const keep = reinterpret_cast<uint8_t*>(kept[i]);
+    const auto fresh = hn::BitCast(bytes, rows[i]);
+    const auto line = hn::IfThenElse(hn::FirstN(bytes, static_cast<size_t>(kLine - over)), fresh,
+                                     hn::Load(bytes, keep));
+    hn::Stream(rotate<kSize>(words, hn::BitCast(words, line), over), words,
+               reinterpret_cast<uint32_t*>(to - over));
+    hn::Store(fresh, bytes, keep);
+  }
+}
+
+#endif
+
+// Streams a strip of output rows, a line of every row at a time, each line in one go: lines that wait half full for
+// the rest cost AVX2 half of the rate. Where the rows lie at different places within their lines, what a row has
+// beyond its last whole line is kept for the next time:
 //
-//   row of the buffer    | kept line | new lines          |
-//   goes out                    |-- whole lines --|
-//                                                 |-kept-|
+//   row of the window    | kept line | new line |
+//   goes out                  |-- a line --|
+//                                          |-kept-|
 template <int kSize>
 void transpose_strip(const Block& b) {
-  constexpr int64_t kLine = 64, kNew = 2 * kLine, kRows = 32;
+  constexpr int64_t kSide = kLine / kSize;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr bool kWhole = kVectorBytes == kLine;
+  if constexpr (kWhole) {
+    if (b.out_step % kLine == 0 && reinterpret_cast<uintptr_t>(b.out) % kSize == 0) {
+      return move_aligned_strip<kSize>(b);
+    }
+  }
+#endif
   alignas(64) char kept[transpose::kStripRows][kLine];
-  alignas(64) char buffer[kRows][kLine + kNew];
-  const int64_t bytes = b.p * kSize;
-  for (int64_t begin = 0; begin < bytes; begin += kNew) {
-    const int64_t some = HWY_MIN(kNew, bytes - begin);
-    const bool is_last = begin + some == bytes;
-    for (int64_t q0 = 0; q0 < b.q; q0 += kRows) {
-      const int64_t rows = HWY_MIN(kRows, b.q - q0);
-      transpose_block<kSize>({b.in + begin / kSize * b.in_step + q0 * kSize, buffer[0] + kLine,
-                              b.in_step, kLine + kNew, some / kSize, rows, false, b.ahead});
-      for (int64_t q = 0; q < rows; ++q) {
-        char* const fresh = buffer[q] + kLine;
-        char* const to = b.out + (q0 + q) * b.out_step + begin;
+  alignas(64) char window[kSide][2 * kLine];
+  const int64_t end =
+      b.is_last ? b.p : b.p + kSide;  // a line that begins in a strip is written by it
+  const int64_t rows = HWY_MIN(kSide, b.q);
+  for (int64_t p = 0; p < end; p += kSide) {
+    const int64_t count = HWY_MIN(kSide, end - p);
+    const bool first = p == 0, last = b.is_last && p + count == end;
+    for (int64_t index = 0; index < b.q; index += kSide) {
+      const int64_t q = HWY_MIN(index, b.q - rows);  // the last tile's first rows are written twice
+      char(*const keep)[kLine] = kept + index;
+      Block tile = b;
+      tile.in += p * b.in_step + q * kSize;
+      tile.out += q * b.out_step + p * kSize;
+#if HWY_TARGET != HWY_SCALAR
+      if constexpr (kWhole) {
+        if (!first && !last && rows == kSide) {
+          move_sheared_tile<kSize>(tile, keep);
+          continue;
+        }
+      }
+#endif
+      tile.out = window[0] + kLine;
+      tile.out_step = 2 * kLine;
+      tile.p = count;
+      tile.q = rows;
+      transpose_block<kSize>(tile);
+      for (int64_t i = 0; i < rows; ++i) {
+        char* const fresh = window[i] + kLine;
+        char* const to = b.out + (q + i) * b.out_step + p * kSize;
         const auto over = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLine);
-        std::memcpy(buffer[q], kept[q0 + q], kLine);
-        const int64_t from = begin == 0 ? 0 : -over, end = is_last ? some : some - over;
-        copy_bytes(to + from, fresh + from, end - from, true);
-        std::memcpy(kept[q0 + q], fresh + kNew - kLine, kLine);
+        std::memcpy(window[i], keep[i], kLine);
+        const int64_t from = first ? 0 : -over, until = last ? count * kSize : kLine - over;
+        if (!first || b.is_first) copy_bytes(to + from, fresh + from, until - from, true);
+        std::memcpy(keep[i], fresh, kLine);
       }
     }
   }

@@ -168,7 +168,8 @@ TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
     check({rows | 1, cols + 3, 1, {true, 0}, {true, 0}, 0, size < 4 ? size : 4}, size);
     check({rows | 1, cols + 3, 1, {true, 0}, {false, 0}, 0, size}, size);  // copied
     check({rows | 1, cols + 3, 1, {true, 9}, {false, 1}, size, 0}, size);
-    if (size == 4) check({2901, 2903}, size);  // wide strips
+    check({9100 / size + 3, 2500}, size);  // several strips in both directions, the last one longer
+    check({9100 / size + 3, 2500, 1, {true, 0}, {true, 0}, 0, 3 * (size < 4 ? size : 4)}, size);
     for (std::int64_t narrow : {2, 3, 4, 5}) {
       const std::int64_t many = (2 << 20) / narrow / size | 1;
       const std::int64_t shift = size < 4 ? size : 4;

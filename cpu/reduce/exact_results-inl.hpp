@@ -71,6 +71,25 @@ bool sum_block_plainly(const SumPiece& piece, SumPiece::Block block, Otherwise&&
   return true;
 }
 
+HWY_NOINLINE bool add_parts(const SumPiece& piece, std::int64_t r, double* high, double* low) {
+  *high = *low = -0.0;
+  for (std::int64_t i = 0; i < piece.plan->parts; ++i) {
+    const SumPart& part = piece.partial(r, i);
+    if (!part.is_plain) return false;
+    *high += part.high, *low += part.low;
+  }
+  return std::isfinite(*high);
+}
+
+// False, and nothing stored, where a part isn't plain or the sum of all is inexact.
+bool join_plainly(const SumPiece& piece, std::int64_t r) {
+  if (!rounds(*piece.problem)) return false;
+  const Sums sum{piece.scratch->sums, kWideStrip};
+  Inexact::lower();
+  return add_parts(piece, r, sum.data, sum.data + sum.step) && !Inexact::is_raised() &&
+         store_sums<double, TRINE_IDENTITY>(*piece.problem, r, 1, sum);
+}
+
 // A strip of columns. Narrow rows without gaps are taken as fewer, wider ones: the sum of column j is that
 // of `folds` sums, j + f * width.
 template <class T, trine_map M>
@@ -152,11 +171,9 @@ class PlainStrip {
     if (!rounds(p_) || (folds_ > 1 && !fold())) return false;
     const Sums sums = folds_ > 1 ? saved_ : sums_;
     if (!piece_.partials) return store_sums<T, M>(p_, first_, width_, sums);
-    for (std::int64_t j = 0; j < width_; ++j) {
-      SuperAccumulator& partial = piece_.partials[(first_ + j) * piece_.plan->parts + part];
-      partial.clear();
-      for (int h = 0; h < kHalves<T, M>; ++h) partial.add(sums.data[h * sums.step + j]);
-    }
+    for (std::int64_t j = 0; j < width_; ++j)
+      piece_.partial(first_ + j, part) = {true, sums.data[j],
+                                          kHalves<T, M> == 2 ? sums.data[sums.step + j] : -0.0};
     return true;
   }
 

@@ -163,9 +163,7 @@ class Strip {
   }
   void store_lane(std::int64_t r, std::int64_t part, SuperAccumulator& lane) {
     if (!piece_.partials) return store_sum(p_, r, lane);
-    SuperAccumulator& partial = piece_.partials[r * piece_.plan->parts + part];
-    partial.clear();
-    partial.merge(lane);
+    open_part(piece_, r, part).merge(lane);
   }
 
   const SumPiece& piece_;

@@ -45,9 +45,8 @@ void sum_piece(const SumPiece& piece, std::int64_t index) {
   const Problem& p = *piece.problem;
   SumScratch& scratch = *piece.scratch;
   const auto along = [&](std::int64_t r, std::int64_t part, std::int64_t begin, std::int64_t end) {
-    SuperAccumulator& total =
-        piece.partials ? piece.partials[r * piece.plan->parts + part] : scratch.total;
-    total.clear();
+    SuperAccumulator& total = piece.partials ? open_part(piece, r, part) : scratch.total;
+    if (!piece.partials) total.clear();
     sum_along<T, M>(p, r, begin, end, scratch, total);
     if (!piece.partials) store_sum(p, r, total);
   };
@@ -61,9 +60,19 @@ void sum_piece(const SumPiece& piece, std::int64_t index) {
 
 // Brings the parts of result `r` together.
 void finish_sum(const SumPiece& piece, std::int64_t r) {
-  SuperAccumulator* const part = piece.partials + r * piece.plan->parts;
-  for (std::int64_t i = 1; i < piece.plan->parts; ++i) part->merge(part[i]);
-  store_sum(*piece.problem, r, *part);
+  if (join_plainly(piece, r)) return;
+  SuperAccumulator& total = piece.scratch->total;
+  total.clear();
+  for (std::int64_t i = 0; i < piece.plan->parts; ++i) {
+    const SumPart& part = piece.partial(r, i);
+    if (part.is_plain) {
+      total.add(part.high);
+      total.add(part.low);
+    } else {
+      total.merge(piece.behind(r, i));
+    }
+  }
+  store_sum(*piece.problem, r, total);
 }
 
 SumWork sum_work(const Problem& p) {

@@ -90,9 +90,24 @@ struct SumScratch {
   }
 };
 
+// What a part of a sum came to: two doubles, if these are exact, or what the accumulator holds that each part has
+// behind all parts.
+struct SumPart {
+  using Behind = SuperAccumulator;
+  bool is_plain;
+  double high, low;
+};
+
 // A sum of f32 or f64. Without partials, results are rounded and stored.
-using SumPiece = Piece<SumScratch, SuperAccumulator>;
-using SumWork = Work<SumScratch, SuperAccumulator>;
+using SumPiece = Piece<SumScratch, SumPart>;
+using SumWork = Work<SumScratch, SumPart>;
+
+// Part `part` of result `r`, to be filled by anything.
+inline SuperAccumulator& open_part(const SumPiece& piece, std::int64_t r, std::int64_t part) {
+  piece.partial(r, part).is_plain = false;
+  piece.behind(r, part).clear();
+  return piece.behind(r, part);
+}
 SumWork sum_work(const Problem& p);
 
 // Stores a state, or a rounded result; a zero becomes -0 where every input is -0.

@@ -15,7 +15,7 @@ void run_piece(const FoldPiece& piece, std::int64_t index) {
     fold.finish();
     for (std::int64_t j = 0; j < width; ++j) {
       if (piece.partials) {
-        piece.partials[(r + j) * piece.plan->parts + part] = fold.partial(j);
+        piece.partial(r + j, part) = fold.partial(j);
       } else {
         fold.store(p, r + j, j);
       }
@@ -40,8 +40,7 @@ void run_piece(const FoldPiece& piece, std::int64_t index) {
 template <class Fold>
 void join_parts(const FoldPiece& piece, std::int64_t r) {
   Fold fold(*piece.scratch, 1);
-  const std::int64_t parts = piece.plan->parts;
-  for (std::int64_t part = 0; part < parts; ++part) fold.join(piece.partials[r * parts + part]);
+  for (std::int64_t part = 0; part < piece.plan->parts; ++part) fold.join(piece.partial(r, part));
   fold.finish();
   fold.store(*piece.problem, r, 0);
 }

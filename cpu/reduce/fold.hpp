@@ -10,6 +10,7 @@ namespace trine::cpu {
 
 // What a part of a result came to: a value or key in its low bytes, and the index of an argmin.
 struct Folded {
+  using Behind = Nothing;
   std::uint64_t bits;
   std::int64_t index;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 
 #include "plan.hpp"
 #include "rung.hpp"
@@ -14,7 +15,9 @@ template <class Scratch, class State>
 std::size_t bytes_for(const Work<Scratch, State>&, const Plan& plan, std::int64_t outputs,
                       int threads) {
   const std::size_t states = plan.parts > 1 ? static_cast<std::size_t>(outputs * plan.parts) : 0;
-  return sizeof(Scratch) * static_cast<std::size_t>(threads) + sizeof(State) * states;
+  using Behind = typename State::Behind;
+  constexpr std::size_t kState = sizeof(State) + (std::is_empty_v<Behind> ? 0 : sizeof(Behind));
+  return sizeof(Scratch) * static_cast<std::size_t>(threads) + kState * states;
 }
 
 template <class Scratch, class State>
@@ -24,13 +27,19 @@ void partial_reduction(const Problem& p, const Plan& plan, void* workspace, Para
   auto* partials =
       plan.parts > 1 ? reinterpret_cast<State*>(scratch + parallel.threads()) : nullptr;
   for (int t = 0; t < parallel.threads(); ++t) new (scratch + t) Scratch;
-  const auto run = [&](std::int64_t count, auto* part_of_work) {
+  const auto run = [&](std::int64_t count, auto part_of_work) {
     parallel.parallel_for(count, [&](std::int64_t index, int thread) {
-      part_of_work({&p, &plan, scratch + thread, partials}, index);
+      part_of_work(Piece<Scratch, State>{&p, &plan, scratch + thread, partials}, index);
     });
   };
   run(plan.pieces(), work.piece);
-  if (partials) run(p.outputs, work.finish);
+  if (!partials) return;
+  constexpr std::int64_t kTogether =
+      16;  // results; handing out a piece costs as much as one of them
+  run(divide_up(p.outputs, kTogether), [&](const auto& piece, std::int64_t index) {
+    const std::int64_t first = index * kTogether, end = std::min(p.outputs, first + kTogether);
+    for (std::int64_t r = first; r < end; ++r) work.finish(piece, r);
+  });
 }
 
 }  // namespace trine::cpu

@@ -7,7 +7,7 @@
 //   each_column, row-major: across   all: along
 //
 // A result with more elements than a piece should have is cut into parts, whose partial states meet
-// in the workspace: partial[result * parts + part].
+// in the workspace, those of one part side by side.
 #pragma once
 
 #include <algorithm>
@@ -49,16 +49,20 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   plan.unit = std::min(plan.unit, p.outputs);
   plan.units = divide_up(p.outputs, plan.unit);
   // More pieces than threads, so that a late thread leaves little to wait for.
-  const std::int64_t wanted = threads == 1 ? 1 : divide_up(32 * std::int64_t(threads), plan.units);
+  const std::int64_t wanted =
+      threads == 1 ? 1 : divide_up((plan.across ? 8 : 32) * std::int64_t(threads), plan.units);
   const std::int64_t possible = divide_up(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
   plan.parts = std::max<std::int64_t>(1, std::min(wanted, possible));
-  plan.part_length = divide_up(divide_up(shortest, plan.parts), kChunk) * kChunk;
+  plan.part_length =
+      round_up(divide_up(shortest, plan.parts), plan.across ? kChunk / kStrip : kChunk);
   if (tree)
     plan.part_length =
         static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(plan.part_length)));
   plan.parts = std::max<std::int64_t>(1, divide_up(length, plan.part_length));
   return plan;
 }
+
+struct Nothing {};
 
 // A piece of work with what its thread has for it.
 template <class Scratch, class State>
@@ -67,6 +71,16 @@ struct Piece {
   const Plan* plan;
   Scratch* scratch;
   State* partials;  // null when the plan has one part: results are stored
+
+  std::int64_t place(std::int64_t r, std::int64_t part) const {
+    return part * problem->outputs + r;
+  }
+  State& partial(std::int64_t r, std::int64_t part) const { return partials[place(r, part)]; }
+  // What each partial state has behind all of them: room that is seldom used.
+  auto& behind(std::int64_t r, std::int64_t part) const {
+    using Behind = typename State::Behind;
+    return reinterpret_cast<Behind*>(partials + problem->outputs * plan->parts)[place(r, part)];
+  }
 
   // Results [first, last), elements [begin, end) of each.
   struct Block {

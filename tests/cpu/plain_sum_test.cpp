@@ -1,5 +1,7 @@
 // Sums by plain additions, which the processor's flag tells to be exact: what was rounded is added
 // again, nothing is read beside the elements, and zeros keep their sign.
+#include <algorithm>
+
 #include "enclosed.hpp"
 #include "reduce/inexact.hpp"
 #include "reduce_fixture.hpp"
@@ -78,6 +80,56 @@ TEST_P(ExactSum, one_infinity_or_nan_is_the_sum) {
               << s.rows << 'x' << s.cols << " axis " << axis << " result " << r;
         }
       }
+}
+
+// Columns whose parts meet: as doubles, by accumulators, or by both; a part that isn't exact, parts that are and
+// whose sum isn't, an infinity, and zeros.
+constexpr Shape kColumns{9001, 40, 40, 1};
+
+TEST_P(ExactSum, parts_of_columns_meet) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto check = [&]<class T>(const std::vector<T>& data, const char* what) {
+    for (int threads : {2, 16}) {
+      const auto sums = reduce<T>("exact", data, kColumns, TRINE_EACH_COLUMN, TRINE_SUM,
+                                  TRINE_IDENTITY, dtype_of<T>(), threads);
+      for (std::int64_t r = 0; r < kColumns.cols; ++r) {
+        const auto list = elements(data, kColumns, TRINE_EACH_COLUMN, r);
+        const auto infinity =
+            std::find_if(list.begin(), list.end(), [](T x) { return std::isinf(x); });
+        const std::vector<double> terms(list.begin(), list.end());
+        const T sum = infinity != list.end()     ? *infinity
+                      : std::is_same_v<T, float> ? T(reference_sum_f32(terms))
+                                                 : T(reference_sum(terms));
+        ASSERT_EQ(sums[r], sum) << what << ' ' << r;
+        const bool negative =
+            std::all_of(list.begin(), list.end(), [](T x) { return x == 0 && std::signbit(x); });
+        ASSERT_EQ(std::signbit(sums[r]), sum < 0 || negative) << what << ' ' << r;
+      }
+    }
+  };
+  const auto both = [&](const char* what, auto element) {
+    std::vector<float> narrow(extent(kColumns));
+    std::vector<double> wide(narrow.size());
+    for (std::size_t i = 0; i < narrow.size(); ++i)
+      wide[i] = element(i / 40, i % 40), narrow[i] = float(wide[i]);
+    check(narrow, what);
+    check(wide, what);
+  };
+  const auto number = [](std::size_t i, std::size_t j) {
+    return std::ldexp(double((i * 40 + j) * 2654435761 % 16777213), -20);
+  };
+  both("alike", number);
+  both("a part that isn't exact", [&](std::size_t i, std::size_t j) {
+    return i == 8000 && j % 3 == 0 ? 0x1p-70 : number(i, j);
+  });
+  both("parts whose sum isn't exact",
+       [&](std::size_t i, std::size_t j) { return std::ldexp(number(i, j), i < 3008 ? 0 : -90); });
+  both("an infinity",
+       [&](std::size_t i, std::size_t j) { return i == 7000 && j == 5 ? -inf : number(i, j); });
+  both("zeros", [](std::size_t i, std::size_t j) {
+    return j % 2 == 0 || (j == 7 && i == 8999) ? 0.0 : -0.0;
+  });
+  both("-0", [](std::size_t, std::size_t) { return -0.0; });
 }
 
 // Elements between pages that nobody may touch, for reduce().

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <thread>
 
 #include "backends/kit/float_environment.hpp"
@@ -19,7 +20,7 @@
 
 namespace trine::cpu {
 
-// A loop's pieces, which threads take one after the other.
+// A loop's pieces, which threads take one after the other. If one throws, no more are begun.
 class Loop {
  public:
   Loop(std::int64_t count, Parallel::Piece piece, void* body)
@@ -27,8 +28,17 @@ class Loop {
 
   void take_pieces(int thread) {
     const kit::FloatEnvironment environment;
-    for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
-      piece_(body_, i, thread);
+    try {
+      for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
+        piece_(body_, i, thread);
+    } catch (...) {
+      next_ = count_;
+      if (!has_failed_.exchange(true)) failure_ = std::current_exception();
+    }
+  }
+  // All threads have left it: throws what the first piece did that failed.
+  void end() const {
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
@@ -36,6 +46,8 @@ class Loop {
   Parallel::Piece piece_;
   void* body_;
   std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr failure_;
 };
 
 // Waits for the end of what other threads have begun: it spins first, as OpenMP's barriers do, because falling

@@ -71,17 +71,23 @@ class Executor::SharedLoops final : public Parallel {
     if (count <= 0) return;
     Loop loop(count, piece, body);
     const int wanted = static_cast<int>(std::min<std::int64_t>(count, threads()));
-    if (!executor_.lends_)
-      return on_kokkos_threads(wanted, [&](int thread) { loop.take_pieces(thread); });
+    if (executor_.lends_) {
+      share(loop, wanted);
+    } else {
+      on_kokkos_threads(wanted, [&](int thread) { loop.take_pieces(thread); });
+    }
+    loop.end();
+  }
+  void share(Loop& loop, int wanted) {
     // Thread 0 is the executor's, the last one the caller's.
     const int mine = by_waiter_ ? threads() - 1 : 0, other = by_waiter_ ? 0 : threads() - 1;
     Helper& helper = by_waiter_ ? executor_.thread_ : executor_.waiter_;
     const bool pool = wanted > 2;
-    if (pool) executor_.pool_.offer(loop, wanted - 2);
+    if (pool) executor_.pool_->offer(loop, wanted - 2);
     if (wanted > 1) executor_.offer(helper, loop, other);
     loop.take_pieces(mine);
     if (wanted > 1) helper.participation.withdraw();
-    if (pool) executor_.pool_.withdraw();
+    if (pool) executor_.pool_->withdraw();
   }
 
   Executor& executor_;
@@ -158,13 +164,18 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
 // On the executor's thread. The pool's never come back from their one loop, so it begins on a thread of its own:
 // packs may have loops of OpenMP's on this one.
 void Executor::start_threads() {
-  threads_ = startable_threads(wanted_threads());
+  const int wanted = wanted_threads();
+  // The pool, and beside it a team for packs' loops of their own.
+  const int startable =
+      startable_threads(kokkos_is_ours() ? std::max(wanted, 2 * wanted - 2) : wanted);
+  threads_ = std::min(wanted, startable);
   lends_ = threads_ > 1 && kokkos_is_ours();
   if (!lends_) {
     threads_ = start_kokkos(threads_);
     return;
   }
   if (const int pool = threads_ - 2; pool > 0) {
+    pool_ = std::make_unique<Pool>(pool);
     std::promise<int> started;
     std::future<int> count = started.get_future();
     std::thread([this, pool, started = std::move(started)]() mutable {
@@ -173,11 +184,11 @@ void Executor::start_threads() {
         got = start_kokkos(pool);
       } catch (...) { return started.set_exception(std::current_exception()); }
       started.set_value(got);
-      on_kokkos_threads(got, [this](int thread) { pool_.serve(thread + 1); });
+      on_kokkos_threads(got, [this](int thread) { pool_->serve(thread + 1); });
     }).detach();
     threads_ = count.get() + 2;
   }
-  omp_set_num_threads(threads_);  // for packs' loops of their own
+  omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
 }
 
 void* Executor::thread_main(void* self) {
@@ -239,12 +250,17 @@ void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
   if (item->kind == ItemKind::kWork || !notices.empty()) {
     runs_ = true;
     lock.unlock();
+    trine_status status = TRINE_OK;
     if (item->kind == ItemKind::kWork) {
       SharedLoops loops(queue->threads, *this, by_waiter);
-      item->work(item->payload, loops);
+      status = kit::guard([&] { item->work(item->payload, loops); });
     }
     call_all(notices);
     lock.lock();
+    if (status != TRINE_OK && queue->failure == TRINE_OK) {
+      queue->failure = status;
+      std::snprintf(queue->why, sizeof queue->why, "%s", kit::last_error());
+    }
     runs_ = false;
     if (ready_first_) work_.notify_one();  // it came meanwhile
   }

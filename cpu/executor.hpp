@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include "backends/abi.h"
+#include "backends/kit/error.hpp"
 #include "backends/kit/host.hpp"
 #include "pool.hpp"
 #include "rung.hpp"
@@ -34,8 +35,8 @@ const char* cpu_build_line();  // the library's and Kokkos's versions, one line
 // The CPUs of the process's mask, its main thread's, whatever the calling thread is pinned to.
 int process_cpus();
 
-// What OMP_NUM_THREADS says, else the CPUs of the process's mask, which the calling thread takes
-// for its own: threads that it starts inherit it.
+// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT. The calling
+// thread takes that mask for its own: threads that it starts inherit it.
 int wanted_threads();
 
 // `wanted`, or as many as the process's limits admit, the calling thread among them. OpenMP ends
@@ -79,6 +80,8 @@ struct Item : kit::Allocated {
 };
 
 struct Queue : kit::Allocated {
+  trine_status failure = TRINE_OK;  // of its work since the last wait, the first
+  char why[kit::kErrorBytes];
   int threads = 1;         // the device's cap
   bool orphan = false;     // destroyed by its owner with work in flight
   bool scheduled = false;  // in the ready list, running, or waiting for a mark
@@ -108,6 +111,7 @@ class Executor : public kit::Allocated {
   // What enqueues or makes something throws std::bad_alloc, and has then done nothing.
   Queue* queue_create(int threads);
   void queue_destroy(Queue* queue);
+  // Throws the first failure of the queue's work since the last wait.
   void queue_wait(Queue* queue);
   bool queue_idle(Queue* queue);
   void queue_wait_mark(Queue* queue, const SharedMark& mark);
@@ -159,10 +163,10 @@ class Executor : public kit::Allocated {
   Queue* ready_last_ = nullptr;
   bool runs_ = false;  // an item does, on the executor's thread or a waiter's
   int waiters_ = 0;
-  bool lent_ = false;                      // one of the waiters lends itself
-  Helper waiter_;                          // takes part in the loops of the executor's thread
-  Helper thread_;                          // that thread, in those of a waiter
-  Pool pool_;                              // in all; unused where no caller takes part
+  bool lent_ = false;           // one of the waiters lends itself
+  Helper waiter_;               // takes part in the loops of the executor's thread
+  Helper thread_;               // that thread, in those of a waiter
+  std::unique_ptr<Pool> pool_;  // in all; none where no caller takes part, or two threads suffice
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
   int callers_cpu_ = -1;                   // where the last work was submitted
   Clock::duration pauses_[2]{};            // of the executor's thread, the last one first

@@ -30,6 +30,7 @@ inline bool kokkos_is_ours() {
 inline int start_kokkos(int threads) {
   if (Kokkos::is_initialized()) return Space().concurrency();
   omp_set_num_threads(threads);  // Kokkos counts as many threads as OpenMP gives by itself
+  omp_set_dynamic(0);            // and must find as many in each loop
 #if KOKKOS_VERSION >= 30700
   Kokkos::initialize(
       Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));

@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <thread>
 
+#include "backends/kit/host.hpp"
 #include "caller_participation.hpp"
 
 namespace trine::cpu {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a thread watches in a pause: at first, and once more when it has been woken because work is near.
+// How long a thread watches in a pause: at first, and once more when it was woken because work is near.
 // Together less than 1 ms.
 constexpr std::chrono::microseconds kFirstWatch{300}, kSecondWatch{600};
 
@@ -38,47 +39,69 @@ bool watch(Clock::duration patience, Ready ready) {
   return true;
 }
 
-class Pool {
+// Its threads have numbers from 1. Each sleeps in a place of its own, so that only those wake that a loop wants:
+// who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
+class Pool : public kit::Allocated {
  public:
-  // Loops are offered one at a time. The first `wanted` threads take part, with the numbers from 1.
+  // Before the first thread serves.
+  explicit Pool(int threads) : places_(static_cast<std::size_t>(threads) + 1) {}
+
+  // Loops are offered one at a time. The first `wanted` threads take part.
   void offer(Loop& loop, int wanted) {
     wanted_ = wanted;
-    loop_.store(&loop);
-    wake();
+    is_near_ = false;
+    loop_ = &loop;
+    call();
   }
   // No thread comes any more; returns when those that came have left.
   void withdraw() {
-    loop_.store(nullptr);
-    spin_until([&] { return inside_.load() == 0; });
+    loop_ = nullptr;
+    spin_until([&] { return inside_ == 0; });
   }
-  // Work is here or near. Those that wake up wake others, so the caller soon goes on.
-  void wake() {
-    calls_.fetch_add(1);
-    calls_.notify_one();
+  // A loop is near that wants as many threads as the last one.
+  void expect() {
+    is_near_ = true;
+    call();
   }
 
   // The life of thread `number`; doesn't return.
   [[noreturn]] void serve(int number) {
-    auto patience = kFirstWatch;
     for (;;) {
-      const std::uint32_t seen = calls_.load();
+      const std::uint32_t seen = calls_;
+      wake(2 * number);
+      wake(2 * number + 1);
       ++inside_;  // before it looks: who withdraws clears first, and then waits for who is inside
-      Loop* const loop = loop_.load();
-      if (loop) patience = kFirstWatch;
-      if (loop && number <= wanted_) loop->take_pieces(number);
+      if (Loop* const loop = loop_; loop && number <= wanted_) loop->take_pieces(number);
       --inside_;
-      if (watch(patience, [&] { return calls_.load(std::memory_order_acquire) != seen; })) continue;
-      calls_.wait(seen);
-      patience = kSecondWatch;
-      calls_.notify_one();
-      calls_.notify_one();
+      const auto is_called = [&] { return calls_ != seen && number <= wanted_; };
+      if (watch(is_near_ ? kSecondWatch : kFirstWatch, is_called)) continue;
+      std::atomic<int>& sleeps = places_[static_cast<std::size_t>(number)].sleeps;
+      sleeps = 1;  // before it looks again: who calls counts first, and then looks for who sleeps
+      if (!is_called()) sleeps.wait(1);
+      sleeps = 0;
     }
   }
 
  private:
+  struct alignas(64) Place {
+    std::atomic<int> sleeps{0};
+  };
+
+  void call() {
+    ++calls_;
+    wake(1);
+  }
+  void wake(int number) {
+    if (number > wanted_) return;
+    std::atomic<int>& sleeps = places_[static_cast<std::size_t>(number)].sleeps;
+    if (sleeps == 1 && sleeps.exchange(0) == 1) sleeps.notify_one();
+  }
+
+  kit::Vector<Place> places_;
   alignas(64) std::atomic<std::uint32_t> calls_{0};
   std::atomic<Loop*> loop_{nullptr};
-  int wanted_ = 0;
+  std::atomic<int> wanted_{0};
+  std::atomic<bool> is_near_{false};
   alignas(64) std::atomic<int> inside_{0};
 };
 

@@ -72,7 +72,8 @@ int wanted_threads() {
   if (mask.count > 0) pthread_setaffinity_np(pthread_self(), sizeof mask.cpus, mask.cpus);
   // Without it, OpenMP tells what the thread was pinned to that loaded it.
   const char* given = std::getenv("OMP_NUM_THREADS");
-  return given && *given ? omp_get_max_threads() : std::max(1, mask.count);
+  const int wanted = given && *given ? omp_get_max_threads() : std::max(1, mask.count);
+  return std::min(wanted, omp_get_thread_limit());
 }
 
 void leave_cpu(int cpu) {

@@ -69,7 +69,7 @@ void Executor::pause(std::unique_lock<std::mutex>& lock) {
   const bool alike = std::chrono::abs(pauses_[1] - last) < last / 8;
   if (alike && work_.wait_until(lock, begin + last - early) == std::cv_status::timeout) {
     thread_.sleeps = false;
-    if (changes_ == seen) pool_.wake();
+    if (changes_ == seen && pool_) pool_->expect();
     if (changes_ == seen && !take_part(thread_, kSecondWatch, lock)) work_.wait(lock);
   } else if (!alike) {
     work_.wait(lock);
@@ -88,6 +88,8 @@ void Executor::offer(Helper& helper, Loop& loop, int number) {
 void Executor::queue_wait(Queue* queue) {
   std::unique_lock lock(lock_);
   wait_until(lock, true, [&] { return !queue->scheduled; });
+  if (queue->failure == TRINE_OK) return;
+  kit::fail(std::exchange(queue->failure, TRINE_OK), "%s", queue->why);
 }
 
 void Executor::wait(const Mark& mark) {

@@ -81,23 +81,6 @@ HWY_INLINE V term(const T* x, const T* y, std::int64_t count) {
   return hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(count)), value, hn::Set(d, -0.0));
 }
 
-// How many elements ahead memory is called: early into the second cache, which can wait for more lines than the
-// first, and where neighbours follow, from there into the first. On 2 cores of a Xeon, of read, f32 and f64 of 64
-// MiB: not at all 0.90 0.73, 12 KiB ahead into the first cache alone 0.82 0.76, into the second alone 0.92 1.07,
-// by both 1.07 1.10; 8 to 24 and 1 to 2 KiB are as good. On an EPYC only the first was tried: f32 0.57 to 0.84.
-template <class T>
-constexpr std::ptrdiff_t kFar = (12 << 10) / sizeof(T);
-template <class T>
-constexpr std::ptrdiff_t kNear = (2 << 10) / sizeof(T);
-
-template <class T>
-HWY_INLINE void call_ahead(const T* x, std::ptrdiff_t count) {
-  for (std::ptrdiff_t i = 0; i < count; i += 64 / sizeof(T)) {
-    __builtin_prefetch(x + i + kFar<T>, 0, 2);
-    __builtin_prefetch(x + i + kNear<T>, 0, 3);
-  }
-}
-
 // The sums of `count` neighbours, spread over lanes.
 template <class T, trine_map M>
 HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t count) {
@@ -223,7 +206,7 @@ HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdi
     for (int i = 0; i < kRows; ++i) {
       const T* const row = x.data + i * x.step + j;
       __builtin_prefetch(row + ahead, 0, 2);
-      if constexpr (kRows == 1) __builtin_prefetch(row + kNear<T>, 0, 3);
+      if (kRows == 1 && x.step == width) __builtin_prefetch(row + kNear<T>, 0, 3);
     }
     for (int v = 0; v < kLine; v += kVector) add_vector(j + v, whole);
   }

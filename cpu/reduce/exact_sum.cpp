@@ -8,6 +8,7 @@
 #include <span>
 
 #include "arithmetic.hpp"
+#include "call_ahead.hpp"
 #include "exact_sum.hpp"
 #include "hwy/cache_control.h"
 #include "inexact.hpp"

@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "reduce/fold.cpp"
 #include "fold.hpp"
 #include "arithmetic.hpp"
+#include "call_ahead.hpp"
 #include "simd.hpp"
 
 #include "fold-inl.hpp"
@@ -57,17 +58,31 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
       : Extreme::States(count, {losing_key<kMax, Value>(), -1}) {}
   static HWY_INLINE K key(T x) { return key_of<kMax, Value>(mapped<M>(x)); }
 
+  static K best_of(const T* data, std::int64_t count) {
+    constexpr int kLanes = 256 / sizeof(T);
+    K lane[kLanes];
+    std::fill(lane, lane + kLanes, losing_key<kMax, Value>());
+    const auto take = [&](T x, K& best) {
+      const K k = key(x);
+      best = beats<kMax>(k, best) ? k : best;
+    };
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      call_ahead(data + i, kLanes);
+      for (int j = 0; j < kLanes; ++j) take(data[i + j], lane[j]);
+    }
+    for (; i < count; ++i) take(data[i], lane[0]);
+    for (int j = 1; j < kLanes; ++j) lane[0] = beats<kMax>(lane[j], lane[0]) ? lane[j] : lane[0];
+    return lane[0];
+  }
+
   // The best key of a block first, in vectors; only a block that improves is searched for its place.
   void along(const T* data, std::int64_t count, std::int64_t first) {
     constexpr std::int64_t kBlock = 2048;
     Best<K>& found = state[0];
     for (std::int64_t b = 0; b < count; b += kBlock) {
       const std::int64_t end = std::min(count, b + kBlock);
-      K best = losing_key<kMax, Value>();
-      for (std::int64_t i = b; i < end; ++i) {
-        const K k = key(data[i]);
-        best = beats<kMax>(k, best) ? k : best;
-      }
+      const K best = best_of(data + b, end - b);
       if (found.index >= 0 && !beats<kMax>(best, found.key)) continue;
       std::int64_t i = b;
       while (kIndex && key(data[i]) != best) ++i;

@@ -43,7 +43,7 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
   if (plan.across) {
     // Up to four strips where enough is left for the threads: a row is read in longer stretches.
-    const std::int64_t strips = std::min<std::int64_t>(4, p.outputs / (16 * threads * kStrip));
+    const std::int64_t strips = std::min<std::int64_t>(4, p.outputs / (4 * threads * kStrip));
     plan.unit = std::max(divide_up(plan.unit, kStrip), strips) * kStrip;
   }
   plan.unit = std::min(plan.unit, p.outputs);

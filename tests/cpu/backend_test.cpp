@@ -1,7 +1,9 @@
 // The CPU backend through its contract: what queues, events and memory promise, whatever thread calls
 // and whatever state of the floating-point unit it brings; forks and exits with work in flight; every
 // allocation failing once.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,9 +17,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -327,6 +332,36 @@ TEST(CpuBackend, the_callers_floating_point_state_neither_leaks_in_nor_changes) 
 }
 #endif
 
+// The first failure is told by the next wait, and the queue goes on.
+TEST(CpuBackend, what_throws_is_an_error_of_the_queues_next_wait) {
+  Session s, other;
+  const auto fails = [](void* why) { throw std::runtime_error(static_cast<const char*>(why)); };
+  ASSERT_EQ(cpu().queue_call(s.queue, fails, const_cast<char*>("the first")), TRINE_OK);
+  ASSERT_EQ(cpu().queue_call(s.queue, fails, const_cast<char*>("the second")), TRINE_OK);
+  EXPECT_EQ(cpu().queue_wait(s.queue), TRINE_INTERNAL);
+  EXPECT_NE(std::string(cpu().last_error()).find("the first"), std::string::npos);
+  EXPECT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+  // In a piece of a loop, on whatever thread: who sees what is read may throw.
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  const trine_witness witness{sizeof witness, nullptr, [](void*, const void*, const void*) {
+                                throw std::runtime_error("seen too much");
+                              }};
+  for (int i = 0; i < 100; ++i) {
+    cpu().queue_witness(s.queue, &witness);
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    cpu().queue_witness(s.queue, nullptr);
+    if (i % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ASSERT_EQ(cpu().queue_wait(other.queue), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_INTERNAL);
+    EXPECT_NE(std::string(cpu().last_error()).find("seen too much"), std::string::npos);
+    ASSERT_EQ(enqueue_sum(s, data, result, memory), TRINE_OK);
+    ASSERT_EQ(cpu().queue_wait(s.queue), TRINE_OK);
+    ASSERT_EQ(result, static_cast<float>(kLarge));
+  }
+}
+
 TEST(CpuBackend, eight_threads_use_a_queue_each_while_devices_open_and_close) {
   std::vector<std::thread> threads;
   threads.reserve(8);
@@ -441,17 +476,66 @@ TEST_F(CpuBackendDeathTest, a_program_may_exit_with_work_in_flight) {
         testing::ExitedWithCode(0), "");
 }
 
+/// Opens the device in a fresh process with these variables; exits with its number of threads, after a large sum.
+[[noreturn]] void exit_with_threads(
+    std::initializer_list<std::pair<const char*, const char*>> variables) {
+  for (const auto& [name, value] : variables) setenv(name, value, 1);
+  Session s;
+  const std::vector<float> data(kLarge, 1.0f);
+  std::vector<std::byte> memory;
+  float result = 0;
+  if (enqueue_sum(s, data, result, memory) != TRINE_OK || cpu().queue_wait(s.queue) != TRINE_OK ||
+      result != static_cast<float>(kLarge))
+    std::_Exit(100);
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  cpu().device_facts(s.device, &facts);
+  std::_Exit(static_cast<int>(facts.compute_units));
+}
+
 TEST_F(CpuBackendDeathTest, the_number_of_threads_follows_the_environment) {
-  EXPECT_EXIT(
-      {
-        setenv("OMP_NUM_THREADS", "3", 1);
-        Session s;
-        trine_device_facts facts{};
-        facts.size = sizeof facts;
-        cpu().device_facts(s.device, &facts);
-        std::_Exit(static_cast<int>(facts.compute_units));
-      },
-      testing::ExitedWithCode(3), "");
+  const auto is = [](int threads) { return testing::ExitedWithCode(threads); };
+  EXPECT_EXIT(exit_with_threads({{"OMP_NUM_THREADS", "3"}}), is(3), "");
+  for (const char* bind : {"false", "true"}) {
+    EXPECT_EXIT(exit_with_threads(
+                    {{"OMP_NUM_THREADS", "5"}, {"OMP_THREAD_LIMIT", "4"}, {"OMP_PROC_BIND", bind}}),
+                is(4), "");
+    EXPECT_EXIT(exit_with_threads(
+                    {{"OMP_NUM_THREADS", "5"}, {"OMP_DYNAMIC", "true"}, {"OMP_PROC_BIND", bind}}),
+                is(5), "");
+    EXPECT_EXIT(exit_with_threads(
+                    {{"OMP_NUM_THREADS", "5"}, {"OMP_THREAD_LIMIT", "1"}, {"OMP_PROC_BIND", bind}}),
+                is(1), "");
+  }
+}
+
+/// A parallel region. Not by the compiler: libgomp would read the environment before a test sets it.
+void loop_as_packs_do(void*) {
+  using Region = void(void (*)(void*), void*, unsigned, unsigned);
+  auto* const region =
+      reinterpret_cast<Region*>(dlsym(dlopen("libgomp.so.1", RTLD_NOW), "GOMP_parallel"));
+  if (region) region([](void*) {}, nullptr, 0, 0);
+}
+
+/// Runs such a loop in a fresh process that may have `more` threads; exits with 0 unless it fails.
+[[noreturn]] void exit_after_a_loop(rlim_t more) {
+  setenv("OMP_NUM_THREADS", "8", 1);
+  // A user of this process's own, so that nothing else counts; root itself is never refused.
+  if (geteuid() == 0 && setresuid(61235, 61235, 61235) != 0) std::_Exit(0);
+  const rlimit limit{1 + more, 1 + more};
+  setrlimit(RLIMIT_NPROC, &limit);
+  trine_device* device = nullptr;
+  trine_queue* queue = nullptr;
+  if (cpu().device_open(0, "", &device) != TRINE_OK) std::_Exit(0);
+  cpu().queue_create(device, &queue);
+  cpu().queue_call(queue, loop_as_packs_do, nullptr);
+  std::_Exit(cpu().queue_wait(queue) == TRINE_OK ? 0 : 1);
+}
+
+// OpenMP ends a program whose loop can't start its threads.
+TEST_F(CpuBackendDeathTest, loops_of_packs_find_their_threads_below_a_limit) {
+  for (const rlim_t more : {1, 3, 5, 8, 9, 11, 14, 20})
+    EXPECT_EXIT(exit_after_a_loop(more), testing::ExitedWithCode(0), "") << more;
 }
 
 }  // namespace

@@ -2,13 +2,20 @@
 #include "cpu/caller_participation.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <time.h>
 
+#include <cstdlib>
+#include <stdexcept>
 #include <vector>
+
+#include "cpu/pool.hpp"
 
 namespace {
 
 using trine::cpu::CallerParticipation;
 using trine::cpu::Loop;
+using trine::cpu::Pool;
 
 struct Work {
   std::vector<int> times = std::vector<int>(64);  // each piece is written by one thread, plainly
@@ -59,6 +66,101 @@ TEST(CallerParticipation, who_is_free_leaves_the_loop_to_others) {
   loop.take_pieces(0);
   participation.withdraw();
   EXPECT_EQ(work.scratch[0], 64);
+}
+
+TEST(Loop, a_piece_that_throws_ends_it_and_is_told_when_all_have_left) {
+  CallerParticipation participation;
+  std::atomic<bool> over{false};
+  std::thread helper([&] {
+    while (!over) participation.help([] { return false; });
+  });
+  for (int round = 0; round < 2000; ++round) {
+    std::atomic<int> begun{0};
+    Loop loop(
+        64,
+        [](void* count, std::int64_t index, int) {
+          ++*static_cast<std::atomic<int>*>(count);
+          if (index == 7) throw std::runtime_error("seven");
+        },
+        &begun);
+    participation.offer(loop, 1);
+    loop.take_pieces(0);
+    participation.withdraw();
+    EXPECT_THROW(loop.end(), std::runtime_error);
+    EXPECT_GE(begun, 8);
+  }
+  over = true;
+  helper.join();
+}
+
+/// A pool of three threads, which outlive the test.
+struct Three {
+  Pool& pool = *new Pool(3);
+  clockid_t clock[4] = {};
+  Three() {
+    for (int number = 1; number <= 3; ++number) {
+      std::thread thread([this, number] { pool.serve(number); });
+      pthread_getcpuclockid(thread.native_handle(), &clock[number]);
+      thread.detach();
+    }
+  }
+  double seconds(int number) const {
+    timespec time{};
+    clock_gettime(clock[number], &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  static Three& get() {
+    const auto allocate = [](void*, std::size_t bytes, std::size_t alignment) {
+      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    };
+    trine::kit::use_host(
+        {sizeof(trine_host), nullptr, allocate, [](void*, void* p) { std::free(p); }});
+    static Three& all = *new Three;
+    return all;
+  }
+};
+
+void pause_until_all_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+
+TEST(Pool, wakes_all_that_a_loop_wants) {
+  Pool& pool = Three::get().pool;
+  for (int wanted : {1, 3, 2, 3, 3, 1, 2, 3}) {
+    pause_until_all_sleep();
+    for (int round = 0; round < 20; ++round) {
+      // Each piece waits until all threads have one.
+      struct Meeting {
+        std::atomic<int> there{0};
+        int all;
+      } meeting{{}, wanted + 1};
+      Loop loop(
+          wanted + 1,
+          [](void* self, std::int64_t, int) {
+            auto& [there, all] = *static_cast<Meeting*>(self);
+            for (++there; there < all;) std::this_thread::yield();
+          },
+          &meeting);
+      pool.offer(loop, wanted);
+      loop.take_pieces(0);
+      pool.withdraw();
+      ASSERT_EQ(meeting.there, wanted + 1);
+    }
+  }
+}
+
+TEST(Pool, threads_that_no_loop_wants_sleep) {
+  const Three& three = Three::get();
+  pause_until_all_sleep();
+  const double before = three.seconds(2) + three.seconds(3);
+  Work work;
+  for (int round = 0; round < 50; ++round) {
+    Loop loop(64, Work::piece, &work);
+    three.pool.offer(loop, 1);
+    loop.take_pieces(0);
+    three.pool.withdraw();
+    three.pool.expect();
+    pause_until_all_sleep();
+  }
+  EXPECT_LT(three.seconds(2) + three.seconds(3) - before, 1e-3);
 }
 
 }  // namespace

@@ -122,8 +122,9 @@ TEST_P(ExactSum, parts_of_columns_meet) {
   both("a part that isn't exact", [&](std::size_t i, std::size_t j) {
     return i == 8000 && j % 3 == 0 ? 0x1p-70 : number(i, j);
   });
-  both("parts whose sum isn't exact",
-       [&](std::size_t i, std::size_t j) { return std::ldexp(number(i, j), i < 3008 ? 0 : -90); });
+  both("parts whose sum isn't exact", [&](std::size_t i, std::size_t j) {
+    return i == 0 ? 0x1p80 : i == 8000 ? -0x1p80 : i > 4000 && i < 5000 ? number(i, j) : 0;
+  });
   both("an infinity",
        [&](std::size_t i, std::size_t j) { return i == 7000 && j == 5 ? -inf : number(i, j); });
   both("zeros", [](std::size_t i, std::size_t j) {

@@ -1,0 +1,25 @@
+// Memory is called before it is read, twice.
+#pragma once
+
+#include <cstddef>
+
+namespace trine::cpu {
+
+// How many elements ahead: early into the second cache, which can wait for more lines than the
+// first, and where neighbours follow, from there into the first. On 2 cores of a Xeon, of read, f32 and f64 of 64
+// MiB: not at all 0.90 0.73, 12 KiB ahead into the first cache alone 0.82 0.76, into the second alone 0.92 1.07,
+// by both 1.07 1.10; 8 to 24 and 1 to 2 KiB are as good. On an EPYC only the first was tried: f32 0.57 to 0.84.
+template <class T>
+inline constexpr std::ptrdiff_t kFar = (12 << 10) / sizeof(T);
+template <class T>
+inline constexpr std::ptrdiff_t kNear = (2 << 10) / sizeof(T);
+
+template <class T>
+[[gnu::always_inline]] inline void call_ahead(const T* x, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count; i += 64 / sizeof(T)) {
+    __builtin_prefetch(x + i + kFar<T>, 0, 2);
+    __builtin_prefetch(x + i + kNear<T>, 0, 3);
+  }
+}
+
+}  // namespace trine::cpu

@@ -147,27 +147,22 @@ TEST(Shift, HolmMultipliesTheLeastBySoManyAsThereAre) {
   EXPECT_DOUBLE_EQ(corrected[3], 0.9);
 }
 
-TEST(Gate, CriesWolfInAtMostOneOfTwentyRuns) {
-  Machine machine;
-  int wolf = 0;
-  for (int i = 0; i < 100; ++i) wolf += code_of(machine.runs(10, 0, 1)) == kExitFailed ? 1 : 0;
-  EXPECT_LE(wolf, 5);
+/// How many of `times` pairs of runs fail, of which `slow` cases are 10 % slower.
+int failures(Machine machine, int times, int rounds_each, int slow) {
+  int failed = 0;
+  for (int i = 0; i < times; ++i)
+    failed += code_of(machine.runs(rounds_each, slow, 1.1)) == kExitFailed ? 1 : 0;
+  return failed;
 }
 
+TEST(Gate, CriesWolfInAtMostOneOfTwentyRuns) { EXPECT_LE(failures({}, 100, 10, 0), 5); }
+
 TEST(Gate, FindsOneCaseOfAHundredAndFiftyTenPercentSlower) {
-  Machine machine;
-  machine.round = 0.012;
-  int found = 0;
-  for (int i = 0; i < 50; ++i) found += code_of(machine.runs(15, 1, 1.1)) == kExitFailed ? 1 : 0;
-  EXPECT_GE(found, 45);
+  EXPECT_GE(failures({.round = 0.012}, 50, 15, 1), 45);
 }
 
 TEST(Gate, FindsTenPercentInTenCasesAlsoOnANoisyMachine) {
-  Machine machine;
-  machine.round = 0.025;
-  int found = 0;
-  for (int i = 0; i < 50; ++i) found += code_of(machine.runs(10, 10, 1.1)) == kExitFailed ? 1 : 0;
-  EXPECT_GE(found, 45);
+  EXPECT_GE(failures({.round = 0.025}, 50, 10, 10), 45);
 }
 
 TEST(Gate, InTurnsCriesNoWolfAndFindsOneOfAHundredAndFiftyOnAMachineThatOthersUse) {

@@ -102,6 +102,13 @@ class Program(unittest.TestCase):
             jsonschema.validate(document, json.load(file))
         return document
 
+    def load_partial(self, name):
+        """The same of a run that ended early, with results."""
+        document = self.load(name)
+        self.assertTrue(document["partial"])
+        self.assertGreater(len(document["results"]), 0)
+        return document
+
 
 def devices():
     with tempfile.TemporaryDirectory() as folder:

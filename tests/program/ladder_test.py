@@ -250,19 +250,15 @@ class TestEarlyEnd(Program):
     def test_a_time_limit_leaves_what_there_is(self):
         text = self.run_good("ladder", "reduce", "--device", "cpu", "--size", "2^10", "--dtype", "f32", "--time-limit",
                              "3", "--min-time", "2", "--json", self.path("part.json"))
-        document = self.load("part.json")
-        self.assertTrue(document["partial"])
+        self.load_partial("part.json")
         self.assertIn("time limit", text)
-        self.assertGreater(len(document["results"]), 0)
 
     def test_an_interrupt_leaves_what_there_is(self):
         code, text = signalled(signal.SIGINT, r"2\^16 on cpu", "compare", "--device", "cpu", "--min-time", "0.1",
                                "--json", self.path("cut.json"))
         self.assertEqual(code, 130, text)
         self.assertIn("interrupted", text)
-        document = self.load("cut.json")
-        self.assertTrue(document["partial"])
-        self.assertGreater(len(document["results"]), 0)
+        self.load_partial("cut.json")
 
 
 if __name__ == "__main__":

@@ -178,10 +178,8 @@ class TestSweep(Program):
     def test_a_time_limit_leaves_what_there_is_and_saves_no_half_size(self):
         text = self.trine("sweep", "gemm", "--dtype", "f32", "--device", "cpu", "--min-time", "2", "--size", "64",
                           "--best", "--time-limit", "3", "--json", self.path("part.json"))
-        document = self.load("part.json")
-        self.assertTrue(document["partial"])
+        self.load_partial("part.json")
         self.assertIn("time limit", text)
-        self.assertGreater(len(document["results"]), 0)
         self.assertEqual(os.listdir(self.data), [])
 
     def test_an_interrupt_leaves_what_there_is(self):
@@ -189,9 +187,7 @@ class TestSweep(Program):
                                "--json", self.path("cut.json"), env={"TRINE_DATA_DIR": self.data, **ONE})
         self.assertEqual(code, 130, text)
         self.assertIn("interrupted", text)
-        document = self.load("cut.json")
-        self.assertTrue(document["partial"])
-        self.assertGreater(len(document["results"]), 0)
+        self.load_partial("cut.json")
 
 
 if __name__ == "__main__":

@@ -48,8 +48,7 @@ class Operands {
  public:
   Operands(const Device& device, const Problem& problem, Expectation& data, uint64_t footprint)
       : queue_(device), data_(data), bytes_(operand_bytes(problem)) {
-    constexpr uint64_t kMostSets = 4096;
-    sets_ = std::clamp(footprint / (bench::footprint(problem) + 1), uint64_t{1}, kMostSets);
+    sets_ = std::clamp<uint64_t>(footprint / (bench::footprint(problem) + 1), 1, 4096);
     for (size_t k = 0; k < bytes_.size(); ++k) memory_.emplace_back(device, step(k) * sets_);
     for (size_t set = 0; set < sets_; ++set) {
       std::vector<Place> places;
@@ -140,7 +139,6 @@ Way bare(std::string name, double amount, int threads, int64_t parts,
 
 using Ways = std::vector<Way>;
 using Memory = std::function<Operands&()>;  ///< new operands
-
 /// Part `i` of so many of an operand: where it lies, and its bytes. Parts begin at whole lines.
 std::pair<char*, uint64_t> part_of(const Operands& on, size_t operand, size_t set, int64_t i,
                                    int64_t parts) {
@@ -288,8 +286,7 @@ bool answer(const Way& way) {
 }
 
 void take_turns(Ways& ways, int turns) {
-  constexpr double kLeast = 2e-3;
-  for (Way& way : ways) way.calls = int(std::clamp(kLeast / way.seconds(1), 1.0, 10000.0));
+  for (Way& way : ways) way.calls = int(std::clamp(2e-3 / way.seconds(1), 1.0, 1e4));  // 2 ms
   for (int turn = 0; turn < turns; ++turn) {
     for (Way& way : ways) {
       way.times.push_back(way.seconds(way.calls));

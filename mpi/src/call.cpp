@@ -51,7 +51,12 @@ void Call::check_root() const {
 
 void Call::run() {
   channel_->drain();
-  while (step(nullptr)) {}
+  while (step(nullptr)) settle();
+}
+
+void Call::settle() {
+  for (int is_there = 0; !is_ready(); std::this_thread::yield())
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_->comm, &is_there, MPI_STATUS_IGNORE);
 }
 
 void Call::enter(const std::shared_ptr<Call>& self) {
@@ -82,6 +87,7 @@ bool Call::advance() {
         check(MPI_Test(&request_, &has_passed, MPI_STATUS_IGNORE), "MPI_Test");
         if (has_passed == 0) return false;
       }
+      if (!is_ready()) return false;
       if (!step(&request_)) break;
     }
   } catch (...) { error_ = std::current_exception(); }

@@ -52,6 +52,8 @@ class Call : public Pending {
   bool is_receiver() const noexcept;
   /// Refuses a root that is no rank.
   void check_root() const;
+  /// Waits until is_ready(), while MPI goes on.
+  void settle();
 
   /// For the constructors: what this rank asks for, and brings to it.
   Asked asked_;
@@ -66,6 +68,8 @@ class Call : public Pending {
   /// The same of what follows when all ranks have agreed. It doesn't throw what went wrong on this rank
   /// alone: it keeps that in failure_ and takes part to the end.
   virtual bool work(MPI_Request* request) = 0;
+  /// Whether the device has done what the next step needs.
+  virtual bool is_ready() noexcept { return true; }
   /// Whether work may fail on a rank, so that all must tell each other at the end.
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.

@@ -2,9 +2,11 @@
 // attribute of the program's communicator, made by the first call on that and freed with it.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include <trine/mpi_matrix.hpp>
 
@@ -21,24 +23,43 @@ struct Pending {
   virtual bool is_under_way() const noexcept = 0;
 };
 
-/// Memory that grows to what was asked for; what it held is lost.
+/// Memory for messages, that grows to what was asked for; what it held is lost. It may have two ends, the device's and
+/// MPI's: one memory where MPI takes the device's.
 class Memory {
  public:
-  void of(int64_t bytes) {
-    if (bytes <= size_) return;
-    size_ = 0, data_.reset();
-    data_ = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
-    size_ = bytes;
+  Memory() = default;
+  Memory(Memory&& other) noexcept { swap(other); }
+  Memory& operator=(Memory&& other) noexcept {
+    Memory before(std::move(*this));
+    swap(other);
+    return *this;
   }
-  std::byte* data() const noexcept { return data_.get(); }
+
+  enum class Ends { device, mpi, both };
+  /// Host memory.
+  void of(int64_t bytes);
+  /// A device's, and what MPI needs in the host's.
+  void of(int64_t bytes, const Device& device, Ends ends);
+
+  /// Where MPI reads and writes it; where the device does.
+  std::byte* data() const noexcept { return data_; }
+  const Buffer& buffer() const noexcept { return device_; }
   /// Leaves what there is for ever: MPI may still read or write it.
   void leave() noexcept {
-    detail::leave(data_);
-    size_ = 0;
+    detail::leave(own_), detail::leave(device_), detail::leave(pinned_);
+    *this = {};
   }
 
  private:
-  std::unique_ptr<std::byte[]> data_;
+  void swap(Memory& other) noexcept {
+    std::swap(own_, other.own_), std::swap(device_, other.device_);
+    std::swap(pinned_, other.pinned_);
+    std::swap(data_, other.data_), std::swap(size_, other.size_);
+  }
+
+  std::unique_ptr<std::byte[]> own_;
+  Buffer device_, pinned_;
+  std::byte* data_ = nullptr;
   int64_t size_ = 0;
 };
 
@@ -59,6 +80,9 @@ struct Channel {
 
   /// What matrices are packed into. It stays, as the first touch of a page takes as long as the copy.
   Memory messages[5];
+  /// The same of vectors: a call takes it, and gives it back; of several that have begun, one has it.
+  std::array<Memory, 5> vectors;
+  std::mutex vectors_mutex;
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest
   /// alone goes on. The lock is held for moments, never while a rank waits for another.

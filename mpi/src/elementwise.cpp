@@ -13,131 +13,181 @@ namespace {
 MPI_Datatype type_of(Dtype dtype) { return size_of(dtype) == 4 ? MPI_UINT32_T : MPI_UINT64_T; }
 
 /// The number of a dense view's elements.
-template <class View>
-int64_t length_of(const View& view, const char* which) {
+int64_t length_of(const ConstHostView& view, const char* which) {
   int64_t length = 0;
   const bool is_dense = view.batch == 1 && view.rows >= 0 && view.cols >= 0 &&
                         (view.cols <= 1 || view.col_stride == 1) &&
                         (view.rows <= 1 || view.row_stride == view.cols) &&
                         !__builtin_mul_overflow(view.rows, view.cols, &length) &&
                         length <= INT64_MAX / 16;
-  if (!is_dense) refuse(which, " is no dense vector or row-major matrix of host memory.");
+  if (!is_dense) refuse(which, " is no dense vector or row-major matrix.");
   if (length != 0 && view.data == nullptr) refuse(which, " has no memory.");
   if (reinterpret_cast<uintptr_t>(view.data) % std::max(1u, size_of(view.dtype)) != 0)
     refuse("the address of ", which, " isn't a multiple of an element's size.");
   return length;
 }
 
+/// A dense view as the vector that it is.
+template <class View>
+View as_one_vector(View view, int64_t length) {
+  view.rows = length, view.row_stride = 1;
+  view.cols = 1, view.col_stride = 1;
+  return view;
+}
+
 }  // namespace
 
-Elementwise::Elementwise(MPI_Comm comm, Function function, const ConstHostView& input,
-                         const HostView& output, int root, const HostOptions& options)
+template <class Place>
+Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstView& input,
+                                const View& output, int root,
+                                const typename Place::Options& options)
     : Call(channel_of(comm)),
+      place_(options),
       function_(function),
       dtype_(input.dtype),
       result_dtype_(result_dtype(function, Map::identity, input.dtype)),
-      input_(static_cast<const std::byte*>(input.data)),
-      output_(static_cast<std::byte*>(output.data)),
-      options_(options) {
+      input_(input),
+      output_(output) {
   asked_ = {.call = Asked::elementwise,
             .function = uint8_t(function),
             .dtype = uint8_t(dtype_),
             .root = root};
   attempt(failure_, [&] {
-    asked_.count = length_of(input, "the input");
-    check_arguments(input, output, options);
+    place_.begin();
+    asked_.count = length_of(Place::as_host(input), "the input");
+    input_ = as_one_vector(input, asked_.count), output_ = as_one_vector(output, asked_.count);
+    check_arguments(output);
     length_ = asked_.count;
-    options_.device = device_ = options.device;
-    options_.rung = rung_ = options.rung;
     const bool is_float = dtype_ == Dtype::f32 || dtype_ == Dtype::f64;
     // By what is the same on all ranks alone: options may differ.
     goes_with_head_ = length_ == 1 && function_ == Function::sum && is_float;
     if (goes_with_head_) return bring_scalar();
-    const auto ranks = size_t(channel().size);
-    const int64_t longest = std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
-    piece_ = std::min(length_, longest);
-    for (auto* list : {&slices_, &begins_, &mine_, &rows_}) list->resize(ranks);
-    const uint64_t slice = uint64_t(piece_) / ranks + 1;
-    matrix_ = std::make_unique_for_overwrite<std::byte[]>(slice * ranks * size_of(dtype_));
-    results_ = std::make_unique_for_overwrite<std::byte[]>(slice * size_of(result_dtype_));
+    prepare();
   });
 }
 
-void Elementwise::check_arguments(const ConstHostView& input, const HostView& output,
-                                  const HostOptions& options) {
+template <class Place>
+void Elementwise<Place>::check_arguments(const View& output) {
   // What core has against a function or a dtype; most calls have none of either that needs a look.
   if (function_ != Function::sum || (dtype_ != Dtype::f32 && dtype_ != Dtype::f64))
     Partial(function_, dtype_);
   if (asked_.root != Asked::everywhere) check_root();
-  if (options.event != nullptr)
-    refuse(
-        "HostOptions::event goes with calls on one rank; iallreduce and ireduce return a Request.");
-  if (is_receiver()) check_output(input, output);
+  place_.check("the input", input_);
+  if (is_receiver()) check_output(output);
 }
 
-void Elementwise::check_output(const ConstHostView& input, const HostView& output) const {
-  if (length_of(output, "the output") != asked_.count)
+template <class Place>
+void Elementwise<Place>::check_output(const View& output) {
+  if (length_of(Place::as_host(output), "the output") != asked_.count)
     refuse("the output has another number of elements than the input's ", asked_.count, ".");
   if (output.dtype != result_dtype_)
     refuse("the output is of ", name(output.dtype), ", and ", name(function_), " of ", name(dtype_),
            " gives ", name(result_dtype_), ".");
-  const std::byte* const to = output_;
-  const bool is_apart = to + asked_.count * size_of(result_dtype_) <= input_ ||
-                        input_ + asked_.count * size_of(dtype_) <= to;
-  const bool is_in_place = to == input_ && size_of(result_dtype_) == size_of(dtype_);
-  if (!is_apart && !is_in_place && input.data != nullptr)
+  place_.check("the output", output_);
+  if (!Place::may_share(input_, output_)) return;
+  const auto* const from = static_cast<const std::byte*>(Place::as_host(input_).data);
+  const auto* const to = static_cast<const std::byte*>(Place::as_host(output_).data);
+  const bool is_apart = to + asked_.count * size_of(result_dtype_) <= from ||
+                        from + asked_.count * size_of(dtype_) <= to;
+  const bool is_in_place = to == from && size_of(result_dtype_) == size_of(dtype_);
+  if (!is_apart && !is_in_place && from != nullptr)
     refuse(
         "the output overlaps the input; it may be the input itself, where elements have one size.");
 }
 
-void Elementwise::bring_scalar() {
+template <class Place>
+void Elementwise<Place>::prepare() {
+  const auto ranks = size_t(channel().size);
+  const int64_t longest = std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
+  piece_ = std::clamp<int64_t>(length_, 1, longest);
+  for (auto* list : {&slices_, &begins_, &mine_, &rows_}) list->resize(ranks);
+  exchange_memory(), has_memory_ = true;
+  const int64_t slice = piece_ / channel().size + 1;
+  place_.allocate(matrix(), slice * channel().size * size_of(dtype_));
+  place_.allocate(results(), slice * size_of(result_dtype_));
+  for (const int64_t begin : {int64_t{0}, piece_})
+    if (begin < length_) place_.allocate_for(fetched(begin), input_, piece_ * size_of(dtype_));
+  if (is_receiver()) place_.allocate_for(gathered(), output_, piece_ * size_of(result_dtype_));
+}
+
+template <class Place>
+void Elementwise<Place>::exchange_memory() noexcept {
+  const std::lock_guard lock(channel().vectors_mutex);
+  std::swap(memory_, channel().vectors);
+}
+
+template <class Place>
+void Elementwise<Place>::bring_scalar() {
   // The message computes it, no device. But a device that is named must be there, and one that is asked more
   // sums this rank's number.
-  const HostOptions& o = options_;
-  if (o.choice || o.placement || o.trace || o.receipt || !rung_.empty()) {
-    double result = 0;
-    trine::reduce(function_, Map::identity, Axis::all, host_vector(input_, dtype_, 1),
-                  host_vector(&result, result_dtype_, 1), o);
-  } else if (device_ != "auto" && device_ != channel().device_name) {
-    channel().device = open(device_);
-    channel().device_name = device_;
+  if constexpr (!Place::is_queue) {
+    const HostOptions& o = place_.options();
+    if (o.choice || o.placement || o.trace || o.receipt || !o.rung.empty()) {
+      double result = 0;
+      trine::reduce(function_, Map::identity, Axis::all, input_,
+                    host_vector(&result, result_dtype_, 1), o);
+    } else if (o.device != "auto" && o.device != channel().device_name) {
+      channel().device = open(o.device);
+      channel().device_name = o.device;
+    }
   }
   float as_float = 0;
   if (dtype_ == Dtype::f32)
-    std::memcpy(&as_float, input_, sizeof as_float), scalar_ = as_float;
+    place_.take(input_, &as_float), scalar_ = as_float;
   else
-    std::memcpy(&scalar_, input_, sizeof scalar_);
+    place_.take(input_, &scalar_);
   bring(Window(scalar_));
 }
 
-void Elementwise::finish() {
+template <class Place>
+void Elementwise<Place>::finish() {
   if (!goes_with_head_ || !is_receiver()) return;
   const ExactSum sum = total();
-  const auto write = [this](auto result) { std::memcpy(output_, &result, sizeof result); };
+  const auto write = [this](auto result) { place_.put(&result, output_); };
   if (dtype_ == Dtype::f32)
     write(sum.round<float>());
   else
     write(sum.round<double>());
 }
 
-bool Elementwise::work(MPI_Request* request) {
-  if (is_scattered_) {
-    attempt(failure_, [&] { reduce_slice(); });
-    gather(request);
-    done_ += piece_;
-    is_scattered_ = false;
-    return true;
+template <class Place>
+bool Elementwise<Place>::work(MPI_Request* request) {
+  if (goes_with_head_ || length_ == 0) return false;
+  switch (next_) {
+    case Step::fetch: attempt(failure_, [&] { fetch(0), place_.mark(); }); break;
+    case Step::scatter: scatter(request); break;
+    case Step::reduce: attempt(failure_, [&] { reduce_slice(), place_.mark(); }); break;
+    case Step::gather: gather(request); break;
+    case Step::deliver:
+      attempt(failure_, [&] {
+        if (is_receiver())
+          place_.bring(host_vector(gathered().data(), result_dtype_, length_of_piece()),
+                       block(output_, done_, 0, length_of_piece(), 1));
+        place_.mark();
+      });
+      done_ += length_of_piece();
+      next_ = done_ < length_ ? Step::scatter : Step::end;
+      return true;
+    case Step::end: place_.finish(failure_); return false;
   }
-  if (goes_with_head_ || done_ == length_) return false;
-  scatter(request);
-  is_scattered_ = true;
+  next_ = Step(int(next_) + 1);
   return true;
 }
 
-void Elementwise::scatter(MPI_Request* request) {
-  piece_ = std::min(piece_, length_ - done_);
+/// Gets a piece to where MPI reads it.
+template <class Place>
+void Elementwise<Place>::fetch(int64_t begin) {
+  const int64_t length = std::min(piece_, length_ - begin);
+  if (length <= 0) return;
+  place_.fetch(block(input_, begin, 0, length, 1),
+               host_vector(fetched(begin).data(), dtype_, length));
+}
+
+template <class Place>
+void Elementwise<Place>::scatter(MPI_Request* request) {
+  const int64_t length = length_of_piece();
   const int ranks = channel().size, me = channel().rank;
-  const auto begin = [&](int rank) { return int(piece_ * rank / ranks); };
+  const auto begin = [&](int rank) { return int(length * rank / ranks); };
   for (int rank = 0; rank < ranks; ++rank) {
     const auto i = size_t(rank);
     begins_[i] = begin(rank);
@@ -145,44 +195,80 @@ void Elementwise::scatter(MPI_Request* request) {
     mine_[i] = begin(me + 1) - begin(me);
     rows_[i] = rank * mine_[i];
   }
-  alltoall({input_ + done_ * size_of(dtype_), slices_.data(), begins_.data()},
-           {matrix_.get(), mine_.data(), rows_.data()}, type_of(dtype_), channel().comm, request);
+  attempt(failure_, [&] { fetch(done_ + piece_); });  // which comes while this one goes
+  alltoall({place_.address(fetched(done_), block(input_, done_, 0, length, 1)), slices_.data(),
+            begins_.data()},
+           {matrix().data(), mine_.data(), rows_.data()}, type_of(dtype_), channel().comm, request);
 }
 
-void Elementwise::reduce_slice() {
-  const int64_t slice = mine_[0];
-  if (slice == 0) return;
-  trine::reduce(
-      function_, Map::identity, Axis::each_column,
-      host_row_major(static_cast<const std::byte*>(matrix_.get()), dtype_, channel().size, slice),
-      host_vector(results_.get(), result_dtype_, slice), options_);
+/// My slice in memory for MPI, of one or all ranks.
+template <class Place>
+HostView Elementwise<Place>::slice(const Memory& memory, Dtype dtype, int64_t rows) const {
+  return host_row_major(memory.data(), dtype, rows, mine_[0]);
 }
 
-void Elementwise::gather(MPI_Request* request) {
+template <class Place>
+void Elementwise<Place>::reduce_slice() {
+  if (mine_[0] == 0) return;
+  const HostView arrived = slice(matrix(), dtype_, channel().size);
+  const HostView sums = slice(results(), result_dtype_, 1);
+  const View from = place_.at(matrix(), arrived), to = place_.at(results(), sums);
+  place_.bring(arrived, from);
+  place_.reduce_columns(function_, from, transposed(to));
+  place_.fetch(to, sums);
+}
+
+template <class Place>
+void Elementwise<Place>::gather(MPI_Request* request) {
   // The others' output isn't looked at: it may be null.
-  std::byte* const output = is_receiver() ? output_ + done_ * size_of(result_dtype_) : nullptr;
+  std::byte* const output =
+      is_receiver() ? place_.address(gathered(), block(output_, done_, 0, length_of_piece(), 1))
+                    : nullptr;
   const Blocks<std::byte> to = {output, slices_.data(), begins_.data()};
   const MPI_Datatype type = type_of(result_dtype_);
+  const std::byte* const from = results().data();
   if (asked_.root == Asked::everywhere)
-    allgather(results_.get(), mine_[0], to, type, channel().comm, request);
+    allgather(from, mine_[0], to, type, channel().comm, request);
   else
-    mpi::detail::gather(results_.get(), mine_[0], to, type, asked_.root, channel().comm, request);
+    mpi::detail::gather(from, mine_[0], to, type, asked_.root, channel().comm, request);
 }
+
+template class Elementwise<OnHost>;
+template class Elementwise<OnDevice>;
 
 }  // namespace trine::mpi::detail
 
 namespace trine::mpi {
 
+using detail::Asked, detail::Elementwise, detail::entry, detail::OnDevice, detail::OnHost;
+
 void allreduce(Function function, const ConstHostView& input, const HostView& output, MPI_Comm comm,
                const HostOptions& options) {
-  using namespace detail;
-  entry([&] { Elementwise(comm, function, input, output, Asked::everywhere, options).run(); });
+  entry([&] {
+    Elementwise<OnHost>(comm, function, input, output, Asked::everywhere, options).run();
+  });
 }
 
 void reduce(Function function, const ConstHostView& input, const HostView& output, int root,
             MPI_Comm comm, const HostOptions& options) {
-  using namespace detail;
-  entry([&] { Elementwise(comm, function, input, output, Asked::root_of(root), options).run(); });
+  entry([&] {
+    Elementwise<OnHost>(comm, function, input, output, Asked::root_of(root), options).run();
+  });
+}
+
+void allreduce(Function function, Queue& queue, const View& input, const View& output,
+               MPI_Comm comm, const QueueOptions& options) {
+  entry([&] {
+    Elementwise<OnDevice>(comm, function, input, output, Asked::everywhere, {queue, options}).run();
+  });
+}
+
+void reduce(Function function, Queue& queue, const View& input, const View& output, int root,
+            MPI_Comm comm, const QueueOptions& options) {
+  entry([&] {
+    Elementwise<OnDevice>(comm, function, input, output, Asked::root_of(root), {queue, options})
+        .run();
+  });
 }
 
 }  // namespace trine::mpi

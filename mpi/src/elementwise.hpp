@@ -5,44 +5,68 @@
 #pragma once
 
 #include "call.hpp"
+#include "place.hpp"
 
 namespace trine::mpi::detail {
 
+template <class Place>
 class Elementwise : public Call {
  public:
+  using ConstView = typename Place::ConstView;
+  using View = typename Place::View;
   /// To `root`, or everywhere. What the options point to stays until the call has ended.
-  Elementwise(MPI_Comm comm, Function function, const ConstHostView& input, const HostView& output,
-              int root, const HostOptions& options);
+  Elementwise(MPI_Comm comm, Function function, const ConstView& input, const View& output,
+              int root, const typename Place::Options& options);
+  ~Elementwise() override {
+    if (has_memory_) exchange_memory();
+  }
 
  private:
   bool work(MPI_Request* request) override;
+  bool is_ready() noexcept override {
+    bool is_ready = true;
+    attempt(failure_, [&] { is_ready = place_.is_done(); });
+    return is_ready;
+  }
   bool can_fail() const noexcept override { return length_ != 0 && !goes_with_head_; }
   ExactSum::State whole() const override { return Window(scalar_).state(); }
   void finish() override;
 
-  void check_arguments(const ConstHostView& input, const HostView& output,
-                       const HostOptions& options);
-  void check_output(const ConstHostView& input, const HostView& output) const;
+  void check_arguments(const View& output);
+  void check_output(const View& output);
   void bring_scalar();
+  void prepare();
+  /// Takes the memory that the last call has left with the communicator, or leaves it.
+  void exchange_memory() noexcept;
+
+  int64_t length_of_piece() const noexcept { return std::min(piece_, length_ - done_); }
+  void fetch(int64_t begin);
   void scatter(MPI_Request* request);
   void reduce_slice();
   void gather(MPI_Request* request);
+  HostView slice(const Memory& memory, Dtype dtype, int64_t rows) const;
+  Memory& fetched(int64_t begin) noexcept { return memory_[size_t(begin / piece_ % 2)]; }
+  Memory& matrix() noexcept { return memory_[2]; }
+  Memory& results() noexcept { return memory_[3]; }
+  Memory& gathered() noexcept { return memory_[4]; }
 
+  Place place_;
   Function function_;
   Dtype dtype_, result_dtype_;
-  const std::byte* input_;
-  std::byte* output_;
+  ConstView input_;
+  View output_;  ///< both as vectors
   int64_t length_ = 0;
-  std::string device_, rung_;  ///< what the options name
-  HostOptions options_;
 
   bool goes_with_head_ = false;   ///< one sum of floats: the first message is enough
   double scalar_ = 0;             ///< then
   int64_t piece_ = 0, done_ = 0;  ///< elements
-  bool is_scattered_ = false;
+  enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
   /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.
   std::vector<int> slices_, begins_, mine_, rows_;
-  std::unique_ptr<std::byte[]> matrix_, results_;
+  bool has_memory_ = false;
+  std::array<Memory, 5> memory_;
 };
+extern template class Elementwise<OnHost>;
+extern template class Elementwise<OnDevice>;
 
 }  // namespace trine::mpi::detail

@@ -1,7 +1,6 @@
 #include "matrix.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace trine::mpi {
 
@@ -28,6 +27,15 @@ int64_t Distribution::local_rows(int rank) const noexcept {
 }
 int64_t Distribution::local_cols(int rank) const noexcept {
   return detail::cols_of(*this).count(grid_col(rank));
+}
+
+DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtype dtype,
+                    MPI_Comm comm) {
+  int rank = 0;
+  detail::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  const int64_t rows = distribution.local_rows(rank), cols = distribution.local_cols(rank);
+  return {distribution,
+          col_major({device, uint64_t(rows * cols * size_of(dtype))}, dtype, rows, cols)};
 }
 
 namespace detail {
@@ -70,6 +78,23 @@ Runs Runs::slice(int64_t begin, int64_t end) const {
   return slice;
 }
 
+std::vector<Train> Runs::trains(bool joined) const {
+  std::vector<Train> trains;
+  for (const Run& run : runs) {
+    if (joined && !trains.empty() && trains.back().first.length == run.length) {
+      Train& last = trains.back();
+      const int64_t step = (run.local - last.first.local) / last.count;
+      if ((last.count == 1 || step == last.step) &&
+          last.first.local + last.count * step == run.local) {
+        last.step = step, ++last.count;
+        continue;
+      }
+    }
+    trains.push_back({run, 1, 0});
+  }
+  return trains;
+}
+
 std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other) {
   std::vector<Runs> shares(size_t(other.processes));
   if (process < 0) return shares;
@@ -81,19 +106,6 @@ std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other) {
       shares[size_t(other.owner(at))].add(mine.local(at), next - at);
     }
   return shares;
-}
-
-void copy(const ConstHostView& from, const HostView& to, const HostOptions& options) {
-  if (from.rows == 0 || from.cols == 0) return;
-  const bool down = is_unit_down(from) && is_unit_down(to);
-  const bool across = is_unit_down(transposed(from)) && is_unit_down(transposed(to));
-  if (!down && !across) return trine::transpose(from, transposed(to), options);
-  if (!down || (across && from.cols > from.rows))
-    return copy(transposed(from), transposed(to), options);
-  int64_t length = from.rows * size_of(from.dtype), lines = from.cols;
-  if (from.col_stride == from.rows && to.col_stride == from.rows) length *= lines, lines = 1;
-  for (int64_t line = 0; line < lines; ++line)
-    std::memcpy(block(to, 0, line, 0, 0).data, block(from, 0, line, 0, 0).data, size_t(length));
 }
 
 uint64_t digest(std::initializer_list<int64_t> numbers) noexcept {
@@ -187,10 +199,6 @@ void check_apart(const char* input_is, const ConstHostView& input, const char* o
   const bool is_apart = end(input) <= output.data || end(output) <= input.data;
   if (!is_apart && !lie_beside(input, output) && !lie_beside(transposed(input), transposed(output)))
     refuse("the local parts of ", input_is, " and ", output_is, " share memory.");
-}
-
-void check_options(const HostOptions& options) {
-  if (options.event != nullptr) refuse("HostOptions::event goes with calls on one rank.");
 }
 
 }  // namespace detail

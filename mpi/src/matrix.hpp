@@ -41,6 +41,11 @@ Dealt cols_of(const Distribution& distribution) noexcept;
 struct Run {
   int64_t local, at, length;
 };
+/// Equal runs: the first, how many, and how far from each other in the process's memory.
+struct Train {
+  Run first;
+  int64_t count, step;
+};
 /// In ascending order; `at` counts from 0.
 struct Runs {
   std::vector<Run> runs;
@@ -48,6 +53,8 @@ struct Runs {
 
   void add(int64_t local, int64_t length);
   Runs slice(int64_t begin, int64_t end) const;
+  /// The runs one by one, or `joined` where equal ones follow each other at one distance.
+  std::vector<Train> trains(bool joined) const;
 };
 /// What `process`, of `mine`, has in common with each process of `other`.
 std::vector<Runs> shares(const Dealt& mine, int process, const Dealt& other);
@@ -62,12 +69,15 @@ BasicHostView<Data> block(BasicHostView<Data> view, int64_t i, int64_t j, int64_
   view.rows = rows, view.cols = cols;
   return view;
 }
-template <class Data>
-bool is_unit_down(const BasicHostView<Data>& view) {
+inline View block(View view, int64_t i, int64_t j, int64_t rows, int64_t cols) {
+  view.offset += uint64_t((i * view.row_stride + j * view.col_stride) * size_of(view.dtype));
+  view.rows = rows, view.cols = cols;
+  return view;
+}
+template <AnyView V>
+bool is_unit_down(const V& view) {
   return view.rows <= 1 || view.row_stride == 1;
 }
-/// Copies a matrix; where the sides lie differently, by a transposition.
-void copy(const ConstHostView& from, const HostView& to, const HostOptions& options);
 
 /// A number that tells lists of numbers apart.
 uint64_t digest(std::initializer_list<int64_t> numbers) noexcept;
@@ -78,9 +88,7 @@ std::string words_of(const Distribution& distribution, Dtype dtype);
 /// Throws what is wrong with a matrix, `which`, on this rank.
 void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& channel);
 /// Throws if the parts share memory.
-void check_apart(const char* which, const ConstHostView& input, const char* output_is,
+void check_apart(const char* input_is, const ConstHostView& input, const char* output_is,
                  const ConstHostView& output);
-/// Throws where options ask for what a call on all ranks doesn't have.
-void check_options(const HostOptions& options);
 
 }  // namespace trine::mpi::detail

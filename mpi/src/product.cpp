@@ -11,85 +11,107 @@
 #include <tuple>
 
 #include "collectives.hpp"
-#include "matrix.hpp"
+#include "place.hpp"
 
 namespace trine::mpi::detail {
 namespace {
 
 /// a, or the transpose of b: lines, which this process shares with its row or column of the grid, times k. A panel lies
 /// and goes as a and b mostly lie, column-major: so k is the faster one in b's.
+template <class Place>
 class Operand {
  public:
+  using ConstView = typename Place::ConstView;
   enum class Fast { lines, k };
-  Operand(const ConstHostView& local, const Dealt& k, Fast fast, Memory* memory_for_two_steps)
+  Operand(const ConstView& local, const Dealt& k, Fast fast, Memory* memory_for_two_steps)
       : local_(local), k_(k), fast_(fast), memory_(memory_for_two_steps) {}
 
   /// Memory for two steps of `width`; none where this process has all lines of k.
-  void prepare(int64_t width) {
+  void prepare(const Place& place, int64_t width) {
     if (k_.processes == 1) return;
     for (Memory* step = memory_; step < memory_ + 2; ++step)
-      step->of(width * local_.rows * size_of(local_.dtype));
+      place.allocate(*step, width * local_.rows * size_of(local_.dtype));
   }
   /// No less than the messages of a step.
   int64_t messages(int64_t width) const {
     return width + 2 * width * local_.rows * size_of(local_.dtype) / message_bytes;
   }
   void leave_memory() noexcept { memory_[0].leave(), memory_[1].leave(); }
-  /// Begins a step: who has a part of its k sends it to all in `comm`, where this process is number `me`.
-  void begin(int64_t k0, int64_t k1, int step, MPI_Comm comm, int me, const HostOptions& options,
-             Failure& failure, std::vector<MPI_Request>& requests) {
+
+  /// A step: this process, number `me`, packs what it has of its k; it goes to all in `comm`; what others had arrives.
+  void pack(Place& place, int64_t k0, int64_t k1, int step, int me) const {
+    for_each_part(k0, k1, step, [&](const HostView& part, int64_t k, int owner) {
+      if (owner != me) return;
+      const auto here = place.at(memory_[step], part);
+      place.copy(block(local_, 0, k_.local(k), local_.rows, part.cols), here);
+      place.fetch(here, part);
+    });
+  }
+  void send(int64_t k0, int64_t k1, int step, MPI_Comm comm,
+            std::vector<MPI_Request>& requests) const {
+    for_each_part(k0, k1, step, [&](const HostView& part, int64_t, int owner) {
+      broadcast(fast_ == Fast::k ? transposed(part) : part, message_bytes, owner, comm, requests);
+    });
+  }
+  void bring(Place& place, int64_t k0, int64_t k1, int step, int me) const {
+    for_each_part(k0, k1, step, [&](const HostView& part, int64_t, int owner) {
+      if (owner != me) place.bring(part, place.at(memory_[step], part));
+    });
+  }
+  /// What was sent, when it is there.
+  ConstView panel(int64_t k0, int64_t k1, int step) const {
+    if (k_.processes == 1) return block(local_, 0, k0, local_.rows, k1 - k0);
+    return Place::at(memory_[step], sent(k0, k1, step));
+  }
+
+ private:
+  /// Calls visit(part of the panel, its first k, its owner) for what goes along the grid.
+  template <class Visit>
+  void for_each_part(int64_t k0, int64_t k1, int step, Visit&& visit) const {
     if (k_.processes == 1 || local_.rows == 0) return;
     const HostView panel = sent(k0, k1, step);
     for (int64_t k = k0, next = 0; k < k1; k = next) {
       next = std::min(k1, k_.end(k));
-      const int owner = k_.owner(k);
-      const HostView part = block(panel, 0, k - k0, panel.rows, next - k);
-      if (owner == me)
-        attempt(failure,
-                [&] { copy(block(local_, 0, k_.local(k), local_.rows, next - k), part, options); });
-      broadcast(fast_ == Fast::k ? transposed(part) : part, message_bytes, owner, comm, requests);
+      visit(block(panel, 0, k - k0, panel.rows, next - k), k, k_.owner(k));
     }
   }
-  /// What was sent, when it is there.
-  ConstHostView panel(int64_t k0, int64_t k1, int step) const {
-    if (k_.processes == 1) return block(local_, 0, k0, local_.rows, k1 - k0);
-    return ConstHostView(sent(k0, k1, step));
-  }
-
- private:
   HostView sent(int64_t k0, int64_t k1, int step) const {
     std::byte* const data = memory_[step].data();
     return fast_ == Fast::k ? host_row_major(data, local_.dtype, local_.rows, k1 - k0)
                             : host_col_major(data, local_.dtype, local_.rows, k1 - k0);
   }
 
-  ConstHostView local_;
+  ConstView local_;
   Dealt k_;
   Fast fast_;
   Memory* memory_;
 };
 
+template <class Place>
 class Product : public Call {
  public:
-  Product(MPI_Comm comm, double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
-          const Matrix& c, const HostOptions& options)
+  Product(MPI_Comm comm, double alpha, const typename Place::ConstMatrix& a,
+          const typename Place::ConstMatrix& b, double beta, const typename Place::Matrix& c,
+          const typename Place::Options& options)
       : Call(channel_of(comm)),
+        place_(options),
         alpha_(alpha),
         beta_(beta),
         a_(a),
         b_(b),
         c_(c),
-        options_(options),
-        along_rows_(a.local, cols_of(a.distribution), Operand::Fast::lines, channel().messages),
-        along_cols_(transposed(b.local), rows_of(b.distribution), Operand::Fast::k,
+        along_rows_(a.local, cols_of(a.distribution), Operand<Place>::Fast::lines,
+                    channel().messages),
+        along_cols_(transposed(b.local), rows_of(b.distribution), Operand<Place>::Fast::k,
                     channel().messages + 2) {
     asked_.call = Asked::matrices;
     asked_.dtype = uint8_t(c.local.dtype);
     asked_.count =
         int64_t(digest({1, std::bit_cast<int64_t>(alpha), std::bit_cast<int64_t>(beta),
-                        options.continues ? 1 : 0, int64_t(digest(a.distribution)),
+                        place_.continues() ? 1 : 0, int64_t(digest(a.distribution)),
                         int64_t(digest(b.distribution)), int64_t(digest(c.distribution))}));
     attempt(failure_, [&] {
+      place_.begin();
       check_arguments();
       prepare();
     });
@@ -104,17 +126,16 @@ class Product : public Call {
 
  private:
   std::string asks_for() const override {
-    return cat("gemm", options_.continues ? ", continued" : "", ": alpha ", alpha_, ", a ",
+    return cat("gemm", place_.continues() ? ", continued" : "", ": alpha ", alpha_, ", a ",
                words_of(a_.distribution, a_.local.dtype), ", b ",
                words_of(b_.distribution, b_.local.dtype), ", beta ", beta_, ", c ",
                words_of(c_.distribution, c_.local.dtype));
   }
 
-  void check_arguments() const {
-    check_options(options_);
-    check_matrix("a", a_, channel());
-    check_matrix("b", b_, channel());
-    check_matrix("c", c_, channel());
+  void check_arguments() {
+    place_.check("a", a_, channel());
+    place_.check("b", b_, channel());
+    place_.check("c", c_, channel());
     const Distribution &a = a_.distribution, &b = b_.distribution, &c = c_.distribution;
     if (a.rows != c.rows || b.cols != c.cols || a.cols != b.rows)
       refuse("a is ", a.rows, " x ", a.cols, ", b ", b.rows, " x ", b.cols, " and c ", c.rows,
@@ -130,11 +151,11 @@ class Product : public Call {
     if (cols_of(b) != cols_of(c))
       refuse("the columns of b and c are dealt out differently: blocks of ", b.block_cols,
              " from process ", b.first_col, ", and of ", c.block_cols, " from ", c.first_col, ".");
-    check_apart("a", a_.local, "c", c_.local);
-    check_apart("b", b_.local, "c", c_.local);
+    check_apart(place_, "a", a_.local, "c", c_.local);
+    check_apart(place_, "b", b_.local, "c", c_.local);
     // What the device, the rung, a dtype or a scalar has against it.
-    trine::gemm(alpha_, block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), beta_,
-                block(c_.local, 0, 0, 0, 0), options_);
+    place_.gemm(alpha_, block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), beta_,
+                block(c_.local, 0, 0, 0, 0), place_.continues());
   }
 
   bool has_chain() const {
@@ -148,17 +169,18 @@ class Product : public Call {
     const int64_t lines = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
     const int64_t line = std::max<int64_t>(1, lines * size_of(c_.local.dtype));
     width_ = std::clamp<int64_t>(piece_bytes / 2 / line, 1, kWidth);
-    along_rows_.prepare(width_);
-    along_cols_.prepare(width_);
+    along_rows_.prepare(place_, width_);
+    along_cols_.prepare(place_, width_);
     for (auto& requests : requests_)
       requests.reserve(size_t(along_rows_.messages(width_) + along_cols_.messages(width_)));
     chains_ = c_.local;
     if (beta_ == 0) return;
     // c is needed to the end, so the chains run beside it, in its order.
     const int64_t rows = chains_.rows, cols = chains_.cols;
-    tile_.of(rows * cols * size_of(chains_.dtype));
-    chains_ = is_unit_down(c_.local) ? host_col_major(tile_.data(), chains_.dtype, rows, cols)
-                                     : host_row_major(tile_.data(), chains_.dtype, rows, cols);
+    place_.allocate(tile_, rows * cols * size_of(chains_.dtype), false);
+    chains_ = place_.at(tile_, is_unit_down(c_.local)
+                                   ? host_col_major(tile_.data(), chains_.dtype, rows, cols)
+                                   : host_row_major(tile_.data(), chains_.dtype, rows, cols));
   }
 
   bool work(MPI_Request*) override {
@@ -167,77 +189,75 @@ class Product : public Call {
     if (grid.grid_row(channel().rank) < 0) return false;
     if (!has_chain()) {
       attempt(failure_, [&] {
-        trine::gemm(alpha_, block(a_.local, 0, 0, a_.local.rows, 0),
-                    block(b_.local, 0, 0, 0, b_.local.cols), beta_, c_.local, options_);
+        place_.gemm(alpha_, block(a_.local, 0, 0, a_.local.rows, 0),
+                    block(b_.local, 0, 0, 0, b_.local.cols), beta_, c_.local, place_.continues());
       });
+      place_.finish(failure_);
       return false;
     }
+    attempt(failure_, [&] { place_.split(); });
     const int64_t depth = a_.distribution.cols;
     begin(0);
     for (int64_t k = 0; k < depth; k += width_) {
       std::vector<MPI_Request>& arriving = requests_[k / width_ % 2];
       check(MPI_Waitall(int(arriving.size()), arriving.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
       arriving.clear();
+      if (Place::is_queue) multiply(k);
       if (k + width_ < depth) begin(k + width_);
-      attempt(failure_, [&] { multiply(k); });
+      if (!Place::is_queue) multiply(k);
     }
-    if (beta_ != 0) attempt(failure_, [&] { add_c(); });
+    if (beta_ != 0 && c_.local.rows != 0 && c_.local.cols != 0)
+      attempt(failure_, [&] { place_.add(alpha_, chains_, beta_, c_.local); });
+    place_.finish(failure_);
     return false;
+  }
+  bool is_ready() noexcept override {
+    bool is_ready = true;
+    attempt(failure_, [&] { is_ready = place_.is_done(); });
+    return is_ready;
   }
 
   int64_t end(int64_t k) const { return std::min(k + width_, a_.distribution.cols); }
+  int step(int64_t k) const { return int(k / width_ % 2); }
+  /// This process in its row, and in its column, of the grid.
+  int in_row() const { return c_.distribution.grid_col(channel().rank); }
+  int in_col() const { return c_.distribution.grid_row(channel().rank); }
 
   void begin(int64_t k) {
-    const Distribution& grid = c_.distribution;
-    const int step = int(k / width_ % 2), me = channel().rank;
-    const HostOptions on_device = {.device = options_.device};
-    along_rows_.begin(k, end(k), step, channel().row, grid.grid_col(me), on_device, failure_,
-                      requests_[step]);
-    along_cols_.begin(k, end(k), step, channel().col, grid.grid_row(me), on_device, failure_,
-                      requests_[step]);
+    attempt(failure_, [&] {
+      place_.reuse(step(k));
+      along_rows_.pack(place_, k, end(k), step(k), in_row());
+      along_cols_.pack(place_, k, end(k), step(k), in_col());
+      place_.mark();
+    });
+    settle();
+    std::vector<MPI_Request>& requests = requests_[step(k)];
+    along_rows_.send(k, end(k), step(k), channel().row, requests);
+    along_cols_.send(k, end(k), step(k), channel().col, requests);
   }
 
   void multiply(int64_t k) {
-    const int step = int(k / width_ % 2);
-    const bool is_last = end(k) == a_.distribution.cols;
-    HostOptions options = options_;
-    options.continues = options_.continues || k != 0;
-    trine::gemm(is_last && beta_ == 0 ? alpha_ : 1, along_rows_.panel(k, end(k), step),
-                transposed(along_cols_.panel(k, end(k), step)), 0, chains_, options);
+    attempt(failure_, [&] {
+      along_rows_.bring(place_, k, end(k), step(k), in_row());
+      along_cols_.bring(place_, k, end(k), step(k), in_col());
+      place_.join();
+      const bool is_last = end(k) == a_.distribution.cols;
+      place_.gemm(is_last && beta_ == 0 ? alpha_ : 1, along_rows_.panel(k, end(k), step(k)),
+                  transposed(along_cols_.panel(k, end(k), step(k))), 0, chains_,
+                  place_.continues() || k != 0);
+      place_.used(step(k));
+    });
   }
 
-  /// c = fma(beta, c, alpha * chain): as the product of each line of chains and a 1 x 1 matrix that is 1, whose
-  /// chains fma(chain, 1, +0) change nothing, as they end with + (+0) already.
-  void add_c() {
-    HostView to = c_.local, chains = chains_;
-    if (to.rows == 0 || to.cols == 0) return;
-    if (!is_unit_down(to)) to = transposed(to), chains = transposed(chains);
-    const float one_f32 = 1;
-    const double one_f64 = 1;
-    const int32_t one_i32 = 1;
-    const void* const one = to.dtype == Dtype::f32   ? static_cast<const void*>(&one_f32)
-                            : to.dtype == Dtype::f64 ? static_cast<const void*>(&one_f64)
-                                                     : &one_i32;
-    const auto lines = [](const HostView& view) {
-      HostView batch = view;
-      batch.batch = view.cols, batch.batch_stride = view.col_stride;
-      batch.cols = 1, batch.row_stride = 1, batch.col_stride = view.rows;
-      return batch;
-    };
-    ConstHostView unit = host_vector(one, to.dtype, 1);
-    unit.batch = to.cols;
-    trine::gemm(alpha_, lines(chains), unit, beta_, lines(to), {.device = options_.device});
-  }
-
+  Place place_;
   double alpha_, beta_;
-  ConstMatrix a_, b_;
-  Matrix c_;
-  HostOptions options_;
-  Operand along_rows_, along_cols_;  ///< of the grid
-  int64_t width_ = 1;                ///< of a step, in k
+  typename Place::ConstMatrix a_, b_;
+  typename Place::Matrix c_;
+  Operand<Place> along_rows_, along_cols_;  ///< of the grid
+  int64_t width_ = 1;                       ///< of a step, in k
   std::vector<MPI_Request> requests_[2];
   Memory tile_;
-  HostView chains_;
+  typename Place::View chains_;
 };
 
 }  // namespace
@@ -248,7 +268,13 @@ namespace trine::mpi {
 void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta, const Matrix& c,
           MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  entry([&] { Product(comm, alpha, a, b, beta, c, options).run(); });
+  entry([&] { Product<OnHost>(comm, alpha, a, b, beta, c, options).run(); });
+}
+
+void gemm(Queue& queue, double alpha, const DeviceMatrix& a, const DeviceMatrix& b, double beta,
+          const DeviceMatrix& c, MPI_Comm comm, const QueueOptions& options) {
+  using namespace detail;
+  entry([&] { Product<OnDevice>(comm, alpha, a, b, beta, c, {queue, options}).run(); });
 }
 
 }  // namespace trine::mpi

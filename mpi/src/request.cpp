@@ -75,13 +75,27 @@ Request ireduce(Partial& partial, int root, MPI_Comm comm) {
 Request iallreduce(Function function, const ConstHostView& input, const HostView& output,
                    MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  return begin<Elementwise>(comm, function, input, output, Asked::everywhere, options);
+  return begin<Elementwise<OnHost>>(comm, function, input, output, Asked::everywhere, options);
 }
 
 Request ireduce(Function function, const ConstHostView& input, const HostView& output, int root,
                 MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  return begin<Elementwise>(comm, function, input, output, Asked::root_of(root), options);
+  return begin<Elementwise<OnHost>>(comm, function, input, output, Asked::root_of(root), options);
+}
+
+Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
+                   MPI_Comm comm, const QueueOptions& options) {
+  using namespace detail;
+  return begin<Elementwise<OnDevice>>(comm, function, input, output, Asked::everywhere,
+                                      OnDevice::Options{queue, options});
+}
+
+Request ireduce(Function function, Queue& queue, const View& input, const View& output, int root,
+                MPI_Comm comm, const QueueOptions& options) {
+  using namespace detail;
+  return begin<Elementwise<OnDevice>>(comm, function, input, output, Asked::root_of(root),
+                                      OnDevice::Options{queue, options});
 }
 
 }  // namespace trine::mpi

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "collectives.hpp"
-#include "matrix.hpp"
+#include "place.hpp"
 
 namespace trine::mpi::detail {
 namespace {
@@ -20,11 +20,29 @@ struct Slab {
     const auto pairs = int64_t(rows.runs.size() * cols.runs.size());
     return pairs > 1 && rows.count * cols.count / pairs * element < kSmall;
   }
-  /// Calls visit(row run, column run).
-  template <class Visit>
-  void for_each_pair(Visit&& visit) const {
-    for (const Run& col : cols.runs)
-      for (const Run& row : rows.runs) visit(row, col);
+  /// Calls visit(part of `local`, the same in `dense`) for each pair of runs, or for each batch of equal ones.
+  template <class Local, class Dense, class Visit>
+  void for_each_part(const Local& local, const Dense& dense, bool in_batches, Visit&& visit) const {
+    const bool are_more_rows = rows.runs.size() >= cols.runs.size();
+    for (const Train& across : cols.trains(in_batches && !are_more_rows))
+      for (const Train& down : rows.trains(in_batches && are_more_rows)) {
+        // A train is a batch; one of single elements is as good as a run.
+        const auto part = [&](auto view, int64_t i, int64_t j, int64_t row_step, int64_t col_step) {
+          view = block(view, i, j, down.first.length, across.first.length);
+          row_step *= view.row_stride, col_step *= view.col_stride;
+          if (view.rows == 1 && down.count > 1) {
+            view.rows = down.count, view.row_stride = row_step;
+          } else if (view.cols == 1 && across.count > 1) {
+            view.cols = across.count, view.col_stride = col_step;
+          } else {
+            view.batch = down.count * across.count;
+            view.batch_stride = down.count > 1 ? row_step : col_step;
+          }
+          return view;
+        };
+        visit(part(local, down.first.local, across.first.local, down.step, across.step),
+              part(dense, down.first.at, across.first.at, down.first.length, across.first.length));
+      }
   }
 };
 
@@ -74,19 +92,23 @@ struct Side {
   }
 };
 
+template <class Place>
 class Transposition : public Call {
  public:
-  Transposition(MPI_Comm comm, const ConstMatrix& a, const Matrix& b, const HostOptions& options)
+  using View = typename Place::View;
+  Transposition(MPI_Comm comm, const typename Place::ConstMatrix& a,
+                const typename Place::Matrix& b, const typename Place::Options& options)
       : Call(channel_of(comm)),
+        place_(options),
         a_(a),
         b_(b),
         to_(transposed(b.local)),
-        options_(options),
         element_(size_of(a.local.dtype)) {
     asked_.call = Asked::matrices;
     asked_.count = int64_t(
         digest({0, element_, int64_t(digest(a.distribution)), int64_t(digest(b.distribution))}));
     attempt(failure_, [&] {
+      place_.begin();
       check_arguments();
       prepare();
     });
@@ -102,10 +124,9 @@ class Transposition : public Call {
                words_of(b_.distribution, b_.local.dtype));
   }
 
-  void check_arguments() const {
-    check_options(options_);
-    check_matrix("a", a_, channel());
-    check_matrix("b", b_, channel());
+  void check_arguments() {
+    place_.check("a", a_, channel());
+    place_.check("b", b_, channel());
     const Distribution &a = a_.distribution, &b = b_.distribution;
     if (a.rows != b.cols || a.cols != b.rows)
       refuse("a is ", a.rows, " x ", a.cols, ", and b ", b.rows, " x ", b.cols,
@@ -113,9 +134,9 @@ class Transposition : public Call {
     if (size_of(b_.local.dtype) != element_)
       refuse("a is of ", name(a_.local.dtype), ", and b of ", name(b_.local.dtype),
              "; both have elements of one size.");
-    check_apart("a", a_.local, "b", b_.local);
+    check_apart(place_, "a", a_.local, "b", b_.local);
     // What the device, the rung or a dtype has against it.
-    trine::transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0), options_);
+    place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
   }
 
   /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.
@@ -123,9 +144,7 @@ class Transposition : public Call {
     const Distribution &a = a_.distribution, &b = b_.distribution;
     if (a.rows == 0 || a.cols == 0) return;
     const int me = channel().rank;
-    const auto is_empty = [](const ConstHostView& part) {
-      return part.rows == 0 || part.cols == 0;
-    };
+    const auto is_empty = [](const auto& part) { return part.rows == 0 || part.cols == 0; };
     const int from = is_empty(a_.local) ? -1 : me, to = is_empty(b_.local) ? -1 : me;
     send_.rows = shares(rows_of(a), a.grid_row(from), cols_of(b));
     send_.cols = shares(cols_of(a), a.grid_col(from), rows_of(b));
@@ -157,15 +176,16 @@ class Transposition : public Call {
     for (Side::Messages& messages : side.messages) {
       messages.counts.resize(size_t(channel().size)),
           messages.begins.resize(size_t(channel().size));
-      messages.memory->of(longest);
+      place_.allocate(*messages.memory, longest);
     }
-    beside_->of(beside);
+    if (!Place::is_queue) place_.allocate(*beside_, beside);
   }
 
   bool work(MPI_Request*) override {
     for (int64_t slab = 0; slab <= slabs_; ++slab) {
       if (slab < slabs_) {
         const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);
+        settle();
         alltoall({out.memory->data(), out.counts.data(), out.begins.data()},
                  {in.memory->data(), in.counts.data(), in.begins.data()}, MPI_BYTE, channel().comm,
                  &under_way_[slab % 2]);
@@ -174,19 +194,27 @@ class Transposition : public Call {
       check(MPI_Wait(&under_way_[(slab - 1) % 2], MPI_STATUS_IGNORE), "MPI_Wait");
       unpack(slab - 1);
     }
+    place_.finish(failure_);
     return false;
   }
+  bool is_ready() noexcept override {
+    bool is_ready = true;
+    attempt(failure_, [&] { is_ready = place_.is_done(); });
+    return is_ready;
+  }
 
-  /// Decides where the messages of a slab are. This rank's own stays where it was packed.
+  /// Decides where the messages of a slab are. This rank's own stays where it was packed, behind the others.
   Side::Messages& lay_out(Side& side, int64_t slab) const {
     Side::Messages& messages = side.messages[slab % 2];
     int begin = 0;
     for (int rank = 0; rank < channel().size; ++rank) {
-      const int bytes = int(side.cut(rank, slab, slabs_).count() * element_);
+      const bool is_mine = rank == channel().rank;
       messages.begins[size_t(rank)] = begin;
-      messages.counts[size_t(rank)] = rank == channel().rank ? 0 : bytes;
-      begin += bytes;
+      messages.counts[size_t(rank)] =
+          is_mine ? 0 : int(side.cut(rank, slab, slabs_).count() * element_);
+      begin += messages.counts[size_t(rank)];
     }
+    messages.begins[size_t(channel().rank)] = begin;
     return messages;
   }
 
@@ -195,48 +223,64 @@ class Transposition : public Call {
     for (int rank = 0; rank < channel().size; ++rank)
       attempt(failure_, [&] {
         const Slab slab = send_.slab(rank, number, slabs_);
-        const HostView message = view(messages, rank, slab);
-        const bool is_beside = !is_unit_down(a_.local) && slab.has_small_pairs(element_);
-        const HostView dense = is_beside ? beside(slab) : message;
-        slab.for_each_pair([&](const Run& row, const Run& col) {
-          copy(block(a_.local, row.local, col.local, row.length, col.length),
-               block(dense, row.at, col.at, row.length, col.length), options_);
-        });
-        if (is_beside) copy(dense, message, options_);
+        const View message = view(messages, rank, slab);
+        const bool is_beside = goes_beside(a_.local, slab);
+        const View dense = is_beside ? beside(slab) : message;
+        slab.for_each_part(a_.local, dense, Place::is_queue,
+                           [&](const auto& part, const View& in) { place_.copy(part, in, true); });
+        if (is_beside) place_.copy(dense, message, true);
       });
+    attempt(failure_, [&] {
+      const HostView bytes = others(messages);
+      place_.fetch(place_.at(*messages.memory, bytes), bytes);
+      place_.mark();
+    });
     return messages;
   }
 
   void unpack(int64_t number) {
+    attempt(failure_, [&] {
+      const Side::Messages& messages = receive_.messages[number % 2];
+      const HostView bytes = others(messages);
+      place_.bring(bytes, place_.at(*messages.memory, bytes));
+    });
     for (int rank = 0; rank < channel().size; ++rank)
       attempt(failure_, [&] {
         const Slab slab = receive_.slab(rank, number, slabs_);
         const Side& side = rank == channel().rank ? send_ : receive_;
-        const HostView message = view(side.messages[number % 2], rank, slab);
-        const bool is_beside = !is_unit_down(to_) && slab.has_small_pairs(element_);
-        const HostView dense = is_beside ? beside(slab) : message;
-        if (is_beside) copy(message, dense, options_);
-        slab.for_each_pair([&](const Run& row, const Run& col) {
-          copy(block(dense, row.at, col.at, row.length, col.length),
-               block(to_, row.local, col.local, row.length, col.length), options_);
-        });
+        const View message = view(side.messages[number % 2], rank, slab);
+        const bool is_beside = goes_beside(to_, slab);
+        const View dense = is_beside ? beside(slab) : message;
+        if (is_beside) place_.copy(message, dense, true);
+        slab.for_each_part(to_, dense, Place::is_queue,
+                           [&](const View& part, const View& in) { place_.copy(in, part, true); });
       });
   }
 
   /// A message: column by column of a.
-  HostView view(const Side::Messages& messages, int rank, const Slab& slab) const {
-    return host_col_major(messages.memory->data() + messages.begins[size_t(rank)], a_.local.dtype,
-                          slab.rows.count, slab.cols.count);
+  View view(const Side::Messages& messages, int rank, const Slab& slab) const {
+    const HostView message = host_col_major(messages.memory->data() + messages.begins[size_t(rank)],
+                                            a_.local.dtype, slab.rows.count, slab.cols.count);
+    return place_.at(*messages.memory, message);
   }
-  /// The same the other way round, for small pairs: one transposition, and then lines.
-  HostView beside(const Slab& slab) const {
-    return host_row_major(beside_->data(), a_.local.dtype, slab.rows.count, slab.cols.count);
+  /// All messages but this rank's own.
+  HostView others(const Side::Messages& messages) const {
+    return host_vector(messages.memory->data(), Dtype::b8, messages.begins[size_t(channel().rank)]);
+  }
+  /// Small pairs take one transposition beside, and then lines. A device's batches don't need it.
+  template <class Local>
+  bool goes_beside(const Local& local, const Slab& slab) const {
+    return !Place::is_queue && !is_unit_down(local) && slab.has_small_pairs(element_);
+  }
+  View beside(const Slab& slab) const {
+    return place_.at(*beside_, host_row_major(beside_->data(), a_.local.dtype, slab.rows.count,
+                                              slab.cols.count));
   }
 
-  ConstMatrix a_;
-  Matrix b_;
-  HostView to_;  ///< this rank's part of b, by the rows and columns of a
-  HostOptions options_;
+  Place place_;
+  typename Place::ConstMatrix a_;
+  typename Place::Matrix b_;
+  View to_;  ///< this rank's part of b, by the rows and columns of a
   int64_t element_, slabs_ = 0;
   Side send_, receive_;
   Memory* beside_ = nullptr;
@@ -250,7 +294,13 @@ namespace trine::mpi {
 
 void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm, const HostOptions& options) {
   using namespace detail;
-  entry([&] { Transposition(comm, a, b, options).run(); });
+  entry([&] { Transposition<OnHost>(comm, a, b, options).run(); });
+}
+
+void transpose(Queue& queue, const DeviceMatrix& a, const DeviceMatrix& b, MPI_Comm comm,
+               const QueueOptions& options) {
+  using namespace detail;
+  entry([&] { Transposition<OnDevice>(comm, a, b, {queue, options}).run(); });
 }
 
 }  // namespace trine::mpi

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ranks.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -49,19 +49,20 @@ std::vector<uint64_t> expected(Function function, Values values, int64_t length)
 template <class T, class Result>
 void check(Function function, Values values, int64_t length, const HostOptions& options) {
   const auto right = expected<T, Result>(function, values, length);
-  const auto mine = of_rank<T>(values, rank(), length);
+  auto mine = of_rank<T>(values, rank(), length);
+  const bool does_block = length % 2 == 1;
   std::vector<Result> results(static_cast<size_t>(length), Result(77));
-  trine::mpi::allreduce(function, mine, results, MPI_COMM_WORLD, options);
+  reduce(function, mine, results, -1, does_block, options);
   EXPECT_EQ(bits_of_all(results), right);
 
   const int root = int(length) % size();
   const std::vector<Result> before(static_cast<size_t>(length), Result(55));
   results = before;
-  trine::mpi::reduce(function, mine, results, root, MPI_COMM_WORLD, options);
+  reduce(function, mine, results, root, !does_block, options);
   EXPECT_EQ(bits_of_all(results), rank() == root ? right : bits_of_all(before));
   if constexpr (std::is_same_v<T, Result>) {
     auto in_place = mine;
-    trine::mpi::allreduce(function, in_place, in_place, MPI_COMM_WORLD, options);
+    reduce(function, in_place, in_place, -1, true, options);
     EXPECT_EQ(bits_of_all(in_place), right);
     ++cases;
   }
@@ -88,7 +89,7 @@ using Numbers = testing::Types<float, double, int32_t, int64_t, uint32_t, uint64
 TYPED_TEST_SUITE(Elementwise, Numbers);
 
 TYPED_TEST(Elementwise, HasTheBitsOfOneDevice) {
-  for (const auto& job : jobs())
+  for (const auto& job : jobs_and_resident_ones())
     for (const Values values : kAllValues)
       for (const int64_t length : {0, 1, 2, 5, 100, 1003}) {
         const bool is_quick = job.size() == 1 && job[0] == "cpu";
@@ -102,7 +103,8 @@ TYPED_TEST(Elementwise, InPiecesToo) {
     trine::mpi::detail::piece_bytes = bytes;
     for (const int64_t length : {1, 13, 500}) {
       if (bytes == 1 && length > 100) continue;
-      this->check_all(length, Values::cancelling, {.device = "cpu"});
+      for (const auto& device : {"cpu", "@cpu"})
+        this->check_all(length, Values::cancelling, {.device = device});
     }
   }
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "matrices.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -51,8 +52,7 @@ void check(const Three& d, uint64_t seed, Values values, const Scalars& s, HostO
   const Part<T> expected(d.c, kLayouts[seed / 2 % 4], whole_c);
   constexpr trine::Dtype kDtype = trine::dtype_of<T>;
   options.continues = s.continues;
-  trine::mpi::gemm(s.alpha, a.matrix(kDtype), b.matrix(kDtype), s.beta, c.matrix(kDtype),
-                   MPI_COMM_WORLD, options);
+  gemm(s.alpha, a, b, s.beta, c, kDtype, options);
   EXPECT_TRUE(all_bits(c.memory) == all_bits(expected.memory))
       << testing::PrintToString(d.a) << " * " << testing::PrintToString(d.b) << ", values "
       << int(values) << ", alpha " << s.alpha << ", beta " << s.beta << ", " << options.device;
@@ -82,13 +82,14 @@ using Numbers = testing::Types<float, double, int32_t>;
 TYPED_TEST_SUITE(Gemm, Numbers);
 
 TYPED_TEST(Gemm, HasTheBitsOfOneDevice) {
-  for (const auto& job : jobs()) this->check_all(job.size() == 1 && job[0] == "cpu" ? 6 : 1, job);
+  for (const auto& job : jobs_and_resident_ones())
+    this->check_all(job.size() == 1 && job[0] == "cpu" ? 6 : 1, job);
 }
 
 TYPED_TEST(Gemm, InShortStepsToo) {
   for (const int64_t bytes : {1, 3000}) {
     trine::mpi::detail::piece_bytes = bytes;
-    this->check_all(1, {"cpu"});
+    for (const auto& job : {"cpu", "@cpu"}) this->check_all(1, {job});
   }
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
@@ -111,9 +112,10 @@ TEST(Products, OnOneGridAfterTheOther) {
 
 /// More than one step of whole panels.
 TEST(Products, OfLargerMatrices) {
-  for (uint64_t seed = 0; seed < 4; ++seed)
-    check<float>(three(seed, 130, 150, 1500), seed, Values::like, {-2, seed % 2 == 0 ? 0.0 : 1.0},
-                 {.device = "cpu"});
+  for (const auto& job : jobs_and_resident_ones())
+    for (uint64_t seed = 0; seed < 4; ++seed)
+      check<float>(three(seed, 130, 150, 1500), seed, Values::like, {-2, seed % 2 == 0 ? 0.0 : 1.0},
+                   {.device = device_of(job)});
 }
 
 /// beta != 0: the step that adds c keeps what the contract says of zeros.

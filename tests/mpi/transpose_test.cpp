@@ -4,6 +4,7 @@
 #include <array>
 
 #include "matrices.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -33,7 +34,7 @@ void check(const Distribution& of_a, Layout layout_a, const Distribution& of_b, 
   trine::transpose(rows, cols, whole.data(), turned.data(), {.device = "cpu"});
   Part<T> a(of_a, layout_a, whole), b(of_b, layout_b, std::vector<T>(whole.size(), T(7)));
   const Part<T> expected(of_b, layout_b, turned), before = a;
-  trine::mpi::transpose(a.matrix(kBits<T>), b.matrix(kBits<T>), MPI_COMM_WORLD, options);
+  transpose(a, b, kBits<T>, options);
   EXPECT_TRUE(b.memory == expected.memory)
       << testing::PrintToString(of_a) << " -> " << testing::PrintToString(of_b) << ", layouts "
       << int(layout_a) << " " << int(layout_b) << ", " << sizeof(T) << " bytes, " << options.device;
@@ -60,7 +61,7 @@ constexpr std::array<int64_t, 2> kShapes[] = {{0, 5}, {1, 1},   {3, 1},    {1, 5
 
 TEST(Transpose, OfAnyDistributions) {
   uint64_t seed = 0;
-  for (const auto& job : jobs())
+  for (const auto& job : jobs_and_resident_ones())
     for (const auto& [rows, cols] : kShapes)
       for (int i = 0; i < (job.size() == 1 && job[0] == "cpu" ? 40 : 5); ++i)
         check_case(++seed, rows, cols, {.device = device_of(job)});
@@ -69,9 +70,10 @@ TEST(Transpose, OfAnyDistributions) {
 TEST(Transpose, InPiecesToo) {
   for (const int64_t bytes : {1, 16 * 40, 16 * 5000}) {
     trine::mpi::detail::piece_bytes = bytes;
-    for (const auto& [rows, cols] : kShapes)
-      for (uint64_t seed = 1000; seed < 1010; ++seed)
-        if (bytes > 1 || rows * cols < 100) check_case(seed, rows, cols, {.device = "cpu"});
+    for (const auto& device : {"cpu", "@cpu"})
+      for (const auto& [rows, cols] : kShapes)
+        for (uint64_t seed = 1000; seed < 1010; ++seed)
+          if (bytes > 1 || rows * cols < 100) check_case(seed, rows, cols, {.device = device});
   }
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
@@ -80,10 +82,11 @@ TEST(Transpose, LargeBlocksToo) {
   for (const Layout from : kLayouts)
     for (const Layout to : kLayouts) {
       const int p = size();
+      const bool is_resident = (int(from) + int(to)) % 2 == 1;
       check<double>(
           {.rows = 700, .cols = 500, .block_rows = 128, .block_cols = 100, .grid_cols = p}, from,
           {.rows = 500, .cols = 700, .block_rows = 90, .block_cols = 256, .grid_rows = p}, to,
-          {.device = "cpu"});
+          {.device = is_resident ? "@cpu" : "cpu"});
     }
 }
 

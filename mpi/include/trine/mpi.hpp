@@ -79,6 +79,36 @@ TRINE_API void allreduce(Function function, const ConstHostView& input, const Ho
 TRINE_API void reduce(Function function, const ConstHostView& input, const HostView& output,
                       int root, MPI_Comm comm, const HostOptions& options = {});
 
+/// How the device of a queue computes, in calls whose data lies there.
+struct QueueOptions {
+  /// A rung as run() takes it; empty: Trine chooses.
+  std::string_view rung = {};
+  /// The promise that reductions and products ask for: reproducible or fast.
+  Numerics numerics = Numerics::reproducible;
+  /// Of gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
+  bool continues = false;
+};
+
+/// The same of vectors in a device's memory. Some ranks of a call may have theirs there, and others in host memory.
+/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all of its work has
+///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
+/// - input, output: dense views of the device's memory. Each rank has to have room there for at most 64 MiB of
+///   values and their results; with what MPI needs in pinned memory, it stays with `comm` for the next call.
+/// - options: may differ from rank to rank.
+/// What MPI moves goes through pinned memory, but where MPI takes pointers of the device (docs/mpi.md).
+/// A rank that loses its device while the sum of one number is written throws alone.
+/// ```cpp
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::View forces = trine::vector({queue.device(), 800}, trine::Dtype::f64, 100);
+/// const double one = 1;
+/// trine::fill(queue, forces, &one);
+/// trine::mpi::allreduce(trine::Function::sum, queue, forces, forces, MPI_COMM_WORLD);  // in place
+/// ```
+TRINE_API void allreduce(Function function, Queue& queue, const View& input, const View& output,
+                         MPI_Comm comm, const QueueOptions& options = {});
+TRINE_API void reduce(Function function, Queue& queue, const View& input, const View& output,
+                      int root, MPI_Comm comm, const QueueOptions& options = {});
+
 namespace detail {
 template <HostRange Range>
 auto view_of(Range& range) {
@@ -273,6 +303,12 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
+/// In a device's memory. Until the call has ended, the program gives `queue` no work that it needs at once: that ends
+/// with the call.
+TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
+                             MPI_Comm comm, const QueueOptions& options = {});
+TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,
+                          int root, MPI_Comm comm, const QueueOptions& options = {});
 /// The same of ranges that stay where they are: variables, or views of memory as std::span.
 template <HostRange Input, HostRange Output>
 requires std::ranges::borrowed_range<Input> && std::ranges::borrowed_range<Output> Request

@@ -76,6 +76,12 @@ struct ConstMatrix {
   ConstHostView local;
 };
 
+/// One whose part is in a device's memory.
+struct DeviceMatrix {
+  Distribution distribution;
+  View local;
+};
+
 /// A matrix whose part is column-major, as ScaLAPACK's are. Other layouts: Matrix{distribution, view}.
 /// - distribution: the same on all ranks.
 /// - data: this rank's part, of a type of 1, 2, 4, 8 or 16 bytes that operations know.
@@ -92,6 +98,11 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
   if (leading_dimension != 0) local.col_stride = leading_dimension;
   return std::conditional_t<std::is_const_v<T>, ConstMatrix, Matrix>{distribution, local};
 }
+
+/// One whose part is column-major in new memory of a device, with undefined content.
+/// Throws Error as Buffer's constructor, and backend_error where MPI fails.
+TRINE_API DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtype dtype,
+                              MPI_Comm comm);
 
 /// b = a^T, each element's bits as they are.
 /// - a, b: any two distributions over `comm`, of any grids and blocks; the same on all ranks. Elements of 1, 2, 4, 8
@@ -136,5 +147,29 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 /// ```
 TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
                     const Matrix& c, MPI_Comm comm, const HostOptions& options = {});
+
+/// The same of parts in the memory of a device, which transposes and multiplies them there: c never leaves it. Some ranks
+/// of a call may have theirs there, and others in host memory.
+/// - queue: of this rank's device. Its earlier operations are seen, and the call returns when all of its work has
+///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
+/// - options: may differ from rank to rank, but for `continues`.
+/// The memory that a rank needs it needs on its device, and for what MPI moves in pinned memory too, but where MPI
+/// takes pointers of the device (docs/mpi.md).
+/// ```cpp
+/// int ranks = 1;
+/// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+/// trine::Queue queue(trine::open("cpu"));
+/// trine::mpi::Distribution rows = {.rows = 64, .cols = 64, .block_rows = 8, .block_cols = 64, .grid_rows = ranks};
+/// trine::mpi::DeviceMatrix a = trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
+/// trine::mpi::DeviceMatrix c = trine::mpi::matrix(rows, queue.device(), trine::Dtype::f64, MPI_COMM_WORLD);
+/// const double half = 0.5;
+/// trine::fill(queue, a.local, &half);
+/// trine::mpi::gemm(queue, 1, a, a, 0, c, MPI_COMM_WORLD);  // all elements 16
+/// ```
+TRINE_API void transpose(Queue& queue, const DeviceMatrix& a, const DeviceMatrix& b, MPI_Comm comm,
+                         const QueueOptions& options = {});
+TRINE_API void gemm(Queue& queue, double alpha, const DeviceMatrix& a, const DeviceMatrix& b,
+                    double beta, const DeviceMatrix& c, MPI_Comm comm,
+                    const QueueOptions& options = {});
 
 }  // namespace trine::mpi

@@ -1,0 +1,284 @@
+#include "place.hpp"
+
+#include <trine/elementwise.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+// Of Open MPI (mpi-ext.h) and those derived from it; others don't say.
+extern "C" [[gnu::weak]] int MPIX_Query_cuda_support();
+
+namespace trine::mpi::detail {
+namespace {
+
+/// What TRINE_MPI_DEVICE_MEMORY says of device memory: stage it, or give it to MPI; else MPI decides.
+enum class Wanted { as_mpi_says, staged, direct };
+Wanted wanted() {
+  static const Wanted wanted = [] {
+    const char* const word = std::getenv("TRINE_MPI_DEVICE_MEMORY");
+    const std::string_view is = word == nullptr ? "" : word;
+    return is == "staged" ? Wanted::staged : is == "direct" ? Wanted::direct : Wanted::as_mpi_says;
+  }();
+  return wanted;
+}
+
+/// The address with which MPI reads and writes a buffer; null where it can't.
+std::byte* address_for_mpi(const Buffer& buffer) {
+  if (wanted() == Wanted::staged) return nullptr;
+  if (void* const host = buffer.host()) return static_cast<std::byte*>(host);
+  return takes_memory_of(buffer.device()) ? static_cast<std::byte*>(buffer.native()) : nullptr;
+}
+
+/// Whether a buffer's native handle is the address of its memory.
+bool has_address(const Buffer& buffer) {
+  return buffer.host() != nullptr || buffer.device().backend() == "cuda";
+}
+
+/// Whether rows, or columns, are runs on both sides; else one has to be transposed.
+template <class From, class To>
+bool lie_alike(const From& from, const To& to) {
+  return (is_unit_down(from) && is_unit_down(to)) ||
+         (is_unit_down(transposed(from)) && is_unit_down(transposed(to)));
+}
+
+}  // namespace
+
+bool takes_memory_of(const Device& device) {
+  if (device.backend() != "cuda" || wanted() == Wanted::staged) return false;
+  return wanted() == Wanted::direct ||
+         (MPIX_Query_cuda_support != nullptr && MPIX_Query_cuda_support() == 1);
+}
+
+void Memory::of(int64_t bytes) {
+  if (!device_ && !pinned_ && bytes <= size_) return;
+  *this = {};
+  own_ = std::make_unique_for_overwrite<std::byte[]>(size_t(bytes));
+  data_ = own_.get(), size_ = bytes;
+}
+
+void Memory::of(int64_t bytes, const Device& device, Ends ends) {
+  const bool has_device = device_ && device_.device() == device;
+  const bool has_pinned =
+      data_ != nullptr && (has_device || (pinned_ && pinned_.device() == device));
+  if (bytes <= size_ && (has_device || ends == Ends::mpi) && (has_pinned || ends == Ends::device))
+    return;
+  *this = {};
+  if (ends != Ends::mpi) {
+    device_ = Buffer(device, uint64_t(bytes));
+    data_ = address_for_mpi(device_);
+  }
+  if (data_ == nullptr && ends != Ends::device) {
+    pinned_ = Buffer(device, uint64_t(bytes), trine::Memory::pinned);
+    data_ = static_cast<std::byte*>(pinned_.host());
+  }
+  size_ = bytes;
+}
+
+void OnHost::begin() {
+  options_.device = device_ = options_.device;
+  options_.rung = rung_ = options_.rung;
+  if (options_.event != nullptr)
+    refuse(
+        "HostOptions::event goes with calls on one rank; iallreduce and ireduce return a Request.");
+}
+
+void OnHost::copy(const ConstHostView& from, const HostView& to, bool as_asked) const {
+  if (from.rows == 0 || from.cols == 0) return;
+  if (!lie_alike(from, to))
+    return trine::transpose(from, transposed(to),
+                            as_asked ? options_ : HostOptions{.device = options_.device});
+  const bool down = is_unit_down(from) && is_unit_down(to);
+  const bool across = is_unit_down(transposed(from)) && is_unit_down(transposed(to));
+  if (!down || (across && from.cols > from.rows)) return copy(transposed(from), transposed(to));
+  int64_t length = from.rows * size_of(from.dtype), lines = from.cols;
+  if (from.col_stride == from.rows && to.col_stride == from.rows) length *= lines, lines = 1;
+  for (int64_t line = 0; line < lines; ++line)
+    std::memcpy(block(to, 0, line, 0, 0).data, block(from, 0, line, 0, 0).data, size_t(length));
+}
+
+void OnHost::gemm(double alpha, const ConstHostView& a, const ConstHostView& b, double beta,
+                  const HostView& c, bool continues) const {
+  HostOptions options = options_;
+  options.continues = continues;
+  trine::gemm(alpha, a, b, beta, c, options);
+}
+
+void OnHost::add(double alpha, const HostView& chains, double beta, const HostView& c) const {
+  // The product of each line of chains and a 1 x 1 matrix that is 1, whose chains fma(chain, 1, +0) change
+  // nothing, as they end with + (+0) already.
+  if (!is_unit_down(c)) return add(alpha, transposed(chains), beta, transposed(c));
+  const float one_f32 = 1;
+  const double one_f64 = 1;
+  const int32_t one_i32 = 1;
+  const void* const one = c.dtype == Dtype::f32   ? static_cast<const void*>(&one_f32)
+                          : c.dtype == Dtype::f64 ? static_cast<const void*>(&one_f64)
+                                                  : &one_i32;
+  const auto lines = [](const HostView& view) {
+    HostView batch = view;
+    batch.batch = view.cols, batch.batch_stride = view.col_stride;
+    batch.cols = 1, batch.row_stride = 1, batch.col_stride = view.rows;
+    return batch;
+  };
+  ConstHostView unit = host_vector(one, c.dtype, 1);
+  unit.batch = c.cols;
+  trine::gemm(alpha, lines(chains), unit, beta, lines(c), {.device = options_.device});
+}
+
+void OnHost::take(const ConstHostView& one, void* to) {
+  std::memcpy(to, one.data, size_of(one.dtype));
+}
+void OnHost::put(const void* from, const HostView& one) {
+  std::memcpy(one.data, from, size_of(one.dtype));
+}
+
+void OnDevice::begin() {
+  rung_ = options_.rung, options_.rung = rung_;
+  queue_.device();  // refuses an empty handle
+}
+
+ConstHostView OnDevice::as_host(const View& view) {
+  alignas(4096) static constexpr std::byte somewhere[1] = {};
+  uintptr_t memory = 0;
+  if (view.buffer)
+    memory =
+        view.offset + (has_address(view.buffer) ? reinterpret_cast<uintptr_t>(view.buffer.native())
+                                                : reinterpret_cast<uintptr_t>(somewhere));
+  return {reinterpret_cast<void*>(memory),
+          view.dtype,
+          view.rows,
+          view.cols,
+          view.batch,
+          view.row_stride,
+          view.col_stride,
+          view.batch_stride};
+}
+
+bool OnDevice::may_share(const View& a, const View& b) {
+  if (!a.buffer || !b.buffer) return false;
+  return (has_address(a.buffer) && has_address(b.buffer)) || a.buffer.native() == b.buffer.native();
+}
+
+void OnDevice::check(const char* which, const View& view) const {
+  if (view.rows <= 0 || view.cols <= 0 || !view.buffer) return;
+  const Device device = view.buffer.device();
+  if (device != queue_.device())
+    refuse(which, " is in memory of ", device.id(), ", and the queue is of ", queue_.device().id(),
+           ".");
+  // The strides have been checked: no product overflows.
+  const View last =
+      block(view, view.rows == 1 ? 0 : view.rows - 1, view.cols == 1 ? 0 : view.cols - 1, 1, 1);
+  const uint64_t bytes = view.buffer.bytes();
+  if (last.offset < view.offset || last.offset > bytes || bytes - last.offset < size_of(view.dtype))
+    refuse(which, " ends beyond its buffer of ", bytes, " bytes.");
+}
+
+void OnDevice::check(const char* which, const DeviceMatrix& matrix, const Channel& channel) const {
+  check_matrix(which, {matrix.distribution, as_host(matrix.local)}, channel);
+  check(cat("the local part of ", which).c_str(), matrix.local);
+}
+
+trine::View OnDevice::at(const Memory& memory, const HostView& message) noexcept {
+  const auto offset = static_cast<std::byte*>(message.data) - memory.data();
+  return {memory.buffer(),    message.dtype,      uint64_t(offset),
+          message.rows,       message.cols,       message.batch,
+          message.row_stride, message.col_stride, message.batch_stride};
+}
+
+void OnDevice::allocate_for(Memory& memory, const View& view, int64_t bytes) const {
+  if (address_for_mpi(view.buffer) == nullptr) memory.of(bytes, queue_.device(), Memory::Ends::mpi);
+}
+
+std::byte* OnDevice::address(const Memory& memory, const View& part) {
+  if (!part.buffer) return nullptr;
+  std::byte* const direct = address_for_mpi(part.buffer);
+  return direct == nullptr ? memory.data() : direct + part.offset;
+}
+
+void OnDevice::copy(const View& from, const View& to, bool as_asked) {
+  if (from.rows == 0 || from.cols == 0) return;
+  const auto is_run = [&](const View& one, const View& other) {
+    return one.rows > 1 && one.row_stride == 1 && other.row_stride == 1;
+  };
+  const int extents = (from.rows > 1 ? 1 : 0) + (from.cols > 1 ? 1 : 0) + (from.batch > 1 ? 1 : 0);
+  if (extents <= 1 || is_run(from, to) || is_run(transposed(from), transposed(to)))
+    return trine::copy(side_, from, to);
+  const auto has_runs = [](const View& view) {
+    return is_unit_down(view) || is_unit_down(transposed(view));
+  };
+  if (has_runs(from) && has_runs(to)) {
+    trine::run(side_, Transpose{.input = from, .output = transposed(to)},
+               as_asked ? std::string_view(rung_) : "");
+    return;
+  }
+  // Single elements on one side: the lines of a matrix one by one.
+  if (from.cols > from.rows) return copy(transposed(from), transposed(to));
+  for (int64_t col = 0; col < from.cols; ++col)
+    trine::copy(side_, block(from, 0, col, from.rows, 1), block(to, 0, col, to.rows, 1));
+}
+
+void OnDevice::fetch(const View& from, const HostView& to) {
+  if (from.rows == 0 || from.cols == 0 || address_for_mpi(from.buffer) != nullptr) return;
+  trine::copy(side_, from, to);
+}
+void OnDevice::bring(const ConstHostView& from, const View& to) {
+  if (to.rows == 0 || to.cols == 0 || address_for_mpi(to.buffer) != nullptr) return;
+  trine::copy(side_, from, to);
+}
+
+void OnDevice::gemm(double alpha, const View& a, const View& b, double beta, const View& c,
+                    bool continues) {
+  trine::run(queue_,
+             Gemm{.alpha = alpha,
+                  .beta = beta,
+                  .a = a,
+                  .b = b,
+                  .c = c,
+                  .numerics = options_.numerics,
+                  .continues = continues},
+             rung_);
+}
+
+void OnDevice::add(double alpha, const View& chains, double beta, const View& c) {
+  axpby(queue_, beta, c, alpha, chains);  // fma(beta, c, alpha * chain), as a product ends
+  trine::copy(queue_, chains, c);
+}
+
+void OnDevice::reduce_columns(Function function, const View& from, const View& to) {
+  trine::run(queue_,
+             Reduce{.function = function,
+                    .axis = Axis::each_column,
+                    .input = from,
+                    .output = to,
+                    .numerics = options_.numerics},
+             rung_);
+}
+
+void OnDevice::take(const View& one, void* to) {
+  trine::copy(queue_, one, host_vector(to, one.dtype, 1));
+  queue_.wait();
+}
+void OnDevice::put(const void* from, const View& one) {
+  fill(queue_, one, from);
+  queue_.wait();
+}
+
+void OnDevice::split() {
+  side_ = Queue(queue_.device());
+  side_.wait(queue_.record());
+}
+void OnDevice::join() { queue_.wait(side_.record()); }
+void OnDevice::reuse(int slot) { side_.wait(used_[size_t(slot)]); }
+
+void OnDevice::finish(Failure& failure) noexcept {
+  for (Queue* queue : {&side_, &queue_}) {
+    Failure late;
+    attempt(late, [&] {
+      if (*queue) queue->wait();
+    });
+    if (!failure) failure = late;
+  }
+}
+
+}  // namespace trine::mpi::detail

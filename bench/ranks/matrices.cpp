@@ -83,14 +83,24 @@ class Matrices : public Work {
  public:
   Matrices(MPI_Comm comm, const Problem& p, Part<T> a, const Distribution& result,
            const std::string& device)
-      : problem_(p), a_(std::move(a)), result_(comm, result), device_(device) {
+      : problem_(p),
+        a_(std::move(a)),
+        result_(comm, result),
+        device_(place_on(device, this->resident)) {
+    if (resident) {
+      there_ = {resident->add(a_.matrix()), resident->add(result_.matrix())};
+      return;
+    }
     if (!has_scalapack()) return;
     context_.emplace(comm, Grid{result.grid_rows, result.grid_cols});
     of_a_.emplace(*context_, a_.distribution, a_.rank);
     of_result_.emplace(*context_, result, a_.rank);
   }
 
-  bool has_peer() const override { return has_scalapack(); }
+  bool has_peer() const override { return resident || has_scalapack(); }
+  const char* peer_name() const override { return resident ? "host data" : scalapack_name(); }
+  void ours() override { resident ? on_device(resident->queue) : on_host(); }
+  void peer() override { resident ? on_host() : scalapack(); }
   std::span<std::byte> mine() override {
     return std::as_writable_bytes(std::span(result_.elements));
   }
@@ -101,8 +111,14 @@ class Matrices : public Work {
   }
 
  protected:
+  virtual const char* scalapack_name() const = 0;
+  virtual void on_host() = 0;
+  virtual void on_device(Queue& queue) = 0;
+  virtual void scalapack() = 0;
+
   Problem problem_;
   Part<T> a_, result_;
+  std::vector<mpi::DeviceMatrix> there_;
   std::optional<Context> context_;
   std::optional<Descriptor> of_a_, of_result_;
   std::vector<T> whole_;
@@ -113,12 +129,15 @@ template <class T>
 class Transposed : public Matrices<T> {
  public:
   using Matrices<T>::Matrices;
-  const char* peer_name() const override { return sizeof(T) == 4 ? "pstran" : "pdtran"; }
-  void ours() override {
+  const char* scalapack_name() const override { return sizeof(T) == 4 ? "pstran" : "pdtran"; }
+  void on_host() override {
     mpi::transpose(this->a_.matrix(), this->result_.matrix(), this->a_.comm,
                    {.device = this->device_});
   }
-  void peer() override {
+  void on_device(Queue& queue) override {
+    mpi::transpose(queue, this->there_[0], this->there_[1], this->a_.comm);
+  }
+  void scalapack() override {
     scalapack_transpose(this->problem_, this->a_.elements.data(), *this->of_a_,
                         this->result_.elements.data(), *this->of_result_);
   }
@@ -130,14 +149,20 @@ class Multiplied : public Matrices<T> {
   Multiplied(MPI_Comm comm, const Problem& p, Part<T> a, Part<T> b, const Distribution& result,
              const std::string& device)
       : Matrices<T>(comm, p, std::move(a), result, device), b_(std::move(b)) {
-    if (has_scalapack()) of_b_.emplace(*this->context_, b_.distribution, b_.rank);
+    if (this->resident)
+      this->there_.push_back(this->resident->add(b_.matrix()));
+    else if (has_scalapack())
+      of_b_.emplace(*this->context_, b_.distribution, b_.rank);
   }
-  const char* peer_name() const override { return sizeof(T) == 4 ? "psgemm" : "pdgemm"; }
-  void ours() override {
+  const char* scalapack_name() const override { return sizeof(T) == 4 ? "psgemm" : "pdgemm"; }
+  void on_host() override {
     mpi::gemm(1, this->a_.matrix(), b_.matrix(), 0, this->result_.matrix(), this->a_.comm,
               {.device = this->device_});
   }
-  void peer() override {
+  void on_device(Queue& queue) override {
+    mpi::gemm(queue, 1, this->there_[0], this->there_[2], 0, this->there_[1], this->a_.comm);
+  }
+  void scalapack() override {
     scalapack_gemm(this->problem_, this->a_.elements.data(), *this->of_a_, b_.elements.data(),
                    *of_b_, this->result_.elements.data(), *this->of_result_);
   }

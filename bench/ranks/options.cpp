@@ -50,6 +50,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--block", o.block, "rows and columns of a block of the matrices")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--rounds", o.rounds, "rounds of all in turn")->check(CLI::Range(1, 10000));
+  app.add_flag("--resident", o.resident,
+               "the data lies on the devices, beside the same calls on host data");
   app.add_flag(
       "--model", o.model,
       "predict the same from the link and one rank, beside what was measured, and up to 10^4 "

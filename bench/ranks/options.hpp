@@ -11,6 +11,7 @@ struct Options {
   int rounds = 9;
   int64_t block = 64;  ///< rows and columns of a matrix's block
   bool model = false;
+  bool resident = false;  ///< on the devices; the peer is the same call on host data
 };
 
 void add_options(CLI::App& app, Options& options);

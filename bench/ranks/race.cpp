@@ -69,11 +69,13 @@ class Lane {
 
   void round() {
     if (!group_.has_me()) return;
-    time(row_.rounds, row_.calls, &Work::ours, right_, [this](const std::byte* whole, bool differ) {
-      return truth_->check(whole, differ, row_.digest);
-    });
+    time(row_.rounds, row_.calls, &Work::ours, right_, work_->resident,
+         [this](const std::byte* whole, bool differ) {
+           return truth_->check(whole, differ, row_.digest);
+         });
+    std::optional<Resident> none;
     if (work_->has_peer())
-      time(row_.peer_rounds, peer_calls_, &Work::peer, peers_right_,
+      time(row_.peer_rounds, peer_calls_, &Work::peer, peers_right_, none,
            [this](const std::byte* whole, bool differ) {
              const std::string wrong = truth_->check_peer(whole, differ);
              return wrong.empty() ? wrong : row_.peer + ": " + wrong;
@@ -88,10 +90,12 @@ class Lane {
   /// the same bits.
   template <class Check>
   void time(std::vector<double>& rounds, int calls, void (Work::*call)(), Bytes& right,
-            Check check) {
+            std::optional<Resident>& resident, Check check) {
     const std::span<std::byte> mine = work_->mine();
     std::ranges::fill(mine, std::byte{0xA5});
+    if (resident) resident->upload();
     rounds.push_back(seconds_of(group_.comm(), calls, [&] { (work_.get()->*call)(); }));
+    if (resident) resident->download();
     if (group_.all(rounds.size() > 1 && std::ranges::equal(mine, right))) return;
     bool differ = false;
     const std::byte* const whole = work_->collect(differ);
@@ -211,7 +215,8 @@ Race race(const Options& o, const Job& job, const Groups& groups, const Problem&
     const Problem p = for_ranks(problem, group->ranks());
     if (!truth || p.size != lanes.back()->row().problem.size)
       truth = std::make_shared<Truth>(p, o.measuring.seed, one_device, job.is_first());
-    lanes.push_back(std::make_unique<Lane>(o, job, *group, p, truth, device));
+    lanes.push_back(
+        std::make_unique<Lane>(o, job, *group, p, truth, (o.resident ? "@" : "") + device));
     job.gather_asleep();
   }
   std::optional<Computing> computing;

@@ -39,9 +39,17 @@ template <class T>
 class Sums : public Work {
  public:
   Sums(MPI_Comm comm, std::vector<T> part, size_t results, const std::string& device)
-      : comm_(comm), part_(std::move(part)), result_(results), device_(device) {}
+      : comm_(comm), part_(std::move(part)), result_(results), device_(place_on(device, resident)) {
+    if (!resident) return;
+    const auto view = [](std::vector<T>& v) {
+      return host_vector(v.data(), dtype_of<T>, int64_t(v.size()));
+    };
+    part_there_ = resident->add(view(part_)), result_there_ = resident->add(view(result_));
+  }
 
-  const char* peer_name() const override { return "MPI_Allreduce"; }
+  const char* peer_name() const override { return resident ? "host data" : "MPI_Allreduce"; }
+  void ours() override { resident ? on_device() : on_host(); }
+  void peer() override { resident ? on_host() : plain(); }
   std::span<std::byte> mine() override { return std::as_writable_bytes(std::span(result_)); }
   const std::byte* collect(bool& differ) override {
     // All ranks have the result: all are like the first's.
@@ -54,8 +62,13 @@ class Sums : public Work {
   }
 
  protected:
+  virtual void on_host() = 0;
+  virtual void on_device() = 0;
+  virtual void plain() = 0;
+
   MPI_Comm comm_;
   std::vector<T> part_, result_;
+  View part_there_, result_there_;
   std::string device_;
 };
 
@@ -63,10 +76,17 @@ template <class T>
 class SumOfAll : public Sums<T> {
  public:
   using Sums<T>::Sums;
-  void ours() override {
+  void on_host() override {
     this->result_[0] = mpi::sum(this->part_, this->comm_, {.device = this->device_});
   }
-  void peer() override {
+  void on_device() override {
+    const T sum =
+        mpi::exact_sum(this->resident->queue, this->part_there_, Map::identity, this->comm_)
+            .template round<T>();
+    fill(this->resident->queue, this->result_there_, &sum);
+    this->resident->queue.wait();
+  }
+  void plain() override {
     const T mine = plain_sum(this->part_);
     MPI_Allreduce(&mine, this->result_.data(), 1, type_of<T>(), MPI_SUM, this->comm_);
   }
@@ -76,11 +96,15 @@ template <class T>
 class SumOfVectors : public Sums<T> {
  public:
   using Sums<T>::Sums;
-  void ours() override {
+  void on_host() override {
     mpi::allreduce(Function::sum, this->part_, this->result_, this->comm_,
                    {.device = this->device_});
   }
-  void peer() override {
+  void on_device() override {
+    mpi::allreduce(Function::sum, this->resident->queue, this->part_there_, this->result_there_,
+                   this->comm_);
+  }
+  void plain() override {
     MPI_Allreduce(this->part_.data(), this->result_.data(), int(this->part_.size()), type_of<T>(),
                   MPI_SUM, this->comm_);
   }
@@ -96,6 +120,32 @@ std::unique_ptr<Work> of_dtype(MPI_Comm comm, Dtype dtype, std::span<const std::
 }
 
 }  // namespace
+
+View Resident::add(const HostView& here) {
+  const int64_t bytes = here.rows * here.cols * size_of(here.dtype);
+  const Buffer buffer(queue.device(), uint64_t(bytes));
+  copies_.push_back({host_vector(here.data, Dtype::b8, bytes), vector(buffer, Dtype::b8, bytes)});
+  return {.buffer = buffer,
+          .dtype = here.dtype,
+          .rows = here.rows,
+          .cols = here.cols,
+          .row_stride = here.row_stride,
+          .col_stride = here.col_stride};
+}
+void Resident::upload() {
+  for (const auto& [here, there] : copies_) copy(queue, here, there);
+  queue.wait();
+}
+void Resident::download() {
+  for (const auto& [here, there] : copies_) copy(queue, there, here);
+  queue.wait();
+}
+
+std::string place_on(const std::string& device, std::optional<Resident>& resident) {
+  if (!device.starts_with('@')) return device;
+  resident.emplace(device.substr(1));
+  return device.substr(1);
+}
 
 std::unique_ptr<Work> sum_of_all(MPI_Comm comm, const Problem& p, std::span<const std::byte> whole,
                                  const std::string& device) {

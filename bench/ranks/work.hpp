@@ -1,7 +1,10 @@
 // One operation on the ranks of one group: their parts of the data, Trine's call and the peer's, and the whole result.
 #pragma once
 
+#include <trine/mpi_matrix.hpp>
+
 #include <memory>
+#include <optional>
 
 #include "bench/timing/expectation.hpp"
 #include "job.hpp"
@@ -9,11 +12,33 @@
 
 namespace trine::bench::ranks {
 
+/// A rank's parts on its device too.
+class Resident {
+ public:
+  explicit Resident(const std::string& device) : queue(open(device)) {}
+  /// A dense part: the same on the device.
+  View add(const HostView& here);
+  mpi::DeviceMatrix add(const mpi::Matrix& here) { return {here.distribution, add(here.local)}; }
+  /// All of them, to the device and back.
+  void upload();
+  void download();
+
+  Queue queue;
+
+ private:
+  std::vector<std::pair<HostView, View>> copies_;  ///< as bytes
+};
+
+/// The name of a device; makes `resident` where it begins with @.
+std::string place_on(const std::string& device, std::optional<Resident>& resident);
+
 class Work {
  public:
   virtual ~Work() = default;
 
   virtual void ours() = 0;
+  /// Where the data lies on the device, and the peer is the same call on host data.
+  std::optional<Resident> resident;
   virtual bool has_peer() const { return true; }
   virtual const char* peer_name() const = 0;
   virtual void peer() = 0;
@@ -24,7 +49,8 @@ class Work {
   virtual const std::byte* collect(bool& differ) = 0;
 };
 
-/// The ranks of `comm` have `problem` among them, as `inputs` has it whole; `device` is this rank's.
+/// The ranks of `comm` have `problem` among them, as `inputs` has it whole; `device` is this rank's: @cuda:0 has the
+/// data too.
 std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t block,
                               const std::vector<std::span<const std::byte>>& inputs,
                               const std::string& device);

@@ -12,6 +12,7 @@
 #include "errors.hpp"
 #include "ledger.hpp"
 #include "matrices.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -208,6 +209,95 @@ TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
   EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
                               ": opencl:0: rung shared refuses this gemm: begins its chains"));
+}
+
+TEST(DeviceErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
+  try {
+    trine::open("opencl:0");
+  } catch (const trine::Error&) {
+    GTEST_SKIP() << "no opencl:0, whose rung shared begins chains at 0";
+  }
+  trine::mpi::detail::piece_bytes = 1;
+  Part<float> a(square(), Layout::columns, std::vector<float>(400, 1)), c = a;
+  Resident on("@opencl:0");
+  const auto of_a = on.upload(a, Dtype::f32), of_c = on.upload(c, Dtype::f32);
+  const auto text = error_of_all([&] {
+    trine::mpi::gemm(on.queue, 1, of_a, of_a, 0, of_c, MPI_COMM_WORLD,
+                     {.rung = rank() == size() - 1 ? "shared" : ""});
+  });
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
+                              ": opencl:0: rung shared refuses this gemm: begins its chains"));
+  on.queue.wait();
+}
+
+/// A transposition that is right on all ranks but the last, where `spoil` changes it.
+template <class Spoil>
+std::string device_error_when(Spoil&& spoil) {
+  Part<double> a(square(), Layout::columns, std::vector<double>(400, 1)), b = a;
+  const auto before = b.memory;
+  Resident on("@cpu");
+  auto from = on.upload(a, Dtype::f64), to = on.upload(b, Dtype::f64);
+  const std::string text = error_of_all([&] {
+    trine::Queue queue = on.queue;
+    if (rank() == size() - 1) spoil(queue, from, to);
+    trine::mpi::transpose(queue, from, to, MPI_COMM_WORLD);
+  });
+  on.download();
+  EXPECT_EQ(b.memory, before);
+  return text;
+}
+
+TEST(DeviceErrors, OfOneRankAreThrownByAll) {
+  using trine::mpi::DeviceMatrix;
+  const auto expect = [&](const std::string& sentence, auto&& spoil) {
+    EXPECT_THAT(device_error_when(spoil), HasSubstr(sentence));
+  };
+  const std::string last = "On rank " + std::to_string(size() - 1) + ": ";
+  const std::string ours = last + "trine::mpi: the local part of ";
+  expect(ours + "b ends beyond its buffer of ",
+         [](auto&, DeviceMatrix&, DeviceMatrix& b) { b.local.offset = 8; });
+  expect(ours + "a has no memory", [](auto&, DeviceMatrix& a, auto&) { a.local.buffer = {}; });
+  expect("the address of the local part of a isn't",
+         [](auto&, DeviceMatrix& a, auto&) { a.local.offset = 4; });
+  expect(last + "trine::mpi: the local parts of a and b share memory",
+         [](auto&, DeviceMatrix& a, DeviceMatrix& b) { b.local.buffer = a.local.buffer; });
+  expect(ours + "a is in memory of cpu, and the queue is of cpu:threads=1",
+         [](trine::Queue& queue, auto&, auto&) {
+           queue = trine::Queue(trine::open("cpu:threads=1"));
+         });
+  expect(last, [](trine::Queue& queue, auto&, auto&) { queue = {}; });
+}
+
+TEST(DeviceErrors, OfVectors) {
+  std::vector<double> mine(100, 1), sums(100, 7);
+  Resident on("@cpu");
+  const trine::View input = on.upload(mine), output = on.upload(sums);
+  const auto expect = [&](const std::string& sentence, trine::View from, trine::View to) {
+    const bool is_last = rank() == size() - 1;
+    EXPECT_THAT(error_of_all([&] {
+                  trine::mpi::allreduce(trine::Function::sum, on.queue, is_last ? from : input,
+                                        is_last ? to : output, MPI_COMM_WORLD);
+                }),
+                HasSubstr(at_last(sentence)));
+  };
+  trine::View spoiled = input;
+  spoiled.row_stride = 2, spoiled.col_stride = 2;
+  expect("the input is no dense vector or row-major matrix", spoiled, output);
+  spoiled = input;
+  spoiled.offset = 8;
+  expect("the input ends beyond its buffer of 800 bytes", spoiled, output);
+  spoiled = output;
+  spoiled.offset = 80;
+  expect("the output ends beyond its buffer of 800 bytes", input, spoiled);
+  expect("the output overlaps the input", input, [&] {
+    trine::View shifted = input;
+    shifted.buffer = trine::Buffer::adopt(on.queue.device(),
+                                          static_cast<double*>(input.buffer.native()) + 1, 800);
+    return shifted;
+  }());
+  on.download();
+  EXPECT_THAT(sums, testing::Each(7.0));
 }
 
 TEST(ProductErrors, WhatIsAskedForDiffers) {

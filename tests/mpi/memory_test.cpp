@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "matrices.hpp"
+#include "on_devices.hpp"
 
 namespace {
 thread_local int left = -1;  ///< allocations of this thread before one fails; -1: none does
@@ -171,6 +172,22 @@ TEST_F(Memory, OfProductsOfMatrices) {
   Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
   const auto from = a.matrix(trine::Dtype::f64), to = b.matrix(trine::Dtype::f64);
   fail_each_allocation([&] { trine::mpi::gemm(1, from, from, 0.5, to, MPI_COMM_WORLD, kCpu); });
+}
+
+TEST_F(Memory, OfCallsOnDevices) {
+  const Distribution d = distribution(5, 40, 40);
+  Part<double> a(d, Layout::columns, std::vector<double>(1600, 1)), b = a;
+  std::vector<double> mine(500, 1.1), all_of(500);
+  Resident on("@cpu");
+  const auto from = on.upload(a, trine::Dtype::f64), to = on.upload(b, trine::Dtype::f64);
+  const trine::View input = on.upload(mine), output = on.upload(all_of);
+  fail_each_allocation([&] { trine::mpi::transpose(on.queue, from, to, MPI_COMM_WORLD); });
+  fail_each_allocation([&] { trine::mpi::gemm(on.queue, 1, from, from, 0.5, to, MPI_COMM_WORLD); });
+  fail_each_allocation(
+      [&] { trine::mpi::allreduce(Function::sum, on.queue, input, output, MPI_COMM_WORLD); });
+  fail_each_allocation([&] {
+    trine::mpi::iallreduce(Function::sum, on.queue, input, output, MPI_COMM_WORLD).wait();
+  });
 }
 
 /// All of a call that fails on one rank for another reason, the reports too.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "ranks.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -25,6 +25,35 @@ std::vector<double> sum_of(int call) {
     sums.push_back(trine::sum(column, {.device = "cpu"}));
   }
   return sums;
+}
+
+TEST(Requests, OnDevicesManyAtOnce) {
+  constexpr size_t kCalls = 8;
+  for (const int64_t bytes : {100, 1 << 20}) {
+    trine::mpi::detail::piece_bytes = bytes;
+    for (const auto& job : jobs_and_resident_ones()) {
+      const std::string device = device_of(job);
+      if (!all(is_resident(device))) continue;
+      Resident on(device);
+      std::vector<std::vector<double>> inputs, outputs;
+      for (size_t i = 0; i < kCalls; ++i) {
+        inputs.push_back(input_of(int(i), rank()));
+        outputs.emplace_back(inputs.back().size(), 77);
+      }
+      std::vector<Request> requests;
+      for (size_t i = 0; i < kCalls; ++i) {
+        const trine::View input = on.upload(inputs[i]);
+        requests.push_back(trine::mpi::iallreduce(Function::sum, on.queue, input,
+                                                  on.upload(outputs[i]), MPI_COMM_WORLD));
+      }
+      for (size_t i = 0; i < kCalls; ++i)  // each rank in an order of its own
+        requests[(i * 3 + size_t(rank())) % kCalls].wait();
+      on.download();
+      for (size_t i = 0; i < kCalls; ++i) EXPECT_EQ(outputs[i], sum_of(int(i))) << i;
+      cases += kCalls;
+    }
+  }
+  trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
 
 TEST(Requests, ManyAtOnceWaitedForInAnyOrder) {

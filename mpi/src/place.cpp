@@ -198,24 +198,14 @@ std::byte* OnDevice::address(const Memory& memory, const View& part) {
 
 void OnDevice::copy(const View& from, const View& to, bool as_asked) {
   if (from.rows == 0 || from.cols == 0) return;
-  const auto is_run = [&](const View& one, const View& other) {
+  const auto is_run = [](const View& one, const View& other) {
     return one.rows > 1 && one.row_stride == 1 && other.row_stride == 1;
   };
   const int extents = (from.rows > 1 ? 1 : 0) + (from.cols > 1 ? 1 : 0) + (from.batch > 1 ? 1 : 0);
   if (extents <= 1 || is_run(from, to) || is_run(transposed(from), transposed(to)))
     return trine::copy(side_, from, to);
-  const auto has_runs = [](const View& view) {
-    return is_unit_down(view) || is_unit_down(transposed(view));
-  };
-  if (has_runs(from) && has_runs(to)) {
-    trine::run(side_, Transpose{.input = from, .output = transposed(to)},
-               as_asked ? std::string_view(rung_) : "");
-    return;
-  }
-  // Single elements on one side: the lines of a matrix one by one.
-  if (from.cols > from.rows) return copy(transposed(from), transposed(to));
-  for (int64_t col = 0; col < from.cols; ++col)
-    trine::copy(side_, block(from, 0, col, from.rows, 1), block(to, 0, col, to.rows, 1));
+  trine::run(side_, Transpose{.input = from, .output = transposed(to)},
+             as_asked ? std::string_view(rung_) : "");
 }
 
 void OnDevice::fetch(const View& from, const HostView& to) {

@@ -15,8 +15,8 @@
 
 namespace trine::mpi::detail {
 
-/// Whether MPI takes pointers to the memory of this device.
-bool takes_memory_of(const Device& device);
+/// Whether MPI takes pointers to the memory of this device, or is to be given them.
+TRINE_API bool takes_memory_of(const Device& device);
 
 class OnHost {
  public:

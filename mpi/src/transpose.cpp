@@ -26,18 +26,11 @@ struct Slab {
     const bool are_more_rows = rows.runs.size() >= cols.runs.size();
     for (const Train& across : cols.trains(in_batches && !are_more_rows))
       for (const Train& down : rows.trains(in_batches && are_more_rows)) {
-        // A train is a batch; one of single elements is as good as a run.
         const auto part = [&](auto view, int64_t i, int64_t j, int64_t row_step, int64_t col_step) {
           view = block(view, i, j, down.first.length, across.first.length);
-          row_step *= view.row_stride, col_step *= view.col_stride;
-          if (view.rows == 1 && down.count > 1) {
-            view.rows = down.count, view.row_stride = row_step;
-          } else if (view.cols == 1 && across.count > 1) {
-            view.cols = across.count, view.col_stride = col_step;
-          } else {
-            view.batch = down.count * across.count;
-            view.batch_stride = down.count > 1 ? row_step : col_step;
-          }
+          view.batch = down.count * across.count;
+          view.batch_stride =
+              down.count > 1 ? row_step * view.row_stride : col_step * view.col_stride;
           return view;
         };
         visit(part(local, down.first.local, across.first.local, down.step, across.step),

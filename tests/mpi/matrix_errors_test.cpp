@@ -346,6 +346,11 @@ TEST(MpiErrors, InTheMidstOfAnyCallLeaveItsMemory) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   fail_in_the_midst([&] { trine::mpi::transpose(from, to, comm); });
   fail_in_the_midst([&] { trine::mpi::gemm(1, from, from, 0, to, comm); });
+  Resident on("@cpu");
+  const auto here = on.upload(a, Dtype::f64), there = on.upload(c, Dtype::f64);
+  fail_in_the_midst([&] { trine::mpi::transpose(on.queue, here, there, comm); });
+  fail_in_the_midst([&] { trine::mpi::gemm(on.queue, 1, here, here, 0, there, comm); });
+  on.queue.wait();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

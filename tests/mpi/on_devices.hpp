@@ -14,11 +14,9 @@ inline bool is_resident(std::string_view device) { return device.starts_with('@'
 /// jobs(), the same with the data on devices, and a mixture of both.
 inline std::vector<std::vector<std::string>> jobs_and_resident_ones() {
   auto all = jobs();
-  const bool has_opencl = all.size() > 1;
-  all.push_back({"@cpu"});
-  all.push_back({"@cpu", "cpu"});
-  if (has_opencl)
-    all.insert(all.end(), {{"@opencl:0"}, {"@opencl:0", "cpu", "@cpu", "opencl:0", "auto"}});
+  all.insert(all.end(), {{"@cpu"}, {"@cpu", "cpu"}});
+  for (const std::string& device : other_devices())
+    all.insert(all.end(), {{"@" + device}, {"@" + device, "cpu", "@cpu", device, "auto"}});
   return all;
 }
 

@@ -48,14 +48,23 @@ inline bool same_on_all(const std::string& text) {
 /// Calls whose results on all ranks were compared with one device's, bit by bit; main.cpp and cases.sh count them.
 inline int cases = 0;
 
+/// The devices beside the cpu that all ranks have.
+inline std::vector<std::string> other_devices() {
+  std::vector<std::string> found;
+  for (const char* const name : {"opencl:0", "cuda:0"}) {
+    bool is_here = true;
+    try {
+      trine::open(name);
+    } catch (const trine::Error&) { is_here = false; }
+    if (all(is_here)) found.emplace_back(name);
+  }
+  return found;
+}
 /// The devices of a job: one for all, or a mixture by rank. Those that aren't here are left out.
 inline std::vector<std::vector<std::string>> jobs() {
   std::vector<std::vector<std::string>> found = {{"cpu"}};
-  bool has_opencl = true;
-  try {
-    trine::open("opencl:0");
-  } catch (const trine::Error&) { has_opencl = false; }
-  if (all(has_opencl)) found.insert(found.end(), {{"opencl:0"}, {"cpu", "opencl:0", "auto"}});
+  for (const std::string& device : other_devices())
+    found.insert(found.end(), {{device}, {"cpu", device, "auto"}});
   return found;
 }
 inline const std::string& device_of(const std::vector<std::string>& job) {

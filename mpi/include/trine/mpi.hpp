@@ -303,8 +303,8 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
-/// In a device's memory. Until the call has ended, the program gives `queue` no work that it needs at once: that ends
-/// with the call.
+/// Of vectors in a device's memory. What the program gives `queue` meanwhile may come before or behind the call's own
+/// work. The sum of one number each waits for what was there before.
 TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
                              MPI_Comm comm, const QueueOptions& options = {});
 TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,

@@ -2,11 +2,11 @@
 // attribute of the program's communicator, made by the first call on that and freed with it.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <trine/mpi_matrix.hpp>
 
@@ -81,7 +81,7 @@ struct Channel {
   /// What matrices are packed into. It stays, as the first touch of a page takes as long as the copy.
   Memory messages[5];
   /// The same of vectors: a call takes it, and gives it back; of several that have begun, one has it.
-  std::array<Memory, 5> vectors;
+  std::vector<Memory> vectors;
   std::mutex vectors_mutex;
 
   /// Calls that have begun and not ended. Collectives must begin in one order on all ranks, so the oldest

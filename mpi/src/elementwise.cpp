@@ -101,7 +101,8 @@ void Elementwise<Place>::prepare() {
   const int64_t longest = std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
   piece_ = std::clamp<int64_t>(length_, 1, longest);
   for (auto* list : {&slices_, &begins_, &mine_, &rows_}) list->resize(ranks);
-  exchange_memory(), has_memory_ = true;
+  exchange_memory();
+  memory_.resize(5);
   const int64_t slice = piece_ / channel().size + 1;
   place_.allocate(matrix(), slice * channel().size * size_of(dtype_));
   place_.allocate(results(), slice * size_of(result_dtype_));

@@ -18,7 +18,7 @@ class Elementwise : public Call {
   Elementwise(MPI_Comm comm, Function function, const ConstView& input, const View& output,
               int root, const typename Place::Options& options);
   ~Elementwise() override {
-    if (has_memory_) exchange_memory();
+    if (!memory_.empty()) exchange_memory();
   }
 
  private:
@@ -63,8 +63,7 @@ class Elementwise : public Call {
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
   /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.
   std::vector<int> slices_, begins_, mine_, rows_;
-  bool has_memory_ = false;
-  std::array<Memory, 5> memory_;
+  std::vector<Memory> memory_;
 };
 extern template class Elementwise<OnHost>;
 extern template class Elementwise<OnDevice>;

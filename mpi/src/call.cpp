@@ -51,6 +51,7 @@ void Call::check_root() const {
 
 void Call::run() {
   channel_->drain();
+  const Current current(context());
   while (step(nullptr)) settle();
 }
 
@@ -80,6 +81,7 @@ bool Call::go_on() {
 }
 
 bool Call::advance() {
+  const Current current(context());
   try {
     for (;;) {
       if (request_ != MPI_REQUEST_NULL) {

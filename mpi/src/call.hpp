@@ -19,6 +19,19 @@ TRINE_API extern std::atomic<int64_t> piece_bytes;
 /// The most bytes of one message, which MPI must count.
 TRINE_API extern std::atomic<int64_t> message_bytes;
 
+/// A CUDA context that is current in this thread for a scope, as MPIs need it that are given a device's memory; none
+/// where `context` is null.
+class Current {
+ public:
+  explicit Current(void* context) noexcept;
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  bool is_pushed_ = false;
+};
+
 class Call : public Pending {
  public:
   explicit Call(std::shared_ptr<Channel> channel) : channel_(std::move(channel)) {}
@@ -70,6 +83,8 @@ class Call : public Pending {
   virtual bool work(MPI_Request* request) = 0;
   /// Whether the device has done what the next step needs.
   virtual bool is_ready() noexcept { return true; }
+  /// The CUDA context of memory that MPI is given; null: none.
+  virtual void* context() const noexcept { return nullptr; }
   /// Whether work may fail on a rank, so that all must tell each other at the end.
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.

@@ -23,6 +23,7 @@ class Elementwise : public Call {
 
  private:
   bool work(MPI_Request* request) override;
+  void* context() const noexcept override { return place_.context(); }
   bool is_ready() noexcept override {
     bool is_ready = true;
     attempt(failure_, [&] { is_ready = place_.is_done(); });

@@ -1,5 +1,6 @@
 #include "place.hpp"
 
+#include <dlfcn.h>
 #include <trine/elementwise.hpp>
 
 #include <algorithm>
@@ -49,6 +50,24 @@ bool takes_memory_of(const Device& device) {
   if (device.backend() != "cuda" || wanted() == Wanted::staged) return false;
   return wanted() == Wanted::direct ||
          (MPIX_Query_cuda_support != nullptr && MPIX_Query_cuda_support() == 1);
+}
+
+namespace {
+/// A function of CUDA's driver, which is there where a device of it is open; else null.
+template <class Function>
+Function* driver(const char* name) noexcept {
+  static void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
+}
+}  // namespace
+
+Current::Current(void* context) noexcept {
+  if (context == nullptr) return;
+  if (auto* const push = driver<int(void*)>("cuCtxPushCurrent_v2")) is_pushed_ = push(context) == 0;
+}
+Current::~Current() {
+  void* context = nullptr;
+  if (is_pushed_) driver<int(void**)>("cuCtxPopCurrent_v2")(&context);
 }
 
 void Memory::of(int64_t bytes) {
@@ -135,7 +154,8 @@ void OnHost::put(const void* from, const HostView& one) {
 
 void OnDevice::begin() {
   rung_ = options_.rung, options_.rung = rung_;
-  queue_.device();  // refuses an empty handle
+  const Device device = queue_.device();  // refuses an empty handle
+  if (takes_memory_of(device)) context_ = device.native().context;
 }
 
 ConstHostView OnDevice::as_host(const View& view) {

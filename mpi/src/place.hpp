@@ -82,6 +82,7 @@ class OnHost {
   void mark() const noexcept {}
   bool is_done() const noexcept { return true; }
   void finish(Failure&) const noexcept {}
+  void* context() const noexcept { return nullptr; }
 
  private:
   HostOptions options_;
@@ -147,11 +148,14 @@ class OnDevice {
   bool is_done() const { return done_.done(); }
   /// Waits for all of it, of a call that has failed too.
   void finish(Failure& failure) noexcept;
+  /// The CUDA context in which MPI works on the device's memory; null where it is given none.
+  void* context() const noexcept { return context_; }
 
  private:
   Queue queue_, side_;
   QueueOptions options_;
   std::string rung_;
+  void* context_ = nullptr;
   Event done_;
   std::array<Event, 2> used_;
 };

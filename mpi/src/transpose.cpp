@@ -190,6 +190,7 @@ class Transposition : public Call {
     place_.finish(failure_);
     return false;
   }
+  void* context() const noexcept override { return place_.context(); }
   bool is_ready() noexcept override {
     bool is_ready = true;
     attempt(failure_, [&] { is_ready = place_.is_done(); });

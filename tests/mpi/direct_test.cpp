@@ -30,12 +30,23 @@ TEST(DeviceMemory, IsGivenToMpiWhereItSaysSo) {
 }
 
 TEST(DeviceMemory, ArrivesEitherWay) {
-  for (const int64_t bytes : {int64_t{16 * 400}, int64_t{1} << 26}) {
+  for (const int64_t bytes : {int64_t{16 * 8 * 500}, int64_t{1} << 26}) {
     trine::mpi::detail::piece_bytes = bytes;
-    for (uint64_t seed = 0; seed < 12; ++seed) {
-      const Distribution of_a = distribution(2 * seed, 60, 43);
-      Distribution of_b = distribution(2 * seed + 1, 43, 60);
-      of_b.block_rows = std::max<int64_t>(2, of_b.block_rows);  // single elements lie neither way
+    for (int shape = 0; shape < 4; ++shape) {
+      const bool is_a_down = shape % 2 == 0, is_b_down = shape / 2 == 0;
+      // Runs of more than one row: single elements lie neither way.
+      const Distribution of_a = {.rows = 60,
+                                 .cols = 43,
+                                 .block_rows = 10,
+                                 .block_cols = 4,
+                                 .grid_rows = is_a_down ? size() : 1,
+                                 .grid_cols = is_a_down ? 1 : size()};
+      const Distribution of_b = {.rows = 43,
+                                 .cols = 60,
+                                 .block_rows = 5,
+                                 .block_cols = 20,
+                                 .grid_rows = is_b_down ? size() : 1,
+                                 .grid_cols = is_b_down ? 1 : size()};
       std::vector<double> whole(60 * 43), turned(whole.size());
       for (size_t i = 0; i < whole.size(); ++i) whole[i] = double(i);
       for (size_t i = 0; i < whole.size(); ++i) turned[i % 43 * 60 + i / 43] = whole[i];

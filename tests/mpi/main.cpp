@@ -23,7 +23,7 @@ int level_of(std::string_view word) {
 /// what was there is gone. "" without such a folder.
 std::string file_of_cases(std::string_view program) {
   const char* const folder = std::getenv("TRINE_MPI_CASES");
-  if (folder == nullptr) return "";
+  if (folder == nullptr || *folder == 0) return "";
   const auto name = std::string(program.substr(program.rfind('/') + 1));
   const auto file = std::filesystem::path(folder) / (name + "." + std::to_string(ranks::size()));
   std::filesystem::create_directories(folder);

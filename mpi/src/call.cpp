@@ -81,7 +81,6 @@ bool Call::go_on() {
 }
 
 bool Call::advance() {
-  const Current current(context());
   try {
     for (;;) {
       if (request_ != MPI_REQUEST_NULL) {

@@ -38,8 +38,8 @@ class Memory {
   enum class Ends { device, mpi, both };
   /// Host memory.
   void of(int64_t bytes);
-  /// A device's, and what MPI needs in the host's.
-  void of(int64_t bytes, const Device& device, Ends ends);
+  /// A device's, and what MPI needs in the host's, where the device's memory isn't taken.
+  void of(int64_t bytes, const Device& device, Ends ends, bool is_taken);
 
   /// Where MPI reads and writes it; where the device does.
   std::byte* data() const noexcept { return data_; }
@@ -55,12 +55,14 @@ class Memory {
     std::swap(own_, other.own_), std::swap(device_, other.device_);
     std::swap(pinned_, other.pinned_);
     std::swap(data_, other.data_), std::swap(size_, other.size_);
+    std::swap(is_taken_, other.is_taken_);
   }
 
   std::unique_ptr<std::byte[]> own_;
   Buffer device_, pinned_;
   std::byte* data_ = nullptr;
   int64_t size_ = 0;
+  bool is_taken_ = false;
 };
 
 struct Channel {

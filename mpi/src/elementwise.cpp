@@ -62,7 +62,10 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
     // By what is the same on all ranks alone: options may differ.
     goes_with_head_ = length_ == 1 && function_ == Function::sum && is_float;
     if (goes_with_head_) return bring_scalar();
-    prepare();
+    // On a device it needs no message. In place it would overlap.
+    is_alone_ = Place::is_queue && channel().size == 1 &&
+                Place::as_host(input_).data != Place::as_host(output_).data;
+    if (!is_alone_) prepare();
   });
 }
 
@@ -154,6 +157,11 @@ void Elementwise<Place>::finish() {
 template <class Place>
 bool Elementwise<Place>::work(MPI_Request* request) {
   if (goes_with_head_ || length_ == 0) return false;
+  if (is_alone_) {
+    attempt(failure_, [&] { place_.reduce_columns(function_, transposed(input_), output_); });
+    place_.finish(failure_);
+    return false;
+  }
   switch (next_) {
     case Step::fetch: attempt(failure_, [&] { fetch(0), place_.mark(); }); break;
     case Step::scatter: scatter(request); break;
@@ -260,14 +268,16 @@ void reduce(Function function, const ConstHostView& input, const HostView& outpu
 void allreduce(Function function, Queue& queue, const View& input, const View& output,
                MPI_Comm comm, const QueueOptions& options) {
   entry([&] {
-    Elementwise<OnDevice>(comm, function, input, output, Asked::everywhere, {queue, options}).run();
+    Elementwise<OnDevice>(comm, function, input, output, Asked::everywhere, {queue, options, true})
+        .run();
   });
 }
 
 void reduce(Function function, Queue& queue, const View& input, const View& output, int root,
             MPI_Comm comm, const QueueOptions& options) {
   entry([&] {
-    Elementwise<OnDevice>(comm, function, input, output, Asked::root_of(root), {queue, options})
+    Elementwise<OnDevice>(comm, function, input, output, Asked::root_of(root),
+                          {queue, options, true})
         .run();
   });
 }

@@ -23,7 +23,7 @@ class Elementwise : public Call {
 
  private:
   bool work(MPI_Request* request) override;
-  void* context() const noexcept override { return place_.context(); }
+  void* context() const override { return place_.context(); }
   bool is_ready() noexcept override {
     bool is_ready = true;
     attempt(failure_, [&] { is_ready = place_.is_done(); });
@@ -60,6 +60,7 @@ class Elementwise : public Call {
 
   bool goes_with_head_ = false;   ///< one sum of floats: the first message is enough
   double scalar_ = 0;             ///< then
+  bool is_alone_ = false;         ///< one rank, on a device
   int64_t piece_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
   /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.

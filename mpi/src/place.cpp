@@ -14,22 +14,22 @@ extern "C" [[gnu::weak]] int MPIX_Query_cuda_support();
 namespace trine::mpi::detail {
 namespace {
 
-/// What TRINE_MPI_DEVICE_MEMORY says of device memory: stage it, or give it to MPI; else MPI decides.
-enum class Wanted { as_mpi_says, staged, direct };
+/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'.
+enum class Wanted { by_default, staged, direct };
 Wanted wanted() {
   static const Wanted wanted = [] {
     const char* const word = std::getenv("TRINE_MPI_DEVICE_MEMORY");
     const std::string_view is = word == nullptr ? "" : word;
-    return is == "staged" ? Wanted::staged : is == "direct" ? Wanted::direct : Wanted::as_mpi_says;
+    return is == "staged" ? Wanted::staged : is == "direct" ? Wanted::direct : Wanted::by_default;
   }();
   return wanted;
 }
 
-/// The address with which MPI reads and writes a buffer; null where it can't.
-std::byte* address_for_mpi(const Buffer& buffer) {
+/// The address with which MPI reads and writes a buffer; null where it can't. `is_taken`: it takes the device's pointers.
+std::byte* address_for_mpi(const Buffer& buffer, bool is_taken) {
   if (wanted() == Wanted::staged) return nullptr;
   if (void* const host = buffer.host()) return static_cast<std::byte*>(host);
-  return takes_memory_of(buffer.device()) ? static_cast<std::byte*>(buffer.native()) : nullptr;
+  return is_taken ? static_cast<std::byte*>(buffer.native()) : nullptr;
 }
 
 /// Whether a buffer's native handle is the address of its memory.
@@ -47,9 +47,8 @@ bool lie_alike(const From& from, const To& to) {
 }  // namespace
 
 bool takes_memory_of(const Device& device) {
-  if (device.backend() != "cuda" || wanted() == Wanted::staged) return false;
-  return wanted() == Wanted::direct ||
-         (MPIX_Query_cuda_support != nullptr && MPIX_Query_cuda_support() == 1);
+  if (device.backend() != "cuda" || wanted() != Wanted::direct) return false;
+  return MPIX_Query_cuda_support == nullptr || MPIX_Query_cuda_support() == 1;
 }
 
 namespace {
@@ -77,16 +76,17 @@ void Memory::of(int64_t bytes) {
   data_ = own_.get(), size_ = bytes;
 }
 
-void Memory::of(int64_t bytes, const Device& device, Ends ends) {
+void Memory::of(int64_t bytes, const Device& device, Ends ends, bool is_taken) {
   const bool has_device = device_ && device_.device() == device;
-  const bool has_pinned =
-      data_ != nullptr && (has_device || (pinned_ && pinned_.device() == device));
-  if (bytes <= size_ && (has_device || ends == Ends::mpi) && (has_pinned || ends == Ends::device))
+  const bool has_pinned = pinned_ && pinned_.device() == device;
+  const bool has_mpi = has_pinned || (has_device && data_ != nullptr && is_taken == is_taken_);
+  if (bytes <= size_ && (has_device || ends == Ends::mpi) && (has_mpi || ends == Ends::device))
     return;
   *this = {};
+  is_taken_ = is_taken;
   if (ends != Ends::mpi) {
     device_ = Buffer(device, uint64_t(bytes));
-    data_ = address_for_mpi(device_);
+    data_ = address_for_mpi(device_, is_taken);
   }
   if (data_ == nullptr && ends != Ends::device) {
     pinned_ = Buffer(device, uint64_t(bytes), trine::Memory::pinned);
@@ -155,7 +155,7 @@ void OnHost::put(const void* from, const HostView& one) {
 void OnDevice::begin() {
   rung_ = options_.rung, options_.rung = rung_;
   const Device device = queue_.device();  // refuses an empty handle
-  if (takes_memory_of(device)) context_ = device.native().context;
+  is_taken_ = does_block_ && takes_memory_of(device);
 }
 
 ConstHostView OnDevice::as_host(const View& view) {
@@ -207,12 +207,13 @@ trine::View OnDevice::at(const Memory& memory, const HostView& message) noexcept
 }
 
 void OnDevice::allocate_for(Memory& memory, const View& view, int64_t bytes) const {
-  if (address_for_mpi(view.buffer) == nullptr) memory.of(bytes, queue_.device(), Memory::Ends::mpi);
+  if (address_for_mpi(view.buffer, is_taken_) == nullptr)
+    memory.of(bytes, queue_.device(), Memory::Ends::mpi, is_taken_);
 }
 
-std::byte* OnDevice::address(const Memory& memory, const View& part) {
+std::byte* OnDevice::address(const Memory& memory, const View& part) const {
   if (!part.buffer) return nullptr;
-  std::byte* const direct = address_for_mpi(part.buffer);
+  std::byte* const direct = address_for_mpi(part.buffer, is_taken_);
   return direct == nullptr ? memory.data() : direct + part.offset;
 }
 
@@ -229,11 +230,12 @@ void OnDevice::copy(const View& from, const View& to, bool as_asked) {
 }
 
 void OnDevice::fetch(const View& from, const HostView& to) {
-  if (from.rows == 0 || from.cols == 0 || address_for_mpi(from.buffer) != nullptr) return;
+  if (from.rows == 0 || from.cols == 0 || address_for_mpi(from.buffer, is_taken_) != nullptr)
+    return;
   trine::copy(side_, from, to);
 }
 void OnDevice::bring(const ConstHostView& from, const View& to) {
-  if (to.rows == 0 || to.cols == 0 || address_for_mpi(to.buffer) != nullptr) return;
+  if (to.rows == 0 || to.cols == 0 || address_for_mpi(to.buffer, is_taken_) != nullptr) return;
   trine::copy(side_, from, to);
 }
 
@@ -280,6 +282,8 @@ void OnDevice::split() {
 }
 void OnDevice::join() { queue_.wait(side_.record()); }
 void OnDevice::reuse(int slot) { side_.wait(used_[size_t(slot)]); }
+
+void* OnDevice::context() const { return is_taken_ ? queue_.device().native().context : nullptr; }
 
 void OnDevice::finish(Failure& failure) noexcept {
   for (Queue* queue : {&side_, &queue_}) {

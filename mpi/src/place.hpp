@@ -15,7 +15,7 @@
 
 namespace trine::mpi::detail {
 
-/// Whether MPI takes pointers to the memory of this device, or is to be given them.
+/// Whether MPI is to be given the memory of this device, and takes it.
 TRINE_API bool takes_memory_of(const Device& device);
 
 class OnHost {
@@ -98,11 +98,15 @@ class OnDevice {
   struct Options {
     Queue queue;
     QueueOptions options;
+    bool does_block = true;
   };
   static constexpr bool is_queue = true;
 
   explicit OnDevice(const Options& options) noexcept
-      : queue_(options.queue), side_(queue_), options_(options.options) {}
+      : queue_(options.queue),
+        side_(queue_),
+        options_(options.options),
+        does_block_(options.does_block) {}
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
 
@@ -118,11 +122,12 @@ class OnDevice {
   bool continues() const noexcept { return options_.continues; }
 
   void allocate(Memory& memory, int64_t bytes, bool for_mpi = true) const {
-    memory.of(bytes, queue_.device(), for_mpi ? Memory::Ends::both : Memory::Ends::device);
+    memory.of(bytes, queue_.device(), for_mpi ? Memory::Ends::both : Memory::Ends::device,
+              is_taken_);
   }
   static View at(const Memory& memory, const HostView& message) noexcept;
   void allocate_for(Memory& memory, const View& view, int64_t bytes) const;
-  static std::byte* address(const Memory& memory, const View& part);
+  std::byte* address(const Memory& memory, const View& part) const;
 
   void copy(const View& from, const View& to, bool as_asked = false);
   void fetch(const View& from, const HostView& to);
@@ -149,13 +154,15 @@ class OnDevice {
   /// Waits for all of it, of a call that has failed too.
   void finish(Failure& failure) noexcept;
   /// The CUDA context in which MPI works on the device's memory; null where it is given none.
-  void* context() const noexcept { return context_; }
+  void* context() const;
 
  private:
   Queue queue_, side_;
   QueueOptions options_;
   std::string rung_;
-  void* context_ = nullptr;
+  /// Whether MPI is given the device's memory: by calls that block alone, as in the midst of others MPI may go on
+  /// in calls of the program, which has another context, or none.
+  bool does_block_, is_taken_ = false;
   Event done_;
   std::array<Event, 2> used_;
 };

@@ -211,7 +211,7 @@ class Product : public Call {
     place_.finish(failure_);
     return false;
   }
-  void* context() const noexcept override { return place_.context(); }
+  void* context() const override { return place_.context(); }
   bool is_ready() noexcept override {
     bool is_ready = true;
     attempt(failure_, [&] { is_ready = place_.is_done(); });
@@ -275,7 +275,7 @@ void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, double beta,
 void gemm(Queue& queue, double alpha, const DeviceMatrix& a, const DeviceMatrix& b, double beta,
           const DeviceMatrix& c, MPI_Comm comm, const QueueOptions& options) {
   using namespace detail;
-  entry([&] { Product<OnDevice>(comm, alpha, a, b, beta, c, {queue, options}).run(); });
+  entry([&] { Product<OnDevice>(comm, alpha, a, b, beta, c, {queue, options, true}).run(); });
 }
 
 }  // namespace trine::mpi

@@ -88,14 +88,14 @@ Request iallreduce(Function function, Queue& queue, const View& input, const Vie
                    MPI_Comm comm, const QueueOptions& options) {
   using namespace detail;
   return begin<Elementwise<OnDevice>>(comm, function, input, output, Asked::everywhere,
-                                      OnDevice::Options{queue, options});
+                                      OnDevice::Options{queue, options, false});
 }
 
 Request ireduce(Function function, Queue& queue, const View& input, const View& output, int root,
                 MPI_Comm comm, const QueueOptions& options) {
   using namespace detail;
   return begin<Elementwise<OnDevice>>(comm, function, input, output, Asked::root_of(root),
-                                      OnDevice::Options{queue, options});
+                                      OnDevice::Options{queue, options, false});
 }
 
 }  // namespace trine::mpi

@@ -190,7 +190,7 @@ class Transposition : public Call {
     place_.finish(failure_);
     return false;
   }
-  void* context() const noexcept override { return place_.context(); }
+  void* context() const override { return place_.context(); }
   bool is_ready() noexcept override {
     bool is_ready = true;
     attempt(failure_, [&] { is_ready = place_.is_done(); });
@@ -294,7 +294,7 @@ void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm, const HostO
 void transpose(Queue& queue, const DeviceMatrix& a, const DeviceMatrix& b, MPI_Comm comm,
                const QueueOptions& options) {
   using namespace detail;
-  entry([&] { Transposition<OnDevice>(comm, a, b, {queue, options}).run(); });
+  entry([&] { Transposition<OnDevice>(comm, a, b, {queue, options, true}).run(); });
 }
 
 }  // namespace trine::mpi

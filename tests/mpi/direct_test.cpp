@@ -25,7 +25,7 @@ namespace {
 using namespace ranks;
 using trine::Dtype;
 
-TEST(DeviceMemory, IsGivenToMpiWhereItSaysSo) {
+TEST(DeviceMemory, IsGivenToMpiWhereItTakesIt) {
   EXPECT_EQ(trine::mpi::detail::takes_memory_of(trine::open("cuda:0")), has("TRINE_TEST_DIRECT"));
 }
 

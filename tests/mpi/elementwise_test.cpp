@@ -103,8 +103,9 @@ TYPED_TEST(Elementwise, InPiecesToo) {
     trine::mpi::detail::piece_bytes = bytes;
     for (const int64_t length : {1, 13, 500}) {
       if (bytes == 1 && length > 100) continue;
-      for (const auto& device : {"cpu", "@cpu"})
-        this->check_all(length, Values::cancelling, {.device = device});
+      this->check_all(length, Values::cancelling, {.device = "cpu"});
+      if (bytes == 1000 || length < 100)
+        this->check_all(length, Values::cancelling, {.device = "@cpu"});
     }
   }
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;

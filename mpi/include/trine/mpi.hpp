@@ -95,7 +95,7 @@ struct QueueOptions {
 /// - input, output: dense views of the device's memory. Each rank has to have room there for at most 64 MiB of
 ///   values and their results; with what MPI needs in pinned memory, it stays with `comm` for the next call.
 /// - options: may differ from rank to rank.
-/// What MPI moves goes through pinned memory, but where MPI takes pointers of the device (docs/mpi.md).
+/// What MPI moves goes through pinned memory, but where MPI is given the device's (docs/mpi.md, "Data on devices").
 /// A rank that loses its device while the sum of one number is written throws alone.
 /// ```cpp
 /// trine::Queue queue(trine::open("cpu"));

@@ -154,7 +154,7 @@ TRINE_API void gemm(double alpha, const ConstMatrix& a, const ConstMatrix& b, do
 ///   ended. An adopted cl_command_queue is of Trine's own context (Device::native()).
 /// - options: may differ from rank to rank, but for `continues`.
 /// The memory that a rank needs it needs on its device, and for what MPI moves in pinned memory too, but where MPI
-/// takes pointers of the device (docs/mpi.md).
+/// is given the device's (docs/mpi.md, "Data on devices").
 /// ```cpp
 /// int ranks = 1;
 /// MPI_Comm_size(MPI_COMM_WORLD, &ranks);

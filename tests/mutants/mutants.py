@@ -269,7 +269,7 @@ MUTANTS = [
      "      place_.mark();\n    });\n    return messages;", "    });\n    return messages;"),
     ("mpi_panel_of_a_device_is_multiplied_before_it_is_there", "cpu", "test_mpi_gemm", "mpi/src/product.cpp",
      "      place_.join();\n", ""),
-    ("mpi_last_piece_of_a_device_stays_on_the_host", "opencl:0", "test_mpi_elementwise", "mpi/src/elementwise.cpp",
+    ("mpi_last_piece_of_a_device_stays_on_the_host", "opencl:0", "test_mpi_request", "mpi/src/elementwise.cpp",
      "        if (is_receiver())\n          place_.bring(", "        if (is_receiver() && done_ == 0)\n          place_.bring("),
     ("mpi_trains_of_runs_at_any_distance", "cpu", "test_mpi_transpose", "mpi/src/matrix.cpp",
      "last.first.local + last.count * step == run.local", "true"),

@@ -31,7 +31,7 @@ HWY_INLINE int64_t interleave(const char* rows, int64_t step, char* packed, int6
   return x;
 }
 
-template <int kWays, class T>
+template <int kWays, bool kStream, class T>
 HWY_INLINE int64_t deinterleave(const char* packed, char* rows, int64_t step, int64_t count,
                                 int64_t ahead) {
   const hn::ScalableTag<T> d;
@@ -45,20 +45,25 @@ HWY_INLINE int64_t deinterleave(const char* packed, char* rows, int64_t step, in
     if constexpr (kWays == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
     if constexpr (kWays == 4) hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
     for (int i = 0; i < kWays; ++i) {
-      hn::StoreU(v[i], d, reinterpret_cast<T*>(rows + i * step) + x);
+      T* const to = reinterpret_cast<T*>(rows + i * step) + x;
+      if constexpr (kStream) {
+        hn::Stream(v[i], d, to);
+      } else {
+        hn::StoreU(v[i], d, to);
+      }
     }
   }
   return x;
 }
 
-template <int kWays, int kSize>
+template <int kWays, int kSize, bool kStream>
 bool move_ways(const transpose::Block& b) {
   using T = hwy::UnsignedFromSize<kSize>;
   int64_t p0 = 0, q0 = 0;
   if (b.p == kWays && b.out_step == kWays * kSize) {
     q0 = interleave<kWays, T>(b.in, b.in_step, b.out, b.q, b.ahead);
   } else if (b.q == kWays && b.in_step == kWays * kSize) {
-    p0 = deinterleave<kWays, T>(b.in, b.out, b.out_step, b.p, b.ahead);
+    p0 = deinterleave<kWays, kStream, T>(b.in, b.out, b.out_step, b.p, b.ahead);
   } else {
     return false;
   }
@@ -73,15 +78,15 @@ bool move_ways(const transpose::Block& b) {
 
 #endif
 
-// False: not such a block.
-template <int kSize>
+// False: not such a block. Streams to several rows, if they are aligned, as kStream says.
+template <int kSize, bool kStream>
 HWY_INLINE bool move_narrow(const transpose::Block& b) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (kSize <= 8) {
     const int64_t ways = HWY_MIN(b.p, b.q);
-    if (ways == 2) return move_ways<2, kSize>(b);
-    if (ways == 3) return move_ways<3, kSize>(b);
-    if (ways == 4) return move_ways<4, kSize>(b);
+    if (ways == 2) return move_ways<2, kSize, kStream>(b);
+    if (ways == 3) return move_ways<3, kSize, kStream>(b);
+    if (ways == 4) return move_ways<4, kSize, kStream>(b);
   }
 #endif
   (void)b;

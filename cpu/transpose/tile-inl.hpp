@@ -89,7 +89,7 @@ void move_range(const Block& b, const Range& r) {
 
 template <int kSize>
 void transpose_block(const Block& b) {
-  if (move_narrow<kSize>(b)) return;
+  if (move_narrow<kSize, false>(b)) return;
   // 64 rows of single bytes would not fit the registers, and meet in few sets of the first cache: 1024^2
   // 57 -> 43 us. Of two bytes, odd sizes past the caches lose by it: 1.83 -> 2.09 ms.
   constexpr int64_t kTileBytes = kSize == 1 ? HWY_MIN(32, kVectorBytes) : kVectorBytes;
@@ -113,9 +113,14 @@ HWY_INLINE void copy_bytes(char* to, const char* from, int64_t bytes, bool strea
   if (x < bytes) std::memcpy(to + x, from + x, static_cast<size_t>(bytes - x));
 }
 
-// A narrow block: transposed into the first cache, it goes out line by line, as one run if its rows are packed.
+// A narrow block: to a few aligned rows at once, where a vector is a line; else transposed into the first cache, from
+// where it goes out line by line, as one run if its rows are packed.
 template <int kSize>
 void transpose_block_buffered(const Block& b) {
+  if constexpr (kVectorBytes == kLine) {
+    const bool aligned = (reinterpret_cast<uintptr_t>(b.out) | uint64_t(b.out_step)) % kLine == 0;
+    if (aligned && b.q < b.p && move_narrow<kSize, true>(b)) return;
+  }
   alignas(64) char buffer[transpose::kBufferBytes];
   Block inner = b;
   inner.out = buffer;

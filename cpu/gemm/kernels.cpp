@@ -34,6 +34,7 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           kPanels == From::kHalves ? 2 : 1,
           {compute_tile<kHeights, kVectors, kPanels, T>...},
           {compute_tile<kHeights, 1, kPanels, T>...},
+          {compute_tile<kHeights, kVectors, From::kWholePlace, T>...},
           {compute_tile<kHeights, kVectors, From::kPlace, T>...},
           {compute_tile<kHeights, 1, From::kPlace, T>...},
           pack<T>,

@@ -42,9 +42,10 @@ struct Kernels {
                                 T* to);
   int heights[kMaxHeights];
   int height_count, width, narrow;
-  int steps;                                                        // of k that panels pair
-  TileFunction full[kMaxHeights], thin[kMaxHeights];                // of panels
-  TileFunction direct_full[kMaxHeights], direct_thin[kMaxHeights];  // of operands where they lie
+  int steps;                                          // of k that panels pair
+  TileFunction full[kMaxHeights], thin[kMaxHeights];  // of panels
+  // Of operands where they lie: tiles of `width`, of fewer columns, of at most `narrow`.
+  TileFunction direct_whole[kMaxHeights], direct_full[kMaxHeights], direct_thin[kMaxHeights];
   PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);

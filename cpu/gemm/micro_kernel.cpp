@@ -278,7 +278,9 @@ class Direct {
     t.last = s.k0 + s.k == p_.k;
     const Matrix<T>& target = t.last ? p_.c : partials;
     t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
-    const auto& run = t.cols <= kernel_.narrow ? kernel_.direct_thin : kernel_.direct_full;
+    const auto& run = t.cols == kernel_.width    ? kernel_.direct_whole
+                      : t.cols <= kernel_.narrow ? kernel_.direct_thin
+                                                 : kernel_.direct_full;
     for (int64_t panel = first_panel; panel < end_panel; ++panel) {
       const int slot = panel + 1 < panels() ? heights_.slot : heights_.last_slot;
       const int64_t above = panel * kernel_.heights[heights_.slot];

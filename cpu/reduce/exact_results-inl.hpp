@@ -173,7 +173,7 @@ class PlainStrip {
     if (!piece_.partials) return store_sums<T, M>(p_, first_, width_, sums);
     for (std::int64_t j = 0; j < width_; ++j)
       piece_.partial(first_ + j, part) = {true, sums.data[j],
-                                          kHalves<T, M> == 2 ? sums.data[sums.step + j] : -0.0};
+                                          kHalves<T, M> == 2 ? sums.data[sums.step + j] : 0.0};
     return true;
   }
 

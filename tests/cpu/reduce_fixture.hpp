@@ -61,6 +61,9 @@ inline std::int64_t result_count(Shape s, trine_axis axis) {
   return axis == TRINE_ALL ? 1 : axis == TRINE_EACH_ROW ? s.rows : s.cols;
 }
 
+// What the last user left in a workspace.
+inline std::byte workspace_holds{0xa5};
+
 // Runs a rung over a strided view of `data`, and of `second` for a product; results are R.
 template <class R, class Data>
 std::vector<R> reduce(const char* name, const Data& data, Shape s, trine_axis axis,
@@ -84,7 +87,7 @@ std::vector<R> reduce(const char* name, const Data& data, Shape s, trine_axis ax
   op.output = {results.data(), 0, outputs, 1, 1, 1, 1, 0};
   const ReduceRung& row = rung(name);
   const std::size_t bytes = row.workspace_bytes ? row.workspace_bytes(op, nullptr, threads) : 0;
-  std::vector<std::byte> memory(bytes + 64, std::byte{0xa5});
+  std::vector<std::byte> memory(bytes + 64, workspace_holds);
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
   void* workspace = reinterpret_cast<void*>((address + 63) / 64 * 64);
   if (threads == 1) {

@@ -120,6 +120,11 @@ void add_long(List& list) {
 /// What only shows when partial states of several threads or groups meet.
 void add_long_values(List& list) {
   constexpr int64_t kLong = (1 << 18) + 13;
+  // Columns that groups share, by rows of the memory and by parts of them.
+  for (Values values : oracle::all_values())
+    for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{100003, 5}, {16411, 70}})
+      list.add(sum(TRINE_EACH_COLUMN, TRINE_F32, rows, cols), "dense", values,
+               {.quick = values == Values::kMixed});
   for (Values values : oracle::all_values())
     for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
       list.add(sum(TRINE_ALL, dtype, 1, kLong), "dense", values, {.quick = true});
@@ -181,7 +186,7 @@ void add_values(List& list) {
       list.add(sum(TRINE_EACH_ROW, dtype, 11, 389), "padded", values, {.rungs = Rungs::kLadder});
       list.add(sum(TRINE_EACH_COLUMN, dtype, 389, 11), "dense", values, {.rungs = Rungs::kLadder});
       auto square = plan(TRINE_SUM, TRINE_SQUARE, TRINE_ALL, dtype, 1, 3001);
-      list.add(square, "dense", values, {.rungs = f32 ? Rungs::kLadder : Rungs::kDefault});
+      list.add(square, "dense", values, {.rungs = Rungs::kLadder});
       if (!f32) continue;
       square.result_dtype = TRINE_F64;
       list.add(square, "dense", values, {});

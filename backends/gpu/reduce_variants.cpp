@@ -254,7 +254,7 @@ constexpr const char* kStreamKinds[] = {"SUM", "SQUARES", "DOT"};
 constexpr Macro kStreamMacros[] = {
     {"T", std::span(kTypes).first<2>()}, {"KIND", kStreamKinds}, {"THREADS", kLineThreads}};
 
-bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] == kSum; }
+bool stream_exists(const int* macro) { return macro[0] == kFloat || macro[1] != 2; }
 
 /// One group a multiprocessor, of as many work-items as load once each; of 1024 only where those
 /// load often. H200, µs with up to 512 and 1024: f32 2^21 6.9, 8.1; 2^22 8.9, 10.0; 2^24 20.3, 20.9;
@@ -282,8 +282,8 @@ const char* stream_refuses(const Request& request) {
   const auto& op = request.as<trine_reduce>();
   if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
   const int kind = is_float(op.dtype) ? kind_of(op) : kArg;
-  if (kind != kSum && ((kind != kSquares && kind != kDot) || op.dtype != TRINE_F32))
-    return "exact_stream is for sums of floats, and of squares and products of f32";
+  if (kind != kSum && kind != kSquares && (kind != kDot || op.dtype != TRINE_F32))
+    return "exact_stream is for sums of floats and of their squares, and of products of f32";
   const Tiling t = stream_tiling(request);
   const Shape& s = t.shape;
   const bool spaced = s.col_stride != 1 || (kind == kDot && s.second.col_stride != 1);
@@ -426,7 +426,7 @@ constexpr Variant kVariants[] = {
     {.name = "exact_stream",
      .operation = TRINE_REDUCE,
      .summary = "one exact sum of floats, or few: the narrow road alone, no ticket at its end",
-     .requirement = "sums of neighbouring floats, or of squares or products of f32",
+     .requirement = "sums of neighbouring floats or of their squares, or of products of f32",
      .file = "reduce/exact_stream",
      .macros = kStreamMacros,
      .exists = stream_exists,
@@ -499,8 +499,8 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
   // 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in two rounds.
   const Request request{target, none, call, nullptr};
   // f64 2^26 through NVIDIA's OpenCL: 148 µs, `exact` 143.
-  if ((target.backend == kCuda || op.dtype == TRINE_F32) &&
-      stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
+  const bool fast = target.backend == kCuda || op.dtype == TRINE_F32 || kind_of(op) == kSquares;
+  if (fast && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");
   if (!product_refuses(request))
     wishes.add(named("product_stream"), 0, "one product of neighbours, by the same tree");

@@ -1,7 +1,6 @@
 // The narrow road of `exact_stream`: what a work-item adds of its group's share. Floats that fit
-// add up in a double without rounding; doubles, and squares of floats, are cut at two grid lines,
-// and the parts between the same two add up. Expansions of three doubles take both, and what
-// doesn't fit.
+// add up in a double without rounding; doubles and products are cut at grid lines, and the parts
+// between the same two add up. Expansions of three doubles take both, and what doesn't fit.
 #pragma once
 #include "across_groups.h"
 #include "exact_sum_words.h"
@@ -75,25 +74,48 @@ DEVICE long loose_index(const Share* in) {
   return k < 0 ? k : in->vectors * VECTOR + k;
 }
 
+// Grid lines WINDOW_BITS apart, below a bound of the terms. A chunk's parts are CHUNK * 2^WINDOW_BITS units at most; after
+// WINDOW_CHUNKS of them, 2^51 units at most, the windows are closed.
+#if !PRODUCTS
+#define WINDOWS 2
+#define WINDOW_BITS 36
+#define WINDOW_CHUNKS (8192u / CHUNK)
+#elif T_DOUBLE  // squares: 2 * 53 bits
+#define WINDOWS 3
+#define WINDOW_BITS 44
+#define WINDOW_CHUNKS (128u / CHUNK)
+#define WINDOW_RANGE 26  // how far below the first one's an exponent may be: 3 * 44 - 106
+#else                    // products of floats: 48 bits
+#define WINDOWS 2
+#define WINDOW_BITS 42
+#define WINDOW_CHUNKS (512u / CHUNK)
+#define WINDOW_RANGE 36
+#endif
+
 // What was added so far.
 typedef struct Narrow {
   Expansion sum;
   ulong lost;
   uint saw;
 #if !FLOATS
-  double at[2];    // parts above two grid lines, from 1.5 * 2^52 of their units on
-  uint top, room;  // the largest biased exponent that fits; chunks that still do
+  double at[WINDOWS];  // parts above so many grid lines, from 1.5 * 2^52 of their units on
+  uint top, room;      // the largest biased exponent that fits; chunks that still do
 #endif
 } Narrow;
 
-DEVICE void add_one(Narrow* s, double x) {
+DEVICE void add_one(Narrow* s, T a, T b) {
+  const double x = PRODUCTS && T_DOUBLE ? fabs(a) : TERM_OF(a, b);
   uint said = 0u;
   if (x != x)
     said = SAW_NAN;
   else if (fabs(x) > 0x1.fffffffffffffp1023)
     said = x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY;
   s->saw |= said;
+#if PRODUCTS && T_DOUBLE  // squares
+  if (!said) s->lost |= expansion_add_product(&s->sum, a, a);
+#else
   s->lost |= expansion_add(&s->sum, said ? -0.0 : x);
+#endif
 }
 
 #if FLOATS
@@ -120,53 +142,111 @@ DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
   return true;
 }
 #else
-#define WINDOW_BITS 36
-#define WINDOW_CHUNKS (8192u / CHUNK)  // 2^13 parts of at most 2^36 units are less than 2^51
-
 DEVICE double window_line(uint top, int k) {
   return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
 }
 
 DEVICE void windows_close(Narrow* s) {
   if (s->top == 0u) return;
-  s->lost |= expansion_add(&s->sum, s->at[0] - window_line(s->top, 0));
-  s->lost |= expansion_add(&s->sum, s->at[1] - window_line(s->top, 1));
+#pragma unroll
+  for (int k = 0; k < WINDOWS; ++k)
+    s->lost |= expansion_add(&s->sum, s->at[k] - window_line(s->top, k));
 }
 
-DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
-  uint most = 0u;
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) {
-    const uint magnitude = (uint)(as_ulong(TERM_OF(x[k], y[k])) >> 32) & 0x7fffffffu;
-    most = most > magnitude ? most : magnitude;
-  }
-  const uint exponent = most >> 20;
+// Makes room for a chunk of terms up to this exponent; false: there is none.
+DEVICE bool windows_open(Narrow* s, uint exponent) {
   if (exponent - 200u > 1800u) return false;
   if (exponent > s->top || s->room == 0u) {
     windows_close(s);
     s->top = exponent;
     s->room = WINDOW_CHUNKS;
-    s->at[0] = window_line(exponent, 0);
-    s->at[1] = window_line(exponent, 1);
+#pragma unroll
+    for (int k = 0; k < WINDOWS; ++k) s->at[k] = window_line(exponent, k);
   }
   s->room -= 1u;
+  return true;
+}
+
+#if T_float && KIND_SQUARES
+#define MAGNITUDE(x) (as_uint(x) & 0x7fffffffu)
+#else
+#define MAGNITUDE(x) ((uint)(as_ulong(x) >> 32) & 0x7fffffffu)
+#endif
+
+// Leaves in *x what is below the grid line whose parts `at` adds up.
+DEVICE void window_cut(double* at, double* x) {
+  const double next = *at + *x;
+  *x -= next - *at;
+  *at = next;
+}
+
+#if PRODUCTS
+// Where the exponents are near enough, the last window takes a term's last bit: nothing is to be checked term by term.
+DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
+  uint most = 0u, least = 0xffffffffu;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+#if KIND_DOT
+    const double one = TERM_OF(x[k], y[k]);
+#else
+    const T one = x[k];
+#endif
+    const uint magnitude = MAGNITUDE(one);
+    most = most > magnitude ? most : magnitude;
+    least = one == 0 || least < magnitude ? least : magnitude;
+  }
+#if KIND_DOT
+  most >>= 20;
+  least >>= 20;
+#elif T_DOUBLE  // bounds of the squares' exponents
+  most = 2u * (most >> 20) - 1022u;
+  least = 2u * (least >> 20) - 1022u;
+#else
+  if (most >= 0x7f800000u) return false;
+  most = 2u * (most >> 23) + 770u;
+  least = 2u * (least >> 23) + 770u;
+#endif
+  if (!windows_open(s, most) || (int)(s->top - least) > WINDOW_RANGE) return false;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    double high = TERM_OF(x[k], y[k]);
+#if T_DOUBLE
+    double low = fma(x[k], x[k], -high);
+    window_cut(s->at, &high);
+    s->at[1] += high;
+    window_cut(s->at + 1, &low);
+    s->at[2] += low;
+#else
+    window_cut(s->at, &high);
+    s->at[1] += high;
+#endif
+  }
+  return true;
+}
+#else
+DEVICE bool add_chunk(Narrow* s, const T* x, const T* y) {
+  uint most = 0u;
+#pragma unroll
+  for (int k = 0; k < CHUNK; ++k) {
+    const uint magnitude = MAGNITUDE(x[k]);
+    most = most > magnitude ? most : magnitude;
+  }
+  if (!windows_open(s, most >> 20)) return false;
   double first = s->at[0], second = s->at[1];
   ulong left = 0UL;
 #pragma unroll
   for (int k = 0; k < CHUNK; ++k) {
-    const double x_k = TERM_OF(x[k], y[k]);
-    double next = first + x_k;
-    const double rest = x_k - (next - first);
-    first = next;
-    next = second + rest;
-    left |= as_ulong(rest - (next - second));
-    second = next;
+    double rest = x[k];
+    window_cut(&first, &rest);
+    window_cut(&second, &rest);
+    left |= as_ulong(rest);
   }
   if (left << 1) return false;
   s->at[0] = first;
   s->at[1] = second;
   return true;
 }
+#endif
 #endif
 
 // Adds the elements of a chunk one by one.
@@ -176,8 +256,8 @@ DEVICE void add_slowly(Narrow* s, const Share* in, long v) {
     const long vector = v + k / VECTOR * THREADS;
     if (vector >= in->vectors) return;
     const long at = vector * VECTOR + k % VECTOR;
-    const double x = TERM_OF(in->from[at], in->second[at]);
-    add_one(s, in->magnitude ? fabs(x) : x);
+    const T x = in->from[at];
+    add_one(s, in->magnitude ? fabs(x) : x, in->second[at]);
   }
 }
 
@@ -189,7 +269,6 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
   s.saw = 0u;
 #if !FLOATS
   s.top = s.room = 0u;
-  s.at[0] = s.at[1] = 0.0;
 #endif
   T x[CHUNK], next[CHUNK];
   long v = in->first + local_x();
@@ -221,8 +300,8 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
   }
   if (has_loose(in)) {
     const long at = loose_index(in);
-    const double loose = TERM_OF(in->from[at], in->second[at]);
-    add_one(&s, in->magnitude ? fabs(loose) : loose);
+    const T loose = in->from[at];
+    add_one(&s, in->magnitude ? fabs(loose) : loose, in->second[at]);
   }
 #if !FLOATS
   windows_close(&s);

@@ -2,6 +2,7 @@
 #include "case.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace trine::conformance::detail {
 namespace {
@@ -92,6 +93,20 @@ void add_layouts(List& list) {
   list.add(plan(8, 4, 2, 1000), "dense", Values::kUniform, {.rungs = Rungs::kLadder});
 }
 
+/// Long thin matrices whose narrow side has no gaps, of several pieces: lines begin and end within words, the narrow
+/// side between boundaries of 16 bytes.
+void add_thin(List& list) {
+  for (uint32_t size : {1u, 2u, 4u})
+    for (const auto& [thin, length] :
+         {std::pair<int64_t, int64_t>{2, 20001}, {3, 13002}, {16, 2051}})
+      for (bool tall : {false, true}) {
+        trine_transpose op = tall ? plan(size, length, thin) : plan(size, thin, length);
+        op.input.offset = op.output.offset = 3 * size;
+        list.add(op, "thin", Values::kUniform,
+                 {.rungs = Rungs::kLadder, .quick = thin == 3 && size == 1});
+      }
+}
+
 /// Larger than a core's cache, where stores may go around it: rows that begin on cache lines, rows
 /// that don't, and plain copies.
 void add_large(List& list) {
@@ -123,6 +138,7 @@ void add_far(List& list) {
 void add_transpose_cases(List& list) {
   add_shapes(list);
   add_layouts(list);
+  add_thin(list);
   add_large(list);
   add_parameters(list);
   add_far(list);

@@ -236,6 +236,13 @@ struct Pile : Turn {
 
   explicit Pile(const Request& request) : Turn(request) {
     if (!turns) return;
+    if (is_run()) {
+      const int64_t words = 16384 / 4 / width, long_side = std::max(move.rows, move.cols);
+      tiles_cols = divide_up(long_side, words / thin() * width * (4 / int64_t{op.element_size}));
+      most = 1;
+      entry = 2;
+      return;
+    }
     fit(16384 / op.element_size);
     if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
@@ -246,6 +253,17 @@ struct Pile : Turn {
   }
 
  private:
+  /// One thin matrix of small elements whose narrow side has no gaps. Not where pieces are as fast: H100, µs, so and in
+  /// pieces: b8 8 x 8M 58, 83; 16 x 4M 63, 51; b16 2 x 16M 53, 52; 3 x 11184811 56, 78; 4M x 4 50, 62; 4M x 8 51, 48.
+  bool is_run() const {
+    const bool tall = move.rows > move.cols;
+    const int64_t bytes = op.element_size;
+    if (bytes >= 4 || move.batch > 1 || thin() < 2) return false;
+    const int64_t widest = bytes == 2 ? 7 : tall ? 16 : 8;
+    if (thin() > widest) return false;
+    if (!tall && bytes == 2 && move.in_row % 2 == 0) return false;
+    return (tall ? move.in_row : move.out_col) == thin();
+  }
   /// Many matrices without gaps, whose rows aren't whole vectors on both sides.
   bool packed() const {
     const int64_t lanes = std::max<int64_t>(16 / op.element_size, 1), area = move.rows * move.cols;
@@ -273,7 +291,7 @@ struct Pile : Turn {
   }
 };
 
-constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
+constexpr const char* kPileEntries[] = {"pile", "pile_packed", "pile_thin"};
 
 /// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
 /// 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19, 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M
@@ -284,6 +302,7 @@ bool prefers_pile(const Request& request) {
   const trine_transpose& op = pile.op;
   if (!pile.turns || pile.most == 0) return false;
   const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
+  if (pile.entry == 2) return pile.tiles_cols > 16;
   if (op.input.batch == 1)
     return pile.move.batch > 16 && !(bytes >= 8 && thin_bytes <= 16) &&
            (thin < 8 || thin_bytes <= (bytes == 4 ? 32 : 16));

@@ -3,16 +3,19 @@
 
 #define LANES (16 / BYTES)
 
-DEVICE uint4 pack(const Element* e) {
+// Neighbours in a word of 4 bytes.
 #if BYTES == 1
-#define WORD(w) \
-  (e[4 * (w)] | e[4 * (w) + 1] << 8 | e[4 * (w) + 2] << 16 | (uint)e[4 * (w) + 3] << 24)
-  return make_uint4(WORD(0), WORD(1), WORD(2), WORD(3));
-#undef WORD
+#define PER_WORD 4
+#define WORD_OF(e) ((e)[0] | (e)[1] << 8 | (e)[2] << 16 | (uint)(e)[3] << 24)
 #elif BYTES == 2
-#define WORD(w) (e[2 * (w)] | (uint)e[2 * (w) + 1] << 16)
-  return make_uint4(WORD(0), WORD(1), WORD(2), WORD(3));
-#undef WORD
+#define PER_WORD 2
+#define WORD_OF(e) ((e)[0] | (uint)(e)[1] << 16)
+#endif
+
+DEVICE uint4 pack(const Element* e) {
+#if BYTES < 4
+  return make_uint4(WORD_OF(e), WORD_OF(e + PER_WORD), WORD_OF(e + 2 * PER_WORD),
+                    WORD_OF(e + 3 * PER_WORD));
 #elif BYTES == 4
   return make_uint4(e[0], e[1], e[2], e[3]);
 #elif BYTES == 8

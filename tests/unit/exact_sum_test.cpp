@@ -243,5 +243,28 @@ TEST(ExactSum, StatesAreRefusedOfOtherShapesAndRungs) {
   queue.wait();
 }
 
+/// 1 + a² + b² is so near a tie that bits 2^-88 below the largest square decide.
+TEST(Squares, KeepTheirLastBits) {
+  const std::vector<std::vector<double>> cases = {
+      {1, 0x1.69980f2b15ae5p-12, 0x1.367649ca78ed0p-12},
+      {1, 0x1.376351bb4932cp-12, 0x1.4fbf61597f190p-12},
+      {1, 0x1.f33321135fa17p-12, 0x1.2ce02598f1810p-12}};
+  for (const Facts& facts : devices())
+    for (const char* rung : {"", "exact", "exact_stream"})
+      for (const auto& x : cases) {
+        Queue queue(open(facts.id));
+        const View in = vector(Buffer::of<double>(queue.device(), 3), Dtype::f64, 3);
+        const View out = vector(Buffer::of<double>(queue.device(), 1), Dtype::f64, 1);
+        copy(queue, host_vector(x.data(), Dtype::f64, 3), in);
+        try {
+          run(queue, Reduce{Function::sum, Map::square, Axis::all, in, out}, rung);
+        } catch (const Error&) { continue; }  // no such rung here, or no f64
+        double seen = 0;
+        copy(queue, out, host_vector(&seen, Dtype::f64, 1));
+        queue.wait();
+        EXPECT_EQ(seen, sum_of(x, Map::square).round<double>()) << facts.id << " " << rung;
+      }
+}
+
 }  // namespace
 }  // namespace trine::testing

@@ -1,4 +1,4 @@
-// How many threads the pool may have: the process's mask, and a trial of its limits.
+// How many threads the pool may have: the process's mask, which ranks of MPI may share, and a trial of its limits.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -9,8 +9,10 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
+#include "backends/kit/launcher.hpp"
 #include "executor.hpp"
 
 namespace trine::cpu {
@@ -63,6 +65,20 @@ std::size_t stack_bytes() {
   }
 }
 
+// Ranks that aren't bound have one mask, and those bound to a socket share its: each takes its part of that. As many
+// ranks have this mask as the node's are spread over all of its cores: those that a thread gets that asks for every one.
+int share_of(const Mask& mask) {
+  const int ranks = kit::place_on_node().ranks;
+  if (ranks == 1 || mask.count == 0) return mask.count;
+  Mask all;
+  std::memset(&all, 0xFF, sizeof all);
+  sched_setaffinity(0, sizeof all.cpus, all.cpus);
+  const int cores = std::max(mask.count, mask_of(0).count);
+  sched_setaffinity(0, sizeof mask.cpus, mask.cpus);
+  const auto sharing = (std::int64_t{ranks} * mask.count + cores - 1) / cores;
+  return static_cast<int>(mask.count / sharing);
+}
+
 }  // namespace
 
 int process_cpus() { return std::max(1, mask_of(getpid()).count); }
@@ -72,7 +88,7 @@ int wanted_threads() {
   if (mask.count > 0) pthread_setaffinity_np(pthread_self(), sizeof mask.cpus, mask.cpus);
   // Without it, OpenMP tells what the thread was pinned to that loaded it.
   const char* given = std::getenv("OMP_NUM_THREADS");
-  const int wanted = given && *given ? omp_get_max_threads() : std::max(1, mask.count);
+  const int wanted = given && *given ? omp_get_max_threads() : std::max(1, share_of(mask));
   return std::min(wanted, omp_get_thread_limit());
 }
 

@@ -33,11 +33,18 @@ Groups groups_of(const Job& job) {
   return groups;
 }
 
-/// This rank's device: of those named the next, else its share of the cores.
+/// The threads of this rank's cpu, which its peer has too.
+int threads_here() {
+  try {
+    return int(trine::open("cpu").facts().compute_units);
+  } catch (const trine::Error&) { return 1; }
+}
+
+/// This rank's device: of those named the next.
 std::string device_of(const Options& o, const Job& job) {
   const auto& named = o.measuring.devices;
   if (!named.empty()) return named[size_t(job.rank) % named.size()];
-  return fmt::format("cpu:threads={}", std::max(1, job.cores / job.here));
+  return fmt::format("cpu:threads={}", threads_here());
 }
 
 /// Why this rank can't have its device; empty where it can.
@@ -87,11 +94,9 @@ int run(const Options& o, const Job& job) {
   const std::vector<Problem> problems = problems_of(o);
   if (const std::string why = job.first_text(lacks_memory(problems, job)); !why.empty())
     return refuse(job, why);
+  setenv("OMP_WAIT_POLICY", "passive", 0);  // waiting threads would take the cores of other ranks
   const std::string device = device_of(o, job);
-  // Threads that wait for work would take the cores of other ranks. One rank computes the whole, with all of them.
-  setenv("OMP_WAIT_POLICY", "passive", 0);
-  setenv("OMP_NUM_THREADS", std::to_string(job.cores).c_str(), 1);
-  const std::string scalapack = load_scalapack(std::max(1, job.cores / job.here));
+  const std::string scalapack = load_scalapack(threads_here());
   if (const std::string why = job.first_text(opened(device)); !why.empty()) return refuse(job, why);
   if (job.is_first()) print_job(o, job, device, scalapack);
 

@@ -48,6 +48,28 @@ TEST(Devices, OpenByNameAndAreTheSameAgain) {
   EXPECT_FALSE(noop == open("fake:0"));
 }
 
+// As many launchers as kit/launcher.hpp knows.
+TEST(Devices, RanksOfANodeTakeTurns) {
+  const char* const launchers[][2] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                      {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+                                      {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
+                                      {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
+                                      {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
+  for (const auto& [rank, ranks] : launchers) {
+    setenv(ranks, "5(x2),3", 1);
+    for (const auto& [number, id] : {std::pair("1", "fake:1"), {"3", "fake:1"}, {"4", "fake:0"}}) {
+      setenv(rank, number, 1);
+      EXPECT_EQ(open("fake").id(), id) << rank << " " << number;
+      EXPECT_EQ(open("fake:as=mine").id(), std::string(id) + ":as=mine");
+      EXPECT_EQ(open("fake:0").id(), "fake:0");
+      EXPECT_EQ(open("other").id(), "other:0");
+      EXPECT_REFUSED(Status::not_found, "No device is called", open("no"));
+    }
+    unsetenv(rank), unsetenv(ranks);
+  }
+  EXPECT_EQ(open("fake").id(), "fake:0");
+}
+
 TEST(Devices, AWrongNameSaysWhatThereIs) {
   EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("fale:0"));
   EXPECT_REFUSED(Status::not_found, "Did you mean 'fake:0'?", open("FAKE:0"));

@@ -108,6 +108,44 @@ TEST(Environment, ThePoolHasTheProcesssCpusWhateverTheThreadIsPinnedTo) {
   });
 }
 
+/// The threads of the cpu of a rank, one of `ranks` of this node, that is bound to `bound` cores.
+int threads_of_rank(int ranks, int bound) {
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(ranks).c_str(), 1);
+  cpu_set_t all, mine;
+  sched_getaffinity(0, sizeof all, &all);
+  CPU_ZERO(&mine);
+  for (size_t cpu = 0; CPU_COUNT(&mine) < bound; ++cpu)
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &mine);
+  sched_setaffinity(0, sizeof mine, &mine);
+  const Device cpu = open("cpu");
+  sched_getaffinity(0, sizeof all, &all);
+  const int threads = static_cast<int>(cpu.facts().compute_units);
+  std::fprintf(stderr, "rank of %d, bound to %d: %d\n", ranks, bound, threads);
+  return CPU_EQUAL(&all, &mine) ? threads : -1;
+}
+
+TEST(Environment, RanksOfANodeShareItsCores) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  const int cores = CPU_COUNT(&all);
+  const auto expect_threads = [](int threads, int ranks, int bound) {
+    SCOPED_TRACE(std::to_string(ranks) + " ranks, bound to " + std::to_string(bound));
+    expect_fine([=] {
+      unsetenv("OMP_NUM_THREADS");
+      return threads_of_rank(ranks, bound) == threads ? work_on("cpu") : 1;
+    });
+  };
+  // Not bound: the cores, divided; at least one thread.
+  for (const int ranks : {1, 2, 3, 2 * cores, 1000})
+    expect_threads(std::max(1, cores / ranks), ranks, cores);
+  // Bound to cores of its own, and to the half of the cores, which half of the ranks share.
+  expect_threads(1, cores, 1);
+  if (cores >= 4) expect_threads(2, cores / 2, 2);
+  if (cores % 2 == 0) expect_threads(std::max(1, cores / 4), 4, cores / 2);
+}
+
 TEST(Environment, LimitsOfThreadsGiveASmallerPoolOrAnError) {
   if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
   for (const rlim_t more : {0, 1, 2, 3, 5, 7, 8, 9}) {

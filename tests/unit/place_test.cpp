@@ -39,6 +39,21 @@ TEST(Place, HostDataIsPlacedByPredictionsThatCanBeReadBack) {
   EXPECT_LE(place(sum_of(1 << 22), Where::host, 1000000).seconds, placement.seconds);
 }
 
+TEST(Place, RanksOfANodeTakeTurnsOnItsGpus) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // candidates are found once a process
+  for (const char* rank : {"0", "1"})
+    EXPECT_EXIT(
+        {
+          setenv("OMPI_COMM_WORLD_LOCAL_RANK", rank, 1);
+          setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+          const std::string said = place(sum_of(1 << 22), Where::host).sentence;
+          const auto has = [&](const char* id) { return said.find(id) != std::string::npos; };
+          const bool is_first = *rank == '0';
+          _exit(has("fake:0") == is_first && has("fake:1") != is_first && has("other:0") ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "");
+}
+
 TEST(Place, PipelinedDataTakesLessThanTheSumOfItsSteps) {
   const Device device = open("fake:0");
   const auto seconds = [&](int64_t side, Where where) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "backends/kit/launcher.hpp"
 #include "backends/services.hpp"
 #include "calibration.hpp"
 #include "core/src/call/run.hpp"
@@ -20,15 +21,16 @@ bool same_hardware(const Facts& a, const Facts& b) {
 }
 
 /// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
-/// shows it. A CPU seen through OpenCL is the cpu again.
+/// shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU of a backend each.
 std::vector<Device> find_candidates() {
   const registry::InUse in_use;
   std::vector<BackendInfo> all = backends();
   std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
     return info.name == "cpu" ? 0 : info.name == "cuda" ? 1 : 2;
   });
-  std::vector<Facts> taken;
+  std::vector<Facts> taken, own;
   for (const BackendInfo& info : all) {
+    if (!info.devices.empty()) own.push_back(of_this_rank(info.devices));
     for (const Facts& facts : info.devices) {
       const auto is_it = [&](const Facts& other) {
         return same_hardware(facts, other) ||
@@ -37,6 +39,10 @@ std::vector<Device> find_candidates() {
       if (std::ranges::none_of(taken, is_it)) taken.push_back(facts);
     }
   }
+  if (kit::place_on_node().ranks > 1)
+    std::erase_if(taken, [&](const Facts& facts) {
+      return facts.kind == DeviceKind::gpu && std::ranges::count(own, facts.id, &Facts::id) == 0;
+    });
   std::vector<Device> devices;
   for (const Facts& facts : taken) {
     try {

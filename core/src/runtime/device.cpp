@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "backends/kit/launcher.hpp"
 #include "backends/services.hpp"
 #include "state.hpp"
 
@@ -46,7 +47,7 @@ BackendInfo info_of(const registry::Absent& absent) {
 /// "cuda:0:key=value" taken apart: backend, index, options.
 struct Address {
   std::string backend, options;
-  int32_t index = 0;
+  int32_t index = -1;  ///< none: this rank's
   bool valid = true;
 };
 
@@ -67,6 +68,14 @@ Address parse(std::string_view name) {
   if (!rest.empty() && rest.find('=') == std::string_view::npos) address.valid = false;
   if (part.empty()) address.valid = false;
   return address;
+}
+
+/// The device that a backend's name alone means.
+int32_t first_for_this_rank(const registry::Backend& backend) {
+  std::string reason;
+  if (kit::place_on_node().rank == 0) return 0;  // nothing to ask the driver
+  const std::vector<Facts> all = describe(backend, reason);
+  return all.empty() ? 0 : std::max(0, parse(detail::of_this_rank(all).id).index);
 }
 
 [[noreturn]] void throw_unknown(std::string_view name) {
@@ -125,9 +134,11 @@ Device open_device(std::string_view name) {
   if (const auto found = open.by_name.find(name); found != open.by_name.end()) {
     if (auto state = found->second.lock()) return detail::Access::device(std::move(state));
   }
-  const Address address = parse(name);
+  Address address = parse(name);
   const registry::Backend* backend = Registry::get().find(address.backend);
-  if (!address.valid || !backend || address.index >= backend->devices()) throw_unknown(name);
+  if (!address.valid || !backend || std::max(0, address.index) >= backend->devices())
+    throw_unknown(name);
+  if (address.index < 0) address.index = first_for_this_rank(*backend);
   std::string id = id_of(*backend, address.index);
   if (!address.options.empty()) id += ":" + address.options;
   std::weak_ptr<DeviceState>& known = open.by_name[id];
@@ -143,6 +154,13 @@ Device open_device(std::string_view name) {
 }
 
 }  // namespace
+
+const Facts& detail::of_this_rank(const std::vector<Facts>& devices) {
+  std::vector<const Facts*> alike;
+  for (const Facts& facts : devices)
+    if (facts.kind == devices.front().kind) alike.push_back(&facts);
+  return *alike[size_t(kit::place_on_node().rank) % alike.size()];
+}
 
 std::vector<BackendInfo> backends() {
   return detail::entry([] {

@@ -27,6 +27,9 @@ void check_process();
 /// The contract's facts of a device as the API shows them.
 Facts to_facts(const trine_device_facts& raw, std::string id);
 
+/// Of a backend's devices that are of the first one's kind, the one for this rank of MPI: ranks of a node take turns.
+const Facts& of_this_rank(const std::vector<Facts>& devices);
+
 struct TuningTable;
 /// Raised whenever tuning tables may have changed: saved, forgotten, ladders grown.
 extern std::atomic<unsigned> tuning_generation;

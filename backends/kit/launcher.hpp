@@ -1,0 +1,31 @@
+// What an MPI launcher says of this process: the ranks of the job on this node share its cores and its GPUs. Read from
+// the environment, so that it is known before MPI_Init, and to programs and backends that don't know MPI.
+#pragma once
+
+#include <cstdlib>
+
+namespace trine::kit {
+
+/// A rank's number among those of its node, and how many these are; 0 of 1 without a launcher that is known.
+struct PlaceOnNode {
+  int rank = 0, ranks = 1;
+};
+
+inline PlaceOnNode place_on_node() {
+  // Slurm last: its variables are also there where it starts another launcher. "4(x2),3" is a list by nodes.
+  constexpr const char* kNames[][2] = {
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI
+      {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},                        // MPICH, Intel MPI
+      {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},    // MVAPICH
+      {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},                      // Cray
+      {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"}};
+  for (const auto& [rank_name, ranks_name] : kNames) {
+    const char *const rank = std::getenv(rank_name), *const ranks = std::getenv(ranks_name);
+    if (!rank || !ranks) continue;
+    const PlaceOnNode place{std::atoi(rank), std::atoi(ranks)};
+    if (place.rank >= 0 && place.ranks >= 1) return place;
+  }
+  return {};
+}
+
+}  // namespace trine::kit

@@ -196,8 +196,8 @@ std::unique_ptr<Work> matrices(MPI_Comm comm, const Problem& p, int64_t block,
 }
 
 std::function<void()> transpose_in_runs(const Problem& p, int64_t block,
-                                        std::span<const std::byte> whole,
-                                        const std::string& device) {
+                                        std::span<const std::byte> whole, const std::string& device,
+                                        MPI_Comm comm) {
   const int64_t rows = p.size.rows, cols = p.size.cols, element = size_of(p.dtype);
   const int64_t slab =
       std::max<int64_t>(1, (1 << 22) / std::max<int64_t>(1, rows * element));  // columns of 4 MiB
@@ -207,18 +207,27 @@ std::function<void()> transpose_in_runs(const Problem& p, int64_t block,
   return [=, result = std::move(result), message = std::move(message)]() mutable {
     for (int64_t first = 0; first < cols; first += slab) {
       const int64_t here = std::min(slab, cols - first);
-      for (int64_t i = 0; i < rows; i += block)
-        for (int64_t j = 0; j < here; ++j)
+      for (int64_t j = 0; j < here; ++j)
+        for (int64_t i = 0; i < rows; i += block)
           std::memcpy(message.data() + (j * rows + i) * element,
                       whole.data() + ((first + j) * rows + i) * element,
                       size_t(std::min(block, rows - i) * element));
-      for (int64_t j = 0; j < here; j += block) {
-        const int64_t run = std::min(block, here - j);
+      const auto unpack = [&](int64_t j, int64_t run, int64_t runs) {
+        HostView from = host_col_major(message.data() + j * rows * element, p.dtype, rows, run);
         HostView to = host_col_major(result.data() + (first + j) * element, p.dtype, run, rows);
         to.col_stride = cols;
-        trine::transpose(host_col_major(message.data() + j * rows * element, p.dtype, rows, run),
-                         to, {.device = device});
+        from.batch = to.batch = runs;
+        from.batch_stride = run * rows, to.batch_stride = run;
+        trine::transpose(from, to, {.device = device});
+      };
+      // A message of each rank: how long a device's call is decides how it stores.
+      const int64_t runs = here / block, messages = size_in(comm);
+      for (int64_t m = 0; m < messages; ++m) {
+        const int64_t begin = runs * m / messages;
+        unpack(begin * block, block, runs * (m + 1) / messages - begin);
       }
+      unpack(here / block * block, here % block, 1);
+      MPI_Barrier(comm);
     }
   };
 }

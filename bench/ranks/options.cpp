@@ -20,6 +20,12 @@ Problem problem(Operation operation, Axis axis, const std::string& dtype, const 
     throw Refusal(fmt::format("ranks compares f32 and f64 with MPI and ScaLAPACK, not {}", dtype));
   if (operation == Operation::reduce) p.size = {p.size.rows * p.size.cols, 1, 0};
   if (axis == Axis::each_column) p.size = {1, p.size.rows, 0};
+  // One message has a vector, or a part of one of several ranks: MPI counts it by an int.
+  const int64_t counted = operation == Operation::reduce
+                              ? (axis == Axis::each_column ? p.size.cols : 0)
+                              : p.size.rows * p.size.cols / 2;
+  if (counted > INT32_MAX)
+    throw Refusal(fmt::format("{} elements of {} are more than MPI counts", counted, size));
   check(p);
   return p;
 }

@@ -135,11 +135,11 @@ class Computing {
       if (group->ranks() > job.cores && group->has_me())
         turns_.push_back({*group, budget,
                           local_work(share_of(problem, group->ranks()), o.block, truth.inputs(),
-                                     device, is_in_runs(problem, group->ranks()))});
+                                     device, is_in_runs(problem, group->ranks()), group->comm())});
       job.gather_asleep();
     }
     if (!group_.has_me()) return;
-    call_ = local_work(problem, o.block, truth.inputs(), device, true);
+    call_ = local_work(problem, o.block, truth.inputs(), device, true, MPI_COMM_SELF);
     calls_ = calls_for(group_.comm(), budget, call_);
   }
   void round(const Groups& groups) {

@@ -30,6 +30,7 @@ using TransposeCall = void(const int*, const int*, const T*, const T*, const int
 
 struct Library {
   int (*handle)(MPI_Comm) = nullptr;
+  void (*free_handle)(int) = nullptr;
   void (*grid)(int*, const char*, int, int) = nullptr;
   void (*exit_grid)(int) = nullptr;
   GemmCall<double>* pdgemm = nullptr;
@@ -47,10 +48,11 @@ bool find(void* from, const char* name, F*& function) {
 }
 
 bool find_all(void* from, Library& l) {
-  return find(from, "Csys2blacs_handle", l.handle) && find(from, "Cblacs_gridinit", l.grid) &&
-         find(from, "Cblacs_gridexit", l.exit_grid) && find(from, "pdgemm_", l.pdgemm) &&
-         find(from, "psgemm_", l.psgemm) && find(from, "pdtran_", l.pdtran) &&
-         find(from, "pstran_", l.pstran);
+  return find(from, "Csys2blacs_handle", l.handle) &&
+         find(from, "Cfree_blacs_system_handle", l.free_handle) &&
+         find(from, "Cblacs_gridinit", l.grid) && find(from, "Cblacs_gridexit", l.exit_grid) &&
+         find(from, "pdgemm_", l.pdgemm) && find(from, "psgemm_", l.psgemm) &&
+         find(from, "pdtran_", l.pdtran) && find(from, "pstran_", l.pstran);
 }
 
 const int kFirst = 1;
@@ -95,8 +97,11 @@ std::string load_scalapack(int threads) {
 
 bool has_scalapack() { return library.is_there; }
 
-Context::Context(MPI_Comm comm, Grid grid) : number_(library.handle(comm)) {
+Context::Context(MPI_Comm comm, Grid grid) {
+  const int handle = library.handle(comm);
+  number_ = handle;
   library.grid(&number_, "Row", grid.rows, grid.cols);
+  library.free_handle(handle);  // the grid has a copy of the communicator
 }
 
 Context::~Context() { library.exit_grid(number_); }

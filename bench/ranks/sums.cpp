@@ -169,9 +169,9 @@ std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& p, int64_t block,
 
 std::function<void()> local_work(const Problem& p, int64_t block,
                                  const std::vector<std::span<const std::byte>>& inputs,
-                                 const std::string& device, bool in_runs) {
+                                 const std::string& device, bool in_runs, MPI_Comm comm) {
   if (in_runs && p.operation == Operation::transpose)
-    return transpose_in_runs(p, block, inputs[0], device);
+    return transpose_in_runs(p, block, inputs[0], device, comm);
   return [work = std::shared_ptr<Work>(work_on(MPI_COMM_SELF, p, block, inputs, device))] {
     work->ours();
   };

@@ -56,10 +56,10 @@ std::unique_ptr<Work> work_on(MPI_Comm comm, const Problem& problem, int64_t blo
                               const std::string& device);
 
 /// What one of several ranks computes, done with the whole by this rank alone: the model's basis. `in_runs`: a
-/// transpose as on grids that aren't square.
+/// transpose as on grids that aren't square, after each slab of which the ranks of `comm` meet.
 std::function<void()> local_work(const Problem& problem, int64_t block,
                                  const std::vector<std::span<const std::byte>>& inputs,
-                                 const std::string& device, bool in_runs);
+                                 const std::string& device, bool in_runs, MPI_Comm comm);
 
 // The kinds, each in a file.
 std::unique_ptr<Work> sum_of_all(MPI_Comm comm, const Problem& problem,
@@ -71,7 +71,7 @@ std::unique_ptr<Work> matrices(MPI_Comm comm, const Problem& problem, int64_t bl
                                const std::string& device);
 /// A transpose as ranks on a grid do it that isn't square: packed and unpacked in runs of a block's rows, in slabs.
 std::function<void()> transpose_in_runs(const Problem& problem, int64_t block,
-                                        std::span<const std::byte> whole,
-                                        const std::string& device);
+                                        std::span<const std::byte> whole, const std::string& device,
+                                        MPI_Comm comm);
 
 }  // namespace trine::bench::ranks

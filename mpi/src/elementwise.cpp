@@ -65,6 +65,9 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
     // On a device it needs no message. In place it would overlap.
     is_alone_ = Place::is_queue && channel().size == 1 &&
                 Place::as_host(input_).data != Place::as_host(output_).data;
+    is_copy_ = !Place::is_queue && channel().size == 1 && (is_index() || result_dtype_ == dtype_) &&
+               !tells_more();
+    if (is_copy_) return find_device();
     if (!is_alone_) prepare();
   });
 }
@@ -121,19 +124,35 @@ void Elementwise<Place>::exchange_memory() noexcept {
 }
 
 template <class Place>
-void Elementwise<Place>::bring_scalar() {
-  // The message computes it, no device. But a device that is named must be there, and one that is asked more
-  // sums this rank's number.
-  if constexpr (!Place::is_queue) {
+bool Elementwise<Place>::tells_more() const noexcept {
+  if constexpr (Place::is_queue)
+    return false;
+  else {
     const HostOptions& o = place_.options();
-    if (o.choice || o.placement || o.trace || o.receipt || !o.rung.empty()) {
-      double result = 0;
+    return o.choice || o.placement || o.trace || o.receipt || !o.rung.empty();
+  }
+}
+
+template <class Place>
+void Elementwise<Place>::find_device() {
+  if constexpr (!Place::is_queue) {
+    const std::string_view device = place_.options().device;
+    if (device == "auto" || device == channel().device_name) return;
+    channel().device = open(device);
+    channel().device_name = device;
+  }
+}
+
+template <class Place>
+void Elementwise<Place>::bring_scalar() {
+  // The message computes it. But a device that is asked more sums this rank's number.
+  if constexpr (!Place::is_queue) {
+    double result = 0;
+    if (tells_more())
       trine::reduce(function_, Map::identity, Axis::all, input_,
-                    host_vector(&result, result_dtype_, 1), o);
-    } else if (o.device != "auto" && o.device != channel().device_name) {
-      channel().device = open(o.device);
-      channel().device_name = o.device;
-    }
+                    host_vector(&result, result_dtype_, 1), place_.options());
+    else
+      find_device();
   }
   float as_float = 0;
   if (dtype_ == Dtype::f32)
@@ -145,6 +164,12 @@ void Elementwise<Place>::bring_scalar() {
 
 template <class Place>
 void Elementwise<Place>::finish() {
+  if constexpr (!Place::is_queue) {
+    const auto bytes = size_t(length_ * size_of(result_dtype_));
+    if (is_copy_ && bytes != 0)
+      is_index() ? std::memset(output_.data, 0, bytes)
+                 : std::memmove(output_.data, input_.data, bytes);
+  }
   if (!goes_with_head_ || !is_receiver()) return;
   const ExactSum sum = total();
   const auto write = [this](auto result) { place_.put(&result, output_); };
@@ -156,7 +181,7 @@ void Elementwise<Place>::finish() {
 
 template <class Place>
 bool Elementwise<Place>::work(MPI_Request* request) {
-  if (goes_with_head_ || length_ == 0) return false;
+  if (goes_with_head_ || is_copy_ || length_ == 0) return false;
   if (is_alone_) {
     attempt(failure_, [&] { place_.reduce_columns(function_, transposed(input_), output_); });
     place_.finish(failure_);

@@ -29,12 +29,19 @@ class Elementwise : public Call {
     attempt(failure_, [&] { is_ready = place_.is_done(); });
     return is_ready;
   }
-  bool can_fail() const noexcept override { return length_ != 0 && !goes_with_head_; }
+  bool can_fail() const noexcept override { return length_ != 0 && !goes_with_head_ && !is_copy_; }
   ExactSum::State whole() const override { return Window(scalar_).state(); }
   void finish() override;
 
   void check_arguments(const View& output);
   void check_output(const View& output);
+  bool is_index() const noexcept {
+    return function_ == Function::argmin || function_ == Function::argmax;
+  }
+  /// Whether the options ask a device for more than the result.
+  bool tells_more() const noexcept;
+  /// Opens the device that is named, as no call does: it must be there.
+  void find_device();
   void bring_scalar();
   void prepare();
   /// Takes the memory that the last call has left with the communicator, or leaves it.
@@ -58,9 +65,10 @@ class Elementwise : public Call {
   View output_;  ///< both as vectors
   int64_t length_ = 0;
 
-  bool goes_with_head_ = false;   ///< one sum of floats: the first message is enough
-  double scalar_ = 0;             ///< then
-  bool is_alone_ = false;         ///< one rank, on a device
+  bool goes_with_head_ = false;  ///< one sum of floats: the first message is enough
+  double scalar_ = 0;            ///< then
+  bool is_alone_ = false;        ///< one rank, on a device
+  bool is_copy_ = false;  ///< one rank, on the host: its values are the results, its rank is 0
   int64_t piece_ = 0, done_ = 0;  ///< elements
   enum class Step { fetch, scatter, reduce, gather, deliver, end } next_ = Step::fetch;
   /// Of a piece, by rank: the lengths of slices and where they begin; my slice's, of each rank's piece.

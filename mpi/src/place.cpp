@@ -105,7 +105,7 @@ void OnHost::begin() {
 
 void OnHost::copy(const ConstHostView& from, const HostView& to, bool as_asked) const {
   if (from.rows == 0 || from.cols == 0) return;
-  if (!lie_alike(from, to))
+  if (from.batch > 1 || !lie_alike(from, to))
     return trine::transpose(from, transposed(to),
                             as_asked ? options_ : HostOptions{.device = options_.device});
   const bool down = is_unit_down(from) && is_unit_down(to);

@@ -3,6 +3,8 @@
 // its place. Messages go in slabs, so that the memory is bounded and MPI's counts are small; a slab is packed
 // while the one before is under way. The transposition is where sides lie differently: mostly at the receiver.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "collectives.hpp"
 #include "place.hpp"
@@ -14,11 +16,11 @@ namespace {
 struct Slab {
   Runs rows, cols;
 
-  /// Whether its pairs of runs are too small for a transposition each.
-  bool has_small_pairs(int64_t element) const {
+  /// Whether its runs are too many and too small for a transposition of each series of the more by each of the fewer.
+  bool is_in_crumbs(int64_t element) const {
     constexpr int64_t kSmall = 1 << 15;  // bytes that take as long as the call does
-    const auto pairs = int64_t(rows.runs.size() * cols.runs.size());
-    return pairs > 1 && rows.count * cols.count / pairs * element < kSmall;
+    const auto calls = int64_t(std::min(rows.runs.size(), cols.runs.size()));
+    return calls > 1 && rows.count * cols.count / calls * element < kSmall;
   }
   /// Calls visit(part of `local`, the same in `dense`) for each pair of runs, or for each batch of equal ones.
   template <class Local, class Dense, class Visit>
@@ -46,6 +48,8 @@ struct Side {
   };
   std::vector<Place> places;     ///< of each rank in the grid at the other end; -1
   std::vector<Runs> rows, cols;  ///< common with each row and column there
+  std::vector<int> ranks;        ///< that have a place, by columns
+  bool by_columns = true;        ///< what slabs have of a message: some columns, or rows
   struct Messages {
     std::vector<int> counts, begins;  ///< bytes, by rank
     Memory* memory;
@@ -56,18 +60,26 @@ struct Side {
     for (Messages& m : messages) leave(m.counts), leave(m.begins), m.memory->leave();
   }
 
-  /// A slab of the message of a rank: both extents, and what of the longer it has.
+  void add(int row, int col) {
+    if (row >= 0) ranks.push_back(int(places.size()));
+    places.push_back({row, col});
+  }
+  void sort() {
+    std::ranges::stable_sort(ranks, {}, [this](int rank) { return places[size_t(rank)].col; });
+  }
+
+  /// What a slab has of a message: [begin, end) of the one extent, all of the other.
   struct Cut {
-    int64_t rows, cols, begin, end;
-    int64_t count() const { return (end - begin) * std::min(rows, cols); }
+    int64_t begin, end, whole;
+    int64_t count() const { return (end - begin) * whole; }
   };
   Cut cut(int rank, int64_t slab, int64_t slabs) const {
     const auto [row, col] = places[size_t(rank)];
     if (row < 0) return {};
     const int64_t down = rows[size_t(row)].count, across = cols[size_t(col)].count;
-    const int64_t longer = std::max(down, across);
-    const auto at = [&](int64_t n) { return longer / slabs * n + longer % slabs * n / slabs; };
-    return {down, across, at(slab), at(slab + 1)};
+    const int64_t extent = by_columns ? across : down;
+    const auto at = [&](int64_t n) { return extent / slabs * n + extent % slabs * n / slabs; };
+    return {at(slab), at(slab + 1), by_columns ? down : across};
   }
   /// The elements of a rank's longest slab.
   int64_t most(int rank, int64_t slabs) const {
@@ -80,8 +92,8 @@ struct Side {
     if (c.count() == 0) return {};
     const auto [row, col] = places[size_t(rank)];
     const Runs &down = rows[size_t(row)], &across = cols[size_t(col)];
-    if (c.rows > c.cols) return {down.slice(c.begin, c.end), across};
-    return {down, across.slice(c.begin, c.end)};
+    if (by_columns) return {down, across.slice(c.begin, c.end)};
+    return {down.slice(c.begin, c.end), across};
   }
 };
 
@@ -144,9 +156,13 @@ class Transposition : public Call {
     receive_.rows = shares(cols_of(b), b.grid_col(to), rows_of(a));
     receive_.cols = shares(rows_of(b), b.grid_row(to), cols_of(a));
     for (int rank = 0; rank < channel().size; ++rank) {
-      send_.places.push_back({b.grid_col(rank), b.grid_row(rank)});
-      receive_.places.push_back({a.grid_row(rank), a.grid_col(rank)});
+      send_.add(b.grid_col(rank), b.grid_row(rank));
+      receive_.add(a.grid_row(rank), a.grid_col(rank));
     }
+    send_.sort(), receive_.sort();
+    // Along the longer extent of what two share, as on the other side.
+    send_.by_columns = receive_.by_columns = std::min(cols_of(a).most(), rows_of(b).most()) >=
+                                             std::min(rows_of(a).most(), cols_of(b).most());
     const int64_t most =
         std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
     const int64_t piece = std::max<int64_t>(piece_bytes / 16 / element_, 1);
@@ -214,16 +230,21 @@ class Transposition : public Call {
 
   const Side::Messages& pack(int64_t number) {
     const Side::Messages& messages = lay_out(send_, number);
-    for (int rank = 0; rank < channel().size; ++rank)
-      attempt(failure_, [&] {
-        const Slab slab = send_.slab(rank, number, slabs_);
-        const View message = view(messages, rank, slab);
-        const bool is_beside = goes_beside(a_.local, slab);
-        const View dense = is_beside ? beside(slab) : message;
-        slab.for_each_part(a_.local, dense, Place::is_queue,
-                           [&](const auto& part, const View& in) { place_.copy(part, in, true); });
-        if (is_beside) place_.copy(dense, message, true);
-      });
+    if (!Place::is_queue && is_unit_down(a_.local))
+      attempt(failure_, [&] { move_columns<true>(send_, a_.local, number); });
+    else
+      for (const int rank : send_.ranks)
+        attempt(failure_, [&] {
+          if (goes_straight(rank, number)) return;
+          const Slab slab = send_.slab(rank, number, slabs_);
+          const View message = view(messages, rank, slab);
+          const bool is_beside = goes_beside(a_.local, slab);
+          const View dense = is_beside ? beside(slab) : message;
+          slab.for_each_part(a_.local, dense, !is_beside, [&](const auto& part, const View& in) {
+            place_.copy(part, in, true);
+          });
+          if (is_beside) place_.copy(dense, message, true);
+        });
     attempt(failure_, [&] {
       const HostView bytes = others(messages);
       place_.fetch(place_.at(*messages.memory, bytes), bytes);
@@ -237,18 +258,84 @@ class Transposition : public Call {
       const Side::Messages& messages = receive_.messages[number % 2];
       const HostView bytes = others(messages);
       place_.bring(bytes, place_.at(*messages.memory, bytes));
+      move_straight(number);
     });
-    for (int rank = 0; rank < channel().size; ++rank)
+    if (!Place::is_queue && is_unit_down(to_))
+      return attempt(failure_, [&] { move_columns<false>(receive_, to_, number); });
+    for (const int rank : receive_.ranks)
       attempt(failure_, [&] {
+        if (goes_straight(rank, number)) return;
         const Slab slab = receive_.slab(rank, number, slabs_);
-        const Side& side = rank == channel().rank ? send_ : receive_;
-        const View message = view(side.messages[number % 2], rank, slab);
+        const View message = view(received(rank, number), rank, slab);
         const bool is_beside = goes_beside(to_, slab);
         const View dense = is_beside ? beside(slab) : message;
         if (is_beside) place_.copy(message, dense, true);
-        slab.for_each_part(to_, dense, Place::is_queue,
+        slab.for_each_part(to_, dense, !is_beside,
                            [&](const View& part, const View& in) { place_.copy(in, part, true); });
       });
+  }
+  /// This rank's own message stays where it was packed.
+  const Side::Messages& received(int rank, int64_t number) const {
+    return (rank == channel().rank ? send_ : receive_).messages[number % 2];
+  }
+
+  /// Whether a slab of this rank's own is one block of a and of b: it goes from one to the other.
+  bool goes_straight(int rank, int64_t number) const {
+    return rank == channel().rank &&
+           std::ranges::all_of(std::array{&send_, &receive_}, [&](const Side* side) {
+             const Slab slab = side->slab(rank, number, slabs_);
+             return slab.rows.runs.size() == 1 && slab.cols.runs.size() == 1;
+           });
+  }
+  void move_straight(int64_t number) {
+    const int me = channel().rank;
+    if (!goes_straight(me, number)) return;
+    const auto its_block = [&](const Side& side, const auto& part) {
+      const Slab slab = side.slab(me, number, slabs_);
+      const Run &row = slab.rows.runs.front(), &col = slab.cols.runs.front();
+      return block(part, row.local, col.local, row.length, col.length);
+    };
+    place_.copy(its_block(send_, a_.local), its_block(receive_, to_), true);
+  }
+
+  /// In host memory, where both sides lie alike: column by column of the part, whatever ranks have its rows, so that its
+  /// memory is walked through once; into messages or out of them.
+  template <bool packs, class Part>
+  void move_columns(const Side& side, const Part& part, int64_t number) {
+    if constexpr (!Place::is_queue) {
+      using Byte = std::conditional_t<packs, const std::byte, std::byte>;
+      struct Share {
+        Runs rows;
+        std::byte* message;
+      };
+      std::vector<Share> shares;
+      for (auto rank = side.ranks.begin(); rank != side.ranks.end();) {
+        const int col = side.places[size_t(*rank)].col;
+        Runs cols;
+        shares.clear();
+        for (; rank != side.ranks.end() && side.places[size_t(*rank)].col == col; ++rank) {
+          Slab slab = side.slab(*rank, number, slabs_);
+          if (slab.cols.count == 0 || goes_straight(*rank, number)) continue;
+          const Side::Messages& in = packs ? send_.messages[number % 2] : received(*rank, number);
+          shares.push_back({std::move(slab.rows), in.memory->data() + in.begins[size_t(*rank)]});
+          cols = std::move(slab.cols);
+        }
+        for (const Run& run : cols.runs)
+          for (int64_t i = 0; i < run.length; ++i) {
+            auto* const column = static_cast<Byte*>(block(part, 0, run.local + i, 0, 0).data);
+            for (Share& share : shares)
+              for (const Run& row : share.rows.runs) {
+                Byte* const mine = column + row.local * element_;
+                const auto bytes = size_t(row.length * element_);
+                if constexpr (packs)
+                  std::memcpy(share.message, mine, bytes);
+                else
+                  std::memcpy(mine, share.message, bytes);
+                share.message += bytes;
+              }
+          }
+      }
+    }
   }
 
   /// A message: column by column of a.
@@ -261,10 +348,10 @@ class Transposition : public Call {
   HostView others(const Side::Messages& messages) const {
     return host_vector(messages.memory->data(), Dtype::b8, messages.begins[size_t(channel().rank)]);
   }
-  /// Small pairs take one transposition beside, and then lines. A device's batches don't need it.
+  /// Crumbs take one transposition beside, and then lines. A device does without.
   template <class Local>
   bool goes_beside(const Local& local, const Slab& slab) const {
-    return !Place::is_queue && !is_unit_down(local) && slab.has_small_pairs(element_);
+    return !Place::is_queue && !is_unit_down(local) && slab.is_in_crumbs(element_);
   }
   View beside(const Slab& slab) const {
     return place_.at(*beside_, host_row_major(beside_->data(), a_.local.dtype, slab.rows.count,

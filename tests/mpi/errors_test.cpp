@@ -197,10 +197,11 @@ TEST(Errors, CommunicatorsThatAreNone) {
 }
 
 TEST(Errors, OfMpiAreThrownWithItsSentence) {
-  std::vector<double> x(2);
+  const std::vector<int32_t> x(2);  // their sum needs a device, also on one rank
+  std::vector<int64_t> sums(2);
   ledger::fail_next_allreduce();
   EXPECT_THAT(error_of_all([&] {
-                trine::mpi::allreduce(Function::sum, x, x, MPI_COMM_WORLD, {.device = "cpu"});
+                trine::mpi::allreduce(Function::sum, x, sums, MPI_COMM_WORLD, {.device = "cpu"});
               }),
               HasSubstr("backend_error: MPI_Allreduce failed: MPI_ERR_OTHER"));
 }

@@ -138,8 +138,8 @@ TEST_F(Memory, OfReductionsToOneRank) {
 }
 
 TEST_F(Memory, OfVectors) {
-  const std::vector<double> mine(100, 1.1);
-  std::vector<double> all_of(100);
+  const std::vector<int32_t> mine(100, 1);  // a device sums them on one rank, too
+  std::vector<int64_t> all_of(100);
   fail_each_allocation(
       [&] { trine::mpi::allreduce(Function::sum, mine, all_of, MPI_COMM_WORLD, kCpu); });
 }

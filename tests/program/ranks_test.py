@@ -79,6 +79,8 @@ class Ranks(Program):
         self.refused("ranks", "nothing")
         self.refused("ranks", "--dtype", "i32", word="f32 and f64")
         self.refused("ranks", "reduce", "--axis", "each_row", word="each_column")
+        for words in (("reduce", "--axis", "each_column", "--size", "2^31"), ("transpose", "--size", "2^17")):
+            self.refused("ranks", *words, word="more than MPI counts")
 
     def test_says_where_trine_ranks_is_missing(self):
         alone = shutil.copy(TRINE, self.path("trine"))

@@ -51,7 +51,11 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
   // More pieces than threads, so that a late thread leaves little to wait for.
   const std::int64_t wanted =
       threads == 1 ? 1 : divide_up((plan.across ? 8 : 32) * std::int64_t(threads), plan.units);
-  const std::int64_t possible = divide_up(length * std::min(plan.unit, kStrip), 2 * kPieceElements);
+  const std::int64_t elements = length * std::min(plan.unit, kStrip);
+  // Small ones only where threads would have none.
+  const std::int64_t possible =
+      std::max(divide_up(elements, 2 * kPieceElements),
+               std::min(divide_up(threads, plan.units), elements / (kPieceElements / 4)));
   plan.parts = std::max<std::int64_t>(1, std::min(wanted, possible));
   plan.part_length =
       round_up(divide_up(shortest, plan.parts), plan.across ? kChunk / kStrip : kChunk);

@@ -22,7 +22,7 @@ for tool in trine-graphs trine-turns; do
 done
 mkdir "$package"/tests/cheating_backends
 cp -r "$build"/tests/cheating_backends/steady "$package"/tests/cheating_backends/
-find "$package"/tests -type f -exec strip {} +
+find "$package"/tests "$package"/bin -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's
 # libraries and OpenBLAS, a peer that is absent where the machine has none. Carried, but used only where

@@ -47,7 +47,7 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
 // 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against
 // OpenBLAS in the same run: 14 x 2 0.90, 13 x 2 0.90, 12 x 2 0.90, 9 x 3 0.90, 8 x 3 0.90,
 // 6 x 4 0.89: no difference, so the one that packs and reads C least per fma.
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
 using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
 #elif HWY_TARGET == HWY_AVX2  // 16 registers: 12 accumulators, 2 of B, 1 broadcast
 using Heights = std::integer_sequence<int, 1, 2, 4, 6>;
@@ -59,7 +59,7 @@ const gemm::AllKernels& all_kernels() {
   static constexpr gemm::AllKernels kAll{kernels_with<float>(Heights()),
                                          kernels_with<double>(Heights()),
                                          kernels_with<std::uint32_t>(Heights())};
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
   // Intel's 32-bit multiply is two instructions; AMD's is one, and so is as fast (Zen 5: 0.84 of f32). 24 accumulators, 4 of
   // B, 2 broadcasts.
   static constexpr gemm::AllKernels kByHalves{

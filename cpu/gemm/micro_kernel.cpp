@@ -375,10 +375,13 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
   const int64_t steps = in_place ? kThinSteps : kThinDepth;
   const Matrix<T> partials = p.reads_c ? Matrix<T>{workspace + blocks.partial_offset, p.n, 1} : p.c;
   if (p.m == 1 && in_place) {
-    const int64_t pieces =
-        round_up(divide_up(p.n, kRowBytes / int64_t{sizeof(T)}), parallel.threads());
+    constexpr int64_t kLine = 64 / sizeof(T);  // no two threads write to one
+    const int64_t lines = divide_up(p.n, kLine);
+    const int64_t pieces = std::min(
+        lines, round_up(divide_up(p.n, kRowBytes / int64_t{sizeof(T)}), parallel.threads()));
     return parallel.parallel_for(pieces, [&](int64_t piece, int) {
-      const int64_t j0 = p.n * piece / pieces, j1 = p.n * (piece + 1) / pieces;
+      const int64_t j0 = lines * piece / pieces * kLine,
+                    j1 = std::min(p.n, lines * (piece + 1) / pieces * kLine);
       kernel.along(p, j0, j1 - j0, partials.at(0, j0));
     });
   }

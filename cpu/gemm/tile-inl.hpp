@@ -24,7 +24,7 @@ HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn:
 // acc + xl yl + xh yh of each word's halves, which are signed, modulo 2^32. Of AVX-512 VNNI, which is no target of its own.
 template <class V>
 HWY_INLINE V add_products_of_halves(V x, V y, V acc) {
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
   asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(y.raw));
 #endif
   return acc;

@@ -248,7 +248,9 @@ HWY_NOINLINE bool round_sums(Sums sums, std::int64_t count, R* results) {
   } else {
     auto finite = hn::Eq(hn::Zero(d), hn::Zero(d));
     for (std::int64_t j = 0; j < count; j += kVector) {
-      const V high = hn::LoadU(d, sums.data + j), low = hn::LoadU(d, sums.data + sums.step + j);
+      const V high = hn::LoadU(d, sums.data + j);
+      const V low = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count - j)),
+                                       hn::LoadU(d, sums.data + sums.step + j));
       finite = hn::And(finite, hn::Eq(hn::Sub(low, low), hn::Zero(d)));
       // A high half alone may be -0.
       const V sum = hn::IfThenElse(hn::Eq(low, hn::Zero(d)), high, hn::Add(high, low));

@@ -34,10 +34,10 @@ void partial_reduction(const Problem& p, const Plan& plan, void* workspace, Para
   };
   run(plan.pieces(), work.piece);
   if (!partials) return;
-  constexpr std::int64_t kTogether =
-      16;  // results; handing out a piece costs as much as one of them
-  run(divide_up(p.outputs, kTogether), [&](const auto& piece, std::int64_t index) {
-    const std::int64_t first = index * kTogether, end = std::min(p.outputs, first + kTogether);
+  // Handing out a piece costs as much as one result.
+  const std::int64_t together = std::clamp<std::int64_t>(p.outputs / parallel.threads(), 1, 16);
+  run(divide_up(p.outputs, together), [&](const auto& piece, std::int64_t index) {
+    const std::int64_t first = index * together, end = std::min(p.outputs, first + together);
     for (std::int64_t r = first; r < end; ++r) work.finish(piece, r);
   });
 }

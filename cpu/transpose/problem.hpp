@@ -86,6 +86,7 @@ struct Block {
   std::int64_t p, q;
   std::int64_t ahead;      // bytes of its rows by which the input is called for ahead
   bool is_first, is_last;  // strips: whether the output's rows begin, end with it
+  char (*kept)[64];        // strips: a line for each of their rows
 };
 
 constexpr std::int64_t kBufferBytes = 1 << 10;  // of a buffered block

@@ -20,7 +20,7 @@ constexpr TransposeRung kRungs[] = {
      transpose::run_blocked, nanoseconds},
     {row("simd_streaming", "tiles transposed in registers, stores that bypass the cache",
          TRINE_REPRODUCIBLE),
-     transpose::run_simd_streaming, nanoseconds},
+     transpose::run_simd_streaming, nanoseconds, transpose::simd_streaming_workspace_bytes},
 };
 
 }  // namespace

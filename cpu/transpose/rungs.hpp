@@ -7,6 +7,7 @@
 namespace trine::cpu::transpose {
 
 TransposeRung::Run run_naive, run_blocked, run_simd_streaming;
+TransposeRung::WorkspaceBytes simd_streaming_workspace_bytes;
 
 // blocked's work, for every kind of problem.
 void move_blocked(const Problem& p, std::int64_t tile, Parallel& parallel);

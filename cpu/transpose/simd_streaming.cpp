@@ -87,7 +87,8 @@ Extents narrow_extents(const Problem& p) {
 
 class Transposition {
  public:
-  Transposition(const Problem& p, const Movers& movers, int threads) : p_(p) {
+  Transposition(const Problem& p, const Movers& movers, void* workspace, int threads)
+      : p_(p), kept_(static_cast<char (*)[64]>(workspace)) {
     const bool stream = p.bytes() >= kStreamBytes, aligned = p.out_q * p.size % 64 == 0;
     const int64_t bytes = p.p * p.q * p.size;
     const bool small = bytes <= kPieceBytes / 4;  // a piece is some of them
@@ -102,7 +103,7 @@ class Transposition {
     }
     if (strips) {
       if (!small) span_ = strip_extents(p, aligned, threads);
-      block_ = {p.p, span_.q};
+      block_ = {p.p, std::min(span_.q, kStripRows)};
       p_spans_ = std::max<int64_t>(1, p.p / span_.p);  // the last one takes the rest
     } else {
       block_ = narrow ? narrow_extents(p) : direct_extents(p);
@@ -118,29 +119,31 @@ class Transposition {
   void run(Parallel& parallel) {
     const int64_t q_spans = divide_up(p_.q, span_.q);
     const int64_t pieces = divide_up(p_.batch, group_) * p_spans_ * q_spans;
-    parallel.parallel_for(pieces, [&](int64_t index, int) {
+    parallel.parallel_for(pieces, [&](int64_t index, int thread) {
       const int64_t first = index / (p_spans_ * q_spans) * group_;
       for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) {
-        move_span(b, index % q_spans, index / q_spans % p_spans_);
+        move_span(b, index % q_spans, index / q_spans % p_spans_, kept_ + thread * kStripRows);
       }
       hwy::FlushStream();
     });
   }
 
  private:
-  void move_span(int64_t b, int64_t q_span, int64_t p_span) const {
+  void move_span(int64_t b, int64_t q_span, int64_t p_span, char (*kept)[64]) const {
     const int64_t x0 = p_span * span_.p, y0 = q_span * span_.q;
     const int64_t x1 = p_span + 1 == p_spans_ ? p_.p : x0 + span_.p;
     const int64_t y1 = std::min(y0 + span_.q, p_.q);
     for (int64_t x = x0; x < x1; x += block_.p) {
       for (int64_t y = y0; y < y1; y += block_.q) {
         move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,
-               std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), ahead_, x == 0, x1 == p_.p});
+               std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), ahead_, x == 0, x1 == p_.p,
+               kept});
       }
     }
   }
 
   const Problem& p_;
+  char (*kept_)[64];  ///< kStripRows for each thread
   void (*move_)(const Block& block);
   Extents block_, span_;
   int64_t p_spans_, ahead_;
@@ -169,13 +172,21 @@ void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
 
 }  // namespace
 
-void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void*, Parallel& parallel) {
+std::size_t simd_streaming_workspace_bytes(const trine_transpose& op, const std::int64_t*,
+                                           int threads) {
+  return problem(op).bytes() < kStreamBytes ? 0
+                                            : static_cast<std::size_t>(threads) * kStripRows * 64;
+}
+
+void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void* workspace,
+                        Parallel& parallel) {
   const Problem p = problem(op);
   const Movers movers = HWY_DYNAMIC_DISPATCH(movers)(p.size);
   switch (p.kind()) {
     case Kind::kNothing: return;
     case Kind::kCopy: return copy_all(p, movers, parallel);
-    case Kind::kTranspose: return Transposition(p, movers, parallel.threads()).run(parallel);
+    case Kind::kTranspose:
+      return Transposition(p, movers, workspace, parallel.threads()).run(parallel);
     case Kind::kGather: return move_blocked(p, kGatherTile, parallel);
   }
 }

@@ -213,7 +213,6 @@ void transpose_strip(const Block& b) {
     }
   }
 #endif
-  alignas(64) char kept[transpose::kStripRows][kLine];
   alignas(64) char window[kSide][2 * kLine];
   const int64_t end =
       b.is_last ? b.p : b.p + kSide;  // a line that begins in a strip is written by it
@@ -223,7 +222,7 @@ void transpose_strip(const Block& b) {
     const bool first = p == 0, last = b.is_last && p + count == end;
     for (int64_t index = 0; index < b.q; index += kSide) {
       const int64_t q = HWY_MIN(index, b.q - rows);  // the last tile's first rows are written twice
-      char(*const keep)[kLine] = kept + index;
+      char(*const keep)[kLine] = b.kept + index;
       Block tile = b;
       tile.in += p * b.in_step + q * kSize;
       tile.out += q * b.out_step + p * kSize;

@@ -65,7 +65,7 @@ TEST(Large, VectorsOfMoreElements) {
                         {.device = "cpu"});
   const ledger::Messages seen = ledger::messages();
   expect_countable(seen);
-  EXPECT_GT(seen.bytes, length * 4);
+  EXPECT_GE(seen.bytes, size() > 1 ? length * 4 + 1 : 0);  // one rank copies
   int64_t wrong = 0;
   for (int64_t i = 0; i < kPeriod; ++i)
     if (output.one()[size_t(i)] != float(i + size() - 1)) ++wrong;

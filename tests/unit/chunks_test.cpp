@@ -188,6 +188,15 @@ TEST_F(CallsInChunks, GemmsByRowsAndColumns) {
     panel.slow_copies(0);
     EXPECT_EQ(c, whole);
   }
+  // Their chains come with the blocks.
+  options.continues = true;
+  const auto continued = [&] { gemm(m, n, k, 2, a.data(), b.data(), 0, c.data(), options); };
+  options.chunks = 1, c = before;
+  EXPECT_EQ(launches(continued), 1);
+  const auto whole = c;
+  options.chunks = 24, c = before;
+  EXPECT_EQ(launches(continued), 16);
+  EXPECT_EQ(c, whole);
 }
 
 TEST_F(CallsInChunks, ProductsThatContinueBringTheirChains) {

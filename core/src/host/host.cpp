@@ -368,7 +368,8 @@ class HostCall {
     for (PooledLane* lane : {&in, &kernel, &out})
       (*lane)->queue.wait();  // each tells what failed in it
     tell(choice);
-    for (PooledLane* lane : {&in, &kernel, &out}) lane->give_back();
+    for (PooledLane* lane : {&out, &kernel, &in})
+      lane->give_back();  // the next call's take the same parts
     return true;
   }
 

@@ -57,7 +57,8 @@ void Call::run() {
 
 void Call::settle() {
   for (int is_there = 0; !is_ready(); std::this_thread::yield())
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_->comm, &is_there, MPI_STATUS_IGNORE);
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_->comm, &is_there, MPI_STATUS_IGNORE),
+          "MPI_Iprobe");
 }
 
 void Call::enter(const std::shared_ptr<Call>& self) {

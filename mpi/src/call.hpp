@@ -1,7 +1,8 @@
 // A call on all ranks, as a chain of MPI's collectives: each is awaited before the next begins, by whoever
 // calls. So one text serves the calls that block and those that don't.
 //
-//   head ─► [states] ─► work … work ─► closing      any of them may end in: room ─► reports ─► Error, on all ranks
+//   head ─► [states] ─► work … work ─► closing
+//   any of them may end in: room ─► reports ─► Error, on all ranks
 #pragma once
 
 #include <atomic>
@@ -84,7 +85,7 @@ class Call : public Pending {
   /// Whether the device has done what the next step needs.
   virtual bool is_ready() noexcept { return true; }
   /// The CUDA context of memory that MPI is given; null: none.
-  virtual void* context() const { return nullptr; }
+  virtual void* context() const noexcept { return nullptr; }
   /// Whether work may fail on a rank, so that all must tell each other at the end.
   virtual bool can_fail() const noexcept { return true; }
   /// The whole of what this rank brought; asked for where the windows of all don't fit into one.

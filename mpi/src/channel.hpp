@@ -25,7 +25,7 @@ struct Pending {
 
 /// Memory for messages, that grows to what was asked for; what it held is lost. It may have two ends, the device's and
 /// MPI's: one memory where MPI takes the device's.
-class Memory {
+class TRINE_API Memory {
  public:
   Memory() = default;
   Memory(Memory&& other) noexcept { swap(other); }

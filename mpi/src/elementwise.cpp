@@ -41,8 +41,7 @@ template <class Place>
 Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstView& input,
                                 const View& output, int root,
                                 const typename Place::Options& options)
-    : Call(channel_of(comm)),
-      place_(options),
+    : Base(comm, options),
       function_(function),
       dtype_(input.dtype),
       result_dtype_(result_dtype(function, Map::identity, input.dtype)),
@@ -64,7 +63,8 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
     if (goes_with_head_) return bring_scalar();
     // On a device it needs no message. In place it would overlap.
     is_alone_ = Place::is_queue && channel().size == 1 &&
-                Place::as_host(input_).data != Place::as_host(output_).data;
+                (!Place::may_share(input_, output_) ||
+                 Place::as_host(input_).data != Place::as_host(output_).data);
     is_copy_ = !Place::is_queue && channel().size == 1 && (is_index() || result_dtype_ == dtype_) &&
                !tells_more();
     if (is_copy_) return find_device();
@@ -159,7 +159,7 @@ void Elementwise<Place>::bring_scalar() {
     place_.take(input_, &as_float), scalar_ = as_float;
   else
     place_.take(input_, &scalar_);
-  bring(Window(scalar_));
+  Base::bring(Window(scalar_));
 }
 
 template <class Place>

@@ -10,7 +10,11 @@
 namespace trine::mpi::detail {
 
 template <class Place>
-class Elementwise : public Call {
+class Elementwise : public PlacedCall<Place> {
+  using Base = PlacedCall<Place>;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel;
+  using Base::is_receiver, Base::check_root, Base::total;
+
  public:
   using ConstView = typename Place::ConstView;
   using View = typename Place::View;
@@ -18,17 +22,12 @@ class Elementwise : public Call {
   Elementwise(MPI_Comm comm, Function function, const ConstView& input, const View& output,
               int root, const typename Place::Options& options);
   ~Elementwise() override {
+    this->end_work();
     if (!memory_.empty()) exchange_memory();
   }
 
  private:
   bool work(MPI_Request* request) override;
-  void* context() const override { return place_.context(); }
-  bool is_ready() noexcept override {
-    bool is_ready = true;
-    attempt(failure_, [&] { is_ready = place_.is_done(); });
-    return is_ready;
-  }
   bool can_fail() const noexcept override { return length_ != 0 && !goes_with_head_ && !is_copy_; }
   ExactSum::State whole() const override { return Window(scalar_).state(); }
   void finish() override;
@@ -58,7 +57,6 @@ class Elementwise : public Call {
   Memory& results() noexcept { return memory_[3]; }
   Memory& gathered() noexcept { return memory_[4]; }
 
-  Place place_;
   Function function_;
   Dtype dtype_, result_dtype_;
   ConstView input_;

@@ -15,12 +15,16 @@ namespace trine::mpi::detail {
 namespace {
 
 /// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'.
-enum class Wanted { by_default, staged, direct };
+enum class Wanted { by_default, staged, direct, unknown };
+constexpr const char* kWanted = "TRINE_MPI_DEVICE_MEMORY";
 Wanted wanted() {
   static const Wanted wanted = [] {
-    const char* const word = std::getenv("TRINE_MPI_DEVICE_MEMORY");
+    const char* const word = std::getenv(kWanted);
     const std::string_view is = word == nullptr ? "" : word;
-    return is == "staged" ? Wanted::staged : is == "direct" ? Wanted::direct : Wanted::by_default;
+    return is == "staged"   ? Wanted::staged
+           : is == "direct" ? Wanted::direct
+           : is.empty()     ? Wanted::by_default
+                            : Wanted::unknown;
   }();
   return wanted;
 }
@@ -32,7 +36,7 @@ std::byte* address_for_mpi(const Buffer& buffer, bool is_taken) {
   return is_taken ? static_cast<std::byte*>(buffer.native()) : nullptr;
 }
 
-/// Whether a buffer's native handle is the address of its memory.
+/// Whether the address of a buffer's memory is known.
 bool has_address(const Buffer& buffer) {
   return buffer.host() != nullptr || buffer.device().backend() == "cuda";
 }
@@ -79,7 +83,7 @@ void Memory::of(int64_t bytes) {
 void Memory::of(int64_t bytes, const Device& device, Ends ends, bool is_taken) {
   const bool has_device = device_ && device_.device() == device;
   const bool has_pinned = pinned_ && pinned_.device() == device;
-  const bool has_mpi = has_pinned || (has_device && data_ != nullptr && is_taken == is_taken_);
+  const bool has_mpi = data_ != nullptr && is_taken == is_taken_ && (has_pinned || has_device);
   if (bytes <= size_ && (has_device || ends == Ends::mpi) && (has_mpi || ends == Ends::device))
     return;
   *this = {};
@@ -155,16 +159,27 @@ void OnHost::put(const void* from, const HostView& one) {
 void OnDevice::begin() {
   rung_ = options_.rung, options_.rung = rung_;
   const Device device = queue_.device();  // refuses an empty handle
+  if (wanted() == Wanted::unknown)
+    refuse(kWanted, " is '", std::getenv(kWanted), "'; it is direct or staged.");
   is_taken_ = does_block_ && takes_memory_of(device);
+  if (is_taken_) context_ = device.native().context;
+  if (does_block_) return;
+  // What the program asks of its queue meanwhile isn't waited for.
+  Queue own(device);
+  own.wait(queue_.record());
+  queue_ = side_ = own;
 }
 
 ConstHostView OnDevice::as_host(const View& view) {
   alignas(4096) static constexpr std::byte somewhere[1] = {};
   uintptr_t memory = 0;
-  if (view.buffer)
-    memory =
-        view.offset + (has_address(view.buffer) ? reinterpret_cast<uintptr_t>(view.buffer.native())
-                                                : reinterpret_cast<uintptr_t>(somewhere));
+  if (view.buffer) {
+    const void* const host = view.buffer.host();  // beside it, OpenCL's native handle is no address
+    const void* const at = host != nullptr            ? host
+                           : has_address(view.buffer) ? view.buffer.native()
+                                                      : somewhere;
+    memory = view.offset + reinterpret_cast<uintptr_t>(at);
+  }
   return {reinterpret_cast<void*>(memory),
           view.dtype,
           view.rows,
@@ -282,8 +297,6 @@ void OnDevice::split() {
 }
 void OnDevice::join() { queue_.wait(side_.record()); }
 void OnDevice::reuse(int slot) { side_.wait(used_[size_t(slot)]); }
-
-void* OnDevice::context() const { return is_taken_ ? queue_.device().native().context : nullptr; }
 
 void OnDevice::finish(Failure& failure) noexcept {
   for (Queue* queue : {&side_, &queue_}) {

@@ -10,7 +10,7 @@
 #include <array>
 #include <string>
 
-#include "channel.hpp"
+#include "call.hpp"
 #include "matrix.hpp"
 
 namespace trine::mpi::detail {
@@ -154,17 +154,43 @@ class OnDevice {
   /// Waits for all of it, of a call that has failed too.
   void finish(Failure& failure) noexcept;
   /// The CUDA context in which MPI works on the device's memory; null where it is given none.
-  void* context() const;
+  void* context() const noexcept { return context_; }
 
  private:
-  Queue queue_, side_;
+  Queue queue_, side_;  ///< the program's, or the call's own, and the copies'
   QueueOptions options_;
   std::string rung_;
   /// Whether MPI is given the device's memory: by calls that block alone, as in the midst of others MPI may go on
   /// in calls of the program, which has another context, or none.
   bool does_block_, is_taken_ = false;
+  void* context_ = nullptr;
   Event done_;
   std::array<Event, 2> used_;
+};
+
+/// A call on a place.
+template <class Place>
+class PlacedCall : public Call {
+ public:
+  PlacedCall(MPI_Comm comm, const typename Place::Options& options)
+      : Call(channel_of(comm)), place_(options) {}
+
+ protected:
+  /// Begins each destructor: where MPI has failed, the device may be at work in memory that goes, or goes on.
+  void end_work() noexcept {
+    Failure none;
+    place_.finish(none);
+  }
+
+  Place place_;
+
+ private:
+  void* context() const noexcept override { return place_.context(); }
+  bool is_ready() noexcept override {
+    bool is_ready = true;
+    attempt(failure_, [&] { is_ready = place_.is_done(); });
+    return is_ready;
+  }
 };
 
 /// Throws if the parts share memory.

@@ -88,13 +88,15 @@ class Operand {
 };
 
 template <class Place>
-class Product : public Call {
+class Product : public PlacedCall<Place> {
+  using Base = PlacedCall<Place>;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle;
+
  public:
   Product(MPI_Comm comm, double alpha, const typename Place::ConstMatrix& a,
           const typename Place::ConstMatrix& b, double beta, const typename Place::Matrix& c,
           const typename Place::Options& options)
-      : Call(channel_of(comm)),
-        place_(options),
+      : Base(comm, options),
         alpha_(alpha),
         beta_(beta),
         a_(a),
@@ -117,6 +119,7 @@ class Product : public Call {
     });
   }
   ~Product() override {
+    this->end_work();
     const auto is_under_way = [](MPI_Request request) { return request != MPI_REQUEST_NULL; };
     if (std::ranges::none_of(requests_[0], is_under_way) &&
         std::ranges::none_of(requests_[1], is_under_way))
@@ -211,12 +214,6 @@ class Product : public Call {
     place_.finish(failure_);
     return false;
   }
-  void* context() const override { return place_.context(); }
-  bool is_ready() noexcept override {
-    bool is_ready = true;
-    attempt(failure_, [&] { is_ready = place_.is_done(); });
-    return is_ready;
-  }
 
   int64_t end(int64_t k) const { return std::min(k + width_, a_.distribution.cols); }
   int step(int64_t k) const { return int(k / width_ % 2); }
@@ -250,7 +247,6 @@ class Product : public Call {
     });
   }
 
-  Place place_;
   double alpha_, beta_;
   typename Place::ConstMatrix a_, b_;
   typename Place::Matrix c_;

@@ -98,13 +98,15 @@ struct Side {
 };
 
 template <class Place>
-class Transposition : public Call {
+class Transposition : public PlacedCall<Place> {
+  using Base = PlacedCall<Place>;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle;
+
  public:
   using View = typename Place::View;
   Transposition(MPI_Comm comm, const typename Place::ConstMatrix& a,
                 const typename Place::Matrix& b, const typename Place::Options& options)
-      : Call(channel_of(comm)),
-        place_(options),
+      : Base(comm, options),
         a_(a),
         b_(b),
         to_(transposed(b.local)),
@@ -119,6 +121,7 @@ class Transposition : public Call {
     });
   }
   ~Transposition() override {
+    this->end_work();
     if (under_way_[0] == MPI_REQUEST_NULL && under_way_[1] == MPI_REQUEST_NULL) return;
     send_.leave_messages(), receive_.leave_messages();  // MPI has failed
   }
@@ -205,12 +208,6 @@ class Transposition : public Call {
     }
     place_.finish(failure_);
     return false;
-  }
-  void* context() const override { return place_.context(); }
-  bool is_ready() noexcept override {
-    bool is_ready = true;
-    attempt(failure_, [&] { is_ready = place_.is_done(); });
-    return is_ready;
   }
 
   /// Decides where the messages of a slab are. This rank's own stays where it was packed, behind the others.
@@ -358,7 +355,6 @@ class Transposition : public Call {
                                               slab.cols.count));
   }
 
-  Place place_;
   typename Place::ConstMatrix a_;
   typename Place::Matrix b_;
   View to_;  ///< this rank's part of b, by the rows and columns of a

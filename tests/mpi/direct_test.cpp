@@ -2,15 +2,15 @@
 // that it takes such pointers, or doesn't. The driver computes nothing, so this transposes what takes copies alone.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
 
+#include "errors.hpp"
+#include "ledger.hpp"
 #include "matrices.hpp"
+#include "mpi/src/place.hpp"
 #include "on_devices.hpp"
-
-namespace trine::mpi::detail {
-bool takes_memory_of(const Device& device);  // mpi/src/place.hpp
-}
 
 namespace {
 bool has(const char* variable) { return std::getenv(variable) != nullptr; }
@@ -27,6 +27,33 @@ using trine::Dtype;
 
 TEST(DeviceMemory, IsGivenToMpiWhereItTakesIt) {
   EXPECT_EQ(trine::mpi::detail::takes_memory_of(trine::open("cuda:0")), has("TRINE_TEST_DIRECT"));
+}
+
+/// The driver doesn't compute the sums.
+TEST(DeviceMemory, IsReadByMpiInCallsThatBlockAlone) {
+  Resident on("@cuda:0");
+  std::vector<double> ones(100, 1), sums(100);
+  const trine::View input = on.upload(ones), output = on.upload(sums);
+  const auto is_read = [&] { return ledger::last_sent() == input.buffer.native(); };
+  trine::mpi::iallreduce(trine::Function::sum, on.queue, input, output, MPI_COMM_WORLD).wait();
+  EXPECT_FALSE(is_read());
+  trine::mpi::allreduce(trine::Function::sum, on.queue, input, output, MPI_COMM_WORLD);
+  EXPECT_EQ(is_read(), has("TRINE_TEST_DIRECT"));
+  trine::mpi::iallreduce(trine::Function::sum, on.queue, input, output, MPI_COMM_WORLD).wait();
+  EXPECT_FALSE(is_read());
+}
+
+/// The next call may be one that gives MPI device memory, or one that doesn't.
+TEST(DeviceMemory, IsKeptForCallsOfItsKind) {
+  using trine::mpi::detail::Memory;
+  const trine::Device cuda = trine::open("cuda:0");
+  const bool is_claimed = has("TRINE_TEST_DIRECT");
+  Memory memory;
+  const auto is_one = [&] { return memory.data() == memory.buffer().native(); };
+  for (const bool is_taken : {false, true, false, true}) {
+    memory.of(100, cuda, Memory::Ends::both, is_taken && is_claimed);
+    EXPECT_EQ(is_one(), is_taken && is_claimed);
+  }
 }
 
 TEST(DeviceMemory, ArrivesEitherWay) {
@@ -70,6 +97,22 @@ TEST(DeviceMemory, SumsOneNumberToo) {
   trine::mpi::allreduce(trine::Function::sum, on.queue, input, output, MPI_COMM_WORLD);
   on.download();
   EXPECT_EQ(sum[0], trine::sum(all, {.device = "cpu"}));
+}
+
+/// The last test, as the last rank's device stays broken.
+TEST(LostDevice, IsToldToAllRanks) {
+  Resident on("@cuda:0");
+  std::vector<double> ones(100, 1), sums(100);
+  const trine::View input = on.upload(ones), output = on.upload(sums);
+  on.queue.wait();
+  if (rank() == size() - 1) {
+    std::raise(SIGUSR1);
+    EXPECT_THROW(on.download(), trine::Error);
+  }
+  const std::string text = error_of_all([&] {
+    trine::mpi::allreduce(trine::Function::sum, on.queue, input, output, MPI_COMM_WORLD);
+  });
+  EXPECT_TRUE(text.starts_with("device_lost: On rank " + std::to_string(size() - 1))) << text;
 }
 
 }  // namespace

@@ -111,6 +111,26 @@ TYPED_TEST(Elementwise, InPiecesToo) {
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
 
+/// OpenCL's handles of two buffers lie nearer to each other than the buffers are long.
+TEST(Pinned, MemoryOfTwoBuffersIsApart) {
+  constexpr int64_t kLength = 1 << 20;
+  std::vector<std::string> devices = other_devices();
+  devices.emplace_back("cpu");
+  for (const std::string& device : devices) {
+    trine::Queue queue(trine::open(device));
+    const auto pinned = [&] {
+      return trine::Buffer::of<double>(queue.device(), kLength, trine::Memory::pinned);
+    };
+    const trine::Buffer ones = pinned(), sums = pinned();
+    std::fill_n(static_cast<double*>(ones.host()), kLength, 1.0);
+    trine::mpi::allreduce(Function::sum, queue, trine::vector(ones, Dtype::f64, kLength),
+                          trine::vector(sums, Dtype::f64, kLength), MPI_COMM_WORLD);
+    const auto* const results = static_cast<const double*>(sums.host());
+    EXPECT_EQ(std::count(results, results + kLength, double(size())), kLength) << device;
+    ++cases;
+  }
+}
+
 TEST(Roots, AloneNeedAnOutput) {
   trine::mpi::detail::piece_bytes = 24;
   const std::vector<double> ones(100, 1);

@@ -1,9 +1,12 @@
 // Errors: what one rank does wrong, all ranks throw, with one sentence; and the next call is right.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <string_view>
+
 #include "errors.hpp"
 #include "ledger.hpp"
-#include "ranks.hpp"
+#include "on_devices.hpp"
 
 namespace {
 
@@ -124,6 +127,18 @@ TEST(Errors, ViewsThatDoNotFit) {
     trine::Event event;
     trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD, {.event = &event});
   });
+}
+
+TEST(Errors, OfAnUnknownWordInTheEnvironment) {
+  const char* const word = std::getenv("TRINE_MPI_DEVICE_MEMORY");
+  if (word == nullptr || word != std::string_view("Direct")) GTEST_SKIP() << "no such word is set";
+  Resident on("@cpu");
+  std::vector<double> ones(10, 1), sums(10);
+  const trine::View input = on.upload(ones), output = on.upload(sums);
+  EXPECT_THAT(error_of_all([&] {
+                trine::mpi::allreduce(Function::sum, on.queue, input, output, MPI_COMM_WORLD);
+              }),
+              HasSubstr("TRINE_MPI_DEVICE_MEMORY is 'Direct'; it is direct or staged."));
 }
 
 TEST(Errors, OfADeviceAfterTheDataHasMovedReachAllRanks) {

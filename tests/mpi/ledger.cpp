@@ -27,6 +27,7 @@ int freed(int code) {
 std::mutex mutex;
 ledger::Messages seen = {};
 std::thread::id asker;
+std::atomic<const void*> sent = nullptr;
 int left_to_live = 0;
 
 /// A message begins, with blocks of so many elements for one rank or for several.
@@ -61,6 +62,7 @@ ledger::Messages ledger::messages() {
   asker = std::this_thread::get_id();
   return std::exchange(seen, {});
 }
+const void* ledger::last_sent() { return sent; }
 void ledger::die_at(int n) { left_to_live = n; }
 
 extern "C" {
@@ -119,12 +121,14 @@ int MPI_Ibcast(void* data, int length, MPI_Datatype type, int root, MPI_Comm com
 int MPI_Alltoallv(const void* send, const int* sends, const int* from, MPI_Datatype type,
                   void* receive, const int* receives, const int* to, MPI_Datatype as,
                   MPI_Comm comm) {
+  sent = send;
   begins(sends, from, ranks_of(comm), type);
   return PMPI_Alltoallv(send, sends, from, type, receive, receives, to, as, comm);
 }
 int MPI_Ialltoallv(const void* send, const int* sends, const int* from, MPI_Datatype type,
                    void* receive, const int* receives, const int* to, MPI_Datatype as,
                    MPI_Comm comm, MPI_Request* request) {
+  sent = send;
   begins(sends, from, ranks_of(comm), type);
   return PMPI_Ialltoallv(send, sends, from, type, receive, receives, to, as, comm, request);
 }

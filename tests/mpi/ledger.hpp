@@ -25,6 +25,9 @@ struct Messages {
 /// Those since the last call of this function.
 Messages messages();
 
+/// The memory that the last MPI_Alltoallv or MPI_Ialltoallv of this process read.
+const void* last_sent();
+
 /// The process is killed in its n-th message from here.
 void die_at(int n);
 

@@ -56,6 +56,23 @@ TEST(Requests, OnDevicesManyAtOnce) {
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
 }
 
+TEST(Requests, EndBeforeWhatTheQueueIsAskedForLater) {
+  Resident on("@cpu");
+  std::vector<double> input = input_of(5, rank()), output(input.size());
+  const trine::View from = on.upload(input), to = on.upload(output);
+  Request request = trine::mpi::iallreduce(Function::sum, on.queue, from, to, MPI_COMM_WORLD);
+  constexpr int64_t kExtent = 640;
+  std::vector<double> factor(kExtent * kExtent, 1), product(factor.size());
+  const auto square = trine::host_row_major(factor.data(), trine::Dtype::f64, kExtent, kExtent);
+  const trine::View a = on.upload(factor, square), c = on.upload(product, square);
+  for (int i = 0; i < 20; ++i)
+    trine::run(on.queue, trine::Gemm{.alpha = 1, .a = a, .b = a, .c = c});
+  while (!request.test()) std::this_thread::yield();
+  EXPECT_FALSE(on.queue.done());
+  on.download();
+  EXPECT_EQ(output, sum_of(5));
+}
+
 TEST(Requests, ManyAtOnceWaitedForInAnyOrder) {
   constexpr int kCalls = 20;
   trine::mpi::detail::piece_bytes = 100;

@@ -81,7 +81,8 @@ TRINE_API void reduce(Function function, const ConstHostView& input, const HostV
 
 /// How the device of a queue computes, in calls whose data lies there.
 struct QueueOptions {
-  /// A rung as run() takes it; empty: Trine chooses.
+  /// A rung as run() takes it, of what the call launches: reductions, products, and transpositions where the sides lie
+  /// differently; copies have none. Empty: Trine chooses.
   std::string_view rung = {};
   /// The promise that reductions and products ask for: reproducible or fast.
   Numerics numerics = Numerics::reproducible;
@@ -303,8 +304,9 @@ TRINE_API Request iallreduce(Function function, const ConstHostView& input, cons
                              MPI_Comm comm, const HostOptions& options = {});
 TRINE_API Request ireduce(Function function, const ConstHostView& input, const HostView& output,
                           int root, MPI_Comm comm, const HostOptions& options = {});
-/// Of vectors in a device's memory. What the program gives `queue` meanwhile may come before or behind the call's own
-/// work. The sum of one number each waits for what was there before.
+/// Of vectors in a device's memory. The call's own work has a queue of its own, behind what `queue` has now; it neither
+/// waits for what the program gives `queue` meanwhile nor is waited for there. The sum of one number each waits for
+/// what was there before.
 TRINE_API Request iallreduce(Function function, Queue& queue, const View& input, const View& output,
                              MPI_Comm comm, const QueueOptions& options = {});
 TRINE_API Request ireduce(Function function, Queue& queue, const View& input, const View& output,

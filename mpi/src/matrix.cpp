@@ -34,8 +34,11 @@ DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtyp
   int rank = 0;
   detail::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int64_t rows = distribution.local_rows(rank), cols = distribution.local_cols(rank);
-  return {distribution,
-          col_major({device, uint64_t(rows * cols * size_of(dtype))}, dtype, rows, cols)};
+  int64_t bytes = 0;
+  if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &bytes) ||
+      __builtin_mul_overflow(bytes, int64_t{size_of(dtype)}, &bytes))
+    detail::refuse("a part of ", rows, " x ", cols, " ", name(dtype), " has no size.");
+  return {distribution, col_major({device, uint64_t(bytes)}, dtype, rows, cols)};
 }
 
 namespace detail {

@@ -368,4 +368,19 @@ TEST(MpiErrors, OfADatatypeLeaveNone) {
   EXPECT_EQ(ledger::open(), before);
 }
 
+TEST(NewParts, ThatHaveNoSizeAreRefusedByTheirRank) {
+  const trine::Device cpu = trine::open("cpu");
+  const auto error_of_extent = [&](int64_t extent) {
+    const Distribution one_has_all = {.rows = extent, .cols = extent};
+    return error_of([&] {
+      const auto matrix = trine::mpi::matrix(one_has_all, cpu, Dtype::f64, MPI_COMM_WORLD);
+      EXPECT_EQ(matrix.local.rows * matrix.local.cols, rank() == 0 ? extent * extent : 0);
+    });
+  };
+  EXPECT_EQ(error_of_extent(3), "nothing");
+  for (const int bits : {30, 31, 32, 62})  // 2^63 bytes and more
+    EXPECT_THAT(error_of_extent(int64_t{1} << bits),
+                HasSubstr(rank() == 0 ? "invalid_argument: trine::mpi: a part of" : "nothing"));
+}
+
 }  // namespace

@@ -61,6 +61,7 @@ namespace trine::mpi {
 /// - comm: the ranks that take part.
 /// - options: where and how this rank computes; they may differ from rank to rank. No event. With
 ///   Numerics::fast the promise is fast's; what options point to tells of the last piece.
+/// One rank whose results are its values copies them and asks no device, so what that lacks (f64, say) isn't an error.
 /// An error that is found before data moves leaves the outputs as they were; a device that fails later doesn't.
 /// ```cpp
 /// std::vector<double> forces(100, 0.1), total(100);

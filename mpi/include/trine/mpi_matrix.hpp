@@ -100,7 +100,12 @@ auto matrix(const Distribution& distribution, T* data, MPI_Comm comm,
 }
 
 /// One whose part is column-major in new memory of a device, with undefined content.
-/// Throws Error as Buffer's constructor, and backend_error where MPI fails.
+/// - distribution: the same on all ranks. A rank that has no place in its grid gets a part without elements.
+/// - device, dtype: of this rank's part.
+/// - comm: of its ranks, this one's part is meant.
+/// No rank waits for another: one whose allocation fails throws alone, and mustn't leave the others in the next call.
+/// Throws Error as Buffer's constructor; invalid_argument for a part that exceeds the address space; backend_error
+/// where MPI fails.
 TRINE_API DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtype dtype,
                               MPI_Comm comm);
 

@@ -11,8 +11,21 @@ struct PlaceOnNode {
   int rank = 0, ranks = 1;
 };
 
+/// The number of a node in a list by nodes: "4(x2),3" is 4, 4, 3. Behind its end, the last.
+inline int number_of_node(const char* list, int node) {
+  for (;;) {
+    char* end = nullptr;
+    const auto number = static_cast<int>(std::strtol(list, &end, 10));
+    const bool is_repeated = end[0] == '(' && end[1] == 'x';
+    node -= is_repeated ? static_cast<int>(std::strtol(end + 2, &end, 10)) : 1;
+    if (*end == ')') ++end;
+    if (node < 0 || *end != ',') return number;
+    list = end + 1;
+  }
+}
+
 inline PlaceOnNode place_on_node() {
-  // Slurm last: its variables are also there where it starts another launcher. "4(x2),3" is a list by nodes.
+  // Slurm last: its variables are also there where it starts another launcher. It lists all of a step's nodes.
   constexpr const char* kNames[][2] = {
       {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI
       {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},                        // MPICH, Intel MPI
@@ -22,7 +35,8 @@ inline PlaceOnNode place_on_node() {
   for (const auto& [rank_name, ranks_name] : kNames) {
     const char *const rank = std::getenv(rank_name), *const ranks = std::getenv(ranks_name);
     if (!rank || !ranks) continue;
-    const PlaceOnNode place{std::atoi(rank), std::atoi(ranks)};
+    const char* const node = std::getenv("SLURM_NODEID");
+    const PlaceOnNode place{std::atoi(rank), number_of_node(ranks, node ? std::atoi(node) : 0)};
     if (place.rank >= 0 && place.ranks >= 1) return place;
   }
   return {};

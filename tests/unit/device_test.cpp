@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/kit/launcher.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -68,6 +69,17 @@ TEST(Devices, RanksOfANodeTakeTurns) {
     unsetenv(rank), unsetenv(ranks);
   }
   EXPECT_EQ(open("fake").id(), "fake:0");
+}
+
+TEST(Devices, SlurmListsTheRanksOfAllNodes) {
+  using kit::number_of_node;
+  const int ranks[] = {4, 4, 3, 12, 12, 12, 1};
+  for (int node = 0; node < 7; ++node)
+    EXPECT_EQ(number_of_node("4(x2),3,12(x3),1", node), ranks[node]) << node;
+  EXPECT_EQ(number_of_node("4", 0), 4);
+  for (const char* list : {"4", "3,4", "4(x2", "4(x2)"})
+    EXPECT_EQ(number_of_node(list, 9), 4) << list;
+  for (const char* list : {"", "3,4,"}) EXPECT_EQ(number_of_node(list, 9), 0) << list;
 }
 
 TEST(Devices, AWrongNameSaysWhatThereIs) {

@@ -108,12 +108,22 @@ TEST(Environment, ThePoolHasTheProcesssCpusWhateverTheThreadIsPinnedTo) {
   });
 }
 
+/// All cores that there are for the process, also where it was given a mask (taskset): ranks that were look bound.
+cpu_set_t all_cores() {
+  cpu_set_t all;
+  std::thread([&] {
+    std::memset(&all, 0xFF, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);
+    sched_getaffinity(0, sizeof all, &all);
+  }).join();
+  return all;
+}
+
 /// The threads of the cpu of a rank, one of `ranks` of this node, that is bound to `bound` cores.
 int threads_of_rank(int ranks, int bound) {
   setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(ranks).c_str(), 1);
-  cpu_set_t all, mine;
-  sched_getaffinity(0, sizeof all, &all);
+  cpu_set_t all = all_cores(), mine;
   CPU_ZERO(&mine);
   for (size_t cpu = 0; CPU_COUNT(&mine) < bound; ++cpu)
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &mine);
@@ -127,8 +137,7 @@ int threads_of_rank(int ranks, int bound) {
 
 TEST(Environment, RanksOfANodeShareItsCores) {
   if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
-  cpu_set_t all;
-  sched_getaffinity(0, sizeof all, &all);
+  const cpu_set_t all = all_cores();
   const int cores = CPU_COUNT(&all);
   const auto expect_threads = [](int threads, int ranks, int bound) {
     SCOPED_TRACE(std::to_string(ranks) + " ranks, bound to " + std::to_string(bound));

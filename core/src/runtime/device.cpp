@@ -73,7 +73,7 @@ Address parse(std::string_view name) {
 /// The device that a backend's name alone means.
 int32_t first_for_this_rank(const registry::Backend& backend) {
   std::string reason;
-  if (kit::place_on_node().rank == 0) return 0;  // nothing to ask the driver
+  if (kit::place_on_node().rank == 0 || backend.devices() <= 1) return 0;  // nothing to describe
   const std::vector<Facts> all = describe(backend, reason);
   return all.empty() ? 0 : std::max(0, parse(detail::of_this_rank(all).id).index);
 }

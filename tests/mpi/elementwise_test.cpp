@@ -18,6 +18,7 @@ using trine::HostOptions;
 template <class Result>
 std::vector<uint64_t> bits_of_all(const std::vector<Result>& results) {
   std::vector<uint64_t> bits;
+  bits.reserve(results.size());
   for (const Result result : results) bits.push_back(bits_of(result));
   return bits;
 }

@@ -21,7 +21,7 @@ std::string error_of(Call&& call) {
 /// Of a call on all ranks: the same error on each, and then a call that works.
 template <class Call>
 std::string error_of_all(Call&& call) {
-  const std::string text = error_of(call);
+  std::string text = error_of(call);
   EXPECT_TRUE(same_on_all(text)) << text;
   EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, MPI_COMM_WORLD), size());
   return text;

@@ -14,7 +14,6 @@ using namespace ranks;
 using testing::HasSubstr;
 using trine::Function;
 using trine::Map;
-using trine::Status;
 
 TEST(Errors, ADeviceThatIsNotThereOnOneRank) {
   const int last = size() - 1;
@@ -61,7 +60,7 @@ TEST(Errors, WhatIsAskedForDiffers) {
 template <class Call>
 std::string error_that_writes_nothing(Call&& call) {
   std::vector<double> output(10, 77);
-  const auto text = error_of_all([&] { call(output); });
+  auto text = error_of_all([&] { call(output); });
   EXPECT_THAT(output, testing::Each(77.0));
   return text;
 }

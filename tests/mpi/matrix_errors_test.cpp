@@ -33,7 +33,7 @@ std::string error_when(Spoil&& spoil) {
   const auto before = b.memory;
   auto from = a.matrix(Dtype::f64), to = b.matrix(Dtype::f64);
   HostOptions options = {.device = "cpu"};
-  const std::string text = error_of_all([&] {
+  std::string text = error_of_all([&] {
     if (rank() == size() - 1) spoil(from, to, options);
     trine::mpi::transpose(from, to, MPI_COMM_WORLD, options);
   });
@@ -143,7 +143,7 @@ std::string product_error_when(Spoil&& spoil, double beta = 1) {
   const auto before = c.memory;
   Product product = {a.matrix(Dtype::f32), b.matrix(Dtype::f32), c.matrix(Dtype::f32)};
   product.beta = beta;
-  const std::string text = error_of_all([&] {
+  std::string text = error_of_all([&] {
     if (rank() == size() - 1) spoil(product);
     trine::mpi::gemm(product.alpha, product.a, product.b, product.beta, product.c, MPI_COMM_WORLD,
                      product.options);
@@ -238,7 +238,7 @@ std::string device_error_when(Spoil&& spoil) {
   const auto before = b.memory;
   Resident on("@cpu");
   auto from = on.upload(a, Dtype::f64), to = on.upload(b, Dtype::f64);
-  const std::string text = error_of_all([&] {
+  std::string text = error_of_all([&] {
     trine::Queue queue = on.queue;
     if (rank() == size() - 1) spoil(queue, from, to);
     trine::mpi::transpose(queue, from, to, MPI_COMM_WORLD);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "collectives.hpp"
 #include "place.hpp"
@@ -65,7 +66,8 @@ struct Side {
     places.push_back({row, col});
   }
   void sort() {
-    std::ranges::stable_sort(ranks, {}, [this](int rank) { return places[size_t(rank)].col; });
+    std::ranges::sort(ranks, {},
+                      [this](int rank) { return std::pair(places[size_t(rank)].col, rank); });
   }
 
   /// What a slab has of a message: [begin, end) of the one extent, all of the other.

@@ -15,30 +15,30 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-template <class T, From kPanels>
+template <class T, From kFrom>
 constexpr auto pack_panel() {
-  if constexpr (kPanels == From::kHalves) {
+  if constexpr (kFrom == From::kHalves) {
     return pack_halves;
   } else {
     return pack<T>;
   }
 }
 
-template <class T, From kPanels = From::kPanels, int... kHeights>
+template <class T, From kFrom = From::kPanels, int... kHeights>
 constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>) {
   constexpr int kVectors = 2, kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   return {{kHeights...},
           sizeof...(kHeights),
           kVectors * kLanes,
           kLanes,
-          kPanels == From::kHalves ? 2 : 1,
-          {compute_tile<kHeights, kVectors, kPanels, T>...},
-          {compute_tile<kHeights, 1, kPanels, T>...},
+          kFrom == From::kHalves ? 2 : 1,
+          {compute_tile<kHeights, kVectors, kFrom, T>...},
+          {compute_tile<kHeights, 1, kFrom, T>...},
           {compute_tile<kHeights, kVectors, From::kWholePlace, T>...},
           {compute_tile<kHeights, kVectors, From::kPlace, T>...},
           {compute_tile<kHeights, 1, From::kPlace, T>...},
           pack<T>,
-          pack_panel<T, kPanels>(),
+          pack_panel<T, kFrom>(),
           multiply_across<T>,
           multiply_along<T>,
           multiply_one<T>};

@@ -9,6 +9,10 @@
 
 namespace trine::cpu::gemm {
 
+// Elements of a line of memory.
+template <class T>
+inline constexpr std::int64_t kLine = 64 / sizeof(T);
+
 // One register tile: rows x cols results, from panels packed k-major, a[k][height] and b[k][width],
 // or from A and rows of B where they lie.
 template <class T>

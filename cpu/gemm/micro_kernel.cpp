@@ -59,20 +59,19 @@ Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
   const Extents c = extents_along_rows(op.c);
   const int64_t k = depth(op);
   Blocks r;
-  constexpr int64_t kLine = 64 / sizeof(T);
   if (k > 0 && c.m <= kernel.height()) {
     r.m = c.m, r.n = c.n, r.k = k, r.b_offset = 0;
     r.partial_offset = threads * kThinDepth * kernel.width;
-    r.total = r.partial_offset + (reads_c(op) ? round_up(c.m * c.n, kLine) : 0);
+    r.total = r.partial_offset + (reads_c(op) ? round_up(c.m * c.n, kLine<T>) : 0);
     return r;
   }
   r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
   r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
   r.k = round_up(std::min(k, k_block), kernel.steps);
-  r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine);
-  r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine);
+  r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine<T>);
+  r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine<T>);
   const bool partials = reads_c(op) && k > r.k;
-  r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine) : 0);
+  r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine<T>) : 0);
   return r;
 }
 
@@ -309,13 +308,12 @@ class Direct {
 // us: no calls 20400, all at once 19300, in parts 14600. (gcc drops these calls unless they are inlined.)
 template <class T>
 struct Part {
-  static constexpr int64_t kLine = 64 / sizeof(T);
   int64_t elements, share;
 
-  Part(int64_t of, int64_t parts) : elements(of), share(round_up(divide_up(of, parts), kLine)) {}
+  Part(int64_t of, int64_t parts) : elements(of), share(round_up(divide_up(of, parts), kLine<T>)) {}
   [[gnu::always_inline]] void call_for(const T* data, int64_t part) const {
     const int64_t end = std::min(elements, (part + 1) * share);
-    for (int64_t x = part * share; x < end; x += kLine) __builtin_prefetch(data + x);
+    for (int64_t x = part * share; x < end; x += kLine<T>) __builtin_prefetch(data + x);
   }
 };
 
@@ -375,13 +373,12 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
   const int64_t steps = in_place ? kThinSteps : kThinDepth;
   const Matrix<T> partials = p.reads_c ? Matrix<T>{workspace + blocks.partial_offset, p.n, 1} : p.c;
   if (p.m == 1 && in_place) {
-    constexpr int64_t kLine = 64 / sizeof(T);  // no two threads write to one
-    const int64_t lines = divide_up(p.n, kLine);
+    const int64_t lines = divide_up(p.n, kLine<T>);  // no two threads write to one
     const int64_t pieces = std::min(
         lines, round_up(divide_up(p.n, kRowBytes / int64_t{sizeof(T)}), parallel.threads()));
     return parallel.parallel_for(pieces, [&](int64_t piece, int) {
-      const int64_t j0 = lines * piece / pieces * kLine,
-                    j1 = std::min(p.n, lines * (piece + 1) / pieces * kLine);
+      const int64_t j0 = lines * piece / pieces * kLine<T>,
+                    j1 = std::min(p.n, lines * (piece + 1) / pieces * kLine<T>);
       kernel.along(p, j0, j1 - j0, partials.at(0, j0));
     });
   }

@@ -191,13 +191,6 @@ KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
 #define RUN_AT(x) ((x) + (x) / (128 / BYTES) * PER_WORD)
 #define WORD_PART(word, l) (Element)((word) >> (l)*BYTES * 8)
 typedef uint Word; /* what a work-item moves on the long side of a thin matrix */
-#else
-#define RUN_AT(x) (x)
-#define PER_WORD 1
-#define WORD_OF(e) ((e)[0])
-#define WORD_PART(word, l) (word)
-typedef Element Word;
-#endif
 #define RUN (RUN_AT(PILE + LANES) + LANES)
 
 DEVICE int run_shift(const GLOBAL uchar* run) {
@@ -206,21 +199,13 @@ DEVICE int run_shift(const GLOBAL uchar* run) {
 
 // Vector v of a run in local memory.
 DEVICE void run_put(LOCAL_POINTER Element* pile, int v, uint4 x) {
-#if BYTES < 4
   LOCAL_POINTER uint* words = (LOCAL_POINTER uint*)(pile + RUN_AT(v * LANES));
   words[0] = x.x, words[1] = x.y, words[2] = x.z, words[3] = x.w;
-#else
-  *(LOCAL_POINTER uint4*)(pile + v * LANES) = x;
-#endif
 }
 
 DEVICE uint4 run_get(const LOCAL_POINTER Element* pile, int v) {
-#if BYTES < 4
   const LOCAL_POINTER uint* words = (const LOCAL_POINTER uint*)(pile + RUN_AT(v * LANES));
   return make_uint4(words[0], words[1], words[2], words[3]);
-#else
-  return *(const LOCAL_POINTER uint4*)(pile + v * LANES);
-#endif
 }
 
 // Is element `at`, which work-item t < LANES may have, before the run's first whole vector or behind its last?
@@ -293,7 +278,7 @@ typedef struct Words {
 
 // The first one of a line whose own words begin `lead` elements before it.
 DEVICE int first_word(const GLOBAL uchar* side, long offset, int t) {
-  const int lead = PER_WORD > 1 ? (int)((uint)(ulong)side + (uint)offset) / BYTES % PER_WORD : 0;
+  const int lead = (int)((uint)(ulong)side + (uint)offset) / BYTES % PER_WORD;
   return t * PER_WORD - lead;
 }
 
@@ -405,3 +390,4 @@ KERNEL_BOUNDED(pile_thin, THREADS, 1, 6)
   else
     store_run(pile, to, piece.count * piece.lines, t);
 }
+#endif

@@ -2,6 +2,7 @@
 // the caller's.
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "cuda/objects.hpp"
 
@@ -134,8 +135,11 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
   } else if (has_pools) {
     check(driver().cuMemAllocAsync(&pointer, gpu::at_least_one(bytes), service), "cuMemAllocAsync");
     set_address(*buffer, pointer);
-    // The service stream holds nothing but allocations: this waits for no work.
-    check(driver().cuStreamSynchronize(service), "cuStreamSynchronize");
+    // The service stream holds nothing but allocations: this waits for no work. It asks, since at a
+    // wait the driver takes from its pool what is unused, and the call's next buffer would be mapped anew.
+    Result code = kNotReady;
+    while ((code = driver().cuStreamQuery(service)) == kNotReady) std::this_thread::yield();
+    check(code, "cuStreamQuery");
   } else {
     check(driver().cuMemAlloc(&pointer, gpu::at_least_one(bytes)), "cuMemAlloc");
     set_address(*buffer, pointer);

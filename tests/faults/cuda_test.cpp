@@ -311,6 +311,16 @@ TEST_F(Cuda, leaves_what_the_program_pinned_to_the_program) {
   fake_cuda::plain().cuCtxPopCurrent(&popped);
 }
 
+// A call on host data has two buffers or three, and so has the next one.
+TEST_F(Cuda, a_pools_memory_lasts_from_call_to_call) {
+  const faults::Device gpu(*backend);
+  const int before = fake_cuda::mapped();
+  for (int call = 0; call < 3; ++call) {
+    const auto input = gpu.buffer(1 << 20), output = gpu.buffer(1 << 20);
+    EXPECT_EQ(fake_cuda::mapped(), before + 2) << call;
+  }
+}
+
 TEST_F(Cuda, allocates_without_pools_too) {
   fake_cuda::set_has_pools(false);
   const faults::Device gpu(*backend);

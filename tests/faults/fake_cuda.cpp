@@ -118,6 +118,11 @@ Result pop(Context* context) {
 
 // --- Streams and events -------------------------------------------------------------------------
 
+// Its release threshold is 0.
+void trim_pool() {
+  const Lock lock(state.mutex);
+  state.unused.clear();
+}
 Result stream_create(Stream* stream, unsigned) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
@@ -140,6 +145,11 @@ Result stream_query(Stream stream) {
   return stream->work.empty() ? kSuccess : kNotReady;
 }
 Result stream_synchronize(Stream stream) {
+  trim_pool();
+  {
+    const Lock lock(state.mutex);
+    note(Enqueued::kHostWaits, stream);
+  }
   for (;;) {
     const Result code = stream_query(stream);
     if (code != kNotReady) return code;
@@ -160,6 +170,7 @@ Result wait_event(Stream stream, NativeEvent event, unsigned) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
   if (!state.events.contains(event)) return kInvalidHandle;
+  note(Enqueued::kWait, stream, event);
   return enqueue(stream, [event, until = event->recorded] {
     return !state.events.contains(event) || event->passed >= until;
   });
@@ -194,6 +205,7 @@ Result event_record(NativeEvent event, Stream stream) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
   if (!state.events.contains(event)) return kInvalidHandle;
+  note(Enqueued::kRecord, stream, event);
   const long number = ++event->recorded;
   return enqueue_at_once(stream, [event, number] {
     if (!state.events.contains(event)) return;
@@ -209,6 +221,7 @@ Result event_query(NativeEvent event) {
   return event->passed == event->recorded ? kSuccess : kNotReady;
 }
 Result event_synchronize(NativeEvent event) {
+  trim_pool();
   for (;;) {
     const Result code = event_query(event);
     if (code != kNotReady) return code;
@@ -325,6 +338,8 @@ void reset() {
   state.registered.clear();
   state.modules.clear();
   state.launches.clear();
+  state.context = {};
+  state.unused.clear();
   state.retained = state.broken = 0;
   state.has_pools = true;
   state.contracts = false;
@@ -342,6 +357,7 @@ void set_compute_capability(int major, int minor) { state.major = major, state.m
 void set_shared_memory(int bytes) { state.shared = bytes; }
 void set_probe_fuses(bool contracts) { state.contracts = contracts; }
 const std::vector<Launch>& launches() { return state.launches; }
+int mapped() { return state.context.mapped; }
 
 std::string leftovers() {
   const Lock lock(state.mutex);

@@ -35,6 +35,8 @@ void set_compute_capability(int major, int minor);
 void set_shared_memory(int bytes);
 
 const std::vector<Launch>& launches();
+/// How many blocks of memory the pool has had to get, because it had none to give again.
+int mapped();
 /// Contexts retained, streams, events, blocks of memory, registered ranges and modules alive, in
 /// words; "" when there is none.
 std::string leftovers();

@@ -24,9 +24,17 @@ Result deallocate(Pointer pointer) {
   return kSuccess;
 }
 Result allocate_async(Pointer* pointer, std::size_t bytes, Stream) {
+  const Lock lock(state.mutex);
+  const auto again = state.unused.lower_bound(bytes);
+  again == state.unused.end() ? void(++state.context.mapped) : void(state.unused.erase(again));
   return allocate(pointer, bytes);
 }
-Result deallocate_async(Pointer pointer, Stream) { return deallocate(pointer); }
+Result deallocate_async(Pointer pointer, Stream) {
+  const Lock lock(state.mutex);
+  const auto block = state.memory.find(host_of(pointer));
+  if (block != state.memory.end()) state.unused.insert(block->second);
+  return deallocate(pointer);
+}
 Result host_allocate(void** host, std::size_t bytes, unsigned) {
   Pointer pointer = 0;
   const Result code = allocate(&pointer, bytes);
@@ -143,6 +151,8 @@ Result copy_rows(const Rows& rows, Way way, Stream stream) {
   const bool to_known = is_known(rows.target, rows.span(rows.target_pitch));
   if (way != Way::from_host && !from_known) return kInvalidValue;
   if (way != Way::to_host && !to_known) return kInvalidValue;
+  if (way != Way::within)
+    note(way == Way::to_host ? Enqueued::kCopyOut : Enqueued::kCopyIn, stream);
   if (!from_known) return copy_from_pageable(rows, stream, lock);
   const auto move = [rows] { rows.move(); };
   return to_known ? enqueue_at_once(stream, move) : enqueue_and_wait(stream, move, lock);

@@ -12,7 +12,16 @@
 #include "fake_cuda.hpp"
 
 namespace trine::cuda {  // the driver's handles are pointers to these
-struct CUctx_st {};
+/// What was enqueued, in the order of the calls, and when the host waited for a stream.
+struct Enqueued {
+  enum What { kCopyIn, kCopyOut, kRecord, kWait, kHostWaits } what;
+  Stream stream;
+  NativeEvent event;  // of a record or a wait
+};
+struct CUctx_st {
+  std::vector<Enqueued> enqueued;  // of its streams
+  int mapped = 0;                  // blocks that its pool had to get
+};
 struct CUfunc_st {
   std::string name;
   int dynamic_limit = 49152;
@@ -49,6 +58,8 @@ struct State {
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::map<char*, std::size_t> memory;  // device and pinned
+  std::multiset<std::size_t>
+      unused;  // blocks of the pool, by size; it keeps them until somebody waits
   std::set<char*> pinned;
   std::map<char*, std::size_t> registered;
   std::map<CUmod_st*, std::unique_ptr<CUmod_st>> modules;
@@ -66,6 +77,9 @@ Result ready(bool needs_context = true);
 void pump();  // runs what can run in all streams, until nothing moves
 Result enqueue(Stream stream, std::function<bool()> work);
 Result enqueue_at_once(Stream stream, std::function<void()> work);
+inline void note(Enqueued::What what, Stream stream, NativeEvent event = nullptr) {
+  state.context.enqueued.push_back({what, stream, event});
+}
 
 // The functions of the table that fake_memory.cpp and fake_kernels.cpp hold.
 Result allocate(Pointer* pointer, std::size_t bytes);

@@ -2,6 +2,7 @@
 // the device is a CPU), run, bring the results back; large ones in chunks, so that
 // copies and kernels overlap.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <future>
 #include <map>
@@ -20,24 +21,31 @@ namespace trine {
 namespace detail {
 namespace {
 
-/// Idle lanes by device, kept with their queues and pinned memory for the next call. They keep it open.
+/// What a lane of a call in chunks does; in a call of one piece, one lane (bring) does all.
+enum class Part : std::size_t { bring, compute, fetch };
+
+/// Idle lanes by device and part, kept with their queues and pinned memory for the next call. They keep it open.
+/// By part, since a queue's copies should keep their direction: CUDA's driver seems to order what comes next on a
+/// stream, be it a wait or a record, behind all copies of the direction that the stream had before.
 struct LanePool {
   /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
   static constexpr std::ptrdiff_t kRings = 8;
+  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, 3>;
 
   std::mutex mutex;
-  std::map<const DeviceState*, std::vector<std::unique_ptr<Lane>>> idle;
+  std::map<const DeviceState*, Idle> idle;
 };
 
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
-  explicit PooledLane(const Device& device, const trine_witness* witness = nullptr)
-      : key_(&Access::use(device)) {
+  explicit PooledLane(const Device& device, Part part = Part::bring,
+                      const trine_witness* witness = nullptr)
+      : key_(&Access::use(device)), part_(static_cast<std::size_t>(part)) {
     LanePool& lanes = singleton<LanePool>();
     {
       const std::lock_guard lock(lanes.mutex);
-      auto& idle = lanes.idle[key_];
+      auto& idle = lanes.idle[key_][part_];
       if (!idle.empty()) {
         lane_ = std::move(idle.back());
         idle.pop_back();
@@ -60,16 +68,19 @@ class PooledLane {
     Buffer spare;  // freed when the lock is off
     lane_->show(nullptr);
     const std::lock_guard lock(lanes.mutex);
-    auto& idle = lanes.idle[key_];
-    const auto has_ring = [](const auto& lane) { return bool(lane->ring); };
-    if (std::ranges::count_if(idle, has_ring) >= LanePool::kRings) std::swap(spare, lane_->ring);
-    idle.push_back(std::move(lane_));
+    LanePool::Idle& idle = lanes.idle[key_];
+    std::ptrdiff_t rings = 0;
+    for (const auto& part : idle)
+      rings += std::ranges::count_if(part, [](const auto& lane) { return bool(lane->ring); });
+    if (rings >= LanePool::kRings) std::swap(spare, lane_->ring);
+    idle[part_].push_back(std::move(lane_));
   }
   Lane& operator*() { return *lane_; }
   Lane* operator->() { return lane_.get(); }
 
  private:
   const DeviceState* key_;
+  std::size_t part_;
   std::unique_ptr<Lane> lane_;
 };
 
@@ -233,7 +244,7 @@ class HostCall {
   }
 
   void run_in_place() {
-    PooledLane lane(device_, witness());
+    PooledLane lane(device_, Part::bring, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
@@ -254,7 +265,7 @@ class HostCall {
     bring(*lane, operands_, 0, {});
     const Choice choice = launch(lane->queue, operands_, 0, rung_);
     fetch(*lane, output(), 0);
-    lane->queue.wait();  // an empty output fetches nothing, but inputs may still be on their way
+    lane->queue.wait();
     tell(choice);
     lane.give_back();
   }
@@ -332,7 +343,7 @@ class HostCall {
     if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting)) return false;
-    PooledLane in(device_), kernel(device_), out(device_);
+    PooledLane in(device_), kernel(device_, Part::compute), out(device_, Part::fetch);
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;
@@ -368,8 +379,7 @@ class HostCall {
     for (PooledLane* lane : {&in, &kernel, &out})
       (*lane)->queue.wait();  // each tells what failed in it
     tell(choice);
-    for (PooledLane* lane : {&out, &kernel, &in})
-      lane->give_back();  // the next call's take the same parts
+    for (PooledLane* lane : {&in, &kernel, &out}) lane->give_back();
     return true;
   }
 

@@ -125,7 +125,7 @@ void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows&
     directly(to, [&](const HostView& rows, uint64_t at) {
       copy(lane.queue, row_major(buffer, Dtype::b8, rows.rows, rows.cols, offset + at), rows);
     });
-    return lane.queue.wait();
+    return lane.queue.flush();
   }
   const Chunks chunks(to);
   on_threads(chunks.threads, [&](int thread) {
@@ -148,7 +148,6 @@ void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows&
       move_rows<false>(to, first, last, slot_of(ring, thread, turn));
     }
   });
-  lane.queue.wait();
 }
 
 }  // namespace trine::detail

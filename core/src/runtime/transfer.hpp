@@ -32,10 +32,8 @@ struct HostRows {
 };
 
 /// Moves the rows, one after the other, to or from the dense bytes of `buffer` from `offset` on.
-/// Enqueued work may be left in flight, but host memory is only used until the lane's queue has passed
-/// it.
+/// Enqueued work may be left in flight: host memory is used until the lane's queue has passed it.
 void upload(Lane& lane, const HostRows& from, const Buffer& buffer, uint64_t offset);
-/// Returns when the bytes have arrived.
 void download(Lane& lane, const Buffer& buffer, uint64_t offset, const HostRows& to);
 
 }  // namespace trine::detail

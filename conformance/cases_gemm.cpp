@@ -93,15 +93,24 @@ void add_layouts(List& list) {
         list.add(op, {letter[mask & 1], letter[mask >> 1 & 1], 'n'}, Values::kUniform,
                  {.rungs = Rungs::kLadder, .quick = mask % 3 == 0});
       }
-  // And of odd sides without gaps, where every second matrix begins between vectors.
+  // And of odd lines: without gaps, where every second matrix begins between vectors, of odd sides or with an even m
+  // or k where that is no line; of even sides with gaps of one element.
+  enum Odd { kSides, kLines, kGaps };
   for (int mask = 0; mask < 4; ++mask)
-    for (const int64_t side : {23, 31, 39, 47, 55, 63}) {
-      trine_gemm op = plan(TRINE_F64, side, side - 2, side - 4, -1, mask % 2, 3);
-      lay(op.a, (mask & 1) != 0, 0), lay(op.b, (mask & 2) != 0, 0);
-      const char letter[2] = {'n', 't'};
-      list.add(op, {letter[mask & 1], letter[mask >> 1 & 1], 'n'}, Values::kUniform,
-               {.rungs = Rungs::kLadder, .quick = side == 31});
-    }
+    for (const int64_t side : {23, 31, 39, 47, 55, 63})
+      for (const Odd odd : {kSides, kLines, kGaps}) {
+        if (odd == kLines && mask == 3) continue;  // each extent is one
+        const bool turned = (mask & 1) != 0;
+        const int64_t even = odd == kGaps;
+        int64_t m = side + even, n = side - 2 + even, k = side - 4 + even;
+        if (odd == kLines) ++(turned ? k : m);
+        trine_gemm op = plan(TRINE_F64, m, n, k, -1, mask % 2, 3);
+        lay(op.a, turned, even), lay(op.b, (mask & 2) != 0, even), lay(op.c, false, even);
+        const char letter[2] = {'n', 't'};
+        list.add(
+            op, {letter[mask & 1], letter[mask >> 1 & 1], 'n'}, Values::kUniform,
+            {.rungs = Rungs::kLadder, .quick = side == 31, .detail = even != 0 ? "pad=1" : ""});
+      }
   for (uint32_t dtype : kDtypes) {
     trine_gemm op = plan(dtype, 40, 41, 23, 1, 0, 4);
     op.a.batch_stride = 0;

@@ -443,6 +443,23 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 1, 33, 1, 70)));
 }
 
+/// So that what runs has been proven.
+TEST(GemmRows, SelfChecksRunEveryKernel) {
+  trine_device_facts facts = gpu();
+  int checks = 0;
+  for (int r = 0; const Variant* variant = variant_at(r); ++r) {
+    if (variant->operation != TRINE_GEMM || !variant->self_check) continue;
+    ++checks;
+    Plan plan;
+    variant->self_check->plan({kCuda, &facts}, nullptr, nullptr, plan);
+    std::vector<bool> runs(variant->kernels().size());
+    for (int l = 0; l < plan.launch_count; ++l)
+      runs.at(static_cast<size_t>(plan.launches[l].entry)) = true;
+    EXPECT_EQ(std::ranges::count(runs, true), std::ssize(runs)) << variant->name;
+  }
+  EXPECT_EQ(checks, 4);
+}
+
 /// As measured; the comments at the rules have the figures.
 TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
   trine_device_facts facts = gpu();

@@ -3,10 +3,11 @@
 #
 #   bench/tools/gpu-session.sh PACKAGE OUTPUT_FOLDER [STEP…]
 #
-# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: info tests verify random floors compare
-# ladders roof transfers calibrate plants counters tools report. Each is bounded in time, so that a hang costs
-# one step. In the environment: DEVICES, --device's list for all that compares devices; PARTS of ladders.sh;
-# SEEDS of calibrate --check; PLANTS, how many slowdowns are planted; CALLS, seconds of random calls.
+# PACKAGE is what `./dev gpu-package` made. Steps, in this order unless named: those of `steps` at the end. First checks
+# of what is newest, then what docs/performance.md has open, the most worth first; then everything. Each takes at
+# most ten minutes, so that a hang costs one step. In the environment: DEVICES, --device's list for all that compares
+# devices; RUNGS, the newest; PARTS of ladders.sh; SEEDS of calibrate --check; PLANTS, how many slowdowns are
+# planted; CALLS, seconds of random calls; MPI, a folder with an Open MPI that was built with CUDA.
 set -uo pipefail
 shopt -s nullglob
 package=$(cd "${1:?the package}" && pwd)
@@ -21,8 +22,71 @@ if [ -d /etc/OpenCL/vendors ] && [ -w /etc/OpenCL/vendors ] && ! ls /etc/OpenCL/
   echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd
 fi
 on() { echo ${devices:+--device "$devices"}; }
+# PROGRAM ARGS… of the package, with its words before what it prints.
+show() { echo "\$ $*"; timeout 110 "$trine" exec "$@"; }
+# The same where NVIDIA's driver is the one OpenCL platform, and so opencl:0.
+on_nvidia() { OCL_ICD_VENDORS=$(mktemp -d) OCL_ICD_FILENAMES=libnvidia-opencl.so.1 "$@"; }
+# SECONDS TOOL ARGS… of verify
+sanitize() {
+  local seconds=$1 tool=$2
+  shift 2
+  timeout "$seconds" compute-sanitizer --tool "$tool" --error-exitcode 9 "$trine" verify --device cuda:0 "$@"
+  echo "compute-sanitizer $tool, verify $*: exit $?"
+}
+has() { command -v "$1" || { echo "there is no $1 here"; return 127; }; }
 
 step_info() { timeout 120 "$trine" info; }
+# A rung's self-check runs at its first use, and so in each of these.
+step_newest() {
+  local rung
+  for rung in ${RUNGS:-tensor_small small}; do timeout 120 "$trine" verify --device cuda:0 --rung "$rung"; done
+  has compute-sanitizer || return
+  for rung in ${RUNGS:-tensor_small small}; do
+    sanitize 80 memcheck --rung "$rung" --quick
+    sanitize 80 racecheck --rung "$rung" --quick
+  done
+}
+step_cuda() { timeout 580 "$trine" verify --device cuda:0 --json "$out/cuda.json"; }
+step_opencl() { on_nvidia timeout 300 "$trine" verify --quick --device opencl:0 --json "$out/opencl.json"; }
+
+# Do copies out begin while copies in go on (docs/decisions/calls-in-chunks.md), and what does allocating take?
+step_overlap() {
+  show trine transfers transpose --no-rates --wide --device cuda:0 --min-time 0.01 --size 4096 8192 16384
+  show trine transfers gemm --no-rates --wide --device cuda:0 --min-time 0.01 --size 8192 16384
+}
+# What docs/performance.md has open, in graphs.
+step_open() {
+  show trine-graphs gemm --dtype f64 --size 64 256 640 --peers
+  show trine-graphs gemm --dtype f64 --size 320 352 832 896 --peers --rung default \
+    tensor_specialized:tile={16x32,32x64,48x96,64x64,96x96,128x64,128x128}
+  show trine-graphs gemm --dtype f32 --size 8192x1x8192 --peers --rung few_columns:rows={8,16,32}
+  show trine-graphs transpose --dtype f32 --batch 65536 --size 15 16 17 31
+  show trine-graphs reduce --dtype f32 --axis each_column --size 4Mx4
+}
+step_squares() {
+  on_nvidia show trine compare reduce --device opencl:0 --device cuda:0 --wide --min-time 0.05 --dtype f64 --map square \
+    --size 2^22 2^26 --rung exact exact_stream
+}
+# Two GPUs: a rank each. MPI's own libraries come before those that the package carries.
+ranks() {
+  echo "\$ mpirun -n 2 trine ranks $* --device cuda:0,cuda:1 --resident --rounds 3 --min-time 0.3"
+  timeout 90 "$trine" exec bash -c 'LD_LIBRARY_PATH=${MPI:+$MPI/lib:}$LD_LIBRARY_PATH exec mpirun -n 2 trine ranks "$@"' \
+    ranks "$@" --device cuda:0,cuda:1 --resident --rounds 3 --min-time 0.3
+}
+step_direct() {
+  local memory
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  [ -z "${MPI:-}" ] || export MPI OPAL_PREFIX=$MPI PATH=$MPI/bin:$PATH
+  has mpirun || return
+  for memory in staged direct; do
+    export TRINE_MPI_DEVICE_MEMORY=$memory
+    echo "== TRINE_MPI_DEVICE_MEMORY=$memory"
+    ranks transpose --size 4096
+    ranks gemm --size 4096
+    ranks reduce --axis each_column --size 2^20,2^24
+  done
+}
+
 step_quick() { timeout 240 "$trine" verify --quick $(on) --json "$out/quick.json"; }
 step_verify() { timeout 580 "$trine" verify $(on) --json "$out/verify.json"; }
 step_random() {
@@ -46,25 +110,21 @@ step_tests() {
   local test
   for test in auto roofs; do TRINE_REQUIRE=cuda,opencl timeout 120 "$trine" exec "$package/tests/test_$test" || return; done
   # Queues of the program's own on the GPU, not on a CPU behind OpenCL.
-  OCL_ICD_VENDORS=$(mktemp -d) OCL_ICD_FILENAMES=libnvidia-opencl.so.1 \
-    TRINE_REQUIRE=opencl timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
+  TRINE_REQUIRE=opencl on_nvidia timeout 120 "$trine" exec "$package/tests/test_adopted_opencl"
 }
 step_tools() {
   local rung tool
-  command -v compute-sanitizer || { echo "there is no compute-sanitizer here"; return 127; }
-  timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$trine" verify --quick --device cuda:0
-  echo "compute-sanitizer memcheck: exit $?"
+  has compute-sanitizer || return
+  sanitize 300 memcheck --quick
   for rung in unroll_last_warp unroll_all cascade shuffle vector_loads; do  # warps synchronize themselves
-    for tool in racecheck synccheck; do
-      timeout 60 compute-sanitizer --tool "$tool" --error-exitcode 9 "$trine" verify --quick --rung "$rung" --device cuda:0
-      echo "compute-sanitizer $tool, $rung: exit $?"
-    done
+    for tool in racecheck synccheck; do sanitize 60 "$tool" --quick --rung "$rung"; done
   done
 }
 
 steps=("$@")
 [ ${#steps[@]} -gt 0 ] \
-  || steps=(info tests verify random floors compare ladders roof transfers calibrate plants counters tools report)
+  || steps=(info newest cuda opencl overlap open squares direct
+    tests verify random floors compare ladders roof transfers calibrate plants counters tools report)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

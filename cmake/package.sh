@@ -16,8 +16,7 @@ rm -rf "$folder"
 mkdir -p "$tree"
 changes=$(git -C "$repo" stash create)  # a commit of what isn't committed yet, or nothing
 archive() { git -C "$repo" archive "${changes:-HEAD}" "$@"; }
-# Without the printed report, a page that a program wrote.
-archive --prefix="trine-$version/" ':!debian' ':!docs/results/*/report.html' | gzip -n > "$folder/trine_$version.orig.tar.gz"
+archive --prefix="trine-$version/" ':!debian' | gzip -n > "$folder/trine_$version.orig.tar.gz"
 # Without what is built only for Kokkos itself.
 tar -C "$kokkos" --exclude-vcs --exclude=unit_tests --exclude=performance_tests --exclude=perf_test \
   --exclude=./doc --exclude=./benchmarks --exclude=./scripts --sort=name \

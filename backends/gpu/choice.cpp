@@ -49,7 +49,7 @@ const char* reason_against(const Variant& variant, const Request& request) {
     return "the device's arithmetic failed the probe, so its bits would differ";
   if (request.call.operation == TRINE_REDUCE && !variant.writes_states &&
       trine_writes_states(&request.as<trine_reduce>()))
-    return "rounds its sums; `exact` and `exact_vector` write their states";
+    return "rounds its sums, so they have no states; the default rung writes them";
   if (request.call.operation == TRINE_GEMM)
     if (const char* why = trine_untaken(variant.takes, &request.as<trine_gemm>())) return why;
   return variant.refuses ? variant.refuses(request) : nullptr;

@@ -42,7 +42,7 @@ struct Problem {
         k(op.a.cols),
         batch(op.c.batch),
         multiply(k > 0 && !kit::is_zero(op.dtype, op.alpha)),
-        continues(trine_continues(&op) && !kit::is_zero(op.dtype, op.alpha)),
+        continues(kit::continues(op)),
         add_c(!kit::is_zero(op.dtype, op.beta)) {
     if (c.col != 1 && c.row <= 1) transpose();  // along a single row any stride is legal
   }

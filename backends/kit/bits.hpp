@@ -23,4 +23,9 @@ inline bool is_zero(uint32_t dtype, const trine_scalar& x) {
   return dtype == TRINE_F64 ? is_zero(x.f64) : x.i32 == 0;
 }
 
+/// Do the chains of the product begin at c, and count?
+inline bool continues(const trine_gemm& op) {
+  return trine_continues(&op) && !is_zero(op.dtype, op.alpha);
+}
+
 }  // namespace trine::kit

@@ -35,9 +35,6 @@ struct Problem {
   T begin(std::int64_t i, std::int64_t j) const { return continues ? *c.at(i, j) : T(0); }
 };
 
-inline bool continues(const trine_gemm& op) {
-  return trine_continues(&op) && !kit::is_zero(op.dtype, op.alpha);
-}
 inline std::int64_t depth(const trine_gemm& op) {
   return kit::is_zero(op.dtype, op.alpha) ? 0 : op.a.cols;
 }
@@ -71,8 +68,8 @@ Problem<T> problem(const trine_gemm& op, std::int64_t batch) {
           matrix<T>(op.c, batch),
           scalar<T>(op.alpha),
           scalar<T>(op.beta),
-          depth(op) != 0 || continues(op),
-          continues(op),
+          depth(op) != 0 || kit::continues(op),
+          kit::continues(op),
           reads_c(op)};
 }
 

@@ -54,7 +54,6 @@ class Call : public Pending {
   /// For the channel, which is locked: the same of this call alone.
   bool advance() override;
   bool is_under_way() const noexcept override { return request_ != MPI_REQUEST_NULL; }
-  bool has_ended() const noexcept { return has_ended_; }
 
  protected:
   Channel& channel() const noexcept { return *channel_; }

@@ -1,6 +1,7 @@
 // Matrices as runs of memory, without gaps: in local memory they lie as they do there, vectors where vectors are. The
-// first and the last elements may be none. Included after small.h.
+// first and the last elements may be none.
 #pragma once
+#include "copy.h"
 
 // Where the run that begins at `x` begins in local memory: vectors begin where those of memory do.
 DEVICE int head_of(const GLOBAL T* x) { return (int)((ulong)x % 16 / sizeof(T)); }

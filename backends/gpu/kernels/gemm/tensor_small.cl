@@ -11,8 +11,8 @@
 #define BLOCKS (SIDE / 8)
 #define STEP 8
 #include "mma.h"
-#include "small.h"
 #include "runs.h"
+#include "small.h"
 
 KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, 2 * PANEL * 8);

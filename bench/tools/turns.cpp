@@ -180,7 +180,7 @@ Way openblas(void* gemm, const Problem& p, const Operands& on) {
   const auto leading = [&](size_t x, auto rows, auto cols) {
     return int(p.layout[x] == 'r' ? cols : rows);
   };
-  const auto [m, n, k] = p.size;
+  const int64_t m = p.size.rows, n = p.size.cols, k = p.size.depth;
   return called("OpenBLAS", work(p), [=, &on, set = size_t(0)]() mutable {
     for (int64_t i = 0; i < p.batch; ++i) {
       const auto of = [&](size_t x) { return on.at(x, set) + int64_t(on.bytes(x)) / p.batch * i; };

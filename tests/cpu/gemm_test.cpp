@@ -315,9 +315,10 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
           void* aligned =
               workspace.data() + 64 - reinterpret_cast<std::uintptr_t>(workspace.data()) % 64;
           std::fill_n(reinterpret_cast<float*>(c.data()), m * n, -1.0f);
-          const auto* result = reinterpret_cast<const float*>(c.data());
+          const auto* const result = reinterpret_cast<const float*>(c.data());
+          const auto* const end = result + m * n;
           const auto all = [&](std::int64_t value) {
-            return std::all_of(result, result + m * n, [&](float x) { return x == float(value); });
+            return std::all_of(result, end, [&](float x) { return x == float(value); });
           };
           op.flags = 0;
           row.run(op, values.data(), aligned, turns);

@@ -300,7 +300,7 @@ TYPED_TEST(BlasBits, WithoutMemoryTheResultsAreTheSame) {
     allocations_fail = false;
     EXPECT_TRUE(same(result, expected));
   };
-  for (const std::pair one : {std::pair{2000, -2}, {20000, 3}, {20000, 1}}) {
+  for (const std::pair<int, int>& one : {std::pair{2000, -2}, {20000, 3}, {20000, 1}}) {
     const int n = one.first, step = one.second;
     SCOPED_TRACE(testing::Message() << n << " by " << step);
     const int forward = std::abs(step);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -28,6 +29,7 @@ std::mutex mutex;
 ledger::Messages seen = {};
 std::thread::id asker;
 std::atomic<const void*> sent = nullptr;
+MPI_Comm duplicate = MPI_COMM_NULL;
 int left_to_live = 0;
 
 /// A message begins, with blocks of so many elements for one rank or for several.
@@ -63,10 +65,32 @@ ledger::Messages ledger::messages() {
   return std::exchange(seen, {});
 }
 const void* ledger::last_sent() { return sent; }
+bool ledger::last_duplicate_has(const char* hint) {
+  MPI_Info hints = MPI_INFO_NULL;
+  PMPI_Comm_get_info(duplicate, &hints);
+  char value[8] = "";
+  int is_there = 0;
+  PMPI_Info_get(hints, hint, sizeof value - 1, value, &is_there);
+  PMPI_Info_free(&hints);
+  return is_there != 0 && std::string_view(value) == "true";
+}
 void ledger::die_at(int n) { left_to_live = n; }
 
 extern "C" {
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) { return made(PMPI_Comm_dup(comm, made_one)); }
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) {
+  const int code = made(PMPI_Comm_dup(comm, made_one));
+  MPI_Info hints = MPI_INFO_NULL;  // which go along by MPI 3.1; Open MPI 4.1 leaves them
+  PMPI_Comm_get_info(comm, &hints);
+  PMPI_Comm_set_info(*made_one, hints);
+  PMPI_Info_free(&hints);
+  duplicate = *made_one;
+  return code;
+}
+int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info hints, MPI_Comm* made_one) {
+  const int code = made(PMPI_Comm_dup_with_info(comm, hints, made_one));
+  duplicate = *made_one;
+  return code;
+}
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made_one) {
   const int code = PMPI_Comm_split(comm, color, key, made_one);
   return *made_one == MPI_COMM_NULL ? code : made(code);

@@ -25,6 +25,9 @@ struct Messages {
 /// Those since the last call of this function.
 Messages messages();
 
+/// Whether a hint is "true" on the communicator that this process has duplicated last.
+bool last_duplicate_has(const char* hint);
+
 /// The memory that the last MPI_Alltoallv or MPI_Ialltoallv of this process read.
 const void* last_sent();
 

@@ -2,6 +2,7 @@
 // array is dealt out, on any devices.
 #include <gtest/gtest.h>
 
+#include "ledger.hpp"
 #include "ranks.hpp"
 
 namespace {
@@ -126,6 +127,21 @@ TEST(Communicators, AreThoseGiven) {
   PMPI_Comm_free(&again);
   PMPI_Comm_free(&half);
   // `reversed` and its duplicate are left to MPI_Finalize.
+}
+
+// A call that waits for its device looks for messages from any rank; and it counts on their order.
+TEST(Communicators, HaveNoneOfTheProgramsHints) {
+  constexpr const char* kHint = "mpi_assert_no_any_source";
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Info hints = MPI_INFO_NULL;
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, kHint, "true");
+  MPI_Comm_set_info(comm, hints);
+  MPI_Info_free(&hints);
+  EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, comm), size());
+  EXPECT_FALSE(ledger::last_duplicate_has(kHint));
+  PMPI_Comm_free(&comm);
 }
 
 }  // namespace

@@ -76,9 +76,14 @@ void Call::fail(Failure failure) {
 }
 
 bool Call::go_on() {
-  channel_->advance();
-  const std::lock_guard lock(channel_->mutex);
-  return has_ended_;
+  const auto has_ended = [this] {
+    channel_->advance();
+    const std::lock_guard lock(channel_->mutex);
+    return has_ended_;
+  };
+  if (has_ended()) return true;
+  advance_all();
+  return has_ended();
 }
 
 bool Call::advance() {

@@ -47,7 +47,7 @@ class Call : public Pending {
   /// Of a call that this rank can't keep, as it lacks the memory: takes part to the end, as one that doesn't block, so
   /// that all ranks throw.
   [[noreturn]] void fail(Failure failure);
-  /// Goes on with the channel's row; true when this call has ended. Errors are kept.
+  /// Goes on with the channel's row, and with others; true when this call has ended. Errors are kept.
   bool go_on();
   const std::exception_ptr& error() const noexcept { return error_; }
 

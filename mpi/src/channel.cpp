@@ -13,13 +13,21 @@
 namespace trine::mpi::detail {
 namespace {
 
+using Held = std::shared_ptr<Channel>;
+
+/// A communicator of the program: the value of its attribute.
+struct User {
+  MPI_Comm comm;
+  Held channel;
+};
+
 /// What there is once a process. MPI_Finalize begins with the attributes of MPI_COMM_SELF: ours frees all of it.
 struct Process {
   std::mutex mutex;
   std::atomic<bool> is_made = false;
   Kinds kinds;
   int channel_key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
-  std::list<MPI_Comm> users;  ///< the communicators that have a channel, the oldest first
+  std::list<User> users;  ///< the oldest first
 };
 Process& the_process() {
   alignas(Process) static std::byte memory[sizeof(Process)];
@@ -27,20 +35,17 @@ Process& the_process() {
   return *made;
 }
 
-using Held = std::shared_ptr<Channel>;
-
 /// MPI calls it when a communicator that has a channel is freed.
-int free_channel(MPI_Comm user, int, void* value, void*) {
-  const std::unique_ptr<Held> held(static_cast<Held*>(value));
-  Channel& channel = **held;
-  channel.drain();
+int free_channel(MPI_Comm, int, void* value, void*) {
+  const Held channel = static_cast<User*>(value)->channel;
+  channel->drain();
   Process& process = the_process();
   {
     const std::lock_guard lock(process.mutex);
-    std::erase(process.users, user);
+    process.users.remove_if([value](const User& user) { return &user == value; });
   }
-  channel.leave();
-  return MPI_Comm_free(&channel.comm);
+  channel->leave();
+  return MPI_Comm_free(&channel->comm);
 }
 
 /// Frees what make() has made, which may have failed on the way.
@@ -56,8 +61,9 @@ void unmake(Process& process) {
 int free_process(MPI_Comm, int, void*, void*) {
   Process& process = the_process();
   process.is_made = false;
-  for (MPI_Comm user : std::exchange(process.users, {}))
-    MPI_Comm_delete_attr(user, process.channel_key);  // what is pending goes on to its end
+  const std::list<User> users = std::exchange(process.users, {});
+  for (const User& user : users)
+    MPI_Comm_delete_attr(user.comm, process.channel_key);  // what is pending goes on to its end
   unmake(process);
   return MPI_SUCCESS;
 }
@@ -112,26 +118,22 @@ Held make_channel(MPI_Comm user) {
   check(MPI_Comm_dup_with_info(user, MPI_INFO_NULL, comm.get()), "MPI_Comm_dup_with_info");
   check(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   // Memory may be missing on one rank alone: all must know.
-  std::unique_ptr<Held> held;
-  std::list<MPI_Comm> in_users;
+  std::list<User> made;
   Failure failure;
-  attempt(failure, [&] {
-    held = std::make_unique<Held>(std::make_shared<Channel>());
-    in_users.push_back(user);
-  });
+  attempt(failure, [&] { made.push_back({user, std::make_shared<Channel>()}); });
   int has_failed = failure ? 1 : 0;
   check(MPI_Allreduce(MPI_IN_PLACE, &has_failed, 1, MPI_INT, MPI_MAX, *comm), "MPI_Allreduce");
   if (has_failed != 0) throw Error(Status::out_of_memory, kNoMemory);
-  Channel& channel = **held;
-  channel.comm = *comm;
-  check(MPI_Comm_rank(channel.comm, &channel.rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(channel.comm, &channel.size), "MPI_Comm_size");
-  check(MPI_Comm_set_attr(user, process().channel_key, held.get()), "MPI_Comm_set_attr");
-  comm.release();
+  Held channel = made.front().channel;
+  channel->comm = *comm;
+  check(MPI_Comm_rank(*comm, &channel->rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(*comm, &channel->size), "MPI_Comm_size");
   Process& process = the_process();
+  check(MPI_Comm_set_attr(user, process.channel_key, &made.front()), "MPI_Comm_set_attr");
+  comm.release();
   const std::lock_guard lock(process.mutex);
-  process.users.splice(process.users.end(), in_users);
-  return *held.release();
+  process.users.splice(process.users.end(), made);
+  return channel;
 }
 
 }  // namespace
@@ -158,6 +160,13 @@ void Channel::drain() {
     return pending.empty();
   };
   for (; !is_empty(); std::this_thread::yield()) advance();
+}
+
+void advance_all() {
+  Process& process = the_process();
+  const std::unique_lock lock(process.mutex, std::try_to_lock);  // else another thread is at it
+  if (!lock) return;
+  for (const User& user : process.users) user.channel->advance();
 }
 
 void Channel::join(const Distribution& d) {
@@ -187,7 +196,7 @@ std::shared_ptr<Channel> channel_of(MPI_Comm comm) {
   int is_there = 0;
   check(MPI_Comm_get_attr(comm, process().channel_key, static_cast<void*>(&value), &is_there),
         "MPI_Comm_get_attr");
-  return is_there != 0 ? *static_cast<Held*>(value) : make_channel(comm);
+  return is_there != 0 ? static_cast<User*>(value)->channel : make_channel(comm);
 }
 
 const Kinds& kinds() { return the_process().kinds; }

@@ -97,6 +97,10 @@ struct Channel {
   void drain();
 };
 
+/// Goes on with what is pending on all communicators, which may wait for each other: ranks may wait for calls on two of
+/// them in different orders, as for MPI's requests.
+void advance_all();
+
 /// The channel of `comm`; the first call makes it, on all ranks together. Throws Error where MPI isn't
 /// initialized, is finalized already, or `comm` isn't a communicator of one group.
 std::shared_ptr<Channel> channel_of(MPI_Comm comm);

@@ -1,6 +1,7 @@
 // Calls that don't block: many at once, waited for in any order, with errors in between.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -142,6 +143,27 @@ TEST(Requests, ErrorsComeFromWaitOnAllRanksAndHarmNoOther) {
   EXPECT_TRUE(two.test());
   one.wait();
   EXPECT_EQ(first, expected);
+}
+
+TEST(Requests, OnTwoCommunicatorsAreWaitedForInAnyOrder) {
+  using Clock = std::chrono::steady_clock;
+  const std::vector<double> input = input_of(9, rank());
+  MPI_Comm comms[2];
+  std::vector<double> outputs[2] = {input, input};
+  Request requests[2];
+  for (MPI_Comm& comm : comms) {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    EXPECT_EQ(trine::mpi::sum(std::vector<double>{1}, comm), size());  // the first call waits
+  }
+  const int first = rank() % 2;
+  for (const int i : {first, 1 - first})
+    requests[i] = trine::mpi::iallreduce(Function::sum, input, outputs[i], comms[i]);
+  const auto limit = Clock::now() + std::chrono::seconds(20);
+  while (!requests[first].test() && Clock::now() < limit) std::this_thread::yield();
+  EXPECT_LT(Clock::now(), limit);
+  for (Request& request : requests) request.wait();
+  for (const auto& output : outputs) EXPECT_EQ(output, sum_of(9));
+  for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
 }
 
 TEST(Requests, OfACommunicatorThatIsFreedEnd) {

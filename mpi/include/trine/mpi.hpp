@@ -29,7 +29,8 @@
 ///   with MPI_THREAD_SINGLE, as by MPI_Init, the standard knows no such threads, but Open MPI and MPICH don't
 ///   tell these two levels apart.
 /// - MPI_THREAD_SERIALIZED, if several threads call one after another, also on one communicator.
-/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own.
+/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own. Where one waits for a
+///   Request, it also goes on with those of others.
 #pragma once
 
 // C++ bindings, which MPI 3 took away, bring a library of their own.
@@ -258,8 +259,8 @@ namespace detail {
 class Call;
 }
 
-/// A call that has begun and goes on while the program does something else. It goes on only inside of calls of
-/// Trine on the same communicator, test() and wait() above all, and needs that on all ranks: a rank that waits
+/// A call that has begun and goes on while the program does something else. It goes on only inside of test() and wait(),
+/// of any Request of the process, and of calls on the same communicator, and needs that on all ranks: a rank that waits
 /// for one that waits for something else waits for ever.
 /// Calls on one communicator go on one after the other, in the order of their beginning,
 /// which is the same on all ranks; other calls on it, which block, end them first.

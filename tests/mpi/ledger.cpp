@@ -76,6 +76,7 @@ bool ledger::last_duplicate_has(const char* hint) {
 }
 void ledger::die_at(int n) { left_to_live = n; }
 
+#pragma GCC visibility push(default)  // MPICH's header doesn't say so
 extern "C" {
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) {
   const int code = made(PMPI_Comm_dup(comm, made_one));
@@ -196,3 +197,4 @@ int MPI_Sendrecv(const void* data, int length, MPI_Datatype type, int to, int ta
                        status);
 }
 }
+#pragma GCC visibility pop

@@ -39,6 +39,7 @@ class Ranks(Program):
                     self.assertEqual(len({row["digest"] for row in own}), 1, text)
                 self.assertTrue(all(row["verified"] for row in rows), text)
                 self.assertIn("same bits", text)
+                self.assertNotIn("\x1b", text)  # a colour, in what goes into a file
                 self.assertEqual(document["command"], "ranks")
 
     @unittest.skipUnless(HAS_RANKS, "no MPI")

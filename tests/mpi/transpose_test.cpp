@@ -90,6 +90,24 @@ TEST(Transpose, LargeBlocksToo) {
     }
 }
 
+TEST(Transpose, OfATransposeIsACopy) {
+  std::vector<uint32_t> whole(60 * 43);
+  for (size_t i = 0; i < whole.size(); ++i) whole[i] = uint32_t(i);
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    const Distribution of_a = distribution(2 * seed, 60, 43),
+                       of_b = distribution(2 * seed + 1, 60, 43);
+    Part<uint32_t> a(of_a, kLayouts[seed % 4], whole),
+        b(of_b, kLayouts[seed / 4 % 4], std::vector<uint32_t>(whole.size(), 7));
+    const Part<uint32_t> expected(of_b, kLayouts[seed / 4 % 4], whole);
+    const trine::mpi::Matrix from = a.matrix(Dtype::u32);
+    trine::mpi::transpose(trine::mpi::Matrix{transposed(of_a), transposed(from.local)},
+                          b.matrix(Dtype::u32), MPI_COMM_WORLD, {.device = "cpu"});
+    EXPECT_TRUE(b.memory == expected.memory)
+        << testing::PrintToString(of_a) << " -> " << testing::PrintToString(of_b);
+    EXPECT_TRUE(transposed(transposed(of_a)) == of_a);
+  }
+}
+
 /// Parts may lie in one array: above and below each other in its columns, or beside each other in its rows.
 TEST(Transpose, OfPartsThatLieBesideEachOther) {
   const Distribution all = {.rows = 6, .cols = 6, .block_rows = 6, .block_cols = 6};

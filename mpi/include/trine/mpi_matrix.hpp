@@ -57,6 +57,34 @@ struct TRINE_API Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
+/// How the transpose of a matrix is distributed that stays where it is: its part is transposed(local). So transpose()
+/// of that copies the matrix to any other distribution.
+/// - distribution: of the matrix.
+/// ```cpp
+/// // 30 x 20 doubles, whole rows a rank; then the same matrix in blocks of columns.
+/// int ranks = 1, rank = 0;
+/// MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+/// MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+/// trine::mpi::Distribution rows = {.rows = 30, .cols = 20, .block_cols = 20, .grid_rows = ranks};
+/// trine::mpi::Distribution cols = {.rows = 30, .cols = 20, .block_rows = 30, .block_cols = 4, .grid_cols = ranks};
+/// std::vector<double> a(rows.local_rows(rank) * rows.local_cols(rank), rank);
+/// std::vector<double> b(cols.local_rows(rank) * cols.local_cols(rank));
+/// trine::mpi::Matrix from = trine::mpi::matrix(rows, a.data(), MPI_COMM_WORLD);
+/// trine::mpi::transpose(trine::mpi::Matrix{transposed(rows), transposed(from.local)},
+///                       trine::mpi::matrix(cols, b.data(), MPI_COMM_WORLD), MPI_COMM_WORLD);
+/// ```
+inline Distribution transposed(const Distribution& distribution) noexcept {
+  return {.rows = distribution.cols,
+          .cols = distribution.rows,
+          .block_rows = distribution.block_cols,
+          .block_cols = distribution.block_rows,
+          .grid_rows = distribution.grid_cols,
+          .grid_cols = distribution.grid_rows,
+          .first_row = distribution.first_col,
+          .first_col = distribution.first_row,
+          .ranks_by_columns = !distribution.ranks_by_columns};
+}
+
 /// A distributed matrix as one rank sees it: how the whole is distributed, the same on all ranks, and this rank's
 /// part: local_rows x local_cols, with a unit stride along its rows or columns, which may differ from rank to rank.
 /// The other stride is the leading dimension. A part without elements needs no memory.

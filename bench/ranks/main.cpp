@@ -135,7 +135,8 @@ int parse_and_run(int count, char** arguments, const Job& job) {
 
 int main(int count, char** arguments) {
   MPI_Init(&count, &arguments);
-  setenv("NO_COLOR", "1", 0);  // Open MPI gives ranks a terminal also where its own output goes into a file
+  // Open MPI gives ranks a terminal also where its own output goes into a file.
+  setenv("NO_COLOR", "1", 0);
   const Job job;
   int code = kExitRefused;
   try {

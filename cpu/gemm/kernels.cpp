@@ -31,7 +31,6 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           sizeof...(kHeights),
           kVectors * kLanes,
           kLanes,
-          kFrom == From::kHalves ? 2 : 1,
           {compute_tile<kHeights, kVectors, kFrom, T>...},
           {compute_tile<kHeights, 1, kFrom, T>...},
           {compute_tile<kHeights, kVectors, From::kWholePlace, T>...},

@@ -13,6 +13,9 @@ namespace trine::cpu::gemm {
 template <class T>
 inline constexpr std::int64_t kLine = 64 / sizeof(T);
 
+// Panels are padded with zeros to a multiple of so many steps of k.
+inline constexpr std::int64_t kPanelSteps = 4;
+
 // One register tile: rows x cols results, from panels packed k-major, a[k][height] and b[k][width],
 // or from A and rows of B where they lie.
 template <class T>
@@ -24,6 +27,7 @@ struct Tile {
   std::int64_t ahead;                  // how far ahead B is called for
   const T* soon;                       // of panels: so many lines of the next one
   std::int64_t lines;                  // are called for meanwhile
+  const T* next;                       // C's next tile, likewise
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;
   T* to;  // partials, or with `last` the rows of C
@@ -46,7 +50,6 @@ struct Kernels {
                                 T* to);
   int heights[kMaxHeights];
   int height_count, width, narrow;
-  int steps;                                          // of k that panels pair
   TileFunction full[kMaxHeights], thin[kMaxHeights];  // of panels
   // Of operands where they lie: tiles of `width`, of fewer columns, of at most `narrow`.
   TileFunction direct_whole[kMaxHeights], direct_full[kMaxHeights], direct_thin[kMaxHeights];

@@ -67,7 +67,7 @@ Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
   }
   r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
   r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
-  r.k = round_up(std::min(k, k_block), kernel.steps);
+  r.k = round_up(std::min(k, k_block), kPanelSteps);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine<T>);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine<T>);
   const bool partials = reads_c(op) && k > r.k;
@@ -95,7 +95,7 @@ class Step {
   void run(int64_t k0, int64_t k, Parallel& parallel) {
     k0_ = k0;
     k_ = k;
-    depth_ = round_up(k, kernel_.steps);
+    depth_ = round_up(k, kPanelSteps);
     if (k > 0) pack(parallel);
     compute(parallel);
   }
@@ -136,8 +136,9 @@ class Step {
             is_a ? kernel_.heights[kernel_.slot(extent)] : kernel_.panel_width(extent);
         const Matrix<const T> from{source.matrix.at(i, x), source.matrix.row_stride,
                                    source.matrix.col_stride};
-        kernel_.pack_panel(from, extent, std::min(depth, k_ - x), height,
-                           source.to + i * depth_ + x * height);
+        T* const to = source.to + i * depth_;
+        if (x + depth >= k_) std::fill(to + k_ * height, to + depth_ * height, T(0));
+        kernel_.pack_panel(from, extent, std::min(depth, k_ - x), height, to + x * height);
       }
     }
   }
@@ -166,7 +167,7 @@ class Step {
     Tile<T> t{};
     t.rows = static_cast<int>(std::min<int64_t>(kernel_.height(), m_ - i));
     t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, n_ - j));
-    t.k = k_;
+    t.k = depth_;
     t.a = a_ + i * depth_;
     t.b = b_ + j * depth_;
     if (col_panel + 1 < cols_) {
@@ -186,6 +187,8 @@ class Step {
     t.from_stride = partial_stride;
     t.to = t.last ? c : partial;
     t.to_stride = t.last ? p_.c.row_stride : partial_stride;
+    t.next = t.to + (part + 1 < parts ? kernel_.height() * t.to_stride
+                                      : kernel_.width - part * kernel_.height() * t.to_stride);
     const int slot = kernel_.slot(t.rows);
     const bool thin = kernel_.panel_width(t.cols) < kernel_.width;
     (thin ? kernel_.thin : kernel_.full)[slot](t);

@@ -73,12 +73,11 @@ void pack(gemm::Matrix<const T> from, int64_t rows, int64_t k, int height, T* to
 }
 
 // The same, but two steps' low halves in one word, then their high halves, where whole words would stand for one
-// step each. Low halves are signed, so high ones are one more where these are negative; an odd step is paired with zeros.
+// step each. Low halves are signed, so high ones are one more where these are negative. After an odd step, `to` has zeros.
 inline void pack_halves(gemm::Matrix<const uint32_t> from, int64_t rows, int64_t k, int height,
                         uint32_t* to) {
   const hn::ScalableTag<uint32_t> d;
   pack(from, rows, k, height, to);
-  if (k % 2 != 0) std::fill_n(to + k * height, height, 0);
   const auto low = hn::Set(d, 0xffff), half = hn::Set(d, 0x8000);
   for (int64_t x = 0; x < k; x += 2, to += 2 * height) {
     for (int i = 0; i < height; i += static_cast<int>(hn::Lanes(d))) {

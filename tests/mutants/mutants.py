@@ -36,6 +36,8 @@ MUTANTS = [
      "t.from = s.k0 == 0 && !p_.continues ?", "t.from = s.k0 == 0 ?"),
     ("cpu_gemm_packed_chain_begins_at_zero", "cpu", "gemm", "cpu/gemm/micro_kernel.cpp",
      "t.from = k0_ == 0 && !p_.continues ?", "t.from = k0_ == 0 ?"),
+    ("cpu_gemm_panel_ends_in_what_was_there", "cpu", "gemm", "cpu/gemm/micro_kernel.cpp",
+     "std::fill(to + k_ * height, to + depth_ * height, T(0));", "{}"),
     ("cpu_gemm_chain_begins_at_zero_alone", "cpu", "gemm", "cpu/gemm/chain-inl.hpp",
      "T acc = p.begin(i, j);", "T acc = 0;"),
     ("cpu_gemm_chain_without_products_lost", "cpu", "gemm", "cpu/gemm/problem.hpp",

@@ -61,12 +61,13 @@ void compute_tile(const gemm::Tile<T>& tile) {
 
   const int64_t a_row = kPacked ? 1 : tile.a_row, a_step = kPacked ? kRows : tile.a_step;
   const int64_t b_step = kPacked ? kVectors * kLanes : tile.b_step;
-  constexpr int kSteps = kHalves ? 2 : 1, kUnrolled = kPacked ? gemm::kPanelSteps / kSteps : 1;
+  // Four steps of panels at a time: counting takes instructions on the multiply-adds' ports (k = 512, A and B from
+  // the second cache, of the peak: 0.959 -> 0.968). Integers, and fewer registers than AVX-512's, would spill.
+  constexpr bool kFour = kPacked && HWY_TARGET <= HWY_AVX3 && hwy::IsFloat<T>();
+  constexpr int kSteps = kHalves ? 2 : 1, kUnrolled = kFour ? gemm::kPanelSteps : 1;
   const int64_t turns = tile.k / (kSteps * kUnrolled);
   const T* HWY_RESTRICT a = tile.a;
   const T* HWY_RESTRICT b = tile.b;
-  // Four steps of panels at a time: counting takes instructions on the multiply-adds' ports (k = 512, A and B from
-  // the second cache, of the peak: 0.959 -> 0.968).
   const auto run = [&](int64_t count) HWY_ATTR {
     for (; count > 0; --count) {
 #pragma GCC unroll 4

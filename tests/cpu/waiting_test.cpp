@@ -141,7 +141,8 @@ TEST(CpuBackend, work_at_the_end_of_an_expected_pause_is_seen) {
       ASSERT_EQ(cpu().event_notify(passed, tell, &told), TRINE_OK);
       ASSERT_EQ(cpu().event_signal(gate), TRINE_OK);
       ++tells;
-      const double begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);  // a busy machine takes nothing of it
+      const double begin =
+          seconds_of(CLOCK_THREAD_CPUTIME_ID);  // a busy machine takes nothing of it
       while (told < tells) ASSERT_LT(seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin, 10) << i;
       cpu().event_destroy(gate);
     }

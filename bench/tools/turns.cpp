@@ -161,8 +161,8 @@ void add_strips(Ways& ways, const Problem& p, const Memory& memory, int threads,
   const int64_t strips = (line + kStrip - 1) / kStrip;
   parts = std::min((parts + strips - 1) / strips, lines);
   const Operands& on = memory();
-  ways.push_back(bare("reads by strips of 4 KiB", work(p), threads, strips * parts,
-                      [=, &on](size_t set, int64_t i) {
+  ways.push_back(bare("reads by strips of 4 KiB", work(p) - double(operand_bytes(p).back()),
+                      threads, strips * parts, [=, &on](size_t set, int64_t i) {
                         const int64_t at = i % strips * kStrip, part = i / strips;
                         const int64_t bytes = std::min(kStrip, line - at);
                         for (int64_t r = lines * part / parts; r < lines * (part + 1) / parts; ++r)
@@ -205,13 +205,14 @@ void add_openblas(Ways& ways, const Problem& p, const Memory& memory, int thread
 
 void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) {
   const auto parts = int64_t(std::clamp<uint64_t>(footprint(p) >> 16, uint64_t(threads), 64));
-  const auto add = [&](const char* name, auto part) {
-    ways.push_back(bare(name, work(p), threads, parts,
+  const auto add = [&](const char* name, auto part, uint64_t unmoved = 0) {
+    ways.push_back(bare(name, work(p) - double(unmoved), threads, parts,
                         [part, &on = memory()](size_t set, int64_t i) { part(on, set, i); }));
   };
   if (p.operation == Operation::reduce) {
-    add("reads",
-        [=](const Operands& on, size_t set, int64_t i) { read_inputs(on, set, i, parts); });
+    add(
+        "reads", [=](const Operands& on, size_t set, int64_t i) { read_inputs(on, set, i, parts); },
+        operand_bytes(p).back());
     add_strips(ways, p, memory, threads, parts);
   }
   if (p.operation == Operation::transpose)

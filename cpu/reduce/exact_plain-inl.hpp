@@ -92,6 +92,7 @@ HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t co
     for (int c = 0; c < kChains; ++c)
       sum[c].add(term<T, M>(x + i + c * kVector, y + i + c * kVector));
   }
+  call_ahead(x + i, count - i);
   for (; i + kVector <= count; i += kVector) sum[0].add(term<T, M>(x + i, y + i));
   if (i < count) sum[1].add(term<T, M>(x + i, y + i, count - i));
   sum[0].add(sum[1]);
@@ -105,12 +106,37 @@ HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t co
 // Neighbours of `low` and `high` added: kVector of them.
 HWY_INLINE V add_pairs(V low, V high) {
 #if HWY_TARGET == HWY_SCALAR
-  (void)high;
-  return low;
+  return hn::Add(low, high);
 #else
   const D d;
   return hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low));
 #endif
+}
+
+// Element kAt of each group in kCount vectors of groups of kCount lanes. As kCount is odd, it stands in another
+// lane for each group.
+template <int kCount, int kAt>
+HWY_INLINE V element_of_groups(const V* group) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  struct Lanes {
+    alignas(64) std::int64_t element[kVector], group[kVector];
+  };
+  static constexpr Lanes kLanes = [] {
+    Lanes of{};
+    for (int lane = 0; lane < kVector; ++lane) {
+      of.element[lane] = lane % kCount;  // in the first vector
+      of.group[lane] = (lane * kCount + kAt) % kVector;
+    }
+    return of;
+  }();
+  V element = group[0];
+  for (int i = 1; i < kCount; ++i) {
+    const int in_first = (kAt + i * kVector * (kCount - 1)) % kCount;
+    const auto is_it = hn::Eq(hn::Load(di, kLanes.element), hn::Set(di, in_first));
+    element = hn::IfThenElse(hn::RebindMask(d, is_it), group[i], element);
+  }
+  return hn::TableLookupLanes(element, hn::IndicesFromVec(d, hn::Load(di, kLanes.group)));
 }
 
 // kCount vectors of groups of kCount lanes become one vector of the groups' sums.
@@ -118,8 +144,15 @@ template <int kCount>
 HWY_INLINE V add_groups(const V* group) {
   if constexpr (kCount == 1) {
     return group[0];
-  } else {
+  } else if constexpr (kCount % 2 == 0) {
     return add_pairs(add_groups<kCount / 2>(group), add_groups<kCount / 2>(group + kCount / 2));
+  } else {
+    return [group]<int... kRest>(std::integer_sequence<int, kRest...>) HWY_ATTR {
+      V sum = element_of_groups<kCount, 0>(group);
+      ((sum = hn::Add(sum, element_of_groups<kCount, kRest + 1>(group))), ...);
+      return sum;
+    }
+    (std::make_integer_sequence<int, kCount - 1>());
   }
 }
 
@@ -163,13 +196,13 @@ HWY_NOINLINE void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t
   }
 }
 
-// Rows of fewer elements than a vector has, one behind the other: kVector of them in kLength vectors.
+// Rows of kLength elements, no more than a vector has, one behind the other: kVector of them in kLength vectors.
 template <class T, trine_map M, int kLength>
 HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums sums) {
   using Sum = PlainSum<T, M>;
-  std::int64_t r = 0;
-  for (; r + kVector <= rows; r += kVector) {
+  for (std::int64_t r = 0; r < rows; r += kVector) {
     V lanes[Sum::kCount][kLength];
+    call_ahead(x + r * kLength, kLength * kVector);
     for (int i = 0; i < kLength; ++i) {
       const std::int64_t at = r * kLength + i * kVector;
       Sum sum;
@@ -179,8 +212,18 @@ HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums
     for (int h = 0; h < Sum::kCount; ++h)
       hn::StoreU(add_groups<kLength>(lanes[h]), D(), sums.data + h * sums.step + r);
   }
-  sum_rows<T, M>({x + r * kLength, kLength, 1}, {y + r * kLength, kLength, 1}, kLength, rows - r,
-                 {sums.data + r, sums.step});
+}
+
+template <class T, trine_map M>
+void sum_short_rows(const T* x, const T* y, std::int64_t length, std::int64_t rows, Sums sums) {
+  static constexpr auto kByLength = []<int... kBefore>(std::integer_sequence<int, kBefore...>) {
+    return std::array{&sum_short_rows<T, M, kBefore + 1>...};
+  }
+  (std::make_integer_sequence<int, kVector>());
+  const std::int64_t whole = rows / kVector * kVector, at = whole * length;
+  kByLength[static_cast<std::size_t>(length) - 1](x, y, whole, sums);
+  sum_rows<T, M>({x + at, length, 1}, {y + at, length, 1}, length, rows - whole,
+                 {sums.data + whole, sums.step});
 }
 
 // kRows rows to the sums of `width` columns, which are neighbours, or to new ones. `ahead`: where what comes
@@ -223,7 +266,8 @@ HWY_NOINLINE void add_rows_to_columns(Lie<T> x, Lie<T> y, std::int64_t rows, std
   // Rows without gaps one by one, as they lie: 0.82 of read and not 0.73 (65536×256 f32).
   const std::int64_t most = x.step == width ? 1 : kRows;
   // The hardware doesn't follow steps of a row. Behind the last row come the first ones of the next columns.
-  const std::int64_t far = std::min(rows, most * divide_up(kFar<T>, most * width));
+  std::int64_t far = most * divide_up(kFar<T>, most * width);
+  if (rows < far + most) far = rows;
   for (std::int64_t r = 0, some; r < rows; are_new = false) {
     const std::ptrdiff_t ahead = r + far < rows ? far * x.step : (far - rows) * x.step + width;
     some = r + most <= rows ? most : 1;

@@ -31,17 +31,13 @@ bool sum_results_plainly(const Problem& p, Beside beside, std::int64_t first, st
   const Elements& second = p.factor();
   const T *x = p.begin<T>(first), *y = second.begin<T>(first);
   const std::int64_t length = p.length();
-  const auto lies_after = [&](std::int64_t some) {
-    return some < kVector && length == some && p.output_step == some && second.output_step == some;
-  };
+  const bool follow = p.output_step == length && second.output_step == length;
   Inexact::lower();
   if (beside == Beside::results) {
     add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, true,
                               sums);
-  } else if (lies_after(4)) {
-    sum_short_rows<T, M, 4>(x, y, count, sums);
-  } else if (lies_after(2)) {
-    sum_short_rows<T, M, 2>(x, y, count, sums);
+  } else if (follow && length > 0 && length <= kVector) {
+    sum_short_rows<T, M>(x, y, length, count, sums);
   } else {
     sum_rows<T, M>({x, p.output_step, 1}, {y, second.output_step, 1}, length, count, sums);
   }

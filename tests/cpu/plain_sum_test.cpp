@@ -14,7 +14,8 @@ namespace {
 constexpr Shape kShapes[] = {{1, 40003, 40003, 1}, {9001, 20, 20, 1}, {9001, 20, 33, 1},
                              {700, 256, 256, 1},   {513, 4, 4, 1},    {300, 2, 2, 1},
                              {301, 7, 7, 1},       {90, 100, 101, 1}, {4, 5003, 5003, 1},
-                             {100, 300, 301, 1},   {70, 5000, 1, 70}};
+                             {100, 300, 301, 1},   {70, 5000, 1, 70}, {99, 1, 1, 1},
+                             {203, 3, 3, 1},       {205, 5, 5, 1},    {207, 6, 6, 1}};
 
 TEST(Inexact, is_told_by_this_processor) { EXPECT_TRUE(Inexact::is_told()); }
 
@@ -161,8 +162,9 @@ void check_between_pages(Shape s) {
 
 TEST_P(ExactSum, nothing_is_read_beside_the_elements) {
   for (std::int64_t rows : {1, 3, 8, 61})
-    for (std::int64_t cols : {1, 2, 4, 7, 15, 16, 33, 257}) {
+    for (std::int64_t cols : {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 33, 257}) {
       check_between_pages<float>({rows, cols, cols, 1});
+      check_between_pages<double>({rows, cols, cols, 1});
       check_between_pages<double>({rows, cols, cols + 3, 1});
     }
 }

@@ -69,33 +69,61 @@ inline Factor<T> factor(T x) {
   }
 }
 
-// Bits <-> key of a float; its own inverse.
+template <bool kMax, class K>
+constexpr bool beats(K a, K b) {
+  return kMax ? a > b : a < b;
+}
+
+// A float's bits as an integer in the order of floats, NaNs beyond both infinities; its own inverse.
 template <class K>
-inline K fold_sign(K bits) {
+constexpr K fold_sign(K bits) {
   return bits ^ static_cast<K>((bits >> (sizeof(K) * 8 - 1)) & std::numeric_limits<K>::max());
 }
 
+// By how much such integers are moved, modulo 2^32 or 2^64, so that the NaNs of the side that loses come round to
+// the other one: the infinity that loses is the last number there is.
 template <bool kMax, class T>
-inline Key<T> key_of(T x) {
+constexpr std::make_unsigned_t<Key<T>> kMove = [] {
+  using U = std::make_unsigned_t<Key<T>>;
+  const U nans = static_cast<U>(std::numeric_limits<Key<T>>::max()) -
+                 std::bit_cast<U>(std::numeric_limits<T>::infinity());
+  return kMax ? U(0) - nans : nans;
+}();
+
+// A key to which every NaN is another one.
+template <bool kMax, class T>
+constexpr Key<T> raw_key(T x) {
   if constexpr (is_float<T>) {
-    using K = Key<T>;
-    constexpr K win = kMax ? std::numeric_limits<K>::max() : std::numeric_limits<K>::min();
-    constexpr K magnitude = std::numeric_limits<K>::max();
-    constexpr K infinity = std::bit_cast<K>(std::numeric_limits<T>::infinity());
-    const K bits = std::bit_cast<K>(x);
-    // Arithmetic instead of a choice, which g++ 12 would not turn into vectors.
-    const K is_nan = static_cast<K>((infinity - (bits & magnitude)) >> (sizeof(K) * 8 - 1));
-    const K key = fold_sign(bits);
-    return key ^ ((key ^ win) & is_nan);
+    using U = std::make_unsigned_t<Key<T>>;
+    const Key<T> folded = fold_sign(std::bit_cast<Key<T>>(x));
+    return static_cast<Key<T>>(static_cast<U>(folded) + kMove<kMax, T>);
   } else {
     return x;
   }
 }
 
-template <class T>
-inline T value_of(Key<T> key) {
+template <bool kMax, class T>
+constexpr Key<T> settled(Key<T> key) {
   if constexpr (is_float<T>) {
-    return std::bit_cast<T>(fold_sign(key));
+    using L = std::numeric_limits<T>;
+    constexpr Key<T> last = raw_key<kMax>(kMax ? L::infinity() : -L::infinity());
+    constexpr Key<T> nan = raw_key<kMax>(L::quiet_NaN());
+    return beats<kMax>(key, last) ? nan : key;
+  } else {
+    return key;
+  }
+}
+
+template <bool kMax, class T>
+constexpr Key<T> key_of(T x) {
+  return settled<kMax, T>(raw_key<kMax>(x));
+}
+
+template <bool kMax, class T>
+constexpr T value_of(Key<T> key) {
+  if constexpr (is_float<T>) {
+    using U = std::make_unsigned_t<Key<T>>;
+    return std::bit_cast<T>(fold_sign(static_cast<Key<T>>(static_cast<U>(key) - kMove<kMax, T>)));
   } else {
     return key;
   }
@@ -104,18 +132,8 @@ inline T value_of(Key<T> key) {
 // What an empty min (the largest) or max (the smallest) starts from, as a key that loses to all.
 template <bool kMax, class T>
 constexpr Key<T> losing_key() {
-  using L = std::numeric_limits<T>;
-  if constexpr (is_float<T>) {
-    const auto infinity = std::bit_cast<Key<T>>(L::infinity());
-    return kMax ? ~infinity : infinity;  // the keys of -Inf and +Inf
-  } else {
-    return kMax ? L::min() : L::max();
-  }
-}
-
-template <bool kMax, class K>
-inline bool beats(K a, K b) {
-  return kMax ? a > b : a < b;
+  using L = std::numeric_limits<Key<T>>;
+  return kMax ? L::min() : L::max();
 }
 
 // --- From descriptors to types -----------------------------------------------------------------

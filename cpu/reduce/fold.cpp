@@ -58,12 +58,12 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
       : Extreme::States(count, {losing_key<kMax, Value>(), -1}) {}
   static HWY_INLINE K key(T x) { return key_of<kMax, Value>(mapped<M>(x)); }
 
+  static constexpr int kLanes = 256 / sizeof(T);
   static K best_of(const T* data, std::int64_t count) {
-    constexpr int kLanes = 256 / sizeof(T);
     K lane[kLanes];
     std::fill(lane, lane + kLanes, losing_key<kMax, Value>());
     const auto take = [&](T x, K& best) {
-      const K k = key(x);
+      const K k = raw_key<kMax, Value>(mapped<M>(x));
       best = beats<kMax>(k, best) ? k : best;
     };
     std::int64_t i = 0;
@@ -72,8 +72,22 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
       for (int j = 0; j < kLanes; ++j) take(data[i + j], lane[j]);
     }
     for (; i < count; ++i) take(data[i], lane[0]);
-    for (int j = 1; j < kLanes; ++j) lane[0] = beats<kMax>(lane[j], lane[0]) ? lane[j] : lane[0];
-    return lane[0];
+    for (int half = kLanes / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j)
+        lane[j] = beats<kMax>(lane[j + half], lane[j]) ? lane[j + half] : lane[j];
+    return settled<kMax, Value>(lane[0]);
+  }
+
+  // Where the first one with a key is that some have.
+  static std::int64_t place_of(K wanted, const T* data, std::int64_t count) {
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      K is_here = 0;
+      for (int j = 0; j < kLanes; ++j) is_here |= K(key(data[i + j]) == wanted);
+      if (is_here) break;
+    }
+    while (key(data[i]) != wanted) ++i;
+    return i;
   }
 
   // The best key of a block first, in vectors; only a block that improves is searched for its place.
@@ -84,9 +98,7 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
       const std::int64_t end = std::min(count, b + kBlock);
       const K best = best_of(data + b, end - b);
       if (found.index >= 0 && !beats<kMax>(best, found.key)) continue;
-      std::int64_t i = b;
-      while (kIndex && key(data[i]) != best) ++i;
-      found = {best, first + i};
+      found = {best, first + b + (kIndex ? place_of(best, data + b, end - b) : 0)};
     }
   }
 
@@ -126,7 +138,7 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
     if (kIndex) {
       p.result<std::int64_t>(r) = state[j].index;
     } else {
-      p.result<Value>(r) = value_of<Value>(state[j].key);
+      p.result<Value>(r) = value_of<kMax, Value>(state[j].key);
     }
   }
 };

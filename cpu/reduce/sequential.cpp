@@ -58,7 +58,7 @@ void extreme(const Problem& p, std::int64_t r, bool want_index) {
   if (want_index) {
     p.result<std::int64_t>(r) = at;
   } else {
-    p.result<V>(r) = value_of<V>(best);
+    p.result<V>(r) = value_of<kMax, V>(best);
   }
 }
 

@@ -4,6 +4,8 @@
 //
 //   trine-waking                 pauses, idle time, sums a second
 //   trine-waking rate SECONDS    sums a second alone: start two at once to see what pools cost each other
+//   trine-waking calls           of 64 calls back to back after a pause that can't be foreseen, smaller sums too, which
+//                                take how long, on all threads and on one
 #include <sys/resource.h>
 #include <trine/trine.hpp>
 
@@ -133,6 +135,33 @@ double rate(Sum& sum, double seconds) {
   return 1e6 * double(sums) / microseconds(start);
 }
 
+void print_calls() {
+  constexpr int kCalls = 64, kShown[] = {0, 1, 8, 63};
+  std::puts("median of calls 0, 1, 8 and 63 after a pause, in us, on all threads and on one");
+  for (int exponent = 14; exponent <= 20; ++exponent) {
+    std::printf("2^%d", exponent);
+    for (const char* device : {"cpu", "cpu:threads=1"}) {
+      Sum sum(device, std::int64_t(1) << exponent);
+      std::vector<double> times[kCalls];
+      for (int burst = 0; burst < 101; ++burst) {
+        std::this_thread::sleep_for(std::chrono::microseconds(2000 + burst % 7 * 311));
+        for (std::vector<double>& of_call : times) {
+          const auto start = Clock::now();
+          sum();
+          of_call.push_back(microseconds(start));
+        }
+      }
+      for (const int call : kShown) {
+        std::vector<double>& of_call = times[call];
+        std::nth_element(of_call.begin(), of_call.begin() + 50, of_call.end());
+        std::printf("%7.1f", of_call[50]);
+      }
+      std::printf("   ");
+    }
+    std::puts("");
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -140,6 +169,10 @@ int main(int count, char** arguments) {
   sum();
   if (count > 2 && std::strcmp(arguments[1], "rate") == 0) {
     std::printf("%.0f sums a second\n", rate(sum, std::atof(arguments[2])));
+    return 0;
+  }
+  if (count > 1 && std::strcmp(arguments[1], "calls") == 0) {
+    print_calls();
     return 0;
   }
   constexpr double kPauses[] = {0, 100, 1000, 10000};

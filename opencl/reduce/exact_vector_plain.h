@@ -8,10 +8,8 @@
 // OpenCL C can't read it.
 #pragma once
 
-#define PLAIN 16             // lanes: a line of memory
-#define PLAIN_ROW (64 * 16)  // elements of a row that are added before the question, 64 a lane
-#define PLAIN_TERMS 256      // of each column
-#define PLAIN_AHEAD 3072     // elements; as in cpu/reduce/exact_plain-inl.hpp
+#define PLAIN 16         // lanes: a line of memory
+#define PLAIN_TERMS 256  // of each column
 
 typedef struct Plain {
   uint16 most, least;  // bits of magnitudes; of the least 1 less, so that zeros don't count
@@ -57,7 +55,7 @@ DEVICE bool plain_is_exact(const Plain* s, int bits) {
 INLINED void plain_add_row_of(Plain* s, GLOBAL const float* p, long count, bool magnitude) {
   Plain sum = *s;
   for (; count >= PLAIN; count -= PLAIN, p += PLAIN) {
-    prefetch_line(p + PLAIN_AHEAD);
+    call_ahead(p);
     plain_add_line(&sum, p, magnitude);
   }
   if (count > 0) {
@@ -75,14 +73,18 @@ DEVICE void plain_add_row(Plain* s, GLOBAL const float* p, long count, bool magn
     plain_add_row_of(s, p, count, false);
 }
 
-// Adds PLAIN_ROW neighbours; false, and nothing added, where that would lose something.
-DEVICE bool add_plainly(Expansion8* sum, GLOBAL const float* p, bool magnitude, ulong8* lost) {
-  Plain s = plain_zero();
-  plain_add_row(&s, p, PLAIN_ROW, magnitude);
-  if (!plain_is_exact(&s, 6)) return false;
-  *lost |= expansion_add8(sum, s.low);
-  *lost |= expansion_add8(sum, s.high);
-  return true;
+// Adds up to `count` times PLAIN_ROW neighbours and tells how many times it did: not those that would lose
+// something.
+DEVICE long add_plainly(Expansion8* sum, GLOBAL const float* p, long count, bool magnitude,
+                        ulong8* lost) {
+  for (long done = 0; done < count; ++done, p += PLAIN_ROW) {
+    Plain s = plain_zero();
+    plain_add_row(&s, p, PLAIN_ROW, magnitude);
+    if (!plain_is_exact(&s, 6) || any_bit8(*lost)) return done;
+    *lost |= expansion_add8(sum, s.low);
+    *lost |= expansion_add8(sum, s.high);
+  }
+  return count;
 }
 
 // Eight lanes of a and eight of b become four and four.
@@ -117,15 +119,18 @@ DEVICE bool plain_rows(GLOBAL const float* p, long step, int rows, long count, b
   return true;
 }
 
-// Adds `rows` rows, `step` apart, of 16 * groups neighbouring columns, and calls for what lies `ahead`; rows
-// and magnitude are constants.
+// Adds `rows` rows, `step` apart, of 16 * groups neighbouring columns, and calls for the next four rows, or, without
+// gaps, for what follows; rows and magnitude are constants.
 INLINED void plain_add_columns_of(Plain* s, int groups, GLOBAL const float* p, long step, int rows,
-                                  long ahead, bool magnitude) {
+                                  bool dense, bool magnitude) {
   for (int g = 0; g < groups; ++g, p += PLAIN) {
     Plain sum = s[g];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-      prefetch_line(p + r * step + ahead);
+      if (dense)
+        call_ahead(p + r * step);
+      else
+        prefetch_far(p + (r + 4) * step);
       plain_add_line(&sum, p + r * step, magnitude);
     }
     s[g] = sum;
@@ -135,10 +140,10 @@ INLINED void plain_add_columns_of(Plain* s, int groups, GLOBAL const float* p, l
 // Adds `terms` rows, four at a time.
 DEVICE void plain_add_columns(Plain* s, int groups, GLOBAL const float* p, long step, int terms,
                               bool magnitude) {
-  const long ahead = step == groups * PLAIN ? PLAIN_AHEAD : 4 * step;
+  const bool dense = step == groups * PLAIN;
   for (; magnitude && terms > 0; --terms, p += step)
-    plain_add_columns_of(s, groups, p, step, 1, ahead, true);
+    plain_add_columns_of(s, groups, p, step, 1, dense, true);
   for (; terms >= 4; terms -= 4, p += 4 * step)
-    plain_add_columns_of(s, groups, p, step, 4, ahead, false);
-  for (; terms > 0; --terms, p += step) plain_add_columns_of(s, groups, p, step, 1, ahead, false);
+    plain_add_columns_of(s, groups, p, step, 4, dense, false);
+  for (; terms > 0; --terms, p += step) plain_add_columns_of(s, groups, p, step, 1, dense, false);
 }

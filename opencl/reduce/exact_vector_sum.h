@@ -70,8 +70,12 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
   return lost;
 }
 
+#define PLAIN_ROW \
+  1024  // elements of a row that are added before a question, an eighth of them in a lane
 #if KIND_SUM && T_float
 #include "exact_vector_plain.h"
+#elif KIND_SUM
+#include "exact_vector_bins.h"
 #endif
 
 // Vectors of an input: lane l of vector i at p[i * step + l * stride].
@@ -109,12 +113,15 @@ DEVICE ulong8 add_vectors(Expansion8* sum, Vectors first, Vectors second, long c
   ulong8 lost = 0UL;
   T8 x[CHUNK];
   for (long i = 0; i < count && !any_bit8(lost); i += CHUNK) {
-#if KIND_SUM && T_float
+#if KIND_SUM
     const long plain = PLAIN_ROW / LANES;
-    if (first.stride == 1 && first.step == LANES && i % plain == 0 && i + plain <= count &&
-        add_plainly(sum, first.p + i * LANES, magnitude, &lost)) {
-      i += plain - CHUNK;
-      continue;
+    if (first.stride == 1 && first.step == LANES && i % plain == 0 && i + plain <= count) {
+      const long done =
+          add_plainly(sum, first.p + i * LANES, (count - i) / plain, magnitude, &lost);
+      if (done > 0) {
+        i += done * plain - CHUNK;
+        continue;
+      }
     }
 #endif
     load_vectors(&first, i, count, lanes, (T)-0.0, x);

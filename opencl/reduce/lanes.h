@@ -20,6 +20,12 @@ DEVICE void prefetch_chunk(GLOBAL const T* p) {
   for (int i = 0; i < CHUNK * LANES; i += LINE) prefetch_line(p + i + AHEAD);
 }
 
+// Long runs are called for twice, the second time from the second cache: as in cpu/reduce/call_ahead.hpp.
+DEVICE void call_ahead(GLOBAL const T* p) {
+  prefetch_far(p + (12 << 10) / (int)sizeof(T));
+  prefetch_line(p + (2 << 10) / (int)sizeof(T));
+}
+
 // any() of 8 lanes: PoCL's is a branch for each pair of lanes, 40 instructions in a row.
 DEVICE bool any_bit8(ulong8 x) {
   const ulong4 four = x.lo | x.hi;

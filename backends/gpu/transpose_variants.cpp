@@ -329,21 +329,30 @@ bool prefers_shifted(const Request& request) {
 
 // --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
 
-constexpr const char* kTileShapes[] = {"tall", "wide"};
-constexpr Macro kTileMacros[] = {{"BYTES", kBytes}, {"SHAPE", kTileShapes}};
-constexpr int64_t kLineBytes = 64;
-
-/// A tall tile writes long runs, of which few lines are split; where none is, a wide one reads long runs.
+/// Two lines of each column of the output at a time, from long parts of the input's rows (cpu/transpose/simd_streaming.cpp
+/// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes.
 struct WorkItemTile : Layout {
+  static constexpr int64_t kLineBytes = 64, kRowBytes = 9 << 10, kTileBytes = 64 << 10;
+  int64_t tile_rows, tile_cols;
+
   explicit WorkItemTile(const Request& request) : Layout(request) {
     if (!request.target.is_cpu()) why = "work_item_tile is for CPUs";
     width = 1;
-    const int64_t bytes = op.element_size;
-    const bool whole_lines = static_cast<int64_t>(op.output.offset) % kLineBytes == 0 &&
-                             move.out_col % kLineBytes * bytes % kLineBytes == 0;
-    const int64_t wide_rows = 256 / bytes, wide_cols = 4096 / bytes;
-    macros[0] = whole_lines && move.rows >= wide_rows && move.cols >= wide_cols / 4 ? 1 : 0;
-    macros[0] == 1 ? cover(wide_rows, wide_cols) : cover(2048 / bytes, 64);
+    const int64_t bytes = op.element_size, line = kLineBytes / bytes;
+    const auto lines_of = [&](int64_t extent, int64_t pieces) {
+      return std::max<int64_t>(1, extent / std::max<int64_t>(1, pieces) / line) * line;
+    };
+    const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, kRowBytes));
+    tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
+    tiles_cols = divide_up(move.cols, tile_cols);
+    const bool lines = move.out_col * bytes % kLineBytes == 0;
+    const int64_t wanted =
+        std::max<int64_t>(kTileBytes / (tile_cols * bytes * line), lines ? 2 : 16) * line;
+    tiles_rows = std::max<int64_t>(1, move.rows / wanted);
+    tile_rows = lines_of(move.rows, tiles_rows);  // the last ones take the rest
+  }
+  void add_arguments(Launch& launch) const {
+    launch.i32(static_cast<int32_t>(tile_rows)).i32(static_cast<int32_t>(tile_cols));
   }
 };
 
@@ -400,7 +409,7 @@ constexpr Variant kVariants[] = {
                        .requirement = "a CPU device",
                        .file = "transpose/work_item_tile",
                        .backends = kOpencl,
-                       .macros = kTileMacros}),
+                       .macros = kBytesMacros}),
 };
 
 consteval const Variant* named(std::string_view name) {

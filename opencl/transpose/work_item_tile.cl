@@ -1,29 +1,19 @@
-// Idea: one work-item turns 16 columns of a tile at a time, in blocks of 16 x 16 in vector
-// registers. They go out past the cache: whole lines at once, others through a strip of its own memory.
-// It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory:
-// every line is read once and written whole, wherever it begins, without being read first.
+// Idea: one work-item moves a few long rows of a tile, in square blocks in vector registers that are a line
+// of the output high. The lines go out past the cache, whole wherever they begin.
+// It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory: the
+// hardware recognizes long parts of few rows and reads ahead.
 // Requires: a CPU. No sister in CUDA, which has none.
 //
-//   turn16: four steps; step d swaps the off-diagonal d x d blocks of every 2d x 2d block.
+//   turn: steps of d = SIDE / 2 ... 1; step d swaps the off-diagonal d x d blocks of every 2d x 2d block.
 #include "problem.h"
 
-#define SIDE 16
-// backends/gpu/transpose_variants.cpp counts such tiles. Tall ones write runs of 2 KiB, of which few lines are
-// split. Where no line of the output is, wide ones read runs of a page, which the hardware's prefetch
-// follows: 4096^2 on 2 cores, of a copy: f32 tall 0.24, wide 0.39; f64 0.35, 0.77.
-#if SHAPE_wide
-#define TILE_ROWS (256 / BYTES)
-#define TILE_COLS (4096 / BYTES)
-#else
-#define TILE_ROWS (2048 / BYTES)
-#define TILE_COLS 64
-#endif
-// Rows 16 KiB apart share sets of the caches, so operands in memory are read by fewer at a time: f32 on 2
-// cores, of the cpu backend's median, 32 rows: 1024^2 0.54, 4096^2 0.93; 64 rows: 0.76, 0.72.
-#define SOME_ROWS 32
-#define MEMORY_BYTES (1 << 25)
 #define LINE (64 / BYTES)         // elements of a cache line
-#define PITCH (TILE_ROWS + LINE)  // of the strip: a line more, or its rows would share cache sets
+#define MOST_COLS (9216 / BYTES)  // of a tile; backends/gpu/transpose_variants.cpp has it, too
+#if BYTES >= 8
+#define SIDE 8
+#else
+#define SIDE 16
+#endif
 #if BYTES == 1
 typedef uchar Word;
 typedef uchar16 Words;
@@ -35,18 +25,24 @@ typedef uint Word;
 typedef uint16 Words;
 #else
 typedef ulong Word;
-typedef ulong16 Words;
+typedef ulong8 Words;
 #endif
+
+typedef Words Unaligned ALIGNED(BYTES);
+typedef int16 Line;
+typedef Line UnalignedLine ALIGNED(BYTES);
 
 // Lane l of a step: whole masks, since PoCL 3.1 looks through vectors that are built of elements, and
 // makes 1,000 instructions of the 64 permutations of a block.
-#define LANE(l, d) ((l) & (d) ? (l) - (d) + SIDE : (l))
-#define PICK(a, b, d, more)                                                             \
-  __builtin_shufflevector(                                                              \
-      a, b, LANE(0, d) + more, LANE(1, d) + more, LANE(2, d) + more, LANE(3, d) + more, \
-      LANE(4, d) + more, LANE(5, d) + more, LANE(6, d) + more, LANE(7, d) + more,       \
-      LANE(8, d) + more, LANE(9, d) + more, LANE(10, d) + more, LANE(11, d) + more,     \
-      LANE(12, d) + more, LANE(13, d) + more, LANE(14, d) + more, LANE(15, d) + more)
+#define LANE(l, d, more) (((l) & (d) ? (l) - (d) + SIDE : (l)) + more)
+#define LANES_8(l, d, more)                                                           \
+  LANE(l, d, more), LANE(l + 1, d, more), LANE(l + 2, d, more), LANE(l + 3, d, more), \
+      LANE(l + 4, d, more), LANE(l + 5, d, more), LANE(l + 6, d, more), LANE(l + 7, d, more)
+#if SIDE == 8
+#define PICK(a, b, d, more) __builtin_shufflevector(a, b, LANES_8(0, d, more))
+#else
+#define PICK(a, b, d, more) __builtin_shufflevector(a, b, LANES_8(0, d, more), LANES_8(8, d, more))
+#endif
 #define STEP(d)                                                    \
   _Pragma("unroll") for (int i = 0; i < SIDE; ++i) if (!(i & d)) { \
     const Words low = PICK(r[i], r[i + d], d, 0);                  \
@@ -54,57 +50,82 @@ typedef ulong16 Words;
     r[i] = low;                                                    \
   }
 
-// Calls for the lines of the block after next: the hardware's own prefetch stops at each page. f32
-// 4096^2 and 4095 x 4097 on 2 cores, of a copy: none 0.21, 0.17; 64 bytes ahead 0.43, 0.34; 128 0.40,
-// 0.39; 256 0.38, 0.42.
-INLINED void turn16(const GLOBAL Word* from, long in_row, Words r[SIDE]) {
-#pragma unroll
-  for (int i = 0; i < SIDE; ++i) r[i] = vload16(0, from + i * in_row);
+// Turns a block, of which `rows` are there, and calls for the lines of the block after next: the hardware's own
+// prefetch stops at each page. f32 4096^2 and 4095 x 4097 on 2 cores, of a copy: none 0.21, 0.17; 64 bytes ahead
+// 0.43, 0.34; 128 0.40, 0.39; 256 0.38, 0.42.
+INLINED void turn(const GLOBAL Word* from, long in_row, int rows, Words r[SIDE]) {
 #pragma unroll
   for (int i = 0; i < SIDE; ++i)
-    for (int part = 0; part < SIDE; part += LINE)
-      prefetch_line(from + i * in_row + 2 * SIDE + part);
+    r[i] = i < rows ? *(const GLOBAL Unaligned*)(from + i * in_row) : (Words)0;
+#pragma unroll
+  for (int i = 0; i < SIDE; ++i) prefetch_line(from + i * in_row + 128 / BYTES);
+#if SIDE == 16
   STEP(8)
+#endif
   STEP(4)
   STEP(2)
   STEP(1)
 }
 
-INLINED void turn_into_strip(const GLOBAL Word* from, long in_row, Word* to) {
-  Words r[SIDE];
-  turn16(from, in_row, r);
+// A tile whose lines of the output lie in its blocks.
+DEVICE void move_lines(const GLOBAL Word* from, long in_row, GLOBAL Word* to, long out_col,
+                       int height, int width) {
+  for (int index = 0; index < width; index += SIDE) {
+    const int j = min(index, width - SIDE);  // the last block's first columns are written twice
+    for (int i = 0; i < height; i += SIDE) {
+      Words r[SIDE];
+      turn(from + i * in_row + j, in_row, SIDE, r);
 #pragma unroll
-  for (int j = 0; j < SIDE; ++j) vstore16(r[j], 0, to + j * PITCH);
-}
-
-// Blocks that hold whole lines of the output need no strip.
-INLINED void turn_into_lines(const GLOBAL Word* from, long in_row, GLOBAL Word* to, long out_col) {
-  Words r[SIDE];
-  turn16(from, in_row, r);
-#pragma unroll
-  for (int j = 0; j < SIDE; ++j) {
-#if BYTES == 8
-    store_past_cache(r[j].lo, (GLOBAL ulong8*)(to + j * out_col));
-    store_past_cache(r[j].hi, (GLOBAL ulong8*)(to + j * out_col) + 1);
-#else
-    store_past_cache(r[j], (GLOBAL Words*)(to + j * out_col));
-#endif
+      for (int c = 0; c < SIDE; ++c)
+        store_past_cache(r[c], (GLOBAL Words*)(to + (j + c) * out_col + i));
+    }
   }
 }
 
-// Whole lines go past the cache, which spares reading them first.
-DEVICE void write_run(GLOBAL Word* to, const Word* from, int count) {
-  const int head = min(count, (int)((64 - (ulong)to % 64) % 64 / BYTES));
-  int n = 0;
-  for (; n < head; ++n) to[n] = from[n];
-  for (; n + LINE <= count; n += LINE)
-#if BYTES == 8
-    store_past_cache(vload8(0, from + n), (GLOBAL ulong8*)(to + n));
-#else
-    for (int part = n; part < n + LINE; part += SIDE)
-      store_past_cache(vload16(0, from + part), (GLOBAL Words*)(to + part));
-#endif
-  for (; n < count; ++n) to[n] = from[n];
+// A tile whose lines of the output begin anywhere. What a column has beyond its last whole line is kept for
+// the next block; a line that begins in a tile is written by it:
+//
+//   a column's window    | kept line | new line |
+//   goes out                  |-- a line --|
+//                                          |-kept-|
+DEVICE void move_sheared(const GLOBAL Word* from, long in_row, GLOBAL Word* to, long out_col,
+                         int height, int width, bool is_first, bool is_last) {
+  Line kept[MOST_COLS], window[SIDE][2];
+  const int end = is_last ? height : height + LINE;
+  for (int p = 0; p < end; p += LINE) {
+    const int count = min(LINE, end - p);
+    const bool first = p == 0, last = is_last && p + LINE >= end;
+    for (int index = 0; index < width; index += SIDE) {
+      const int q = min(index, width - SIDE);
+      const GLOBAL Word* const source = from + p * in_row + q;
+#pragma unroll
+      for (int part = 0; part < LINE; part += SIDE) {
+        Words r[SIDE];
+        if (last)
+          turn(source + part * in_row, in_row, count - part, r);
+        else
+          turn(source + part * in_row, in_row, SIDE, r);
+#pragma unroll
+        for (int c = 0; c < SIDE; ++c) ((Words*)&window[c][1])[part / SIDE] = r[c];
+      }
+#pragma unroll
+      for (int c = 0; c < SIDE; ++c) {
+        window[c][0] = kept[index + c];
+        kept[index + c] = window[c][1];
+      }
+      for (int c = 0; c < SIDE; ++c) {
+        GLOBAL Word* const column = to + (q + c) * out_col + p;
+        const Word* const fresh = (const Word*)&window[c][1];
+        const int over = (int)((ulong)column % 64 / BYTES);
+        const Line line = *(const UnalignedLine*)(fresh - over);  // its type says how it is stored
+        if (!first && !last)
+          store_past_cache(line, (GLOBAL Line*)(column - over));
+        else if (!first || is_first)
+          for (int i = first ? 0 : -over; i < (last ? count : LINE - over); ++i)
+            column[i] = fresh[i];
+      }
+    }
+  }
 }
 
 // What isn't turned: a few rows, strided copies, broadcasts, misaligned elements.
@@ -117,42 +138,27 @@ DEVICE void move_block(const GLOBAL uchar* from, long in_row, long in_col, bool 
                     load_element(from + (i * in_row + j * in_col) * BYTES, whole_in), whole_out);
 }
 
-KERNEL_OF(work_item_tile, 1, 1)(TRANSPOSE_ARGUMENTS) {
+KERNEL_OF(work_item_tile, 1, 1)(TRANSPOSE_ARGUMENTS, int tile_rows, int tile_cols) {
   const Tile tile = tile_of(group_x(), tiles_rows, tiles_cols);
-  const long i0 = (long)tile.row * TILE_ROWS, j0 = (long)tile.col * TILE_COLS;
-  const int height = rows - i0 < TILE_ROWS ? (int)(rows - i0) : TILE_ROWS;
-  const int width = cols - j0 < TILE_COLS ? (int)(cols - j0) : TILE_COLS;
-  const GLOBAL uchar* from = in + in_offset;
-  GLOBAL uchar* to = out + out_offset;
+  const GLOBAL uchar* from = in + in_offset + tile.batch * in_batch * BYTES;
+  GLOBAL uchar* to = out + out_offset + tile.batch * out_batch * BYTES;
   const bool whole_in = is_aligned(from, BYTES), whole_out = is_aligned(to, BYTES);
-  const bool turns = BYTES < 16 && in_col == 1 && out_row == 1 && whole_in && whole_out;
-  from += (tile.batch * in_batch + i0 * in_row + j0 * in_col) * BYTES;
-  to += (tile.batch * out_batch + i0 * out_row + j0 * out_col) * BYTES;
-  if (!turns || height < SIDE) {
+  const bool turns = BYTES < 16 && in_col == 1 && out_row == 1 && whole_in && whole_out &&
+                     rows >= SIDE && cols >= SIDE;
+  const bool lines = SIDE == LINE && rows % SIDE == 0 && ((ulong)to | out_col * BYTES) % 64 == 0;
+  const bool is_last = tile.row + 1 == tiles_rows;  // takes the rest
+  const long i0 = (long)tile.row * tile_rows, edge = (long)tile.col * tile_cols;
+  const long j0 = turns ? min(edge, cols - SIDE) : edge;
+  const int height = is_last ? (int)(rows - i0) : tile_rows;
+  const int width = (int)min(cols - j0, (long)tile_cols);
+  from += (i0 * in_row + j0 * in_col) * BYTES;
+  to += (i0 * out_row + j0 * out_col) * BYTES;
+  if (!turns)
     move_block(from, in_row, in_col, whole_in, to, out_row, out_col, whole_out, height, width);
-    return;
-  }
-  int done = 0;  // columns
-  if (SIDE % LINE == 0 && height % SIDE == 0 && (ulong)to % 64 == 0 && out_col * BYTES % 64 == 0) {
-    const int some = rows * cols * BYTES < MEMORY_BYTES ? height : SOME_ROWS;
-    done = width / SIDE * SIDE;
-    for (int i0 = 0; i0 < height; i0 += some)
-      for (int j = 0; j < done; j += SIDE)
-        for (int i = i0; i < min(i0 + some, height); i += SIDE)
-          turn_into_lines((const GLOBAL Word*)from + i * in_row + j, in_row,
-                          (GLOBAL Word*)to + j * out_col + i, out_col);
-  }
-  Word strip[SIDE * PITCH] __attribute__((aligned(64)));
-  for (int j = done; j < width; j += SIDE) {
-    const GLOBAL Word* const source = (const GLOBAL Word*)from + j;
-    const int runs = min(width - j, SIDE);
-    int i = 0;
-    if (runs == SIDE)
-      for (; i + SIDE <= height; i += SIDE) turn_into_strip(source + i * in_row, in_row, strip + i);
-    for (; i < height; ++i)
-      for (int c = 0; c < runs; ++c) strip[c * PITCH + i] = source[i * in_row + c];
-    for (int c = 0; c < runs; ++c)
-      write_run((GLOBAL Word*)to + (j + c) * out_col, strip + c * PITCH, height);
-  }
+  else if (lines)
+    move_lines((const GLOBAL Word*)from, in_row, (GLOBAL Word*)to, out_col, height, width);
+  else
+    move_sheared((const GLOBAL Word*)from, in_row, (GLOBAL Word*)to, out_col, height, width,
+                 tile.row == 0, is_last);
   stores_done();
 }

@@ -345,7 +345,9 @@ struct WorkItemTile : Layout {
     const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, kRowBytes));
     tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
     tiles_cols = divide_up(move.cols, tile_cols);
-    const bool lines = move.out_col * bytes % kLineBytes == 0;
+    const auto whole = [&](int64_t at) { return at * bytes % kLineBytes == 0; };
+    const bool lines = op.output.offset % kLineBytes == 0 && whole(move.rows) &&
+                       whole(move.out_col) && whole(move.out_batch);
     const int64_t wanted =
         std::max<int64_t>(kTileBytes / (tile_cols * bytes * line), lines ? 2 : 16) * line;
     tiles_rows = std::max<int64_t>(1, move.rows / wanted);

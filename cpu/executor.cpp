@@ -310,10 +310,7 @@ void Executor::queue_destroy(Queue* queue) {
   if (!queue->scheduled) finish_if_drained(queue);
 }
 
-bool Executor::queue_idle(Queue* queue) {
-  const std::lock_guard guard(lock_);
-  return !queue->scheduled;
-}
+bool Executor::queue_idle(Queue* queue) { return !queue->scheduled; }
 
 Item* Executor::take_item(Queue* queue, ItemKind kind, SharedMark mark) {
   Item* item = queue->spare;
@@ -338,17 +335,14 @@ void Executor::append(Queue* queue, Item* item) {
 }
 
 void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
-                            const void* payload, std::size_t bytes) {
-  std::unique_lock lock(lock_);
+                            void* payload, std::size_t bytes) {
   const double hand_over = thread_.sleeps ? hand_over_asleep_ : hand_over_awake_;
   if (!queue->scheduled && is_small(nanoseconds, hand_over, queue->threads)) {
     // Core serialises the calls on one queue, so nothing can overtake us here.
-    lock.unlock();
-    alignas(64) std::byte copy[Item::kPayload];
-    std::memcpy(copy, payload, bytes);
     Serial serial;
-    return work(copy, serial);
+    return work(payload, serial);
   }
+  const std::lock_guard guard(lock_);
   callers_cpu_ = sched_getcpu();
   Item* item = take_item(queue, ItemKind::kWork);
   item->work = work;

@@ -5,7 +5,8 @@
 // (caller_participation.hpp). A caller that waits for what nobody has begun begins itself, and the executor's
 // thread and the pool take part as soon as they are awake. A queue that waits for an event is not ready
 // and holds no thread. Small work runs at once on the caller's thread when its queue is idle.
-// Everything here is guarded by one lock, which is never held while work or a callback runs.
+// Everything here is guarded by one lock, which is never held while work or a callback runs. Small work on a
+// queue at rest takes no lock, nor does waiting for such a queue.
 #pragma once
 
 #include <atomic>
@@ -82,9 +83,10 @@ struct Item : kit::Allocated {
 struct Queue : kit::Allocated {
   trine_status failure = TRINE_OK;  // of its work since the last wait, the first
   char why[kit::kErrorBytes];
-  int threads = 1;         // the device's cap
-  bool orphan = false;     // destroyed by its owner with work in flight
-  bool scheduled = false;  // in the ready list, running, or waiting for a mark
+  int threads = 1;      // the device's cap
+  bool orphan = false;  // destroyed by its owner with work in flight
+  // In the ready list, running, or waiting for a mark. Written under the lock; that it rests is seen without.
+  std::atomic<bool> scheduled{false};
   Item* first = nullptr;
   Item* last = nullptr;
   Queue* next = nullptr;  // in the ready list or a mark's list
@@ -119,8 +121,7 @@ class Executor : public kit::Allocated {
   // Runs work(payload, parallel) in the queue's order: now, on this thread, if nothing is in flight and
   // the `nanoseconds` that it takes there are less than other threads would save; else on the executor.
   template <class Payload>
-  void submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
-              const Payload& payload) {
+  void submit(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&), Payload payload) {
     static_assert(sizeof(Payload) <= Item::kPayload && std::is_trivially_copyable_v<Payload>);
     submit_bytes(queue, nanoseconds, work, &payload, sizeof(Payload));
   }
@@ -142,8 +143,8 @@ class Executor : public kit::Allocated {
   void loop();
   bool may_begin() const;
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
-  void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&),
-                    const void* payload, std::size_t bytes);
+  void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&), void* payload,
+                    std::size_t bytes);
   Item* take_item(Queue* queue, ItemKind kind, SharedMark mark = nullptr);
   void append(Queue* queue, Item* item);
   void make_ready(Queue* queue);

@@ -37,11 +37,11 @@ trine_status queue_flush(trine_queue*) {
 }
 
 trine_status queue_wait(trine_queue* queue) {
-  return checked([&] { queue->device->executor->queue_wait(queue->queue); });
+  return answered([&] { queue->device->executor->queue_wait(queue->queue); });
 }
 
 trine_status queue_query(trine_queue* queue) {
-  return checked([&]() -> trine_status {
+  return answered([&]() -> trine_status {
     if (queue->device->executor->queue_idle(queue->queue)) return TRINE_OK;
     return kit::report(TRINE_NOT_READY, "cpu: work is in flight on the queue");
   });

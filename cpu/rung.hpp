@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
@@ -119,7 +118,12 @@ constexpr trine_parameter parameter(const char* name, std::span<const char* cons
   return {sizeof(trine_parameter), static_cast<std::int32_t>(values.size()), 0, name,
           values.data()};
 }
-inline std::int64_t number_of(const char* word) { return std::strtoll(word, nullptr, 10); }
+// Of digits alone, and not by strtoll, which takes 10 ns of each launch.
+inline std::int64_t number_of(const char* digits) {
+  std::int64_t number = 0;
+  while (*digits != '\0') number = 10 * number + (*digits++ - '0');
+  return number;
+}
 
 using ReduceRung = Rung<trine_reduce>;
 using TransposeRung = Rung<trine_transpose>;

@@ -86,6 +86,8 @@ void Executor::offer(Helper& helper, Loop& loop, int number) {
 }
 
 void Executor::queue_wait(Queue* queue) {
+  if (!queue->scheduled && queue->failure == TRINE_OK) return;
+  const kit::FloatEnvironment environment;  // of work that this thread begins
   std::unique_lock lock(lock_);
   wait_until(lock, true, [&] { return !queue->scheduled; });
   if (queue->failure == TRINE_OK) return;

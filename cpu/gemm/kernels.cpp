@@ -24,35 +24,48 @@ constexpr auto pack_panel() {
   }
 }
 
+// 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against
+// OpenBLAS in the same run: 14 x 2 0.90, 13 x 2 0.90, 12 x 2 0.90, 9 x 3 0.90, 8 x 3 0.90,
+// 6 x 4 0.89: no difference, so the one that packs and reads C least per fma.
+// In place, of three vectors, 24 accumulators: 48^3 of f32 takes 0.99 us, with 14 x 2 and 14 x 1 1.4; 96^3 7.7, with 14 x 2 7.8.
+#if HWY_TARGET <= HWY_AVX3
+constexpr int kMostVectors = 3;
+using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
+using LowHeights = std::integer_sequence<int, 1, 2, 4, 8>;
+#elif HWY_TARGET == HWY_AVX2  // 16 registers: 12 accumulators, 2 of B, 1 broadcast
+constexpr int kMostVectors = 2;
+using Heights = std::integer_sequence<int, 1, 2, 4, 6>;
+using LowHeights = Heights;
+#else
+constexpr int kMostVectors = 2;
+using Heights = std::integer_sequence<int, 1, 2, 4>;
+using LowHeights = Heights;
+#endif
+
+template <class T, int kVectors, int... kHeights>
+constexpr gemm::TilesInPlace<T> tiles_in_place(std::integer_sequence<int, kHeights...>) {
+  return {{{kHeights...}, sizeof...(kHeights)},
+          {compute_tile<kHeights, kVectors, From::kWholePlace, T>...},
+          {compute_tile<kHeights, kVectors, From::kPlace, T>...}};
+}
+
 template <class T, From kFrom = From::kPanels, int... kHeights>
 constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>) {
   constexpr int kVectors = 2, kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  return {{kHeights...},
-          sizeof...(kHeights),
+  return {{{kHeights...}, sizeof...(kHeights)},
           kVectors * kLanes,
           kLanes,
           {compute_tile<kHeights, kVectors, kFrom, T>...},
           {compute_tile<kHeights, 1, kFrom, T>...},
-          {compute_tile<kHeights, kVectors, From::kWholePlace, T>...},
-          {compute_tile<kHeights, kVectors, From::kPlace, T>...},
-          {compute_tile<kHeights, 1, From::kPlace, T>...},
+          kMostVectors,
+          {tiles_in_place<T, 1>(Heights()), tiles_in_place<T, 2>(Heights()),
+           tiles_in_place<T, kMostVectors>(LowHeights())},
           pack<T>,
           pack_panel<T, kFrom>(),
           multiply_across<T>,
           multiply_along<T>,
           multiply_one<T>};
 }
-
-// 32 registers: 28 accumulators, 2 of B, 1 broadcast. On one AVX-512 core at 2048, sgemm, against
-// OpenBLAS in the same run: 14 x 2 0.90, 13 x 2 0.90, 12 x 2 0.90, 9 x 3 0.90, 8 x 3 0.90,
-// 6 x 4 0.89: no difference, so the one that packs and reads C least per fma.
-#if HWY_TARGET <= HWY_AVX3
-using Heights = std::integer_sequence<int, 1, 2, 4, 8, 12, 14>;
-#elif HWY_TARGET == HWY_AVX2  // 16 registers: 12 accumulators, 2 of B, 1 broadcast
-using Heights = std::integer_sequence<int, 1, 2, 4, 6>;
-#else
-using Heights = std::integer_sequence<int, 1, 2, 4>;
-#endif
 
 const gemm::AllKernels& all_kernels() {
   static constexpr gemm::AllKernels kAll{kernels_with<float>(Heights()),

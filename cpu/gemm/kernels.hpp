@@ -38,35 +38,50 @@ struct Tile {
   int skip;  // the first rows, which another tile stores
 };
 
-constexpr int kMaxHeights = 6;
-
-// What a target offers. Panels of A have one of the `heights` (ascending), panels of B the full
-// `width` or, for a matrix's last columns, `narrow`: one vector.
 template <class T>
-struct Kernels {
-  using TileFunction = void (*)(const Tile<T>&);
+using TileFunction = void (*)(const Tile<T>&);
+
+// Rows that tiles may have, ascending.
+struct Heights {
+  static constexpr int kMost = 6;
+  int heights[kMost];
+  int height_count;
+
+  int height() const { return heights[height_count - 1]; }
+  // The lowest that holds `rows`.
+  int slot(std::int64_t rows) const {
+    int i = 0;
+    while (heights[i] < rows && i + 1 < height_count) ++i;
+    return i;
+  }
+};
+
+// Tiles of operands where they lie, of one number of vectors.
+template <class T>
+struct TilesInPlace : Heights {
+  TileFunction<T> whole[kMost],
+      part[kMost];  // of all columns; of some, or where B is called for ahead
+};
+
+// What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for a
+// matrix's last columns, `narrow`: one vector.
+template <class T>
+struct Kernels : Heights {
   // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
   using PackFunction = void (*)(Matrix<const T> from, std::int64_t rows, std::int64_t k, int height,
                                 T* to);
-  int heights[kMaxHeights];
-  int height_count, width, narrow;
-  TileFunction full[kMaxHeights], thin[kMaxHeights];  // of panels
-  // Of operands where they lie: tiles of `width`, of fewer columns, of at most `narrow`.
-  TileFunction direct_whole[kMaxHeights], direct_full[kMaxHeights], direct_thin[kMaxHeights];
-  PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
+  int width, narrow;
+  TileFunction<T> full[kMost], thin[kMost];  // of panels
+  int most_vectors;                          // of a tile in place
+  TilesInPlace<T> in_place[3];               // of one vector, of two, and of three
+  PackFunction pack, pack_panel;             // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
   // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
 
-  int height() const { return heights[height_count - 1]; }
-  // The lowest panel that holds `rows`.
-  int slot(std::int64_t rows) const {
-    int i = 0;
-    while (heights[i] < rows && i + 1 < height_count) ++i;
-    return i;
-  }
+  const TilesInPlace<T>& tiles(std::int64_t vectors) const { return in_place[vectors - 1]; }
   int panel_width(std::int64_t cols) const { return cols <= narrow ? narrow : width; }
 };
 

@@ -1,16 +1,19 @@
-// micro_kernel: packed panels and a register tile, after Goto and van de Geijn's GotoBLAS and BLIS
-// (Van Zee and van de Geijn).
+// micro_kernel: packed panels and a register tile, after Goto and van de
+// Geijn's GotoBLAS and BLIS (Van Zee and van de Geijn).
 //
-// A (m_block x k_block) and B (k_block x n_block) are packed by all threads together; then the
-// threads take chunks of C. k ascends block by block in one chain per result: a block's exact
-// partials wait in C itself when beta is 0, else in the workspace. There is no split-k.
+// A (m_block x k_block) and B (k_block x n_block) are packed by all threads
+// together; then the threads take chunks of C. k ascends block by block in one
+// chain per result: a block's exact partials wait in C itself when beta is 0,
+// else in the workspace. There is no split-k.
 //
 //   for i0 in m by m_block, j0 in n by n_block, k0 in k by k_block:
 //     pack A(i0…, k0…), pack B(k0…, j0…)                   in parallel
 //     for each chunk of panels of A x panels of B:          in parallel
-//       for each panel of B (stays in L1/L2), each panel of A: one register tile
+//       for each panel of B (stays in L1/L2), each panel of A: one register
+//       tile
 //
-// Many small matrices: each thread takes whole ones, with a workspace of its own.
+// Many small matrices: each thread takes whole ones, with a workspace of its
+// own.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,11 +31,13 @@ using std::int64_t;
 constexpr int64_t kOuterBlock = 4096;
 // Of packed A that one chunk works on: half of a 2 MiB L2.
 constexpr int64_t kChunkBytes = 1 << 20;
-// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel visited a page for every
-// 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
+// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel
+// visited a page for every 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at
+// 2048.
 constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
-// For a few rows: panels of a thread's rows of B and steps of k at a time; steps of a packed panel.
+// For a few rows: panels of a thread's rows of B and steps of k at a time;
+// steps of a packed panel.
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 // Of one row, for a thread at a time.
 constexpr int64_t kRowBytes = 16384;
@@ -41,8 +46,9 @@ constexpr int kPiecesPerThread = 6;
 // Of B, and products, of a small matrix that isn't packed.
 constexpr int64_t kDirectBytes = 1 << 17;
 constexpr int64_t kDirectProducts = 1 << 22;
-// How far ahead the operands of a batch's small products are called for. 20,000 of 16 x 16, f32, on 2 cores of a Xeon, us: the
-// next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32 KiB 1418.
+// How far ahead the operands of a batch's small products are called for. 20,000
+// of 16 x 16, f32, on 2 cores of a Xeon, us: the next product 1954, 2 KiB 1808,
+// 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32 KiB 1418.
 constexpr int64_t kCalledBytes = 8192;
 // In fma: below, a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
@@ -54,23 +60,26 @@ struct Blocks {
 };
 
 template <class T>
-Blocks blocks_of(const trine_gemm& op, int64_t k_block, int threads) {
+bool is_thin(const Problem<T>& p) {
+  return p.depth() > 0 && p.m <= kernels<T>().tiles(2).height();
+}
+
+template <class T>
+Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
   const Kernels<T>& kernel = kernels<T>();
-  const Extents c = extents_along_rows(op.c);
-  const int64_t k = depth(op);
   Blocks r;
-  if (k > 0 && c.m <= kernel.height()) {
-    r.m = c.m, r.n = c.n, r.k = k, r.b_offset = 0;
+  if (is_thin(p)) {
+    r.m = p.m, r.n = p.n, r.k = p.k, r.b_offset = 0;
     r.partial_offset = threads * kThinDepth * kernel.width;
-    r.total = r.partial_offset + (reads_c(op) ? round_up(c.m * c.n, kLine<T>) : 0);
+    r.total = r.partial_offset + (p.reads_c ? round_up(p.m * p.n, kLine<T>) : 0);
     return r;
   }
-  r.m = std::min(c.m, round_up(kOuterBlock, kernel.height()));
-  r.n = std::min(c.n, round_up(kOuterBlock, kernel.width));
-  r.k = round_up(std::min(k, k_block), kPanelSteps);
+  r.m = std::min(p.m, round_up(kOuterBlock, kernel.height()));
+  r.n = std::min(p.n, round_up(kOuterBlock, kernel.width));
+  r.k = round_up(std::min(p.depth(), k_block), kPanelSteps);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine<T>);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine<T>);
-  const bool partials = reads_c(op) && k > r.k;
+  const bool partials = p.reads_c && p.depth() > r.k;
   r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine<T>) : 0);
   return r;
 }
@@ -124,8 +133,8 @@ class Step {
     int height;
   };
 
-  // Where a panel's elements are neighbours, its lines are short: a few of all panels before the
-  // next, so that a page is visited once.
+  // Where a panel's elements are neighbours, its lines are short: a few of all
+  // panels before the next, so that a page is visited once.
   void pack_panels(const Source& source, int64_t first, int64_t end, bool is_a) {
     const int64_t depth = source.matrix.row_stride == 1 ? kPackedLines : k_;
     for (int64_t x = 0; x < k_; x += depth) {
@@ -148,7 +157,8 @@ class Step {
     const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
     const int64_t wanted =
         parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
-    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99 of OpenBLAS).
+    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32
+    // 2048: 0.93 -> 0.99 of OpenBLAS).
     const int64_t col_pieces =
         std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
@@ -160,8 +170,9 @@ class Step {
     });
   }
 
-  // Calls for one of as many parts of the next panel of B: where each panel met the last cache first, its first
-  // tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
+  // Calls for one of as many parts of the next panel of B: where each panel met
+  // the last cache first, its first tile took 21,000 clocks instead of 5,700
+  // (Emerald Rapids, chunks of 36 tiles).
   void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
@@ -200,115 +211,172 @@ class Step {
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
 };
 
-// Small operands that stay in the first caches are read where they lie: packing them would take as long
-// as the product. Rows of B must be neighbours in memory.
+// Small operands that stay in the first caches are read where they lie: packing
+// them would take as long as the product. Rows of B must be neighbours in
+// memory.
 template <class T>
 bool is_direct(const Problem<T>& p) {
   const int64_t width = kernels<T>().width;
   if (p.depth() == 0 || (p.b.col_stride != 1 && p.n != 1)) return false;
-  if (p.n <= width && p.m <= kernels<T>().height()) return p.n == 1 || p.b.row_stride <= 4 * width;
+  if (p.n <= width && is_thin(p)) return p.n == 1 || p.b.row_stride <= 4 * width;
   return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
 }
 
-// The heights of a C's panels: one for all but the last, which has the lowest that holds the rest. A tile of fewer
-// than four rows takes as long as one of four, and its ends as long as another row.
-template <class T>
-struct Heights {
-  int slot = 0, last_slot = 0;  // the kernel's
-  int64_t panels = 1;
+// The panels of a C's rows: one height for all but the last, which has the
+// lowest that holds the rest. A tile of fewer than four rows takes as long as
+// one of four, and its ends as long as another row.
+struct RowPanels {
+  int slot = 0, last_slot = 0;  // of the heights
+  int64_t count = 1;
 
-  Heights(const Kernels<T>& kernel, int64_t m) {
+  RowPanels() = default;
+  RowPanels(const Heights& of, int64_t m) {
     const int rows = static_cast<int>(m);
-    const auto cost = [&](int of) { return std::max(kernel.heights[of], 4) + 1; };
+    slot = last_slot = of.slot(m);
+    if (of.heights[slot] == m) return;
+    const auto cost = [&](int i) { return std::max(of.heights[i], 4) + 1; };
     int least = std::numeric_limits<int>::max();
-    for (int of = kernel.height_count; of-- > 0;) {
-      const int height = kernel.heights[of];
+    for (int i = of.height_count; i-- > 0;) {
+      const int height = of.heights[i];
       if (height > rows) continue;
-      const int whole = (rows - 1) / height, last = kernel.slot(rows - whole * height);
-      const int all = whole * cost(of) + cost(last);
-      if (all < least) least = all, slot = of, last_slot = last, panels = whole + 1;
+      const int whole = (rows - 1) / height, last = of.slot(rows - whole * height);
+      const int all = whole * cost(i) + cost(last);
+      if (all < least) least = all, slot = i, last_slot = last, count = whole + 1;
       if (height <= 4) break;
     }
   }
 };
 
+// Columns of C, in so many tiles of one width side by side, from `j0` on.
+template <class T>
+struct Columns {
+  const TilesInPlace<T>* tiles;
+  RowPanels panels;
+  int64_t width, j0, count;
+};
+
+template <class T>
+Columns<T> columns_of(const Kernels<T>& kernel, int64_t m, int64_t vectors, int64_t j0,
+                      int64_t count) {
+  const TilesInPlace<T>& tiles = kernel.tiles(vectors);
+  return {&tiles, RowPanels(tiles, m), vectors * kernel.narrow, j0, count};
+}
+
 // Tiles of A where it lies.
 template <class T>
 class Direct {
  public:
-  explicit Direct(const Problem<T>& p) : p_(p), heights_(kernel_, p.m) {
+  explicit Direct(const Problem<T>& p) : p_(p) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
     tile_.reads_c = p.reads_c;
     tile_.alpha = p.alpha, tile_.beta = p.beta;
   }
 
-  int64_t panels() const { return heights_.panels; }
   // Another product of the same shape, as batches have them.
   void move_to(const Problem<T>& p) {
     p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
   }
 
-  int64_t tiles() const { return panels() * divide_up(p_.n, kernel_.width); }
-
-  // Some panels of rows, of a B that lies in rows.
-  void compute(int64_t first_panel, int64_t end_panel) {
-    for (int64_t j = 0; j < p_.n; j += kernel_.width) compute(j, first_panel, end_panel);
-  }
-  // Some tiles, column by column of them.
-  void compute_tiles(int64_t first, int64_t end) {
-    for (int64_t next; first < end; first = next) {
-      const int64_t column = first / panels(), above = column * panels();
-      next = std::min(end, above + panels());
-      compute(column * kernel_.width, first - above, next - above);
-    }
-  }
-
-  // Some steps of k, and their rows of B; `ahead` is how far ahead these are called for.
+  // Some steps of k, and their rows of B; `ahead` is how far ahead these are
+  // called for.
   struct Steps {
     int64_t k0, k;
     const T* b;
     int64_t b_step, ahead;
   };
 
-  // A panel's columns of C, from j on. Partials are continued, and left where k goes on.
-  void compute(int64_t j, const Steps& s, Matrix<T> partials, int64_t first_panel,
-               int64_t end_panel) {
+  // Some panels of the columns from j on. Partials are continued, and left
+  // where k goes on.
+  void compute(const Columns<T>& columns, int64_t j, const Steps& s, Matrix<T> partials,
+               int64_t first_panel, int64_t end_panel) {
+    const TilesInPlace<T>& tiles = *columns.tiles;
+    const RowPanels& panels = columns.panels;
     Tile<T>& t = tile_;
     t.k = s.k;
     t.b = s.b, t.b_step = s.b_step, t.ahead = s.ahead;
-    t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, p_.n - j));
+    t.cols = static_cast<int>(std::min<int64_t>(columns.width, p_.n - j));
     t.last = s.k0 + s.k == p_.k;
     const Matrix<T>& target = t.last ? p_.c : partials;
     t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
-    const auto& run = t.cols == kernel_.width    ? kernel_.direct_whole
-                      : t.cols <= kernel_.narrow ? kernel_.direct_thin
-                                                 : kernel_.direct_full;
+    const auto& run = t.cols == columns.width && s.ahead == 0 ? tiles.whole : tiles.part;
     for (int64_t panel = first_panel; panel < end_panel; ++panel) {
-      const int slot = panel + 1 < panels() ? heights_.slot : heights_.last_slot;
-      const int64_t above = panel * kernel_.heights[heights_.slot];
-      const int64_t i = std::min(above, p_.m - kernel_.heights[slot]);
-      t.rows = kernel_.heights[slot];
+      const int slot = panel + 1 < panels.count ? panels.slot : panels.last_slot;
+      const int64_t above = panel * tiles.heights[panels.slot];
+      const int64_t i = std::min(above, p_.m - tiles.heights[slot]);
+      t.rows = tiles.heights[slot];
       t.skip = static_cast<int>(above - i);
       t.a = p_.a.at(i, s.k0);
       t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
       t.to = target.at(i, j);
-      run[slot](t);
+      run_ = run[slot];
+      run_(t);
+    }
+  }
+
+  // Some panels of one tile's columns, of all steps.
+  void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel) {
+    compute(columns, j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+  }
+
+  // The last tile again, of the next product of a batch, which has no more.
+  void compute_alike(const Problem<T>& p) {
+    tile_.a = p.a.data, tile_.b = p.b.data, tile_.to = p.c.data;
+    if (p_.continues) tile_.from = p.c.data;
+    run_(tile_);
+  }
+
+ private:
+  Problem<T> p_;
+  Tile<T> tile_{};
+  TileFunction<T> run_ = nullptr;
+};
+
+// The tiles of a product in place, column by column of them: of two vectors,
+// and then of three if these make all of it or spare it a lone vector, which
+// waits for broadcasts; else that one.
+template <class T>
+class Grid {
+ public:
+  explicit Grid(const Problem<T>& p) {
+    const Kernels<T>& kernel = kernels<T>();
+    const int64_t vectors = divide_up(p.n, kernel.narrow), threes = threes_of(kernel, vectors),
+                  pairs = (vectors - 3 * threes) / 2, ones = threes > 0 ? 0 : vectors % 2;
+    if (pairs > 0) add(columns_of(kernel, p.m, 2, 0, pairs));
+    if (threes > 0) add(columns_of(kernel, p.m, 3, pairs * kernel.width, threes));
+    if (ones > 0) add(columns_of(kernel, p.m, 1, pairs * kernel.width, ones));
+  }
+
+  int64_t tiles() const { return tiles_; }
+  void compute(Direct<T>& direct, int64_t first, int64_t end) const {
+    for (int kind = 0; kind < kinds_; ++kind) {
+      const Columns<T>& columns = columns_[kind];
+      const int64_t panels = columns.panels.count;
+      int64_t j = columns.j0;
+      for (int64_t i = 0; i < columns.count;
+           ++i, j += columns.width, first -= panels, end -= panels)
+        if (first < panels && end > 0)
+          direct.compute(columns, j, std::max<int64_t>(first, 0), std::min(end, panels));
     }
   }
 
  private:
-  void compute(int64_t j, int64_t first_panel, int64_t end_panel) {
-    compute(j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+  static int64_t threes_of(const Kernels<T>& kernel, int64_t vectors) {
+    if (kernel.most_vectors < 3 || vectors < 3) return 0;
+    return vectors % 3 == 0 ? vectors / 3 : vectors % 2;
+  }
+  void add(const Columns<T>& columns) {
+    columns_[kinds_++] = columns;
+    tiles_ += columns.count * columns.panels.count;
   }
 
-  Problem<T> p_;
-  const Kernels<T>& kernel_ = kernels<T>();
-  Heights<T> heights_;
-  Tile<T> tile_{};
+  Columns<T> columns_[2];
+  int kinds_ = 0;
+  int64_t tiles_ = 0;
 };
 
-// Calls for a part of operands to come: the hardware doesn't follow streams so short. 20,000 of 32 x 32, f64,
-// us: no calls 20400, all at once 19300, in parts 14600. (gcc drops these calls unless they are inlined.)
+// Calls for a part of operands to come: the hardware doesn't follow streams so
+// short. 20,000 of 32 x 32, f64, us: no calls 20400, all at once 19300, in
+// parts 14600. (gcc drops these calls unless they are inlined.)
 template <class T>
 struct Part {
   int64_t elements, share;
@@ -329,20 +397,24 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
       divide_up(kCalledBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
   const bool alone = p.m == 1 && p.n == 1;
   Direct<T> direct(p);
-  const int64_t panels = direct.panels();
-  const Part<T> of_a(p.m * p.k, panels), of_b(p.k * p.n, panels), of_c(p.m * p.n, panels);
+  const Grid<T> grid(p);
+  const int64_t tiles = grid.tiles();
+  const Part<T> of_a(p.m * p.k, tiles), of_b(p.k * p.n, tiles), of_c(p.m * p.n, tiles);
   for (int64_t i = 0; i < count; ++i) {
-    direct.move_to(p);
-    for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t tile = 0; tile < tiles; ++tile) {
       if (far < left - i) {
-        of_a.call_for(p.a.data + far * a, panel);
-        of_b.call_for(p.b.data + far * b, panel);
-        of_c.call_for(p.c.data + far * c, panel);
+        of_a.call_for(p.a.data + far * a, tile);
+        of_b.call_for(p.b.data + far * b, tile);
+        of_c.call_for(p.c.data + far * c, tile);
       }
-      if (alone)
+      if (alone) {
         kernels<T>().one(p);
-      else
-        direct.compute(panel, panel + 1);
+      } else if (tiles == 1 && i > 0) {
+        direct.compute_alike(p);
+      } else {
+        direct.move_to(p);
+        grid.compute(direct, tile, tile + 1);
+      }
     }
     p.a.data += a, p.b.data += b, p.c.data += c;
   }
@@ -350,18 +422,20 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
 
 template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
-  const Direct<T> whole(p);
-  const int64_t tiles = whole.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
+  const Grid<T> grid(p);
+  const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
   parallel.parallel_for(pieces, [&](int64_t piece, int) {
-    Direct<T> part = whole;
-    part.compute_tiles(tiles * piece / pieces, tiles * (piece + 1) / pieces);
+    Direct<T> direct(p);
+    grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
   });
 }
 
-// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in memory,
-// each thread takes wide parts of a few of them and calls for the next few (2 cores of an AMD EPYC, f32
-// 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
-// else it packs one panel, in long runs along k, and multiplies that; of one row, in the registers.
+// A few rows: B is read once, so no thread waits for others to pack it. Where
+// its rows lie in memory, each thread takes wide parts of a few of them and
+// calls for the next few (2 cores of an AMD EPYC, f32 1 x 8192, k = 4096, of
+// OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
+// else it packs one panel, in long runs along k, and multiplies that; of one
+// row, in the registers.
 template <class T>
 void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   const Kernels<T>& kernel = kernels<T>();
@@ -385,6 +459,7 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
       kernel.along(p, j0, j1 - j0, partials.at(0, j0));
     });
   }
+  const Columns<T> columns = columns_of(kernel, p.m, p.n <= kernel.narrow ? 1 : 2, 0, 1);
   parallel.parallel_for(divide_up(p.n, group), [&](int64_t piece, int thread) {
     Direct<T> direct(p);
     T* const packed = workspace + thread * width * kThinDepth;
@@ -398,18 +473,18 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
                       kernel.width, packed);
           b = packed, b_step = width, ahead = 0;
         }
-        direct.compute(j, {k0, k, b, b_step, ahead}, partials, 0, direct.panels());
+        direct.compute(columns, j, {k0, k, b, b_step, ahead}, partials, 0, columns.panels.count);
       }
     }
   });
 }
 
 template <class T>
-void multiply(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
+void multiply(const Problem<T>& p, int64_t k_block, T* workspace, Parallel& parallel) {
   if (p.m == 1 && p.n == 1 && p.depth() > 0) return kernels<T>().one(p);
   if (is_direct(p)) return multiply_directly(p, parallel);
-  if (p.depth() > 0 && p.m <= kernels<T>().height())
-    return multiply_thin(p, blocks, workspace, parallel);
+  const Blocks blocks = blocks_of(p, k_block, parallel.threads());
+  if (is_thin(p)) return multiply_thin(p, blocks, workspace, parallel);
   for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
     for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
       Step<T> step(p, blocks, workspace, i0, j0);
@@ -433,8 +508,10 @@ bool spreads_matrices(const trine_gemm& op, int threads) {
 std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* parameters,
                                          int threads) {
   return visit_dtype(op.dtype, [&]<class T>() {
+    const Problem<T> p = problem_along_rows<T>(op, 0);
+    if (is_direct(p)) return std::size_t{0};
     const int copies = spreads_matrices(op, threads) ? threads : 1;
-    const Blocks blocks = blocks_of<T>(op, parameters[0], threads / copies);
+    const Blocks blocks = blocks_of(p, parameters[0], threads / copies);
     return static_cast<std::size_t>(blocks.total) * sizeof(T) * copies;
   });
 }
@@ -443,27 +520,25 @@ void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* wor
                       Parallel& parallel) {
   if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
   visit_dtype(op.dtype, [&]<class T>() {
-    const bool spreads = spreads_matrices(op, parallel.threads());
-    const Blocks sizes = blocks_of<T>(op, parameters[0], spreads ? 1 : parallel.threads());
     T* const memory = static_cast<T*>(workspace);
-    if (!spreads) {
-      for (int64_t i = 0; i < op.c.batch; ++i) {
-        multiply(problem_along_rows<T>(op, i), sizes, memory, parallel);
-      }
+    if (!spreads_matrices(op, parallel.threads())) {
+      for (int64_t i = 0; i < op.c.batch; ++i)
+        multiply(problem_along_rows<T>(op, i), parameters[0], memory, parallel);
       return;
     }
+    const bool direct = is_direct(problem_along_rows<T>(op, 0));
+    const int64_t own =
+        direct ? 0 : blocks_of(problem_along_rows<T>(op, 0), parameters[0], 1).total;
     const int64_t pieces = std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
     parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
-      Serial alone;
-      T* const own = memory + thread * sizes.total;
       const int64_t begin = op.c.batch * piece / pieces, end = op.c.batch * (piece + 1) / pieces;
-      const Problem<T> first = problem_along_rows<T>(op, begin);
-      if (is_direct(first)) {
-        return multiply_each(first, problem_along_rows<T>(op, begin + 1), end - begin,
-                             op.c.batch - begin);
+      if (direct) {
+        return multiply_each(problem_along_rows<T>(op, begin), problem_along_rows<T>(op, begin + 1),
+                             end - begin, op.c.batch - begin);
       }
+      Serial alone;
       for (int64_t i = begin; i < end; ++i)
-        multiply(problem_along_rows<T>(op, i), sizes, own, alone);
+        multiply(problem_along_rows<T>(op, i), parameters[0], memory + thread * own, alone);
     });
   });
 }

@@ -232,7 +232,7 @@ class CpuGemm : public testing::TestWithParam<std::int64_t> {
 
 TEST_P(CpuGemm, agrees_at_every_size_around_its_tiles) {
   for (std::int64_t m : {0, 1, 2, 3, 5, 8, 13, 14, 15, 29}) {
-    for (std::int64_t n : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 65}) {
+    for (std::int64_t n : {0, 1, 7, 8, 15, 16, 17, 31, 32, 33, 48, 65}) {
       for (std::int64_t k : {0, 1, 2, 15, 17, 33}) {
         check_all<float>({m, n, k});
         check_all<double>({m, n, k});
@@ -275,6 +275,7 @@ TEST_P(CpuGemm, touches_its_operands_alone) {
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{3, 5, 7},
                                 {13, 33, 9},
                                 {17, 47, 31},
+                                {9, 48, 33},
                                 {1, 1, 100},
                                 {2, 300, 50},
                                 {300, 1, 50},

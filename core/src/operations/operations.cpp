@@ -41,7 +41,7 @@ void set_temporary(Descriptor& call, trine_view& operand, uint32_t element, bool
   call.is_input = is_input;
   call.source = operand;
   const bool by_columns = operand.row_stride == 1 && operand.col_stride != 1;
-  operand.memory = nullptr;
+  operand.memory = nullptr, operand.offset = 0;
   operand.row_stride = by_columns ? 1 : operand.cols;
   operand.col_stride = by_columns ? operand.rows : 1;
   operand.batch_stride = operand.rows * operand.cols;

@@ -90,10 +90,10 @@ void QueueState::raise(trine_status status, std::string_view what) {
 void QueueState::note_failure(trine_status status, const char* sentence) noexcept {
   const std::lock_guard lock(failure_mutex);
   if (failure != TRINE_OK) return;
-  failure = status;
   try {
     failure_text = sentence;
   } catch (...) { failure_text.clear(); }
+  failure = status;
 }
 
 namespace {
@@ -129,14 +129,15 @@ void QueueState::keep(std::shared_ptr<QueueState> helper, Helpers& finished) {
 }
 
 Helpers QueueState::settle_helpers() noexcept {
+  if (helpers.empty()) return {};
   for (const std::shared_ptr<QueueState>& helper : helpers) settle(*this, *helper);
   return std::exchange(helpers, {});
 }
 
 void QueueState::throw_failure() {
-  const std::lock_guard lock(failure_mutex);
   if (failure == TRINE_OK) return;
-  const auto status = static_cast<Status>(failure);
+  const std::lock_guard lock(failure_mutex);
+  const auto status = static_cast<Status>(failure.load());
   failure = TRINE_OK;
   scratch_is_clean = false;
   const std::string sentence = cat(device().id, ": ", failure_text, " (", history(), ")");

@@ -165,7 +165,7 @@ struct QueueState : DeferredDeletion {
   std::shared_ptr<BufferState>
       staging;               ///< of the last copy between devices, for the next (pinning is slow)
   std::mutex failure_mutex;  ///< of a helper, or a pack's rung that ran inside the queue (cpu)
-  trine_status failure = TRINE_OK;
+  std::atomic<trine_status> failure{TRINE_OK};
   std::string failure_text;
 };
 

@@ -86,11 +86,13 @@ struct Block {
   std::int64_t p, q;
   std::int64_t ahead;      // bytes of its rows by which the input is called for ahead
   bool is_first, is_last;  // strips: whether the output's rows begin, end with it
-  char (*kept)[64];        // strips: a line for each of their rows
+  char (*kept)[64];        // strips: two lines for each of their rows, or for kStripRows
 };
 
 constexpr std::int64_t kBufferBytes = 1 << 10;  // of a buffered block
 constexpr std::int64_t kStripRows = 2304;       // more than 2048: 4097 rows are two strips
+constexpr std::int64_t kKeptLines =
+    2 * kStripRows;  // what a row has beyond its last whole line, and its beginning
 
 struct Movers {
   void (*block)(const Block& block);

@@ -32,6 +32,18 @@ HWY_INLINE void transpose_within_blocks(D d, V* HWY_RESTRICT v) {
   }
 }
 
+#if HWY_TARGET <= HWY_AVX3
+
+// Two blocks of each of two vectors, as the instruction numbers them.
+template <int kBlocks, class D, class V = hn::Vec<D>>
+HWY_INLINE V blocks_of(D d, V low, V high) {
+  const hn::Repartition<uint64_t, D> words;
+  const auto l = hn::BitCast(words, low), h = hn::BitCast(words, high);
+  return hn::BitCast(d, decltype(l){_mm512_shuffle_i64x2(l.raw, h.raw, kBlocks)});
+}
+
+#endif
+
 // Block b of vector g becomes block g of vector b; the vectors are v[0], v[step], v[2 step] …
 template <int kBlocks, class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
@@ -42,27 +54,43 @@ HWY_INLINE void transpose_blocks(D d, V* HWY_RESTRICT v, int step) {
     v[step] = hn::ConcatUpperUpper(d, b, a);
   } else if constexpr (kBlocks == 4) {
     const V a = v[0], b = v[step], c = v[2 * step], e = v[3 * step];
-    const V ab_even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);  // a0 b0 a2 b2
-    const V ab_odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));   // a1 b1 a3 b3
-    const V ce_even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(e), c);
-    const V ce_odd = hn::OddEvenBlocks(e, hn::SwapAdjacentBlocks(c));
-    v[0] = hn::ConcatLowerLower(d, ce_even, ab_even);
-    v[step] = hn::ConcatLowerLower(d, ce_odd, ab_odd);
-    v[2 * step] = hn::ConcatUpperUpper(d, ce_even, ab_even);
-    v[3 * step] = hn::ConcatUpperUpper(d, ce_odd, ab_odd);
+    constexpr int kLower = 0x44, kUpper = 0xee, kEven = 0x88, kOdd = 0xdd;
+    const V ab_low = blocks_of<kLower>(d, a, b), ce_low = blocks_of<kLower>(d, c, e);
+    const V ab_high = blocks_of<kUpper>(d, a, b), ce_high = blocks_of<kUpper>(d, c, e);
+    v[0] = blocks_of<kEven>(d, ab_low, ce_low);
+    v[step] = blocks_of<kOdd>(d, ab_low, ce_low);
+    v[2 * step] = blocks_of<kEven>(d, ab_high, ce_high);
+    v[3 * step] = blocks_of<kOdd>(d, ab_high, ce_high);
   }
 }
 
-// `rows` holds as many vectors as a vector holds elements of kBytes.
-template <int kBytes, class D, class V = hn::Vec<D>>
-HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
+// `load(i)` gives row i of as many as a vector holds elements of kBytes, `put(i, v)` takes row i of the result. Rows are loaded
+// and given in the order in which the fewest wait in memory for a register.
+template <int kBytes, class D, class Load, class Put>
+HWY_INLINE void transpose_tile(D d, Load load, Put put) {
   constexpr int kVector = static_cast<int>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>));
   constexpr int kBlocks = HWY_MAX(1, kVector / 16);
   constexpr int kPerBlock = HWY_MIN(kVector, 16) / kBytes;
+  hn::Vec<D> rows[kBlocks * kPerBlock];
 #pragma GCC unroll 4
-  for (int g = 0; g < kBlocks; ++g) transpose_within_blocks<kPerBlock>(d, rows + g * kPerBlock);
+  for (int g = 0; g < kBlocks; ++g) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kPerBlock; ++i) transpose_blocks<kBlocks>(d, rows + i, kPerBlock);
+    for (int i = g * kPerBlock; i < (g + 1) * kPerBlock; ++i) rows[i] = load(i);
+    transpose_within_blocks<kPerBlock>(d, rows + g * kPerBlock);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kPerBlock; ++i) {
+    transpose_blocks<kBlocks>(d, rows + i, kPerBlock);
+#pragma GCC unroll 4
+    for (int b = 0; b < kBlocks; ++b) put(b * kPerBlock + i, rows[b * kPerBlock + i]);
+  }
+}
+
+// In place.
+template <int kBytes, class D, class V = hn::Vec<D>>
+HWY_INLINE void transpose_registers(D d, V* HWY_RESTRICT rows) {
+  transpose_tile<kBytes>(
+      d, [&](int i) { return rows[i]; }, [&](int i, V v) { rows[i] = v; });
 }
 
 #endif  // HWY_SCALAR

@@ -1,9 +1,12 @@
 // simd_streaming: tiles transposed in registers; each line of the input is read once and each line
 // of the output written whole, past the caches from kStreamBytes on (a plain store
 // would read the line first: half as much traffic again). Rows that agree on both sides are copied.
+#define HWY_WANT_AVX3_DL  // it turns bytes by one instruction
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "transpose/simd_streaming.cpp"
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "hwy/cache_control.h"
 
@@ -81,8 +84,9 @@ constexpr int64_t kNarrow = 4;
 constexpr int64_t kNarrowAhead = 2 << 10;
 
 Extents narrow_extents(const Problem& p) {
-  const int64_t count = kBufferBytes / p.size;
-  return p.p <= kNarrow ? Extents{p.p, count / p.p} : Extents{count / p.q, p.q};
+  const int64_t side = 64 / p.size, narrow = std::min(p.p, p.q);
+  const int64_t count = kBufferBytes / 64 / narrow * side;  // whole lines, also of three
+  return p.p <= kNarrow ? Extents{p.p, count} : Extents{count, p.q};
 }
 
 class Transposition {
@@ -122,7 +126,7 @@ class Transposition {
     parallel.parallel_for(pieces, [&](int64_t index, int thread) {
       const int64_t first = index / (p_spans_ * q_spans) * group_;
       for (int64_t b = first; b < std::min(first + group_, p_.batch); ++b) {
-        move_span(b, index % q_spans, index / q_spans % p_spans_, kept_ + thread * kStripRows);
+        move_span(b, index % q_spans, index / q_spans % p_spans_, kept_ + thread * kKeptLines);
       }
       hwy::FlushStream();
     });
@@ -143,7 +147,7 @@ class Transposition {
   }
 
   const Problem& p_;
-  char (*kept_)[64];  ///< kStripRows for each thread
+  char (*kept_)[64];  ///< kKeptLines for each thread
   void (*move_)(const Block& block);
   Extents block_, span_;
   int64_t p_spans_, ahead_;
@@ -175,7 +179,7 @@ void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
 std::size_t simd_streaming_workspace_bytes(const trine_transpose& op, const std::int64_t*,
                                            int threads) {
   return problem(op).bytes() < kStreamBytes ? 0
-                                            : static_cast<std::size_t>(threads) * kStripRows * 64;
+                                            : static_cast<std::size_t>(threads) * kKeptLines * 64;
 }
 
 void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void* workspace,

@@ -2,6 +2,7 @@
 // has: all element sizes, sizes around the tiles and blocks, every pair of layouts, broadcast
 // inputs, batches, misaligned views, and outputs large enough to be streamed. Every byte outside of
 // the output's elements must survive.
+#define HWY_WANT_AVX3_DL  // as simd_streaming has it
 #include <gtest/gtest.h>
 
 #include <cstring>

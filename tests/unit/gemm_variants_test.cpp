@@ -141,7 +141,6 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"tensor_specialized", {0}, 16, 32, 256, 1},
       {"tensor_specialized", {4}, 96, 96, 352, 1},
       {"tensor_specialized", {6}, 128, 128, 384, 1},
-      {"tensor_specialized", {7}, 32, 64, 192, 1},
   };
   for (const Geometry& one : all) {
     const uint32_t dtype = one.rung[0] == 't' ? TRINE_F64 : TRINE_F32;

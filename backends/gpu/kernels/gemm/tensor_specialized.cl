@@ -5,7 +5,7 @@
 // Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
 // more than 48 KB of local memory.
 //
-//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8. A third number is GROUPS.
+//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
 #include "problem.h"
 
 #if TILE_16x32
@@ -27,9 +27,6 @@ enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
 #elif TILE_128x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
 enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
-#elif TILE_32x64x3
-enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 3 };
-enum { COPIERS = 64, STAGES = 4, KEEP = 0, WANT = 0 };
 #elif TILE_128x128
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
 enum { COPIERS = 128, STAGES = 5, KEEP = 24, WANT = 240 };

@@ -86,6 +86,7 @@ void Executor::offer(Helper& helper, Loop& loop, int number) {
 }
 
 void Executor::queue_wait(Queue* queue) {
+  // Without the lock: core calls a queue's functions one after the other, and `failure` is set before `scheduled` falls.
   if (!queue->scheduled && queue->failure == TRINE_OK) return;
   const kit::FloatEnvironment environment;  // of work that this thread begins
   std::unique_lock lock(lock_);

@@ -59,8 +59,8 @@ struct Heights {
 // Tiles of operands where they lie, of one number of vectors.
 template <class T>
 struct TilesInPlace : Heights {
-  TileFunction<T> whole[kMost],
-      part[kMost];  // of all columns; of some, or where B is called for ahead
+  TileFunction<T> whole[kMost];  // of all columns
+  TileFunction<T> part[kMost];   // of some, or where B is called for ahead
 };
 
 // What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for a
@@ -73,8 +73,8 @@ struct Kernels : Heights {
   int width, narrow;
   TileFunction<T> full[kMost], thin[kMost];  // of panels
   int most_vectors;                          // of a tile in place
-  TilesInPlace<T> in_place[3];               // of one vector, of two, and of three
-  PackFunction pack, pack_panel;             // lines of elements; what `full` and `thin` read
+  TilesInPlace<T> in_place[3];    // of one vector, of two, and, if `most_vectors`, of three
+  PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
   // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).

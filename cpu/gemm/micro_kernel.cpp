@@ -1,25 +1,21 @@
-// micro_kernel: packed panels and a register tile, after Goto and van de
-// Geijn's GotoBLAS and BLIS (Van Zee and van de Geijn).
+// micro_kernel: packed panels and a register tile, after Goto and van de Geijn's GotoBLAS and BLIS
+// (Van Zee and van de Geijn).
 //
-// A (m_block x k_block) and B (k_block x n_block) are packed by all threads
-// together; then the threads take chunks of C. k ascends block by block in one
-// chain per result: a block's exact partials wait in C itself when beta is 0,
-// else in the workspace. There is no split-k.
+// A (m_block x k_block) and B (k_block x n_block) are packed by all threads together; then the
+// threads take chunks of C. k ascends block by block in one chain per result: a block's exact
+// partials wait in C itself when beta is 0, else in the workspace. There is no split-k.
 //
 //   for i0 in m by m_block, j0 in n by n_block, k0 in k by k_block:
 //     pack A(i0…, k0…), pack B(k0…, j0…)                   in parallel
 //     for each chunk of panels of A x panels of B:          in parallel
-//       for each panel of B (stays in L1/L2), each panel of A: one register
-//       tile
+//       for each panel of B (stays in L1/L2), each panel of A: one register tile
 //
-// Many small matrices: each thread takes whole ones, with a workspace of its
-// own.
+// Many small matrices: each thread takes whole ones, with a workspace of its own.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
-#include "gemm/kernels.hpp"
+#include "gemm/in_place.hpp"
 #include "gemm/rungs.hpp"
 
 namespace trine::cpu::gemm {
@@ -31,25 +27,16 @@ using std::int64_t;
 constexpr int64_t kOuterBlock = 4096;
 // Of packed A that one chunk works on: half of a 2 MiB L2.
 constexpr int64_t kChunkBytes = 1 << 20;
-// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel
-// visited a page for every 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at
-// 2048.
+// Packed by one thread at once: 8 panels, 32 lines of each. Panel by panel visited a page for every
+// 128 bytes of B: 0.90 -> 0.92 of OpenBLAS's sgemm at 2048.
 constexpr int64_t kPackedPanels = 8;
 constexpr int64_t kPackedLines = 32;
-// For a few rows: panels of a thread's rows of B and steps of k at a time;
-// steps of a packed panel.
+// For a few rows: panels of a thread's rows of B and steps of k at a time; steps of a packed panel.
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 // Of one row, for a thread at a time.
 constexpr int64_t kRowBytes = 16384;
 // For balance: the last pieces may not wait for one thread.
 constexpr int kPiecesPerThread = 6;
-// Of B, and products, of a small matrix that isn't packed.
-constexpr int64_t kDirectBytes = 1 << 17;
-constexpr int64_t kDirectProducts = 1 << 22;
-// How far ahead the operands of a batch's small products are called for. 20,000
-// of 16 x 16, f32, on 2 cores of a Xeon, us: the next product 1954, 2 KiB 1808,
-// 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32 KiB 1418.
-constexpr int64_t kCalledBytes = 8192;
 // In fma: below, a batch is spread by matrices.
 constexpr int64_t kSmallMatrix = int64_t{1} << 24;
 
@@ -58,11 +45,6 @@ struct Blocks {
   int64_t m, n, k;
   int64_t b_offset, partial_offset, total;
 };
-
-template <class T>
-bool is_thin(const Problem<T>& p) {
-  return p.depth() > 0 && p.m <= kernels<T>().tiles(2).height();
-}
 
 template <class T>
 Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
@@ -133,8 +115,8 @@ class Step {
     int height;
   };
 
-  // Where a panel's elements are neighbours, its lines are short: a few of all
-  // panels before the next, so that a page is visited once.
+  // Where a panel's elements are neighbours, its lines are short: a few of all panels before the
+  // next, so that a page is visited once.
   void pack_panels(const Source& source, int64_t first, int64_t end, bool is_a) {
     const int64_t depth = source.matrix.row_stride == 1 ? kPackedLines : k_;
     for (int64_t x = 0; x < k_; x += depth) {
@@ -157,8 +139,7 @@ class Step {
     const int64_t row_pieces = divide_up(rows_, std::max<int64_t>(1, kChunkBytes / panel_bytes));
     const int64_t wanted =
         parallel.threads() == 1 ? 1 : int64_t{kPiecesPerThread} * parallel.threads();
-    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32
-    // 2048: 0.93 -> 0.99 of OpenBLAS).
+    // As many for each thread: 15 for two took 8 of 15 where 16 take half (f32 2048: 0.93 -> 0.99 of OpenBLAS).
     const int64_t col_pieces =
         std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
@@ -170,9 +151,8 @@ class Step {
     });
   }
 
-  // Calls for one of as many parts of the next panel of B: where each panel met
-  // the last cache first, its first tile took 21,000 clocks instead of 5,700
-  // (Emerald Rapids, chunks of 36 tiles).
+  // Calls for one of as many parts of the next panel of B: where each panel met the last cache first, its first
+  // tile took 21,000 clocks instead of 5,700 (Emerald Rapids, chunks of 36 tiles).
   void tile(int64_t row_panel, int64_t col_panel, int64_t part, int64_t parts) {
     const int64_t i = row_panel * kernel_.height(), j = col_panel * kernel_.width;
     Tile<T> t{};
@@ -211,234 +191,10 @@ class Step {
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
 };
 
-// Small operands that stay in the first caches are read where they lie: packing
-// them would take as long as the product. Rows of B must be neighbours in
-// memory.
-template <class T>
-bool is_direct(const Problem<T>& p) {
-  const int64_t width = kernels<T>().width;
-  if (p.depth() == 0 || (p.b.col_stride != 1 && p.n != 1)) return false;
-  if (p.n <= width && is_thin(p)) return p.n == 1 || p.b.row_stride <= 4 * width;
-  return p.k * p.n * int64_t{sizeof(T)} <= kDirectBytes && p.m * p.n * p.k <= kDirectProducts;
-}
-
-// The panels of a C's rows: one height for all but the last, which has the
-// lowest that holds the rest. A tile of fewer than four rows takes as long as
-// one of four, and its ends as long as another row.
-struct RowPanels {
-  int slot = 0, last_slot = 0;  // of the heights
-  int64_t count = 1;
-
-  RowPanels() = default;
-  RowPanels(const Heights& of, int64_t m) {
-    const int rows = static_cast<int>(m);
-    slot = last_slot = of.slot(m);
-    if (of.heights[slot] == m) return;
-    const auto cost = [&](int i) { return std::max(of.heights[i], 4) + 1; };
-    int least = std::numeric_limits<int>::max();
-    for (int i = of.height_count; i-- > 0;) {
-      const int height = of.heights[i];
-      if (height > rows) continue;
-      const int whole = (rows - 1) / height, last = of.slot(rows - whole * height);
-      const int all = whole * cost(i) + cost(last);
-      if (all < least) least = all, slot = i, last_slot = last, count = whole + 1;
-      if (height <= 4) break;
-    }
-  }
-};
-
-// Columns of C, in so many tiles of one width side by side, from `j0` on.
-template <class T>
-struct Columns {
-  const TilesInPlace<T>* tiles;
-  RowPanels panels;
-  int64_t width, j0, count;
-};
-
-template <class T>
-Columns<T> columns_of(const Kernels<T>& kernel, int64_t m, int64_t vectors, int64_t j0,
-                      int64_t count) {
-  const TilesInPlace<T>& tiles = kernel.tiles(vectors);
-  return {&tiles, RowPanels(tiles, m), vectors * kernel.narrow, j0, count};
-}
-
-// Tiles of A where it lies.
-template <class T>
-class Direct {
- public:
-  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread, 19100 us, so 17500; a
-  // product alone is 2 to 3 % slower by it.
-  explicit Direct(const Problem<T>& p, bool is_of_batch = false) : p_(p), calls_(is_of_batch) {
-    tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
-    tile_.reads_c = p.reads_c;
-    tile_.alpha = p.alpha, tile_.beta = p.beta;
-  }
-
-  // Another product of the same shape, as batches have them.
-  void move_to(const Problem<T>& p) {
-    p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
-  }
-
-  // Some steps of k, and their rows of B; `ahead` is how far ahead these are
-  // called for.
-  struct Steps {
-    int64_t k0, k;
-    const T* b;
-    int64_t b_step, ahead;
-  };
-
-  // Some panels of the columns from j on. Partials are continued, and left
-  // where k goes on.
-  void compute(const Columns<T>& columns, int64_t j, const Steps& s, Matrix<T> partials,
-               int64_t first_panel, int64_t end_panel) {
-    const TilesInPlace<T>& tiles = *columns.tiles;
-    const RowPanels& panels = columns.panels;
-    Tile<T>& t = tile_;
-    t.k = s.k;
-    t.b = s.b, t.b_step = s.b_step, t.ahead = s.ahead;
-    t.cols = static_cast<int>(std::min<int64_t>(columns.width, p_.n - j));
-    t.last = s.k0 + s.k == p_.k;
-    const Matrix<T>& target = t.last ? p_.c : partials;
-    t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
-    const auto& run = t.cols == columns.width && s.ahead == 0 && !calls_ ? tiles.whole : tiles.part;
-    for (int64_t panel = first_panel; panel < end_panel; ++panel) {
-      const int slot = panel + 1 < panels.count ? panels.slot : panels.last_slot;
-      const int64_t above = panel * tiles.heights[panels.slot];
-      const int64_t i = std::min(above, p_.m - tiles.heights[slot]);
-      t.rows = tiles.heights[slot];
-      t.skip = static_cast<int>(above - i);
-      t.a = p_.a.at(i, s.k0);
-      t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
-      t.to = target.at(i, j);
-      run_ = run[slot];
-      run_(t);
-    }
-  }
-
-  // Some panels of one tile's columns, of all steps.
-  void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel) {
-    compute(columns, j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
-  }
-
-  // The last tile again, of the next product of a batch, which has no more.
-  void compute_alike(const Problem<T>& p) {
-    tile_.a = p.a.data, tile_.b = p.b.data, tile_.to = p.c.data;
-    if (p_.continues) tile_.from = p.c.data;
-    run_(tile_);
-  }
-
- private:
-  Problem<T> p_;
-  bool calls_;
-  Tile<T> tile_{};
-  TileFunction<T> run_ = nullptr;
-};
-
-// The tiles of a product in place, column by column of them: of two vectors,
-// and then of three if these make all of it or spare it a lone vector, which
-// waits for broadcasts; else that one.
-template <class T>
-class Grid {
- public:
-  explicit Grid(const Problem<T>& p) {
-    const Kernels<T>& kernel = kernels<T>();
-    const int64_t vectors = divide_up(p.n, kernel.narrow), threes = threes_of(kernel, vectors),
-                  pairs = (vectors - 3 * threes) / 2, ones = threes > 0 ? 0 : vectors % 2;
-    if (pairs > 0) add(columns_of(kernel, p.m, 2, 0, pairs));
-    if (threes > 0) add(columns_of(kernel, p.m, 3, pairs * kernel.width, threes));
-    if (ones > 0) add(columns_of(kernel, p.m, 1, pairs * kernel.width, ones));
-  }
-
-  int64_t tiles() const { return tiles_; }
-  void compute(Direct<T>& direct, int64_t first, int64_t end) const {
-    for (int kind = 0; kind < kinds_; ++kind) {
-      const Columns<T>& columns = columns_[kind];
-      const int64_t panels = columns.panels.count;
-      int64_t j = columns.j0;
-      for (int64_t i = 0; i < columns.count;
-           ++i, j += columns.width, first -= panels, end -= panels)
-        if (first < panels && end > 0)
-          direct.compute(columns, j, std::max<int64_t>(first, 0), std::min(end, panels));
-    }
-  }
-
- private:
-  static int64_t threes_of(const Kernels<T>& kernel, int64_t vectors) {
-    if (kernel.most_vectors < 3 || vectors < 3) return 0;
-    return vectors % 3 == 0 ? vectors / 3 : vectors % 2;
-  }
-  void add(const Columns<T>& columns) {
-    columns_[kinds_++] = columns;
-    tiles_ += columns.count * columns.panels.count;
-  }
-
-  Columns<T> columns_[2];
-  int kinds_ = 0;
-  int64_t tiles_ = 0;
-};
-
-// Calls for a part of operands to come: the hardware doesn't follow streams so
-// short. 20,000 of 32 x 32, f64, us: no calls 20400, all at once 19300, in
-// parts 14600. (gcc drops these calls unless they are inlined.)
-template <class T>
-struct Part {
-  int64_t elements, share;
-
-  Part(int64_t of, int64_t parts) : elements(of), share(round_up(divide_up(of, parts), kLine<T>)) {}
-  [[gnu::always_inline]] void call_for(const T* data, int64_t part) const {
-    const int64_t end = std::min(elements, (part + 1) * share);
-    for (int64_t x = part * share; x < end; x += kLine<T>) __builtin_prefetch(data + x);
-  }
-};
-
-// So many of a batch's small products, of those from `p` on that are left.
-template <class T>
-void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_t left) {
-  const int64_t a = second.a.data - p.a.data, b = second.b.data - p.b.data,
-                c = second.c.data - p.c.data;
-  const int64_t far =
-      divide_up(kCalledBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
-  const bool alone = p.m == 1 && p.n == 1;
-  Direct<T> direct(p, true);
-  const Grid<T> grid(p);
-  const int64_t tiles = grid.tiles();
-  const Part<T> of_a(p.m * p.k, tiles), of_b(p.k * p.n, tiles), of_c(p.m * p.n, tiles);
-  for (int64_t i = 0; i < count; ++i) {
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      if (far < left - i) {
-        of_a.call_for(p.a.data + far * a, tile);
-        of_b.call_for(p.b.data + far * b, tile);
-        of_c.call_for(p.c.data + far * c, tile);
-      }
-      if (alone) {
-        kernels<T>().one(p);
-      } else if (tiles == 1 && i > 0) {
-        direct.compute_alike(p);
-      } else {
-        direct.move_to(p);
-        grid.compute(direct, tile, tile + 1);
-      }
-    }
-    p.a.data += a, p.b.data += b, p.c.data += c;
-  }
-}
-
-template <class T>
-void multiply_directly(const Problem<T>& p, Parallel& parallel) {
-  const Grid<T> grid(p);
-  const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
-  parallel.parallel_for(pieces, [&](int64_t piece, int) {
-    Direct<T> direct(p);
-    grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
-  });
-}
-
-// A few rows: B is read once, so no thread waits for others to pack it. Where
-// its rows lie in memory, each thread takes wide parts of a few of them and
-// calls for the next few (2 cores of an AMD EPYC, f32 1 x 8192, k = 4096, of
-// OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
-// else it packs one panel, in long runs along k, and multiplies that; of one
-// row, in the registers.
+// A few rows: B is read once, so no thread waits for others to pack it. Where its rows lie in memory,
+// each thread takes wide parts of a few of them and calls for the next few (2 cores of an AMD EPYC, f32
+// 1 x 8192, k = 4096, of OpenBLAS's gemv: 128-byte parts of 64 rows 0.85; 8 KiB of 8 rows, so, 2.24);
+// else it packs one panel, in long runs along k, and multiplies that; of one row, in the registers.
 template <class T>
 void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Parallel& parallel) {
   const Kernels<T>& kernel = kernels<T>();

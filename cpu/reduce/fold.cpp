@@ -78,7 +78,7 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
     return settled<kMax, Value>(lane[0]);
   }
 
-  // Where the first one with a key is that some have.
+  // Where the first element with this key is; there is one.
   static std::int64_t place_of(K wanted, const T* data, std::int64_t count) {
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {

@@ -160,7 +160,7 @@ TEST(Pool, threads_that_no_loop_wants_sleep) {
     three.pool.expect();
     pause_until_all_sleep();
   }
-  EXPECT_LT(three.seconds(2) + three.seconds(3) - before, 5e-3);
+  EXPECT_LT(three.seconds(2) + three.seconds(3) - before, 5e-3);  // 0; if all wake, 0.027 and more
 }
 
 }  // namespace

@@ -95,6 +95,13 @@ TEST_F(CudaChunks, StreamsKeepTheirDirectionFromCallToCall) {
   turn(input, output, options);
   const std::set<cuda::Stream> bringing = streams_of(Enqueued::kCopyIn);
   for (const cuda::Stream stream : fetching) EXPECT_FALSE(bringing.contains(stream));
+  enqueued.clear();
+  turn(input, output, whole);  // copies in and out, on a stream of its own
+  const std::set<cuda::Stream> both = streams_of(Enqueued::kCopyOut);
+  enqueued.clear();
+  turn(input, output, options);
+  for (const cuda::Stream stream : streams_of(Enqueued::kCopyIn))
+    EXPECT_FALSE(both.contains(stream));
 }
 
 TEST_F(CudaChunks, TheNextCallHasTheLastOnesMemory) {

@@ -21,8 +21,8 @@ namespace trine {
 namespace detail {
 namespace {
 
-/// What a lane of a call in chunks does; in a call of one piece, one lane (bring) does all.
-enum class Part : std::size_t { bring, compute, fetch };
+/// What a lane does: all of a call, or its part of one in chunks.
+enum class Part : std::size_t { whole, bring, compute, fetch };
 
 /// Idle lanes by device and part, kept with their queues and pinned memory for the next call. They keep it open.
 /// By part, since a queue's copies should keep their direction: CUDA's driver seems to order what comes next on a
@@ -30,7 +30,7 @@ enum class Part : std::size_t { bring, compute, fetch };
 struct LanePool {
   /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
   static constexpr std::ptrdiff_t kRings = 8;
-  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, 3>;
+  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, 4>;
 
   std::mutex mutex;
   std::map<const DeviceState*, Idle> idle;
@@ -39,8 +39,7 @@ struct LanePool {
 /// A lane for the length of a call. One that failed is dropped, not handed on.
 class PooledLane {
  public:
-  explicit PooledLane(const Device& device, Part part = Part::bring,
-                      const trine_witness* witness = nullptr)
+  explicit PooledLane(const Device& device, Part part, const trine_witness* witness = nullptr)
       : key_(&Access::use(device)), part_(static_cast<std::size_t>(part)) {
     LanePool& lanes = singleton<LanePool>();
     {
@@ -244,7 +243,7 @@ class HostCall {
   }
 
   void run_in_place() {
-    PooledLane lane(device_, Part::bring, witness());
+    PooledLane lane(device_, Part::whole, witness());
     output().wrap(device_);
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
@@ -256,7 +255,7 @@ class HostCall {
   }
 
   void run_whole() {
-    PooledLane lane(device_);
+    PooledLane lane(device_, Part::whole);
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const uint64_t bytes = operands_[i].lay_out();
       if (bytes != 0) operands_[i].place(Buffer(device_, bytes), 0);
@@ -343,7 +342,7 @@ class HostCall {
     if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
     if (!takes(chunks) || !place(chunks, cutting)) return false;
-    PooledLane in(device_), kernel(device_, Part::compute), out(device_, Part::fetch);
+    PooledLane in(device_, Part::bring), kernel(device_, Part::compute), out(device_, Part::fetch);
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
     std::future<void> taken;

@@ -46,6 +46,13 @@ using std::int64_t;
 // those used just before): on 2 cores 512^2 0.25 (2.1), 640^2 0.28 (1.0), 1024^2 0.30 (1.05), 1448^2 0.20
 // (0.49); on 16 cores 1024^2 0.38 (1.04), 1448^2 0.31 (0.57).
 constexpr int64_t kStreamBytes = int64_t{3} << 19;
+// Of single bytes, whose blocks take longest: 1024^2 0.52 (1.02), 768^2 (1.18).
+constexpr int64_t kStreamSingleBytes = int64_t{7} << 17;
+
+bool streams(const Problem& p) {
+  return p.bytes() >= (p.size == 1 ? kStreamSingleBytes : kStreamBytes);
+}
+
 constexpr int64_t kPieceBytes = int64_t{256} << 10;
 constexpr int64_t kGatherTile = 32;
 
@@ -93,7 +100,7 @@ class Transposition {
  public:
   Transposition(const Problem& p, const Movers& movers, void* workspace, int threads)
       : p_(p), kept_(static_cast<char (*)[64]>(workspace)) {
-    const bool stream = p.bytes() >= kStreamBytes, aligned = p.out_q * p.size % 64 == 0;
+    const bool stream = streams(p), aligned = p.out_q * p.size % 64 == 0;
     const int64_t bytes = p.p * p.q * p.size;
     const bool small = bytes <= kPieceBytes / 4;  // a piece is some of them
     const bool narrow = stream && !small && ((p.p <= kNarrow && p.out_q == p.p) || p.q <= kNarrow);
@@ -178,8 +185,7 @@ void copy_all(const Problem& rows, const Movers& movers, Parallel& parallel) {
 
 std::size_t simd_streaming_workspace_bytes(const trine_transpose& op, const std::int64_t*,
                                            int threads) {
-  return problem(op).bytes() < kStreamBytes ? 0
-                                            : static_cast<std::size_t>(threads) * kKeptLines * 64;
+  return streams(problem(op)) ? static_cast<std::size_t>(threads) * kKeptLines * 64 : 0;
 }
 
 void run_simd_streaming(const trine_transpose& op, const std::int64_t*, void* workspace,

@@ -1,5 +1,6 @@
 // Buffers: device memory in stream order, so that giving it back blocks no queue; pinned memory;
 // the caller's.
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -135,11 +136,16 @@ trine_buffer* Device::allocate(uint64_t bytes, uint32_t kind) {
   } else if (has_pools) {
     check(driver().cuMemAllocAsync(&pointer, gpu::at_least_one(bytes), service), "cuMemAllocAsync");
     set_address(*buffer, pointer);
-    // The service stream holds nothing but allocations: this waits for no work. It asks, since at a
+    // The service stream holds nothing but allocations: this waits for no work of ours. It asks, since at a
     // wait the driver takes from its pool what is unused, and the call's next buffer would be mapped anew.
+    // Not for long: memory that another library has freed may wait for that library's work.
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
     Result code = kNotReady;
-    while ((code = driver().cuStreamQuery(service)) == kNotReady) std::this_thread::yield();
-    check(code, "cuStreamQuery");
+    while ((code = driver().cuStreamQuery(service)) == kNotReady &&
+           std::chrono::steady_clock::now() < limit)
+      std::this_thread::yield();
+    if (code == kNotReady) code = driver().cuStreamSynchronize(service);
+    check(code, "cuMemAllocAsync");
   } else {
     check(driver().cuMemAlloc(&pointer, gpu::at_least_one(bytes)), "cuMemAlloc");
     set_address(*buffer, pointer);

@@ -192,6 +192,7 @@ void tensor_small_plan(const Request& request, Plan& plan) {
 }
 
 void plan_small_check(const Target&, void* input, void* output, Plan& plan) {
+  static_assert(std::size(kTensorSmallEntries) == 2);
   trine_gemm half = gemm_check::operation<double>(input, output);
   half.a.rows = half.c.rows /= 2;
   for (int entry = 0; entry < static_cast<int>(std::size(kTensorSmallEntries)); ++entry) {

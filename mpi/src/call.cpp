@@ -77,10 +77,10 @@ void Call::fail(Failure failure) {
 
 bool Call::go_on() {
   const auto has_ended = [this] {
-    channel_->advance();
     const std::lock_guard lock(channel_->mutex);
     return has_ended_;
   };
+  channel_->advance();
   if (has_ended()) return true;
   advance_all();
   return has_ended();

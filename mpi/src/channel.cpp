@@ -148,6 +148,10 @@ void check(int code, const char* function) {
 
 void Channel::advance() {
   const std::lock_guard lock(mutex);
+  advance_locked();
+}
+
+void Channel::advance_locked() {
   while (!pending.empty() && pending.front()->advance()) {
     if (pending.front()->is_under_way()) detail::leave(pending.front());
     pending.pop_front();
@@ -164,9 +168,13 @@ void Channel::drain() {
 
 void advance_all() {
   Process& process = the_process();
-  const std::unique_lock lock(process.mutex, std::try_to_lock);  // else another thread is at it
+  const std::unique_lock lock(process.mutex,
+                              std::try_to_lock);  // else, as below, another thread is at it
   if (!lock) return;
-  for (const User& user : process.users) user.channel->advance();
+  for (const User& user : process.users) {
+    const std::unique_lock held(user.channel->mutex, std::try_to_lock);
+    if (held) user.channel->advance_locked();
+  }
 }
 
 void Channel::join(const Distribution& d) {

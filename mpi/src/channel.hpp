@@ -93,6 +93,7 @@ struct Channel {
 
   /// Goes on with what is pending, as far as that needs no wait.
   void advance();
+  void advance_locked();  ///< by one that has the lock
   /// Ends what is pending.
   void drain();
 };

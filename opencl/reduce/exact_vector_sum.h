@@ -70,8 +70,8 @@ DEVICE ulong8 add_chunk(Expansion8* sum, const T8* x, const T8* y) {
   return lost;
 }
 
-#define PLAIN_ROW \
-  1024  // elements of a row that are added before a question, an eighth of them in a lane
+// Elements of a row that are added before a question, an eighth of them in a lane.
+#define PLAIN_ROW 1024
 #if KIND_SUM && T_float
 #include "exact_vector_plain.h"
 #elif KIND_SUM

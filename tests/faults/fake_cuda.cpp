@@ -222,6 +222,10 @@ Result event_query(NativeEvent event) {
 }
 Result event_synchronize(NativeEvent event) {
   trim_pool();
+  {
+    const Lock lock(state.mutex);
+    note(Enqueued::kHostWaits, nullptr, event);
+  }
   for (;;) {
     const Result code = event_query(event);
     if (code != kNotReady) return code;

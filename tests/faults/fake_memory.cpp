@@ -25,9 +25,10 @@ Result deallocate(Pointer pointer) {
 }
 Result allocate_async(Pointer* pointer, std::size_t bytes, Stream) {
   const Lock lock(state.mutex);
+  if (const Result code = allocate(pointer, bytes)) return code;
   const auto again = state.unused.lower_bound(bytes);
   again == state.unused.end() ? void(++state.context.mapped) : void(state.unused.erase(again));
-  return allocate(pointer, bytes);
+  return kSuccess;
 }
 Result deallocate_async(Pointer pointer, Stream) {
   const Lock lock(state.mutex);

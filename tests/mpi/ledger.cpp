@@ -80,6 +80,7 @@ void ledger::die_at(int n) { left_to_live = n; }
 extern "C" {
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made_one) {
   const int code = made(PMPI_Comm_dup(comm, made_one));
+  if (code != MPI_SUCCESS) return code;
   MPI_Info hints = MPI_INFO_NULL;  // which go along by MPI 3.1; Open MPI 4.1 leaves them
   PMPI_Comm_get_info(comm, &hints);
   PMPI_Comm_set_info(*made_one, hints);

@@ -30,7 +30,7 @@ enum class Part : std::size_t { whole, bring, compute, fetch };
 struct LanePool {
   /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.
   static constexpr std::ptrdiff_t kRings = 8;
-  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, 4>;
+  using Idle = std::array<std::vector<std::unique_ptr<Lane>>, std::size_t(Part::fetch) + 1>;
 
   std::mutex mutex;
   std::map<const DeviceState*, Idle> idle;

@@ -29,8 +29,8 @@
 ///   with MPI_THREAD_SINGLE, as by MPI_Init, the standard knows no such threads, but Open MPI and MPICH don't
 ///   tell these two levels apart.
 /// - MPI_THREAD_SERIALIZED, if several threads call one after another, also on one communicator.
-/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own. Where one waits for a
-///   Request, it also goes on with those of others.
+/// - MPI_THREAD_MULTIPLE, if they call at the same time; then each on communicators of its own. test() and
+///   wait() of one thread may carry on what another has begun: until a Request has ended, its buffers and options belong to it.
 #pragma once
 
 // C++ bindings, which MPI 3 took away, bring a library of their own.

@@ -57,8 +57,8 @@ struct TRINE_API Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
-/// How the transpose of a matrix is distributed that stays where it is: its part is transposed(local). So transpose()
-/// of that copies the matrix to any other distribution.
+/// The distribution of a matrix's transpose when nothing moves: with transposed(local) it describes the same memory. So
+/// transpose() of it copies the matrix to any other distribution.
 /// - distribution: of the matrix.
 /// ```cpp
 /// // 30 x 20 doubles, whole rows a rank; then the same matrix in blocks of columns.

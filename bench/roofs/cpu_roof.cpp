@@ -80,6 +80,45 @@ size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
 size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
 size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
 
+/// The same of a product's tile, all of it in the first cache: a step loads vectors of B and an element of A for each row.
+template <class T>
+size_t tile_chains(int64_t steps, T* sum) {
+  constexpr size_t kRows = kChains == 16 ? 8 : 4, kVectors = kChains == 16 ? 3 : 2, kDepth = 64;
+  const hn::ScalableTag<T> d;
+  constexpr size_t kWidth = kVectors * hn::MaxLanes(d);
+  struct Operands {
+    alignas(64) T a[kDepth][kRows], b[kDepth][kWidth];
+    Operands() {
+      uint32_t state = 1;
+      const auto next = [&] {
+        return T(int32_t(state = state * 1664525 + 1013904223)) / T(1 << 30);
+      };
+      for (auto& row : a) std::generate(row, row + kRows, next);
+      for (auto& row : b) std::generate(row, row + kWidth, next);
+    }
+  };
+  static const Operands on;
+  hn::Vec<decltype(d)> chain[kRows * kVectors];
+  for (auto& value : chain) value = hn::Zero(d);
+  for (int64_t left = steps; left > 0; left -= int64_t{kDepth}) {
+    const size_t count = size_t(HWY_MIN(left, int64_t{kDepth}));
+#pragma GCC unroll 2
+    for (size_t x = 0; x < count; ++x) {
+      hn::Vec<decltype(d)> row[kVectors];
+      for (size_t v = 0; v < kVectors; ++v) row[v] = hn::Load(d, on.b[x] + v * hn::Lanes(d));
+      for (size_t r = 0; r < kRows; ++r)
+        for (size_t v = 0; v < kVectors; ++v)
+          chain[r * kVectors + v] =
+              hn::MulAdd(hn::Set(d, on.a[x][r]), row[v], chain[r * kVectors + v]);
+    }
+  }
+  for (size_t i = 1; i < kRows * kVectors; ++i) chain[0] = hn::Add(chain[0], chain[i]);
+  *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
+  return kRows * kVectors * hn::Lanes(d);
+}
+size_t tile_f32(int64_t steps, float* sum) { return tile_chains(steps, sum); }
+size_t tile_f64(int64_t steps, double* sum) { return tile_chains(steps, sum); }
+
 }  // namespace trine::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -107,6 +146,8 @@ HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
 HWY_EXPORT(fma_i32);
+HWY_EXPORT(tile_f32);
+HWY_EXPORT(tile_f64);
 
 /// Keeps a result alive without the optimizer knowing.
 template <class T>
@@ -271,6 +312,11 @@ double multiply_adds(Dtype dtype, int64_t steps) {
   if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(fma_f64));
   if (dtype == Dtype::i32) return flops_of<int32_t>(steps, HWY_DYNAMIC_DISPATCH(fma_i32));
   return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(fma_f32));
+}
+
+double tile_multiply_adds(Dtype dtype, int64_t steps) {
+  if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(tile_f64));
+  return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(tile_f32));
 }
 
 double cpu_read_rate(int threads, uint64_t bytes) {

@@ -32,6 +32,8 @@ std::vector<double> pass_seconds(int threads, int least, int most, double second
 void read_words(const void* data, uint64_t bytes);
 void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache);
 double multiply_adds(Dtype dtype, int64_t steps);
+/// The same of f32 or f64 as a product's tile adds them: elements of A and vectors of B are loaded, all from the first cache.
+double tile_multiply_adds(Dtype dtype, int64_t steps);
 
 /// flop/s of independent chains of multiply-adds (fused for floats), a step being two, on one kind of
 /// unit: "fma" or "tensor" (f64). 0 where the kernels can't run.

@@ -225,13 +225,17 @@ void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) 
   if (p.operation != Operation::gemm) return;
   constexpr int64_t kSteps = 6000;  // some 30 µs
   const int64_t all = int64_t{threads} * 8;
-  const double flops = multiply_adds(p.dtype, kSteps);  // of a part
-  const auto part = [=](size_t, int64_t) { multiply_adds(p.dtype, kSteps); };
-  ways.push_back(bare("multiply-adds", double(all) * flops, threads, all, part));
-  // In as long a time, other programs have their share of the cores.
-  if (const auto as_many = int64_t(work(p) / flops); as_many > 100 * all)
-    ways.push_back(bare("as many multiply-adds as the product's", double(as_many) * flops, threads,
-                        as_many, part));
+  // In as long a time, other programs have their share of the cores, and the clock is that of a core which does so long.
+  const auto add_chains = [&](const std::string& name, double (*chains)(Dtype, int64_t)) {
+    const double flops = chains(p.dtype, kSteps);  // of a part
+    const auto part = [=](size_t, int64_t) { chains(p.dtype, kSteps); };
+    ways.push_back(bare(name, double(all) * flops, threads, all, part));
+    if (const auto as_many = int64_t(work(p) / flops); as_many > 100 * all)
+      ways.push_back(bare(name + ", as many as the product's", double(as_many) * flops, threads,
+                          as_many, part));
+  };
+  add_chains("multiply-adds", multiply_adds);
+  if (p.dtype != Dtype::i32) add_chains("a tile's, from L1", tile_multiply_adds);
   if (work(p) < 64 * double(footprint(p)))
     add("reads of A and B, writes of C", [=](const Operands& on, size_t set, int64_t i) {
       read_inputs(on, set, i, parts);

@@ -39,6 +39,12 @@ HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
   *c = p.reads_c ? step(p.beta, *c, t) : t;
 }
 
+// The first part of that, in every lane.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> scale(D d, T alpha, hn::Vec<D> acc) {
+  return hn::Mul(hn::Set(d, alpha), hn::Add(acc, hn::Zero(d)));
+}
+
 // Begins the chains of row i, columns j0 …
 template <class T>
 void begin_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns, T* chains) {

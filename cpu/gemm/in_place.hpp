@@ -200,6 +200,12 @@ struct Part {
   }
 };
 
+// Whether all of an operand of 4 x 4 is one row after the other.
+template <class T>
+bool is_four(const Matrix<T>& x) {
+  return x.row_stride == 4 && x.col_stride == 1;
+}
+
 // So many of a batch's small products, of those from `p` on that are left.
 template <class T>
 void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_t left) {
@@ -207,6 +213,10 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
                 c = second.c.data - p.c.data;
   const int64_t far =
       divide_up(kCalledBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
+  const auto fours = kernels<T>().fours;
+  if (fours != nullptr && p.m == 4 && p.n == 4 && p.k == 4 && is_four(p.a) && is_four(p.b) &&
+      is_four(p.c))
+    return fours(p, a, b, c, count, far);
   const bool alone = p.m == 1 && p.n == 1;
   Direct<T> direct(p, true);
   const Grid<T> grid(p);

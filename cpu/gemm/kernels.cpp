@@ -49,6 +49,24 @@ constexpr gemm::TilesInPlace<T> tiles_in_place(std::integer_sequence<int, kHeigh
           {compute_tile<kHeights, kVectors, From::kPlace, T>...}};
 }
 
+// None of three vectors where two are the most: these would lack a third of their columns.
+template <class T>
+constexpr gemm::TilesInPlace<T> threes() {
+  if constexpr (kMostVectors == 3) {
+    return tiles_in_place<T, 3>(LowHeights());
+  } else {
+    return {};
+  }
+}
+
+template <class T>
+constexpr typename gemm::Kernels<T>::FoursFunction fours() {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) return multiply_fours<T>;
+#endif
+  return nullptr;
+}
+
 template <class T, From kFrom = From::kPanels, int... kHeights>
 constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>) {
   constexpr int kVectors = 2, kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
@@ -58,13 +76,13 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           {compute_tile<kHeights, kVectors, kFrom, T>...},
           {compute_tile<kHeights, 1, kFrom, T>...},
           kMostVectors,
-          {tiles_in_place<T, 1>(Heights()), tiles_in_place<T, 2>(Heights()),
-           tiles_in_place<T, kMostVectors>(LowHeights())},
+          {tiles_in_place<T, 1>(Heights()), tiles_in_place<T, 2>(Heights()), threes<T>()},
           pack<T>,
           pack_panel<T, kFrom>(),
           multiply_across<T>,
           multiply_along<T>,
-          multiply_one<T>};
+          multiply_one<T>,
+          fours<T>()};
 }
 
 const gemm::AllKernels& all_kernels() {

@@ -25,8 +25,8 @@ struct Tile {
   const T* b;
   std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
   std::int64_t ahead;                  // how far ahead B is called for
-  const T* soon;                       // of panels: so many lines of the next one
-  std::int64_t lines;                  // are called for meanwhile
+  const T* soon;                       // of panels: so many lines of the next one are
+  std::int64_t lines;                  // called for meanwhile, at most one in a turn
   const T* next;                       // C's next tile, likewise
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;
@@ -70,16 +70,21 @@ struct Kernels : Heights {
   // Packs rows x k elements of A from (0, 0) into a panel of `height`, pads with zeros.
   using PackFunction = void (*)(Matrix<const T> from, std::int64_t rows, std::int64_t k, int height,
                                 T* to);
+  using FoursFunction = void (*)(Problem<T> p, std::int64_t a, std::int64_t b, std::int64_t c,
+                                 std::int64_t count, std::int64_t far);
   int width, narrow;
   TileFunction<T> full[kMost], thin[kMost];  // of panels
   int most_vectors;                          // of a tile in place
-  TilesInPlace<T> in_place[3];    // of one vector, of two, and, if `most_vectors`, of three
+  TilesInPlace<T> in_place[3];    // of one vector, of two, and, up to `most_vectors`, of three
   PackFunction pack, pack_panel;  // lines of elements; what `full` and `thin` read
   // Columns j0 … of a C of one row, `narrow` of them; B's columns lie in memory (row_stride 1).
   void (*across)(const Problem<T>& p, std::int64_t j0);
   // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
+  // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements apart, and called for
+  // `far` products ahead. Null where a target has none.
+  FoursFunction fours;
 
   const TilesInPlace<T>& tiles(std::int64_t vectors) const { return in_place[vectors - 1]; }
   int panel_width(std::int64_t cols) const { return cols <= narrow ? narrow : width; }

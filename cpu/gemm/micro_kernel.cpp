@@ -160,7 +160,7 @@ class Step {
     t.cols = static_cast<int>(std::min<int64_t>(kernel_.width, n_ - j));
     t.k = depth_;
     t.a = a_ + i * depth_;
-    t.b = b_ + j * depth_;
+    t.b = t.soon = b_ + j * depth_;
     if (col_panel + 1 < cols_) {
       const int64_t panel = kernel_.width * depth_, lines = panel * int64_t{sizeof(T)} / 64;
       const int64_t first = lines * part / parts;

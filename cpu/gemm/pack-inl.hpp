@@ -147,6 +147,35 @@ void multiply_along(const gemm::Problem<T>& p, int64_t j0, int64_t columns, T* c
   finish_row(p, 0, j0, columns, chains);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// So many of a batch's products of 4 x 4 words, rows side by side: a block of 128 bits is a row, so a step takes an element
+// of each row of A within its block, and a row of B in every block. `a`, `b` and `c` lie between operands, `far` products
+// ahead they are called for. 20,000 of f32, of a loop of OpenBLAS's calls, on 2 cores of a Xeon: from memory
+// 2.7, so 3.9; in the caches 3.3, so 6.9.
+template <class T>
+void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t count,
+                    int64_t far) {
+  const hn::CappedTag<T, 16> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (; count > 0; --count, p.a.data += a, p.b.data += b, p.c.data += c) {
+    __builtin_prefetch(p.a.data + far * a);
+    __builtin_prefetch(p.b.data + far * b);
+    __builtin_prefetch(p.c.data + far * c);
+    for (int64_t x = 0; x < 16; x += lanes) {
+      const auto rows = hn::LoadU(d, p.a.data + x);
+      auto acc = p.continues ? hn::LoadU(d, p.c.data + x) : hn::Zero(d);
+      acc = step(d, hn::Broadcast<0>(rows), hn::LoadDup128(d, p.b.data), acc);
+      acc = step(d, hn::Broadcast<1>(rows), hn::LoadDup128(d, p.b.data + 4), acc);
+      acc = step(d, hn::Broadcast<2>(rows), hn::LoadDup128(d, p.b.data + 8), acc);
+      acc = step(d, hn::Broadcast<3>(rows), hn::LoadDup128(d, p.b.data + 12), acc);
+      acc = scale(d, p.alpha, acc);
+      if (p.reads_c) acc = step(d, hn::Set(d, p.beta), hn::LoadU(d, p.c.data + x), acc);
+      hn::StoreU(acc, d, p.c.data + x);
+    }
+  }
+}
+#endif
+
 // A C of one element: a step has the latency of one multiply-add, if memory is called for early enough. 2^22 steps
 // of f64 on a Xeon, of the same chain without loads: 4 KiB ahead 1.00, 512 bytes 0.96, none 0.93; a lane of a tile 0.34.
 template <class T>

@@ -14,6 +14,7 @@
 
 #include "backends/kit/bits.hpp"
 #include "enclosed.hpp"
+#include "gemm/kernels.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
 
@@ -358,6 +359,31 @@ TEST_P(CpuGemm, agrees_for_vectors_and_many_small_matrices) {
       check_all<std::uint32_t>(y);
     }
   }
+}
+
+TEST_P(CpuGemm, agrees_for_batches_of_four_by_four) {
+  for (const Layout layout : {Layout::kRows, Layout::kColumns, Layout::kPaddedRows})
+    for (const double beta : {0.0, -1.25})
+      for (const bool special : {false, true})
+        for (const std::int64_t batch : {2, 3, 150}) {
+          Case x{4, 4, 4, batch, layout, layout, layout, special ? -1.0 : 0.75, beta};
+          x.special = special;
+          check_all<float>(x);
+          check_all<double>(x);
+          check_all<std::uint32_t>(x);
+        }
+}
+
+template <class T>
+void expect_tiles_of_every_width() {
+  const gemm::Kernels<T>& kernels = gemm::kernels<T>();
+  for (int vectors = 1; vectors <= 3; ++vectors)
+    EXPECT_EQ(kernels.tiles(vectors).height_count > 0, vectors <= kernels.most_vectors) << vectors;
+}
+TEST_P(CpuGemm, has_no_tiles_in_place_wider_than_the_target_has_them) {
+  expect_tiles_of_every_width<float>();
+  expect_tiles_of_every_width<double>();
+  expect_tiles_of_every_width<std::uint32_t>();
 }
 
 std::string target_name(const testing::TestParamInfo<std::int64_t>& info) {

@@ -18,6 +18,8 @@ constexpr int64_t kDirectProducts = 1 << 22;
 // How far ahead the operands of a batch's small products are called for. 20,000 of 16 x 16, f32, on 2 cores of a Xeon, us: the
 // next product 1954, 2 KiB 1808, 4 KiB 1420, 8 KiB 1261, 16 KiB 1313, 32 KiB 1418.
 constexpr int64_t kCalledBytes = 8192;
+// From so large a B on, its lines are called for again while they are read.
+constexpr int64_t kCalledOperand = 4096;
 
 // Of no more rows than a tile has.
 template <class T>
@@ -79,9 +81,10 @@ Columns<T> columns_of(const Kernels<T>& kernel, int64_t m, int64_t vectors, int6
 template <class T>
 class Direct {
  public:
-  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread, 19100 us, so 17500; a
-  // product alone is 2 to 3 % slower by it.
-  explicit Direct(const Problem<T>& p, bool is_of_batch = false) : p_(p), calls_(is_of_batch) {
+  // Tiles of a batch call for the lines of B that they read: 20,000 of 32 x 32, f32, one thread, 19100 us, so 17500. A
+  // product alone is 2 to 3 % slower by it, and those of 16 x 16 10 % in the second cache, for nothing from memory.
+  explicit Direct(const Problem<T>& p, bool is_of_batch = false)
+      : p_(p), calls_(is_of_batch && p.k * p.n * int64_t{sizeof(T)} >= kCalledOperand) {
     tile_.a_row = p.a.row_stride, tile_.a_step = p.a.col_stride;
     tile_.reads_c = p.reads_c;
     tile_.alpha = p.alpha, tile_.beta = p.beta;

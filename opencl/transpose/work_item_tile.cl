@@ -3,8 +3,6 @@
 // It beats `vector` on a CPU, where a group of 256 work-items with barriers is a loop over memory: the
 // hardware recognizes long parts of few rows and reads ahead.
 // Requires: a CPU. No sister in CUDA, which has none.
-//
-//   turn: steps of d = SIDE / 2 ... 1; step d swaps the off-diagonal d x d blocks of every 2d x 2d block.
 #include "problem.h"
 
 #define LINE (64 / BYTES)         // elements of a cache line
@@ -28,43 +26,22 @@ typedef ulong Word;
 typedef ulong8 Words;
 #endif
 
+#include "turn.h"
+
 typedef Words Unaligned ALIGNED(BYTES);
 typedef int16 Line;
 typedef Line UnalignedLine ALIGNED(BYTES);
 
-// Lane l of a step: whole masks, since PoCL 3.1 looks through vectors that are built of elements, and
-// makes 1,000 instructions of the 64 permutations of a block.
-#define LANE(l, d, more) (((l) & (d) ? (l) - (d) + SIDE : (l)) + more)
-#define LANES_8(l, d, more)                                                           \
-  LANE(l, d, more), LANE(l + 1, d, more), LANE(l + 2, d, more), LANE(l + 3, d, more), \
-      LANE(l + 4, d, more), LANE(l + 5, d, more), LANE(l + 6, d, more), LANE(l + 7, d, more)
-#if SIDE == 8
-#define PICK(a, b, d, more) __builtin_shufflevector(a, b, LANES_8(0, d, more))
-#else
-#define PICK(a, b, d, more) __builtin_shufflevector(a, b, LANES_8(0, d, more), LANES_8(8, d, more))
-#endif
-#define STEP(d)                                                    \
-  _Pragma("unroll") for (int i = 0; i < SIDE; ++i) if (!(i & d)) { \
-    const Words low = PICK(r[i], r[i + d], d, 0);                  \
-    r[i + d] = PICK(r[i], r[i + d], d, d);                         \
-    r[i] = low;                                                    \
-  }
-
 // Turns a block, of which `rows` are there, and calls for the lines of the block after next: the hardware's own
 // prefetch stops at each page. f32 4096^2 and 4095 x 4097 on 2 cores, of a copy: none 0.21, 0.17; 64 bytes ahead
 // 0.43, 0.34; 128 0.40, 0.39; 256 0.38, 0.42.
-INLINED void turn(const GLOBAL Word* from, long in_row, int rows, Words r[SIDE]) {
+INLINED void load_turned(const GLOBAL Word* from, long in_row, int rows, Words r[SIDE]) {
 #pragma unroll
   for (int i = 0; i < SIDE; ++i)
     r[i] = i < rows ? *(const GLOBAL Unaligned*)(from + i * in_row) : (Words)0;
 #pragma unroll
   for (int i = 0; i < SIDE; ++i) prefetch_line(from + i * in_row + 128 / BYTES);
-#if SIDE == 16
-  STEP(8)
-#endif
-  STEP(4)
-  STEP(2)
-  STEP(1)
+  turn(r);
 }
 
 // A tile whose lines of the output lie in its blocks.
@@ -74,7 +51,7 @@ DEVICE void move_lines(const GLOBAL Word* from, long in_row, GLOBAL Word* to, lo
     const int j = min(index, width - SIDE);  // the last block's first columns are written twice
     for (int i = 0; i < height; i += SIDE) {
       Words r[SIDE];
-      turn(from + i * in_row + j, in_row, SIDE, r);
+      load_turned(from + i * in_row + j, in_row, SIDE, r);
 #pragma unroll
       for (int c = 0; c < SIDE; ++c)
         store_past_cache(r[c], (GLOBAL Words*)(to + (j + c) * out_col + i));
@@ -102,9 +79,9 @@ DEVICE void move_sheared(const GLOBAL Word* from, long in_row, GLOBAL Word* to, 
       for (int part = 0; part < LINE; part += SIDE) {
         Words r[SIDE];
         if (last)
-          turn(source + part * in_row, in_row, count - part, r);
+          load_turned(source + part * in_row, in_row, count - part, r);
         else
-          turn(source + part * in_row, in_row, SIDE, r);
+          load_turned(source + part * in_row, in_row, SIDE, r);
 #pragma unroll
         for (int c = 0; c < SIDE; ++c) ((Words*)&window[c][1])[part / SIDE] = r[c];
       }

@@ -507,6 +507,31 @@ TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
 }
 
+/// Small operands in one launch; of others, one that packs and one for each 1024 steps of k, unless C is read at the end.
+TEST(GemmRows, PrivateTilePacksLargeOperandsAndKeepsChainsInC) {
+  Asked asked(TRINE_GEMM, "private_tile");
+  asked.facts.kind = TRINE_DEVICE_CPU;
+  const auto launches = [&](const trine_gemm& op) {
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const trine_workspace workspace{};
+    Plan plan;
+    asked.variant.plan({{kOpencl, &asked.facts}, asked.selection, call, &workspace}, plan);
+    return plan.launch_count;
+  };
+  EXPECT_EQ(launches(gemm_of(TRINE_F32, 512, 512, 512)), 1);
+  EXPECT_EQ(launches(gemm_of(TRINE_F64, 512, 512, 512)), 2) << "B has 2 MiB";
+  EXPECT_EQ(launches(gemm_of(TRINE_F32, 512, 7, 512)), 2) << "less than a tile";
+  trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
+  op.b.row_stride = 4097;
+  EXPECT_EQ(launches(op), 2) << "rows far apart";
+  op = gemm_of(TRINE_F32, 64, 64, 3000);
+  EXPECT_EQ(launches(op), 1 + 3);
+  op.beta.f32 = 1;
+  EXPECT_EQ(launches(op), 1 + 1);
+  op.alpha.f32 = 0;
+  EXPECT_EQ(launches(op), 1) << "nothing to multiply";
+}
+
 /// Those whose macro says so get the kernel that begins at C, whatever else they are asked.
 TEST(GemmRows, ContinueChainsByTheirLastMacro) {
   for (const char* rung : {"register_tile", "warp_specialized", "tensor_specialized"}) {
@@ -524,7 +549,7 @@ TEST(GemmRows, ContinueChainsByTheirLastMacro) {
 
 TEST(GemmRows, ChooseOneThatContinuesChains) {
   trine_device_facts facts = gpu();
-  trine_gemm op = gemm_of(TRINE_F32, 512, 512, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);
+  trine_gemm op = gemm_of(TRINE_F32, 512, 1024, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);
   op.flags = doubles.flags = TRINE_CONTINUES;
   EXPECT_EQ(chosen(facts, op), "warp_specialized");
   EXPECT_EQ(chosen(facts, doubles), "tensor_specialized");
@@ -547,7 +572,7 @@ TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
   const trine_gemm thin = gemm_of(TRINE_F32, 1, 1, 20000000);
   const trine_gemm square = gemm_of(TRINE_F32, 16384, 16384, 16384);
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "private_tile");
-  EXPECT_EQ(chosen(facts, thin), "private_tile") << "of narrow vectors, 1.8 GB";
+  EXPECT_EQ(chosen(facts, thin), "private_tile") << "of narrow vectors, 1.9 GB";
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 1, 20000, 20000)), "private_tile");
   facts.max_buffer_bytes = uint64_t{1} << 30;
   EXPECT_EQ(chosen(facts, thin), "naive");

@@ -246,12 +246,13 @@ void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) 
 }
 
 void add_bare_kernels(Ways& ways, const Problem& p, const Device& device, size_t sets) {
-  const std::string_view moves = p.operation == Operation::reduce ? "read" : "copy";
-  for (const std::string_view what : {moves, std::string_view("empty")})
-    if (what == "empty" || p.operation != Operation::gemm)
-      ways.push_back(called(fmt::format("{} kernel: {}", device.id(), what),
-                            what == "empty" ? 0 : work(p),
-                            shared_out_kernel(device, what, footprint(p), int(sets))));
+  std::vector<std::string_view> kernels{"empty"};
+  if (p.operation == Operation::reduce) kernels = {"read", "empty"};
+  if (p.operation == Operation::transpose) kernels = {"copy past the caches", "copy", "empty"};
+  for (const std::string_view what : kernels)
+    ways.push_back(called(fmt::format("{} kernel: {}", device.id(), what),
+                          what == "empty" ? 0 : work(p),
+                          shared_out_kernel(device, what, footprint(p), int(sets))));
 }
 
 /// Starts this program with that libtrine; its socket. This process asks for so many calls, the other one answers with the

@@ -330,9 +330,10 @@ bool prefers_shifted(const Request& request) {
 // --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
 
 /// Two lines of each column of the output at a time, from long parts of the input's rows (cpu/transpose/simd_streaming.cpp
-/// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes.
+/// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes. Of small matrices
+/// the parts are shorter, so that two threads end together: 1024^2 of f64, of the cpu backend, 0.81, so 0.87.
 struct WorkItemTile : Layout {
-  static constexpr int64_t kLineBytes = 64, kRowBytes = 9 << 10, kTileBytes = 64 << 10;
+  static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;
 
   explicit WorkItemTile(const Request& request) : Layout(request) {
@@ -342,7 +343,8 @@ struct WorkItemTile : Layout {
     const auto lines_of = [&](int64_t extent, int64_t pieces) {
       return std::max<int64_t>(1, extent / std::max<int64_t>(1, pieces) / line) * line;
     };
-    const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, kRowBytes));
+    const bool small = double(move.rows) * double(move.cols) * double(bytes) < kSmallBytes;
+    const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, small ? 2304 : 9216));
     tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
     tiles_cols = divide_up(move.cols, tile_cols);
     const auto whole = [&](int64_t at) { return at * bytes % kLineBytes == 0; };

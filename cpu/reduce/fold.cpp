@@ -72,22 +72,32 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
       for (int j = 0; j < kLanes; ++j) take(data[i + j], lane[j]);
     }
     for (; i < count; ++i) take(data[i], lane[0]);
-    for (int half = kLanes / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j)
-        lane[j] = beats<kMax>(lane[j + half], lane[j]) ? lane[j + half] : lane[j];
-    return settled<kMax, Value>(lane[0]);
+    K best = lane[0];
+    for (int j = 1; j < kLanes; ++j) best = beats<kMax>(lane[j], best) ? lane[j] : best;
+    return settled<kMax, Value>(best);
   }
 
-  // Where the first element with this key is; there is one.
-  static std::int64_t place_of(K wanted, const T* data, std::int64_t count) {
+  // Where the first element is that is_it(); there is one.
+  template <class Is>
+  static std::int64_t first_of(const T* data, std::int64_t count, Is is_it) {
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
-      K is_here = 0;
-      for (int j = 0; j < kLanes; ++j) is_here |= K(key(data[i + j]) == wanted);
-      if (is_here) break;
+      K none = kLanes, at = none;
+      for (int j = 0; j < kLanes; ++j) at = std::min(at, is_it(data[i + j]) ? K(j) : none);
+      if (at != none) return i + std::int64_t(at);
     }
-    while (key(data[i]) != wanted) ++i;
+    while (!is_it(data[i])) ++i;
     return i;
+  }
+
+  // Where the first element with this key is. It has the bits of the key's value, or any of a NaN.
+  static std::int64_t place_of(K wanted, const T* data, std::int64_t count) {
+    const Value value = value_of<kMax, Value>(wanted);
+    if constexpr (is_float<T>)
+      if (value != value) return first_of(data, count, [](T x) { return x != x; });
+    return first_of(data, count, [bits = std::bit_cast<K>(value)](T x) {
+      return std::bit_cast<K>(mapped<M>(x)) == bits;
+    });
   }
 
   // The best key of a block first, in vectors; only a block that improves is searched for its place.

@@ -179,20 +179,56 @@ HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, dou
   for (int h = 0; h < 2; ++h) halves[h] = hn::GetLane(hn::SumOfLanes(D(), total.half[h]));
 }
 
-// The sums of rows: a vector of lanes of each, and these meet.
-template <class T, trine_map M>
-HWY_NOINLINE void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows, Sums sums) {
+// The sums of rows: a vector of lanes of each, which sum_row(x, y) gives, and these meet.
+template <class T, trine_map M, class SumRow>
+HWY_INLINE void sum_rows(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, SumRow sum_row) {
   using Sum = PlainSum<T, M>;
   for (std::int64_t r = 0; r < rows; r += kVector) {
     V lanes[Sum::kCount][kVector];
     for (int i = 0; i < kVector; ++i) {
       Sum sum;
-      if (r + i < rows)
-        sum = add_neighbours<T, M>(x.data + (r + i) * x.step, y.data + (r + i) * y.step, length);
+      if (r + i < rows) sum = sum_row(x.data + (r + i) * x.step, y.data + (r + i) * y.step);
       for (int h = 0; h < Sum::kCount; ++h) lanes[h][i] = sum.half[h];
     }
     for (int h = 0; h < Sum::kCount; ++h)
       hn::StoreU(add_groups<kVector>(lanes[h]), D(), sums.data + h * sums.step + r);
+  }
+}
+
+template <class T, trine_map M>
+HWY_NOINLINE void sum_any_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows,
+                               Sums sums) {
+  sum_rows<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
+    return add_neighbours<T, M>(row, other, length);
+  });
+}
+
+// Rows that fill kVectors vectors, but for some of the last one: that is loaded as the row's end, and the lanes that
+// the one before it has are left out. No masked loads, and nothing is asked row by row.
+template <class T, trine_map M, int kVectors>
+HWY_NOINLINE void sum_rows_of_vectors(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows,
+                                      Sums sums) {
+  const D d;
+  const auto again =
+      hn::FirstN(d, static_cast<std::size_t>(kVectors * std::int64_t(kVector) - length));
+  sum_rows<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
+    call_ahead(row, kVectors * kVector);
+    PlainSum<T, M> sum;
+    for (int i = 0; i < kVectors - 1; ++i)
+      sum.add(term<T, M>(row + i * kVector, other + i * kVector));
+    const V last = term<T, M>(row + length - kVector, other + length - kVector);
+    sum.add(hn::IfThenElse(again, hn::Set(d, -0.0), last));
+    return sum;
+  });
+}
+
+template <class T, trine_map M>
+void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows, Sums sums) {
+  switch (length < kVector ? 0 : divide_up(length, std::int64_t(kVector))) {
+    case 2: return sum_rows_of_vectors<T, M, 2>(x, y, length, rows, sums);
+    case 3: return sum_rows_of_vectors<T, M, 3>(x, y, length, rows, sums);
+    case 4: return sum_rows_of_vectors<T, M, 4>(x, y, length, rows, sums);
+    default: return sum_any_rows<T, M>(x, y, length, rows, sums);
   }
 }
 
@@ -261,10 +297,11 @@ HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdi
 
 template <class T, trine_map M>
 HWY_NOINLINE void add_rows_to_columns(Lie<T> x, Lie<T> y, std::int64_t rows, std::int64_t width,
-                                      bool are_new, Sums sums) {
+                                      bool are_new, bool is_large, Sums sums) {
   constexpr int kRows = 4;
-  // Rows without gaps one by one, as they lie: 0.82 of read and not 0.73 (65536×256 f32).
-  const std::int64_t most = x.step == width ? 1 : kRows;
+  // Four rows at a time load and store sums a fourth as often: 1.6 times as fast from the second cache (1024×256 f32).
+  // From memory rows without gaps are as fast one by one, as they lie, on 2 cores, and 1.1 times as fast on 16.
+  const std::int64_t most = x.step == width && is_large ? 1 : kRows;
   // The hardware doesn't follow steps of a row. Behind the last row come the first ones of the next columns.
   std::int64_t far = most * divide_up(kFar<T>, most * width);
   if (rows < far + most) far = rows;

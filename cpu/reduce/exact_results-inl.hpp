@@ -14,6 +14,13 @@ bool lies_plainly(const Problem& p, Beside beside) {
   return lies(p) && lies(p.factor()) && Inexact::is_told();
 }
 
+// More than a second cache holds?
+template <class T>
+bool is_large(const Problem& p) {
+  constexpr std::int64_t kSecondCache = 2 << 20;
+  return p.outputs * p.length() > kSecondCache / std::int64_t(sizeof(T));
+}
+
 template <class T, trine_map M>
 bool store_sums(const Problem& p, std::int64_t first, std::int64_t count, Sums sums) {
   return with_float(p.result_dtype, [&]<class R>(R) {
@@ -35,7 +42,7 @@ bool sum_results_plainly(const Problem& p, Beside beside, std::int64_t first, st
   Inexact::lower();
   if (beside == Beside::results) {
     add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, true,
-                              sums);
+                              is_large<T>(p), sums);
   } else if (follow && length > 0 && length <= kVector) {
     sum_short_rows<T, M>(x, y, length, count, sums);
   } else {
@@ -145,7 +152,8 @@ class PlainStrip {
     const auto lie = [&](const Elements& e) {
       return Lie<T>{e.begin<T>(first_) + row * e.inner_step, e.inner_step * folds, 1};
     };
-    add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, false, sums_);
+    add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, false,
+                              is_large<T>(p_), sums_);
   }
   bool is_finite() const {
     double sum = 0;

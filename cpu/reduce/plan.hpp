@@ -42,8 +42,8 @@ inline Plan plan_of(const Problem& p, int threads, bool tree = false) {
                 (length < 256 || (p.inner_step != 1 && p.output_step < p.inner_step));
   plan.unit = std::max<std::int64_t>(1, kPieceElements / shortest);
   if (plan.across) {
-    // Up to four strips where enough is left for the threads: a row is read in longer stretches.
-    const std::int64_t strips = std::min<std::int64_t>(4, p.outputs / (4 * threads * kStrip));
+    // Up to four strips where each thread has some: a row is read in longer stretches.
+    const std::int64_t strips = std::min<std::int64_t>(4, p.outputs / (threads * kStrip));
     plan.unit = std::max(divide_up(plan.unit, kStrip), strips) * kStrip;
   }
   plan.unit = std::min(plan.unit, p.outputs);

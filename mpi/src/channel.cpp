@@ -61,9 +61,9 @@ void unmake(Process& process) {
 int free_process(MPI_Comm, int, void*, void*) {
   Process& process = the_process();
   process.is_made = false;
+  for (const User& user : process.users) user.channel->drain();
   const std::list<User> users = std::exchange(process.users, {});
-  for (const User& user : users)
-    MPI_Comm_delete_attr(user.comm, process.channel_key);  // what is pending goes on to its end
+  for (const User& user : users) MPI_Comm_delete_attr(user.comm, process.channel_key);
   unmake(process);
   return MPI_SUCCESS;
 }
@@ -163,7 +163,10 @@ void Channel::drain() {
     const std::lock_guard lock(mutex);
     return pending.empty();
   };
-  for (; !is_empty(); std::this_thread::yield()) advance();
+  for (; !is_empty(); std::this_thread::yield()) {
+    advance();
+    advance_all();
+  }
 }
 
 void advance_all() {

@@ -94,7 +94,7 @@ struct Channel {
   /// Goes on with what is pending, as far as that needs no wait.
   void advance();
   void advance_locked();  ///< by one that has the lock
-  /// Ends what is pending.
+  /// Ends what is pending; other channels go on meanwhile, as other ranks may end those first.
   void drain();
 };
 

@@ -321,6 +321,17 @@ TEST_F(Cuda, a_pools_memory_lasts_from_call_to_call) {
   }
 }
 
+// Waiting would take the pool's memory; asking would go on as long as another library's work does.
+TEST_F(Cuda, waits_for_memory_that_is_late_when_it_has_asked_for_a_while) {
+  const faults::Device gpu(*backend);
+  for (const bool late : {false, true}) {
+    fake_cuda::set_memory_is_late(late);
+    const int before = fake_cuda::host_waits();
+    const auto buffer = gpu.buffer(64);
+    EXPECT_EQ(fake_cuda::host_waits() - before, late ? 1 : 0);
+  }
+}
+
 TEST_F(Cuda, allocates_without_pools_too) {
   fake_cuda::set_has_pools(false);
   const faults::Device gpu(*backend);

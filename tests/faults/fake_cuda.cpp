@@ -1,6 +1,7 @@
 // The fake driver's contexts, streams and events, and its table.
 #include "fake_cuda.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -346,7 +347,7 @@ void reset() {
   state.unused.clear();
   state.retained = state.broken = 0;
   state.has_pools = true;
-  state.contracts = false;
+  state.contracts = state.is_memory_late = false;
   state.major = 9;
   state.minor = 0;
   state.shared = 232448;
@@ -357,11 +358,16 @@ void break_device(int code) { state.broken = code; }
 void set_captured(Stream stream, bool captured) { stream->captured = captured; }
 bool is_capture_intact(Stream stream) { return stream->captured == 1; }
 void set_has_pools(bool has) { state.has_pools = has; }
+void set_memory_is_late(bool late) { state.is_memory_late = late; }
 void set_compute_capability(int major, int minor) { state.major = major, state.minor = minor; }
 void set_shared_memory(int bytes) { state.shared = bytes; }
 void set_probe_fuses(bool contracts) { state.contracts = contracts; }
 const std::vector<Launch>& launches() { return state.launches; }
 int mapped() { return state.context.mapped; }
+int host_waits() {
+  const Lock lock(state.mutex);
+  return int(std::ranges::count(state.context.enqueued, Enqueued::kHostWaits, &Enqueued::what));
+}
 
 std::string leftovers() {
   const Lock lock(state.mutex);

@@ -31,12 +31,16 @@ void break_device(int code);
 void set_captured(trine::cuda::Stream stream, bool captured);
 bool is_capture_intact(trine::cuda::Stream stream);
 void set_has_pools(bool has);
+/// Memory of the pool is there when the host waits for it, or after a second.
+void set_memory_is_late(bool late);
 void set_compute_capability(int major, int minor);
 void set_shared_memory(int bytes);
 
 const std::vector<Launch>& launches();
 /// How many blocks of memory the pool has had to get, because it had none to give again.
 int mapped();
+/// How often the host has waited for a stream or an event.
+int host_waits();
 /// Contexts retained, streams, events, blocks of memory, registered ranges and modules alive, in
 /// words; "" when there is none.
 std::string leftovers();

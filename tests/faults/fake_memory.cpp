@@ -1,5 +1,6 @@
 // The fake driver's memory: host memory, watched for what lies outside of it.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -23,12 +24,16 @@ Result deallocate(Pointer pointer) {
   std::free(host_of(pointer));
   return kSuccess;
 }
-Result allocate_async(Pointer* pointer, std::size_t bytes, Stream) {
+Result allocate_async(Pointer* pointer, std::size_t bytes, Stream stream) {
   const Lock lock(state.mutex);
   if (const Result code = allocate(pointer, bytes)) return code;
   const auto again = state.unused.lower_bound(bytes);
   again == state.unused.end() ? void(++state.context.mapped) : void(state.unused.erase(again));
-  return kSuccess;
+  if (!state.is_memory_late) return kSuccess;
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  return enqueue(stream, [limit, waits = host_waits()] {
+    return host_waits() > waits || std::chrono::steady_clock::now() > limit;
+  });
 }
 Result deallocate_async(Pointer pointer, Stream) {
   const Lock lock(state.mutex);

@@ -53,7 +53,7 @@ struct State {
   std::recursive_mutex mutex;
   CUctx_st context;
   int retained = 0;
-  bool has_pools = true, contracts = false;
+  bool has_pools = true, contracts = false, is_memory_late = false;
   int major = 9, minor = 0, shared = 232448, broken = 0;
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;

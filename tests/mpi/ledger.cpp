@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <mutex>
 #include <string_view>
@@ -31,6 +32,8 @@ std::thread::id asker;
 std::atomic<const void*> sent = nullptr;
 MPI_Comm duplicate = MPI_COMM_NULL;
 int left_to_live = 0;
+thread_local int left_to_hold = 0;
+std::atomic<bool> held = false;
 
 /// A message begins, with blocks of so many elements for one rank or for several.
 void begins(const int* counts, const int* places, int ranks, MPI_Datatype type) {
@@ -74,6 +77,9 @@ bool ledger::last_duplicate_has(const char* hint) {
   PMPI_Info_free(&hints);
   return is_there != 0 && std::string_view(value) == "true";
 }
+void ledger::hold_test(int n) { left_to_hold = n; }
+bool ledger::is_held() { return held; }
+void ledger::release() { held = false; }
 void ledger::die_at(int n) { left_to_live = n; }
 
 #pragma GCC visibility push(default)  // MPICH's header doesn't say so
@@ -182,6 +188,14 @@ int MPI_Igatherv(const void* send, int length, MPI_Datatype type, void* receive,
 }
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Wait(request, status);
+}
+int MPI_Test(MPI_Request* request, int* has_passed, MPI_Status* status) {
+  if (left_to_hold > 0 && --left_to_hold == 0) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    for (held = true; held && std::chrono::steady_clock::now() < limit;) std::this_thread::yield();
+    held = false;
+  }
+  return PMPI_Test(request, has_passed, status);
 }
 int MPI_Waitall(int length, MPI_Request* requests, MPI_Status* statuses) {
   return wait_shall_fail.exchange(false) ? MPI_ERR_OTHER : PMPI_Waitall(length, requests, statuses);

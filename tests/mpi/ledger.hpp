@@ -31,6 +31,11 @@ bool last_duplicate_has(const char* hint);
 /// The memory that the last MPI_Alltoallv or MPI_Ialltoallv of this process read.
 const void* last_sent();
 
+/// The n-th MPI_Test of this thread from here waits until release(), 10 s at the most.
+void hold_test(int n);
+bool is_held();
+void release();
+
 /// The process is killed in its n-th message from here.
 void die_at(int n);
 

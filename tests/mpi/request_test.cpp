@@ -1,5 +1,6 @@
 // Calls that don't block: many at once, waited for in any order, with errors in between.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <optional>
@@ -165,6 +166,22 @@ TEST(Requests, OnTwoCommunicatorsAreWaitedForInAnyOrder) {
   for (Request& request : requests) request.wait();
   for (const auto& output : outputs) EXPECT_EQ(output, sum_of(9));
   for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
+}
+
+/// A rank that hangs ends the job.
+TEST(Requests, OnTwoCommunicatorsEndInWhateverOrderRanksFreeThem) {
+  const std::vector<double> input = input_of(9, rank());
+  MPI_Comm comms[2];
+  std::vector<double> outputs[2] = {input, input};
+  Request requests[2];
+  for (MPI_Comm& comm : comms) PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (const int i : {0, 1})
+    requests[i] = trine::mpi::iallreduce(Function::sum, input, outputs[i], comms[i]);
+  alarm(20);
+  for (const int i : {rank() % 2, 1 - rank() % 2}) PMPI_Comm_free(&comms[i]);
+  alarm(0);
+  for (Request& request : requests) request.wait();
+  for (const auto& output : outputs) EXPECT_EQ(output, sum_of(9));
 }
 
 TEST(Requests, OfACommunicatorThatIsFreedEnd) {

@@ -100,4 +100,46 @@ TEST_F(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
   for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
 }
 
+/// Rank 0's other thread stands still in calls that the other ranks have yet to begin: in the test() of `first`, and then in
+/// that of `second`, which carries on `first`.
+TEST_F(Threads, DontWaitForWhatAnotherCarriesOn) {
+  if (level() < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "calls come one after another";
+  for (const int tests : {1, 2}) {
+    MPI_Comm comms[3];
+    trine::ExactSum sums[3];
+    for (MPI_Comm& comm : comms) {
+      PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      trine::mpi::allreduce(sums[0], comm);  // makes what stays with the communicator
+    }
+    trine::mpi::Request first, second;
+    const auto begin = [&] {
+      first = trine::mpi::iallreduce(sums[0], comms[0]);
+      second = trine::mpi::iallreduce(sums[1], comms[1]);
+    };
+    std::thread other;
+    if (rank() == 0) {
+      begin();
+      other = std::thread([&] {
+        ledger::hold_test(tests);
+        (tests == 1 ? first : second).test();
+      });
+      while (!ledger::is_held()) std::this_thread::yield();
+    }
+    if (rank() != 0) MPI_Barrier(MPI_COMM_WORLD);
+    trine::mpi::Request mine = trine::mpi::iallreduce(sums[2], comms[2]);
+    if (rank() == 0) {
+      EXPECT_FALSE(mine.test());
+      EXPECT_TRUE(ledger::is_held()) << tests;
+      MPI_Barrier(MPI_COMM_WORLD);
+      ledger::release();
+      other.join();
+    } else {
+      begin();
+    }
+    mine.wait();
+    first.wait(), second.wait();
+    for (MPI_Comm& comm : comms) PMPI_Comm_free(&comm);
+  }
+}
+
 }  // namespace

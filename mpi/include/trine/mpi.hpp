@@ -14,7 +14,8 @@
 /// All functions are collective: all ranks of the communicator call them, in one order, as MPI's own. What
 /// has to be the same on all ranks is named at each function; whether it is, the first message of each call
 /// shows, before anything else moves. The first call on a communicator duplicates it, without its hints, so that no
-/// message of the program meets one of Trine's; the duplicate is freed with it, or by MPI_Finalize.
+/// message of the program meets one of Trine's, for which all ranks wait, also in a call that doesn't block otherwise; the
+/// duplicate is freed with it, or by MPI_Finalize.
 ///
 /// Errors: Error. What a rank finds wrong with its arguments, data or device (as thrown by the functions of
 /// <trine/host.hpp>), and what isn't the same on all ranks (invalid_argument), all ranks throw, with one
@@ -260,8 +261,8 @@ class Call;
 }
 
 /// A call that has begun and goes on while the program does something else. It goes on only inside of test() and wait(),
-/// of any Request of the process, and of calls on the same communicator, and needs that on all ranks: a rank that waits
-/// for one that waits for something else waits for ever.
+/// of any Request of the process, of calls on the same communicator, which end it first, and of MPI_Comm_free and
+/// MPI_Finalize, and needs that on all ranks: a rank that waits for one that waits for something else waits for ever.
 /// Calls on one communicator go on one after the other, in the order of their beginning,
 /// which is the same on all ranks; other calls on it, which block, end them first.
 ///

@@ -169,7 +169,8 @@ void Executor::start_threads() {
   const int startable =
       startable_threads(kokkos_is_ours() ? std::max(wanted, 2 * wanted - 2) : wanted);
   threads_ = std::min(wanted, startable);
-  lends_ = threads_ > 1 && kokkos_is_ours();
+  lends_ = kokkos_is_ours();
+  thread_.sleeps = threads_ == 1;  // and then it always does
   if (!lends_) {
     threads_ = start_kokkos(threads_);
     return;

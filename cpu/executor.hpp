@@ -142,6 +142,8 @@ class Executor : public kit::Allocated {
   void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();
   bool may_begin() const;
+  // Whether the executor's thread and a waiter work at once: one thread's turn is either's.
+  bool shares() const { return lends_ && threads_ > 1; }
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
   void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&), void* payload,
                     std::size_t bytes);
@@ -174,7 +176,7 @@ class Executor : public kit::Allocated {
   // Nanoseconds until work begins on all threads, as measured at the start.
   double hand_over_asleep_ = 20e3, hand_over_awake_ = 20e3;
   int threads_ = 0;
-  bool lends_ = false;
+  bool lends_ = false;  // a caller that waits works
   bool started_ = false;
   char failure_[256] = "";  // why Kokkos did not start
 };

@@ -27,7 +27,7 @@ void Executor::wait_until(std::unique_lock<std::mutex>& lock, bool work, Done do
       lent_ = true;
       const bool begins = may_begin();
       if (begins) run_next(lock, true);
-      const bool again = begins || take_part(waiter_, kPatience, lock);
+      const bool again = begins || (shares() && take_part(waiter_, kPatience, lock));
       lent_ = false;
       if (again) continue;
     }
@@ -61,7 +61,7 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
 // takes 20 to 60 us to wake, so if the last two long pauses were alike, it wakes up by itself before this
 // one should end, and watches again: less than 1 ms in a pause in all.
 void Executor::pause(std::unique_lock<std::mutex>& lock) {
-  if (!lends_) return work_.wait(lock);
+  if (!shares()) return work_.wait(lock);
   const auto begin = Clock::now();
   if (take_part(thread_, kFirstWatch, lock)) return;
   const std::uint64_t seen = changes_;  // a change at the very end of the sleep is one, too

@@ -134,6 +134,9 @@ class Transposition : public PlacedCall<Place> {
                words_of(b_.distribution, b_.local.dtype));
   }
 
+  /// One rank has both matrices, row by row and column by column.
+  bool is_alone() const { return channel().size == 1; }
+
   void check_arguments() {
     place_.check("a", a_, channel());
     place_.check("b", b_, channel());
@@ -145,14 +148,14 @@ class Transposition : public PlacedCall<Place> {
       refuse("a is of ", name(a_.local.dtype), ", and b of ", name(b_.local.dtype),
              "; both have elements of one size.");
     check_apart(place_, "a", a_.local, "b", b_.local);
-    // What the device, the rung or a dtype has against it.
-    place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
+    // What the device, the rung or a dtype has against it; of one rank the one call that works says so.
+    if (!is_alone()) place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
   }
 
   /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.
   void prepare() {
     const Distribution &a = a_.distribution, &b = b_.distribution;
-    if (a.rows == 0 || a.cols == 0) return;
+    if (a.rows == 0 || a.cols == 0 || is_alone()) return;
     const int me = channel().rank;
     const auto is_empty = [](const auto& part) { return part.rows == 0 || part.cols == 0; };
     const int from = is_empty(a_.local) ? -1 : me, to = is_empty(b_.local) ? -1 : me;
@@ -196,6 +199,7 @@ class Transposition : public PlacedCall<Place> {
   }
 
   bool work(MPI_Request*) override {
+    if (is_alone()) attempt(failure_, [&] { place_.copy(a_.local, to_, true); });
     for (int64_t slab = 0; slab <= slabs_; ++slab) {
       if (slab < slabs_) {
         const Side::Messages &out = pack(slab), &in = lay_out(receive_, slab);

@@ -344,11 +344,12 @@ TEST(MpiErrors, InTheMidstOfAnyCallLeaveItsMemory) {
   const auto from = a.matrix(Dtype::f64), to = c.matrix(Dtype::f64);
   MPI_Comm comm = MPI_COMM_NULL;  // one whose memory begins here; left to MPI_Finalize
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  fail_in_the_midst([&] { trine::mpi::transpose(from, to, comm); });
+  const bool waits = size() > 1;  // one rank sends itself nothing
+  if (waits) fail_in_the_midst([&] { trine::mpi::transpose(from, to, comm); });
   fail_in_the_midst([&] { trine::mpi::gemm(1, from, from, 0, to, comm); });
   Resident on("@cpu");
   const auto here = on.upload(a, Dtype::f64), there = on.upload(c, Dtype::f64);
-  fail_in_the_midst([&] { trine::mpi::transpose(on.queue, here, there, comm); });
+  if (waits) fail_in_the_midst([&] { trine::mpi::transpose(on.queue, here, there, comm); });
   fail_in_the_midst([&] { trine::mpi::gemm(on.queue, 1, here, here, 0, there, comm); });
   on.queue.wait();
   MPI_Barrier(MPI_COMM_WORLD);

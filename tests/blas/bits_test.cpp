@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <trine/host.hpp>
 
+#include <bit>
 #include <cfenv>
 #include <cmath>
 #include <cstdlib>
@@ -22,12 +23,14 @@ namespace {
 /// Of this thread, while it is set.
 thread_local bool allocations_fail = false;
 }  // namespace
+#ifndef __clang_analyzer__  // which takes what GoogleTest keeps for leaks of malloc()
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = allocations_fail ? nullptr : std::malloc(size);
   return memory ? memory : throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 namespace {
 
 /// What a program's own error handler was told.
@@ -78,7 +81,8 @@ struct Random {
 
 template <class T>
 bool same(T a, T b) {
-  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b) || (std::isnan(a) && std::isnan(b));
 }
 template <class T>
 testing::AssertionResult same(const std::vector<T>& a, const std::vector<T>& b) {
@@ -100,6 +104,7 @@ TYPED_TEST_SUITE(BlasBits, Types);
 template <class T>
 std::vector<T> taken(const std::vector<T>& x, int n, int increment) {
   std::vector<T> all;
+  all.reserve(std::size_t(n));
   for (int i = 0; i < n; ++i) all.push_back(x[(increment < 0 ? i - n + 1 : i) * increment]);
   return all;
 }
@@ -108,6 +113,7 @@ template <class T>
 T exact_norm(const std::vector<T>& x) {
   const auto squares = [&](int exponent) {
     std::vector<T> scaled;
+    scaled.reserve(x.size());
     for (const T v : x) scaled.push_back(std::ldexp(v, exponent));
     double sum = 0;
     trine::reduce(trine::Function::sum, trine::Map::square, trine::Axis::all,
@@ -383,6 +389,7 @@ TEST(Blas, EightThreadsAtOnce) {
   };
   const std::vector<double> expected = product();
   std::vector<std::thread> threads;
+  threads.reserve(8);
   std::atomic<int> wrong{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&] {

@@ -191,6 +191,7 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   std::vector<std::int64_t> parameters;
   for (const trine_parameter& p : rung.parameters()) {
     std::vector<std::int64_t> values;
+    values.reserve(std::size_t(p.value_count));
     for (std::int32_t i = 0; i < p.value_count; ++i) values.push_back(number_of(p.values[i]));
     parameters.push_back(x.smallest ? *std::min_element(values.begin(), values.end()) : values[0]);
   }

@@ -13,6 +13,7 @@ namespace {
 thread_local int left = -1;  ///< allocations of this thread before one fails; -1: none does
 }  // namespace
 
+#ifndef __clang_analyzer__  // which takes what GoogleTest keeps for leaks of malloc()
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (left >= 0 && left-- == 0) throw std::bad_alloc();
   void* const memory = std::malloc(bytes);
@@ -24,6 +25,7 @@ void* operator new[](std::size_t bytes) { return operator new(bytes); }
 void operator delete[](void* memory) noexcept { operator delete(memory); }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
+#endif
 
 namespace {
 

@@ -309,6 +309,9 @@ MUTANTS = [
      "      place_.join();\n", ""),
     ("mpi_last_piece_of_a_device_stays_on_the_host", "opencl:0", "test_mpi_request", "mpi/src/elementwise.cpp",
      "        if (is_receiver())\n          place_.bring(", "        if (is_receiver() && done_ == 0)\n          place_.bring("),
+    ("mpi_a_thread_waits_for_anothers_channel", "cpu", "test_mpi_threads", "mpi/src/channel.cpp",
+     "const std::unique_lock held(user.channel->mutex, std::try_to_lock);",
+     "const std::unique_lock held(user.channel->mutex);"),
     ("mpi_trains_of_runs_at_any_distance", "cpu", "test_mpi_transpose", "mpi/src/matrix.cpp",
      "last.first.local + last.count * step == run.local", "true"),
 ]

@@ -52,7 +52,7 @@ bool all_are_right(MPI_Comm comm, uint64_t seed) {
   trine::mpi::gemm(1, a.matrix(kDtype), a.matrix(kDtype), 0, c.matrix(kDtype), comm, cpu);
   return sum == trine::sum(whole, cpu) && dot == trine::dot(whole, whole, cpu) &&
          prod == trine::prod(factors, cpu) && argmin == trine::argmin(factors, cpu) &&
-         sums == std::vector<double>(500, size() * (size() + 1) / 2) &&
+         sums == std::vector<double>(500, 0.5 * size() * (size() + 1)) &&
          largest == std::vector<double>(500, size()) &&
          t.memory == Part<double>(d, Layout::columns, turned).memory &&
          c.memory == Part<double>(d, Layout::columns, product).memory;
@@ -93,7 +93,7 @@ TEST_F(Threads, CallAtTheSameTimeOnCommunicatorsOfTheirOwn) {
   for (int thread = 0; thread < kThreads; ++thread)
     threads.emplace_back([&, thread] {
       for (int round = 0; round < kRounds; ++round)
-        if (all_are_right(comms[thread], uint64_t(100 * thread + round))) ++right;
+        if (all_are_right(comms[thread], 100 * uint64_t(thread) + uint64_t(round))) ++right;
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(right, kThreads * kRounds);

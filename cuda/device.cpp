@@ -37,6 +37,9 @@ Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
   describe_device(device_index, facts);
   check(driver().cuDeviceGet(&id, device_index), "cuDeviceGet");
   has_pools = attribute(id, kMemoryPools) != 0;
+  int version = 0;
+  check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
+  begins_early = version >= 12030;  // from there on in captured streams, too
   max_pitch = static_cast<std::size_t>(attribute(id, kMaxPitch));
   check(driver().cuDevicePrimaryCtxRetain(&context, id), "cuDevicePrimaryCtxRetain");
   try {

@@ -16,7 +16,7 @@ constexpr const char* kSymbols[] = {
 #undef TRINE_SYMBOL
 };
 constinit kit::DriverTable<Driver, std::size(kSymbols)> table(
-    {"libcuda.so.1", "there is no CUDA driver", "", "CUDA 11.7"}, kSymbols);
+    {"libcuda.so.1", "there is no CUDA driver", "", "CUDA 11.8"}, kSymbols);
 
 }  // namespace
 

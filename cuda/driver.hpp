@@ -64,6 +64,19 @@ enum : int {
   kAttributeRangeSize = 12
 };                                     // CUpointer_attribute
 enum : int { kMaxDynamicShared = 8 };  // CUfunction_attribute
+enum : int { kBeginsEarly = 6 };       // CUlaunchAttributeID: programmatic stream serialization
+
+struct LaunchAttribute {  // CUlaunchAttribute
+  int id;
+  alignas(8) int value;
+  char unused[60];
+};
+struct LaunchConfig {  // CUlaunchConfig
+  unsigned grid[3], block[3], dynamic_bytes;
+  Stream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
 
 struct Copy2D {  // CUDA_MEMCPY2D
   std::size_t source_x, source_y;
@@ -136,7 +149,8 @@ struct Copy2D {  // CUDA_MEMCPY2D
   X(cuFuncSetAttribute, cuFuncSetAttribute, (Function, int, int))                            \
   X(cuLaunchKernel, cuLaunchKernel,                                                          \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, \
-     void**, void**))
+     void**, void**))                                                                        \
+  X(cuLaunchKernelEx, cuLaunchKernelEx, (const LaunchConfig*, Function, void**, void**))
 
 struct Driver {
 #define TRINE_MEMBER(name, symbol, parameters) Result(*name) parameters;

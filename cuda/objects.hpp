@@ -67,6 +67,7 @@ struct Device final : trine_device {
   DeviceId id = 0;
   Context context = nullptr;
   bool has_pools = false;
+  bool begins_early = false;  // may kernels begin early that await earlier launches themselves?
   std::size_t max_pitch = 0;
   Modules modules{*this};
   Stream service = nullptr;  // orders allocations, and nothing else

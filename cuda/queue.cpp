@@ -201,11 +201,19 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
           const_cast<void**>(&launch.arguments[a].memory);  // all of the union starts there
     }
     arguments[launch.argument_count] = nullptr;  // for a driver that records what it is given
-    device_.check(
-        driver().cuLaunchKernel(functions[l], launch.grid[0], launch.grid[1], launch.grid[2],
-                                launch.block[0], launch.block[1], launch.block[2],
-                                launch.dynamic_local_bytes, stream, arguments, nullptr),
-        "cuLaunchKernel");
+    const auto& [x, y, z] = launch.grid;
+    const auto& [bx, by, bz] = launch.block;
+    if (variant.begins_early && device_.begins_early) {
+      LaunchAttribute early{kBeginsEarly, 1, {}};
+      const LaunchConfig config{{x, y, z}, {bx, by, bz}, launch.dynamic_local_bytes,
+                                stream,    &early,       1};
+      device_.check(driver().cuLaunchKernelEx(&config, functions[l], arguments, nullptr),
+                    "cuLaunchKernelEx");
+    } else {
+      device_.check(driver().cuLaunchKernel(functions[l], x, y, z, bx, by, bz,
+                                            launch.dynamic_local_bytes, stream, arguments, nullptr),
+                    "cuLaunchKernel");
+    }
   }
 }
 

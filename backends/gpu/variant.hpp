@@ -154,6 +154,8 @@ struct Variant {
   void (*plan)(const Request&, Plan& plan) = nullptr;
   const SelfCheck* self_check = nullptr;
   uint32_t self_check_on = kBoth;  ///< Backends mask: who runs it
+  /// CUDA: its kernels await earlier launches themselves, so they may begin while those end.
+  bool begins_early = false;
   const char* options = nullptr;   ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
   const char* architectures =
       nullptr;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
@@ -181,7 +183,7 @@ struct Preferred {
     int32_t value;
     const char* why;
   };
-  std::array<One, 16> all;
+  std::array<One, 20> all;
   size_t count = 0;
 
   void add(const Variant* variant, int32_t value, const char* why) {

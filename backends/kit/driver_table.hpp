@@ -16,7 +16,7 @@ struct Library {
   const char* file;    ///< "libcuda.so.1"
   const char* absent;  ///< "there is no CUDA driver"
   const char* hint;    ///< behind dlopen's own words
-  const char* least;   ///< what has all of `symbols`: "CUDA 11.7"
+  const char* least;   ///< what has all of `symbols`: "CUDA 11.8"
 };
 
 /// `Table` holds a pointer to each of the functions `symbols`, in their order, and nothing else.

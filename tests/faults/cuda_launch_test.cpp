@@ -125,6 +125,16 @@ TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
   }
 }
 
+TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
+  const auto begins_early = [&](const char* rung) {
+    return gemm(rung, 131, 67, 19).at(0).begins_early;
+  };
+  EXPECT_TRUE(begins_early("warp_specialized"));
+  EXPECT_FALSE(begins_early("naive"));
+  fake_cuda::set_version(12020);  // whose captured streams refuse such launches
+  EXPECT_FALSE(begins_early("warp_specialized"));
+}
+
 TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
   planted = fake_cuda::table();
   planted.cuLaunchKernel = lose_a_group;

@@ -43,6 +43,7 @@ SAME(kMemoryHost, CU_MEMORYTYPE_HOST);
 SAME(kMemoryUnified, CU_MEMORYTYPE_UNIFIED);
 SAME(kAttributeMemoryType, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
 SAME(kAttributeOrdinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+SAME(kBeginsEarly, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME(kMaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 
 static_assert(sizeof(ours::Copy2D) == sizeof(CUDA_MEMCPY2D));
@@ -59,6 +60,16 @@ SAME_PLACE(target_device, dstDevice);
 SAME_PLACE(target_pitch, dstPitch);
 SAME_PLACE(width, WidthInBytes);
 SAME_PLACE(height, Height);
+
+static_assert(sizeof(ours::LaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(ours::LaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(ours::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(ours::LaunchConfig, block) == offsetof(CUlaunchConfig, blockDimX));
+static_assert(offsetof(ours::LaunchConfig, dynamic_bytes) ==
+              offsetof(CUlaunchConfig, sharedMemBytes));
+static_assert(offsetof(ours::LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(ours::LaunchConfig, attributes) == offsetof(CUlaunchConfig, attrs));
+static_assert(offsetof(ours::LaunchConfig, attribute_count) == offsetof(CUlaunchConfig, numAttrs));
 
 // Every symbol that the table looks up is declared by cuda.h, with as many parameters of the same
 // sizes.

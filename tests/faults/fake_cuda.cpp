@@ -67,7 +67,7 @@ namespace {
 // --- Devices and contexts -----------------------------------------------------------------------
 
 Result init(unsigned) { return state.broken; }
-Result version(int* v) { return *v = 13000, kSuccess; }
+Result version(int* v) { return *v = state.version, kSuccess; }
 Result error_name(Result, const char** name) { return *name = "CUDA_ERROR_FAKE", kSuccess; }
 Result error_string(Result, const char** text) { return *text = "a fault of a test", kSuccess; }
 Result count(int* n) { return *n = 1, state.broken; }
@@ -293,7 +293,8 @@ const Driver kPlain = {init,
                        unload,
                        get_function,
                        set_attribute,
-                       launch_kernel};
+                       launch_kernel,
+                       launch_kernel_ex};
 
 // A wrapper for each member: fails when the plan says so.
 template <auto Member>
@@ -348,6 +349,7 @@ void reset() {
   state.retained = state.broken = 0;
   state.has_pools = true;
   state.contracts = state.is_memory_late = false;
+  state.version = 13000;
   state.major = 9;
   state.minor = 0;
   state.shared = 232448;
@@ -360,6 +362,7 @@ bool is_capture_intact(Stream stream) { return stream->captured == 1; }
 void set_has_pools(bool has) { state.has_pools = has; }
 void set_memory_is_late(bool late) { state.is_memory_late = late; }
 void set_compute_capability(int major, int minor) { state.major = major, state.minor = minor; }
+void set_version(int version) { state.version = version; }
 void set_shared_memory(int bytes) { state.shared = bytes; }
 void set_probe_fuses(bool contracts) { state.contracts = contracts; }
 const std::vector<Launch>& launches() { return state.launches; }

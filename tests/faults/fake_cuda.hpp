@@ -15,6 +15,7 @@ struct Launch {
   std::string name;  // "naive__4_32": entry and specialization
   unsigned grid[3], block[3], dynamic_bytes;
   std::vector<uint64_t> arguments;  // eight bytes each; of a 32-bit one the lower four count
+  bool begins_early = false;        // while the launch before it ends
   int32_t i32(std::size_t index) const { return static_cast<int32_t>(arguments.at(index)); }
 };
 
@@ -34,6 +35,7 @@ void set_has_pools(bool has);
 /// Memory of the pool is there when the host waits for it, or after a second.
 void set_memory_is_late(bool late);
 void set_compute_capability(int major, int minor);
+void set_version(int version);
 void set_shared_memory(int bytes);
 
 const std::vector<Launch>& launches();

@@ -75,7 +75,7 @@ Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, u
       static_cast<int>(dynamic) > function->dynamic_limit) {
     return kInvalidValue;
   }
-  Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, dynamic, {}};
+  Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, dynamic, {}, false};
   for (; *arguments; ++arguments) {
     uint64_t value;
     std::memcpy(&value, *arguments, sizeof value);
@@ -83,6 +83,22 @@ Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, u
   }
   state.launches.push_back(launch);
   return enqueue_at_once(stream, [launch] { compute(launch); });
+}
+
+Result launch_kernel_ex(const LaunchConfig* config, Function function, void** arguments,
+                        void** extra) {
+  const auto& [x, y, z] = config->grid;
+  const auto& [bx, by, bz] = config->block;
+  const Result code = launch_kernel(function, x, y, z, bx, by, bz, config->dynamic_bytes,
+                                    config->stream, arguments, extra);
+  if (code == kSuccess) {
+    const Lock lock(state.mutex);
+    for (unsigned a = 0; a < config->attribute_count; ++a) {
+      if (config->attributes[a].id == kBeginsEarly)
+        state.launches.back().begins_early = config->attributes[a].value != 0;
+    }
+  }
+  return code;
 }
 
 }  // namespace fake_cuda

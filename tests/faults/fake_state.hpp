@@ -54,7 +54,7 @@ struct State {
   CUctx_st context;
   int retained = 0;
   bool has_pools = true, contracts = false, is_memory_late = false;
-  int major = 9, minor = 0, shared = 232448, broken = 0;
+  int version = 13000, major = 9, minor = 0, shared = 232448, broken = 0;
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::map<char*, std::size_t> memory;  // device and pinned
@@ -106,5 +106,6 @@ Result set_attribute(Function function, int which, int value);
 Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                      unsigned by, unsigned bz, unsigned dynamic, Stream stream, void** arguments,
                      void**);
+Result launch_kernel_ex(const LaunchConfig* config, Function function, void** arguments, void**);
 
 }  // namespace fake_cuda

@@ -50,6 +50,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     const int u = t - MULTIPLIERS;
     Feed a_feed = FEED_A(a + a_offset + tile.batch * a_batch + i0 * a_row, m - i0, u);
     Feed b_feed = FEED_B(b + b_offset + tile.batch * b_batch + j0 * b_col, n - j0, u);
+    await_earlier_launches();
     for (long left = depth; left > 0; left -= DEPTH) {
       wait_for(&empty[stage], parity ^ 1);
       COPY_A(&a_feed, a_panel + stage * PANEL_A, left, u);
@@ -68,6 +69,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     for (int i = 0; i < ACC_ROWS; ++i)
 #pragma unroll
       for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
+    await_earlier_launches();
 #if CONTINUED
     if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane);
 #endif

@@ -25,8 +25,8 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
-/// the dtype, measured on an H200 (f32 53.7, f64 60.8 TFLOP/s) at the sizes that the tile suits: those
-/// that leave few multiprocessors idle. i32 has the shares of f32.
+/// the dtype, measured on an H200 (f32 53.7, f64 60.8 TFLOP/s; f64 tiles up to 128x64 on an H100) at the
+/// sizes that the tile suits: those that leave few multiprocessors idle. i32 has the shares of f32.
 struct Candidate {
   const char* rung;
   int value;
@@ -46,13 +46,16 @@ constexpr Candidate kCandidates[] = {
     {"warp_specialized", 0, kF32, 16, 32, 3, 0.35, 0.15},
     {"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
     {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
-    {"tensor_specialized", 6, kF64, 128, 128, 1, 1.00, 1.00},
-    {"tensor_specialized", 5, kF64, 128, 64, 1, 0.92, 0.92},
-    {"tensor_specialized", 4, kF64, 96, 96, 1, 0.94, 0.94},
-    {"tensor_specialized", 3, kF64, 64, 64, 2, 0.87, 0.68},
-    {"tensor_specialized", 2, kF64, 48, 96, 1, 0.73, 0.73},
-    {"tensor_specialized", 1, kF64, 32, 64, 2, 0.74, 0.56},
-    {"tensor_specialized", 0, kF64, 16, 32, 2, 0.36, 0.20},
+    {"tensor_specialized", 9, kF64, 128, 128, 1, 1.00, 1.00},
+    {"tensor_specialized", 8, kF64, 128, 64, 1, 0.92, 0.92},
+    {"tensor_specialized", 7, kF64, 96, 96, 1, 0.94, 0.94},
+    {"tensor_specialized", 6, kF64, 96, 64, 1, 0.87, 0.87},
+    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.77, 0.77},
+    {"tensor_specialized", 4, kF64, 48, 96, 1, 0.71, 0.71},
+    {"tensor_specialized", 3, kF64, 48, 64, 2, 0.79, 0.66},
+    {"tensor_specialized", 2, kF64, 32, 64, 2, 0.61, 0.49},
+    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.30, 0.30},
+    {"tensor_specialized", 0, kF64, 16, 32, 2, 0.24, 0.16},
     {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80},
     {"tensor", 0, kF64, 64, 64, 2, 0.71, 0.48},
     {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20},

@@ -116,17 +116,18 @@ constexpr SelfCheck kWarpCheck = gemm_check::of<float>(plan_warp_check);
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
-constexpr const char* kTensorTiles[] = {"16x32", "32x64",  "48x96",  "64x64",
-                                        "96x96", "128x64", "128x128"};
+constexpr const char* kTensorTiles[] = {"16x32", "32x32", "32x64", "48x64",  "48x96",
+                                        "64x64", "96x64", "96x96", "128x64", "128x128"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 6, "tile", kTensorTiles}};
+    {sizeof(trine_parameter), std::size(kTensorTiles), 9, "tile", kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 6, 32},  {{32, 64, 256}, 6, 16}, {{48, 96, 224}, 6, 16},
-    {{64, 64, 256}, 5, 16},  {{96, 96, 352}, 6, 16}, {{128, 64, 384}, 6, 16},
+    {{16, 32, 256}, 8, 32},  {{32, 32, 256}, 12, 32}, {{32, 64, 256}, 6, 16},
+    {{48, 64, 256}, 3, 32},  {{48, 96, 224}, 6, 16},  {{64, 64, 384}, 8, 16},
+    {{96, 64, 384}, 4, 32},  {{96, 96, 352}, 6, 16},  {{128, 64, 384}, 4, 32},
     {{128, 128, 384}, 5, 16}};
 
 /// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.

@@ -294,6 +294,13 @@ MUTANTS = [
      "return a.rank != b.rank ? a.rank < b.rank : a.index < b.index;", "return a.rank < b.rank;"),
     ("partial_last_nan_wins", "cpu", "test_partial", "core/src/host/partial.cpp",
      "if (detail::is_nan(dtype, bits)) return 0;", ""),
+    # --- what is launched --------------------------------------------------------------------
+    ("gemm_last_round_of_tiles_uncounted", "cpu", "test_gemm_variants", "backends/gpu/gemm_choice.cpp",
+     "rounds * groups / one.full + last", "rounds * groups / one.full + 0 * last"),
+    ("cuda_every_kernel_begins_early", "cpu", "test_fake_cuda", "cuda/queue.cpp",
+     "variant.begins_early && device_.begins_early", "device_.begins_early"),
+    ("cuda_old_driver_is_asked_for_early_launches", "cpu", "test_fake_cuda", "cuda/device.cpp",
+     "begins_early = version >= 12030;", "begins_early = true;"),
     # --- over ranks --------------------------------------------------------------------------
     ("mpi_sum_drops_its_carry", "cpu", "test_mpi_sums", "mpi/src/window.cpp",
      "result = partial + carry;", "result = partial;"),

@@ -139,8 +139,10 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {3}, 64, 128, 256, 1},
       {"warp_specialized", {7}, 192, 192, 384, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
-      {"tensor_specialized", {4}, 96, 96, 352, 1},
-      {"tensor_specialized", {6}, 128, 128, 384, 1},
+      {"tensor_specialized", {1}, 32, 32, 256, 1},
+      {"tensor_specialized", {3}, 48, 64, 256, 1},
+      {"tensor_specialized", {7}, 96, 96, 352, 1},
+      {"tensor_specialized", {9}, 128, 128, 384, 1},
   };
   for (const Geometry& one : all) {
     const uint32_t dtype = one.rung[0] == 't' ? TRINE_F64 : TRINE_F32;
@@ -371,10 +373,11 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2560, 5},
       {3000, 7}, {4095, 6}, {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
-  const std::pair<int64_t, int> doubles[] = {{64, 0},   {256, 0},  {384, 1},  {512, 1},  {768, 2},
-                                             {896, 5},  {1023, 5}, {1024, 5}, {1025, 4}, {1536, 4},
-                                             {2047, 6}, {2048, 6}, {2049, 4}, {3000, 4}, {4095, 6},
-                                             {4096, 6}, {4097, 4}, {8192, 6}};
+  const std::pair<int64_t, int> doubles[] = {
+      {64, 0},   {256, 0},  {320, 1},  {352, 1},  {384, 2},  {448, 2},  {512, 2},
+      {576, 3},  {640, 5},  {704, 5},  {768, 4},  {832, 6},  {896, 8},  {960, 8},
+      {1023, 8}, {1024, 8}, {1025, 7}, {1152, 6}, {1536, 7}, {2047, 9}, {2048, 9},
+      {2049, 7}, {3000, 7}, {4095, 9}, {4096, 9}, {4097, 7}, {8192, 9}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
   const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
                                               {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};

@@ -52,11 +52,13 @@ enum { A_BY_LANES = 0, B_BY_LANES = 1 };
 
 #define BLOCK_M (16 * DOWN_BLOCKS)
 #define BLOCK_N (8 * ACROSS_BLOCKS)
+#ifndef STEP
 #define STEP 8
+#endif
 #define ACC_ROWS DOWN_BLOCKS
 #define ACC_COLS (4 * ACROSS_BLOCKS)
-#define X_COUNT (4 * DOWN_BLOCKS)
-#define Y_COUNT (2 * ACROSS_BLOCKS)
+#define X_COUNT (STEP / 2 * DOWN_BLOCKS)
+#define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
 #define A_STEP (A_BY_LANES ? 1 : PITCH(TILE_M))
 #define B_STEP (B_BY_LANES ? 1 : PITCH(TILE_N))
 #define A_LANE (A_BY_LANES ? PITCH(DEPTH) : 1)
@@ -67,9 +69,10 @@ enum { A_BY_LANES = 0, B_BY_LANES = 1 };
 DEVICE void read_fragments(T* x, T* y, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b) {
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e)
-    x[e] = a[e % 4 / 2 * 4 * A_STEP + (e / 4 * 16 + e % 2 * 8) * A_LANE];
+    x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 16 + e % 2 * 8) * A_LANE];
 #pragma unroll
-  for (int e = 0; e < Y_COUNT; ++e) y[e] = b[e % 2 * 4 * B_STEP + e / 2 * 8 * B_LANE];
+  for (int e = 0; e < Y_COUNT; ++e)
+    y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * 8 * B_LANE];
 }
 
 DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y) {
@@ -78,7 +81,10 @@ DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y
 #pragma unroll
     for (int s = 0; s < ACROSS_BLOCKS; ++s) {
       const int j = i % 2 ? ACROSS_BLOCKS - 1 - s : s;
-      multiply_add_16x8x8(acc[i] + 4 * j, x + 4 * i, y + 2 * j);
+      if (STEP == 16)
+        multiply_add_16x8x16(acc[i] + 4 * j, x + 8 * i, y + 4 * j);
+      else
+        multiply_add_16x8x8(acc[i] + 4 * j, x + 4 * i, y + 2 * j);
     }
 }
 

@@ -30,20 +30,27 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool whole,
   const GLOBAL T* from = s->from;
   if (s->wide) {
     const int vectors = width / WIDTH, row = t / vectors, first = t % vectors * WIDTH;
+    const int at_once = THREADS / vectors;
+    if (THREADS % vectors != 0 && row >= at_once) return;  // work-items that are left over
     const int left = units - first, count = left < 0 ? 0 : left < WIDTH ? left : WIDTH;
     LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
 #pragma unroll
-    for (int r = 0; r < height; r += THREADS / vectors, from += THREADS / vectors * s->row_stride)
-      if (whole)
+    for (int r = 0; r < height; r += at_once, from += at_once * s->row_stride)
+      if (height % at_once != 0 && row + r >= height)
+        break;
+      else if (whole)
         fetch_vector(to + r * PITCH(width), from);
       else
         copy_vector(to + r * PITCH(width), from, row + r < rows ? count : 0);
   } else {
-    const int row = t / width, first = t % width;
+    const int row = t / width, first = t % width, at_once = THREADS / width;
+    if (THREADS % width != 0 && row >= at_once) return;
     LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
 #pragma unroll
-    for (int r = 0; r < height; r += THREADS / width, from += THREADS / width * s->row_stride)
-      if (whole)
+    for (int r = 0; r < height; r += at_once, from += at_once * s->row_stride)
+      if (height % at_once != 0 && row + r >= height)
+        break;
+      else if (whole)
         fetch_element(to + r * PITCH(width), from);
       else
         copy_element(to + r * PITCH(width), from, row + r < rows && first < units);

@@ -5,35 +5,47 @@
 // Requires: f64; compute capability 9.0; a passed self-check of the tensor cores' order (mma.h);
 // more than 48 KB of local memory.
 //
-//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8.
+//   C tile TILE_M x TILE_N; a warp computes DOWN_BLOCKS x ACROSS_BLOCKS blocks of 16 x 8, 8 steps of k at once or, where
+//   STEP says so, 16.
 #include "problem.h"
 
 #if TILE_16x32
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 1, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 2 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
-enum { DEPTH = 32, UNROLL = 32, AHEAD = 3 };
+enum { COPIERS = 128, STAGES = 8, DEPTH = 32, KEEP = 0, WANT = 0 };
+#define STEP 16
+#elif TILE_32x32
+enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 2, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 1 };
+enum { COPIERS = 128, STAGES = 12, DEPTH = 32, KEEP = 0, WANT = 0 };
+#define STEP 16
 #elif TILE_32x64
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { COPIERS = 128, STAGES = 6, DEPTH = 16, KEEP = 0, WANT = 0 };
+#elif TILE_48x64
+enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 2, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 2 };
+enum { COPIERS = 128, STAGES = 3, DEPTH = 32, KEEP = 40, WANT = 208 };
+#define STEP 16
 #elif TILE_48x96
 enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 3, WARPS_DOWN = 1, WARPS_ACROSS = 4, GROUPS = 1 };
-enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { COPIERS = 96, STAGES = 6, DEPTH = 16, KEEP = 0, WANT = 0 };
 #elif TILE_64x64
-enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
-enum { COPIERS = 128, STAGES = 5, KEEP = 40, WANT = 208 };
+enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
+enum { COPIERS = 128, STAGES = 8, DEPTH = 16, KEEP = 0, WANT = 0 };
+#elif TILE_96x64
+enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 2, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1 };
+enum { COPIERS = 128, STAGES = 4, DEPTH = 32, KEEP = 40, WANT = 232 };
+#define STEP 16
 #elif TILE_96x96
 enum { DOWN_BLOCKS = 3, ACROSS_BLOCKS = 3, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1 };
-enum { COPIERS = 96, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { COPIERS = 96, STAGES = 6, DEPTH = 16, KEEP = 0, WANT = 0 };
 #elif TILE_128x64
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 4, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { COPIERS = 128, STAGES = 6, KEEP = 0, WANT = 0 };
+enum { COPIERS = 128, STAGES = 4, DEPTH = 32, KEEP = 40, WANT = 232 };
+#define STEP 16
 #elif TILE_128x128
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { COPIERS = 128, STAGES = 5, KEEP = 24, WANT = 240 };
+enum { COPIERS = 128, STAGES = 5, DEPTH = 16, KEEP = 24, WANT = 240 };
 #endif
-#ifndef TILE_16x32
-enum { DEPTH = 16, UNROLL = 16, AHEAD = 1 };
-#endif
+enum { UNROLL = DEPTH, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)

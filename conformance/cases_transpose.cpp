@@ -94,7 +94,7 @@ void add_layouts(List& list) {
 }
 
 /// Long thin matrices whose narrow side has no gaps, of several pieces: lines begin and end within words, the narrow
-/// side between boundaries of 16 bytes.
+/// side between boundaries of 16 bytes, or both sides at one.
 void add_thin(List& list) {
   for (uint32_t size : {1u, 2u, 4u})
     for (const auto& [thin, length] :
@@ -105,6 +105,13 @@ void add_thin(List& list) {
         list.add(op, "thin", Values::kUniform,
                  {.rungs = Rungs::kLadder, .quick = thin == 3 && size == 1});
       }
+  for (uint32_t size : {1u, 2u})
+    for (int64_t thin = 2; thin <= 8; ++thin)
+      for (int64_t length : {int64_t{8192}, 8192 + 2 * thin + 1})
+        for (bool tall : {false, true})
+          list.add(tall ? plan(size, length, thin) : plan(size, thin, length), "dense",
+                   Values::kUniform,
+                   {.rungs = Rungs::kLadder, .quick = thin % 2 == 1 && length > 8192});
 }
 
 /// Larger than a core's cache, where stores may go around it: rows that begin on cache lines, rows

@@ -27,6 +27,7 @@ set(TRINE_GPU_KERNELS
   transpose/multi_row
   transpose/shifted
   transpose/pile
+  transpose/thin
   transpose/vector
   transpose/work_item_tile
   gemm/naive

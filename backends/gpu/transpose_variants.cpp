@@ -101,6 +101,7 @@ void plan(const Request& request, Plan& plan) {
 
 constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
 constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
+constexpr Macro kThinMacros[] = {{"BYTES", std::span(kBytes).first<2>()}};
 
 // --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------
 
@@ -291,6 +292,30 @@ struct Pile : Turn {
   }
 };
 
+/// One thin matrix of small elements whose narrow side has no gaps, in blocks of a vector of each line.
+struct Thin : Turn {
+  int32_t overlap = 0;  ///< lines begin between vectors
+  int64_t blocks = 0;
+
+  explicit Thin(const Request& request) : Turn(request) {
+    const bool tall = move.rows > move.cols;
+    const int64_t bytes = op.element_size, lanes = 16 / std::min<int64_t>(bytes, 16);
+    if (why || move.empty()) return;
+    if (bytes > 2 || move.batch > 1 || thin() < 2 || thin() > 8 ||
+        (tall ? move.in_row : move.out_col) != thin()) {
+      why = "thin is for one matrix of 2 to 8 rows or columns without gaps, of 1 or 2 bytes";
+      return;
+    }
+    const uint64_t line = tall ? op.output.offset : op.input.offset;
+    const int64_t pitch = (tall ? move.out_col : move.in_row) * bytes;
+    overlap = line % 16 != 0 || pitch % 16 != 0;
+    blocks = std::max(move.rows, move.cols) / lanes - 2;
+    const int64_t strip = 32 - overlap, rounds = 8 / thin();
+    tiles_cols = std::max<int64_t>(1, divide_up(blocks, strip * rounds * (width / 32)));
+  }
+  void add_arguments(Launch& launch) const { launch.i32(overlap); }
+};
+
 constexpr const char* kPileEntries[] = {"pile", "pile_packed", "pile_thin"};
 
 /// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
@@ -402,6 +427,11 @@ constexpr Variant kVariants[] = {
                .file = "transpose/pile",
                .macros = kBytesMacros,
                .entries = kPileEntries}),
+    row<Thin>({.name = "thin",
+               .summary = "blocks of a long thin matrix, turned in registers",
+               .requirement = "one matrix of 2 to 8 rows or columns without gaps, of 1 or 2 bytes",
+               .file = "transpose/thin",
+               .macros = kThinMacros}),
     row<Vector>(
         {.name = "vector",
          .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",

@@ -159,6 +159,14 @@ void add_cancelling(List& list) {
              {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
 }
 
+/// An infinity behind what a work-item's few doubles don't hold: whoever stops there still has to see it.
+void add_late(List& list) {
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    for (uint32_t map : {TRINE_IDENTITY, TRINE_SQUARE, TRINE_PRODUCT})
+      list.add(plan(TRINE_SUM, map, TRINE_ALL, dtype, 1, (1 << 22) + 5), "dense",
+               Values::kLateInfinity, {.rungs = Rungs::kLadder, .quick = map == TRINE_IDENTITY});
+}
+
 /// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
 /// a few doubles and others don't: each element counts once, whichever way its group takes.
 void add_ways_apart(List& list) {
@@ -409,6 +417,7 @@ void add_reduce_cases(List& list) {
   add_dots(list);
   add_dot_layouts(list);
   add_cancelling(list);
+  add_late(list);
   add_ways_apart(list);
 }
 

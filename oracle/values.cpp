@@ -3,6 +3,7 @@
 #include "values.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -20,13 +21,14 @@ constexpr Values kAll[] = {
     Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
     Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
     Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly,
-    Values::kCancelByTurns, Values::kLone};
+    Values::kCancelByTurns, Values::kLone,       Values::kLateInfinity};
 // clang-format off
 constexpr const char* kNames[] = {
     "uniform",         "wide",          "mixed",          "denormal", "cancel",    "cancel_huge",
     "halfway",         "zeros",         "negative_zeros", "nan",      "infinity",  "infinities",
     "small",           "ties",          "constant",       "extremes", "underflow", "near_one",
-    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone"};
+    "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",
+    "late_infinity"};
 // clang-format on
 
 bool has_lines(Values v) {
@@ -265,6 +267,10 @@ struct Structured {
         case Values::kCancelSlowly:
         case Values::kCancelByTurns: return cancelling(at.position, at.length);
         case Values::kHalfway: return halfway();
+        case Values::kLateInfinity:
+          return at.position == at.length / 8 * 7
+                     ? std::copysign(std::numeric_limits<T>::infinity(), hash & 1 ? T(-1) : T(1))
+                     : Make<T>::wide(random(at.position));
         default: return special();
       }
     } else {

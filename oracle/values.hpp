@@ -36,6 +36,7 @@ enum class Values : uint32_t {
   kCancelSlowly,  ///< the same; exponents sink and rise slowly along a line: f32 2^±100, f64 2^±300
   kCancelByTurns,  ///< the same; exponents of 100 and -100 (f64 300) by turns of 1, 2, 4 … 128 neighbours
   kLone,           ///< uniform, and about one in 2^16 is the least denormal
+  kLateInfinity,   ///< wide, an infinity at seven eighths of a line
 };
 
 std::span<const Values> all_values();

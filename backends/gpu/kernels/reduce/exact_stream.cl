@@ -109,22 +109,24 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     sync();
     what = flags[round];
     const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-    if (what & SPECIAL) {
-      bits = settle(0UL, false, what, precision, lowest);
-    } else if (what) {
+    if (what && !(what & SPECIAL)) {
       wide_clear(arena);
-      if (round == 0 && (what & LOST))
-        add_share_wide(&in, bins, low, high);
-      else if (in_words)
+      if (round == 0 && (what & LOST)) {
+        const uint saw = add_share_wide(&in, bins, low, high);
+        if (saw) atomic_or(flags, saw);
+      } else if (in_words) {
         add_words(words + me * WORDS, low, high);
-      else
+      } else {
         add_expansion_wide(&mine, low, high);
+      }
       wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)
         bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
       if (!final) words_store(low - me % COPIES, high - me % COPIES, words + split * WORDS);
       sync_memory();
+      what = flags[round];
     }
+    if (what & SPECIAL) bits = settle(0UL, false, what, precision, lowest);
     if (me == 0 && final && f64)
       ((GLOBAL ulong*)(output + output_offset))[sum_index * output_stride] = bits;
     if (me == 0 && final && !f64)

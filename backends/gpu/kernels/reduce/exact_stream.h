@@ -103,13 +103,16 @@ typedef struct Narrow {
 #endif
 } Narrow;
 
+// What is to be said of a term that isn't finite.
+DEVICE uint said_of(double x) {
+  if (x != x) return SAW_NAN;
+  if (fabs(x) <= 0x1.fffffffffffffp1023) return 0u;
+  return x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY;
+}
+
 DEVICE void add_one(Narrow* s, T a, T b) {
   const double x = PRODUCTS && T_DOUBLE ? fabs(a) : TERM_OF(a, b);
-  uint said = 0u;
-  if (x != x)
-    said = SAW_NAN;
-  else if (fabs(x) > 0x1.fffffffffffffp1023)
-    said = x > 0 ? SAW_PLUS_INFINITY : SAW_MINUS_INFINITY;
+  const uint said = said_of(x);
   s->saw |= said;
 #if PRODUCTS && T_DOUBLE  // squares
   if (!said) s->lost |= expansion_add_product(&s->sum, a, a);

@@ -25,11 +25,11 @@ DEVICE void wide_total(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
   sync();
 }
 
-DEVICE void wide_add(const Share* in, T x, T y, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+DEVICE uint wide_add(const Share* in, T x, T y, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
 #if PRODUCTS
-  add_wide(x, y, low, high);
+  return add_wide(x, y, low, high);
 #else
-  add_wide(x, in->magnitude, low, high);
+  return add_wide(x, in->magnitude, low, high);
 #endif
 }
 
@@ -41,12 +41,27 @@ DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins)
     bins[bin_of(as_uint(one)) * BINNERS] += (double)one;
   }
 }
+
+// What isn't finite among the elements that this work-item added to its bins.
+DEVICE uint bins_saw(const Share* in) {
+  uint saw = 0u;
+  for (long first = in->first; first < in->vectors; first += in->step) {
+    for (long v = first + local_x(); v < first + SPAN && v < in->vectors; v += BINNERS)
+      for (int k = 0; k < VECTOR; ++k) {
+        const float x = in->from[v * VECTOR + k];
+        saw |= said_of(in->magnitude ? fabs(x) : x);
+      }
+  }
+  return saw;
+}
 #endif
 
-// Adds the group's share, in which nothing is infinite or NaN. `bins` are this work-item's.
-DEVICE void add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER uint* low,
+// Adds the group's share; returns what this work-item saw, as the narrow road ends where it loses something and so may
+// have seen no infinity and no NaN behind it. `bins` are this work-item's.
+DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER uint* low,
                            LOCAL_POINTER uint* high) {
   const int me = local_x();
+  uint saw = 0u;
 #if USES_BINS
   if (me < BINNERS) {
     for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
@@ -67,7 +82,13 @@ DEVICE void add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
 #pragma unroll
       for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
     }
-    for (int b = 0; b < BINS; ++b) add_double_wide(bins[b * BINNERS], low, high);
+    // What isn't finite never leaves the bins; they don't tell what it was.
+    double all = 0.0;
+    for (int b = 0; b < BINS; ++b) all += bins[b * BINNERS] * 0.0;
+    if (all != 0.0)
+      saw = bins_saw(in);
+    else
+      for (int b = 0; b < BINS; ++b) add_double_wide(bins[b * BINNERS], low, high);
   }
 #else
   for (long first = in->first; first < in->vectors; first += in->step) {
@@ -83,13 +104,13 @@ DEVICE void add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
         }
       }
 #pragma unroll
-      for (int u = 0; u < 4; ++u) wide_add(in, x[u], y[u], low, high);
+      for (int u = 0; u < 4; ++u) saw |= wide_add(in, x[u], y[u], low, high);
     }
   }
 #endif
-  if (!has_loose(in)) return;
+  if (!has_loose(in)) return saw & SPECIAL;
   const long at = loose_index(in);
-  wide_add(in, in->from[at], in->second[at], low, high);
+  return (saw | wide_add(in, in->from[at], in->second[at], low, high)) & SPECIAL;
 }
 
 // Stores the totals; one step of carrying keeps the sum of many groups' words within 64 bits.

@@ -101,7 +101,6 @@ void plan(const Request& request, Plan& plan) {
 
 constexpr const char* kBytes[] = {"1", "2", "4", "8", "16"};
 constexpr Macro kBytesMacros[] = {{"BYTES", kBytes}};
-constexpr Macro kThinMacros[] = {{"BYTES", std::span(kBytes).first<2>()}};
 
 // --- naive, shared, shared_padded: one element a work-item, BLOCK x BLOCK work-items a group -------
 
@@ -292,6 +291,11 @@ struct Pile : Turn {
   }
 };
 
+constexpr const char* kMosts[] = {"8", "16"};
+constexpr Macro kThinMacros[] = {{"BYTES", std::span(kBytes).first<2>()}, {"MOST", kMosts}};
+
+bool thin_exists(const int* macro) { return macro[0] == 0 || macro[1] == 0; }
+
 /// One thin matrix of small elements whose narrow side has no gaps, in blocks of a vector of each line.
 struct Thin : Turn {
   int32_t overlap = 0;  ///< lines begin between vectors
@@ -301,16 +305,20 @@ struct Thin : Turn {
     const bool tall = move.rows > move.cols;
     const int64_t bytes = op.element_size, lanes = 16 / std::min<int64_t>(bytes, 16);
     if (why || move.empty()) return;
-    if (bytes > 2 || move.batch > 1 || thin() < 2 || thin() > 8 ||
+    if (bytes > 2 || move.batch > 1 || thin() < 2 || thin() > 16 / bytes ||
         (tall ? move.in_row : move.out_col) != thin()) {
-      why = "thin is for one matrix of 2 to 8 rows or columns without gaps, of 1 or 2 bytes";
+      why =
+          "thin is for one matrix of 1 or 2-byte elements, 2 to 16 bytes wide or high, without "
+          "gaps";
       return;
     }
     const uint64_t line = tall ? op.output.offset : op.input.offset;
     const int64_t pitch = (tall ? move.out_col : move.in_row) * bytes;
     overlap = line % 16 != 0 || pitch % 16 != 0;
     blocks = std::max(move.rows, move.cols) / lanes - 2;
-    const int64_t strip = 32 - overlap, rounds = 8 / thin();
+    macros[0] = thin() > 8;
+    const int64_t most = 8 << macros[0], strip = 32 - overlap, rounds = most / thin();
+    width = static_cast<uint32_t>(2048 / most);
     tiles_cols = std::max<int64_t>(1, divide_up(blocks, strip * rounds * (width / 32)));
   }
   void add_arguments(Launch& launch) const { launch.i32(overlap); }
@@ -429,9 +437,10 @@ constexpr Variant kVariants[] = {
                .entries = kPileEntries}),
     row<Thin>({.name = "thin",
                .summary = "blocks of a long thin matrix, turned in registers",
-               .requirement = "one matrix of 2 to 8 rows or columns without gaps, of 1 or 2 bytes",
+               .requirement = "one matrix of 1 or 2-byte elements, 2 to 16 bytes wide or high",
                .file = "transpose/thin",
-               .macros = kThinMacros}),
+               .macros = kThinMacros,
+               .exists = thin_exists}),
     row<Vector>(
         {.name = "vector",
          .summary = "16-byte loads and stores around a swizzled tile; thin shapes without one",

@@ -1,7 +1,8 @@
-// Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 8 lines one vector. The narrow
+// Idea: a work-item turns a block of a long thin matrix in registers: of each of its 2 to 16 lines one vector. The narrow
 // side is one run of memory, which a warp's work-items copy side by side; local memory only hands its vectors out.
 // It beats `pile` because bytes are permuted by words, four at once, and everything else moves by 16 bytes.
-// Requires: one matrix of elements of 1 or 2 bytes, whose narrow side has no gaps.
+// Requires: one matrix of elements of 1 or 2 bytes, whose narrow side has no gaps. MOST (8, 16) is how many lines it may
+// have, and how many vectors a work-item moves.
 //
 // A strip is 32 neighbouring blocks. Where lines begin between vectors (`overlap`), a work-item moves the vector of memory
 // that its own one begins in and takes what it lacks from its neighbour; so a strip shares a block with the next one.
@@ -9,8 +10,7 @@
 #include "lanes.h"
 #include "pack.h"
 
-#define THREADS 256
-#define MOST 8                /* lines; and vectors of a work-item */
+#define THREADS (2048 / MOST) /* so that 36 KB hold their vectors */
 #define STRIPS (THREADS / 32) /* side by side */
 #define PLACE(v) \
   ((v) + (v) / 8) /* of a run's vector in local memory: on all banks for any number of lines */
@@ -174,16 +174,25 @@ INLINED void store_run(const LOCAL_POINTER uint4* stage, GLOBAL uchar* to, const
 }
 
 // For each number of lines code of its own, so that all places are known.
-#define FOR_LINES(what, a, b)            \
-  switch (m.lines) {                     \
-    case 2: what(a, b, &m, 2, t); break; \
-    case 3: what(a, b, &m, 3, t); break; \
-    case 4: what(a, b, &m, 4, t); break; \
-    case 5: what(a, b, &m, 5, t); break; \
-    case 6: what(a, b, &m, 6, t); break; \
-    case 7: what(a, b, &m, 7, t); break; \
-    default: what(a, b, &m, 8, t);       \
+#define CASE(n, what, a, b) \
+  case n:                   \
+    what(a, b, &m, n, t);   \
+    break;
+#if MOST == 8
+#define FOR_LINES(what, a, b)                                                       \
+  switch (m.lines) {                                                                \
+    CASE(2, what, a, b)                                                             \
+    CASE(3, what, a, b) CASE(4, what, a, b) CASE(5, what, a, b) CASE(6, what, a, b) \
+        CASE(7, what, a, b) default : what(a, b, &m, 8, t);                         \
   }
+#else
+#define FOR_LINES(what, a, b)                                                           \
+  switch (m.lines) {                                                                    \
+    CASE(9, what, a, b)                                                                 \
+    CASE(10, what, a, b) CASE(11, what, a, b) CASE(12, what, a, b) CASE(13, what, a, b) \
+        CASE(14, what, a, b) CASE(15, what, a, b) default : what(a, b, &m, 16, t);      \
+  }
+#endif
 
 KERNEL_BOUNDED(thin, THREADS, 1, 4)(TRANSPOSE_ARGUMENTS, int overlap) {
   LOCAL ALIGNED(16) uint4 stage[PLACE(THREADS * MOST)];

@@ -98,11 +98,11 @@ struct Asked {
 
 TEST(Ladders, HaveTheDocumentsRungsInOrder) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(ladder(TRINE_TRANSPOSE, kCuda),
-            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "vector"}));
+  EXPECT_EQ(ladder(TRINE_TRANSPOSE, kCuda), (Names{"naive", "shared", "shared_padded", "multi_row",
+                                                   "shifted", "pile", "thin", "vector"}));
   EXPECT_EQ(ladder(TRINE_TRANSPOSE, kOpencl),
-            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "vector",
-                   "work_item_tile"}));
+            (Names{"naive", "shared", "shared_padded", "multi_row", "shifted", "pile", "thin",
+                   "vector", "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "few_columns", "pile", "small", "warp_specialized", "tensor",
@@ -331,6 +331,28 @@ TEST(TransposeRows, PileTakesThinMatricesOfSmallElementsByRuns) {
   trine_transpose gaps = transpose_of(3, 13000, 1, 1);
   gaps.output.row_stride += 1;
   EXPECT_EQ(asked.launch(gaps).entry, 0);
+}
+
+TEST(TransposeRows, ThinCoversLinesByStripsOfBlocks) {
+  const Asked asked(TRINE_TRANSPOSE, "thin");
+  // Blocks of 16 bytes of a line but the first and the last whole one, 32 a strip, 8 strips a group.
+  EXPECT_EQ(asked.launch(transpose_of(8, 16 * (256 + 2), 1, 1)).grid[0], 1u);
+  EXPECT_EQ(asked.launch(transpose_of(8, 16 * (256 + 3), 1, 1)).grid[0], 2u);
+  EXPECT_EQ(asked.launch(transpose_of(16 * (256 + 3), 8, 1, 1)).grid[0], 2u);
+  EXPECT_EQ(asked.launch(transpose_of(8, 8 * (256 + 3), 1, 2)).grid[0], 2u);
+  EXPECT_EQ(asked.launch(transpose_of(2, 16 * (1024 + 2), 1, 1)).grid[0], 1u) << "four rounds";
+  EXPECT_EQ(asked.launch(transpose_of(8, 16 * (248 + 3) + 1, 1, 1)).grid[0], 2u)
+      << "lines that begin between vectors share a block a strip";
+  EXPECT_EQ(asked.launch(transpose_of(16, 16 * (128 + 3), 1, 1)).grid[0], 2u);
+  EXPECT_EQ(asked.launch(transpose_of(16, 16 * 130, 1, 1)).block[0], 128u);
+  EXPECT_EQ(asked.launch(transpose_of(3, 20, 1, 1)).grid[0], 1u) << "no blocks: both ends alone";
+  EXPECT_NE(asked.refusal(transpose_of(17, 13000, 1, 1)), "");
+  EXPECT_NE(asked.refusal(transpose_of(9, 13000, 1, 2)), "");
+  EXPECT_NE(asked.refusal(transpose_of(3, 13000, 2, 1)), "");
+  EXPECT_NE(asked.refusal(transpose_of(3, 13000, 1, 4)), "");
+  trine_transpose gaps = transpose_of(3, 13000, 1, 1);
+  gaps.output.row_stride += 1;
+  EXPECT_NE(asked.refusal(gaps), "");
 }
 
 std::string chosen(const trine_device_facts& facts, uint32_t operation, const void* op) {

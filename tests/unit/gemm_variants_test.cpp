@@ -280,6 +280,7 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
           << rung;
   }
   for (const std::string& rung : ladder(TRINE_TRANSPOSE, kBoth)) {
+    if (rung == "thin") continue;  // takes one matrix, of few groups
     Asked asked(TRINE_TRANSPOSE, rung);
     if (rung == "work_item_tile") asked.facts.kind = TRINE_DEVICE_CPU;
     const trine_transpose fits = transpose_of(64, 64, 1 << 22);

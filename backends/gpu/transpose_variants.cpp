@@ -236,13 +236,6 @@ struct Pile : Turn {
 
   explicit Pile(const Request& request) : Turn(request) {
     if (!turns) return;
-    if (is_run()) {
-      const int64_t words = 16384 / 4 / width, long_side = std::max(move.rows, move.cols);
-      tiles_cols = divide_up(long_side, words / thin() * width * (4 / int64_t{op.element_size}));
-      most = 1;
-      entry = 2;
-      return;
-    }
     fit(16384 / op.element_size);
     if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
@@ -253,17 +246,6 @@ struct Pile : Turn {
   }
 
  private:
-  /// One thin matrix of small elements whose narrow side has no gaps. Not where pieces are as fast: H100, µs, so and in
-  /// pieces: b8 8 x 8M 58, 83; 16 x 4M 63, 51; b16 2 x 16M 53, 52; 3 x 11184811 56, 78; 4M x 4 50, 62; 4M x 8 51, 48.
-  bool is_run() const {
-    const bool tall = move.rows > move.cols;
-    const int64_t bytes = op.element_size;
-    if (bytes >= 4 || move.batch > 1 || thin() < 2) return false;
-    const int64_t widest = bytes == 2 ? 7 : tall ? 16 : 8;
-    if (thin() > widest) return false;
-    if (!tall && bytes == 2 && move.in_row % 2 == 0) return false;
-    return (tall ? move.in_row : move.out_col) == thin();
-  }
   /// Many matrices without gaps, whose rows aren't whole vectors on both sides.
   bool packed() const {
     const int64_t lanes = std::max<int64_t>(16 / op.element_size, 1), area = move.rows * move.cols;
@@ -324,7 +306,17 @@ struct Thin : Turn {
   void add_arguments(Launch& launch) const { launch.i32(overlap); }
 };
 
-constexpr const char* kPileEntries[] = {"pile", "pile_packed", "pile_thin"};
+constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
+
+/// Is `thin`? Where the run begins at a vector, which the rung else moves by elements. H100, µs, so and in pieces: b8 3 x
+/// 22369621 48, 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78; 2 x 16M 47, 52; but 8 x 4M 48, 48; 4M x 8 49, 48.
+bool prefers_thin(const Request& request) {
+  const Thin thin(request);
+  const uint64_t run =
+      thin.move.rows > thin.move.cols ? thin.op.input.offset : thin.op.output.offset;
+  return !thin.why && !thin.move.empty() && run % 16 == 0 && thin.blocks >= 1000 &&
+         !(thin.op.element_size == 2 && thin.thin() == 8 && thin.overlap == 0);
+}
 
 /// Is a pile the fastest? H200, µs, pile and vector: f32 65536 x 4x4 4.6, 5.5; 16x16 35, 99; 32x32 133, 291; 7281 x 48x48
 /// 40, 40; f64 65536 x 16x16 68, 187; 7281 x 24x24 19, 23; 32x32 262, 261; b8 65536 x 2x2 10, 15. One matrix: f32 2 x 8M
@@ -335,7 +327,6 @@ bool prefers_pile(const Request& request) {
   const trine_transpose& op = pile.op;
   if (!pile.turns || pile.most == 0) return false;
   const int64_t bytes = op.element_size, thin = pile.thin(), thin_bytes = thin * bytes;
-  if (pile.entry == 2) return pile.tiles_cols > 16;
   if (op.input.batch == 1)
     return pile.move.batch > 16 && !(bytes >= 8 && thin_bytes <= 16) &&
            (thin < 8 || thin_bytes <= (bytes == 4 ? 32 : 16));
@@ -476,6 +467,8 @@ Preferred prefer_transpose(const Target& target, const trine_transpose& op) {
   } else if (target.facts->max_group_threads < 256) {
     wishes.add(named("naive"), 0, "naive: the device's groups are too small for vector");
   } else {
+    if (prefers_thin(request))
+      wishes.add(named("thin"), 0, "thin: a long thin matrix of small elements");
     if (prefers_pile(request))
       wishes.add(named("pile"), 0, "pile: small or thin, several to a group");
     if (prefers_shifted(request))

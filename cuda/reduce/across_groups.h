@@ -4,5 +4,10 @@
 // writes after; reads likewise.
 DEVICE void fence() { __threadfence(); }
 
+// What is at p will be read soon: from the L2.
+DEVICE void fetch_soon(GLOBAL const void* p) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+}
+
 DEVICE uint warp_max(uint v) { return __reduce_max_sync(~0u, v); }
 DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }

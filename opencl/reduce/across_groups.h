@@ -9,6 +9,13 @@ DEVICE void fence() {
 #endif
 }
 
+// What is at p will be read soon: from the L2.
+DEVICE void fetch_soon(GLOBAL const void* p) {
+#if HAVE_PTX
+  __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(p));
+#endif
+}
+
 #if HAVE_WARPS
 DEVICE uint warp_max(uint v) {
   for (int mask = 16; mask > 0; mask /= 2) v = max(v, shuffle_xor(v, mask));

@@ -318,22 +318,6 @@ TEST(TransposeRows, PileTakesMatricesWithoutGapsByTheirElements) {
   EXPECT_EQ(asked.launch(gaps).entry, 0);
 }
 
-TEST(TransposeRows, PileTakesThinMatricesOfSmallElementsByRuns) {
-  const Asked asked(TRINE_TRANSPOSE, "pile");
-  const Launch thin = asked.launch(transpose_of(3, 13000, 1, 1));
-  EXPECT_EQ(thin.entry, 2);
-  EXPECT_EQ(thin.grid[0], 3u) << "of five times 1024 columns";
-  EXPECT_EQ(asked.launch(transpose_of(13000, 5, 1, 2)).entry, 2);
-  EXPECT_EQ(asked.launch(transpose_of(13000, 5, 1, 2)).grid[0], 9u);
-  EXPECT_EQ(asked.launch(transpose_of(5, 13000, 1, 2)).entry, 0) << "pieces are as fast";
-  EXPECT_EQ(asked.launch(transpose_of(3, 13000, 1, 4)).entry, 0) << "words anyway";
-  EXPECT_EQ(asked.launch(transpose_of(3, 13001, 1, 1)).entry, 2) << "rows begin within words";
-  EXPECT_EQ(asked.launch(transpose_of(17, 13000, 1, 1)).entry, 0);
-  trine_transpose gaps = transpose_of(3, 13000, 1, 1);
-  gaps.output.row_stride += 1;
-  EXPECT_EQ(asked.launch(gaps).entry, 0);
-}
-
 TEST(TransposeRows, ThinCoversLinesByStripsOfBlocks) {
   const Asked asked(TRINE_TRANSPOSE, "thin");
   // Blocks of 16 bytes of a line but the first and the last whole one, 32 a strip, 8 strips a group.

@@ -243,6 +243,10 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(4, 1, 5, 3000000), "pile");
   EXPECT_EQ(chosen(4, 1, 4, 3000000), "pile");
   EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
+  EXPECT_EQ(chosen(1, 1, 3, 3000001), "thin");
+  EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl), "thin");
+  EXPECT_EQ(chosen(2, 1, 8, 3000000), "pile") << "pieces are as fast";
+  EXPECT_EQ(chosen(1, 1, 3, 5000), "pile");
 }
 
 TEST(Rows, RefuseACompilerThatLeavesResultsOut) {

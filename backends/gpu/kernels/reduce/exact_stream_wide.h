@@ -69,6 +69,11 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
     T x[CHUNK], next[CHUNK];
     load_vectors(in->from, in->first + me, BINNERS, in->vectors, x);
     for (long first = in->first, then; first < in->vectors; first = then) {
+#pragma unroll
+      for (int k = 0; k < VECTORS; ++k) {
+        const long far = first + in->step + u + k * BINNERS;
+        if (far < in->vectors) fetch_soon((GLOBAL const Vector*)in->from + far);
+      }
       u += BINNERS * VECTORS;
       then = u < SPAN ? first : first + in->step;
       if (u >= SPAN) u = me;

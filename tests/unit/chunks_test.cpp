@@ -21,76 +21,109 @@ Gemm gemm_of(int64_t m, int64_t n, int64_t k) {
           .c = row_major({}, Dtype::f32, m, n)};
 }
 
-/// One after the other, covering `total`, none larger than the first.
-void expect_covers(const Cutting& cutting, int64_t total, size_t count) {
-  ASSERT_EQ(cutting.chunks.size(), count);
+/// The output's rows, one after the other, covering `total`, none larger than the first.
+void expect_covers(const Cutting& cutting, int64_t total, size_t count, Range Part::*cut) {
+  ASSERT_EQ(cutting.size(), count);
   int64_t end = 0;
-  for (const Chunk& chunk : cutting.chunks) {
-    EXPECT_EQ(chunk.rows, chunk.cols);
-    EXPECT_EQ(chunk.rows.begin, end);
-    EXPECT_GT(chunk.rows.count, 0);
-    EXPECT_LE(chunk.rows.count, cutting.chunks[0].rows.count);
-    end += chunk.rows.count;
+  for (const Chunk& chunk : cutting) {
+    const Range& some = chunk.parts[0].*cut;
+    EXPECT_EQ(some.begin, end);
+    EXPECT_GT(some.count, 0);
+    EXPECT_LE(some.count, (cutting[0].parts[0].*cut).count);
+    EXPECT_TRUE(chunk.begins && chunk.ends);
+    end += some.count;
   }
   EXPECT_EQ(end, total);
 }
 
 TEST(Chunks, CoverTheWhole) {
-  expect_covers(cutting_of(transpose_of(4096, 4096), {.pinned = true}), 4096, 8);
-  expect_covers(cutting_of(transpose_of(5000, 3001), {.pinned = true}), 5000, 7);
-  expect_covers(cutting_of(transpose_of(2048, 2048), {.pinned = true}), 2048, 2);
-  expect_covers(cutting_of(gemm_of(4099, 4099, 4099), {}), 4099, 7);
+  const auto transposes = [](int64_t rows, int64_t cols) {
+    return cutting_of(transpose_of(rows, cols), {.pinned = true});
+  };
+  expect_covers(transposes(4096, 4096), 4096, 8, &Part::rows);
+  expect_covers(transposes(5000, 3001), 5000, 7, &Part::rows);
+  expect_covers(transposes(2048, 2048), 2048, 2, &Part::rows);
+  expect_covers(cutting_of(gemm_of(4099, 4099, 1500), {}), 4099, 6, &Part::rows);
 }
 
 TEST(Chunks, AreNotMadeOfWhatIsSmallOrCantBeCut) {
-  EXPECT_TRUE(cutting_of(transpose_of(2047, 2048), {.pinned = true}).chunks.empty());
-  EXPECT_LT(cutting_of(transpose_of(100, 1 << 20), {.pinned = true}).chunks.size(),
+  EXPECT_TRUE(cutting_of(transpose_of(2047, 2048), {.pinned = true}).empty());
+  EXPECT_LT(cutting_of(transpose_of(100, 1 << 20), {.pinned = true}).size(),
             2u);  // less than a granule
-  EXPECT_TRUE(cutting_of(transpose_of(4096, 4096), {}).chunks.empty());
+  EXPECT_TRUE(cutting_of(transpose_of(4096, 4096), {}).empty());
   const Reduce sum{.input = vector({}, Dtype::f32, 1 << 28), .output = vector({}, Dtype::f32, 1)};
-  EXPECT_TRUE(cutting_of(sum, {.pinned = true}).chunks.empty());
+  EXPECT_TRUE(cutting_of(sum, {.pinned = true}).empty());
   Gemm fast = gemm_of(4096, 4096, 4096);
   fast.numerics = Numerics::fast;
-  EXPECT_TRUE(cutting_of(fast, {.pinned = true}).chunks.empty());
+  EXPECT_TRUE(cutting_of(fast, {.pinned = true}).empty());
+}
+
+/// Which dimensions of an operand are cut.
+std::string cuts(const Cutting& cutting, size_t operand) {
+  const Part &first = cutting.front().parts[operand], &last = cutting.back().parts[operand];
+  std::string found;
+  if (first.rows != last.rows) found += "rows ";
+  if (first.cols != last.cols) found += "cols ";
+  if (first.batch.begin != last.batch.begin) found += "batch ";
+  return found;
 }
 
 TEST(Chunks, CutTheLargerInput) {
-  using Cuts = std::vector<Cut>;
-  const Cuts rows{Cut::rows, Cut::none, Cut::rows}, cols{Cut::none, Cut::cols, Cut::cols};
-  EXPECT_EQ(cutting_of(gemm_of(4096, 4096, 4096), {}).cuts, rows);
-  EXPECT_EQ(cutting_of(gemm_of(1000, 16384, 1000), {}).cuts, cols);
-  Gemm op = gemm_of(4096, 4096, 4096);
+  const auto expect = [](const Gemm& op, const char* a, const char* b, const char* c) {
+    const Cutting cutting = cutting_of(op, {});
+    ASSERT_GE(cutting.size(), 2u);
+    EXPECT_EQ(cuts(cutting, 0), a);
+    EXPECT_EQ(cuts(cutting, 1), b);
+    EXPECT_EQ(cuts(cutting, 2), c);
+  };
+  expect(gemm_of(4096, 4096, 1000), "rows ", "", "rows ");
+  expect(gemm_of(1000, 16384, 1000), "", "cols ", "cols ");
+  Gemm op = gemm_of(4096, 4096, 1000);
   op.c = col_major({}, Dtype::f32, 4096, 4096);
-  EXPECT_EQ(cutting_of(op, {}).cuts, cols);
+  expect(op, "", "cols ", "cols ");
   op = gemm_of(512, 512, 512);
   for (View* view : {&op.a, &op.b, &op.c}) view->batch = 32, view->batch_stride = 512 * 512;
   op.b.batch_stride = 0;
-  EXPECT_EQ(cutting_of(op, {}).cuts, (Cuts{Cut::batch, Cut::none, Cut::batch}));
-  expect_covers(cutting_of(op, {}), 32, 4);
+  expect(op, "batch ", "", "batch ");
+  expect_covers(cutting_of(op, {}), 32, 4, &Part::batch);
 }
 
-TEST(Chunks, OfBothInputsBeginWithTheFirstPartOfEach) {
-  const Cutting cutting = cutting_of(gemm_of(16384, 9000, 16384), {});
-  ASSERT_EQ(cutting.cuts, (std::vector<Cut>{Cut::rows, Cut::cols, Cut::both}));
-  ASSERT_EQ(cutting.chunks.size(), 8u * 2u);
-  EXPECT_EQ(cutting_of(gemm_of(8192, 8192, 8192), {}).chunks.size(), 4u * 2u);
-  int64_t area = 0;
-  size_t parts[2] = {};
-  for (size_t s = 0; s < cutting.chunks.size(); ++s) {
-    const Chunk& chunk = cutting.chunks[s];
-    area += chunk.rows.count * chunk.cols.count;
-    for (size_t r = 0; r < s; ++r)
-      EXPECT_FALSE(chunk.rows == cutting.chunks[r].rows && chunk.cols == cutting.chunks[r].cols);
-    EXPECT_EQ(cutting.first_with(2, s), s);
-    for (size_t i : {0, 1}) parts[i] += cutting.first_with(i, s) == s;
-    EXPECT_LE(s + 1, parts[0] * parts[1]);
-    EXPECT_LE(std::abs(double(parts[0]) / 8 - double(parts[1]) / 2), 0.5) << s;
+TEST(Chunks, OfAChainGrowAndTheLastIsCutByResults) {
+  const int64_t m = 8192, n = 8000, k = 9000;
+  const Cutting cutting = cutting_of(gemm_of(m, n, k), {});
+  ASSERT_GE(cutting.size(), 8u);
+  int64_t terms = 0, rows = 0;
+  for (size_t s = 0; s < cutting.size(); ++s) {
+    const auto& [a, b, c] = cutting[s].parts;
+    EXPECT_EQ(a.cols, b.rows);
+    EXPECT_EQ(a.rows, c.rows);
+    EXPECT_EQ(b.cols, c.cols);
+    EXPECT_EQ(c.cols, (Range{0, n}));
+    EXPECT_EQ(cutting[s].begins, s == 0);
+    EXPECT_EQ(first_with(cutting, 0, s), s);
+    EXPECT_EQ(first_with(cutting, 1, s), std::min(s, size_t{4}));
+    EXPECT_EQ(first_with(cutting, 2, s), 0u);
+    EXPECT_EQ(a.cols.begin, terms);
+    if (!cutting[s].ends) {
+      EXPECT_EQ(c.rows, (Range{0, m}));
+      EXPECT_LE(a.cols.count, std::max<int64_t>(terms, k / 16) + 128) << "would come too late";
+      EXPECT_EQ(a.cols.count % 128, 0);
+      terms += a.cols.count;
+    } else {
+      EXPECT_EQ(a.cols.begin + a.cols.count, k);
+      EXPECT_EQ(c.rows.begin, rows);
+      rows += c.rows.count;
+    }
   }
-  EXPECT_EQ(area, 16384 * 9000);
-  EXPECT_EQ(cutting_of(gemm_of(8192, 8192, 1000), {}).cuts[1], Cut::none);  // c is what moves
-  Gemm doubles = gemm_of(8192, 8192, 8192);
-  for (View* view : {&doubles.a, &doubles.b, &doubles.c}) view->dtype = Dtype::f64;
-  EXPECT_EQ(cutting_of(doubles, {}).cuts[1], Cut::none);  // the link is what takes time
+  EXPECT_EQ(rows, m);
+  EXPECT_GE(terms, k / 2 - 128);
+  EXPECT_EQ(cutting.back().parts[2].rows.count, 512) << "is waited for";
+  // c comes, too, and both inputs are whole before the first results.
+  Gemm adds = gemm_of(m, n, k);
+  adds.beta = 1;
+  EXPECT_TRUE(cutting_of(adds, {}).front().ends);
+  EXPECT_TRUE(cutting_of(gemm_of(8192, 8192, 1000), {}).front().ends);  // c takes longer
+  EXPECT_TRUE(cutting_of(gemm_of(3000, 3000, 3000), {}).front().ends);  // the inputs do
 }
 
 /// Calls on the fake with memory of its own, and how many launches and allocations they were.
@@ -169,34 +202,33 @@ TEST_F(CallsInChunks, GemmsByRowsAndByColumns) {
   }
 }
 
-TEST_F(CallsInChunks, GemmsByRowsAndColumns) {
+TEST_F(CallsInChunks, GemmsByPartsOfTheirChains) {
   const int64_t m = 70, n = 50, k = 90;
   const auto a = counting<double>(size_t(m * k)), b = counting<double>(size_t(k * n));
-  auto c = counting<double>(size_t(m * n));
-  const auto before = c;
-  const auto call = [&] { gemm(m, n, k, 2, a.data(), b.data(), 1, c.data(), options); };
-  for (const bool pinned : {false, true}) {
-    options.pinned = pinned;
-    options.chunks = 1;
-    c = before;
-    EXPECT_EQ(launches(call), 1);
-    const auto whole = c;
-    options.chunks = 24;
-    c = before;
-    panel.slow_copies(5);
-    EXPECT_EQ(launches(call), 16);
-    panel.slow_copies(0);
-    EXPECT_EQ(c, whole);
+  const std::vector<double> before(size_t(m * n), NAN);  // not read
+  auto c = before;
+  for (const bool col_major : {false, true}) {
+    const auto call = [&] {
+      HostView to = host_row_major(c.data(), Dtype::f64, m, n);
+      if (col_major) to = host_col_major(c.data(), Dtype::f64, m, n);
+      gemm(2, host_row_major(a.data(), Dtype::f64, m, k),
+           host_row_major(b.data(), Dtype::f64, k, n), 0, to, options);
+    };
+    for (const bool pinned : {false, true}) {
+      options.pinned = pinned;
+      options.chunks = 1, c = before;
+      EXPECT_EQ(launches(call), 1);
+      const auto whole = c;
+      options.chunks = 12, c = before;
+      panel.slow_copies(5);
+      EXPECT_EQ(launches(call), 12);
+      panel.slow_copies(0);
+      EXPECT_EQ(c, whole);
+      options.chunks = 2, c = before;
+      EXPECT_EQ(launches(call), 2);
+      EXPECT_EQ(c, whole);
+    }
   }
-  // Their chains come with the blocks.
-  options.continues = true;
-  const auto continued = [&] { gemm(m, n, k, 2, a.data(), b.data(), 0, c.data(), options); };
-  options.chunks = 1, c = before;
-  EXPECT_EQ(launches(continued), 1);
-  const auto whole = c;
-  options.chunks = 24, c = before;
-  EXPECT_EQ(launches(continued), 16);
-  EXPECT_EQ(c, whole);
 }
 
 TEST_F(CallsInChunks, ProductsThatContinueBringTheirChains) {

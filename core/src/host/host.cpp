@@ -207,6 +207,11 @@ class HostCall {
     for (std::size_t i = 0; i < operands.size(); ++i) views[i] = operands[i].view();
     return made;
   }
+  AnyValue over(const Operands& operands, const Chunk& chunk) const {
+    AnyValue made = over(operands);
+    std::visit([&](auto& op) { is_.take(&op, chunk); }, made);
+    return made;
+  }
   Operand& output() { return operands_.back(); }
   bool is_read(std::size_t index) const { return reads_output_ || index + 1 < operands_.size(); }
   void tell(const Choice& choice) const {
@@ -227,14 +232,14 @@ class HostCall {
   void bring(Lane& lane, Operands& operands, std::size_t chunk, const Cutting& cutting) {
     tracer_.time(HostStep::Kind::copy_in, chunk, lane.queue, [&] {
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if (is_read(i) && (chunk == 0 || cutting.first_with(i, chunk) == chunk))
+        if (is_read(i) && (chunk == 0 || first_with(cutting, i, chunk) == chunk))
           operands[i].bring(lane, options_.pinned);
     });
   }
-  Choice launch(Queue& queue, const Operands& operands, std::size_t chunk, std::string_view rung) {
+  Choice launch(Queue& queue, const AnyValue& made, std::size_t chunk, std::string_view rung) {
     Choice choice;
     tracer_.time(HostStep::Kind::kernel, chunk, queue,
-                 [&] { choice = detail::run(queue, over(operands), rung); });
+                 [&] { choice = detail::run(queue, made, rung); });
     return choice;
   }
   void fetch(Lane& lane, Operand& operand, std::size_t chunk) {
@@ -248,7 +253,7 @@ class HostCall {
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
     tracer_.allocated();
-    const Choice choice = launch(lane->queue, operands_, 0, rung_);
+    const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
     lane->queue.wait();
     tell(choice);
     lane.give_back();
@@ -262,7 +267,7 @@ class HostCall {
     }
     tracer_.allocated();
     bring(*lane, operands_, 0, {});
-    const Choice choice = launch(lane->queue, operands_, 0, rung_);
+    const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
     fetch(*lane, output(), 0);
     lane->queue.wait();
     tell(choice);
@@ -272,19 +277,20 @@ class HostCall {
   /// The operands of each chunk.
   std::vector<Operands> chunks_of(const Cutting& cutting) const {
     std::vector<Operands> all;
-    for (const Chunk& chunk : cutting.chunks) {
+    for (const Chunk& chunk : cutting) {
       Operands& operands = all.emplace_back();
       for (std::size_t i = 0; i < operands_.size(); ++i)
-        operands.push_back(operands_[i].chunk(cutting.cuts[i], chunk));
+        operands.push_back(operands_[i].part(chunk.parts[i]));
     }
     return all;
   }
 
   /// Asked before anything moves, since a refused call writes nothing.
-  bool takes(const std::vector<Operands>& chunks) const {
+  bool takes(const std::vector<Operands>& chunks, const Cutting& cutting) const {
     try {
-      for (const Operands& operands : chunks)
-        if (choose(device_, over(operands)).numerics != Numerics::reproducible) return false;
+      for (std::size_t s = 0; s < chunks.size(); ++s)
+        if (choose(device_, over(chunks[s], cutting[s])).numerics != Numerics::reproducible)
+          return false;
     } catch (const Error& error) {
       if (error.status() != Status::unsupported) throw;
       return false;
@@ -298,15 +304,22 @@ class HostCall {
     std::vector<uint64_t> offsets;
   };
 
-  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole.
+  /// Operand `i` of all chunks, one after the other: with the gaps it may take more than the whole. A part of what a
+  /// chunk before has is there.
   static Room lay_out(std::vector<Operands>& chunks, std::size_t i, const Cutting& cutting) {
     constexpr uint64_t kAlignment = 256;  // of what kernels load, and to spare
     Room room;
     for (std::size_t s = 0; s < chunks.size(); ++s) {
       const uint64_t size = chunks[s][i].lay_out();
-      const std::size_t first = cutting.first_with(i, s);
-      room.offsets.push_back(first < s ? room.offsets[first] : room.bytes);
-      if (first == s) room.bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+      const std::size_t first = first_with(cutting, i, s);
+      if (first < s) {
+        room.offsets.push_back(room.offsets[first] + distance(chunks[first][i].view(),
+                                                              cutting[first].parts[i],
+                                                              cutting[s].parts[i]));
+      } else {
+        room.offsets.push_back(room.bytes);
+        room.bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+      }
     }
     return room;
   }
@@ -337,11 +350,11 @@ class HostCall {
   /// is computed, the next is on its way in and the one before on its way out. False, with nothing
   /// done and nothing kept, where the call isn't cut, or there is no room or no thread for its chunks.
   bool run_in_chunks(const Cutting& cutting) {
-    if (!options_.overlap || !rung_.empty() || cutting.chunks.size() < 2) return false;
+    if (!options_.overlap || !rung_.empty() || cutting.size() < 2) return false;
     // Elements that are still to be read lie where this chunk's results go, but for one of matrices.
-    if (is_in_place_ && cutting.cuts[0] != Cut::batch) return false;
+    if (is_in_place_ && cutting[0].parts[0].batch == whole(operands_[0].view()).batch) return false;
     std::vector<Operands> chunks = chunks_of(cutting);
-    if (!takes(chunks) || !place(chunks, cutting)) return false;
+    if (!takes(chunks, cutting) || !place(chunks, cutting)) return false;
     PooledLane in(device_, Part::bring), kernel(device_, Part::compute), out(device_, Part::fetch);
     tracer_.allocated();
     // First, since its end waits for the thread: where something failed, a broken promise ends that.
@@ -351,9 +364,11 @@ class HostCall {
     moments.reserve(chunks.size());
     for (std::promise<Event>& chunk : computed) moments.push_back(chunk.get_future());
     // Takes the chunks back, in a thread of its own: bringing and taking block while bytes move.
-    auto take_all = [this, &out, &chunks, moments = std::move(moments)]() mutable {
+    auto take_all = [this, &out, &chunks, &cutting, moments = std::move(moments)]() mutable {
       for (std::size_t s = 0; s < chunks.size(); ++s) {
-        out->queue.wait(moments[s].get());
+        const Event moment = moments[s].get();
+        if (!cutting[s].ends) continue;
+        out->queue.wait(moment);
         fetch(*out, chunks[s].back(), s);
       }
     };
@@ -367,7 +382,7 @@ class HostCall {
       bring(*in, chunks[s], s, cutting);
       kernel->queue.wait(in->queue.record());
       in->queue.flush();
-      Choice chosen = launch(kernel->queue, chunks[s], s, {});
+      Choice chosen = launch(kernel->queue, over(chunks[s], cutting[s]), s, {});
       if (s == 0) choice = std::move(chosen);
       Event moment = kernel->queue.record();
       kernel->queue.flush();

@@ -62,7 +62,7 @@ uint64_t Operand::lay_out() {
       payload *= static_cast<uint64_t>(dimension.extent);
   }
   rows_.base = static_cast<char*>(memory());
-  if (is_chunk_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
+  if (is_part_ ? bytes == payload : goes_whole(bytes, payload, role_.is_output)) {
     rows_.pieces = {};
     rows_.pieces.width = bytes;
     return bytes;
@@ -105,10 +105,10 @@ const HostRows& Operand::rows(bool pinned) {
   return rows_;
 }
 
-Operand Operand::chunk(Cut cut, const Chunk& chunk) const {
-  Operand part(part_of(host_, cut, chunk), role_);
-  part.is_chunk_ = cut != Cut::none;
-  return part;
+Operand Operand::part(const Part& part) const {
+  Operand some(part_of(host_, part), role_);
+  some.is_part_ = part != whole(host_);
+  return some;
 }
 
 }  // namespace trine::detail

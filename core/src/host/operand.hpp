@@ -29,13 +29,13 @@ class Operand {
   /// Chooses how it lies on the device: an input that fills its span well goes as it is, in one piece;
   /// else its rows are packed, narrowest dimension first. Returns how many bytes it takes there.
   uint64_t lay_out();
-  /// The buffer may hold all chunks of an operand.
+  /// The buffer may hold all parts of an operand.
   void place(const Buffer& buffer, uint64_t offset);
   void bring(Lane& lane, bool pinned);
   void fetch(Lane& lane, bool pinned);
 
-  /// Lies packed on the device: what is between its rows may be the other chunks.
-  Operand chunk(Cut cut, const Chunk& chunk) const;
+  /// Lies packed on the device: what is between its rows may be the other parts.
+  Operand part(const Part& part) const;
 
  private:
   /// Bytes from the first element to the end of the last.
@@ -47,7 +47,7 @@ class Operand {
   Role role_;
   View view_;
   HostRows rows_;
-  bool is_chunk_ = false;
+  bool is_part_ = false;
 };
 
 }  // namespace trine::detail

@@ -1,35 +1,57 @@
 // How a call on host data is cut, so that one part of it is copied while another is computed: into
-// chunks, each a call of its own on parts of the operands. Their results lie apart and each is computed
-// as in the whole call, so its bits are the same. docs/decisions/calls-in-chunks.md says why these.
+// chunks, each a call of its own on parts of the operands. Their results lie apart, or continue the chains of a
+// chunk before, and each is computed as in the whole call, so its bits are the same.
+// docs/decisions/calls-in-chunks.md says why these.
 #pragma once
 
 #include <trine/operations.hpp>
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
 namespace trine::detail {
 
-/// The dimensions along which an operand is cut. `none`: every chunk needs all of it.
-enum class Cut { none, rows, cols, both, batch };
-
 struct Range {
   int64_t begin = 0, count = 0;
+  bool holds(const Range& other) const {
+    return begin <= other.begin && other.begin + other.count <= begin + count;
+  }
   bool operator==(const Range&) const = default;
 };
 
-/// Of a call that is cut along one dimension both are the range there.
+/// A part of an operand.
+struct Part {
+  Range rows, cols, batch;
+  bool holds(const Part& other) const {
+    return rows.holds(other.rows) && cols.holds(other.cols) && batch.holds(other.batch);
+  }
+  bool operator==(const Part&) const = default;
+};
+
+/// All of it.
+template <class V>
+Part whole(const V& view) {
+  return {{0, view.rows}, {0, view.cols}, {0, view.batch}};
+}
+
+/// Some matrices of a batch; one for all of it is needed whole.
+inline Part of_batch(const View& view, const Range& some) {
+  Part part = whole(view);
+  part.batch = {view.batch_stride == 0 ? 0 : some.begin, some.count};
+  return part;
+}
+
 struct Chunk {
-  Range rows, cols;
+  std::array<Part, 3> parts;        ///< by operand, the output last
+  bool begins = true, ends = true;  ///< the chains of its results, which chunks may hand on
 };
 
-struct Cutting {
-  std::vector<Chunk> chunks;  ///< fewer than two: the call goes whole
-  std::vector<Cut> cuts;      ///< by operand, the output last
+/// In the order in which they are computed; fewer than two: the call goes whole.
+using Cutting = std::vector<Chunk>;
 
-  /// The first chunk that has the same part of an operand as this one: it brings it.
-  std::size_t first_with(std::size_t operand, std::size_t chunk) const;
-};
+/// The first chunk that has this one's part of an operand, or more: it brings it.
+std::size_t first_with(const Cutting& cutting, std::size_t operand, std::size_t chunk);
 
 /// What decides whether and how a call is cut, beside the call.
 struct CutWish {
@@ -40,25 +62,20 @@ struct CutWish {
 /// How many chunks at most a call that moves so much is cut into; 1: it goes whole.
 int64_t chunks_of(double bytes);
 
-/// Chunks of about the same size, all but the last a multiple of `granule` long, none larger than the
-/// first; none where the call goes whole. Wished for, chunks may be shorter than that.
-std::vector<Chunk> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
+/// Ranges of about the same size, all but the last a multiple of `granule` long, none larger than the
+/// first; none where the call goes whole. Wished for, they may be shorter than that.
+std::vector<Range> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish);
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 
-/// A dimension to be cut; `narrows`: its elements are neighbours, so that a part is many short runs of memory.
-struct Whole {
-  int64_t count;
-  bool narrows;
-};
+/// Parts of chains that come before the last one, at most so many: each as long as all before it, the last one too.
+std::vector<Range> first_parts(int64_t terms, int64_t most, const CutWish& wish);
+/// The last of them halved as long as it pays: what follows it waits less.
+std::vector<Range> taper(std::vector<Range> parts);
 
-/// Chunks of both rows and columns, for a product that would wait too long for all of either input: a part of one
-/// input comes after a part of the other, and with it the chunks that it completes. None where they would be few.
-std::vector<Chunk> cut_both(const Whole& rows, const Whole& cols, const CutWish& wish);
-
-/// Of operands of a batch: one for all of it is needed whole.
-inline Cut by_batch(const View& view) { return view.batch_stride == 0 ? Cut::none : Cut::batch; }
-
-ConstHostView part_of(ConstHostView view, Cut cut, const Chunk& chunk);
+ConstHostView part_of(ConstHostView view, const Part& part);
+/// Bytes from the first element of a part, which `view` has, to that of a part of it.
+template <class V>
+uint64_t distance(const V& view, const Part& from, const Part& to);
 
 }  // namespace trine::detail

@@ -41,6 +41,15 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
+/// In how many parts chains come before the last one, where both inputs are much of what moves. While one is computed,
+/// the next comes, as long or twice as long: a large GPU multiplies and adds a thousand times while a byte comes.
+int64_t parts_of_chains(const Gemm& op, const Work& all, const CutWish& wish) {
+  if (wish.chunks > 0) return wish.chunks / 2;
+  if (4 * std::min(bytes(op.a), bytes(op.b)) < all.bytes_in + all.bytes_out) return 0;
+  const double computes = all.flops / all.bytes_in;
+  return computes >= 1800 ? 4 : computes >= 900 ? 2 : 0;
+}
+
 class GemmDescription final : public Description {
  public:
   constexpr GemmDescription()
@@ -135,30 +144,54 @@ class GemmDescription final : public Description {
     work.extents[2] = double(op.a.cols);
   }
 
-  /// By the batch where there is one; where both inputs are much of what moves, by rows of a and columns of b, else
-  /// by one of these, the other input in front.
+  /// By the batch where there is one; where it computes longer than its inputs travel, by parts of the chains,
+  /// else by rows of a or columns of b, the other input in front.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     if (op.numerics != Numerics::reproducible) return {};
     const Work all = work_of(op);
     const double moved = all.bytes_in + all.bytes_out;
-    if (op.c.batch > 1)
-      return {cut(op.c.batch, moved, 1, wish), {by_batch(op.a), by_batch(op.b), Cut::batch}};
-    const int64_t m = op.c.rows, n = op.c.cols;
-    // A large GPU multiplies and adds a thousand times while a byte comes: it waits for the link alone elsewhere,
-    // which is faster with whole rows.
-    const bool computes = wish.chunks > 0 || all.flops >= 1500 * all.bytes_in;
-    if (computes && 4 * std::min(bytes(op.a), bytes(op.b)) >= moved) {
-      std::vector<Chunk> both =
-          cut_both({m, op.a.row_stride == 1}, {n, op.b.col_stride == 1}, wish);
-      if (!both.empty()) return {std::move(both), {Cut::rows, Cut::cols, Cut::both}};
+    Cutting chunks;
+    if (op.c.batch > 1) {
+      for (const Range& some : cut(op.c.batch, moved, 1, wish))
+        chunks.push_back({{of_batch(op.a, some), of_batch(op.b, some), of_batch(op.c, some)}});
+      return chunks;
     }
+    const int64_t m = op.c.rows, n = op.c.cols, k = op.a.cols;
+    const auto add = [&](const Range& rows, const Range& cols, const Range& terms) {
+      chunks.push_back({{Part{rows, terms, {0, 1}}, {terms, cols, {0, 1}}, {rows, cols, {0, 1}}},
+                        terms.begin == 0,
+                        terms.begin + terms.count == k});
+    };
+    const Range all_rows{0, m}, all_cols{0, n};
+    Range terms{0, k};
     const bool row_major = op.c.row_stride >= op.c.col_stride;
     // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
     // ones the one that lies as c does.
-    if (row_major ? m >= n / 2 : m / 2 > n)
-      return {cut(m, moved, kGranule, wish), {Cut::rows, Cut::none, Cut::rows}};
-    return {cut(n, moved, kGranule, wish), {Cut::none, Cut::cols, Cut::cols}};
+    bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
+    if (reads_inputs(any) && !reads_output(any)) {
+      const std::vector<Range> parts = first_parts(k, parts_of_chains(op, all, wish), wish);
+      if (!parts.empty()) by_rows = row_major;
+      for (const Range& some : parts) {
+        add(all_rows, all_cols, some);
+        terms = {some.begin + some.count, k - some.begin - some.count};
+      }
+    }
+    CutWish rest = wish;
+    rest.chunks -= wish.chunks > 0 ? static_cast<int>(chunks.size()) : 0;
+    const int64_t results = by_rows ? m : n;
+    std::vector<Range> ranges = cut(results, moved, kGranule, rest);
+    if (!chunks.empty())
+      ranges = ranges.empty() ? std::vector{Range{0, results}} : taper(std::move(ranges));
+    for (const Range& some : ranges)
+      by_rows ? add(some, all_cols, terms) : add(all_rows, some, terms);
+    return chunks;
+  }
+
+  void take(void* any, const Chunk& chunk) const override {
+    auto& op = *static_cast<Gemm*>(any);
+    op.continues |= !chunk.begins;
+    if (!chunk.ends) op.alpha = 1;
   }
 
   void log(const Descriptor& call, Logged& entry) const override {

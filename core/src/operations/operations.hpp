@@ -110,6 +110,8 @@ class Description : public Traits {
   /// What isn't the same for all operations: class, extents, flops.
   virtual void size(const void* op, Work& work) const = 0;
   virtual Cutting cutting(const void*, const CutWish&) const { return {}; }
+  /// What else than the operands isn't a chunk's as it is the whole call's.
+  virtual void take(void*, const Chunk&) const {}
 
   /// Of a checked call: what a queue's history and the tuning table know of it.
   virtual void log(const Descriptor& call, Logged& entry) const = 0;

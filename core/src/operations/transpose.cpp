@@ -84,13 +84,22 @@ class TransposeDescription final : public Description {
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Transpose*>(any);
     const double moved = bytes(op.input) + bytes(op.output);
-    if (op.input.batch > 1)
-      return {cut(op.input.batch, moved, 1, wish), {by_batch(op.input), Cut::batch}};
+    const View &input = op.input, &output = op.output;
+    Cutting chunks;
+    if (input.batch > 1) {
+      for (const Range& some : cut(input.batch, moved, 1, wish))
+        chunks.push_back({{of_batch(input, some), of_batch(output, some)}});
+      return chunks;
+    }
     if (!wish.pinned)
       return {};  // on one side the chunks are narrow, which costs what overlapping saves
-    if (op.input.row_stride >= op.input.col_stride)
-      return {cut(op.input.rows, moved, kGranule, wish), {Cut::rows, Cut::cols}};
-    return {cut(op.input.cols, moved, kGranule, wish), {Cut::cols, Cut::rows}};
+    const bool by_rows = input.row_stride >= input.col_stride;
+    for (const Range& some : cut(by_rows ? input.rows : input.cols, moved, kGranule, wish)) {
+      Part from = whole(input), to = whole(output);
+      (by_rows ? from.rows : from.cols) = (by_rows ? to.cols : to.rows) = some;
+      chunks.push_back({{from, to}});
+    }
+    return chunks;
   }
 
   void log(const Descriptor& call, Logged& entry) const override {

@@ -9,7 +9,8 @@
 /// and copies the result back. On devices that share the host's memory it computes in place.
 ///
 /// On a device with its own memory, a large gemm or transpose (32 MiB or more to move) is cut into
-/// chunks: one is copied in and one copied out while another is computed. The bits stay the same.
+/// chunks: one is copied in and one copied out while another is computed. A gemm that computes long is
+/// cut along k first (Gemm::continues), then by its results. The bits stay the same.
 /// Transposes are cut if they are batched or the memory is pinned. Reductions, calls that name a rung
 /// and calls with `fast` numerics are not cut.
 ///
@@ -57,7 +58,7 @@ struct HostTrace {
   /// Seconds to allocate memory on the device before the first step, by the host's clock.
   double allocation = 0;
   /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel where the
-  /// device computes in the host's memory.
+  /// device computes in the host's memory. A chunk whose chains a later one continues has no copy out.
   std::vector<HostStep> steps;
 };
 

@@ -56,7 +56,7 @@ enum : unsigned {
   kHostRegisterDeviceMap = 2,
   kWaitValueGeq = 0,
 };
-enum : int { kMemoryHost = 1, kMemoryDevice = 2, kMemoryUnified = 4 };  // CUmemorytype
+enum : int { kMemoryHost = 1, kMemoryUnified = 4 };  // CUmemorytype
 enum : int {
   kAttributeMemoryType = 2,
   kAttributeOrdinal = 9,

@@ -106,9 +106,8 @@ bool Queue::copy_box(const trine_copy& c) {
   const Current current(device_);
   await_turn(c, (c.height - 1) * c.source_pitch + c.width);
   Copy2D box{};
-  const int other = c.direction == TRINE_DEVICE_TO_DEVICE ? kMemoryUnified : kMemoryDevice;
-  box.source_type = c.direction == TRINE_HOST_TO_DEVICE ? kMemoryHost : other;
-  box.target_type = c.direction == TRINE_DEVICE_TO_HOST ? kMemoryHost : other;
+  box.source_type = c.direction == TRINE_HOST_TO_DEVICE ? kMemoryHost : kMemoryUnified;
+  box.target_type = c.direction == TRINE_DEVICE_TO_HOST ? kMemoryHost : kMemoryUnified;
   const Pointer source = pointer_of(c.source, c.source_offset);
   const Pointer target = pointer_of(c.target, c.target_offset);
   if (box.source_type == kMemoryHost) {

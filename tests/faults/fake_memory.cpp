@@ -80,7 +80,7 @@ static void pointer_attribute(void* answer, int which, Pointer pointer) {
     return;
   }
   const bool is_host = state.pinned.contains(host_of(pointer));
-  const int value = !known || which == kAttributeOrdinal ? 0 : is_host ? kMemoryHost : kMemoryDevice;
+  const int value = !known || which == kAttributeOrdinal ? 0 : is_host ? kMemoryHost : 2;
   std::memcpy(answer, &value, sizeof value);
 }
 Result pointer_attributes(unsigned count, const int* which, void** answers, Pointer pointer) {

@@ -25,7 +25,7 @@ namespace {
 enum class Part : std::size_t { whole, bring, compute, fetch };
 
 /// Idle lanes by device and part, kept with their queues and pinned memory for the next call. They keep it open.
-/// By part, since a queue's copies should keep their direction: CUDA's driver seems to order what comes next on a
+/// By part, since a queue's copies should keep their direction: CUDA's driver may order what comes next on a
 /// stream, be it a wait or a record, behind all copies of the direction that the stream had before.
 struct LanePool {
   /// A device's idle lanes keep so many, of 32 MiB each: more calls at once than a link is busy with.

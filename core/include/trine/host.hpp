@@ -9,8 +9,9 @@
 /// and copies the result back. On devices that share the host's memory it computes in place.
 ///
 /// On a device with its own memory, a large gemm or transpose (32 MiB or more to move) is cut into
-/// chunks: one is copied in and one copied out while another is computed. A gemm that computes long is
-/// cut along k first (Gemm::continues), then by its results. The bits stay the same.
+/// chunks: one is copied in and one copied out while another is computed. A gemm of pinned memory that
+/// computes long, reads no c and continues nothing is cut along k first (Gemm::continues), then by its
+/// results. The bits stay the same.
 /// Transposes are cut if they are batched or the memory is pinned. Reductions, calls that name a rung
 /// and calls with `fast` numerics are not cut.
 ///

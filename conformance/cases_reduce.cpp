@@ -167,6 +167,13 @@ void add_late(List& list) {
                Values::kLateInfinity, {.rungs = Rungs::kLadder, .quick = map == TRINE_IDENTITY});
 }
 
+/// Numbers of one sign and size that a superaccumulator takes: its digits fill up and have to be carried.
+void add_tail(List& list) {
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    list.add(sum(TRINE_ALL, dtype, 1, (1 << 22) + 5), "dense", Values::kTail,
+             {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F64});
+}
+
 /// Vectors that begin between the boundaries of wide loads, in groups of which some hold their numbers in
 /// a few doubles and others don't: each element counts once, whichever way its group takes.
 void add_ways_apart(List& list) {
@@ -418,6 +425,7 @@ void add_reduce_cases(List& list) {
   add_dot_layouts(list);
   add_cancelling(list);
   add_late(list);
+  add_tail(list);
   add_ways_apart(list);
 }
 

@@ -21,14 +21,14 @@ constexpr Values kAll[] = {
     Values::kNegativeZeros, Values::kNan,        Values::kInfinity,       Values::kInfinities,
     Values::kSmall,         Values::kTies,       Values::kConstant,       Values::kExtremes,
     Values::kUnderflow,     Values::kNearOne,    Values::kCancelModerate, Values::kCancelSlowly,
-    Values::kCancelByTurns, Values::kLone,       Values::kLateInfinity};
+    Values::kCancelByTurns, Values::kLone,       Values::kLateInfinity,   Values::kTail};
 // clang-format off
 constexpr const char* kNames[] = {
     "uniform",         "wide",          "mixed",          "denormal", "cancel",    "cancel_huge",
     "halfway",         "zeros",         "negative_zeros", "nan",      "infinity",  "infinities",
     "small",           "ties",          "constant",       "extremes", "underflow", "near_one",
     "cancel_moderate", "cancel_slowly", "cancel_by_turns", "lone",
-    "late_infinity"};
+    "late_infinity",   "tail"};
 // clang-format on
 
 bool has_lines(Values v) {
@@ -43,7 +43,8 @@ bool has_lines(Values v) {
     case Values::kExtremes:
     case Values::kUnderflow:
     case Values::kNearOne:
-    case Values::kLone: return false;
+    case Values::kLone:
+    case Values::kTail: return false;
     default: return true;
   }
 }
@@ -126,6 +127,12 @@ T plain_element(Values values, uint64_t r) {
       case Values::kSmall: return T(small_integer(r));
       case Values::kExtremes: return extreme<T>(r);
       case Values::kUnderflow: return Make<T>::underflow(r);
+      case Values::kTail:
+        if ((r >> 40 & 63) == 0) {
+          const T any = Make<T>::wide(r);
+          return std::abs(any) < 1 ? any : 1 / any;
+        }
+        [[fallthrough]];
       case Values::kNearOne: return T(1) + Make<T>::uniform(r) * T(0.0009765625);
       case Values::kLone:
         if ((r >> 40 & 0xffff) == 0) return std::numeric_limits<T>::denorm_min();

@@ -36,7 +36,8 @@ enum class Values : uint32_t {
   kCancelSlowly,  ///< the same; exponents sink and rise slowly along a line: f32 2^±100, f64 2^±300
   kCancelByTurns,  ///< the same; exponents of 100 and -100 (f64 300) by turns of 1, 2, 4 … 128 neighbours
   kLone,           ///< uniform, and about one in 2^16 is the least denormal
-  kLateInfinity,   ///< wide, an infinity at seven eighths of a line
+  kLateInfinity,  ///< wide, an infinity at seven eighths of a line
+  kTail,          ///< 1 ± 2^-10, and about one in 64 is smaller, of any exponent
 };
 
 std::span<const Values> all_values();

@@ -231,6 +231,8 @@ MUTANTS = [
      "backends/gpu/kernels/reduce/exact_stream.h", "  if (rest != 0.0) return false;\n", ""),
     ("opencl_reduce_stream_late_infinity_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_stream.cl", "if (saw) atomic_or(flags, saw);", ""),
+    ("opencl_reduce_stream_digits_overflow", "opencl:0", "reduce",
+     "backends/gpu/kernels/reduce/exact_stream_wide.h", "if (me < COPIES) digits_carry(digits);", ""),
     ("opencl_reduce_stream_uncut_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_stream.cl",
      "if (group_add(&sum, scratch)) what |= UNCUT;", "group_add(&sum, scratch);"),

@@ -112,7 +112,7 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     if (what && !(what & SPECIAL)) {
       wide_clear(arena);
       if (round == 0 && (what & LOST)) {
-        const uint saw = add_share_wide(&in, bins, low, high);
+        const uint saw = add_share_wide(&in, bins, arena, low, high);
         if (saw) atomic_or(flags, saw);
       } else if (in_words) {
         add_words(words + me * WORDS, low, high);

@@ -87,5 +87,20 @@ TEST_F(Empty, AGemmOverNoInnerExtentStillWrites) {
   EXPECT_EQ(download<float>(c), (std::vector<float>{2, 4, 6, 8}));
 }
 
+TEST_F(Empty, ABatchOfNoMatricesLeavesMemoryAloneAlsoInChunks) {
+  const std::vector<double> inputs(8 * 8, 2), before(8 * 8, 7);
+  std::vector<double> output = before;
+  const ConstHostView input = host_batched(inputs.data(), Dtype::f64, 0, 8, 8);
+  const HostView c = host_batched(output.data(), Dtype::f64, 0, 8, 8);
+  for (const int chunks : {0, 1, 4})
+    for (const bool pinned : {false, true}) {
+      const HostOptions options{.device = "fake:0", .pinned = pinned, .chunks = chunks};
+      gemm(1, input, input, 0, c, options);
+      EXPECT_EQ(output, before) << chunks;
+      transpose(input, c, options);
+      EXPECT_EQ(output, before) << chunks;
+    }
+}
+
 }  // namespace
 }  // namespace trine::testing

@@ -154,7 +154,7 @@ class GemmDescription final : public Description {
     const Work all = work_of(op);
     const double moved = all.bytes_in + all.bytes_out;
     Cutting chunks;
-    if (op.c.batch > 1) {
+    if (op.c.batch != 1) {
       for (const Range& some : cut(op.c.batch, moved, 1, wish))
         chunks.push_back({{of_batch(op.a, some), of_batch(op.b, some), of_batch(op.c, some)}});
       return chunks;

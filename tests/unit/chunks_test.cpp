@@ -129,6 +129,16 @@ TEST(Chunks, OfAChainGrowAndTheLastIsCutByResults) {
       cutting_of(gemm_of(3000, 3000, 3000), {.pinned = true}).front().ends);  // the inputs do
 }
 
+TEST(Chunks, AreAtMostAsManyAsWishedForWhateverTheyAreOf) {
+  for (const auto& [m, n, k] : {std::tuple{8192, 8000, 9000}, {2048, 2048, 9000}, {4096, 64, 10}})
+    for (const bool pinned : {false, true})
+      for (int chunks = 2; chunks <= 12; ++chunks) {
+        const Cutting cutting = cutting_of(gemm_of(m, n, k), {pinned, chunks});
+        EXPECT_GE(cutting.size(), 2u) << m << " " << chunks;
+        EXPECT_LE(cutting.size(), size_t(chunks)) << m << " " << pinned;
+      }
+}
+
 /// Calls on the fake with memory of its own, and how many launches and allocations they were.
 class CallsInChunks : public ::testing::Test {
  protected:

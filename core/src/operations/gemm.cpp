@@ -184,7 +184,9 @@ class GemmDescription final : public Description {
     const int64_t results = by_rows ? m : n;
     std::vector<Range> ranges = cut(results, moved, kGranule, rest);
     if (!chunks.empty())
-      ranges = ranges.empty() ? std::vector{Range{0, results}} : taper(std::move(ranges));
+      ranges = ranges.empty()    ? std::vector{Range{0, results}}
+               : wish.chunks > 0 ? ranges
+                                 : taper(std::move(ranges));
     for (const Range& some : ranges)
       by_rows ? add(some, all_cols, terms) : add(all_rows, some, terms);
     return chunks;

@@ -53,7 +53,7 @@ void check_plan(const Target& target, void* input, void* output, Plan& plan) {
   tensor_plan(request, plan);
 }
 
-constexpr SelfCheck kTensorCheck = gemm_check::of<double>(check_plan);
+constexpr SelfCheck kTensorCheck[] = {gemm_check::of<double>(check_plan)};
 
 // --- warp_specialized ----------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ void plan_warp_check(const Target& target, void* input, void* output, Plan& plan
 }
 
 /// Not of the arithmetic: whether the driver takes more local memory than NVIDIA's OpenCL says it has.
-constexpr SelfCheck kWarpCheck = gemm_check::of<float>(plan_warp_check);
+constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
@@ -153,15 +153,20 @@ void tensor_tile_plan(const Request& request, Plan& plan) {
       stages * (tensor_panel(group.tile_m, depth) + tensor_panel(group.tile_n, depth)) * 8);
 }
 
+/// The index of a tile in kTensorTiles.
+template <int32_t kTile>
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation<double>(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
-  selection.values[0] = kTensorTileParameters[0].default_value;  // asks most of the device
+  selection.values[0] = kTile;
   tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
 }
 
-constexpr SelfCheck kTensorTileCheck = gemm_check::of<double>(plan_tile_check);
+/// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, which asks most local memory, by that of
+/// 16 steps of k, 128x128 by that of 8.
+constexpr SelfCheck kTensorTileChecks[] = {gemm_check::of<double>(plan_tile_check<8>),
+                                           gemm_check::of<double>(plan_tile_check<9>)};
 
 // --- tensor_small --------------------------------------------------------------------------------
 
@@ -205,7 +210,7 @@ void plan_small_check(const Target&, void* input, void* output, Plan& plan) {
   }
 }
 
-constexpr SelfCheck kSmallCheck = gemm_check::of<double>(plan_small_check);
+constexpr SelfCheck kSmallCheck[] = {gemm_check::of<double>(plan_small_check)};
 
 // --- The rows ------------------------------------------------------------------------------------
 
@@ -221,7 +226,7 @@ constexpr Variant kVariants[] = {
      .refuses = warp_refuses,
      .takes = TRINE_CONTINUES,
      .plan = warp_plan,
-     .self_check = &kWarpCheck,
+     .self_checks = kWarpCheck,
      .self_check_on = kOpencl,
      .begins_early = true,
      .architectures = "90a"},
@@ -234,7 +239,7 @@ constexpr Variant kVariants[] = {
      .macros = kTensorMacros,
      .refuses = tensor_refuses,
      .plan = tensor_plan,
-     .self_check = &kTensorCheck,
+     .self_checks = kTensorCheck,
      .architectures = "90"},
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
@@ -246,7 +251,7 @@ constexpr Variant kVariants[] = {
      .refuses = tensor_tile_refuses,
      .takes = TRINE_CONTINUES,
      .plan = tensor_tile_plan,
-     .self_check = &kTensorTileCheck,
+     .self_checks = kTensorTileChecks,
      .begins_early = true,
      .architectures = "90a"},
     {.name = "tensor_small",
@@ -258,7 +263,7 @@ constexpr Variant kVariants[] = {
      .entries = kTensorSmallEntries,
      .refuses = tensor_small_refuses,
      .plan = tensor_small_plan,
-     .self_check = &kSmallCheck,
+     .self_checks = kSmallCheck,
      .architectures = "90"},
 };
 

@@ -172,7 +172,7 @@ void run_probe(trine_device& device, Probed& result) {
 }  // namespace
 
 Checked known_check(const trine_device& device, const Variant& variant) {
-  if (!variant.self_check || (variant.self_check_on & device.target.backend) == 0)
+  if (variant.self_checks.empty() || (variant.self_check_on & device.target.backend) == 0)
     return {Checked::kPassed, nullptr};
   for (const Kept* one = kept.load(std::memory_order_acquire); one; one = one->next) {
     if (one->variant == &variant && one->device == device.index)
@@ -188,7 +188,9 @@ Checked check_itself(trine_device& device, const Variant& variant) {
   std::unique_ptr<Kept> fresh(new Kept{&variant, device.index, Checked::kPassed, {}, kept});
   const std::string who = std::string(variant.name) + "'s self-check ";
   try {
-    if (!run_check(device, variant, *variant.self_check)) {
+    if (!std::ranges::all_of(variant.self_checks, [&](const SelfCheck& check) {
+          return run_check(device, variant, check);
+        })) {
       fresh->verdict = Checked::kWrong;
       fresh->why = who + "failed: this device's arithmetic isn't what it relies on";
     }

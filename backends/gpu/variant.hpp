@@ -152,11 +152,11 @@ struct Variant {
   /// Bytes, TRINE_CONTROL_BYTES included where any; nullptr: none needed.
   uint64_t (*workspace_bytes)(const Request&) = nullptr;
   void (*plan)(const Request&, Plan& plan) = nullptr;
-  const SelfCheck* self_check = nullptr;
-  uint32_t self_check_on = kBoth;  ///< Backends mask: who runs it
+  std::span<const SelfCheck> self_checks = {};  ///< all must pass
+  uint32_t self_check_on = kBoth;               ///< Backends mask: who runs them
   /// CUDA: its kernels await earlier launches themselves, so they may begin while those end.
   bool begins_early = false;
-  const char* options = nullptr;   ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
+  const char* options = nullptr;  ///< extra compiler words for OpenCL ("-cl-std=CL1.2" is given)
   const char* architectures =
       nullptr;  ///< CUDA: lowest architecture it is compiled for ("90a"), nullptr: all
 

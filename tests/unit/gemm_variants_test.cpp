@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -453,21 +454,39 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 1, 33, 1, 70)));
 }
 
-/// So that what runs has been proven.
+/// Whether a tile of tensor_specialized.cl multiplies by the instruction of 16 steps of k.
+bool takes_16_steps(std::string_view tile) {
+  const std::string_view tiles[] = {"16x32", "32x32", "48x64", "96x64", "128x64"};
+  return std::ranges::find(tiles, tile) != std::end(tiles);
+}
+
+/// So that what runs has been proven: every kernel, each of its instructions, and what asks most local memory.
 TEST(GemmRows, SelfChecksRunEveryKernel) {
   trine_device_facts facts = gpu();
-  int checks = 0;
+  int checked = 0;
   for (int r = 0; const Variant* variant = variant_at(r); ++r) {
-    if (variant->operation != TRINE_GEMM || !variant->self_check) continue;
-    ++checks;
-    Plan plan;
-    variant->self_check->plan({kCuda, &facts}, nullptr, nullptr, plan);
+    if (variant->operation != TRINE_GEMM || variant->self_checks.empty()) continue;
+    ++checked;
     std::vector<bool> runs(variant->kernels().size());
-    for (int l = 0; l < plan.launch_count; ++l)
-      runs.at(static_cast<size_t>(plan.launches[l].entry)) = true;
+    std::set<bool> steps;
+    uint32_t most = 0;
+    for (const SelfCheck& check : variant->self_checks) {
+      Plan plan;
+      check.plan({kCuda, &facts}, nullptr, nullptr, plan);
+      for (int l = 0; l < plan.launch_count; ++l) {
+        runs.at(static_cast<size_t>(plan.launches[l].entry)) = true;
+        most = std::max(most, plan.launches[l].dynamic_local_bytes);
+      }
+      steps.insert(takes_16_steps(variant->macros[1].values[size_t(plan.macro[1])]));
+    }
     EXPECT_EQ(std::ranges::count(runs, true), std::ssize(runs)) << variant->name;
+    if (variant->name != std::string_view("tensor_specialized")) continue;
+    EXPECT_EQ(steps.size(), 2u);
+    const trine_gemm op = gemm_of(TRINE_F64, 300, 300, 300);
+    for (int tile = 0; tile < static_cast<int>(variant->macros[1].values.size()); ++tile)
+      EXPECT_LE(Asked(TRINE_GEMM, variant->name, {tile}).launch(op).dynamic_local_bytes, most);
   }
-  EXPECT_EQ(checks, 4);
+  EXPECT_EQ(checked, 4);
 }
 
 /// As measured; the comments at the rules have the figures.

@@ -308,13 +308,15 @@ struct Thin : Turn {
 
 constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
 
-/// Is `thin`? Where the run begins at a vector, which the rung else moves by elements. H100, µs, so and in pieces: b8 3 x
+/// Is `thin`? Where the run begins at a vector, and the lines do or have warps' neighbours: the rung else moves by
+/// elements. H100, µs, so and in pieces: b8 3 x
 /// 22369621 48, 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78; 2 x 16M 47, 52; but 8 x 4M 48, 48; 4M x 8 49, 48.
 bool prefers_thin(const Request& request) {
   const Thin thin(request);
   const uint64_t run =
       thin.move.rows > thin.move.cols ? thin.op.input.offset : thin.op.output.offset;
   return !thin.why && !thin.move.empty() && run % 16 == 0 && thin.blocks >= 1000 &&
+         (!thin.overlap || request.target.has(TRINE_CAN_INLINE_PTX)) &&
          !(thin.op.element_size == 2 && thin.thin() == 8 && thin.overlap == 0);
 }
 

@@ -215,14 +215,15 @@ TEST(ReduceRows, LinesTakeWholeGroups) {
 }
 
 TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
-  const Device h200(TRINE_DEVICE_GPU, kNvidia);
-  const auto chosen = [&](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols,
-                          int64_t pad = 0, Backends backend = kCuda) {
+  constexpr uint64_t kNoWarps = ~uint64_t{TRINE_CAN_INLINE_PTX};
+  const auto chosen = [](uint32_t bytes, int64_t batch, int64_t rows, int64_t cols, int64_t pad = 0,
+                         Backends backend = kCuda, uint64_t capabilities = ~uint64_t{0}) {
+    const Device device(TRINE_DEVICE_GPU, kNvidia, capabilities);
     trine_transpose op{};
     op.element_size = bytes;
     op.input = {nullptr, 0, rows, cols, batch, cols + pad, 1, rows * (cols + pad)};
     op.output = {nullptr, 0, cols, rows, batch, rows + pad, 1, cols * (rows + pad)};
-    return std::string_view(prefer_transpose({backend, &h200.facts}, op).all[0].variant->name);
+    return std::string_view(prefer_transpose({backend, &device.facts}, op).all[0].variant->name);
   };
   EXPECT_EQ(chosen(4, 1, 4096, 4096), "vector");
   EXPECT_EQ(chosen(4, 1, 4095, 4097), "shifted");
@@ -243,6 +244,9 @@ TEST(TransposeRows, PileWhatIsSmallAndShiftWhatStartsAnywhere) {
   EXPECT_EQ(chosen(16, 1, 2000000, 2), "pile");
   EXPECT_EQ(chosen(1, 1, 3, 3000001), "thin");
   EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl), "thin");
+  EXPECT_EQ(chosen(2, 1, 3000001, 7, 0, kOpencl, kNoWarps), "pile")
+      << "without neighbours such lines go by elements";
+  EXPECT_EQ(chosen(2, 1, 3000000, 7, 0, kOpencl, kNoWarps), "thin");
   EXPECT_EQ(chosen(2, 1, 8, 3000000), "pile") << "pieces are as fast";
   EXPECT_EQ(chosen(1, 1, 3, 5000), "pile");
 }

@@ -498,8 +498,10 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
   // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this: 2 x 8M 22.6, 20.9;
   // 64 x 256k 22.9, 20.4; 16 x 4096 3.7, 2.9; but 200 x 4096 4.8, 5.4: groups in two rounds.
   const Request request{target, none, call, nullptr};
-  // f64 through NVIDIA's OpenCL, µs, `exact` and this: H100 2^22 36.9, 25.5, 2^26 229, 199; H200 2^26 143, 148.
-  if (stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
+  // f64 through NVIDIA's OpenCL, µs, `exact` and this: H100 2^22 36.9, 25.5, 2^26 229, 199; H200 2^26 143, 148. Elsewhere
+  // it wasn't measured, and 1024 work-items of it need more than 32 KB of local memory.
+  const bool measured = op.dtype == TRINE_F32 || target.has(TRINE_CAN_INLINE_PTX);
+  if (measured && stream_tiling(request).tiles <= units_of(target) && !stream_refuses(request))
     wishes.add(named("exact_stream"), 0, "few sums of neighbours, the same bits on every device");
   if (!product_refuses(request))
     wishes.add(named("product_stream"), 0, "one product of neighbours, by the same tree");

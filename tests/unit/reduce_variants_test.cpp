@@ -158,6 +158,17 @@ TEST(ReduceRows, StreamOneSumOfNeighbours) {
   }
 }
 
+TEST(ReduceRows, StreamSumsOfF64OnlyWhereThatWasMeasured) {
+  const Device nvidia(TRINE_DEVICE_GPU, kNvidia),
+      other(TRINE_DEVICE_GPU, "another", ~uint64_t{TRINE_CAN_INLINE_PTX});
+  const auto f32 = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F32, 1, 1 << 22),
+             f64 = reduce_of(TRINE_SUM, TRINE_ALL, TRINE_F64, 1, 1 << 22);
+  EXPECT_EQ(chosen(nvidia, f64, kCuda), "exact_stream");
+  EXPECT_EQ(chosen(nvidia, f64), "exact_stream");
+  EXPECT_EQ(chosen(other, f64), "exact");
+  EXPECT_EQ(chosen(other, f32), "exact_stream");
+}
+
 TEST(ReduceRows, ProductsOfNeighboursByWarps) {
   const Device h200(TRINE_DEVICE_GPU, kNvidia);
   trine_reduce op = reduce_of(TRINE_PROD, TRINE_ALL, TRINE_F32, 1, 1000);

@@ -61,6 +61,15 @@ constexpr Candidate kCandidates[] = {
     {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20},
 };
 
+constexpr size_t candidates_of(unsigned dtypes) {
+  size_t count = 0;
+  for (const Candidate& one : kCandidates) count += (one.dtypes & dtypes) != 0;
+  return count;
+}
+constexpr size_t kOthers = 5;  // that prefer_gemm adds, at most
+static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
+              std::tuple_size_v<decltype(Preferred::all)>);
+
 const Variant* variant_named(std::string_view name) {
   return &*std::ranges::find_if(gemm_variants(),
                                 [&](const Variant& variant) { return variant.name == name; });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 
 #include "abi_objects.hpp"
 #include "backends/gpu/architecture.hpp"
@@ -13,7 +14,7 @@
 
 namespace {
 
-trine::cuda::Driver planted;  // the fake's table with a launch that loses a group
+trine::cuda::Driver planted;  // the fake's table with launches that lose a group
 
 trine::cuda::Result lose_a_group(trine::cuda::Function function, unsigned gx, unsigned gy,
                                  unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -21,6 +22,14 @@ trine::cuda::Result lose_a_group(trine::cuda::Function function, unsigned gx, un
                                  void** extra) {
   return fake_cuda::table().cuLaunchKernel(function, gx > 1 ? gx - 1 : 1, gy, gz, bx, by, bz,
                                            dynamic, stream, arguments, extra);
+}
+
+trine::cuda::Result lose_a_group_early(const trine::cuda::LaunchConfig* config,
+                                       trine::cuda::Function function, void** arguments,
+                                       void** extra) {
+  trine::cuda::LaunchConfig less = *config;
+  if (less.grid[0] > 1) --less.grid[0];
+  return fake_cuda::table().cuLaunchKernelEx(&less, function, arguments, extra);
 }
 
 struct CudaLaunch : testing::Test {
@@ -49,18 +58,20 @@ struct CudaLaunch : testing::Test {
     return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
   }
 
-  /// The same of C = A B in f32; `input` is A, `output` is C.
-  std::vector<fake_cuda::Launch> gemm(const char* rung, int64_t m, int64_t n, int64_t k) {
+  /// The same of C = A B, in f64 where the rung is for it, else f32; `input` is A, `output` is C.
+  std::vector<fake_cuda::Launch> gemm(const std::string& rung, int64_t m, int64_t n, int64_t k) {
+    const bool f64 = rung.starts_with("tensor");
     const faults::Device gpu(*backend);
     const auto queue = gpu.queue();
-    const auto a = gpu.buffer(static_cast<uint64_t>(m * k * 4)),
-               b = gpu.buffer(static_cast<uint64_t>(k * n * 4)),
-               c = gpu.buffer(static_cast<uint64_t>(m * n * 4));
+    const int64_t bytes = f64 ? 8 : 4;
+    const auto a = gpu.buffer(static_cast<uint64_t>(m * k * bytes)),
+               b = gpu.buffer(static_cast<uint64_t>(k * n * bytes)),
+               c = gpu.buffer(static_cast<uint64_t>(m * n * bytes));
     trine_gemm op{};
     op.size = sizeof op;
     op.numerics = TRINE_REPRODUCIBLE;
-    op.dtype = TRINE_F32;
-    op.alpha.f32 = 1;
+    op.dtype = f64 ? TRINE_F64 : TRINE_F32;
+    f64 ? void(op.alpha.f64 = 1) : void(op.alpha.f32 = 1);
     op.a = faults::dense(gpu.native(a), m, k);
     op.b = faults::dense(gpu.native(b), k, n);
     op.c = faults::dense(gpu.native(c), m, n);
@@ -106,7 +117,9 @@ constexpr Geometry kGemms[] = {{"naive", "naive", 16, 16, 16, 16},
                                {"read_only", "read_only_path", 32, 32, 32, 32},
                                {"ilp4", "ilp4", 32, 8, 32, 32},
                                {"ilp16", "ilp16", 16, 16, 64, 64},
-                               {"volkov2008", "volkov2008", 64, 1, 16, 64}};
+                               {"volkov2008", "volkov2008", 64, 1, 16, 64},
+                               {"warp_specialized", "warp_specialized", 384, 1, 128, 256},
+                               {"tensor_specialized", "tensor_specialized", 384, 1, 128, 128}};
 
 TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
   for (const Geometry& one : kTransposes) {
@@ -138,6 +151,7 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
 TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
   planted = fake_cuda::table();
   planted.cuLaunchKernel = lose_a_group;
+  planted.cuLaunchKernelEx = lose_a_group_early;
   trine::cuda::replace_driver(&planted);
   for (const Geometry& one : kTransposes)
     EXPECT_FALSE(one.seen(transpose(one.rung, 101, 67), 101, 67)) << one.rung;

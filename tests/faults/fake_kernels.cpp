@@ -87,16 +87,14 @@ Result launch_kernel(Function function, unsigned gx, unsigned gy, unsigned gz, u
 
 Result launch_kernel_ex(const LaunchConfig* config, Function function, void** arguments,
                         void** extra) {
+  const Lock lock(state.mutex);  // recursive: the last launch stays ours
   const auto& [x, y, z] = config->grid;
   const auto& [bx, by, bz] = config->block;
   const Result code = launch_kernel(function, x, y, z, bx, by, bz, config->dynamic_bytes,
                                     config->stream, arguments, extra);
-  if (code == kSuccess) {
-    const Lock lock(state.mutex);
-    for (unsigned a = 0; a < config->attribute_count; ++a) {
-      if (config->attributes[a].id == kBeginsEarly)
-        state.launches.back().begins_early = config->attributes[a].value != 0;
-    }
+  for (unsigned a = 0; code == kSuccess && a < config->attribute_count; ++a) {
+    if (config->attributes[a].id == kBeginsEarly)
+      state.launches.back().begins_early = config->attributes[a].value != 0;
   }
   return code;
 }

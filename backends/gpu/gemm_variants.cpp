@@ -187,8 +187,9 @@ struct PrivateShape {
     const int64_t most_n = packs ? 1 : std::max<int64_t>(1, panels_n / wanted);
     blocks_m = divide_up(panels_m, most_m);
     blocks_n = divide_up(panels_n, most_n);
-    height = divide_up(panels_m, std::max<int64_t>(1, blocks_m));
-    width = divide_up(panels_n, std::max<int64_t>(1, blocks_n));
+    // Of an empty C too, which has no blocks.
+    height = std::max<int64_t>(1, divide_up(panels_m, std::max<int64_t>(1, blocks_m)));
+    width = std::max<int64_t>(1, divide_up(panels_n, std::max<int64_t>(1, blocks_n)));
     chunks = divide_up(k, kPackSteps);
     const int64_t a_batches = p.a.batch == 0 ? 1 : p.batch;
     const int64_t b_batches = p.b.batch == 0 ? 1 : p.batch;

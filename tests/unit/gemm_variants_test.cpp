@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/gpu/gemm_launch.hpp"
 #include "backends/gpu/specialization.hpp"
 
 namespace {
@@ -559,6 +560,20 @@ TEST(GemmRows, PrivateTilePacksLargeOperandsAndKeepsChainsInC) {
   EXPECT_EQ(launches(op), 1 + 1);
   op.alpha.f32 = 0;
   EXPECT_EQ(launches(op), 1) << "nothing to multiply";
+}
+
+/// Every rung is asked, whatever its shares of an empty C would be.
+TEST(GemmRows, TakeProductsOfNothing) {
+  for (const uint32_t kind : {TRINE_DEVICE_GPU, TRINE_DEVICE_CPU})
+    for (const std::string& rung : ladder(TRINE_GEMM, kOpencl))
+      for (const trine_gemm& op : {gemm_of(TRINE_F32, 0, 3, 3), gemm_of(TRINE_F32, 3, 0, 3)}) {
+        Asked asked(TRINE_GEMM, rung);
+        asked.facts.kind = kind;
+        EXPECT_NE(asked.refusal(op), kTooMany) << rung;
+        if (rung == "private_tile" && kind == TRINE_DEVICE_CPU) {
+          EXPECT_EQ(asked.refusal(op), "");
+        }
+      }
 }
 
 /// Those whose macro says so get the kernel that begins at C, whatever else they are asked.

@@ -107,9 +107,13 @@ void OnHost::begin() {
         "HostOptions::event goes with calls on one rank; iallreduce and ireduce return a Request.");
 }
 
+bool OnHost::transposes(const ConstHostView& from, const HostView& to) {
+  return from.rows != 0 && from.cols != 0 && (from.batch > 1 || !lie_alike(from, to));
+}
+
 void OnHost::copy(const ConstHostView& from, const HostView& to, bool as_asked) const {
   if (from.rows == 0 || from.cols == 0) return;
-  if (from.batch > 1 || !lie_alike(from, to))
+  if (transposes(from, to))
     return trine::transpose(from, transposed(to),
                             as_asked ? options_ : HostOptions{.device = options_.device});
   const bool down = is_unit_down(from) && is_unit_down(to);
@@ -232,14 +236,18 @@ std::byte* OnDevice::address(const Memory& memory, const View& part) const {
   return direct == nullptr ? memory.data() : direct + part.offset;
 }
 
-void OnDevice::copy(const View& from, const View& to, bool as_asked) {
-  if (from.rows == 0 || from.cols == 0) return;
+bool OnDevice::transposes(const View& from, const View& to) {
+  if (from.rows == 0 || from.cols == 0) return false;
   const auto is_run = [](const View& one, const View& other) {
     return one.rows > 1 && one.row_stride == 1 && other.row_stride == 1;
   };
   const int extents = (from.rows > 1 ? 1 : 0) + (from.cols > 1 ? 1 : 0) + (from.batch > 1 ? 1 : 0);
-  if (extents <= 1 || is_run(from, to) || is_run(transposed(from), transposed(to)))
-    return trine::copy(side_, from, to);
+  return extents > 1 && !is_run(from, to) && !is_run(transposed(from), transposed(to));
+}
+
+void OnDevice::copy(const View& from, const View& to, bool as_asked) {
+  if (from.rows == 0 || from.cols == 0) return;
+  if (!transposes(from, to)) return trine::copy(side_, from, to);
   trine::run(side_, Transpose{.input = from, .output = transposed(to)},
              as_asked ? std::string_view(rung_) : "");
 }

@@ -57,6 +57,8 @@ class OnHost {
     return static_cast<const std::byte*>(part.data);
   }
 
+  /// Whether copy() asks for a transposition.
+  static bool transposes(const ConstHostView& from, const HostView& to);
   /// Copies a matrix, or a batch; where the sides lie differently, by a transposition, `as_asked` of the options.
   void copy(const ConstHostView& from, const HostView& to, bool as_asked = false) const;
   void fetch(const ConstHostView&, const HostView&) const noexcept {}
@@ -129,6 +131,7 @@ class OnDevice {
   void allocate_for(Memory& memory, const View& view, int64_t bytes) const;
   std::byte* address(const Memory& memory, const View& part) const;
 
+  static bool transposes(const View& from, const View& to);
   void copy(const View& from, const View& to, bool as_asked = false);
   void fetch(const View& from, const HostView& to);
   void bring(const ConstHostView& from, const View& to);

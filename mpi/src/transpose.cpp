@@ -148,8 +148,9 @@ class Transposition : public PlacedCall<Place> {
       refuse("a is of ", name(a_.local.dtype), ", and b of ", name(b_.local.dtype),
              "; both have elements of one size.");
     check_apart(place_, "a", a_.local, "b", b_.local);
-    // What the device, the rung or a dtype has against it; of one rank the one call that works says so.
-    if (!is_alone()) place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
+    // What the device, the rung or a dtype has against it; of one rank the one call that works says so, if it transposes.
+    if (!is_alone() || !Place::transposes(a_.local, to_))
+      place_.transpose(block(a_.local, 0, 0, 0, 0), block(b_.local, 0, 0, 0, 0));
   }
 
   /// Finds what goes where, and all memory: a rank that lacks it later couldn't take part.

@@ -82,6 +82,33 @@ TEST(TransposeErrors, OfOneRankAreThrownByAll) {
       HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
 }
 
+/// Where both sides lie alike, or are empty, one rank transposes nothing; the options are seen to all the same.
+TEST(TransposeErrors, OfOptionsWhereNothingIsTransposed) {
+  for (const int64_t extent : {0, 3}) {
+    const Distribution all = {
+        .rows = extent, .cols = extent, .block_rows = 3, .block_cols = 3};  // on rank 0
+    Part<double> a(all, Layout::rows, std::vector<double>(size_t(extent * extent), 1)),
+        b(all, Layout::columns, std::vector<double>(size_t(extent * extent), 7));
+    const auto run = [&](const HostOptions& options) {
+      return error_of_all([&] {
+        trine::mpi::transpose(a.matrix(Dtype::f64), b.matrix(Dtype::f64), MPI_COMM_WORLD, options);
+      });
+    };
+    EXPECT_THAT(run({.device = "abacus"}), HasSubstr("No device is called 'abacus'")) << extent;
+    EXPECT_THAT(run({.device = "cpu", .rung = "abacus"}), HasSubstr("abacus")) << extent;
+    trine::Choice choice;
+    EXPECT_EQ(run({.device = "cpu", .choice = &choice}), "nothing") << extent;
+    EXPECT_FALSE(choice.why.empty()) << extent;
+    Resident on("@cpu");
+    const auto from = on.upload(a, Dtype::f64), to = on.upload(b, Dtype::f64);
+    EXPECT_THAT(error_of_all([&] {
+                  trine::mpi::transpose(on.queue, from, to, MPI_COMM_WORLD, {.rung = "abacus"});
+                }),
+                HasSubstr("abacus"))
+        << extent;
+  }
+}
+
 TEST(TransposeErrors, DistributionsThatDiffer) {
   if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const auto text = error_when([](auto& a, auto&, auto&) {

@@ -21,18 +21,20 @@ HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn:
   return step(d, hn::Set(d, tile.beta), load_lanes(d, mask, c), t);
 }
 
-// acc + x y in acc's register. By itself g++ spreads a chain over several, so that it spills 4 of 28 in four
-// steps.
+// acc + x y, of floats; of AVX-512 in acc's register: by itself g++ spreads a chain over several, so that it spills 4
+// of 28 in four steps.
 template <class V>
-HWY_INLINE V add_product([[maybe_unused]] V x, [[maybe_unused]] V y, V acc) {
+HWY_INLINE V add_product(V x, V y, V acc) {
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (sizeof(hn::TFromV<V>) == 4) {
     asm("vfmadd231ps %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(y.raw));
   } else {
     asm("vfmadd231pd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(y.raw));
   }
-#endif
   return acc;
+#else
+  return step(hn::DFromV<V>(), x, y, acc);
+#endif
 }
 
 // acc + xl yl + xh yh of each word's halves, which are signed, modulo 2^32. Of AVX-512 VNNI, which is no target of its own.
@@ -92,7 +94,7 @@ void compute_tile(const gemm::Tile<T>& tile) {
                                 *more = seven + 7 * one_row;
     for (; count > 0; --count) {
       if constexpr (kPacked) {
-        __builtin_prefetch(soon, 0, 2);
+        __builtin_prefetch(soon, 0, 2);  // of the next panel of B
         soon += soon_step;
       }
 #pragma GCC unroll 4
@@ -150,10 +152,10 @@ void compute_tile(const gemm::Tile<T>& tile) {
     }
   };
   if constexpr (kPacked) {
-    // Called for little by little, lest all at once hold the buffers of A's and B's lines: the next tile's lines
-    // of C and some of the next panel of B. To the second cache: rows apart by a power of two would drive each
-    // other from the first. 2 cores of a Xeon, 4096: 400 -> 374 ms; C's alone: 388. Of a vector that crosses lines,
-    // the second is called for: the first is the left neighbour's last (1023 columns, of 1024's rate: 0.94 -> 0.98).
+    // Called for little by little, lest all at once hold the buffers of A's and B's lines: the next tile's lines of
+    // C, as above some of B. To the second cache: rows apart by a power of two would drive each other from the first.
+    // 2 cores of a Xeon, 4096: 400 -> 374 ms; C's alone: 388. Of a vector that crosses lines, the second is called
+    // for: the first is the left neighbour's last (1023 columns, of 1024's rate: 0.94 -> 0.98).
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v)
         __builtin_prefetch(tile.next + r * tile.to_stride + (v + 1) * kLanes - 1, 0, 2);

@@ -85,8 +85,8 @@ struct Rung {
 
   trine_rung row;
   Run* run;
-  // What one thread takes at most, roughly. Work that would gain less than it costs to hand over runs on
-  // the caller's thread.
+  // What one thread takes, roughly, of data in the caches. Work that would gain less than it costs to hand
+  // over runs on the caller's thread.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
   WorkspaceBytes* workspace_bytes = nullptr;

@@ -22,6 +22,11 @@ void expect_the_caller_takes_part(const char* threads) {
   setenv("OMP_NUM_THREADS", threads, 1);  // before the first session
   if (std::getenv("OMP_PROC_BIND")) GTEST_SKIP() << "threads are bound";
   Session s;
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  ASSERT_EQ(cpu().device_facts(s.device, &facts), TRINE_OK);
+  if (facts.compute_units != std::strtoul(threads, nullptr, 10))
+    GTEST_SKIP() << "this process has a pool of " << facts.compute_units << " threads already";
   trine_event* passed = nullptr;
   ASSERT_EQ(cpu().event_create(s.device, 0, &passed), TRINE_OK);
   const std::vector<float> data(kLarge, 1.0f);

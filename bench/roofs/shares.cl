@@ -22,12 +22,16 @@ __kernel void copy_shares(int count, unsigned factor, unsigned term, __global un
   for (long i = begin; i < begin + share; ++i) words[count + i] = words[i];
 }
 
+#ifndef __has_builtin
+#define __has_builtin(name) 0
+#endif
+
 // By stores past the caches, where the compiler has them.
 __kernel void copy_shares_past(int count, unsigned factor, unsigned term, __global unsigned* data) {
   __global uint16* words = (__global uint16*)data;
   const long share = count / get_num_groups(0), begin = factor + get_group_id(0) * share;
   for (long i = begin; i < begin + share; ++i) {
-#if defined(__has_builtin) && __has_builtin(__builtin_nontemporal_store)
+#if __has_builtin(__builtin_nontemporal_store)
     __builtin_nontemporal_store(words[i], words + count + i);
 #else
     words[count + i] = words[i];

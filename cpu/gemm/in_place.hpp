@@ -218,8 +218,12 @@ void multiply_each(Problem<T> p, const Problem<T>& second, int64_t count, int64_
       divide_up(kCalledBytes, int64_t{sizeof(T)} * (p.m * p.k + p.k * p.n + p.m * p.n));
   const auto fours = kernels<T>().fours;
   if (fours != nullptr && p.m == 4 && p.n == 4 && p.k == 4 && is_four(p.a) && is_four(p.b) &&
-      is_four(p.c))
-    return fours(p, a, b, c, count, far);
+      is_four(p.c)) {
+    const int64_t calling = std::clamp<int64_t>(left - far, 0, count);
+    fours(p, a, b, c, calling, far);
+    p.a.data += calling * a, p.b.data += calling * b, p.c.data += calling * c;
+    return fours(p, a, b, c, count - calling, 0);
+  }
   const bool alone = p.m == 1 && p.n == 1;
   Direct<T> direct(p, true);
   const Grid<T> grid(p);

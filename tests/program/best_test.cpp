@@ -97,9 +97,10 @@ TEST(Gain, IsMoreThanTheRoundsAndTheirSpreadExplain) {
 TEST(Winner, ComesIntoTheTableAndOutOfItByRounds) {
   std::vector<std::pair<size_t, size_t>> asked;
   // In rounds a configuration beats those of lower rank.
-  const auto winner_of = [&](size_t fastest, std::optional<size_t> saved, std::vector<int> rank) {
+  const auto winner_of = [&](size_t fastest, std::optional<size_t> saved,
+                             const std::vector<int>& rank) {
     asked.clear();
-    return winner(fastest, saved, [&, rank](size_t challenger, size_t standing) {
+    return winner(fastest, saved, [&](size_t challenger, size_t standing) {
       asked.emplace_back(challenger, standing);
       return rank[challenger] > rank[standing];
     });

@@ -20,7 +20,7 @@ Result last_of(const std::vector<Result>& before, Result last) {
   Control control(0);
   LadderRun run(control, 0.001, 1);
   for (const Result& result : before) run.keep({result});
-  const Result kept = run.keep({std::move(last)}).front();
+  Result kept = run.keep({std::move(last)}).front();
   EXPECT_EQ(run.document.results.size(), before.size() + 1);
   EXPECT_EQ(run.document.results.back().verified, kept.verified);
   return kept;

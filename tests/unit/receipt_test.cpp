@@ -79,17 +79,17 @@ TEST_F(Receipts, ThreadsAndProcessesShareAFile) {
   constexpr int kProcesses = 2, kThreads = 3, kCalls = 60;
   const std::filesystem::path file = folder() / "shared";
   const auto work = [] {
-    std::vector<std::thread> threads;
+    std::vector<std::thread> threads(kThreads);
     for (int t = 0; t < kThreads; ++t)
-      threads.emplace_back([t] {
+      threads[t] = std::thread([t] {
         const std::vector<float> x = numbers(1000 + t);
         for (int i = 0; i < kCalls; ++i) sum(x, {.device = "cpu"});
       });
     for (std::thread& thread : threads) thread.join();
     return true;
   };
-  std::vector<pid_t> all;
-  for (int i = 0; i < kProcesses; ++i) all.push_back(start(file, nullptr, work));
+  std::vector<pid_t> all(kProcesses);
+  for (pid_t& child : all) child = start(file, nullptr, work);
   for (const pid_t child : all) ASSERT_EQ(status_of(child), 0) << text_of(folder() / "err");
   const std::vector<std::string> lines = lines_of(file);
   EXPECT_EQ(lines.size(), size_t(kProcesses + kProcesses * kThreads * kCalls));

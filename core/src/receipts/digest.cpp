@@ -27,10 +27,11 @@ bool is_dense(const ConstHostView& v) {
   return true;
 }
 
-/// The elements from the `first` in logical order on, `count` of them, side by side.
+/// `bytes` of the elements in logical order, from byte `at` of them on, side by side.
 template <std::size_t kSize>
-void gather(const ConstHostView& v, int64_t first, int64_t count, char* to) {
+void gather(const ConstHostView& v, uint64_t at, uint64_t bytes, char* to) {
   constexpr auto kBytes = static_cast<int64_t>(kSize);
+  auto first = static_cast<int64_t>(at / kSize), count = static_cast<int64_t>(bytes / kSize);
   while (count > 0) {
     const int64_t j = first % v.cols, i = first / v.cols % v.rows, b = first / v.cols / v.rows;
     const char* const from = static_cast<const char*>(v.data) +
@@ -56,14 +57,12 @@ void gather(const ConstHostView& v, int64_t first, int64_t count, char* to) {
 }
 
 void gather(const ConstHostView& view, uint64_t at, uint64_t bytes, char* to) {
-  const auto size = int64_t{size_of(view.dtype)};
-  const int64_t first = static_cast<int64_t>(at) / size, count = static_cast<int64_t>(bytes) / size;
-  switch (size) {
-    case 1: return gather<1>(view, first, count, to);
-    case 2: return gather<2>(view, first, count, to);
-    case 4: return gather<4>(view, first, count, to);
-    case 8: return gather<8>(view, first, count, to);
-    default: return gather<16>(view, first, count, to);
+  switch (size_of(view.dtype)) {
+    case 1: return gather<1>(view, at, bytes, to);
+    case 2: return gather<2>(view, at, bytes, to);
+    case 4: return gather<4>(view, at, bytes, to);
+    case 8: return gather<8>(view, at, bytes, to);
+    default: return gather<16>(view, at, bytes, to);
   }
 }
 

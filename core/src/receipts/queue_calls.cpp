@@ -24,7 +24,7 @@ Choice run_with_receipt(Queue& queue, const AnyOperation& operation, std::string
                              : operation.is.reads_inputs(operation.get()),
                    operation.is.moves_bits);
     }
-    const Choice choice = run(queue, operation, rung);
+    Choice choice = run(queue, operation, rung);
     call.finish(choice);
     return choice;
   });

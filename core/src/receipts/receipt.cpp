@@ -38,7 +38,7 @@ std::string json_of(const ReceiptOperand& o) {
 
 /// The digest of what lies at a host address; and its elements to the folder, if wanted.
 std::string text_of(Digest& digest, bool keeps) {
-  const std::string text = digest.text();
+  std::string text = digest.text();
   if (keeps) {
     std::string copy;
     ReceiptFile::get()->keep(text, digest.sequence(copy));

@@ -26,7 +26,7 @@ struct Tile {
   std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
   std::int64_t ahead;                  // how far ahead B is called for
   const T* soon;                       // of panels: so many lines of the next one are
-  std::int64_t lines;                  // called for meanwhile, at most one in a turn
+  std::int64_t lines;                  // called for meanwhile
   const T* next;                       // C's next tile, likewise
   const T* from;                       // the chains to continue; null: start from +0
   std::int64_t from_stride;

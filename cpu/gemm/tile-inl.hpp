@@ -94,8 +94,14 @@ void compute_tile(const gemm::Tile<T>& tile) {
                                 *more = seven + 7 * one_row;
     for (; count > 0; --count) {
       if constexpr (kPacked) {
-        __builtin_prefetch(soon, 0, 2);  // of the next panel of B
+        // Of the next panel of B: a line, or several where a chunk has few tiles (28 and 56 rows, n = k = 2048, 2 cores of a
+        // Xeon, of the rate with one, best quarters: f64 1.01 to 1.09, f32 alike).
+        const char* line = soon;
         soon += soon_step;
+        do {
+          __builtin_prefetch(line, 0, 2);
+          line += 64;
+        } while (line < soon);
       }
 #pragma GCC unroll 4
       for (int u = 0; u < kUnrolled; ++u) {

@@ -308,9 +308,9 @@ struct Thin : Turn {
 
 constexpr const char* kPileEntries[] = {"pile", "pile_packed"};
 
-/// Is `thin`? Where the run begins at a vector, and the lines do or have warps' neighbours: the rung else moves by
-/// elements. H100, µs, so and in pieces: b8 3 x
-/// 22369621 48, 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78; 2 x 16M 47, 52; but 8 x 4M 48, 48; 4M x 8 49, 48.
+/// Is `thin` the fastest? Where the run begins at a vector, and the lines do or have warps' neighbours: the rung else moves
+/// by elements. H100, µs, so and in pieces: b8 3 x 22369621 48, 133; 16 x 4M 49, 51; 4M x 16 52, 54; b16 3 x 11184811 48, 78;
+/// 2 x 16M 47, 52; but 8 x 4M 48, 48; 4M x 8 49, 48.
 bool prefers_thin(const Request& request) {
   const Thin thin(request);
   const uint64_t run =
@@ -359,7 +359,8 @@ bool prefers_shifted(const Request& request) {
 /// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes. Of small matrices
 /// the parts are shorter, so that two threads end together: 1024^2 of f64, of the cpu backend, 0.81, so 0.87.
 struct WorkItemTile : Layout {
-  static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
+  static constexpr int64_t kLineBytes = 64, kRowBytes = 9 << 10, kShortRowBytes = kRowBytes / 4;
+  static constexpr int64_t kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;
 
   explicit WorkItemTile(const Request& request) : Layout(request) {
@@ -370,7 +371,8 @@ struct WorkItemTile : Layout {
       return std::max<int64_t>(1, extent / std::max<int64_t>(1, pieces) / line) * line;
     };
     const bool small = double(move.rows) * double(move.cols) * double(bytes) < kSmallBytes;
-    const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, small ? 2304 : 9216));
+    const int64_t spans =
+        std::max<int64_t>(1, divide_up(move.cols * bytes, small ? kShortRowBytes : kRowBytes));
     tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
     tiles_cols = divide_up(move.cols, tile_cols);
     const auto whole = [&](int64_t at) { return at * bytes % kLineBytes == 0; };

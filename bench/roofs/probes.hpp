@@ -42,8 +42,9 @@ double gpu_unit_rate(const Device& device, Dtype dtype, std::string_view unit);
 /// bytes/s of a kernel that only reads ("read") or only writes ("write") `bytes` of memory.
 double gpu_memory_rate(const Device& device, std::string_view what, uint64_t bytes);
 
-/// A kernel that only reads ("read") or copies ("copy", "copy past the caches", half to the other half) `bytes` of memory, the next one of `sets` each time, or
-/// does nothing ("empty"), in 64 groups of one work-item with a share each, as a CPU behind OpenCL likes it: launches it and waits.
+/// A kernel that only reads ("read") or copies ("copy", "copy past the caches", half to the other half) `bytes` of memory,
+/// the next one of `sets` each time, or does nothing ("empty"), in 64 groups of one work-item with a share each, as a CPU
+/// behind OpenCL likes it: launches it and waits.
 /// Throws Error where it can't run.
 std::function<void()> shared_out_kernel(const Device& device, std::string_view what, uint64_t bytes,
                                         int sets);

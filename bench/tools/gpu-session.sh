@@ -39,9 +39,9 @@ step_info() { timeout 120 "$trine" info; }
 # A rung's self-check runs at its first use, and so in each of these.
 step_newest() {
   local rung
-  for rung in ${RUNGS:-tensor_small small}; do timeout 120 "$trine" verify --device cuda:0 --rung "$rung"; done
+  for rung in ${RUNGS:-thin exact_stream}; do timeout 120 "$trine" verify --device cuda:0 --rung "$rung"; done
   has compute-sanitizer || return
-  for rung in ${RUNGS:-tensor_small small}; do
+  for rung in ${RUNGS:-thin exact_stream}; do
     sanitize 80 memcheck --rung "$rung" --quick
     sanitize 80 racecheck --rung "$rung" --quick
   done
@@ -49,7 +49,7 @@ step_newest() {
 step_cuda() { timeout 580 "$trine" verify --device cuda:0 --json "$out/cuda.json"; }
 step_opencl() { on_nvidia timeout 300 "$trine" verify --quick --device opencl:0 --json "$out/opencl.json"; }
 
-# Do copies out begin while copies in go on (docs/decisions/calls-in-chunks.md), and what does allocating take?
+# What a call on host data takes, and how its lanes overlap (docs/decisions/calls-in-chunks.md).
 step_overlap() {
   show trine transfers transpose --no-rates --wide --device cuda:0 --min-time 0.01 --size 4096 8192 16384
   show trine transfers gemm --no-rates --wide --device cuda:0 --min-time 0.01 --size 8192 16384

@@ -181,7 +181,7 @@ HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, dou
 
 // The sums of rows: a vector of lanes of each, which sum_row(x, y) gives, and these meet.
 template <class T, trine_map M, class SumRow>
-HWY_INLINE void sum_rows(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, SumRow sum_row) {
+HWY_INLINE void sum_rows_by(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, SumRow sum_row) {
   using Sum = PlainSum<T, M>;
   for (std::int64_t r = 0; r < rows; r += kVector) {
     V lanes[Sum::kCount][kVector];
@@ -198,7 +198,7 @@ HWY_INLINE void sum_rows(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, SumRo
 template <class T, trine_map M>
 HWY_NOINLINE void sum_any_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows,
                                Sums sums) {
-  sum_rows<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
+  sum_rows_by<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
     return add_neighbours<T, M>(row, other, length);
   });
 }
@@ -211,7 +211,7 @@ HWY_NOINLINE void sum_rows_of_vectors(Lie<T> x, Lie<T> y, std::int64_t length, s
   const D d;
   const auto again =
       hn::FirstN(d, static_cast<std::size_t>(kVectors * std::int64_t(kVector) - length));
-  sum_rows<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
+  sum_rows_by<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
     call_ahead(row, kVectors * kVector);
     PlainSum<T, M> sum;
     for (int i = 0; i < kVectors - 1; ++i)

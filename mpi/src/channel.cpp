@@ -171,8 +171,8 @@ void Channel::drain() {
 
 void advance_all() {
   Process& process = the_process();
-  const std::unique_lock lock(process.mutex,
-                              std::try_to_lock);  // else, as below, another thread is at it
+  // What another thread has locked, it is at work on: here, and below.
+  const std::unique_lock lock(process.mutex, std::try_to_lock);
   if (!lock) return;
   for (const User& user : process.users) {
     const std::unique_lock held(user.channel->mutex, std::try_to_lock);

@@ -14,8 +14,8 @@
 /// All functions are collective: all ranks of the communicator call them, in one order, as MPI's own. What
 /// has to be the same on all ranks is named at each function; whether it is, the first message of each call
 /// shows, before anything else moves. The first call on a communicator duplicates it, without its hints, so that no
-/// message of the program meets one of Trine's, for which all ranks wait, also in a call that doesn't block otherwise; the
-/// duplicate is freed with it, or by MPI_Finalize.
+/// message of the program meets one of Trine's. All ranks wait for that, also in a call that doesn't block otherwise. The
+/// duplicate is freed with the communicator, or by MPI_Finalize.
 ///
 /// Errors: Error. What a rank finds wrong with its arguments, data or device (as thrown by the functions of
 /// <trine/host.hpp>), and what isn't the same on all ranks (invalid_argument), all ranks throw, with one

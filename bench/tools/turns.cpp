@@ -2,7 +2,7 @@
 // that it measured, docs/measuring.md says how to read it.
 //
 //   trine-turns [OPERATIONS] [OPTIONS of `trine compare` that name cases] [--device …] [--rung …] [--turns N]
-//               [--threads T] [--footprint MIB] [--calls N] [--against LIBTRINE]
+//               [--threads T] [--footprint MIB] [--calls N] [--against LIBTRINE | --ladder]
 //
 // In a turn each way of doing a case has its go, in every other turn in the reverse order: a pause in which the threads of the one
 // before go to sleep, calls that aren't timed, calls that are, by the host's clock. Bare threads live as long as their go: none of
@@ -21,6 +21,7 @@
 #include <deque>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <thread>
 #include <tuple>
 
@@ -41,6 +42,7 @@ struct Options {
   int turns = 25, threads = 0, calls = 1;
   uint64_t footprint = 256;
   bool answers = false;  ///< the other build's process
+  bool ladder = false;   ///< the default beside the other rungs, without bare loops
 };
 
 /// As many operands of one problem, all alike, as fill a footprint of a device's memory.
@@ -120,6 +122,18 @@ Way called(std::string name, double amount, std::function<void()> once) {
             for (int i = 0; i < calls; ++i) once();
             return seconds_since(begin) / calls;
           }};
+}
+
+/// By a device's rung; empty: its own choice.
+Way rung_way(const Problem& p, const Options& o, const Device& device, const std::string& rung,
+             Operands& operands) {
+  const Choice choice = choice_of(device, p, rung);
+  Way way = called(fmt::format("{} {}", device.id(), choice.rung()), work(p) * o.calls,
+                   [&operands, &o, rung] { operands.call(rung, o.calls); });
+  way.failure = [&operands, rung, numerics = choice.numerics] {
+    return operands.failure(rung, numerics);
+  };
+  return way;
 }
 
 /// By bare threads, which take the parts of a call as they come: `part(set, i)`.
@@ -342,25 +356,54 @@ bool is_wrong(const Way& way) {
   if (!failure.empty()) fmt::print("WRONG: {}: {}\n", way.name, failure);
   return !failure.empty();
 }
+
+/// A way for each rung, the device's own choice first; those that a few calls show to be much slower have no turns. False where
+/// an output is wrong.
+bool run_ladder(const Problem& p, const Options& o, const Device& device) {
+  constexpr double kMuchSlower = 4;
+  Expectation data(p, 1);
+  std::deque<Operands> memory;
+  Ways ways;
+  std::string slower;
+  bool right = true;
+  double first = 0;
+  for (const std::string& rung : ladder_of(device, p, false) | std::views::reverse) try {
+      memory.emplace_back(device, p, data, o.footprint << 20);
+      ways.push_back(rung_way(p, o, device, rung, memory.back()));
+      double seconds = ways.back().seconds(1);
+      for (int i = 0; i < 3 && seconds < 10e-3; ++i)
+        seconds = std::min(seconds, ways.back().seconds(1));
+      if (first == 0) first = seconds;
+      if (seconds < kMuchSlower * first) continue;
+      slower += fmt::format(", {} {:.0f}", ways.back().name, seconds / first);
+      right &= !is_wrong(ways.back());
+      ways.pop_back();
+      memory.pop_back();
+    } catch (const Error& error) {  // not for this call
+      if (error.status() != Status::unsupported) throw;
+      memory.pop_back();
+    }
+  take_turns(ways, o.turns);
+  print(p, ways, memory[0].sets());
+  if (!slower.empty()) fmt::print("times as slow in a few calls: {}\n", slower.substr(2));
+  return right && std::ranges::count_if(ways, is_wrong) == 0;
+}
+
 /// False where an output is wrong.
 bool run_case(const Problem& p, const Options& o, int socket) {
+  const std::vector<Device> devices = chosen_devices(o.devices);
+  if (o.ladder)
+    return std::ranges::count_if(
+               devices, [&](const Device& device) { return !run_ladder(p, o, device); }) == 0;
   Expectation data(p, 1);
   std::deque<Operands> memory;
   const auto on = [&](const Device& device) -> Operands& {
     return memory.emplace_back(device, p, data, o.footprint << 20);
   };
   Ways ways;
-  const std::vector<Device> devices = chosen_devices(o.devices);
   for (const Device& device : devices)
-    for (const std::string& rung : o.rungs) {
-      const Choice choice = choice_of(device, p, rung);
-      Operands& operands = on(device);
-      ways.push_back(called(fmt::format("{} {}", device.id(), choice.rung()), work(p) * o.calls,
-                            [&operands, &o, rung] { operands.call(rung, o.calls); }));
-      ways.back().failure = [&operands, rung, numerics = choice.numerics] {
-        return operands.failure(rung, numerics);
-      };
-    }
+    for (const std::string& rung : o.rungs)
+      ways.push_back(rung_way(p, o, device, rung, on(device)));
   if (o.answers) return answer(ways[0]);
   if (socket >= 0) ways.push_back(other_build(ways[0], socket));
   const auto host = std::ranges::find(devices, "cpu", &Device::backend);
@@ -385,6 +428,7 @@ int run(int argc, char** argv) {
   app.add_option("--threads", o.threads, "of the cpu and the bare loops (default: all cores)");
   app.add_option("--footprint", o.footprint, "MiB of operands, in turn")->capture_default_str();
   app.add_option("--calls", o.calls, "of Trine before it waits")->check(CLI::PositiveNumber);
+  app.add_flag("--ladder", o.ladder, "the device's own choice beside its other rungs, no loops");
   app.add_option("--against", o.against, "libtrine.so of another build, its backends beside it");
   app.add_flag("--answer", o.answers)->group("");
   CLI11_PARSE(app, argc, argv);

@@ -42,6 +42,9 @@ using Heights = std::integer_sequence<int, 1, 2, 4>;
 using LowHeights = Heights;
 #endif
 
+template <class T>
+using PlaceHeights = std::conditional_t<hwy::IsFloat<T>(), Heights, LowHeights>;
+
 template <class T, int kVectors, int... kHeights>
 constexpr gemm::TilesInPlace<T> tiles_in_place(std::integer_sequence<int, kHeights...>) {
   return {{{kHeights...}, sizeof...(kHeights)},
@@ -76,7 +79,8 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           {compute_tile<kHeights, kVectors, kFrom, T>...},
           {compute_tile<kHeights, 1, kFrom, T>...},
           kMostVectors,
-          {tiles_in_place<T, 1>(Heights()), tiles_in_place<T, 2>(Heights()), threes<T>()},
+          {tiles_in_place<T, 1>(PlaceHeights<T>()), tiles_in_place<T, 2>(PlaceHeights<T>()),
+           threes<T>()},
           pack<T>,
           pack_panel<T, kFrom>(),
           multiply_across<T>,

@@ -48,11 +48,11 @@ struct Tree {
   Tree(FoldScratch& scratch, std::int64_t results) : level(scratch.level), width(results) {}
   F* row(int i) const { return reinterpret_cast<F*>(level[i]); }
 
-  // The newest subtree lies in row(depth); merges it with its equals.
-  void push() {
+  // The newest subtree, of 2^size elements, lies in row(depth); merges it with its equals.
+  void push(int size = 0) {
     ++depth;
-    ++count;
-    for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();
+    count += std::uint64_t{1} << size;
+    for (std::uint64_t bits = count >> size; (bits & 1) == 0; bits >>= 1) merge();
   }
   void merge() {
     F* HWY_RESTRICT left = row(depth - 2);
@@ -76,11 +76,22 @@ struct Tree {
     }
   }
   void across(const T* rows, std::int64_t step, std::int64_t elements, std::int64_t) {
-    for (std::int64_t i = 0; i < elements; ++i) {
+    for (std::int64_t i = 0; i < elements;) {
       F* HWY_RESTRICT target = row(depth);
       const T* HWY_RESTRICT source = rows + i * step;
-      for (std::int64_t j = 0; j < width; ++j) target[j] = factor<M>(source[j]);
-      push();
+      const auto pair = [&](std::int64_t r, std::int64_t j) {
+        return factor<M>(source[r * step + j]) * factor<M>(source[(r + 1) * step + j]);
+      };
+      if (count % 8 == 0 && i + 8 <= elements) {  // a subtree in registers
+        for (std::int64_t j = 0; j < width; ++j)
+          target[j] = (pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j));
+        push(3);
+        i += 8;
+      } else {
+        for (std::int64_t j = 0; j < width; ++j) target[j] = factor<M>(source[j]);
+        push();
+        ++i;
+      }
     }
   }
 

@@ -75,6 +75,8 @@ MUTANTS = [
      "move_range<kSize, 16>(b, {b.is_first ? 0 : p0, end, q1, b.q});", ""),
     ("cpu_transpose_wrong_stride", "cpu", "transpose", "cpu/transpose/naive.cpp",
      "p.out_at(b, y, x)", "p.out_at(0, y, x)"),
+    ("cpu_reduce_product_of_eight_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
+     "(pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j))", "pair(0, j) * pair(2, j) * pair(4, j) * pair(6, j)"),
     ("cpu_reduce_tail_dropped", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",
      "  if (count == 0) return;", "  if (count <= 1) return;"),
     ("cpu_reduce_flag_unread", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",
@@ -109,7 +111,7 @@ MUTANTS = [
     ("cpu_reduce_last_tie_wins", "cpu", "reduce", "cpu/reduce/arithmetic.hpp",
      "return kMax ? a > b : a < b;", "return kMax ? a >= b : a <= b;"),
     ("cpu_reduce_product_in_order", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
-     "for (std::uint64_t bits = count; (bits & 1) == 0; bits >>= 1) merge();",
+     "for (std::uint64_t bits = count >> size; (bits & 1) == 0; bits >>= 1) merge();",
      "while (depth > 1) merge();"),
     # --- opencl ------------------------------------------------------------------------------
     ("opencl_transpose_missing_barrier", "opencl:0", "transpose", "opencl/transpose/shared_padded.cl",

@@ -49,6 +49,23 @@ class TestTurns(unittest.TestCase):
             self.assertIn(len(ways), (4, 5))  # OpenBLAS may be absent
             self.assertGreater(ways["multiply-adds"][0], 0)
 
+    def test_ladder(self):
+        ladder = ["cpu simd_streaming", "cpu blocked:tile=32", "cpu naive"]
+        done = turns("transpose", "--dtype", "f32", "--size", "1024", "--ladder")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        _, head, columns, *ways = done.stdout.splitlines()
+        self.assertTrue(head.startswith("transpose f32 1024x1024: 3 turns"), head)
+        self.assertTrue(ways[0].startswith(ladder[0]), ways)
+        for rung in ladder[1:]:  # in turn, or much slower
+            self.assertIn(rung, done.stdout)
+        self.assertNotIn("copy", done.stdout)
+        done = turns("reduce", "--dtype", "f32", "--map", "product", "--size", "64", "--ladder")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("simd", done.stdout)  # refuses it
+        done = turns("transpose", "--size", "256", "--ladder", env={"TRINE_BACKEND_PATH": CHEATS})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("WRONG: cpu half: ", done.stdout)
+
     def test_opencl_on_a_cpu_has_kernels(self):
         if "opencl:0" not in DEVICES:
             self.skipTest("no opencl:0")

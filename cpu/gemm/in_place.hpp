@@ -21,6 +21,11 @@ constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
+// From so large a B on, one product alone calls for its rows so many steps ahead, with its first panel of A. On 2 cores of a
+// Xeon, from memory, of the rate without: f32 128^3 1.15 by 16 steps, 1.12 times that by 32; f64 96^3 1.14, 1.19; in the caches
+// 0.97 to 1.00. 64^3 of f32 1.02, and 0.98.
+constexpr int64_t kCalledAlone = 1 << 15, kStepsAhead = 32;
+
 // Of no more rows than a tile has.
 template <class T>
 bool is_thin(const Problem<T>& p) {
@@ -129,9 +134,16 @@ class Direct {
     }
   }
 
-  // Some panels of one tile's columns, of all steps.
+  // Some panels of one tile's columns, of all steps. The first one calls for the rows of a larger B some steps ahead.
   void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel) {
-    compute(columns, j, {0, p_.k, p_.b.data + j, p_.b.row_stride, 0}, p_.c, first_panel, end_panel);
+    Steps steps{0, p_.k, p_.b.data + j, p_.b.row_stride, 0};
+    if (p_.k * p_.n * int64_t{sizeof(T)} > kCalledAlone) {
+      steps.ahead = kStepsAhead * p_.b.row_stride;
+      compute(columns, j, steps, p_.c, first_panel, first_panel + 1);
+      steps.ahead = 0;
+      ++first_panel;
+    }
+    compute(columns, j, steps, p_.c, first_panel, end_panel);
   }
 
   // The last tile again, for the next product of a batch whose products have one tile.

@@ -21,10 +21,15 @@ constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
-// From so large a B on, one product alone calls for its rows so many steps ahead, with its first panel of A. On 2 cores of a
-// Xeon, from memory, of the rate without: f32 128^3 1.15 by 16 steps, 1.12 times that by 32; f64 96^3 1.14, 1.19; in the caches
-// 0.97 to 1.00. 64^3 of f32 1.02, and 0.98.
+// From so large a B on, one product alone calls for all of A, and with its first panel of A for rows of B so many steps ahead.
+// On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24, 1.21; in the caches
+// 0.96 to 0.97. B's rows for 64^3 of f32 1.02, and 0.98.
 constexpr int64_t kCalledAlone = 1 << 15, kStepsAhead = 32;
+
+template <class T>
+bool is_called(const Problem<T>& p) {
+  return p.k * p.n * int64_t{sizeof(T)} > kCalledAlone;
+}
 
 // Of no more rows than a tile has.
 template <class T>
@@ -137,7 +142,7 @@ class Direct {
   // Some panels of one tile's columns, of all steps. The first one calls for the rows of a larger B some steps ahead.
   void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel) {
     Steps steps{0, p_.k, p_.b.data + j, p_.b.row_stride, 0};
-    if (p_.k * p_.n * int64_t{sizeof(T)} > kCalledAlone) {
+    if (is_called(p_)) {
       steps.ahead = kStepsAhead * p_.b.row_stride;
       compute(columns, j, steps, p_.c, first_panel, first_panel + 1);
       steps.ahead = 0;
@@ -266,6 +271,9 @@ void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Grid<T> grid(p);
   const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
   parallel.parallel_for(pieces, [&](int64_t piece, int) {
+    if (is_called(p) && p.a.col_stride == 1)
+      for (int64_t i = 0; i < p.m; ++i)
+        for (int64_t k = 0; k < p.k; k += kLine<T>) __builtin_prefetch(p.a.at(i, k), 0, 2);
     Direct<T> direct(p);
     grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
   });

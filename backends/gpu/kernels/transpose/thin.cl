@@ -177,20 +177,29 @@ INLINED void store_run(const LOCAL_POINTER uint4* stage, GLOBAL uchar* to, const
 #define CASE(n, what, a, b) \
   case n:                   \
     what(a, b, &m, n, t);   \
-    break;
+    break
 #if MOST == 8
-#define FOR_LINES(what, a, b)                                                       \
-  switch (m.lines) {                                                                \
-    CASE(2, what, a, b)                                                             \
-    CASE(3, what, a, b) CASE(4, what, a, b) CASE(5, what, a, b) CASE(6, what, a, b) \
-        CASE(7, what, a, b) default : what(a, b, &m, 8, t);                         \
+#define FOR_LINES(what, a, b)      \
+  switch (m.lines) {               \
+    CASE(2, what, a, b);           \
+    CASE(3, what, a, b);           \
+    CASE(4, what, a, b);           \
+    CASE(5, what, a, b);           \
+    CASE(6, what, a, b);           \
+    CASE(7, what, a, b);           \
+    default: what(a, b, &m, 8, t); \
   }
 #else
-#define FOR_LINES(what, a, b)                                                           \
-  switch (m.lines) {                                                                    \
-    CASE(9, what, a, b)                                                                 \
-    CASE(10, what, a, b) CASE(11, what, a, b) CASE(12, what, a, b) CASE(13, what, a, b) \
-        CASE(14, what, a, b) CASE(15, what, a, b) default : what(a, b, &m, 16, t);      \
+#define FOR_LINES(what, a, b)       \
+  switch (m.lines) {                \
+    CASE(9, what, a, b);            \
+    CASE(10, what, a, b);           \
+    CASE(11, what, a, b);           \
+    CASE(12, what, a, b);           \
+    CASE(13, what, a, b);           \
+    CASE(14, what, a, b);           \
+    CASE(15, what, a, b);           \
+    default: what(a, b, &m, 16, t); \
   }
 #endif
 

@@ -16,7 +16,7 @@ for test in conformance adopted_opencl auto roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
 # Where they were built.
-for tool in trine-graphs trine-turns; do
+for tool in trine-graphs trine-turns trine-waking; do
   [ ! -x "$build/bin/$tool" ] || cp "$build/bin/$tool" "$package"/bin/
 done
 mkdir "$package"/tests/cheating_backends

@@ -164,7 +164,7 @@ void print_calls() {
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) try {
   Sum sum("cpu", kElements);
   sum();
   if (count > 2 && std::strcmp(arguments[1], "rate") == 0) {
@@ -197,4 +197,7 @@ int main(int count, char** arguments) {
                   peer[kind][i][0], peer[kind][i][1], ours[kind][i][0] - peer[kind][i][0]);
   std::printf("burnt in 100 ms idle: %.2f ms\n%.0f sums a second\n", burnt, rate(sum, 0.5));
   return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "trine-waking: %s\n", error.what());
+  return 2;
 }

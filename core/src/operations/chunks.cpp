@@ -55,8 +55,7 @@ std::vector<Range> first_parts(int64_t terms, int64_t most, const CutWish& wish)
 }
 
 std::vector<Range> taper(std::vector<Range> parts) {
-  for (int64_t half;
-       !parts.empty() && (half = parts.back().count / 2 / kGranule * kGranule) >= kShortest;) {
+  for (int64_t half; (half = parts.back().count / 2 / kGranule * kGranule) >= kShortest;) {
     Range& last = parts.back();
     const Range rest{last.begin + half, last.count - half};
     last.count = half;

@@ -180,13 +180,11 @@ class GemmDescription final : public Description {
       }
     }
     CutWish rest = wish;
-    rest.chunks -= wish.chunks > 0 ? static_cast<int>(chunks.size()) : 0;
+    if (wish.chunks > 0) rest.chunks -= static_cast<int>(chunks.size());
     const int64_t results = by_rows ? m : n;
     std::vector<Range> ranges = cut(results, moved, kGranule, rest);
-    if (!chunks.empty())
-      ranges = ranges.empty()    ? std::vector{Range{0, results}}
-               : wish.chunks > 0 ? ranges
-                                 : taper(std::move(ranges));
+    if (!chunks.empty() && ranges.empty()) ranges = {{0, results}};
+    if (!chunks.empty() && wish.chunks == 0) ranges = taper(std::move(ranges));
     for (const Range& some : ranges)
       by_rows ? add(some, all_cols, terms) : add(all_rows, some, terms);
     return chunks;

@@ -45,6 +45,13 @@ HWY_INLINE hn::Vec<D> scale(D d, T alpha, hn::Vec<D> acc) {
   return hn::Mul(hn::Set(d, alpha), hn::Add(acc, hn::Zero(d)));
 }
 
+// All of it, of the lanes of `mask`, as `call` has alpha, beta and whether c is read.
+template <class D, class Call, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> finish(D d, const Call& call, hn::Vec<D> acc, hn::Mask<D> mask, const T* c) {
+  const auto t = scale(d, call.alpha, acc);
+  return call.reads_c ? step(d, hn::Set(d, call.beta), load_lanes(d, mask, c), t) : t;
+}
+
 // Begins the chains of row i, columns j0 …
 template <class T>
 void begin_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns, T* chains) {

@@ -157,6 +157,7 @@ void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t
                     int64_t far) {
   const hn::CappedTag<T, 16> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto all = hn::FirstN(d, hn::Lanes(d));
   for (; count > 0; --count, p.a.data += a, p.b.data += b, p.c.data += c) {
     __builtin_prefetch(p.a.data + far * a);
     __builtin_prefetch(p.b.data + far * b);
@@ -168,9 +169,7 @@ void multiply_fours(gemm::Problem<T> p, int64_t a, int64_t b, int64_t c, int64_t
       acc = step(d, hn::Broadcast<1>(rows), hn::LoadDup128(d, p.b.data + 4), acc);
       acc = step(d, hn::Broadcast<2>(rows), hn::LoadDup128(d, p.b.data + 8), acc);
       acc = step(d, hn::Broadcast<3>(rows), hn::LoadDup128(d, p.b.data + 12), acc);
-      acc = scale(d, p.alpha, acc);
-      if (p.reads_c) acc = step(d, hn::Set(d, p.beta), hn::LoadU(d, p.c.data + x), acc);
-      hn::StoreU(acc, d, p.c.data + x);
+      hn::StoreU(finish(d, p, acc, all, p.c.data + x), d, p.c.data + x);
     }
   }
 }

@@ -12,15 +12,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 
-// alpha (acc + 0) + beta c.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> finish(D d, const gemm::Tile<T>& tile, hn::Vec<D> acc, hn::Mask<D> mask,
-                             const T* c) {
-  const auto t = scale(d, tile.alpha, acc);
-  if (!tile.reads_c) return t;
-  return step(d, hn::Set(d, tile.beta), load_lanes(d, mask, c), t);
-}
-
 // acc + x y, of floats; of AVX-512 in acc's register: by itself g++ spreads a chain over several, so that it spills 4
 // of 28 in four steps.
 template <class V>

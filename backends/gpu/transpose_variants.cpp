@@ -355,12 +355,15 @@ bool prefers_shifted(const Request& request) {
 
 // --- work_item_tile: for CPUs behind OpenCL -----------------------------------------------------
 
+constexpr const char* kRowBytes[] = {"9216"};  // of a tile
+constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}};
+
 /// Two lines of each column of the output at a time, from long parts of the input's rows (cpu/transpose/simd_streaming.cpp
 /// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes. Of small matrices
 /// the parts are shorter, so that two threads end together: 1024^2 of f64, of the cpu backend, 0.81, so 0.87. Of 2 and 4 bytes
 /// half as long where lines begin anywhere: 4095 x 4097 by the kernel alone, so, and 9 KiB: GB/s 23.7, 20.3; 33, 31.
 struct WorkItemTile : Layout {
-  static constexpr int64_t kLineBytes = 64, kRowBytes = 9 << 10;
+  static constexpr int64_t kLineBytes = 64;
   static constexpr int64_t kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;
 
@@ -376,7 +379,7 @@ struct WorkItemTile : Layout {
                        whole(move.out_col) && whole(move.out_batch);
     const bool small = double(move.rows) * double(move.cols) * double(bytes) < kSmallBytes;
     const bool halves = !lines && (bytes == 2 || bytes == 4);
-    const int64_t part = small ? kRowBytes / 4 : halves ? kRowBytes / 2 : kRowBytes;
+    const int64_t part = std::atoi(kRowBytes[0]) / (small ? 4 : halves ? 2 : 1);
     const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, part));
     tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
     tiles_cols = divide_up(move.cols, tile_cols);
@@ -449,7 +452,7 @@ constexpr Variant kVariants[] = {
                        .requirement = "a CPU device",
                        .file = "transpose/work_item_tile",
                        .backends = kOpencl,
-                       .macros = kBytesMacros}),
+                       .macros = kWorkItemMacros}),
 };
 
 consteval const Variant* named(std::string_view name) {

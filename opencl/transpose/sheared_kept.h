@@ -6,11 +6,9 @@
 //                                          |-kept-|
 #pragma once
 
-#define MOST_COLS (9216 / BYTES)  // of a tile; backends/gpu/transpose_variants.cpp has it, too
-
 DEVICE void move_sheared(const GLOBAL Word* from, long in_row, GLOBAL Word* to, long out_col,
                          long rows, int height, int width, bool is_first, bool is_last) {
-  Line kept[MOST_COLS], window[SIDE][2];
+  Line kept[ROW_BYTES / BYTES], window[SIDE][2];
   const int end = is_last ? height : height + LINE;
   for (int p = 0; p < end; p += LINE) {
     const int count = min(LINE, end - p);

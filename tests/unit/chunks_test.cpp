@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "core/src/host/operand.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -129,6 +130,42 @@ TEST(Chunks, OfAChainGrowAndTheLastIsCutByResults) {
       cutting_of(gemm_of(3000, 3000, 3000), {.pinned = true}).front().ends);  // the inputs do
 }
 
+/// Of gemms, whose chunks alone may have a part of what an earlier one brought.
+TEST(Chunks, LaterPartsLieAsInTheFirst) {
+  std::vector<float> memory(1);
+  size_t seen = 0;
+  for (const auto& [m, n, k] : {std::tuple{70, 50, 90}, {40, 130, 90}, {130, 40, 90}, {1, 64, 90}})
+    for (const int layouts : {0, 1, 2, 3, 4, 5, 6, 7})
+      for (const int gap : {0, 3})
+        for (int chunks = 2; chunks <= 12; ++chunks) {
+          const auto host = [&](int which, int64_t rows, int64_t cols) {
+            auto view = (layouts >> which & 1) != 0
+                            ? host_col_major(memory.data(), Dtype::f32, rows, cols)
+                            : host_row_major(memory.data(), Dtype::f32, rows, cols);
+            ((layouts >> which & 1) != 0 ? view.col_stride : view.row_stride) += gap;
+            return ConstHostView(view);
+          };
+          Gemm op;
+          const Operand operands[] = {{host(0, m, k), {"gemm", "a", false}},
+                                      {host(1, k, n), {"gemm", "b", false}},
+                                      {host(2, m, n), {"gemm", "c", true}}};
+          op.a = operands[0].view(), op.b = operands[1].view(), op.c = operands[2].view();
+          const Cutting cutting = cutting_of(op, {true, chunks});
+          for (size_t s = 0; s < cutting.size(); ++s)
+            for (size_t i = 0; i < 3; ++i) {
+              const size_t first = first_with(cutting, i, s);
+              Operand whole = operands[i].part(cutting[first].parts[i]),
+                      part = operands[i].part(cutting[s].parts[i]);
+              whole.lay_out(), part.lay_out();
+              const View &outer = whole.view(), &inner = part.view();
+              if (inner.rows > 1) { EXPECT_EQ(inner.row_stride, outer.row_stride); }
+              if (inner.cols > 1) { EXPECT_EQ(inner.col_stride, outer.col_stride); }
+              seen += first < s;
+            }
+        }
+  EXPECT_GT(seen, 1000u);
+}
+
 TEST(Chunks, AreAtMostAsManyAsWishedForWhateverTheyAreOf) {
   for (const auto& [m, n, k] : {std::tuple{8192, 8000, 9000}, {2048, 2048, 9000}, {4096, 64, 10}})
     for (const bool pinned : {false, true})
@@ -232,7 +269,7 @@ TEST_F(CallsInChunks, GemmsByPartsOfTheirChains) {
     for (const bool col_major : {false, true}) {
       // m and n are named again: clang before 16 captures no structured binding.
       const auto call = [&, m = m, n = n](int chunks) {
-        c.assign(size_t(m * n), NAN);  // not read
+        c.assign(size_t(m) * size_t(n), NAN);  // not read
         options.chunks = chunks;
         gemm(2, left, right, 0,
              col_major ? host_col_major(c.data(), Dtype::f64, m, n)

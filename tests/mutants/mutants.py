@@ -6,8 +6,8 @@ exactly once, so that a kernel that moved on is noticed rather than skipped.
 
 MUTANTS = [
     # --- cpu ---------------------------------------------------------------------------------
-    ("cpu_gemm_beta_zero_reads_c", "cpu", "gemm", "cpu/gemm/tile-inl.hpp",
-     "if (!tile.reads_c) return t;", ""),
+    ("cpu_gemm_beta_zero_reads_c", "cpu", "gemm", "cpu/gemm/chain-inl.hpp",
+     "return call.reads_c ? step(", "return true ? step("),
     ("cpu_gemm_not_fused", "cpu", "gemm", "cpu/gemm/chain-inl.hpp",
      "return fused_multiply_add(d, a, b, c);", "return hn::Add(hn::Mul(a, b), c);"),
     ("cpu_gemm_not_fused_alone", "cpu", "gemm", "cpu/gemm/chain-inl.hpp",

@@ -45,7 +45,7 @@ void sync_warp() { warp_barriers[size_t(my_item / kWarp)].arrive_and_wait(); }
 uint __shfl_sync(uint, uint v, int lane) {
   held[size_t(my_item)] = v;
   sync_warp();
-  const uint r = held[size_t(my_item / kWarp * kWarp + lane)];
+  const uint r = held[size_t(my_item / kWarp) * kWarp + size_t(lane)];
   sync_warp();
   return r;
 }
@@ -61,6 +61,7 @@ struct Case {
 void move_on_threads(const Case& c, Element* lines, Element* run, int groups, int overlap) {
   auto *line_bytes = reinterpret_cast<uchar*>(lines), *run_bytes = reinterpret_cast<uchar*>(run);
   std::vector<std::thread> items;
+  items.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t)
     items.emplace_back([&, t] {
       my_item = t;

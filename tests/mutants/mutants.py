@@ -90,7 +90,7 @@ MUTANTS = [
      "hn::Add(hn::ConcatEven(d, low, high), hn::ConcatOdd(d, low, high))"),
     ("cpu_reduce_odd_rows_mixed", "cpu", "reduce", "cpu/reduce/exact_plain-inl.hpp",
      "(kAt + i * kVector * (kCount - 1)) % kCount", "(kAt + i * kVector) % kCount"),
-    ("cpu_reduce_row_end_counted_twice", "cpu", "reduce", "cpu/reduce/exact_plain-inl.hpp",
+    ("cpu_reduce_row_end_counted_twice", "cpu", "test_cpu_reduce", "cpu/reduce/exact_plain-inl.hpp",
      "sum.add(hn::IfThenElse(again, hn::Set(d, -0.0), last));", "sum.add(last);"),
     ("cpu_reduce_place_of_the_group", "cpu", "reduce", "cpu/reduce/fold.cpp",
      "return i + std::int64_t(at);", "return i;"),

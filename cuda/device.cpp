@@ -1,4 +1,5 @@
 // Devices: an open one holds its primary context, a service stream, its modules and flags.
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -36,7 +37,10 @@ Current::~Current() {
 Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
   describe_device(device_index, facts);
   check(driver().cuDeviceGet(&id, device_index), "cuDeviceGet");
-  has_pools = attribute(id, kMemoryPools) != 0;
+  // No other process can open a pool's memory, and MPI asks for that where it is given the device's (docs/mpi.md).
+  const char* const to_mpi = std::getenv("TRINE_MPI_DEVICE_MEMORY");
+  has_pools = attribute(id, kMemoryPools) != 0 &&
+              !(to_mpi != nullptr && std::strcmp(to_mpi, "direct") == 0);
   int version = 0;
   check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
   begins_early = version >= 12030;  // from there on in captured streams, too

@@ -342,6 +342,18 @@ TEST_F(Cuda, allocates_without_pools_too) {
             TRINE_UNSUPPORTED);
 }
 
+// No other process could open it.
+TEST_F(Cuda, memory_that_MPI_is_given_is_not_of_a_pool) {
+  for (const char* const word : {"direct", "staged"}) {
+    setenv("TRINE_MPI_DEVICE_MEMORY", word, 1);
+    const faults::Device gpu(*backend);
+    unsetenv("TRINE_MPI_DEVICE_MEMORY");
+    const int before = fake_cuda::mapped();
+    const auto buffer = gpu.buffer(1000);
+    EXPECT_EQ(fake_cuda::mapped() - before, word[0] == 'd' ? 0 : 1) << word;
+  }
+}
+
 TEST_F(Cuda, uses_a_stream_of_the_program_and_leaves_it_alive) {
   const faults::Device gpu(*backend);
   void *device = nullptr, *context = nullptr;

@@ -239,6 +239,9 @@ struct Pile : Turn {
     fit(16384 / op.element_size);
     if (most == 0) why = "a pile is of matrices within 16 KB, 256 rows and columns";
     entry = packed() ? 1 : 0;
+    // Groups of packed ones begin at eight bytes.
+    if (const int64_t pair = 8 / std::min<int64_t>(op.element_size, 8); entry == 1 && most > pair)
+      most = most / pair * pair;
     batch = divide_up(move.batch, std::max<int64_t>(most, 1));
   }
   void add_arguments(Launch& launch) const {

@@ -131,25 +131,61 @@ KERNEL_BOUNDED(pile, THREADS, 1, 6)
 }
 
 // --- Matrices that lie behind each other without gaps, on both sides ---------------------------------
-// Neighbours take neighbouring elements, whatever the lines; in local memory they lie as they will in the output. A
-// kernel of its own: as a branch of `pile` it lost the device through NVIDIA's OpenCL, at shapes that didn't take it.
+// Neighbours take neighbouring elements, whatever the lines, eight bytes of them where a group begins at such; in local
+// memory they lie as they will in the output. A kernel of its own: as a branch of `pile` it lost the device through
+// NVIDIA's OpenCL, at shapes that didn't take it.
+#define PAIR (BYTES < 8 ? 8 / BYTES : 1) /* elements in eight bytes */
+
+#if BYTES < 8
+DEVICE void unpack_pair(uint2 v, Element* e) {
+  const uint words[2] = {v.x, v.y};
+#pragma unroll
+  for (int l = 0; l < PAIR; ++l) e[l] = (Element)(words[l * BYTES / 4] >> (l * BYTES % 4 * 8));
+}
+#endif
 
 INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, int height,
-                         int width, int total, int t) {
-  const int area = height * width, by_line = THREADS / width % height, by_j = THREADS % width;
-  const int step = THREADS / area * area + by_j * height + by_line;
+                         int width, int total, const bool wide, int t) {
+  const int unit = wide ? PAIR : 1, ahead = THREADS * unit, area = height * width;
+  const int by_line = ahead / width % height, by_j = ahead % width;
+  const int step = ahead / area * area + by_j * height + by_line;
   const bool whole = is_aligned(from, BYTES);
-  int j = t % width, i = t / width % height, at = t / area * area + j * height + i;
-  from += t * BYTES;
-  for (int p = t; p < total;) {
+  const int first = t * unit;
+  int j = first % width, i = first / width % height;
+  int at = first / area * area + j * height + i;
+  from += first * BYTES;
+  for (int p = first; p < total;) {
+    uint2 v[AT_ONCE];
     Element e[AT_ONCE];
 #pragma unroll
-    for (int s = 0; s < AT_ONCE; ++s)
-      if (p + s * THREADS < total) e[s] = load_element(from + s * THREADS * BYTES, whole);
-    from += AT_ONCE * THREADS * BYTES;
+    for (int s = 0; s < AT_ONCE; ++s) {
+      if (p + s * ahead < total && wide) v[s] = *(const GLOBAL uint2*)(from + s * ahead * BYTES);
+      if (p + s * ahead < total && !wide) e[s] = load_element(from + s * ahead * BYTES, whole);
+    }
+    from += AT_ONCE * ahead * BYTES;
 #pragma unroll
-    for (int s = 0; s < AT_ONCE; ++s, p += THREADS) {
-      if (p < total) pile[at] = e[s];
+    for (int s = 0; s < AT_ONCE; ++s, p += ahead) {
+#if BYTES < 8
+      if (p < total && wide) {
+        Element some[PAIR];
+        unpack_pair(v[s], some);
+        int next_j = j, next_i = i, next = at;
+#pragma unroll
+        for (int l = 0; l < PAIR; ++l) {
+          pile[next] = some[l];
+          next += height;
+          if (++next_j == width) {
+            next_j = 0;
+            next += 1 - area;
+            if (++next_i == height) {
+              next_i = 0;
+              next += area - height;
+            }
+          }
+        }
+      }
+#endif
+      if (p < total && !wide) pile[at] = e[s];
       j += by_j;
       i += by_line;
       at += step;
@@ -166,20 +202,36 @@ INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, 
   }
 }
 
-INLINED void store_packed(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, int total, int t) {
+INLINED void store_packed(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, int total,
+                          const bool wide, int t) {
+  const int unit = wide ? PAIR : 1;
   const bool whole = is_aligned(to, BYTES);
 #pragma unroll 8
-  for (int p = t; p < total; p += THREADS) store_element(to + p * BYTES, pile[p], whole);
+  for (int p = t * unit; p < total; p += THREADS * unit) {
+    if (wide)
+      *(GLOBAL uint2*)(to + p * BYTES) = *(const LOCAL_POINTER uint2*)(pile + p);
+    else
+      store_element(to + p * BYTES, pile[p], whole);
+  }
 }
 
 KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
 (TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
   LOCAL ALIGNED(16) Element pile[PILE];
   const int t = local_x(), height = (int)rows, width = (int)cols, area = height * width;
-  const int most = PILE / area;
+  const int fit = PILE / area, most = fit > PAIR ? fit / PAIR * PAIR : fit;
   const long first = (long)group_x() * most;
   const int total = (batch - first < most ? (int)(batch - first) : most) * area;
-  load_packed(pile, in + in_offset + first * in_batch * BYTES, height, width, total, t);
+  const GLOBAL uchar* from = in + in_offset + first * in_batch * BYTES;
+  GLOBAL uchar* to = out + out_offset + first * out_batch * BYTES;
+  const bool wide = BYTES < 8 && total % PAIR == 0 && is_aligned(from, 8) && is_aligned(to, 8);
+  if (wide)
+    load_packed(pile, from, height, width, total, true, t);
+  else
+    load_packed(pile, from, height, width, total, false, t);
   sync();
-  store_packed(pile, out + out_offset + first * out_batch * BYTES, total, t);
+  if (wide)
+    store_packed(pile, to, total, true, t);
+  else
+    store_packed(pile, to, total, false, t);
 }

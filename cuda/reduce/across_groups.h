@@ -2,7 +2,8 @@
 #pragma once
 // What this work-item, or its group before a sync_memory(), wrote before comes before what it
 // writes after; reads likewise.
-DEVICE void fence() { __threadfence(); }
+// (__threadfence is sequentially consistent, which costs more.)
+DEVICE void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // What is at p will be read soon: from the L2.
 DEVICE void fetch_soon(GLOBAL const void* p) {

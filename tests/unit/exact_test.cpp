@@ -329,8 +329,31 @@ TEST(Exact, QuickRoundingIsRightOrRefuses) {
   EXPECT_FALSE(round_quickly(INFINITY, 1, 0, 0, true, &bits));
   EXPECT_FALSE(round_quickly(0x1p1023, 0x1p1023, 0, 0, true, &bits));
   EXPECT_FALSE(round_quickly(1, 0x1p-60, 0x1p-120, 0, true, &bits));
+  EXPECT_FALSE(round_quickly(1.5, 0x1p-53, 0x1p-120, 0, true, &bits)) << "half way, and more";
+  EXPECT_FALSE(round_quickly(1.5, 0x1p-53, -0x1p-120, 0, true, &bits)) << "half way, and less";
+  EXPECT_TRUE(round_quickly(1.5, 0x1.8p-54, 0x1p-120, 0, true, &bits)) << "whatever lies below";
+  EXPECT_EQ(bits, as_ulong(1.5));
   EXPECT_TRUE(round_quickly(0x1p127, 0x1p127, 0, 0, false, &bits));
   EXPECT_EQ(bits, 0x7f800000u);
+}
+
+TEST(Exact, QuickRoundingTakesMoreThanTwoDoubles) {
+  std::mt19937_64 random(13);
+  int taken = 0;
+  for (int i = 0; i < 20000; ++i) {
+    double terms[4];
+    for (int k = 0; k < 4; ++k)
+      terms[k] = std::ldexp(double(int64_t(random()) >> 12), -50 * k - int(random() % 3));
+    ExactSum sum;
+    for (double term : terms) sum.add(term);
+    for (bool f64 : {true, false}) {
+      ulong bits;
+      if (!round_quickly(terms[0], terms[1], terms[2], terms[3], f64, &bits)) continue;
+      ++taken;
+      ASSERT_EQ(bits, f64 ? as_ulong(sum.to_f64()) : std::bit_cast<uint>(sum.to_f32()));
+    }
+  }
+  EXPECT_GE(taken, 39000);
 }
 
 TEST(Exact, SettlesSpecialValues) {

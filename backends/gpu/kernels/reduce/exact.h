@@ -266,7 +266,7 @@ DEVICE void folds_to_words(const Folds* folds, uint top, long* words) {
   words[4] = (integer[0] >> 32) * 16777216;  // 120 = 96 + 24
 }
 
-// Rounds a + b + c + d where two doubles hold all of it, which is nearly always; else returns false.
+// Rounds a + b + c + d where that follows from the sum's first two doubles, which is nearly always; else returns false.
 // An exact zero comes out as +0.
 DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulong* bits) {
   double rest1, rest2, rest3, low;
@@ -278,7 +278,15 @@ DEVICE bool round_quickly(double a, double b, double c, double d, bool f64, ulon
   top = two_sum(top, low, &low);  // top is the rounded sum of top + low
   *bits = top == 0.0 ? 0UL : as_ulong(top);
   const bool finite = (as_ulong(top) << 1) < 0xffe0000000000000UL;
-  if (!finite || rest2 != 0.0 || rest3 != 0.0) return false;
+  if (!finite) return false;
+  if (rest2 != 0.0 || rest3 != 0.0) {
+    // What is left decides nothing where low with it is neither zero nor half of top's last bit.
+    const double left = 2.0 * (fabs(rest2) + fabs(rest3)), magnitude = fabs(low);
+    const ulong exponent = *bits >> 52 & 2047UL;
+    if (exponent <= 53UL || *bits << 12 == 0UL) return false;
+    const double half_bit = as_double((exponent - 53UL) << 52);
+    if (!(left < magnitude) || !(magnitude + left < half_bit)) return false;
+  }
   if (f64) return true;
   // Rounded to odd first, so that rounding to f32 is the only one.
   if (low != 0.0 && !(*bits & 1UL)) *bits += (low > 0.0) == (top > 0.0) ? 1UL : ~0UL;

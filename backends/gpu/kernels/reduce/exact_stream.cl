@@ -22,6 +22,8 @@ typedef double2 Vector;
 #include "exact_stream.h"
 #include "exact_stream_wide.h"
 
+#define RECORDS (CONTROL_BYTES / 24)
+
 #if HAVE_WARPS
 #define SCRATCH (WARPS * (CUTS + 1))
 #else
@@ -54,6 +56,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
  long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
+#if MANY_WORDS
+  LOCAL uint groups_in_words[RECORDS / 32 + 1];  // a bit for each whose sum is
+#endif
   LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
 #if USES_BINS
   LOCAL double all_bins[BINS * BINNERS];
@@ -79,6 +84,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
 #endif
   const Share in = share_of(from, also, cols, split, splits, options);
   if (me < 2) flags[me] = 0u;
+#if MANY_WORDS
+  if (me <= RECORDS / 32) groups_in_words[me] = 0u;
+#endif
   sync();
   const bool finishing = phase == FINISH || (phase == WHOLE && in.last);
 #pragma unroll 1
@@ -97,14 +105,22 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     }
     const Expansion mine = sum;
     const bool in_words = round == 1 && what;
-    if (group_add(&sum, scratch)) what |= UNCUT;
+#if MANY_WORDS
+    if (in_words) {
+      fence();
+      atomic_or(groups_in_words + me / 32, 1u << me % 32);
+    }
+#endif
+    double below;
+    if (group_add(&sum, &below, scratch)) what |= UNCUT;
     ulong bits = 0UL;
     if (me == 0 && final) {
       if (as_ulong(sum.hi) == 0x8000000000000000UL)
         bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
-      else if (!round_quickly(sum.hi, sum.mid, sum.lo, 0.0, f64, &bits))
+      else if (!round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits))
         what |= UNCUT;
     }
+    if (!final && below != 0.0) what |= UNCUT;
     if (what) atomic_or(flags + round, what);
     sync();
     what = flags[round];
@@ -114,10 +130,13 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
       if (round == 0 && (what & LOST)) {
         const uint saw = add_share_wide(&in, bins, arena, low, high);
         if (saw) atomic_or(flags, saw);
-      } else if (in_words) {
-        add_words(words + me * WORDS, low, high);
       } else {
-        add_expansion_wide(&mine, low, high);
+#if MANY_WORDS
+        if (round == 1) add_words_of(words, groups_in_words, splits, low, high);
+#else
+        if (in_words) add_words(words + me * WORDS, low, high);
+#endif
+        if (!in_words) add_expansion_wide(&mine, low, high);
       }
       wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)

@@ -317,9 +317,9 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
 
 #if HAVE_WARPS
 #define WARPS (THREADS / 32)
-#define CUTS 3
+#define CUTS (PRODUCTS ? 4 : 3)
 #define CUT_BITS 44            // 2^10 work-items' parts of 3 * 2^44 units are less than 2^56
-#define CUT_TOP 132u           // at smaller biased exponents a unit isn't a normal number,
+#define CUT_TOP (CUTS * 44u)   // at smaller biased exponents a unit isn't a normal number,
 #define CUT_TOP_LIMIT 2030u    // at larger ones a line or a sum could overflow
 #define NOT_MINUS_ZERO 0x800u  // above the exponents: the largest carries it, too
 
@@ -335,8 +335,8 @@ DEVICE double units_of(long count, int exponent) {
 }
 
 // Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
-// integers of known units. Non-zero where they don't hold it all.
-DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+// integers of known units; *below is what is left under the three doubles. Non-zero where they don't hold it all.
+DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
   const int me = local_x(), lane = me % 32, warp = me / 32;
   const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
   const ulong all = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
@@ -360,6 +360,7 @@ DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
   }
   ulong lost = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
   *sum = expansion_zero();
+  *below = 0.0;
   if (top - CUT_TOP > CUT_TOP_LIMIT - CUT_TOP) lost = all;
   sync();
   if (warp > 0 || most == 0u) return lost;
@@ -370,20 +371,29 @@ DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
     part[k] = warp_add(lane < WARPS ? (long)scratch[WARPS * (k + 1) + lane] : 0);
   // Carried upwards; but a double holds 53 bits of the first part: its last go to the second.
   const int unit = (int)top - 1022 - CUT_BITS;
-  const long below = (1L << CUT_BITS) - 1;
-  part[1] += part[2] >> CUT_BITS;
-  part[2] &= below;
-  part[0] += part[1] >> CUT_BITS;
-  part[1] = (part[1] & below) + ((part[0] & 255) << CUT_BITS);
+  const long mask = (1L << CUT_BITS) - 1;
+#pragma unroll
+  for (int k = CUTS - 1; k > 0; --k) {
+    part[k - 1] += part[k] >> CUT_BITS;
+    part[k] &= mask;
+  }
+  part[1] += (part[0] & 255) << CUT_BITS;
   sum->hi = units_of(part[0] & ~255L, unit);
   sum->mid = units_of(part[1], unit - CUT_BITS);
+#if PRODUCTS  // eight bits of the fourth part go to the third
+  part[2] = (part[2] << 8) + (part[3] >> (CUT_BITS - 8));
+  sum->lo = units_of(part[2], unit - 2 * CUT_BITS - 8);
+  *below = units_of(part[3] & (mask >> 8), unit - 3 * CUT_BITS);
+#else
   sum->lo = units_of(part[2], unit - 2 * CUT_BITS);
+#endif
   return lost;
 }
 #else
 // Adds what a group's work-items hold, for the first of them; non-zero where that isn't all.
-DEVICE ulong group_add(Expansion* sum, LOCAL_POINTER ulong* scratch) {
+DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
   const int me = local_x();
+  *below = 0.0;
   ulong lost = 0UL;
   scratch[me] = as_ulong(sum->hi);
   scratch[me + THREADS] = as_ulong(sum->mid);

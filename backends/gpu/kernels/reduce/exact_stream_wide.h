@@ -206,12 +206,36 @@ DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint*
   }
 }
 
+#define MANY_WORDS \
+  (WORDS > 32)  // one after the other they would take some 30 us on their way from the L2
+
+#if MANY_WORDS
+// Adds the words of all groups that stored them: a work-item has one word of some, eight on their way at once.
+DEVICE void add_words_of(volatile GLOBAL const ulong* words, LOCAL_POINTER const uint* groups,
+                         int splits, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
+  const int slices = THREADS / WORDS, w = local_x() % WORDS, slice = local_x() / WORDS;
+  ulong total = 0UL;
+  for (int s = slice; slice < slices && s < splits; s += 8 * slices) {
+    ulong x[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int from = s + k * slices;
+      x[k] = 0UL;
+      if (from < splits && (groups[from / 32] >> from % 32 & 1u)) x[k] = words[from * WORDS + w];
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) total += x[k];
+  }
+  word_add(low + w * COPIES, high + w * COPIES, total);
+}
+#else
 // Adds the words of a group that stored them.
 DEVICE void add_words(volatile GLOBAL const ulong* words, LOCAL_POINTER uint* low,
                       LOCAL_POINTER uint* high) {
   fence();
   for (int w = 0; w < WORDS; ++w) word_add(low + w * COPIES, high + w * COPIES, words[w]);
 }
+#endif
 
 DEVICE void add_expansion_wide(const Expansion* sum, LOCAL_POINTER uint* low,
                                LOCAL_POINTER uint* high) {

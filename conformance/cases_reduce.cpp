@@ -159,6 +159,23 @@ void add_cancelling(List& list) {
              {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
 }
 
+/// Few columns of rows without gaps: a vector holds several of them, groups share them all. The long ones are several
+/// chunks a work-item, on large GPUs too, and on a few cores more than its digits take without a carry.
+void add_few_columns(List& list) {
+  for (Values values : oracle::all_values()) {
+    for (int64_t cols : {4, 8, 16, 32})
+      list.add(sum(TRINE_EACH_COLUMN, TRINE_F32, 262147 / cols, cols), "dense", values,
+               {.rungs = Rungs::kLadder, .quick = cols == 4});
+    trine_reduce wide = plan(TRINE_SUM, TRINE_ABS, TRINE_EACH_COLUMN, TRINE_F32, 2503, 8);
+    wide.result_dtype = TRINE_F64;
+    wide.input.offset = sizeof(float);
+    list.add(wide, "offset", values, {.rungs = Rungs::kLadder});
+  }
+  for (Values values : {Values::kUniform, Values::kWide, Values::kTail, Values::kLateInfinity})
+    list.add(sum(TRINE_EACH_COLUMN, TRINE_F32, (1 << 20) + 5003, 4), "dense", values,
+             {.rungs = Rungs::kLadder});
+}
+
 /// An infinity behind what a work-item's few doubles don't hold: whoever stops there still has to see it.
 void add_late(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64})
@@ -424,6 +441,7 @@ void add_reduce_cases(List& list) {
   add_dots(list);
   add_dot_layouts(list);
   add_cancelling(list);
+  add_few_columns(list);
   add_late(list);
   add_tail(list);
   add_ways_apart(list);

@@ -15,6 +15,7 @@ set(TRINE_GPU_KERNELS
   reduce/cascade
   reduce/shuffle
   reduce/vector_loads
+  reduce/exact_columns
   reduce/exact_lines
   reduce/exact_short
   reduce/exact_stream

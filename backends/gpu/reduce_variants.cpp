@@ -146,8 +146,8 @@ void add_launch(const Request& request, const Tiling& t, Phase phase, int64_t gr
   l.block[0] = uint32_t(t.threads);
   l.memory(op.input.memory).i64(int64_t(op.input.offset) / trine_dtype_size(op.dtype));
   l.memory(op.output.memory).i64(int64_t(op.output.offset)).i64(op.output.row_stride);
-  l.memory(t.splits > 1 ? request.workspace->memory : nullptr);
-  l.i64(t.splits > 1 ? int64_t(request.workspace->offset) : 0);
+  l.memory(request.workspace ? request.workspace->memory : nullptr);
+  l.i64(request.workspace ? int64_t(request.workspace->offset) : 0);
   l.i64(s.results).i64(s.rows).i64(s.cols);
   l.i64(s.result_stride).i64(s.row_stride).i64(s.col_stride);
   l.i32(t.width).i32(std::countr_zero(uint32_t(t.lanes)));
@@ -214,6 +214,52 @@ void lines_plan(const Request& request, Plan& plan) {
   const Lines lines(request.target, request.as<trine_reduce>());
   plan.macro[1] = lines.threads == 256 ? 0 : lines.threads == 512 ? 1 : 2;
   add_launch(request, lines, kWhole, lines.tiles, plan);
+}
+
+// --- exact_columns: few columns of f32 -------------------------------------------------------------
+
+constexpr const char* kColumnThreads[] = {"256", "512"};
+constexpr Macro kColumnMacros[] = {{"T", kLineTypes}, {"THREADS", kColumnThreads}};
+
+/// One group a multiprocessor; as exact_stream, of fewer work-items on a CPU.
+struct Columns : Tiling {
+  explicit Columns(const Target& target, const trine_reduce& op) : Tiling{shape_of(op, false)} {
+    threads = target.is_cpu() ? 256 : 512;
+    width = int32_t(std::min<int64_t>(shape.results, kMost));
+    lanes = col_lanes = std::max(width / 4, 1);  // vectors of a row
+    splits = int32_t(std::min(divide_up(shape.cols * width, threads * kChunk), units_of(target)));
+  }
+  static constexpr int64_t kMost = 32, kChunk = 16;
+  /// The doubles of a work-item take 2^17 chunks.
+  bool many() const { return shape.cols * width >= 1 << 16; }  // else `exact` is as fast
+  bool fits() const { return shape.cols * width / (threads * kChunk * splits) < 1 << 17; }
+};
+
+const char* columns_refuses(const Request& request) {
+  const auto& op = request.as<trine_reduce>();
+  if (request.target.is_pocl_since(4)) return "untried under PoCL 4 and later";
+  if (kind_of(op) != kSum || op.dtype != TRINE_F32) return "exact_columns is for sums of f32";
+  const Columns columns(request.target, op);
+  const Shape& s = columns.shape;
+  const bool few = s.results >= 4 && s.results <= Columns::kMost;
+  if (op.axis == TRINE_ALL || !few || !std::has_single_bit(uint64_t(s.results)))
+    return "exact_columns is for 4, 8, 16 or 32 columns";
+  if (s.result_stride != 1 || s.col_stride != s.results)
+    return "exact_columns is for rows without gaps between them";
+  if (!columns.fits()) return "more elements than two doubles of a work-item hold";
+  if (columns.threads > request.target.facts->max_group_threads)
+    return "the device's groups are too small";
+  return float_refuses(request);
+}
+
+uint64_t columns_workspace(const Request&) { return TRINE_CONTROL_BYTES; }
+
+void columns_plan(const Request& request, Plan& plan) {
+  const Columns columns(request.target, request.as<trine_reduce>());
+  plan.macro[1] = columns.threads == 256 ? 0 : 1;
+  const bool whole = finishes_at_once(request.target);
+  add_launch(request, columns, whole ? kWhole : kAccumulate, columns.splits, plan);
+  if (!whole) add_launch(request, columns, kFinish, 1, plan);
 }
 
 // --- exact_short: many sums of a few f32 ------------------------------------------------------------
@@ -407,6 +453,15 @@ void vector_plan(const Request& request, Plan& plan) {
 }
 
 constexpr Variant kVariants[] = {
+    {.name = "exact_columns",
+     .operation = TRINE_REDUCE,
+     .summary = "few columns of f32: a work-item keeps four of them, elements are read once",
+     .requirement = "sums of f32 along 4, 8, 16 or 32 columns of rows without gaps",
+     .file = "reduce/exact_columns",
+     .macros = kColumnMacros,
+     .refuses = columns_refuses,
+     .workspace_bytes = columns_workspace,
+     .plan = columns_plan},
     {.name = "exact_lines",
      .operation = TRINE_REDUCE,
      .summary = "many exact sums of f32: rows or columns, each by its own lanes of one group",
@@ -493,6 +548,8 @@ Preferred prefer_reduce(const Target& target, const trine_reduce& op) {
   const bool lines = op.axis != TRINE_ALL;
   if (lines && !short_refuses({target, none, call, nullptr}))
     wishes.add(named("exact_short"), 0, "lines so short that a work-item adds whole ones");
+  if (lines && !columns_refuses({target, none, call, nullptr}) && Columns(target, op).many())
+    wishes.add(named("exact_columns"), 0, "few columns: four of them a work-item");
   if (lines && Lines(target, op).fill(target))
     wishes.add(named("exact_lines"), 0, "many sums at once, the same bits on every device");
   // f32 2^24 through NVIDIA's OpenCL: 35.7 µs, `exact` 42.3. Rows: H200, f32, µs, `exact` and this: 2 x 8M 22.6, 20.9;

@@ -103,7 +103,8 @@ TEST(ReduceRows, SumManyLinesByTheirOwnLanes) {
             "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_COLUMN, 16384, 1024), "exact_lines");
   EXPECT_EQ(lines(TRINE_EACH_ROW, 4, 4 << 20), "exact_stream");  // too few lines to fill the device
-  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 4), "exact_columns");
+  EXPECT_EQ(lines(TRINE_EACH_COLUMN, 4 << 20, 5), "exact");
   EXPECT_EQ(lines(TRINE_ALL, 4096, 4096), "exact_stream");
   EXPECT_NE(refusal("exact_lines", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F64, 4096, 4096)),
@@ -197,6 +198,29 @@ TEST(ReduceRows, ShortLinesTakeWholeGroups) {
   EXPECT_NE(refusal("exact_short", kCuda, h200,
                     reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 100000, 17)),
             "");
+}
+
+TEST(ReduceRows, FewColumnsAreSharedByAllGroups) {
+  const Device h200(TRINE_DEVICE_GPU, kNvidia);
+  const auto columns = [](int64_t rows, int64_t cols) {
+    return reduce_of(TRINE_SUM, TRINE_EACH_COLUMN, TRINE_F32, rows, cols);
+  };
+  for (int64_t cols : {4, 8, 16, 32}) {
+    EXPECT_EQ(launch_of("exact_columns", columns(1 << 22, cols)).grid[0], 132u) << cols;
+    EXPECT_EQ(launch_of("exact_columns", columns(8192 / cols, cols)).grid[0], 1u) << cols;
+  }
+  const auto refused = [&](const trine_reduce& op) {
+    return refusal("exact_columns", kCuda, h200, op);
+  };
+  EXPECT_EQ(refused(columns(1 << 22, 4)), "");
+  EXPECT_NE(refused(columns(1 << 22, 2)), "");
+  EXPECT_NE(refused(columns(1 << 22, 12)), "");
+  EXPECT_NE(refused(columns(1 << 22, 64)), "");
+  EXPECT_NE(refused(columns(int64_t{1} << 36, 4)), "") << "its doubles don't hold so many";
+  trine_reduce gaps = columns(1 << 22, 4);
+  gaps.input.row_stride = 5;
+  EXPECT_NE(refused(gaps), "");
+  EXPECT_NE(refused(reduce_of(TRINE_SUM, TRINE_EACH_ROW, TRINE_F32, 1 << 22, 4)), "");
 }
 
 TEST(ReduceRows, LinesTakeWholeGroups) {
@@ -374,8 +398,8 @@ TEST(HistoricSums, StandInTheOrderOfTheLadder) {
   std::vector<std::string_view> expected;
   for (const auto& three : {kOneEach, kTwoEach, kManyEach})
     expected.insert(expected.end(), three, three + 3);
-  expected.insert(expected.end(), {"exact_lines", "exact_short", "exact_stream", "product_stream",
-                                   "exact", "exact_vector"});
+  expected.insert(expected.end(), {"exact_columns", "exact_lines", "exact_short", "exact_stream",
+                                   "product_stream", "exact", "exact_vector"});
   EXPECT_EQ(names, expected);
 }
 

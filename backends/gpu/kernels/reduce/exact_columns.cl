@@ -1,0 +1,274 @@
+// Idea: few columns of a matrix without gaps. Vectors come as they lie, so that a work-item keeps the same four columns,
+// each in two doubles that begin at 1.5 * 2^52 of their units: four elements that add up without rounding are cut at the
+// first one's, the rest goes to the second. What doesn't fit goes element by element into digits in local memory, whose
+// sums have no order, and so do the doubles in the end; groups add their digits to those in the workspace, and the last
+// one rounds. No element is read twice, whatever the exponents.
+// It beats `exact` there because that one loads element by element, three groups a multiprocessor.
+// Requires: f64; sums of 4, 8, 16 or 32 columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
+typedef float4 Vector;
+#define VECTOR 4
+#define VECTORS 4  // that a work-item loads at once
+#define CHUNK (VECTOR * VECTORS)
+#define SPAN ((long)THREADS * VECTORS)
+#define CHUNK_BITS 0  // of tile.h's walks, of which there are none
+#include "across_groups.h"
+#include "exact.h"
+#include "tile.h"
+
+// Digits of 16 bits in words of 32: each takes 2^15 additions without a carry.
+#define DIGITS 26
+#define BASE \
+  (-149 - 64)  // digit 0 weighs 2^BASE: units of the second double may lie below a float's last bit
+#define COPIES 32  // for neighbouring work-items
+#define DIGIT_STEP (VECTOR * COPIES)
+#define DIGIT_CHUNKS \
+  ((1 << 13) / (THREADS / COPIES * VECTORS))  // before a carry; the doubles add less than as often
+#define CONTROL_WORDS \
+  64  // of the workspace, in front of its digits: how many groups have added theirs
+
+#define WINDOW_BITS 32    // between the units of a column's two doubles
+#define WINDOW_MARGIN 4u  // exponents that may still come
+#define MOST_TOP 254u     // of finite numbers
+
+typedef struct Column {
+  double first, second;
+  uint top;    // the largest biased exponent that fits
+  uint minus;  // its sign bit is set while all elements have theirs
+} Column;
+
+DEVICE double window_line(uint top, int k) {
+  return as_double(((ulong)(top + 1u - 127u + 1023u + 52u - WINDOW_BITS * (k + 1)) << 52) |
+                   0x0008000000000000UL);
+}
+
+DEVICE void window_open(Column* c, uint top) {
+  c->top = top;
+  c->first = window_line(top, 0);
+  c->second = window_line(top, 1);
+}
+
+// Adds magnitude * 2^(position + BASE), negated where sign is all ones, to `count` digits.
+DEVICE void digits_add(LOCAL_POINTER uint* digits, ulong magnitude, uint position, uint sign,
+                       const int count) {
+  LOCAL_POINTER uint* to = digits + (position >> 4) * DIGIT_STEP;
+  const int shift = (int)position & 15;
+  atomic_add(to, (((uint)(magnitude << shift) & 0xffffu) ^ sign) - sign);
+#pragma unroll
+  for (int k = 1; k < count; ++k)
+    atomic_add(to + k * DIGIT_STEP,
+               (((uint)(magnitude >> (16 * k - 16) >> (16 - shift)) & 0xffffu) ^ sign) - sign);
+}
+
+DEVICE void window_close(const Column* c, LOCAL_POINTER uint* digits) {
+  const long low = (long)(as_ulong(c->second) - as_ulong(window_line(c->top, 1)));
+  const long high = (long)(as_ulong(c->first) - as_ulong(window_line(c->top, 0))) + (low >> 32);
+  const uint position = c->top + 1u - 127u - 2u * WINDOW_BITS - (uint)BASE;
+  if (high == 0 && (uint)low == 0u) return;
+  digits_add(digits, (ulong)(uint)low, position, 0u, 3);
+  digits_add(digits, (ulong)(high < 0 ? -high : high), position + 32u, (uint)(high >> 63), 5);
+}
+
+// Four elements of a column, whose exponents are `most` at most and, but for zeros, `least` at least.
+typedef struct Four {
+  float x[VECTORS];
+  uint most, least;
+} Four;
+
+DEVICE Four four_of(Column* c, const float* x) {
+  Four f;
+  f.most = 0u;
+  f.least = 0xffffffffu;
+#pragma unroll
+  for (int k = 0; k < VECTORS; ++k) {
+    f.x[k] = x[k * VECTOR];
+    const uint magnitude = as_uint(f.x[k]) & 0x7fffffffu;
+    f.most = f.most > magnitude ? f.most : magnitude;
+    f.least = f.least < magnitude - 1u ? f.least : magnitude - 1u;
+    c->minus &= as_uint(f.x[k]);
+  }
+  f.most >>= 23;
+  f.least >>= 23;
+  return f;
+}
+
+// Do they add up without rounding, in the column's doubles?
+DEVICE bool column_takes(const Column* c, const Four* f) {
+  return f->most <= c->top && (int)(f->most - f->least) <= 25 &&
+         f->least + 2u * WINDOW_BITS - 24u >= c->top;
+}
+
+DEVICE void column_add(Column* c, const Four* f) {
+  const double sum = ((double)f->x[0] + (double)f->x[1]) + ((double)f->x[2] + (double)f->x[3]);
+  const double next = c->first + sum;
+  c->second += sum - (next - c->first);
+  c->first = next;
+}
+
+// The same of any four elements; returns what isn't finite among them.
+DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits) {
+  uint saw = 0u;
+  if (f->most > c->top && f->most <= MOST_TOP) {
+    window_close(c, digits);
+    window_open(c, f->most + WINDOW_MARGIN < MOST_TOP ? f->most + WINDOW_MARGIN : MOST_TOP);
+  }
+  if (column_takes(c, f)) {
+    column_add(c, f);
+    return 0u;
+  }
+#pragma unroll
+  for (int k = 0; k < VECTORS; ++k) {
+    int position;
+    const uint bits = as_uint(f->x[k]), magnitude = bits & 0x7fffffffu;
+    const ulong mantissa = mantissa_f32(bits, &position);
+    digits_add(digits, mantissa, (uint)(position - 149 - BASE), (uint)((int)bits >> 31), 3);
+    if (magnitude > 0x7f800000u) saw |= SAW_NAN;
+    if (magnitude == 0x7f800000u) saw |= bits >> 31 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY;
+  }
+  return saw;
+}
+
+DEVICE void load_vectors(GLOBAL const float* from, long v, long end, const bool aligned, float* x) {
+#pragma unroll
+  for (int k = 0; k < CHUNK; k += VECTOR, v += THREADS) {
+    Vector one = make_float4(-0.0f, -0.0f, -0.0f, -0.0f);
+    if (v < end && aligned) one = ((GLOBAL const Vector*)from)[v];
+    if (v < end && !aligned)
+      one = make_float4(from[4 * v], from[4 * v + 1], from[4 * v + 2], from[4 * v + 3]);
+    x[k] = one.x;
+    x[k + 1] = one.y;
+    x[k + 2] = one.z;
+    x[k + 3] = one.w;
+  }
+}
+
+// Moves on what exceeds the digits of a copy.
+DEVICE void digits_carry(LOCAL_POINTER uint* digits) {
+  int carry = 0;
+  for (int d = 0; d < DIGITS - 1; ++d) {
+    const int digit = (int)digits[d * DIGIT_STEP] + carry;
+    digits[d * DIGIT_STEP] = (uint)digit & 0xffffu;
+    carry = digit >> 16;
+  }
+  digits[(DIGITS - 1) * DIGIT_STEP] += (uint)carry;
+}
+
+KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
+(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
+  LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP];
+  const int me = local_x(), copy = me % COPIES;
+  const int quads = 1 << lane_bits,
+            copies = COPIES >> lane_bits;  // of four columns; of each one's digits
+  const bool magnitude = options & MAP_ABS, f64 = options & RESULT_F64;
+  GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
+  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then what was seen of it
+  for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
+  for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
+  sync();
+
+  GLOBAL const float* from = input + input_offset;
+  const bool aligned = (ulong)from % sizeof(Vector) == 0;
+  const long vectors = phase == FINISH ? 0 : cols * quads, step = splits * SPAN;
+  Column column[VECTOR];
+  uint seen[VECTOR];
+#pragma unroll
+  for (int c = 0; c < VECTOR; ++c) {
+    window_open(column + c, WINDOW_MARGIN);
+    column[c].minus = 0xffffffffu;
+    seen[c] = 0u;
+  }
+  float x[CHUNK], next[CHUNK];
+  long v = group_x() * SPAN + me;
+  load_vectors(from, v, vectors, aligned, x);
+  for (long end = group_x() * SPAN; end < vectors;) {
+    end += DIGIT_CHUNKS * step;
+#pragma unroll 2
+    for (; v < end && v < vectors; v += step) {
+      load_vectors(from, v + step, vectors, aligned, next);
+      if (magnitude) {
+#pragma unroll
+        for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
+      }
+      Four four[VECTOR];
+      bool taken = true;
+#pragma unroll
+      for (int c = 0; c < VECTOR; ++c) {
+        four[c] = four_of(column + c, x + c);
+        taken = column_takes(column + c, four + c) && taken;
+      }
+      if (taken) {
+#pragma unroll
+        for (int c = 0; c < VECTOR; ++c) column_add(column + c, four + c);
+      } else {
+#pragma unroll
+        for (int c = 0; c < VECTOR; ++c)
+          seen[c] |= column_add_any(column + c, four + c, digits + c * COPIES + copy);
+      }
+#pragma unroll
+      for (int k = 0; k < CHUNK; ++k) x[k] = next[k];
+    }
+    sync();
+    if (end < vectors && me < DIGIT_STEP) digits_carry(digits + me);
+    sync();
+  }
+#pragma unroll
+  for (int c = 0; c < VECTOR; ++c) {
+    window_close(column + c, digits + c * COPIES + copy);
+    if (!(column[c].minus >> 31)) seen[c] |= SAW_OTHER_THAN_MINUS_ZERO;
+    if (seen[c]) atomic_or(saw + c * COPIES + copy, seen[c]);
+  }
+  sync();
+  for (int i = me; i < (DIGITS + 1) * width; i += THREADS) {
+    const int d = i >> (lane_bits + 2), c = i & (width - 1);
+    const LOCAL_POINTER uint* of = d < DIGITS ? digits + d * DIGIT_STEP : saw;
+    long total = 0;
+    uint any = 0u;
+    for (int k = 0; k < copies; ++k) {  // starting elsewhere: other banks
+      const uint one = of[c % VECTOR * COPIES + c / VECTOR + ((k + i) & (copies - 1)) * quads];
+      total += (int)one;
+      any |= one;
+    }
+    if (d == DIGITS && any) atomic_or(words + i, any);
+    if (d == DIGITS - 1 && total) atomic_add(words + i, (uint)total);
+    if (d < DIGITS - 1 && total) {
+      atomic_add(words + i, (uint)total & 0xffffu);
+      atomic_add(words + i + width, (uint)(total >> 16));
+    }
+  }
+  // The last group waits for the others, which take no number back.
+  const bool finishing = phase == FINISH || (phase == WHOLE && group_x() == splits - 1);
+  sync_memory();
+  if (me == 0 && phase == WHOLE) {
+    fence();
+    atomic_add(control, 1u);
+    while (finishing && *(volatile GLOBAL uint*)control != (uint)splits) {}
+    fence();
+  }
+  sync_memory();
+  if (finishing && me < width) {
+    volatile GLOBAL uint* mine = words + me;
+    long word[DIGITS / 2];
+#pragma unroll
+    for (int w = 0; w < DIGITS / 2; ++w)
+      word[w] = (long)(int)mine[2 * w * width] + (long)(int)mine[(2 * w + 1) * width] * 65536;
+    const uint what = mine[DIGITS * width];
+    for (int d = 0; d <= DIGITS; ++d) mine[d * width] = 0u;
+    if (me == 0) control[0] = 0u;
+    long carry = 0;  // of all words: the sum's sign
+#pragma unroll
+    for (int w = 0; w < DIGITS / 2; ++w) carry = (word[w] + carry) >> 32;
+    const bool negative = carry < 0;
+    Digits d = digits_none();
+#pragma unroll
+    for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
+    digits_end(&d);
+    const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+    const ulong bits =
+        settle(digits_round(&d, BASE, precision, lowest), negative, what, precision, lowest);
+    if (f64)
+      ((GLOBAL ulong*)(output + output_offset))[me * output_stride] = bits;
+    else
+      ((GLOBAL uint*)(output + output_offset))[me * output_stride] = (uint)bits;
+  }
+}

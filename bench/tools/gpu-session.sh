@@ -39,9 +39,9 @@ step_info() { timeout 120 "$trine" info; }
 # A rung's self-check runs at its first use, and so in each of these.
 step_newest() {
   local rung
-  for rung in ${RUNGS:-thin exact_stream}; do timeout 120 "$trine" verify --device cuda:0 --rung "$rung"; done
+  for rung in ${RUNGS:-exact_columns exact_stream pile}; do timeout 120 "$trine" verify --device cuda:0 --rung "$rung"; done
   has compute-sanitizer || return
-  for rung in ${RUNGS:-thin exact_stream}; do
+  for rung in ${RUNGS:-exact_columns exact_stream pile}; do
     sanitize 80 memcheck --rung "$rung" --quick
     sanitize 80 racecheck --rung "$rung" --quick
   done

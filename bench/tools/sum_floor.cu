@@ -1,12 +1,17 @@
-// What one launch that reads numbers once takes at least, in CUDA graphs: the loops of `exact_stream` and of `exact_lines`
-// over columns, without their exactness. docs/performance.md shows its figures.
+// What one launch that goes through memory once takes at least, in CUDA graphs: the loops of `exact_stream`, `exact_lines`
+// and `exact_columns` without their exactness, and copies of a transpose's bytes. docs/performance.md shows its figures.
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90a -o sum_floor bench/tools/sum_floor.cu && ./sum_floor
 //
 // One sum: a line is a size, a column a kernel of 132 groups of 512: "bare" keeps the largest word; "gather": the last group
 // then waits for a word of each; "double" adds doubles, too, "both" does both.
+// Two vectors ahead: the same loops as squares have them.
 // Columns: each group has `width` of them side by side; "bare" keeps each one's largest word; "ticket": where groups
-// share columns, the last of them gathers theirs.
+// share columns, the last of them gathers theirs. Few columns: four of them a work-item, 132 groups.
+// Rows: `lanes` of a group have a line, four vectors each at once; "double" adds doubles, too; "checked" sees by the
+// exponents that they add up without rounding, and keeps what two doubles lose, as any exact sum has to.
+// Copies: four and eight vectors a work-item; by the driver; tiles, as `vector` reads and writes them, but not turned; piles:
+// in groups as large as those of `pile`, through local memory.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -15,14 +20,14 @@
 #include <cstdlib>
 #include <vector>
 
-constexpr int kThreads = 512, kGroups = 132, kAhead = 4;
+constexpr int kGroups = 132;
 
 __device__ unsigned group_max(unsigned x, unsigned* scratch) {
   x = __reduce_max_sync(~0u, x);
   __syncthreads();
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
   __syncthreads();
-  return __reduce_max_sync(~0u, scratch[threadIdx.x % (kThreads / 32)]);
+  return __reduce_max_sync(~0u, scratch[threadIdx.x % (blockDim.x / 32)]);
 }
 
 __device__ unsigned words_max(float4 x, unsigned most) {
@@ -38,7 +43,7 @@ __device__ void add(float4 x, double& even, double& odd) {
 }
 __device__ void add(double2 x, double& even, double& odd) { even += x.x, odd += x.y; }
 
-template <class Vector, bool kGather, bool kDoubles>
+template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
 __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vectors,
                                                     volatile unsigned* words, unsigned* out) {
   __shared__ unsigned scratch[kThreads / 32];
@@ -72,6 +77,175 @@ __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vecto
   }
   most = group_max(most, scratch);
   if (threadIdx.x == 0) *out = most;
+}
+
+__device__ float at(float4 x, int c) { return c == 0 ? x.x : c == 1 ? x.y : c == 2 ? x.z : x.w; }
+
+// 4 * quads columns; kShared: the groups' words meet in memory, the last group takes them.
+template <bool kShared, bool kDoubles>
+__global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vectors, int quads,
+                                                      unsigned* words, unsigned* out) {
+  constexpr int kAhead = 4, kThreads = 512;
+  __shared__ unsigned scratch[kThreads / 32][32], ticket;
+  const long step = long{kGroups} * kThreads * kAhead;
+  const auto load = [&](long v, float4* to) {
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i, v += kThreads) to[i] = v < vectors ? in[v] : float4{};
+  };
+  float4 x[kAhead], next[kAhead];
+  unsigned most[4] = {};
+  double sum[4] = {};
+  long v = long{blockIdx.x} * kThreads * kAhead + threadIdx.x;
+  load(v, x);
+#pragma unroll 2
+  for (; v < vectors; v += step) {
+    load(v + step, next);
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) most[c] = max(most[c], __float_as_uint(at(x[i], c)));
+      if (kDoubles)
+        sum[c] += (double(at(x[0], c)) + double(at(x[1], c))) +
+                  (double(at(x[2], c)) + double(at(x[3], c)));
+    }
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) x[i] = next[i];
+  }
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    if (kDoubles) most[c] ^= __double2uint_rd(sum[c]);
+    for (int mask = quads; mask < 32; mask *= 2)
+      most[c] = max(most[c], __shfl_xor_sync(~0u, most[c], mask));
+    const int lane = threadIdx.x % 32;
+    if (lane < quads) scratch[threadIdx.x / 32][4 * lane + c] = most[c];
+  }
+  __syncthreads();
+  const int me = threadIdx.x;
+  unsigned mine = 0;
+  if (me < 4 * quads) {
+    for (int w = 0; w < kThreads / 32; ++w) mine = max(mine, scratch[w][me]);
+    if (kShared)
+      atomicMax(words + 1 + me, mine);
+    else
+      out[me] = mine;
+  }
+  if (!kShared) return;
+  __syncthreads();
+  if (me == 0) {
+    __threadfence();
+    ticket = atomicAdd(words, 1);
+    __threadfence();
+  }
+  __syncthreads();
+  if (ticket != kGroups - 1) return;
+  if (me < 4 * quads) {
+    out[me] = reinterpret_cast<volatile unsigned*>(words)[1 + me];
+    words[1 + me] = 0;
+  }
+  if (me == 0) words[0] = 0;
+}
+
+__device__ double two_sum(double a, double b, double* rest) {
+  const double sum = a + b, part = sum - a;
+  *rest = (a - (sum - part)) + (b - part);
+  return sum;
+}
+
+enum Work { kBare, kDouble, kChecked };
+
+template <Work kWork>
+__global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, int lanes,
+                                               unsigned* out) {
+  __shared__ unsigned most_of[256];
+  const int lane = threadIdx.x % lanes, width = 256 / lanes;
+  const long line = long{blockIdx.x} * width + threadIdx.x / lanes;
+  const float4* from = in + line * vectors;
+  unsigned most = 0;
+  double hi = 0, mid = 0;
+  for (long v = lane; v < vectors; v += 4 * lanes) {
+    float4 x[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) x[i] = from[v + i * lanes];
+    double even = 0, odd = 0;
+    unsigned largest = 0, least = ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (kWork == kBare) most = words_max(x[i], most);
+      if (kWork == kDouble) add(x[i], hi, mid);
+      if (kWork == kChecked) {
+        add(x[i], even, odd);
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          const unsigned magnitude = __float_as_uint(at(x[i], c)) & 0x7fffffff;
+          largest = max(largest, magnitude);
+          least = min(least, magnitude - 1);
+        }
+      }
+    }
+    if (kWork != kChecked) continue;
+    if (int(largest >> 23) - int(least >> 23) > 25) {
+      most |= 1;
+      continue;
+    }
+    double rest;
+    hi = two_sum(hi, even + odd, &rest);
+    if (rest != 0) mid = two_sum(mid, rest, &rest);
+    if (rest != 0) most |= 2;
+  }
+  if (kWork != kBare) most ^= __double2uint_rd(hi + mid);
+  for (int mask = 1; mask < lanes && mask < 32; mask *= 2)
+    most = max(most, __shfl_xor_sync(~0u, most, mask));
+  most_of[threadIdx.x] = most;
+  __syncthreads();
+  for (int other = 32; other < lanes; other += 32)
+    if (lane == 0) most = max(most, most_of[threadIdx.x + other]);
+  if (lane == 0) out[line] = most;
+}
+
+template <int kAhead>
+__global__ void __launch_bounds__(256) copies(const float4* in, float4* to, long vectors) {
+  float4 x[kAhead];
+  const long v = long{blockIdx.x} * 256 * kAhead + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i)
+    if (v + 256 * i < vectors) x[i] = in[v + 256 * i];
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i)
+    if (v + 256 * i < vectors) to[v + 256 * i] = x[i];
+}
+
+// kRows rows of 256 bytes each; `tiles` in a row of the matrix, which is square in bytes of tiles.
+template <int kRows>
+__global__ void __launch_bounds__(256, 8) tiles(const float4* in, float4* to, int tiles) {
+  float4 x[kRows / 16];
+  const int r = blockIdx.x / tiles, c = blockIdx.x % tiles, q = threadIdx.x % 16;
+  const long pitch = 16L * tiles;
+#pragma unroll
+  for (int i = 0; i < kRows / 16; ++i)
+    x[i] = in[(r * kRows + threadIdx.x / 16 + 16 * i) * pitch + c * 16 + q];
+#pragma unroll
+  for (int i = 0; i < kRows / 16; ++i)
+    to[(c * kRows + threadIdx.x / 16 + 16 * i) * pitch + r * 16 + q] = x[i];
+}
+
+// `each` elements a group, eight loads ahead of a work-item's first store.
+template <class T>
+__global__ void __launch_bounds__(256, 6) piles(const T* in, T* to, int each, long all) {
+  __shared__ T pile[16384 / sizeof(T)];
+  const long first = long{blockIdx.x} * each;
+  const int count = int(min(long{each}, all - first));
+  for (int p = threadIdx.x; p < count; p += 8 * 256) {
+    T x[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (p + 256 * i < count) x[i] = in[first + p + 256 * i];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (p + 256 * i < count) pile[p + 256 * i] = x[i];
+  }
+  __syncthreads();
+#pragma unroll 8
+  for (int p = threadIdx.x; p < count; p += 256) to[first + p] = pile[p];
 }
 
 // Work-item = lane * width + column; `splits` groups share each `width` columns.
@@ -133,7 +307,7 @@ void must(cudaError_t status) {
   std::exit(1);
 }
 
-constexpr long kAll = 1L << 30;  // bytes that the launches of a graph go through
+constexpr long kAll = 1L << 31;  // bytes that the launches of a graph go through
 cudaStream_t stream = nullptr;
 char* data = nullptr;
 unsigned* words = nullptr;  // as many for a launch as it needs, then its result
@@ -147,7 +321,7 @@ double microseconds(long bytes, const Launch& launch) {
   cudaEvent_t begin, end;
   must(cudaMemset(words, 0, 4096));
   must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  for (int i = 0; i < launches; ++i) launch(data + i * bytes % kAll);
+  for (int i = 0; i < launches; ++i) launch(data + i % (kAll / bytes) * bytes);
   must(cudaStreamEndCapture(stream, &graph));
   must(cudaGraphInstantiate(&replay, graph, 0));
   must(cudaEventCreate(&begin));
@@ -166,22 +340,78 @@ double microseconds(long bytes, const Launch& launch) {
   return all[all.size() / 2] * 1e3 / launches;
 }
 
-template <class Vector, bool kGather, bool kDoubles>
+template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
 double one_sum(long bytes) {
   return microseconds(bytes, [&](const char* at) {
-    read<Vector, kGather, kDoubles><<<kGroups, kThreads, 0, stream>>>(
+    read<Vector, kGather, kDoubles, kThreads, kAhead><<<kGroups, kThreads, 0, stream>>>(
         reinterpret_cast<const Vector*>(at), bytes / 16, words, words + 1000);
   });
 }
 
 template <class Vector>
 void one_sum_lines(const char* name, int size) {
-  for (int n = 18; n <= 26; n += 2)
+  for (int n = 18; n <= 28; n += 2)
     std::printf("%s 2^%d   %7.2f %7.2f %7.2f %7.2f\n", name, n,
                 one_sum<Vector, false, false>(long{size} << n),
                 one_sum<Vector, true, false>(long{size} << n),
                 one_sum<Vector, false, true>(long{size} << n),
                 one_sum<Vector, true, true>(long{size} << n));
+}
+
+template <class Vector>
+void two_ahead_line(const char* name, int size, int n) {
+  std::printf("%s 2^%d   %7.2f %7.2f %7.2f %7.2f\n", name, n,
+              one_sum<Vector, false, false, 1024, 2>(long{size} << n),
+              one_sum<Vector, true, false, 1024, 2>(long{size} << n),
+              one_sum<Vector, false, true, 1024, 2>(long{size} << n),
+              one_sum<Vector, true, true, 1024, 2>(long{size} << n));
+}
+
+template <bool kShared, bool kDoubles>
+double of_few_columns(long rows, int cols) {
+  return microseconds(rows * cols * 4, [&](const char* at) {
+    few_columns<kShared, kDoubles><<<kGroups, 512, 0, stream>>>(
+        reinterpret_cast<const float4*>(at), rows * cols / 4, cols / 4, words, words + 1000);
+  });
+}
+
+template <Work kWork>
+double of_rows(long lines, long cols, int lanes) {
+  return microseconds(lines * cols * 4, [&](const char* at) {
+    rows<kWork><<<lines * lanes / 256, 256, 0, stream>>>(reinterpret_cast<const float4*>(at),
+                                                         cols / 4, lanes, words + 4096);
+  });
+}
+
+template <int kAhead>
+double of_copies(long bytes) {
+  return microseconds(2 * bytes, [&](char* at) {
+    copies<kAhead><<<(bytes / 16 + 256 * kAhead - 1) / (256 * kAhead), 256, 0, stream>>>(
+        reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), bytes / 16);
+  });
+}
+template <int kRows>
+double of_tiles(long side, long size) {
+  const long bytes = side * side * size, across = side * size / 256;
+  return microseconds(2 * bytes, [&](char* at) {
+    tiles<kRows><<<across * across, 256, 0, stream>>>(
+        reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), int(across));
+  });
+}
+double of_driver(long bytes) {
+  return microseconds(2 * bytes, [&](char* at) {
+    must(cudaMemcpyAsync(at + bytes, at, bytes, cudaMemcpyDeviceToDevice, stream));
+  });
+}
+
+template <class T>
+double of_piles(long matrices, int area) {
+  const int each = 4096 / area * area * 4 / int(sizeof(T));
+  const long bytes = matrices * area * 4, all = bytes / long(sizeof(T));
+  return microseconds(2 * bytes, [&](char* at) {
+    piles<<<(all + each - 1) / each, 256, 0, stream>>>(reinterpret_cast<const T*>(at),
+                                                       reinterpret_cast<T*>(at + bytes), each, all);
+  });
 }
 
 template <bool kTicket>
@@ -200,12 +430,37 @@ int main() {
   std::vector<float> some(1 << 24);
   for (size_t i = 0; i < some.size(); ++i)
     some[i] = float(unsigned(i * 2654435761u) >> 8) / 0x1p24f - 0.5f;
-  for (size_t i = 0; i < 16; ++i)
+  for (size_t i = 0; i < kAll / 4 / some.size(); ++i)
     must(cudaMemcpy(data + i * some.size() * 4, some.data(), some.size() * 4,
                     cudaMemcpyHostToDevice));
   std::puts("one sum, us   bare  gather  double    both");
   one_sum_lines<float4>("f32", 4);
   one_sum_lines<double2>("f64", 8);
+  std::puts("1024 work-items, two vectors ahead");
+  for (int n = 24; n <= 26; n += 2) two_ahead_line<float4>("f32", 4, n);
+  for (int n = 24; n <= 26; n += 2) two_ahead_line<double2>("f64", 8, n);
+  std::puts("few columns of f32, us    bare  double  shared    both");
+  for (const auto& [rows, cols] : std::vector<std::array<int, 2>>{{4 << 20, 4}, {1 << 20, 16}})
+    std::printf("%7d x %-7d        %7.2f %7.2f %7.2f %7.2f\n", rows, cols,
+                of_few_columns<false, false>(rows, cols), of_few_columns<false, true>(rows, cols),
+                of_few_columns<true, false>(rows, cols), of_few_columns<true, true>(rows, cols));
+  std::puts("rows of f32, us  lanes    bare  double checked");
+  for (const auto& [lines, cols, lanes] :
+       std::vector<std::array<int, 3>>{{4096, 4096, 32}, {16384, 1024, 8}, {1024, 16384, 128}})
+    std::printf("%7d x %-7d %4d %7.2f %7.2f %7.2f\n", lines, cols, lanes,
+                of_rows<kBare>(lines, cols, lanes), of_rows<kDouble>(lines, cols, lanes),
+                of_rows<kChecked>(lines, cols, lanes));
+  std::puts("copies, us                 four    eight   driver  tiles");
+  for (const long side : {1024, 4096, 8192})
+    for (const long size : {4, 8})
+      std::printf("%ld x %ld of %ld bytes   %7.2f %7.2f %7.2f %7.2f\n", side, side, size,
+                  of_copies<4>(side * side * size), of_copies<8>(side * side * size),
+                  of_driver(side * side * size),
+                  size == 4 ? of_tiles<64>(side, size) : of_tiles<32>(side, size));
+  std::puts("65536 matrices in piles, us   4 bytes  8 bytes");
+  for (const int side : {15, 16, 17, 31})
+    std::printf("%d x %d of f32     %7.2f %7.2f\n", side, side, of_piles<float>(65536, side * side),
+                of_piles<double>(65536, side * side));
   std::puts("columns of 64 MiB of f32, us      width threads splits    bare  ticket");
   for (const auto& [rows, cols, width, threads, splits] :
        std::vector<std::array<int, 5>>{{4096, 4096, 32, 1024, 1},

@@ -352,7 +352,7 @@ void Runner::move(Moves::Kind kind, uint64_t seed) {
 }
 
 void Runner::run_random(uint64_t seed) {
-  const int64_t number = Dice(seed).below(8);
+  const int64_t number = Dice(~seed).below(8);  // not the first one that the call itself draws
   const auto kind = number < 4    ? Moves::kKinds
                     : number == 4 ? Moves::kFill
                     : number == 6 ? Moves::kChain

@@ -232,21 +232,28 @@ void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows, Sums s
   }
 }
 
-// Rows of kLength elements, no more than a vector has, one behind the other: kVector of them in kLength vectors.
+// Rows of kLength elements, no more than a vector has, one behind the other: kVector of them in kLength vectors. Rows of 7
+// in a vector each, since seven elements in other lanes for each row take 56 instructions to meet, and eight vectors 29.
 template <class T, trine_map M, int kLength>
 HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums sums) {
   using Sum = PlainSum<T, M>;
+  constexpr bool kRowByRow = kLength == 7;
+  constexpr int kCount = kRowByRow ? kVector : kLength, kStep = kRowByRow ? kLength : kVector;
   for (std::int64_t r = 0; r < rows; r += kVector) {
-    V lanes[Sum::kCount][kLength];
+    V lanes[Sum::kCount][kCount];
     call_ahead(x + r * kLength, kLength * kVector);
-    for (int i = 0; i < kLength; ++i) {
-      const std::int64_t at = r * kLength + i * kVector;
+    for (int i = 0; i < kCount; ++i) {
+      const std::int64_t at = r * kLength + i * kStep;
       Sum sum;
-      sum.add(term<T, M>(x + at, y + at));
+      if constexpr (kRowByRow) {
+        sum.add(term<T, M>(x + at, y + at, kLength));
+      } else {
+        sum.add(term<T, M>(x + at, y + at));
+      }
       for (int h = 0; h < Sum::kCount; ++h) lanes[h][i] = sum.half[h];
     }
     for (int h = 0; h < Sum::kCount; ++h)
-      hn::StoreU(add_groups<kLength>(lanes[h]), D(), sums.data + h * sums.step + r);
+      hn::StoreU(add_groups<kCount>(lanes[h]), D(), sums.data + h * sums.step + r);
   }
 }
 

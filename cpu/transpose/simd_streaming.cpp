@@ -74,15 +74,22 @@ Extents direct_extents(const Problem& p) {
   return {side, side};
 }
 
+// In how many parts p is cut, and the extent of those of q.
+struct Strips {
+  int64_t p_spans, q;
+};
+
 // A line of each row of the output at a time, from long parts of the input's rows, which the hardware recognizes
 // and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095 x 4097). Aligned rows go by two
-// lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes.
-Extents strip_extents(const Problem& p, bool aligned, int threads) {
-  const int64_t side = 64 / p.size;
+// lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes, but two strips for each
+// of many threads, one of which may be late. The last one has two lines or more: the first is written with the second.
+Strips strips_of(const Problem& p, bool aligned, int threads) {
+  const int64_t side = 64 / p.size, lines = divide_up(p.p, side);
   const int64_t q_spans = divide_up(p.q, std::min(kStripRows, (int64_t{9} << 10) / p.size));
-  const int64_t share = p.p * q_spans * p.batch / (threads * side);
-  return {std::clamp<int64_t>(share, 1, aligned ? 2 : 64) * side,
-          round_up(divide_up(p.q, q_spans), side)};
+  const int64_t wanted = divide_up(threads > 2 ? 2 * threads : threads, q_spans * p.batch);
+  const int64_t spans = std::max(p.p / (side * (aligned ? 2 : 64)), wanted);
+  const int64_t most = std::max<int64_t>(1, aligned ? lines : lines - 1);
+  return {std::clamp<int64_t>(spans, 1, most), round_up(divide_up(p.q, q_spans), side)};
 }
 
 // A few elements by many, or many by a few: a large buffer lets the memory's reads and writes take
@@ -113,9 +120,10 @@ class Transposition {
       span_ = {p.p, p.q};
     }
     if (strips) {
-      if (!small) span_ = strip_extents(p, aligned, threads);
+      const Strips of = strips_of(p, aligned, threads);
+      if (!small) span_ = {64 / p.size, of.q};
       block_ = {p.p, std::min(span_.q, kStripRows)};
-      p_spans_ = std::max<int64_t>(1, p.p / span_.p);  // the last one takes the rest
+      p_spans_ = small ? 1 : of.p_spans;
     } else {
       block_ = narrow ? narrow_extents(p) : direct_extents(p);
       const int64_t blocks = std::max<int64_t>(1, kPieceBytes / (block_.p * block_.q * p.size));
@@ -140,10 +148,13 @@ class Transposition {
   }
 
  private:
+  // Of a part of p: a strip has some of its spans.
+  int64_t begin_of(int64_t part) const {
+    return std::min(p_.p, divide_up(p_.p, span_.p) * part / p_spans_ * span_.p);
+  }
   void move_span(int64_t b, int64_t q_span, int64_t p_span, char (*kept)[64]) const {
-    const int64_t x0 = p_span * span_.p, y0 = q_span * span_.q;
-    const int64_t x1 = p_span + 1 == p_spans_ ? p_.p : x0 + span_.p;
-    const int64_t y1 = std::min(y0 + span_.q, p_.q);
+    const int64_t x0 = begin_of(p_span), x1 = begin_of(p_span + 1);
+    const int64_t y0 = q_span * span_.q, y1 = std::min(y0 + span_.q, p_.q);
     for (int64_t x = x0; x < x1; x += block_.p) {
       for (int64_t y = y0; y < y1; y += block_.q) {
         move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,

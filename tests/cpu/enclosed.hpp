@@ -11,14 +11,14 @@ struct Enclosed : conformance::Guarded {
   Enclosed(std::size_t bytes, bool at_end) : Guarded(bytes, at_end ? At::end : At::begin) {}
 };
 
-/// Every piece on one of three threads, in turn, so that each gets another scratch.
+/// Every piece on one of some threads, in turn, so that each gets another scratch.
 class TakingTurns final : public Parallel {
  public:
-  TakingTurns() : Parallel(3) {}
+  explicit TakingTurns(int threads = 3) : Parallel(threads) {}
 
  private:
   void run(std::int64_t count, Piece piece, void* body) override {
-    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % 3));
+    for (std::int64_t i = 0; i < count; ++i) piece(body, i, static_cast<int>(i % threads()));
   }
 };
 

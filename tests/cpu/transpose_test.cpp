@@ -26,6 +26,7 @@ struct Case {
   std::int64_t rows, cols, batch = 1;
   Side in{true, 0}, out{true, 0};
   std::int64_t in_shift = 0, out_shift = 0;  // bytes
+  int threads = 3;
 };
 
 struct Memory {
@@ -62,8 +63,8 @@ struct Memory {
 
 // With a workspace behind which nobody may write.
 void run(const TransposeRung& rung, const trine_transpose& op,
-         const std::int64_t* parameters = nullptr) {
-  TakingTurns parallel;
+         const std::int64_t* parameters = nullptr, int threads = 3) {
+  TakingTurns parallel(threads);
   const Enclosed workspace(
       rung.workspace_bytes ? rung.workspace_bytes(op, parameters, parallel.threads()) : 0, true);
   rung.run(op, parameters, workspace.data(), parallel);
@@ -92,7 +93,7 @@ void check(const Case& x, std::int64_t size) {
     out.bytes.assign(before.begin(), before.end());  // in place: the view points there
     std::vector<std::int64_t> parameters;
     for (const trine_parameter& p : rung.parameters()) parameters.push_back(number_of(p.values[0]));
-    run(rung, op, parameters.data());
+    run(rung, op, parameters.data(), x.threads);
     EXPECT_TRUE(out.bytes == want)
         << rung.row.name << " size " << size << " " << x.rows << "x" << x.cols << " batch "
         << x.batch << " by row " << x.in.by_row << x.out.by_row << " shifts " << x.in_shift << " "
@@ -178,7 +179,10 @@ TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
     check({rows | 1, cols + 3, 1, {true, 0}, {true, 0}, 0, size < 4 ? size : 4}, size);
     check({rows | 1, cols + 3, 1, {true, 0}, {false, 0}, 0, size}, size);  // copied
     check({rows | 1, cols + 3, 1, {true, 9}, {false, 1}, size, 0}, size);
-    check({9100 / size + 3, 2500}, size);  // several strips in both directions, the last one longer
+    for (const std::int64_t rows_of_many :
+         {1024 / size, 1100 / size | 1, 4095 / size})  // strips of few lines
+      check({rows_of_many, 2000, 1, {true, 0}, {true, 1}, 0, 0, 16}, size);
+    check({9100 / size + 3, 2500}, size);  // several strips in both directions
     check({9100 / size + 3, 2500, 1, {true, 0}, {true, 0}, 0, 3 * (size < 4 ? size : 4)}, size);
     for (std::int64_t narrow : {2, 3, 4, 5}) {
       const std::int64_t many = (2 << 20) / narrow / size | 1;

@@ -10,9 +10,11 @@
 
 #include <hwy/cache_control.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <thread>
 
 #include "backends/kit/float_environment.hpp"
@@ -20,19 +22,37 @@
 
 namespace trine::cpu {
 
-// A loop's pieces, which threads take one after the other. If one throws, no more are begun.
+// A loop's pieces, in parts. A thread takes those of its own part one after the other, then those that are left of others. If
+// one throws, no more are begun.
 class Loop {
  public:
+  // In a line of its own.
+  struct alignas(64) Part {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+
+  // One part, of all.
   Loop(std::int64_t count, Parallel::Piece piece, void* body)
-      : count_(count), piece_(piece), body_(body) {}
+      : Loop(count, piece, body, {&all_, 1}) {}
+  // `parts`: of threads 0, 1 … each.
+  Loop(std::int64_t count, Parallel::Piece piece, void* body, std::span<Part> parts)
+      : piece_(piece), body_(body), parts_(parts) {
+    std::int64_t begin = 0, t = 0;
+    for (Part& part : parts) {
+      part.next.store(begin, std::memory_order_relaxed);
+      part.end = begin = count * ++t / static_cast<std::int64_t>(parts.size());
+    }
+  }
 
   void take_pieces(int thread) {
     const kit::FloatEnvironment environment;
+    const std::size_t own = std::min(static_cast<std::size_t>(thread), parts_.size() - 1);
     try {
-      for (std::int64_t i = next_.fetch_add(1); i < count_; i = next_.fetch_add(1))
-        piece_(body_, i, thread);
+      for (std::size_t i = 0; i < parts_.size(); ++i)
+        take(parts_[(own + i) % parts_.size()], thread);
     } catch (...) {
-      next_ = count_;
+      for (Part& part : parts_) part.next = part.end;
       if (!has_failed_.exchange(true)) failure_ = std::current_exception();
     }
   }
@@ -42,10 +62,18 @@ class Loop {
   }
 
  private:
-  std::int64_t count_;
+  // Looks before it counts: lines that nobody writes stay where they are.
+  void take(Part& part, int thread) {
+    while (part.next.load(std::memory_order_relaxed) < part.end) {
+      const std::int64_t piece = part.next.fetch_add(1);
+      if (piece < part.end) piece_(body_, piece, thread);
+    }
+  }
+
   Parallel::Piece piece_;
   void* body_;
-  std::atomic<std::int64_t> next_{0};
+  Part all_;
+  std::span<Part> parts_;
   std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;
 };

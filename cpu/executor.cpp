@@ -67,10 +67,11 @@ class Executor::SharedLoops final : public Parallel {
       : Parallel(threads), executor_(executor), by_waiter_(by_waiter) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body) override {
+  void run(std::int64_t count, Piece piece, void* body, Order order) override {
     if (count <= 0) return;
-    Loop loop(count, piece, body);
     const int wanted = static_cast<int>(std::min<std::int64_t>(count, threads()));
+    const std::span parts(executor_.parts_.data(), order == Order::own ? wanted : 1);
+    Loop loop(count, piece, body, parts);
     if (executor_.lends_) {
       share(loop, wanted);
     } else {
@@ -83,7 +84,10 @@ class Executor::SharedLoops final : public Parallel {
     const int mine = by_waiter_ ? threads() - 1 : 0, other = by_waiter_ ? 0 : threads() - 1;
     Helper& helper = by_waiter_ ? executor_.thread_ : executor_.waiter_;
     const bool pool = wanted > 2;
-    if (pool) executor_.pool_->offer(loop, wanted - 2);
+    if (pool) {
+      executor_.cores_->occupy(by_waiter_ ? executor_.threads_ - 1 : 0);
+      executor_.pool_->offer(loop, wanted - 2);
+    }
     if (wanted > 1) executor_.offer(helper, loop, other);
     loop.take_pieces(mine);
     if (wanted > 1) helper.participation.withdraw();
@@ -173,10 +177,12 @@ void Executor::start_threads() {
   thread_.sleeps = threads_ == 1;  // and then it always does
   if (!lends_) {
     threads_ = start_kokkos(threads_);
+    parts_ = kit::Vector<Loop::Part>(static_cast<std::size_t>(threads_));
     return;
   }
   if (const int pool = threads_ - 2; pool > 0) {
-    pool_ = std::make_unique<Pool>(pool);
+    cores_ = std::make_unique<Cores>(threads_, process_cpus());
+    pool_ = std::make_unique<Pool>(pool, *cores_);
     std::promise<int> started;
     std::future<int> count = started.get_future();
     std::thread([this, pool, started = std::move(started)]() mutable {
@@ -190,6 +196,7 @@ void Executor::start_threads() {
     threads_ = count.get() + 2;
   }
   omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
+  parts_ = kit::Vector<Loop::Part>(static_cast<std::size_t>(threads_));
 }
 
 void* Executor::thread_main(void* self) {

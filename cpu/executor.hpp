@@ -166,9 +166,11 @@ class Executor : public kit::Allocated {
   Queue* ready_last_ = nullptr;
   bool runs_ = false;  // an item does, on the executor's thread or a waiter's
   int waiters_ = 0;
-  bool lent_ = false;           // one of the waiters lends itself
-  Helper waiter_;               // takes part in the loops of the executor's thread
-  Helper thread_;               // that thread, in those of a waiter
+  bool lent_ = false;              // one of the waiters lends itself
+  Helper waiter_;                  // takes part in the loops of the executor's thread
+  Helper thread_;                  // that thread, in those of a waiter
+  kit::Vector<Loop::Part> parts_;  // of the loop that runs
+  std::unique_ptr<Cores> cores_;   // of all, where there is a pool
   std::unique_ptr<Pool> pool_;  // in all; none where no caller takes part, or two threads suffice
   std::atomic<std::uint64_t> changes_{0};  // of what threads wait for
   int callers_cpu_ = -1;                   // where the last work was submitted

@@ -11,6 +11,7 @@
 
 #include "backends/kit/host.hpp"
 #include "caller_participation.hpp"
+#include "cores.hpp"
 
 namespace trine::cpu {
 
@@ -43,8 +44,8 @@ bool watch(Clock::duration patience, Ready ready) {
 // who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
 class Pool : public kit::Allocated {
  public:
-  // Before the first thread serves.
-  explicit Pool(int threads) : places_(static_cast<std::size_t>(threads) + 1) {}
+  // Before the first thread serves. `cores`: all threads of loops.
+  Pool(int threads, Cores& cores) : cores_(cores), places_(static_cast<std::size_t>(threads) + 1) {}
 
   // Loops are offered one at a time. The first `wanted` threads take part.
   void offer(Loop& loop, int wanted) {
@@ -70,6 +71,7 @@ class Pool : public kit::Allocated {
       const std::uint32_t seen = calls_;
       wake(2 * number);
       wake(2 * number + 1);
+      cores_.settle(number);
       ++inside_;  // before it looks: who withdraws clears first, and then waits for who is inside
       if (Loop* const loop = loop_; loop && number <= wanted_) loop->take_pieces(number);
       --inside_;
@@ -97,6 +99,7 @@ class Pool : public kit::Allocated {
     if (sleeps == 1 && sleeps.exchange(0) == 1) sleeps.notify_one();
   }
 
+  Cores& cores_;
   kit::Vector<Place> places_;
   alignas(64) std::atomic<std::uint32_t> calls_{0};
   std::atomic<Loop*> loop_{nullptr};

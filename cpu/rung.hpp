@@ -18,32 +18,35 @@
 namespace trine::cpu {
 
 // The threads that one launch may use. The work is cut into `count` pieces, which idle threads take
-// one after the other in ascending order; body(index, thread) runs once for each index, and
+// one after the other; body(index, thread) runs once for each index, and
 // `thread` < threads() names scratch that no other running body uses. Returns when all are done.
 // Calls don't nest. Which thread takes which piece varies from run to run: bits may not depend on it.
 class Parallel {
  public:
   using Piece = void (*)(void* body, std::int64_t index, int thread);
+  // Which pieces a thread takes: the next one of all, or first those of its own part, which is the same in each loop of as
+  // many pieces, so that its caches hold what it used in the last one.
+  enum class Order { ascending, own };
 
   int threads() const { return threads_; }
   // Null, or who wants to see what the launch reads: pieces that fit a cache, each before it is read.
   const trine_witness* witness = nullptr;
 
   template <class Body>
-  void parallel_for(std::int64_t count, Body&& body) {
+  void parallel_for(std::int64_t count, Body&& body, Order order = Order::ascending) {
     using Plain = std::remove_reference_t<Body>;
     run(
         count,
         [](void* self, std::int64_t index, int thread) {
           (*static_cast<Plain*>(self))(index, thread);
         },
-        const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+        const_cast<void*>(static_cast<const void*>(std::addressof(body))), order);
   }
 
  protected:
   explicit Parallel(int threads) : threads_(threads) {}
   ~Parallel() = default;
-  virtual void run(std::int64_t count, Piece piece, void* body) = 0;
+  virtual void run(std::int64_t count, Piece piece, void* body, Order order) = 0;
 
  private:
   int threads_;
@@ -55,7 +58,7 @@ class Serial final : public Parallel {
   Serial() : Parallel(1) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body) override {
+  void run(std::int64_t count, Piece piece, void* body, Order) override {
     for (std::int64_t index = 0; index < count; ++index) piece(body, index, 0);
   }
 };

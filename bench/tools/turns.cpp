@@ -151,6 +151,30 @@ Way bare(std::string name, double amount, int threads, int64_t parts,
           }};
 }
 
+/// The same from the beginning of a call to that of the next one, so that it counts how long the threads take to meet: so often
+/// in a call, each time after as large a share of its parts.
+Way meeting(std::string name, double amount, int threads, int64_t parts, int meetings,
+            std::function<void(size_t set, int64_t i)> part) {
+  return {std::move(name), amount, [=, part = std::move(part), set = size_t(0)](int calls) mutable {
+            const int before = calls_before(calls) * meetings, all = before + calls * meetings;
+            std::vector<std::atomic<int64_t>> next(size_t(all) + 1);
+            std::vector<Clock::time_point> begins(next.size());
+            const auto work = [&](int thread, int pass) {
+              if (thread == 0) begins[size_t(pass)] = Clock::now();
+              const int share =
+                  pass < all ? pass % meetings : meetings;  // after the last call: none
+              const int64_t begin = parts * share / meetings,
+                            end = std::min(parts, parts * (share + 1) / meetings);
+              for (int64_t i; (i = begin + next[size_t(pass)]++) < end;)
+                part(set + size_t(pass / meetings), i);
+            };
+            pass_seconds(threads, all + 1, all + 1, 0, work);
+            set += size_t(all / meetings);
+            const auto taken = begins.back() - begins[size_t(before)];
+            return std::chrono::duration<double>(taken).count() / calls;
+          }};
+}
+
 using Ways = std::vector<Way>;
 using Memory = std::function<Operands&()>;  ///< new operands
 /// Part `i` of so many of an operand: where it lies, and its bytes. Parts begin at whole lines.
@@ -227,6 +251,11 @@ void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) 
     add(
         "reads", [=](const Operands& on, size_t set, int64_t i) { read_inputs(on, set, i, parts); },
         operand_bytes(p).back());
+    for (const int meetings : {1, 2})
+      ways.push_back(
+          meeting(meetings == 1 ? "reads, threads meet" : "reads, threads meet twice",
+                  ways.back().amount, threads, parts, meetings,
+                  [=, &on = memory()](size_t set, int64_t i) { read_inputs(on, set, i, parts); }));
     add_strips(ways, p, memory, threads, parts);
   }
   if (p.operation == Operation::transpose)

@@ -270,13 +270,14 @@ template <class T>
 void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Grid<T> grid(p);
   const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
-  parallel.parallel_for(pieces, [&](int64_t piece, int) {
+  const auto body = [&](int64_t piece, int) {
     if (is_called(p) && p.a.col_stride == 1)
       for (int64_t i = 0; i < p.m; ++i)
         for (int64_t k = 0; k < p.k; k += kLine<T>) __builtin_prefetch(p.a.at(i, k), 0, 2);
     Direct<T> direct(p);
     grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
-  });
+  };
+  parallel.parallel_for(pieces, body, Parallel::Order::own);
 }
 
 }  // namespace trine::cpu::gemm

@@ -100,11 +100,12 @@ class Step {
     const Source a{{p_.a.at(i0_, k0_), p_.a.row_stride, p_.a.col_stride}, a_, m_, kernel_.height()};
     const Source b{{p_.b.at(k0_, j0_), p_.b.col_stride, p_.b.row_stride}, b_, n_, kernel_.width};
     const int64_t a_pieces = divide_up(rows_, group);
-    parallel.parallel_for(a_pieces + divide_up(cols_, group), [&](int64_t piece, int) {
+    const auto body = [&](int64_t piece, int) {
       const bool is_a = piece < a_pieces;
       const int64_t first = (is_a ? piece : piece - a_pieces) * group;
       pack_panels(is_a ? a : b, first, std::min(first + group, is_a ? rows_ : cols_), is_a);
-    });
+    };
+    parallel.parallel_for(a_pieces + divide_up(cols_, group), body, Parallel::Order::own);
   }
 
   // What is packed into panels of `height`: A by its rows, B by its columns.
@@ -143,12 +144,13 @@ class Step {
     const int64_t col_pieces =
         std::min(cols_, round_up(divide_up(wanted, row_pieces), parallel.threads()));
     const int64_t more_rows = std::min(rows_, std::max(row_pieces, wanted / col_pieces));
-    parallel.parallel_for(more_rows * col_pieces, [&](int64_t piece, int) {
+    const auto body = [&](int64_t piece, int) {
       const int64_t r = piece / col_pieces, c = piece % col_pieces;
       const int64_t i0 = rows_ * r / more_rows, i1 = rows_ * (r + 1) / more_rows;
       for (int64_t j = cols_ * c / col_pieces; j < cols_ * (c + 1) / col_pieces; ++j)
         for (int64_t i = i0; i < i1; ++i) tile(i, j, i - i0, i1 - i0);
-    });
+    };
+    parallel.parallel_for(more_rows * col_pieces, body, Parallel::Order::own);
   }
 
   // Calls for one of as many parts of the next panel of B: where each panel met the last cache first, its first

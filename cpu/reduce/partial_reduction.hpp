@@ -28,9 +28,10 @@ void partial_reduction(const Problem& p, const Plan& plan, void* workspace, Para
       plan.parts > 1 ? reinterpret_cast<State*>(scratch + parallel.threads()) : nullptr;
   for (int t = 0; t < parallel.threads(); ++t) new (scratch + t) Scratch;
   const auto run = [&](std::int64_t count, auto part_of_work) {
-    parallel.parallel_for(count, [&](std::int64_t index, int thread) {
+    const auto body = [&](std::int64_t index, int thread) {
       part_of_work(Piece<Scratch, State>{&p, &plan, scratch + thread, partials}, index);
-    });
+    };
+    parallel.parallel_for(count, body, Parallel::Order::own);
   };
   run(plan.pieces(), work.piece);
   if (!partials) return;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include <cstdlib>
@@ -14,6 +15,7 @@
 namespace {
 
 using trine::cpu::CallerParticipation;
+using trine::cpu::Cores;
 using trine::cpu::Loop;
 using trine::cpu::Pool;
 
@@ -95,7 +97,7 @@ TEST(Loop, a_piece_that_throws_ends_it_and_is_told_when_all_have_left) {
 
 /// A pool of three threads, which outlive the test.
 struct Three {
-  Pool& pool = *new Pool(3);
+  Pool& pool = *new Pool(3, *new Cores(4, 4));
   clockid_t clock[4] = {};
   Three() {
     for (int number = 1; number <= 3; ++number) {
@@ -121,6 +123,46 @@ struct Three {
 };
 
 void pause_until_all_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+
+TEST(Loop, a_thread_takes_its_own_part_first_then_what_others_left) {
+  std::vector<int> taken;
+  const auto take = [](void* self, std::int64_t piece, int) {
+    static_cast<std::vector<int>*>(self)->push_back(int(piece));
+  };
+  std::vector<Loop::Part> parts(3);
+  for (int round = 0; round < 2; ++round) {
+    taken.clear();
+    Loop(10, take, &taken, parts).take_pieces(1);
+    EXPECT_EQ(taken, (std::vector{3, 4, 5, 6, 7, 8, 9, 0, 1, 2}));
+  }
+  taken.clear();
+  Loop(2, take, &taken, {parts.data(), 2}).take_pieces(7);  // a caller's number
+  EXPECT_EQ(taken, (std::vector{1, 0}));
+}
+
+// And may run where it could before.
+TEST(Cores, a_thread_leaves_that_of_another_one) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core";
+  Three::get();  // the allocator
+  Cores cores(2, 2);
+  const int cpu = sched_getcpu();
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  cores.occupy(0);
+  std::thread([&] {
+    cpu_set_t mask;
+    sched_setaffinity(0, sizeof one, &one);
+    cores.settle(1);
+    EXPECT_EQ(sched_getcpu(), cpu);
+    EXPECT_TRUE(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_EQUAL(&mask, &one));
+    sched_setaffinity(0, sizeof all, &all);
+    cores.settle(1);
+    EXPECT_NE(sched_getcpu(), cpu);
+    EXPECT_TRUE(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_EQUAL(&mask, &all));
+  }).join();
+}
 
 TEST(Pool, wakes_all_that_a_loop_wants) {
   Pool& pool = Three::get().pool;

@@ -26,7 +26,7 @@ class Threads final : public Parallel {
   explicit Threads(int threads) : Parallel(threads) {}
 
  private:
-  void run(std::int64_t count, Piece piece, void* body) override {
+  void run(std::int64_t count, Piece piece, void* body, Order) override {
     std::atomic<std::int64_t> next{0};
     std::vector<std::thread> pool;
     pool.reserve(std::size_t(threads()));

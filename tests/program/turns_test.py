@@ -9,6 +9,7 @@ import unittest
 from harness import DEVICES, TRINE, environment, main
 
 FOLDER = os.path.dirname(TRINE)
+READS = ["reads", "reads, threads meet", "reads, threads meet twice"]
 CHEATS = os.path.join(FOLDER, "../tests/cheating_backends/packs")
 
 
@@ -34,8 +35,8 @@ class TestTurns(unittest.TestCase):
             self.assertAlmostEqual(first[0] / best, ratio, delta=0.01 + 0.06 * ratio * (1 / first[0] + 1 / best))
 
     def test_sums_and_reads(self):
-        self.check(["cpu exact", "cpu sequential", "reads"], "reduce", "--dtype", "f32", "--size", "256x4096", "--rung", "default,sequential")
-        self.check(["cpu exact", "reads", "reads by strips of 4 KiB"], "reduce", "--dtype", "f32", "--size", "256x4096",
+        self.check(["cpu exact", "cpu sequential", *READS], "reduce", "--dtype", "f32", "--size", "256x4096", "--rung", "default,sequential")
+        self.check(["cpu exact", *READS, "reads by strips of 4 KiB"], "reduce", "--dtype", "f32", "--size", "256x4096",
                    "--axis", "each_column")
 
     def test_transposes_and_copies(self):

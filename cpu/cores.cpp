@@ -1,0 +1,57 @@
+// Moving a thread without pinning it: see cores.hpp.
+#include "cores.hpp"
+
+#include <sched.h>
+
+namespace trine::cpu {
+
+Cores::Cores(int threads, int cores) : homes_(static_cast<std::size_t>(threads), -1) {
+  if (threads > cores) return;
+  owners_ = kit::Vector<std::atomic<int>>(CPU_SETSIZE);
+  for (auto& owner : owners_) owner = -1;
+}
+
+bool Cores::is_of(int cpu, int number) const {
+  return owners_[static_cast<std::size_t>(cpu)].load(std::memory_order_relaxed) == number;
+}
+
+bool Cores::take(int cpu, int number) {
+  int nobody = -1;
+  if (!owners_[static_cast<std::size_t>(cpu)].compare_exchange_strong(nobody, number)) return false;
+  leave(number);
+  homes_[static_cast<std::size_t>(number)] = cpu;
+  return true;
+}
+
+void Cores::leave(int number) {
+  const int home = homes_[static_cast<std::size_t>(number)];
+  int mine = number;
+  if (home >= 0) owners_[static_cast<std::size_t>(home)].compare_exchange_strong(mine, -1);
+}
+
+void Cores::occupy(int number) {
+  const int cpu = sched_getcpu();
+  if (cpu < 0 || cpu >= static_cast<int>(owners_.size()) || is_of(cpu, number)) return;
+  leave(number);
+  owners_[static_cast<std::size_t>(cpu)] = number;
+  homes_[static_cast<std::size_t>(number)] = cpu;
+}
+
+void Cores::settle(int number) {
+  const int here = sched_getcpu(), all = static_cast<int>(owners_.size());
+  if (here < 0 || here >= all || is_of(here, number) || take(here, number)) return;
+  cpu_set_t mask, one;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+  const int home = homes_[static_cast<std::size_t>(number)];
+  int to = home >= 0 && is_of(home, number) ? home : -1;
+  for (int i = 1; i < all && to < 0; ++i) {
+    const int cpu = (here + i) % all;
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &mask) && take(cpu, number)) to = cpu;
+  }
+  if (to < 0) return;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(to), &one);
+  if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof mask, &mask);
+}
+
+}  // namespace trine::cpu

@@ -7,16 +7,16 @@ namespace trine::cpu {
 
 Cores::Cores(int threads, int cores) : homes_(static_cast<std::size_t>(threads), -1) {
   if (threads > cores) return;
-  owners_ = kit::Vector<std::atomic<int>>(CPU_SETSIZE);
+  owners_ = kit::Vector<std::atomic<std::int64_t>>(CPU_SETSIZE);
   for (auto& owner : owners_) owner = -1;
 }
 
-bool Cores::is_of(int cpu, int number) const {
+bool Cores::is_of(std::int64_t cpu, int number) const {
   return owners_[static_cast<std::size_t>(cpu)].load(std::memory_order_relaxed) == number;
 }
 
 bool Cores::take(int cpu, int number) {
-  int nobody = -1;
+  std::int64_t nobody = -1;
   if (!owners_[static_cast<std::size_t>(cpu)].compare_exchange_strong(nobody, number)) return false;
   leave(number);
   homes_[static_cast<std::size_t>(number)] = cpu;
@@ -24,8 +24,8 @@ bool Cores::take(int cpu, int number) {
 }
 
 void Cores::leave(int number) {
-  const int home = homes_[static_cast<std::size_t>(number)];
-  int mine = number;
+  const std::int64_t home = homes_[static_cast<std::size_t>(number)];
+  std::int64_t mine = number;
   if (home >= 0) owners_[static_cast<std::size_t>(home)].compare_exchange_strong(mine, -1);
 }
 
@@ -42,8 +42,8 @@ void Cores::settle(int number) {
   if (here < 0 || here >= all || is_of(here, number) || take(here, number)) return;
   cpu_set_t mask, one;
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
-  const int home = homes_[static_cast<std::size_t>(number)];
-  int to = home >= 0 && is_of(home, number) ? home : -1;
+  const std::int64_t home = homes_[static_cast<std::size_t>(number)];
+  std::int64_t to = home >= 0 && is_of(home, number) ? home : -1;
   for (int i = 1; i < all && to < 0; ++i) {
     const int cpu = (here + i) % all;
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &mask) && take(cpu, number)) to = cpu;

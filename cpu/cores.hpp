@@ -3,13 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "backends/kit/host.hpp"
 
 namespace trine::cpu {
 
 // A core has one thread of ours, as far as we know. Nothing is pinned: the scheduler may move a thread afterwards.
-class Cores {
+class Cores : public kit::Allocated {
  public:
   // Does nothing where there are more threads than cores.
   Cores(int threads, int cores);
@@ -20,12 +21,12 @@ class Cores {
   void settle(int number);
 
  private:
-  bool is_of(int cpu, int number) const;
+  bool is_of(std::int64_t cpu, int number) const;
   bool take(int cpu, int number);
   void leave(int number);
 
-  kit::Vector<std::atomic<int>> owners_;  // of each core, a thread's number; -1: nobody
-  kit::Vector<int> homes_;                // of each thread
+  kit::Vector<std::atomic<std::int64_t>> owners_;  // of each core, a thread's number; -1: nobody
+  kit::Vector<std::int64_t> homes_;                // of each thread
 };
 
 }  // namespace trine::cpu

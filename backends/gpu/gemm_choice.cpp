@@ -25,7 +25,7 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
-/// the dtype, measured on an H200 (f32 53.7, f64 60.8 TFLOP/s; f64 tiles up to 128x64 on an H100) at the
+/// the dtype, measured on an H200 (f32 53.7, f64 60.8 TFLOP/s; f64 tiles but 128x128 later and on an H100, too) at the
 /// sizes that the tile suits: those that leave few multiprocessors idle. i32 has the shares of f32.
 struct Candidate {
   const char* rung;
@@ -33,6 +33,7 @@ struct Candidate {
   unsigned dtypes;
   int64_t tile_m, tile_n, groups;
   double full, alone;
+  double odd = 1;  // of that, where lines of A or B begin between vectors, beside 96x96 and 128x128
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kFour = kF32 | 1u << TRINE_I32;
 constexpr Candidate kCandidates[] = {
@@ -46,16 +47,20 @@ constexpr Candidate kCandidates[] = {
     {"warp_specialized", 0, kF32, 16, 32, 3, 0.35, 0.15},
     {"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
     {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
-    {"tensor_specialized", 9, kF64, 128, 128, 1, 1.00, 1.00},
-    {"tensor_specialized", 8, kF64, 128, 64, 1, 0.92, 0.92},
+    {"tensor_specialized", 13, kF64, 128, 128, 1, 1.00, 1.00},
+    {"tensor_specialized", 12, kF64, 128, 112, 1, 0.97, 0.97, 0.98},
+    {"tensor_specialized", 11, kF64, 128, 96, 1, 0.96, 0.96, 0.90},
+    {"tensor_specialized", 10, kF64, 96, 112, 1, 0.92, 0.92, 0.94},
+    {"tensor_specialized", 9, kF64, 128, 64, 1, 0.92, 0.92, 0.93},
+    {"tensor_specialized", 8, kF64, 128, 56, 1, 0.86, 0.86, 0.78},
     {"tensor_specialized", 7, kF64, 96, 96, 1, 0.94, 0.94},
-    {"tensor_specialized", 6, kF64, 96, 64, 1, 0.87, 0.87},
-    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.77, 0.77},
-    {"tensor_specialized", 4, kF64, 48, 96, 1, 0.71, 0.71},
-    {"tensor_specialized", 3, kF64, 48, 64, 2, 0.79, 0.66},
-    {"tensor_specialized", 2, kF64, 32, 64, 2, 0.61, 0.49},
-    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.30, 0.30},
-    {"tensor_specialized", 0, kF64, 16, 32, 2, 0.24, 0.16},
+    {"tensor_specialized", 6, kF64, 96, 64, 1, 0.87, 0.87, 0.90},
+    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.77, 0.77, 0.88},
+    {"tensor_specialized", 4, kF64, 48, 96, 1, 0.71, 0.71, 0.97},
+    {"tensor_specialized", 3, kF64, 48, 64, 2, 0.79, 0.66, 0.90},
+    {"tensor_specialized", 2, kF64, 32, 64, 2, 0.61, 0.49, 0.93},
+    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.30, 0.30, 0.78},
+    {"tensor_specialized", 0, kF64, 16, 32, 2, 0.24, 0.16, 0.97},
     {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80},
     {"tensor", 0, kF64, 64, 64, 2, 0.71, 0.48},
     {"register_tile", 0, kF64, 64, 64, 2, 0.35, 0.20},
@@ -111,6 +116,11 @@ const char* reason(const Candidate& one, uint32_t units) {
   return found.text.c_str();
 }
 
+/// Do lines of an operand begin at vectors of 16 bytes, if it does itself?
+bool keeps_vectors(const Operand& x, int64_t element) {
+  return (x.col == 1 || x.row == 1) && (x.col == 1 ? x.row : x.col) * element % 16 == 0;
+}
+
 /// A C with so few rows or columns goes by few_columns. µs on an H200, 8192 x n, k = 8192, f32 of
 /// n = 1, 4, 8, 16: 76, 91, 133, 162 (the tiles 16x32 and 64x128 at 8 and 16: 470 and 775); f64 of
 /// 1, 4, 8: 144, 153, 223 (cuBLAS 133, 144, 144), so at 8 tensor cores may be faster.
@@ -121,12 +131,11 @@ int64_t few_columns_most(uint32_t dtype) { return dtype == TRINE_F64 ? 4 : 16; }
 /// 8192 x 1 and 65536 x 1, 16 at 4096 x 1 and 8191 x 1, 8 at 1024 x 1, by 5 to 30 %.
 int32_t few_columns_rows(Problem p, int64_t units) {
   if (p.n > p.m) p.transpose();
-  const int64_t line = p.a.col == 1 ? p.a.row : p.a.col;
-  const bool in_vectors = (p.a.col == 1 || p.a.row == 1) && line * p.element % 16 == 0;
   for (int32_t value = 2; value > 0; --value) {
     const double groups =
         static_cast<double>(divide_up(p.m, int64_t{8} << value)) * static_cast<double>(p.batch);
-    if (groups >= static_cast<double>(units) * (in_vectors ? 1.9 : 3.8)) return value;
+    if (groups >= static_cast<double>(units) * (keeps_vectors(p.a, p.element) ? 1.9 : 3.8))
+      return value;
   }
   return 0;
 }
@@ -181,9 +190,11 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const Problem problem(op);
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
   size_t count = 0;
+  const bool odd =
+      !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
     if ((one.dtypes >> op.dtype & 1) == 0) continue;
-    const double time = busiest(one, problem, target.facts->compute_units);
+    const double time = busiest(one, problem, target.facts->compute_units) / (odd ? one.odd : 1);
     size_t at = count++;
     for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];
     by_time[at] = {time, &one};

@@ -116,19 +116,21 @@ constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
-constexpr const char* kTensorTiles[] = {"16x32", "32x32", "32x64", "48x64",  "48x96",
-                                        "64x64", "96x64", "96x96", "128x64", "128x128"};
+constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64",  "48x96",
+                                        "64x64",  "96x64",  "96x96",   "128x56", "128x64",
+                                        "96x112", "128x96", "128x112", "128x128"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 9, "tile", kTensorTiles}};
+    {sizeof(trine_parameter), std::size(kTensorTiles), 13, "tile", kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 8, 32},  {{32, 32, 256}, 12, 32}, {{32, 64, 256}, 6, 16},
-    {{48, 64, 256}, 3, 32},  {{48, 96, 224}, 6, 16},  {{64, 64, 384}, 8, 16},
-    {{96, 64, 384}, 4, 32},  {{96, 96, 352}, 6, 16},  {{128, 64, 384}, 4, 32},
-    {{128, 128, 384}, 5, 16}};
+    {{16, 32, 256}, 8, 32},   {{32, 32, 256}, 12, 32}, {{32, 64, 256}, 6, 16},
+    {{48, 64, 256}, 3, 32},   {{48, 96, 256}, 6, 16},  {{64, 64, 384}, 8, 16},
+    {{96, 64, 384}, 4, 32},   {{96, 96, 384}, 6, 16},  {{128, 56, 384}, 4, 32},
+    {{128, 64, 384}, 4, 32},  {{96, 112, 512}, 6, 16}, {{128, 96, 384}, 6, 16},
+    {{128, 112, 384}, 5, 16}, {{128, 128, 384}, 5, 16}};
 
 /// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.
 int64_t tensor_panel(int64_t size, int64_t depth) {
@@ -165,8 +167,8 @@ void plan_tile_check(const Target& target, void* input, void* output, Plan& plan
 
 /// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, which asks most local memory, by that of
 /// 16 steps of k, 128x128 by that of 8.
-constexpr SelfCheck kTensorTileChecks[] = {gemm_check::of<double>(plan_tile_check<8>),
-                                           gemm_check::of<double>(plan_tile_check<9>)};
+constexpr SelfCheck kTensorTileChecks[] = {gemm_check::of<double>(plan_tile_check<9>),
+                                           gemm_check::of<double>(plan_tile_check<13>)};
 
 // --- tensor_small --------------------------------------------------------------------------------
 

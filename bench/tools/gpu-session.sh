@@ -58,7 +58,7 @@ step_overlap() {
 step_open() {
   show trine-graphs gemm --dtype f64 --size 64 256 640 --peers
   show trine-graphs gemm --dtype f64 --size 320 352 832 896 --peers --rung default \
-    tensor_specialized:tile={16x32,32x32,32x64,48x64,48x96,64x64,96x64,96x96,128x64,128x128}
+    tensor_specialized:tile={16x32,32x32,32x64,48x64,48x96,64x64,96x64,96x96,128x56,128x64,96x112,128x96,128x112,128x128}
   show trine-graphs gemm --dtype f32 --size 8192x1x8192 --peers --rung few_columns:rows={8,16,32}
   show trine-graphs transpose --dtype f32 --batch 65536 --size 15 16 17 31
   show trine-graphs reduce --dtype f32 --axis each_column --size 4Mx4

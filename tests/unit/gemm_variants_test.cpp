@@ -143,8 +143,10 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"tensor_specialized", {0}, 16, 32, 256, 1},
       {"tensor_specialized", {1}, 32, 32, 256, 1},
       {"tensor_specialized", {3}, 48, 64, 256, 1},
-      {"tensor_specialized", {7}, 96, 96, 352, 1},
-      {"tensor_specialized", {9}, 128, 128, 384, 1},
+      {"tensor_specialized", {7}, 96, 96, 384, 1},
+      {"tensor_specialized", {8}, 128, 56, 384, 1},
+      {"tensor_specialized", {10}, 96, 112, 512, 1},
+      {"tensor_specialized", {13}, 128, 128, 384, 1},
   };
   for (const Geometry& one : all) {
     const uint32_t dtype = one.rung[0] == 't' ? TRINE_F64 : TRINE_F32;
@@ -383,10 +385,12 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {3000, 7}, {4095, 6}, {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
   const std::pair<int64_t, int> doubles[] = {
-      {64, 0},   {256, 0},  {320, 1},  {352, 1},  {384, 2},  {448, 2},  {512, 2},
-      {576, 3},  {640, 5},  {704, 5},  {768, 4},  {832, 6},  {896, 8},  {960, 8},
-      {1023, 8}, {1024, 8}, {1025, 7}, {1152, 6}, {1536, 7}, {2047, 9}, {2048, 9},
-      {2049, 7}, {3000, 7}, {4095, 9}, {4096, 9}, {4097, 7}, {8192, 9}};
+      {64, 0},    {256, 0},   {319, 1},   {320, 1},   {352, 1},   {383, 2},   {384, 2},
+      {448, 2},   {512, 2},   {576, 3},   {639, 5},   {640, 5},   {704, 5},   {767, 4},
+      {768, 4},   {831, 6},   {832, 6},   {895, 9},   {896, 8},   {960, 9},   {1023, 9},
+      {1024, 9},  {1025, 7},  {1088, 10}, {1151, 10}, {1152, 10}, {1216, 11}, {1280, 12},
+      {1344, 12}, {1408, 13}, {1536, 7},  {2047, 13}, {2048, 13}, {2049, 7},  {3000, 12},
+      {3001, 12}, {3072, 11}, {4095, 13}, {4096, 13}, {4097, 7},  {8192, 13}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
   const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
                                               {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};
@@ -457,7 +461,7 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
 
 /// Whether a tile of tensor_specialized.cl multiplies by the instruction of 16 steps of k.
 bool takes_16_steps(std::string_view tile) {
-  const std::string_view tiles[] = {"16x32", "32x32", "48x64", "96x64", "128x64"};
+  const std::string_view tiles[] = {"16x32", "32x32", "48x64", "96x64", "128x56", "128x64"};
   return std::ranges::find(tiles, tile) != std::end(tiles);
 }
 

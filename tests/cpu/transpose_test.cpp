@@ -101,20 +101,24 @@ void check(const Case& x, std::int64_t size) {
   }
 }
 
-void check_enclosed(std::int64_t rows, std::int64_t cols, std::int64_t size, bool at_end) {
+// `pad`: elements between the output's rows.
+void check_enclosed(std::int64_t rows, std::int64_t cols, std::int64_t size, bool at_end,
+                    std::int64_t pad = 0, int threads = 3) {
+  const std::int64_t step = rows + pad;
   const auto bytes = static_cast<std::size_t>(rows * cols * size);
-  const Enclosed in(bytes, at_end), out(bytes, at_end);
+  const Enclosed in(bytes, at_end),
+      out(bytes + static_cast<std::size_t>((cols - 1) * pad * size), at_end);
   for (std::size_t i = 0; i < bytes; ++i) in.data()[i] = static_cast<char>(i * 2654435761u >> 13);
   trine_transpose op{};
   op.size = sizeof op;
   op.element_size = static_cast<std::uint32_t>(size);
   op.input = {in.data(), 0, rows, cols, 1, cols, 1, 0};
-  op.output = {out.data(), 0, cols, rows, 1, rows, 1, 0};
-  run(transpose_rungs().back(), op);
+  op.output = {out.data(), 0, cols, rows, 1, step, 1, 0};
+  run(transpose_rungs().back(), op, nullptr, threads);
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < cols; ++j) {
-      wrong += std::memcmp(out.data() + (j * rows + i) * size, in.data() + (i * cols + j) * size,
+      wrong += std::memcmp(out.data() + (j * step + i) * size, in.data() + (i * cols + j) * size,
                            static_cast<std::size_t>(size)) != 0;
     }
   }
@@ -198,6 +202,23 @@ TEST_P(CpuTranspose, agrees_where_the_output_is_streamed) {
   }
 }
 
+// Rows of a few lines, which many threads cut into strips.
+TEST_P(CpuTranspose, agrees_where_a_strip_has_few_lines) {
+  for (std::int64_t size : kSizes) {
+    const std::int64_t side = 64 / size, shift = size < 4 ? size : 4;
+    for (int threads : {8, 16}) {
+      for (std::int64_t lines : {2, 4}) {
+        const std::int64_t whole = lines * side, cols = (2 << 20) / (64 * lines) | 1;
+        for (std::int64_t by : {std::int64_t{0}, shift}) {
+          check({whole, cols, 1, {true, 0}, {true, 0}, 0, by, threads}, size);
+          for (std::int64_t pad : {std::int64_t{1}, side / 4, side - 1})  // whole lines apart
+            check({whole - pad, cols, 1, {true, 0}, {true, pad}, 0, by, threads}, size);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(CpuTranspose, touches_nothing_outside_its_operands) {
   for (std::int64_t size : kSizes) {
     for (bool at_end : {false, true}) {
@@ -208,6 +229,8 @@ TEST_P(CpuTranspose, touches_nothing_outside_its_operands) {
       }
       check_enclosed(many / 1031 | 1, 1031, size, at_end);  // by the buffer
       check_enclosed(67, 45, size, at_end);
+      const std::int64_t side = 64 / size;  // strips of few lines
+      check_enclosed(4 * side - side / 4, 8192, size, at_end, side / 4, 8);
     }
   }
 }

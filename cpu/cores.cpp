@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include "mask.hpp"
+
 namespace trine::cpu {
 
 Cores::Cores(int threads, int cores) : homes_(static_cast<std::size_t>(threads), -1) {
@@ -18,7 +20,7 @@ bool Cores::is_of(std::int64_t cpu, int number) const {
 bool Cores::take(int cpu, int number) {
   std::int64_t nobody = -1;
   if (!owners_[static_cast<std::size_t>(cpu)].compare_exchange_strong(nobody, number)) return false;
-  leave(number);
+  if (homes_[static_cast<std::size_t>(number)] != cpu) leave(number);
   homes_[static_cast<std::size_t>(number)] = cpu;
   return true;
 }
@@ -40,18 +42,18 @@ void Cores::occupy(int number) {
 void Cores::settle(int number) {
   const int here = sched_getcpu(), all = static_cast<int>(owners_.size());
   if (here < 0 || here >= all || is_of(here, number) || take(here, number)) return;
-  cpu_set_t mask, one;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+  const Mask mask = mask_of(0);
+  if (mask.count < static_cast<int>(homes_.size())) return;
   const std::int64_t home = homes_[static_cast<std::size_t>(number)];
-  std::int64_t to = home >= 0 && is_of(home, number) ? home : -1;
+  std::int64_t to = home >= 0 && mask.has(home) && is_of(home, number) ? home : -1;
   for (int i = 1; i < all && to < 0; ++i) {
     const int cpu = (here + i) % all;
-    if (CPU_ISSET(static_cast<std::size_t>(cpu), &mask) && take(cpu, number)) to = cpu;
+    if (mask.has(cpu) && take(cpu, number)) to = cpu;
   }
   if (to < 0) return;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(to), &one);
-  if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof mask, &mask);
+  Mask one{};
+  CPU_SET_S(static_cast<std::size_t>(to), sizeof one.cpus, one.cpus);
+  move_to(one, mask);
 }
 
 }  // namespace trine::cpu

@@ -1,5 +1,5 @@
 // On which core each thread runs. The scheduler may put a thread that wakes on the core of another one, which works and
-// doesn't yield, though others idle: of 16 threads three to five took part in products of 0.25 ms after a pause, so 15.
+// doesn't yield, though others idle: of 16 threads three to five took part in products of 0.25 ms after a pause, 15 with this.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,8 @@
 namespace trine::cpu {
 
 // A core has one thread of ours, as far as we know. Nothing is pinned: the scheduler may move a thread afterwards.
+// Limits: other processes are unknown; a core's hardware threads count as cores; a thread that sleeps keeps its core, and
+// who helps the one that began a loop has none.
 class Cores : public kit::Allocated {
  public:
   // Does nothing where there are more threads than cores.
@@ -17,7 +19,8 @@ class Cores : public kit::Allocated {
 
   // The calling thread, of that number, works where it is; who has this core looks for another one.
   void occupy(int number);
-  // Moves the calling thread to a core that nobody has, if another one has this core.
+  // Moves the calling thread, if another one has this core, to its last core or to one that nobody has. Not where it
+  // may run on fewer cores than there are threads.
   void settle(int number);
 
  private:

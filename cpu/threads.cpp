@@ -9,26 +9,14 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "backends/kit/launcher.hpp"
 #include "executor.hpp"
+#include "mask.hpp"
 
 namespace trine::cpu {
 namespace {
-
-struct Mask {
-  cpu_set_t cpus[16];  // Linux refuses a mask that is smaller than its own
-  int count;
-};
-
-Mask mask_of(pid_t thread) {
-  Mask mask;
-  const bool known = sched_getaffinity(thread, sizeof mask.cpus, mask.cpus) == 0;
-  mask.count = known ? CPU_COUNT_S(sizeof mask.cpus, mask.cpus) : 0;
-  return mask;
-}
 
 struct Trial {
   pthread_t thread;
@@ -70,9 +58,7 @@ std::size_t stack_bytes() {
 int share_of(const Mask& mask) {
   const int ranks = kit::place_on_node().ranks;
   if (ranks == 1 || mask.count == 0) return mask.count;
-  Mask all;
-  std::memset(&all, 0xFF, sizeof all);
-  sched_setaffinity(0, sizeof all.cpus, all.cpus);
+  take_all_cpus();
   const int cores = std::max(mask.count, mask_of(0).count);
   sched_setaffinity(0, sizeof mask.cpus, mask.cpus);
   const auto sharing = (std::int64_t{ranks} * mask.count + cores - 1) / cores;
@@ -97,8 +83,7 @@ void leave_cpu(int cpu) {
   if (mask.count < 2) return;
   Mask others = mask;
   CPU_CLR_S(static_cast<std::size_t>(cpu), sizeof others.cpus, others.cpus);
-  sched_setaffinity(0, sizeof others.cpus, others.cpus);
-  sched_setaffinity(0, sizeof mask.cpus, mask.cpus);
+  move_to(others, mask);
 }
 
 int startable_threads(int wanted) {

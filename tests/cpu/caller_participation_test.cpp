@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "cpu/mask.hpp"
 #include "cpu/pool.hpp"
 
 namespace {
@@ -17,6 +18,7 @@ namespace {
 using trine::cpu::CallerParticipation;
 using trine::cpu::Cores;
 using trine::cpu::Loop;
+using trine::cpu::Mask;
 using trine::cpu::Pool;
 
 struct Work {
@@ -97,7 +99,7 @@ TEST(Loop, a_piece_that_throws_ends_it_and_is_told_when_all_have_left) {
 
 /// A pool of three threads, which outlive the test.
 struct Three {
-  Pool& pool = *new Pool(3, *new Cores(4, 4));
+  Pool& pool = *new Pool(3, *new Cores(4, trine::cpu::mask_of(0).count));
   clockid_t clock[4] = {};
   Three() {
     for (int number = 1; number <= 3; ++number) {
@@ -140,28 +142,81 @@ TEST(Loop, a_thread_takes_its_own_part_first_then_what_others_left) {
   EXPECT_EQ(taken, (std::vector{1, 0}));
 }
 
+/// Pins the calling thread, as long as it lives.
+class Pinned {
+ public:
+  Pinned(const Mask& all, int cpu) : all_(all), one_{} {
+    CPU_SET_S(static_cast<std::size_t>(cpu), sizeof one_.cpus, one_.cpus);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one_.cpus, one_.cpus), 0);
+  }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned() { sched_setaffinity(0, sizeof all_.cpus, all_.cpus); }
+
+ private:
+  const Mask& all_;
+  Mask one_;
+};
+
+/// Two of this thread's cores.
+struct CoresOfTwo : testing::Test {
+  Mask all = trine::cpu::mask_of(0);
+  int first = 0, second = 0;
+
+  void SetUp() override {
+    if (all.count < 2) GTEST_SKIP() << "one core";
+    Three::get();  // the allocator
+    while (!all.has(first)) ++first;
+    for (second = first + 1; !all.has(second);) ++second;
+  }
+  /// Whether thread `number`, which may run on all cores, leaves this one.
+  static bool leaves(Cores& cores, const Mask& all, int number, int cpu) {
+    { const Pinned there(all, cpu); }
+    cores.settle(number);
+    const Mask mask = trine::cpu::mask_of(0);
+    EXPECT_TRUE(CPU_EQUAL_S(sizeof mask.cpus, mask.cpus, all.cpus));
+    return sched_getcpu() != cpu;
+  }
+};
+
 // And may run where it could before.
-TEST(Cores, a_thread_leaves_that_of_another_one) {
-  cpu_set_t all, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core";
-  Three::get();  // the allocator
+TEST_F(CoresOfTwo, a_thread_leaves_that_of_another_one) {
   Cores cores(2, 2);
-  const int cpu = sched_getcpu();
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(cpu), &one);
+  const Pinned here(all, first);
   cores.occupy(0);
   std::thread([&] {
-    cpu_set_t mask;
-    sched_setaffinity(0, sizeof one, &one);
-    cores.settle(1);
-    EXPECT_EQ(sched_getcpu(), cpu);
-    EXPECT_TRUE(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_EQUAL(&mask, &one));
-    sched_setaffinity(0, sizeof all, &all);
-    cores.settle(1);
-    EXPECT_NE(sched_getcpu(), cpu);
-    EXPECT_TRUE(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_EQUAL(&mask, &all));
+    cores.settle(1);  // it inherited the mask of one
+    EXPECT_EQ(sched_getcpu(), first);
+    EXPECT_EQ(trine::cpu::mask_of(0).count, 1);
+    EXPECT_TRUE(leaves(cores, all, 1, first));
   }).join();
+}
+
+// Who was driven off it and comes back has it.
+TEST_F(CoresOfTwo, a_thread_keeps_the_core_that_it_takes_again) {
+  Cores cores(2, 2);
+  {
+    const Pinned here(all, first);
+    cores.settle(1);
+    cores.occupy(0);
+  }
+  {
+    const Pinned here(all, second);
+    cores.occupy(0);
+  }
+  {
+    const Pinned here(all, first);
+    cores.settle(1);
+    cores.settle(1);
+  }
+  EXPECT_TRUE(leaves(cores, all, 0, first));
+}
+
+TEST_F(CoresOfTwo, more_threads_than_cores_stay) {
+  Cores cores(3, 2);
+  const Pinned here(all, first);
+  cores.occupy(0);
+  std::thread([&] { EXPECT_FALSE(leaves(cores, all, 1, first)); }).join();
 }
 
 TEST(Pool, wakes_all_that_a_loop_wants) {

@@ -21,9 +21,10 @@ constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
-// From so large a B on, one product alone calls for all of A, and with its first panel of A for rows of B so many steps ahead.
-// On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24, 1.21; in the caches
-// 0.96 to 0.97. B's rows for 64^3 of f32 1.02, and 0.98.
+// From so large a B on, one product alone calls for all of A, up to kDirectBytes, and with its first panel of A for rows of B
+// so many steps ahead. On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24,
+// 1.21; in the caches 0.92 to 0.97. B's rows for 64^3 of f32 1.02, and 0.98. A batch's products call for B's rows alone: f32
+// 96^3 1.00, 128^3 1.04.
 constexpr int64_t kCalledAlone = 1 << 15, kStepsAhead = 32;
 
 template <class T>
@@ -271,7 +272,7 @@ void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Grid<T> grid(p);
   const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
   const auto body = [&](int64_t piece, int) {
-    if (is_called(p) && p.a.col_stride == 1)
+    if (is_called(p) && p.a.col_stride == 1 && p.m * p.k * int64_t{sizeof(T)} <= kDirectBytes)
       for (int64_t i = 0; i < p.m; ++i)
         for (int64_t k = 0; k < p.k; k += kLine<T>) __builtin_prefetch(p.a.at(i, k), 0, 2);
     Direct<T> direct(p);

@@ -396,22 +396,28 @@ bool run_ladder(const Problem& p, const Options& o, const Device& device) {
   std::string slower;
   bool right = true;
   double first = 0;
-  for (const std::string& rung : ladder_of(device, p, false) | std::views::reverse) try {
-      memory.emplace_back(device, p, data, o.footprint << 20);
-      ways.push_back(rung_way(p, o, device, rung, memory.back()));
-      double seconds = ways.back().seconds(1);
-      for (int i = 0; i < 3 && seconds < 10e-3; ++i)
-        seconds = std::min(seconds, ways.back().seconds(1));
+  for (const std::string& rung : ladder_of(device, p, false) | std::views::reverse) {
+    Operands& operands = memory.emplace_back(device, p, data, o.footprint << 20);
+    try {
+      Way way = rung_way(p, o, device, rung, operands);
+      double seconds = way.seconds(1);
+      for (int i = 0; i < 3 && seconds < 10e-3; ++i) seconds = std::min(seconds, way.seconds(1));
       if (first == 0) first = seconds;
-      if (seconds < kMuchSlower * first) continue;
-      slower += fmt::format(", {} {:.0f}", ways.back().name, seconds / first);
-      right &= !is_wrong(ways.back());
-      ways.pop_back();
-      memory.pop_back();
+      if (seconds < kMuchSlower * first) {
+        ways.push_back(std::move(way));
+        continue;
+      }
+      slower += fmt::format(", {} {:.0f}", way.name, seconds / first);
+      right &= !is_wrong(way);
     } catch (const Error& error) {  // not for this call
       if (error.status() != Status::unsupported) throw;
-      memory.pop_back();
     }
+    memory.pop_back();
+  }
+  if (ways.empty()) {
+    fmt::print("{}: no rung takes this case\n", device.id());
+    return right;
+  }
   take_turns(ways, o.turns);
   print(p, ways, memory[0].sets());
   if (!slower.empty()) fmt::print("times as slow in a few calls: {}\n", slower.substr(2));

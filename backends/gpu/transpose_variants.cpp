@@ -363,8 +363,9 @@ constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}
 
 /// Two lines of each column of the output at a time, from long parts of the input's rows (cpu/transpose/simd_streaming.cpp
 /// has the measurements). Lines that begin anywhere: many, since every tile reads a line more than it writes. Of small matrices
-/// the parts are shorter, so that two threads end together: 1024^2 of f64, of the cpu backend, 0.81, so 0.87. Of 2 and 4 bytes
-/// half as long where lines begin anywhere: 4095 x 4097 by the kernel alone, so, and 9 KiB: GB/s 23.7, 20.3; 33, 31.
+/// the parts are shorter, so that two threads end together: 1024^2 of f64 has 0.87 of the cpu backend's rate, else 0.81. Where
+/// lines begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x 4097 at 23.7 and 33 GB/s, else
+/// at 20.3 and 31.
 struct WorkItemTile : Layout {
   static constexpr int64_t kLineBytes = 64;
   static constexpr int64_t kTileBytes = 64 << 10, kSmallBytes = 16 << 20;

@@ -182,7 +182,7 @@ void multiply_one(const gemm::Problem<T>& p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);
   T acc = p.begin(0, 0);
   int64_t k = 0;
-  for (; hwy::IsFloat<T>() && k + kAhead < p.k; ++k) {  // integers wait for no chain
+  for (; hwy::IsFloat<T>() && k + kAhead < p.k; ++k) {  // an integer's step waits for one addition
     hwy::Prefetch(p.a.at(0, k + kAhead));
     hwy::Prefetch(p.b.at(k + kAhead, 0));
     acc = step(*p.a.at(0, k), *p.b.at(k, 0), acc);

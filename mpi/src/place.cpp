@@ -14,7 +14,8 @@ extern "C" [[gnu::weak]] int MPIX_Query_cuda_support();
 namespace trine::mpi::detail {
 namespace {
 
-/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'.
+/// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'. cuda/device.cpp reads
+/// it, too: with `direct` no memory comes from a pool.
 enum class Wanted { by_default, staged, direct, unknown };
 constexpr const char* kWanted = "TRINE_MPI_DEVICE_MEMORY";
 Wanted wanted() {

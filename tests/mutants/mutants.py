@@ -1,7 +1,8 @@
 """The seeded mutations: each is one line of a kernel made wrong in a way that people get wrong.
 
 (name, device, operation, file, what stands there, what the mutant has instead). The text must occur
-exactly once, so that a kernel that moved on is noticed rather than skipped.
+exactly once, so that a kernel that moved on is noticed rather than skipped. A last field says what only some hosts have
+and the mutant needs to be caught: a key of NEEDS in `run`.
 """
 
 MUTANTS = [
@@ -78,7 +79,9 @@ MUTANTS = [
     ("cpu_loop_leaves_others_pieces", "cpu", "test_cpu_caller_participation", "cpu/caller_participation.hpp",
      "i < parts_.size(); ++i", "i < 1; ++i"),
     ("cpu_thread_stays_on_a_shared_core", "cpu", "test_cpu_caller_participation", "cpu/cores.cpp",
-     "|| is_of(here, number) || take(here, number)) return;", "|| true) return;"),
+     "|| is_of(here, number) || take(here, number)) return;", "|| true) return;", "two cores"),
+    ("cpu_thread_gives_back_its_core", "cpu", "test_cpu_caller_participation", "cpu/cores.cpp",
+     "if (homes_[static_cast<std::size_t>(number)] != cpu) leave(number);", "leave(number);", "two cores"),
     ("cpu_transpose_wrong_stride", "cpu", "transpose", "cpu/transpose/naive.cpp",
      "p.out_at(b, y, x)", "p.out_at(0, y, x)"),
     ("cpu_reduce_product_of_eight_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
@@ -140,11 +143,11 @@ MUTANTS = [
     ("opencl_transpose_head_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_kept.h",
      "int i = first ? 0 : -over;", "int i = 0;"),
     ("opencl_transpose_line_of_one_row", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "over >= LINE - i", "over > LINE - i"),
+     "over >= LINE - i", "over > LINE - i", "AVX-512"),
     ("opencl_transpose_last_lines_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "index < end; index += LINE", "index + LINE <= end; index += LINE"),
+     "index < end; index += LINE", "index + LINE <= end; index += LINE", "AVX-512"),
     ("opencl_transpose_ends_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "long i = last; i < rows", "long i = last + 1; i < rows"),
+     "long i = last; i < rows", "long i = last + 1; i < rows", "AVX-512"),
     ("opencl_transpose_pile_vectors_unturned", "opencl:0", "transpose",
      "backends/gpu/kernels/transpose/pile.cl", "e[l] = pile[GAPPED(at + l * width)];",
      "e[l] = pile[GAPPED(at + l)];"),

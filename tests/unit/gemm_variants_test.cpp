@@ -141,9 +141,6 @@ TEST(GemmRows, CoverEveryElementOnce) {
       {"warp_specialized", {3}, 64, 128, 256, 1},
       {"warp_specialized", {7}, 192, 192, 384, 1},
       {"tensor_specialized", {0}, 16, 32, 256, 1},
-      {"tensor_specialized", {1}, 32, 32, 256, 1},
-      {"tensor_specialized", {3}, 48, 64, 256, 1},
-      {"tensor_specialized", {7}, 96, 96, 384, 1},
       {"tensor_specialized", {8}, 128, 56, 384, 1},
       {"tensor_specialized", {10}, 96, 112, 512, 1},
       {"tensor_specialized", {13}, 128, 128, 384, 1},
@@ -160,6 +157,32 @@ TEST(GemmRows, CoverEveryElementOnce) {
       EXPECT_EQ(launch.grid[1] * launch.grid[2], 1u);
       EXPECT_EQ(launch.block[0], one.x) << one.rung;
       EXPECT_EQ(launch.block[1], one.y) << one.rung;
+    }
+  }
+}
+
+/// A tile's name says its size; what is launched, and what the choice weighs, has it.
+TEST(GemmRows, TilesAreWhatTheirNamesSay) {
+  const trine_device_facts facts = gpu();
+  for (const std::string_view rung : {"warp_specialized", "tensor_specialized"}) {
+    const uint32_t dtype = rung[0] == 't' ? TRINE_F64 : TRINE_F32;
+    const trine_gemm op = gemm_of(dtype, 20011, 30011, 5, 3);
+    const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+    const trine_parameter& tile = row_of(TRINE_GEMM, rung).parameters[0];
+    for (int32_t value = 0; value < tile.value_count; ++value) {
+      const std::string name = tile.values[value];
+      const size_t x = name.find('x');
+      const int64_t m = std::stoi(name), n = std::stoi(name.substr(x + 1));
+      EXPECT_EQ(Asked(TRINE_GEMM, rung, {value}).launch(op).grid[0],
+                tiles(20011, m) * tiles(30011, n) * 3)
+          << rung << " " << name;
+      const auto* const end = wishes.all.begin() + wishes.count;
+      const auto* const wish = std::find_if(wishes.all.begin(), end, [&](const auto& one) {
+        return one.variant->name == rung && one.value == value;
+      });
+      ASSERT_NE(wish, end) << rung << " " << name;
+      const std::string why = "its " + std::string(name).replace(x, 1, "×") + " tiles fill";
+      EXPECT_TRUE(std::string_view(wish->why).starts_with(why)) << wish->why;
     }
   }
 }
@@ -374,10 +397,13 @@ TEST(GemmRows, PreferTheFastestFirstAndNaiveLast) {
 /// The tile that was fastest on an H200 at each of these sizes, or within 2 % of it.
 TEST(GemmRows, PreferTheTileThatWasFastest) {
   const trine_device_facts facts = gpu();
+  const auto takes = [&](const trine_gemm& op, const char* rung, int32_t tile) {
+    const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+    EXPECT_STREQ(wishes.all[0].variant->name, rung) << op.c.rows << " x " << op.c.cols;
+    EXPECT_EQ(wishes.all[0].value, tile) << op.c.rows << " x " << op.c.cols;
+  };
   const auto prefers = [&](uint32_t dtype, int64_t n, const char* rung, int32_t tile) {
-    const Preferred wishes = prefer_gemm({kCuda, &facts}, gemm_of(dtype, n, n, n));
-    EXPECT_STREQ(wishes.all[0].variant->name, rung) << n;
-    EXPECT_EQ(wishes.all[0].value, tile) << n;
+    takes(gemm_of(dtype, n, n, n), rung, tile);
   };
   const std::pair<int64_t, int> singles[] = {
       {64, 0},   {256, 0},  {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
@@ -389,9 +415,13 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {448, 2},   {512, 2},   {576, 3},   {639, 5},   {640, 5},   {704, 5},   {767, 4},
       {768, 4},   {831, 6},   {832, 6},   {895, 9},   {896, 8},   {960, 9},   {1023, 9},
       {1024, 9},  {1025, 7},  {1088, 10}, {1151, 10}, {1152, 10}, {1216, 11}, {1280, 12},
-      {1344, 12}, {1408, 13}, {1536, 7},  {2047, 13}, {2048, 13}, {2049, 7},  {3000, 12},
-      {3001, 12}, {3072, 11}, {4095, 13}, {4096, 13}, {4097, 7},  {8192, 13}};
+      {1344, 12}, {1408, 13}, {1536, 7},  {1920, 8},  {2047, 13}, {2048, 13}, {2049, 7},
+      {3000, 12}, {3001, 12}, {3072, 11}, {4095, 13}, {4096, 13}, {4097, 7},  {8192, 13}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
+  // Odd rows cost `tensor` time, too; a batch too small for tensor_small.
+  for (const int64_t n : {57, 63})
+    takes(gemm_of(TRINE_F64, n, n, n, 1000), "tensor_specialized", 5);
+  takes(gemm_of(TRINE_F64, 63, 16383, 63), "tensor_specialized", 5);
   const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
                                               {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};
   for (const auto& [n, tile] : integers) prefers(TRINE_I32, n, "warp_specialized", tile);

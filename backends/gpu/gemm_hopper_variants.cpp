@@ -1,6 +1,7 @@
 // Rungs of gemm for NVIDIA's GPUs of compute capability 9.0: warps with roles, tensor cores.
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "backends/gpu/gemm_launch.hpp"
 #include "backends/gpu/gemm_self_check.hpp"
@@ -120,7 +121,8 @@ constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64", 
                                         "64x64",  "96x64",  "96x96",   "128x56", "128x64",
                                         "96x112", "128x96", "128x112", "128x128"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), 13, "tile", kTensorTiles}};
+    {sizeof(trine_parameter), std::size(kTensorTiles), std::size(kTensorTiles) - 1, "tile",
+     kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
@@ -155,7 +157,10 @@ void tensor_tile_plan(const Request& request, Plan& plan) {
       stages * (tensor_panel(group.tile_m, depth) + tensor_panel(group.tile_n, depth)) * 8);
 }
 
-/// The index of a tile in kTensorTiles.
+constexpr int32_t tensor_tile(std::string_view name) {
+  return static_cast<int32_t>(std::ranges::find(kTensorTiles, name) - kTensorTiles);
+}
+
 template <int32_t kTile>
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation<double>(input, output);
@@ -167,8 +172,9 @@ void plan_tile_check(const Target& target, void* input, void* output, Plan& plan
 
 /// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, which asks most local memory, by that of
 /// 16 steps of k, 128x128 by that of 8.
-constexpr SelfCheck kTensorTileChecks[] = {gemm_check::of<double>(plan_tile_check<9>),
-                                           gemm_check::of<double>(plan_tile_check<13>)};
+constexpr SelfCheck kTensorTileChecks[] = {
+    gemm_check::of<double>(plan_tile_check<tensor_tile("128x64")>),
+    gemm_check::of<double>(plan_tile_check<tensor_tile("128x128")>)};
 
 // --- tensor_small --------------------------------------------------------------------------------
 

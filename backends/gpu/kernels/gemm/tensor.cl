@@ -17,6 +17,7 @@
 #include "copy.h"
 #include "mma.h"
 #include "tensor_panel.h"
+static_assert(CAN_COPY(SIZE, DEPTH) && CAN_COPY(DEPTH, SIZE));
 
 #if LAYOUT_nn || LAYOUT_nt
 #define A_STEP 1

@@ -42,6 +42,8 @@ enum { A_BY_LANES = 0, B_BY_LANES = 0 };
 #else
 enum { A_BY_LANES = 0, B_BY_LANES = 1 };
 #endif
+static_assert(CAN_COPY(TILE_M, DEPTH) && CAN_COPY(DEPTH, TILE_M));
+static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define PANEL(size, by_lanes) ((by_lanes) ? (size)*PITCH(DEPTH) : DEPTH * PITCH(size))
 #define PANEL_A PANEL(TILE_M, A_BY_LANES)
 #define PANEL_B PANEL(TILE_N, B_BY_LANES)

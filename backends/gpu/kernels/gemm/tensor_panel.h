@@ -11,12 +11,20 @@ typedef struct Source {
   bool wide;  // all rows start at multiples of 16 bytes
 } Source;
 
-// Work-items side by side on a row: as many as divide it into runs, so that none is left over.
+// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, two: the most up to 32 that
+// divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of them, one of 112 by 16 or 8.
 #define BESIDE(width, wide)                 \
   ((width) % ((wide) ? 64 : 32) == 0   ? 32 \
    : (width) % ((wide) ? 32 : 16) == 0 ? 16 \
    : (width) % ((wide) ? 16 : 8) == 0  ? 8  \
                                        : 4)
+
+// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last rows.
+#define CAN_COPY_BY(height, width, beside, count) \
+  ((width) % ((beside) * (count)) == 0 && (height) % (THREADS / (beside)) == 0)
+#define CAN_COPY(height, width)                              \
+  (CAN_COPY_BY(height, width, BESIDE(width, true), WIDTH) && \
+   CAN_COPY_BY(height, width, BESIDE(width, false), 1))
 
 DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, long batch_stride,
                         long row0, long unit0, const int width, int t) {
@@ -55,7 +63,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
         from += e + run < width ? run_step : row_step;
       }
   } else {
-#if PACED  // registers are for the copies above: 1087 by 96x112 takes 91 µs instead of 65 without this
+    // Unrolled, this part takes the few registers that the copies above need: 96x112 then takes 91 µs instead of 65 at
+    // n = 1087. With more registers the loop costs time: 1.95 µs instead of 1.72 by 16x32 at 63.
+#if KEEP
 #pragma unroll 1
 #else
 #pragma unroll

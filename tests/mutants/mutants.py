@@ -1,8 +1,8 @@
 """The seeded mutations: each is one line of a kernel made wrong in a way that people get wrong.
 
 (name, device, operation, file, what stands there, what the mutant has instead). The text must occur
-exactly once, so that a kernel that moved on is noticed rather than skipped. A last field says what only some hosts have
-and the mutant needs to be caught: a key of NEEDS in `run`.
+exactly once, so that a kernel that moved on is noticed rather than skipped. A last field, where a mutant shows on some hosts
+or settings only: what the host must have, a key of NEEDS in `run`; or a dictionary, the environment of the tests.
 """
 
 MUTANTS = [
@@ -255,6 +255,9 @@ MUTANTS = [
     ("opencl_reduce_stream_uncut_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_stream.cl",
      "if (group_add(&sum, &below, scratch)) what |= UNCUT;", "group_add(&sum, &below, scratch);"),
+    ("opencl_reduce_stream_words_of_groups_twice", "opencl:0", "reduce",
+     "backends/gpu/kernels/reduce/exact_stream_wide.h", "s += 8 * slices", "s += 4 * slices",
+     {"POCL_MAX_PTHREAD_COUNT": "12"}),
     ("opencl_reduce_columns_carry_lost", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_columns.cl", "carry = digit >> 16;", "carry = 0;"),
     ("opencl_reduce_columns_rest_too_small", "opencl:0", "reduce",

@@ -88,6 +88,12 @@ void add_layouts(List& list) {
   for (uint32_t size : kSizes)
     list.add(plan(size, 15, 17, 50), "dense", Values::kUniform,
              {.rungs = Rungs::kLadder, .quick = size == 4});
+  // Batches whose groups, the last one too, are whole pieces of eight bytes.
+  list.add(plan(1, 3, 5, 4096), "dense", Values::kUniform,
+           {.rungs = Rungs::kLadder, .quick = true});
+  list.add(plan(1, 15, 17, 136), "dense", Values::kUniform, {.rungs = Rungs::kLadder});
+  list.add(plan(2, 3, 5, 4096), "dense", Values::kUniform,
+           {.rungs = Rungs::kLadder, .quick = true});
   // Many small matrices, more than a grid's last dimension may hold.
   list.add(plan(4, 3, 5, 70001), "dense", Values::kUniform, {});
   list.add(plan(8, 4, 2, 1000), "dense", Values::kUniform, {.rungs = Rungs::kLadder});

@@ -152,26 +152,13 @@ DEVICE void digits_carry(LOCAL_POINTER uint* digits) {
   digits[(DIGITS - 1) * DIGIT_STEP] += (uint)carry;
 }
 
-KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
-(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
-  LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP];
-  const int me = local_x(), copy = me % COPIES;
-  const int quads = 1 << lane_bits,
-            copies = COPIES >> lane_bits;  // of four columns; of each one's digits
-  const bool magnitude = options & MAP_ABS, f64 = options & RESULT_F64;
-  GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
-  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then what was seen of it
-  for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
-  for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
-  sync();
-
-  GLOBAL const float* from = input + input_offset;
+// Adds a group's share to its digits; `seen` is what this work-item saw in each of its four columns.
+DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const bool magnitude,
+                      LOCAL_POINTER uint* digits, int copy, uint* seen) {
+  const int me = local_x();
   const bool aligned = (ulong)from % sizeof(Vector) == 0;
-  const long vectors = phase == FINISH ? 0 : cols * quads, step = splits * SPAN;
+  const long step = splits * SPAN;
   Column column[VECTOR];
-  uint seen[VECTOR];
 #pragma unroll
   for (int c = 0; c < VECTOR; ++c) {
     window_open(column + c, WINDOW_MARGIN);
@@ -216,12 +203,17 @@ KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
   for (int c = 0; c < VECTOR; ++c) {
     window_close(column + c, digits + c * COPIES + copy);
     if (!(column[c].minus >> 31)) seen[c] |= SAW_OTHER_THAN_MINUS_ZERO;
-    if (seen[c]) atomic_or(saw + c * COPIES + copy, seen[c]);
   }
-  sync();
-  for (int i = me; i < (DIGITS + 1) * width; i += THREADS) {
+}
+
+// Adds a group's digits and what it saw to the workspace's.
+DEVICE void add_to_workspace(LOCAL_POINTER const uint* digits, LOCAL_POINTER const uint* saw,
+                             GLOBAL uint* words, int width, int lane_bits) {
+  const int quads = 1 << lane_bits,
+            copies = COPIES >> lane_bits;  // of four columns; of each one's digits
+  for (int i = local_x(); i < (DIGITS + 1) * width; i += THREADS) {
     const int d = i >> (lane_bits + 2), c = i & (width - 1);
-    const LOCAL_POINTER uint* of = d < DIGITS ? digits + d * DIGIT_STEP : saw;
+    LOCAL_POINTER const uint* of = d < DIGITS ? digits + d * DIGIT_STEP : saw;
     long total = 0;
     uint any = 0u;
     for (int k = 0; k < copies; ++k) {  // starting elsewhere: other banks
@@ -236,36 +228,56 @@ KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
       atomic_add(words + i + width, (uint)(total >> 16));
     }
   }
-  // The last group waits for the others, which take no number back.
-  const bool finishing = phase == FINISH || (phase == WHOLE && group_x() == splits - 1);
+}
+
+// The bits of a column's sum; leaves its words zero for the next call.
+DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) {
+  long word[DIGITS / 2];
+#pragma unroll
+  for (int w = 0; w < DIGITS / 2; ++w)
+    word[w] = (long)(int)words[2 * w * width] + (long)(int)words[(2 * w + 1) * width] * 65536;
+  const uint what = words[DIGITS * width];
+  for (int d = 0; d <= DIGITS; ++d) words[d * width] = 0u;
+  long carry = 0;  // of all words: the sum's sign
+#pragma unroll
+  for (int w = 0; w < DIGITS / 2; ++w) carry = (word[w] + carry) >> 32;
+  const bool negative = carry < 0;
+  Digits d = digits_none();
+#pragma unroll
+  for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
+  digits_end(&d);
+  const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
+  return settle(digits_round(&d, BASE, precision, lowest), negative, what, precision, lowest);
+}
+
+KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
+(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+ long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
+ long row_index, long col_index, int phase, int options) {
+  LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP], is_last[1];
+  const int me = local_x(), copy = me % COPIES;
+  const bool f64 = options & RESULT_F64;
+  GLOBAL uint* control = (GLOBAL uint*)(workspace + workspace_offset);
+  GLOBAL uint* words = control + CONTROL_WORDS;  // DIGITS of each column, then what was seen of it
+  for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
+  for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
+  sync();
+  uint seen[VECTOR];
+  add_share(input + input_offset, phase == FINISH ? 0 : cols << lane_bits, splits,
+            options & MAP_ABS, digits, copy, seen);
+#pragma unroll
+  for (int c = 0; c < VECTOR; ++c)
+    if (seen[c]) atomic_or(saw + c * COPIES + copy, seen[c]);
+  sync();
+  add_to_workspace(digits, saw, words, width, lane_bits);
   sync_memory();
-  if (me == 0 && phase == WHOLE) {
-    fence();
-    atomic_add(control, 1u);
-    while (finishing && *(volatile GLOBAL uint*)control != (uint)splits) {}
-    fence();
+  if (me == 0) {
+    is_last[0] = phase == FINISH || (phase == WHOLE && take_ticket(control) == (uint)splits - 1u);
+    if (is_last[0]) control[0] = 0u;
   }
   sync_memory();
-  if (finishing && me < width) {
-    volatile GLOBAL uint* mine = words + me;
-    long word[DIGITS / 2];
-#pragma unroll
-    for (int w = 0; w < DIGITS / 2; ++w)
-      word[w] = (long)(int)mine[2 * w * width] + (long)(int)mine[(2 * w + 1) * width] * 65536;
-    const uint what = mine[DIGITS * width];
-    for (int d = 0; d <= DIGITS; ++d) mine[d * width] = 0u;
-    if (me == 0) control[0] = 0u;
-    long carry = 0;  // of all words: the sum's sign
-#pragma unroll
-    for (int w = 0; w < DIGITS / 2; ++w) carry = (word[w] + carry) >> 32;
-    const bool negative = carry < 0;
-    Digits d = digits_none();
-#pragma unroll
-    for (int w = 0; w < DIGITS / 2; ++w) digits_read(&d, negative ? -word[w] : word[w]);
-    digits_end(&d);
-    const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
-    const ulong bits =
-        settle(digits_round(&d, BASE, precision, lowest), negative, what, precision, lowest);
+  if (is_last[0] && me < width) {
+    const ulong bits = column_end(words + me, width, f64);
     if (f64)
       ((GLOBAL ulong*)(output + output_offset))[me * output_stride] = bits;
     else

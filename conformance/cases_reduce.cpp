@@ -160,12 +160,12 @@ void add_cancelling(List& list) {
 }
 
 /// Few columns of rows without gaps: a vector holds several of them, groups share them all. The long ones are several
-/// chunks a work-item, on large GPUs too, and on a few cores more than its digits take without a carry.
+/// chunks a work-item, on large GPUs too, and on up to 16 cores more than its digits take without a carry.
 void add_few_columns(List& list) {
   for (Values values : oracle::all_values()) {
     for (int64_t cols : {4, 8, 16, 32})
       list.add(sum(TRINE_EACH_COLUMN, TRINE_F32, 262147 / cols, cols), "dense", values,
-               {.rungs = Rungs::kLadder, .quick = cols == 4});
+               {.rungs = Rungs::kLadder, .quick = cols == 4 || cols == 32});
     trine_reduce wide = plan(TRINE_SUM, TRINE_ABS, TRINE_EACH_COLUMN, TRINE_F32, 2503, 8);
     wide.result_dtype = TRINE_F64;
     wide.input.offset = sizeof(float);

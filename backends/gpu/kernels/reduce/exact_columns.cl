@@ -21,8 +21,9 @@ typedef float4 Vector;
   (-149 - 64)  // digit 0 weighs 2^BASE: units of the second double may lie below a float's last bit
 #define COPIES 32  // for neighbouring work-items
 #define DIGIT_STEP (VECTOR * COPIES)
-#define DIGIT_CHUNKS \
-  ((1 << 13) / (THREADS / COPIES * VECTORS))  // before a carry; the doubles add less than as often
+// Chunks between two carries: elements add to a digit 2^13 times at most, doubles half as often. Fewer on a CPU, so that
+// tests get there.
+#define DIGIT_CHUNKS ((1 << (HAVE_WARPS ? 13 : 11)) / (THREADS / COPIES * VECTORS))
 #define CONTROL_WORDS \
   64  // of the workspace, in front of its digits: how many groups have added theirs
 

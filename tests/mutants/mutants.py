@@ -261,7 +261,7 @@ MUTANTS = [
      "backends/gpu/kernels/reduce/exact_stream_wide.h", "s += 8 * slices", "s += 4 * slices",
      {"POCL_MAX_PTHREAD_COUNT": "12"}),
     ("opencl_reduce_columns_carry_lost", "opencl:0", "reduce",
-     "backends/gpu/kernels/reduce/exact_columns.cl", "carry = digit >> 16;", "carry = 0;"),
+     "backends/gpu/kernels/reduce/digits.h", "carry = digit >> DIGIT_BITS;", "carry = 0;"),
     ("opencl_reduce_columns_rest_too_small", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_columns.cl", "least + 2u * WINDOW_BITS - 24u >=",
      "least + 2u * WINDOW_BITS >="),

@@ -11,12 +11,10 @@ typedef float4 Vector;
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
-#include "across_groups.h"
-#include "exact.h"
-#include "tile.h"
 
 // Digits of 16 bits in words of 32: each takes 2^15 additions without a carry.
 #define DIGITS 26
+#define DIGIT_BITS 16
 #define BASE \
   (-149 - 64)  // digit 0 weighs 2^BASE: units of the second double may lie below a float's last bit
 #define COPIES 32  // for neighbouring work-items
@@ -30,6 +28,11 @@ typedef float4 Vector;
 #define WINDOW_BITS 32    // between the units of a column's two doubles
 #define WINDOW_MARGIN 4u  // exponents that may still come
 #define MOST_TOP 254u     // of finite numbers
+
+#include "across_groups.h"
+#include "digits.h"
+#include "exact.h"
+#include "tile.h"
 
 typedef struct Column {
   double first, second;
@@ -48,25 +51,13 @@ DEVICE void window_open(Column* c, uint top) {
   c->second = window_line(top, 1);
 }
 
-// Adds magnitude * 2^(position + BASE), negated where sign is all ones, to `count` digits.
-DEVICE void digits_add(LOCAL_POINTER uint* digits, ulong magnitude, uint position, uint sign,
-                       const int count) {
-  LOCAL_POINTER uint* to = digits + (position >> 4) * DIGIT_STEP;
-  const int shift = (int)position & 15;
-  atomic_add(to, (((uint)(magnitude << shift) & 0xffffu) ^ sign) - sign);
-#pragma unroll
-  for (int k = 1; k < count; ++k)
-    atomic_add(to + k * DIGIT_STEP,
-               (((uint)(magnitude >> (16 * k - 16) >> (16 - shift)) & 0xffffu) ^ sign) - sign);
-}
-
 DEVICE void window_close(const Column* c, LOCAL_POINTER uint* digits) {
   const long low = (long)(as_ulong(c->second) - as_ulong(window_line(c->top, 1)));
   const long high = (long)(as_ulong(c->first) - as_ulong(window_line(c->top, 0))) + (low >> 32);
-  const uint position = c->top + 1u - 127u - 2u * WINDOW_BITS - (uint)BASE;
+  const int position = (int)c->top + 1 - 127 - 2 * WINDOW_BITS - BASE;
   if (high == 0 && (uint)low == 0u) return;
   digits_add(digits, (ulong)(uint)low, position, 0u, 3);
-  digits_add(digits, (ulong)(high < 0 ? -high : high), position + 32u, (uint)(high >> 63), 5);
+  digits_add(digits, (ulong)(high < 0 ? -high : high), position + 32, (uint)(high >> 63), 5);
 }
 
 // Four elements of a column, whose exponents are `most` at most and, but for zeros, `least` at least.
@@ -121,7 +112,7 @@ DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits)
     int position;
     const uint bits = as_uint(f->x[k]), magnitude = bits & 0x7fffffffu;
     const ulong mantissa = mantissa_f32(bits, &position);
-    digits_add(digits, mantissa, (uint)(position - 149 - BASE), (uint)((int)bits >> 31), 3);
+    digits_add(digits, mantissa, position - 149 - BASE, (uint)((int)bits >> 31), 3);
     if (magnitude > 0x7f800000u) saw |= SAW_NAN;
     if (magnitude == 0x7f800000u) saw |= bits >> 31 ? SAW_MINUS_INFINITY : SAW_PLUS_INFINITY;
   }
@@ -140,17 +131,6 @@ DEVICE void load_vectors(GLOBAL const float* from, long v, long end, const bool 
     x[k + 2] = one.z;
     x[k + 3] = one.w;
   }
-}
-
-// Moves on what exceeds the digits of a copy.
-DEVICE void digits_carry(LOCAL_POINTER uint* digits) {
-  int carry = 0;
-  for (int d = 0; d < DIGITS - 1; ++d) {
-    const int digit = (int)digits[d * DIGIT_STEP] + carry;
-    digits[d * DIGIT_STEP] = (uint)digit & 0xffffu;
-    carry = digit >> 16;
-  }
-  digits[(DIGITS - 1) * DIGIT_STEP] += (uint)carry;
 }
 
 // Adds a group's share to its digits; `seen` is what this work-item saw in each of its four columns.

@@ -61,36 +61,11 @@ DEVICE uint bins_saw(const Share* in) {
 #if USES_DIGITS
 // A double is four digits of 18 bits, whose sums in 32 bits need no carries for 8190 additions: half the atomics of
 // words of 64 bits, and none waits for what was there. They take the superaccumulator's place, copy by copy.
-#define DIGIT_BITS 18
-#define DIGIT_MASK 0x3ffffu
 #define DIGITS 119
+#define DIGIT_BITS 18
+#define DIGIT_STEP COPIES
 #define DIGIT_CHUNKS (8190 / (THREADS / COPIES * CHUNK))
-
-// Not finite: it adds something within bounds.
-DEVICE void digits_add(LOCAL_POINTER uint* digits, double x) {
-  int position;
-  const ulong mantissa = mantissa_f64(as_ulong(x), &position);
-  const int digit = (int)((uint)position / DIGIT_BITS), shift = position - digit * DIGIT_BITS;
-  const uint sign = (uint)((long)as_ulong(x) >> 63);
-  LOCAL_POINTER uint* to = digits + digit * COPIES;
-  const ulong bottom = mantissa << shift;
-  atomic_add(to, (((uint)bottom & DIGIT_MASK) ^ sign) - sign);
-#pragma unroll
-  for (int k = 1; k < 4; ++k)
-    atomic_add(to + k * COPIES,
-               (((uint)(mantissa >> (k * DIGIT_BITS - shift)) & DIGIT_MASK) ^ sign) - sign);
-}
-
-// Moves on what exceeds the digits of a copy.
-DEVICE void digits_carry(LOCAL_POINTER uint* digits) {
-  int carry = 0;
-  for (int d = 0; d < DIGITS - 1; ++d) {
-    const int digit = (int)digits[d * COPIES] + carry;
-    digits[d * COPIES] = (uint)digit & DIGIT_MASK;
-    carry = digit >> DIGIT_BITS;
-  }
-  digits[(DIGITS - 1) * COPIES] += (uint)carry;
-}
+#include "digits.h"
 
 // Adds the group's share to the superaccumulator in the arena.
 DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
@@ -109,7 +84,9 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
       if (in->magnitude) x[k] = fabs(x[k]);
       const uint magnitude = MAGNITUDE(x[k]);
       most = most > magnitude ? most : magnitude;
-      digits_add(digits, x[k]);
+      int position;  // not finite: it adds something within bounds
+      const ulong mantissa = mantissa_f64(as_ulong(x[k]), &position);
+      digits_add(digits, mantissa, position, (uint)((long)as_ulong(x[k]) >> 63), 4);
     }
     if (most >= 0x7ff00000u)
       for (int k = 0; k < CHUNK; ++k) saw |= said_of(x[k]);

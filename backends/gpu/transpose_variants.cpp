@@ -245,7 +245,7 @@ struct Pile : Turn {
     batch = divide_up(move.batch, std::max<int64_t>(most, 1));
   }
   void add_arguments(Launch& launch) const {
-    launch.i64(move.batch).i32(missing_rows).i32(missing_cols);
+    launch.i64(move.batch).i32(int32_t(most)).i32(missing_rows).i32(missing_cols);
   }
 
  private:

@@ -109,9 +109,9 @@ INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, lon
 }
 
 KERNEL_BOUNDED(pile, THREADS, 1, 6)
-(TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
+(TRANSPOSE_ARGUMENTS, long batch, int most, int missing_rows, int missing_cols) {
   LOCAL ALIGNED(16) Element pile[GAPPED(PILE) + 1];
-  const int t = local_x(), height = (int)rows, width = (int)cols, most = PILE / (height * width);
+  const int t = local_x(), height = (int)rows, width = (int)cols;
   const long first = (long)group_x() * most;
   const int count = batch - first < most ? (int)(batch - first) : most;
   const int lost_rows = first + count == batch ? missing_rows : 0;
@@ -216,10 +216,9 @@ INLINED void store_packed(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, i
 }
 
 KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
-(TRANSPOSE_ARGUMENTS, long batch, int missing_rows, int missing_cols) {
+(TRANSPOSE_ARGUMENTS, long batch, int most, int missing_rows, int missing_cols) {
   LOCAL ALIGNED(16) Element pile[PILE];
   const int t = local_x(), height = (int)rows, width = (int)cols, area = height * width;
-  const int fit = PILE / area, most = fit > PAIR ? fit / PAIR * PAIR : fit;
   const long first = (long)group_x() * most;
   const int total = (batch - first < most ? (int)(batch - first) : most) * area;
   const GLOBAL uchar* from = in + in_offset + first * in_batch * BYTES;

@@ -21,7 +21,6 @@
 #include <deque>
 #include <functional>
 #include <numeric>
-#include <ranges>
 #include <thread>
 #include <tuple>
 
@@ -396,7 +395,9 @@ bool run_ladder(const Problem& p, const Options& o, const Device& device) {
   std::string slower;
   bool right = true;
   double first = 0;
-  for (const std::string& rung : ladder_of(device, p, false) | std::views::reverse) {
+  std::vector<std::string> rungs = ladder_of(device, p, false);
+  std::ranges::reverse(rungs);
+  for (const std::string& rung : rungs) {
     Operands& operands = memory.emplace_back(device, p, data, o.footprint << 20);
     try {
       Way way = rung_way(p, o, device, rung, operands);

@@ -47,7 +47,7 @@ TEST(RanksModel, ATransposeMovesAllButItsOwnPart) {
   const Problem p = problem_of(Operation::transpose, Dtype::f64, {1024, 1024, 0});
   const double beside = 2 * 128;  // the first message
   EXPECT_DOUBLE_EQ(traffic_of(p, 4, 64).bytes - beside,
-                   8 * 1024 * 1024 / 4);  // across the diagonal
+                   8.0 * 1024 * 1024 / 4);  // across the diagonal
   EXPECT_DOUBLE_EQ(traffic_of(p, 2, 64).bytes - beside / 2, 0.5 * 8 * 1024 * 1024 / 2);
 }
 

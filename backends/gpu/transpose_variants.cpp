@@ -367,8 +367,7 @@ constexpr Macro kWorkItemMacros[] = {{"BYTES", kBytes}, {"ROW_BYTES", kRowBytes}
 /// lines begin anywhere, those of 2 and 4 bytes are half as long: the kernel alone moves 4095 x 4097 at 23.7 and 33 GB/s, else
 /// at 20.3 and 31.
 struct WorkItemTile : Layout {
-  static constexpr int64_t kLineBytes = 64;
-  static constexpr int64_t kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
+  static constexpr int64_t kLineBytes = 64, kTileBytes = 64 << 10, kSmallBytes = 16 << 20;
   int64_t tile_rows, tile_cols;
 
   explicit WorkItemTile(const Request& request) : Layout(request) {

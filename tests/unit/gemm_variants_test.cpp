@@ -418,7 +418,8 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {1344, 12}, {1408, 13}, {1536, 7},  {1920, 8},  {2047, 13}, {2048, 13}, {2049, 7},
       {3000, 12}, {3001, 12}, {3072, 11}, {4095, 13}, {4096, 13}, {4097, 7},  {8192, 13}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
-  // Odd rows cost `tensor` time, too; a batch too small for tensor_small.
+  // Odd rows cost `tensor` time, too; a batch too small for tensor_small. These weren't the fastest: docs/performance.md has
+  // `tensor` 5 and 19 % faster, under "Open".
   for (const int64_t n : {57, 63})
     takes(gemm_of(TRINE_F64, n, n, n, 1000), "tensor_specialized", 5);
   takes(gemm_of(TRINE_F64, 63, 16383, 63), "tensor_specialized", 5);

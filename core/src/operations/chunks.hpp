@@ -70,7 +70,7 @@ constexpr int64_t kGranule = 128;
 
 /// Parts of chains that come before the last one, at most so many: each as long as all before it, the last one too.
 std::vector<Range> first_parts(int64_t terms, int64_t most, const CutWish& wish);
-/// The last of them halved as long as it pays: what follows it waits less.
+/// The last of them, of which there is one at least, halved as long as it pays: what follows it waits less.
 std::vector<Range> taper(std::vector<Range> parts);
 
 ConstHostView part_of(ConstHostView view, const Part& part);

@@ -105,6 +105,8 @@ void Context::build_from_source(Program& program, const char* source, std::size_
   program.program.reset(driver().clCreateProgramWithSource(native(), 2, texts, lengths, &code));
   device_.check(code, "clCreateProgramWithSource");
   code = build(program);
+  // PoCL 3.1 gives up where another process builds the same program for the same folder: each takes the other's file away.
+  if (code == CL_BUILD_PROGRAM_FAILURE && device_.keeps_programs) code = build(program);
   if (code != CL_SUCCESS) fail_build(program, code);
   if (device_.is_nvidia) retarget(program);
 }

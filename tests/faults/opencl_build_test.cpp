@@ -56,6 +56,27 @@ TEST_F(OpenclBuild, a_kernel_that_does_not_compile_is_an_error_with_the_compiler
   EXPECT_EQ(launch(device), TRINE_OK) << "the next one that does is right";
 }
 
+// As PoCL 3.1 does where another process builds the same program at the same time.
+TEST_F(OpenclBuild, pocl_is_asked_again_when_a_build_failed) {
+  const faults::Device device(*backend);
+  trine_device_facts facts{};
+  facts.size = sizeof facts;
+  device.check(backend->device_facts(device.device, &facts));
+  if (std::string(facts.driver).find("Portable Computing Language") != 0)
+    GTEST_SKIP() << "not PoCL";
+  static int failures;
+  failures = 1;
+  played.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id* devices,
+                             const char* options, void(CL_CALLBACK * then)(cl_program, void*),
+                             void* data) {
+    if (failures-- > 0) return cl_int{CL_BUILD_PROGRAM_FAILURE};
+    return real.clBuildProgram(program, count, devices, options, then, data);
+  };
+  trine::opencl::replace_driver(&played);
+  EXPECT_EQ(launch(device), TRINE_OK) << backend->last_error();
+  EXPECT_EQ(failures, -1);
+}
+
 cl_uint compute_major = 0;
 
 /// The machine's device as if it were NVIDIA's, whose compiler refuses the tensor cores' kernel.

@@ -381,6 +381,22 @@ void expect_tiles_of_every_width() {
   for (int vectors = 1; vectors <= 3; ++vectors)
     EXPECT_EQ(kernels.tiles(vectors).height_count > 0, vectors <= kernels.most_vectors) << vectors;
 }
+
+// Operands may lie in memory: then 128 takes twice as long as in the caches, and is worth a pool that takes 50 us to wake.
+TEST(CpuGemmEstimate, wakes_others_from_128_on_and_leaves_64_alone) {
+  const auto nanoseconds = [](uint32_t dtype, std::int64_t n) {
+    trine_gemm op{};
+    op.dtype = dtype;
+    op.alpha.bits = 1;
+    for (trine_view* view : {&op.a, &op.b, &op.c}) view->rows = view->cols = n, view->batch = 1;
+    return gemm_rungs().back().nanoseconds(op);
+  };
+  EXPECT_FALSE(is_small(nanoseconds(TRINE_F32, 128), 50e3, 16));
+  EXPECT_FALSE(is_small(nanoseconds(TRINE_F64, 128), 50e3, 2));
+  EXPECT_TRUE(is_small(nanoseconds(TRINE_F32, 64), 8e3, 16));
+  EXPECT_TRUE(is_small(nanoseconds(TRINE_F64, 64), 8e3, 16));
+}
+
 TEST_P(CpuGemm, has_no_tiles_in_place_wider_than_the_target_has_them) {
   expect_tiles_of_every_width<float>();
   expect_tiles_of_every_width<double>();

@@ -10,8 +10,7 @@
 namespace trine::cpu {
 
 // A core has one thread of ours, as far as we know. Nothing is pinned: the scheduler may move a thread afterwards.
-// Limits: other processes are unknown; a core's hardware threads count as cores; a thread that sleeps keeps its core, and
-// who helps the one that began a loop has none.
+// Limits: other processes are unknown; a core's hardware threads count as cores; a thread that sleeps keeps its core.
 class Cores : public kit::Allocated {
  public:
   // Does nothing where there are more threads than cores.

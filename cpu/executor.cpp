@@ -177,26 +177,27 @@ void Executor::start_threads() {
   thread_.sleeps = threads_ == 1;  // and then it always does
   if (!lends_) {
     threads_ = start_kokkos(threads_);
-    parts_ = kit::Vector<Loop::Part>(static_cast<std::size_t>(threads_));
-    return;
+  } else {
+    if (threads_ > 2) start_pool(threads_ - 2);
+    omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
   }
-  if (const int pool = threads_ - 2; pool > 0) {
-    cores_ = std::make_unique<Cores>(threads_, process_cpus());
-    pool_ = std::make_unique<Pool>(pool, *cores_);
-    std::promise<int> started;
-    std::future<int> count = started.get_future();
-    std::thread([this, pool, started = std::move(started)]() mutable {
-      int got = 0;
-      try {
-        got = start_kokkos(pool);
-      } catch (...) { return started.set_exception(std::current_exception()); }
-      started.set_value(got);
-      on_kokkos_threads(got, [this](int thread) { pool_->serve(thread + 1); });
-    }).detach();
-    threads_ = count.get() + 2;
-  }
-  omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
   parts_ = kit::Vector<Loop::Part>(static_cast<std::size_t>(threads_));
+}
+
+void Executor::start_pool(int wanted) {
+  cores_ = std::make_unique<Cores>(threads_, process_cpus());
+  pool_ = std::make_unique<Pool>(wanted, *cores_);
+  std::promise<int> started;
+  std::future<int> count = started.get_future();
+  std::thread([this, wanted, started = std::move(started)]() mutable {
+    int got = 0;
+    try {
+      got = start_kokkos(wanted);
+    } catch (...) { return started.set_exception(std::current_exception()); }
+    started.set_value(got);
+    on_kokkos_threads(got, [this](int thread) { pool_->serve(thread + 1); });
+  }).detach();
+  threads_ = count.get() + 2;
 }
 
 void* Executor::thread_main(void* self) {

@@ -138,6 +138,7 @@ class Executor : public kit::Allocated {
   Executor();
   class SharedLoops;
   void start_threads();
+  void start_pool(int wanted);
   static void* thread_main(void* self);
   void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();

@@ -45,7 +45,9 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   const auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
   const int taken = callers_cpu_;
   lock.unlock();
-  if (&helper == &thread_ && sched_getcpu() == taken) leave_cpu(taken);
+  const bool is_thread = &helper == &thread_;
+  if (is_thread && sched_getcpu() == taken) leave_cpu(taken);
+  if (cores_) is_thread ? cores_->settle(0) : cores_->occupy(threads_ - 1);
   const auto helps = [&] { return changed() || helper.participation.help(changed); };
   while (!changed() && watch(patience, helps)) {}
   // Who made the change has the lock for some instructions more: asleep, this thread would lose 10 us.

@@ -86,6 +86,7 @@ struct Block {
   std::int64_t p, q;
   std::int64_t ahead;      // bytes of its rows by which the input is called for ahead
   bool is_first, is_last;  // strips: whether the output's rows begin, end with it
+  bool calls;              // strips: for the next rows while these are moved
   char (*kept)[64];        // strips: two lines for each of their rows, or for kStripRows
 };
 

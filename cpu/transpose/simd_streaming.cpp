@@ -74,6 +74,8 @@ Extents direct_extents(const Problem& p) {
   return {side, side};
 }
 
+constexpr int kFew = 2;  // threads; what is for more was measured with 16
+
 // In how many parts p is cut, and the extent of those of q.
 struct Strips {
   int64_t p_spans, q;
@@ -82,13 +84,13 @@ struct Strips {
 // A line of each row of the output at a time, from long parts of the input's rows, which the hardware recognizes
 // and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095 x 4097). Aligned rows go by two
 // lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes, but three strips for each
-// of many threads, one of which may be late, from half as long parts: 4095 x 4097 of 1 byte on 16 cores 0.57 of copy with two
-// strips, 0.61 so, 2 bytes 0.63, 0.68. The last one has two lines or more: the first is written with the second, unless vectors
-// are lines and lie alike within the rows' lines.
+// of many threads, one of which may be late, from shorter parts: 4095 x 4097 of 1 byte on 16 cores 0.55 of copy with two strips
+// of 2 KiB, 0.64 so, 2 bytes 0.66, 0.73. The last one has two lines or more: the first is written with the second, unless
+// vectors are lines and lie alike within the rows' lines.
 Strips strips_of(const Problem& p, bool aligned, int threads) {
   const int64_t side = 64 / p.size, lines = divide_up(p.p, side);
-  const bool many = threads > 2;
-  const int64_t part = many && !aligned ? kStripRows / 2 : kStripRows;
+  const bool many = threads > kFew;
+  const int64_t part = kStripRows / (aligned || !many ? 1 : p.size > 2 ? 2 : 4);
   const int64_t q_spans = divide_up(p.q, std::min(part, (int64_t{9} << 10) / p.size));
   const int64_t wanted = divide_up(many ? 3 * threads : threads, q_spans * p.batch);
   const int64_t spans = std::max(p.p / (side * (aligned ? 2 : 64)), wanted);
@@ -119,6 +121,7 @@ class Transposition {
         stream && !narrow && (aligned || p.p * p.size >= 256);  // else rows are too short
     move_ = narrow ? movers.buffered : strips ? movers.strip : movers.block;
     ahead_ = narrow ? kNarrowAhead : stream ? kAhead : 0;
+    calls_ = threads > kFew && p.size <= 2;  // two: 0.57 of copy, 0.60 without
     if (small) {
       group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);
       span_ = {p.p, p.q};
@@ -163,7 +166,7 @@ class Transposition {
       for (int64_t y = y0; y < y1; y += block_.q) {
         move_({p_.in_at(b, y, x), p_.out_at(b, y, x), p_.in_p * p_.size, p_.out_q * p_.size,
                std::min(block_.p, x1 - x), std::min(block_.q, y1 - y), ahead_, x == 0, x1 == p_.p,
-               kept});
+               calls_, kept});
       }
     }
   }
@@ -173,6 +176,7 @@ class Transposition {
   void (*move_)(const Block& block);
   Extents block_, span_;
   int64_t p_spans_, ahead_;
+  bool calls_;
   int64_t group_ = 1;
 };
 

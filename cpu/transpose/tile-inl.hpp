@@ -236,6 +236,16 @@ HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLin
 
 #endif
 
+// Calls for a share of the rows from p on, in long parts: as large as that of the tile at `index` in all of a strip's.
+template <int kSize>
+HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t index) {
+  constexpr int64_t kSide = kLine / kSize;
+  const int64_t tiles = (b.q + kSide - 1) / kSide, tile = index / kSide;
+  for (int64_t i = kSide * tile / tiles; i < kSide * (tile + 1) / tiles && p + i < end; ++i)
+    for (int64_t x = 0; x < b.q * kSize + kLine - 1; x += kLine)
+      __builtin_prefetch(b.in + (p + i) * b.in_step + x, 0, 2);
+}
+
 // Streams a strip of output rows, a line of every row at a time, each line in one go: lines that wait half full for
 // the rest cost AVX2 half of the rate. Where the rows lie at different places within their lines, what a row has
 // beyond its last whole line is kept for the next time:
@@ -271,6 +281,7 @@ void transpose_strip(const Block& b) {
 #if HWY_TARGET != HWY_SCALAR
       if constexpr (kWhole) {
         if (rows == kSide && end > kSide) {
+          if (b.calls) call_for_rows<kSize>(b, p + kSide, end, index);
           tile.p = count;
           const Edge edge{first, q > 0, packed ? b.q - q : 0};
           char(*const heads)[kLine] = b.kept + transpose::kStripRows + q;

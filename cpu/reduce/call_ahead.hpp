@@ -22,4 +22,26 @@ template <class T>
   }
 }
 
+// The same along a stretch of neighbours. A long one's beginning is called for at once, and nothing behind its end, which
+// another thread reads; behind a short one lies the next row. f64 of 2^16 on 2 cores from the last cache, mean of 7
+// processes, of `simd` that calls for nothing: sums 0.94, so 1.04, products 0.89, so 1.06.
+template <class T>
+class Ahead {
+ public:
+  Ahead() = default;
+  Ahead(const T* x, std::ptrdiff_t count) {
+    if (count < 4 * kFar<T>) return;
+    end_ = x + count;
+    for (std::ptrdiff_t i = 0; i < kFar<T>; i += 64 / sizeof(T)) __builtin_prefetch(x + i, 0, 2);
+  }
+  [[gnu::always_inline]] void call(const T* x, std::ptrdiff_t count) const {
+    if (end_ == nullptr || end_ - x > kFar<T>) return call_ahead(x, count);
+    for (std::ptrdiff_t i = 0; i < count; i += 64 / sizeof(T))
+      __builtin_prefetch(x + i + kNear<T>, 0, 3);
+  }
+
+ private:
+  const T* end_ = nullptr;
+};
+
 }  // namespace trine::cpu

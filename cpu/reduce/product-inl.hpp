@@ -10,28 +10,71 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-// The product of 1 to kChunk neighbours, by levels.
-template <class T, trine_map M>
-Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
-  using F = Factor<T>;
-  if (count == 1) return factor<M>(data[0]);
-  alignas(64) F even[kChunk / 2], odd[kChunk / 4 + 1];
-  std::int64_t pairs = count / 2;
-  for (std::int64_t i = 0; i < pairs; ++i)
-    even[i] = factor<M>(data[2 * i]) * factor<M>(data[2 * i + 1]);
-  if (count % 2) even[pairs] = factor<M>(data[count - 1]);
-  F* from = even;
-  F* to = odd;
-  for (count = pairs + count % 2; count > 1; count = pairs + count % 2) {
-    pairs = count / 2;
-    const F* HWY_RESTRICT source = from;
-    F* HWY_RESTRICT target = to;
-    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): there is at least one
-    for (std::int64_t i = 0; i < pairs; ++i) target[i] = source[2 * i] * source[2 * i + 1];
-    if (count % 2) target[pairs] = source[count - 1];
-    std::swap(from, to);
+#if HWY_TARGET != HWY_SCALAR
+// The products of kCount vectors, one behind the other in memory: lane l's is that of vector l, if there are as many as lanes.
+template <int kCount, class D>
+HWY_INLINE hn::Vec<D> products_of(D d, const hn::Vec<D>* of) {
+  if constexpr (kCount == 1) {
+    return of[0];
+  } else {
+    const auto left = products_of<kCount / 2>(d, of),
+               right = products_of<kCount / 2>(d, of + kCount / 2);
+    return hn::Mul(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
   }
-  return from[0];  // NOLINT(clang-analyzer-core.uninitialized.UndefReturn): the same
+}
+#endif
+
+// Some levels of the tree, in registers: the products of so many neighbours each, of the last ones that are left. Their number.
+template <trine_map M, class T, class Call>
+HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t count,
+                                        T* HWY_RESTRICT to, [[maybe_unused]] Call call) {
+  std::int64_t groups = 0;
+#if HWY_TARGET == HWY_SCALAR
+  constexpr std::int64_t kGroup = 8;
+#else
+  using D = hn::ScalableTag<T>;
+  const D d;
+  constexpr std::int64_t kGroup = hn::MaxLanes(D());
+  for (; groups + kGroup <= count / kGroup; groups += kGroup) {
+    const T* const block = from + groups * kGroup;
+    call(block, kGroup * kGroup);
+    hn::Vec<D> vectors[kGroup];
+    for (std::int64_t v = 0; v < kGroup; ++v) {
+      vectors[v] = hn::LoadU(d, block + v * kGroup);
+      if constexpr (M == TRINE_ABS) vectors[v] = hn::Abs(vectors[v]);
+    }
+    hn::Store(products_of<kGroup>(d, vectors), d, to + groups);
+  }
+#endif
+  for (std::int64_t i = groups * kGroup; i < count; i += kGroup) {
+    T level[kGroup];
+    std::int64_t left = std::min(kGroup, count - i);
+    for (std::int64_t j = 0; j < left; ++j) level[j] = factor<M>(from[i + j]);
+    for (; left > 1; left = (left + 1) / 2) {
+      for (std::int64_t j = 0; j < left / 2; ++j) level[j] = level[2 * j] * level[2 * j + 1];
+      if (left % 2) level[left / 2] = level[left - 1];
+    }
+    to[groups++] = level[0];
+  }
+  return groups;
+}
+
+// The product of 1 to kChunk neighbours.
+template <class T, trine_map M>
+Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count, const Ahead<T>& ahead) {
+  if constexpr (is_float<T>) {
+    alignas(64) T even[kChunk / 2], odd[kChunk / 4];  // of the fewest lanes there are
+    count = multiply_groups<M>(data, count, even, [&](auto... block) { ahead.call(block...); });
+    T* from = even;
+    T* to = odd;
+    for (; count > 1; std::swap(from, to))
+      count = multiply_groups<TRINE_IDENTITY>(from, count, to, [](auto...) {});
+    return from[0];
+  } else {
+    std::uint64_t product = 1;
+    for (std::int64_t i = 0; i < count; ++i) product *= factor<M>(data[i]);
+    return product;
+  }
 }
 
 // Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
@@ -70,8 +113,9 @@ struct Tree {
   }
 
   void along(const T* data, std::int64_t elements, std::int64_t) {
+    const Ahead<T> ahead(data, elements);
     for (std::int64_t i = 0; i < elements; i += kChunk) {
-      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i));
+      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i), ahead);
       push();
     }
   }
@@ -83,8 +127,16 @@ struct Tree {
         return factor<M>(source[r * step + j]) * factor<M>(source[(r + 1) * step + j]);
       };
       if (count % 8 == 0 && i + 8 <= elements) {  // a subtree in registers
-        for (std::int64_t j = 0; j < width; ++j)
-          target[j] = (pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j));
+        const auto eight = [&](std::int64_t j) {
+          return (pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j));
+        };
+        constexpr std::int64_t kLine = 64 / sizeof(T);
+        std::int64_t j = 0;
+        for (; j + kLine <= width; j += kLine) {
+          for (std::int64_t r = 8; r < 16; ++r) __builtin_prefetch(source + r * step + j, 0, 2);
+          for (std::int64_t l = j; l < j + kLine; ++l) target[l] = eight(l);
+        }
+        for (; j < width; ++j) target[j] = eight(j);
         push(3);
         i += 8;
       } else {

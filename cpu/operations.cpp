@@ -136,7 +136,7 @@ trine_status launch(trine_queue* queue, const trine_selection* selection, const 
         memory =
             static_cast<std::byte*>(workspace->memory) + workspace->offset + TRINE_CONTROL_BYTES;
       queue->device->executor->submit(
-          queue->queue, rung.nanoseconds(operation), Launch<Operation>::run,
+          queue->queue, rung.nanoseconds(operation, queue->device->threads), Launch<Operation>::run,
           Launch<Operation>{&rung, values_of(rung, *selection), memory, queue->witness, operation});
       return TRINE_OK;
     });

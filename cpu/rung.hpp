@@ -81,14 +81,14 @@ template <class Operation>
 struct Rung {
   using Run = void(const Operation& op, const std::int64_t* parameters, void* workspace,
                    Parallel& parallel);
-  using Nanoseconds = double(const Operation& op);
+  using Nanoseconds = double(const Operation& op, int threads);
   using WorkspaceBytes = std::size_t(const Operation& op, const std::int64_t* parameters,
                                      int threads);
   using Refuses = const char*(const Operation& op, const std::int64_t* parameters);
 
   trine_rung row;
   Run* run;
-  // What one thread takes, roughly, of data in the caches. Work that would gain less than it costs to hand
+  // What one thread of so many takes, roughly, of data in the caches. Work that would gain less than it costs to hand
   // over runs on the caller's thread.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.

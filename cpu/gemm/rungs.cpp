@@ -1,7 +1,8 @@
 // The ladder of cpu's gemm, naive first, the default last.
 #include "gemm/rungs.hpp"
 
-#include "gemm/in_place.hpp"
+#include <algorithm>
+
 #include "gemm/problem.hpp"
 
 namespace trine::cpu {
@@ -21,16 +22,19 @@ double products(const trine_gemm& op) {
 }
 
 // With vectors, but not always with all of their lanes.
-double nanoseconds(const trine_gemm& op) { return 0.3 * products(op); }
+double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 
 // 80 products a nanosecond of f32: 64 x 64 x 64 by AVX-512 takes 0.0075 ns each, which few elements to pack
 // or to write don't change; of i32 in place 23; and 12 for the ends of each product: 20,000 of 4 x 4 take 330 us on one thread.
-// Where a product calls for its operands they may lie in memory: 128^3 of f32 takes 1.4 times as long then on 2 cores, 2.4 on 16.
-double packed_nanoseconds(const trine_gemm& op) {
-  const std::int64_t size = trine_dtype_size(op.dtype);
-  const double far = op.a.cols * op.c.cols * size > gemm::kCalledAlone ? 2 : 1;
-  const double each = op.dtype == TRINE_I32 ? 0.043 : double(size) / 4 * 0.0125;
-  return far * each * products(op) + 12 * double(op.c.batch);
+// One product that takes so long is worth waking threads for, though they would gain less than that costs: the next one finds
+// them awake. One call after the other, us: f32 96 x 96 x 96 9.6, so 6.9, i32 64 x 64 x 64 7.2, so 5.4; after pauses of 1 ms
+// 12.5, so 10.6, 10.1, so 9.1, of 3 ms 12.7 and 12.8, 10.2 and 11.6. Shorter ones lose: f32 80 x 80 x 80 5.6 and 5.9, after
+// 1 ms 8.9 and 10.7.
+double packed_nanoseconds(const trine_gemm& op, int threads) {
+  constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
+  const double each = op.dtype == TRINE_I32 ? 0.043 : trine_dtype_size(op.dtype) / 4.0 * 0.0125;
+  const double all = each * products(op) + 12 * double(op.c.batch);
+  return threads > 1 && op.c.batch == 1 && all > kWorthWaking ? std::max(all, kLongEnough) : all;
 }
 
 // All of them continue chains.

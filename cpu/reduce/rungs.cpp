@@ -11,7 +11,7 @@ const char* plain_only(const trine_reduce& op, const std::int64_t*) {
 namespace {
 
 // Elements side by side go by in vectors; what walks down columns or over gaps waits for memory.
-double nanoseconds(const trine_reduce& op) {
+double nanoseconds(const trine_reduce& op, int) {
   const double inputs = op.map == TRINE_PRODUCT ? 2 : 1;
   const double elements = inputs * double(op.input.rows) * double(op.input.cols);
   const bool beside = op.input.col_stride == 1 && op.axis != TRINE_EACH_COLUMN &&

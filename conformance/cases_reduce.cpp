@@ -22,6 +22,10 @@ trine_reduce sum(uint32_t axis, uint32_t dtype, int64_t rows, int64_t cols) {
   return plan(TRINE_SUM, TRINE_IDENTITY, axis, dtype, rows, cols);
 }
 
+trine_reduce dot(uint32_t axis, uint32_t dtype, int64_t rows, int64_t cols) {
+  return plan(TRINE_SUM, TRINE_PRODUCT, axis, dtype, rows, cols);
+}
+
 struct Layout {
   const char* name;
   void (*apply)(trine_reduce& op);
@@ -157,6 +161,20 @@ void add_cancelling(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64})
     list.add(sum(TRINE_ALL, dtype, 1, (1 << 22) + 5), "dense", Values::kCancelSlowly,
              {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
+}
+
+/// Lines of a few vectors and a rest, of each length: the cpu has ways of its own for 7 and for two to four vectors, and GPUs
+/// move several lines in a group.
+void add_short_lines(List& list) {
+  for (int64_t cols = 9; cols <= 31; ++cols) {
+    const bool quick = cols == 9 || cols == 17 || cols == 31;
+    list.add(sum(TRINE_EACH_ROW, TRINE_F32, 261, cols), "dense", Values::kUniform,
+             {.rungs = Rungs::kLadder, .quick = quick});
+    list.add(sum(TRINE_EACH_ROW, TRINE_F64, 131, cols), "dense", Values::kMixed, {});
+    trine_reduce padded = dot(TRINE_EACH_ROW, TRINE_F32, 67, cols);
+    kLayouts[1].apply(padded);
+    list.add(padded, "padded", Values::kUniform, {});
+  }
 }
 
 /// Few columns of rows without gaps: a vector holds several of them, groups share them all. The long ones are several
@@ -351,10 +369,6 @@ void add_huge(List& list) {
 
 // --- Dot products: two inputs, each in a layout of its own -----------------------------------------
 
-trine_reduce dot(uint32_t axis, uint32_t dtype, int64_t rows, int64_t cols) {
-  return plan(TRINE_SUM, TRINE_PRODUCT, axis, dtype, rows, cols);
-}
-
 void add_dot_layouts(List& list) {
   for (size_t i = 0; i < std::size(kLayouts); ++i)
     for (const size_t other :
@@ -442,6 +456,7 @@ void add_reduce_cases(List& list) {
   add_dot_layouts(list);
   add_cancelling(list);
   add_few_columns(list);
+  add_short_lines(list);
   add_late(list);
   add_tail(list);
   add_ways_apart(list);

@@ -120,6 +120,16 @@ void add_thin(List& list) {
                    {.rungs = Rungs::kLadder, .quick = thin % 2 == 1 && length > 8192});
 }
 
+/// Thin matrices of each width from 9 to 31, so that lines, vectors and tiles end in the middle.
+void add_narrow(List& list) {
+  for (uint32_t size : kSizes)
+    for (int64_t thin = 9; thin <= 31; ++thin) {
+      const Options options{.rungs = Rungs::kLadder, .quick = size == 4 && thin % 8 == 1};
+      list.add(plan(size, thin, 259), "dense", Values::kUniform, options);
+      list.add(plan(size, 259, thin), "dense", Values::kUniform, options);
+    }
+}
+
 /// Larger than a core's cache, where stores may go around it: rows that begin on cache lines, rows
 /// that don't, and plain copies.
 void add_large(List& list) {
@@ -152,6 +162,7 @@ void add_transpose_cases(List& list) {
   add_shapes(list);
   add_layouts(list);
   add_thin(list);
+  add_narrow(list);
   add_large(list);
   add_parameters(list);
   add_far(list);

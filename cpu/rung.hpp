@@ -13,9 +13,12 @@
 #include <type_traits>
 
 #include "backends/abi.h"
+#include "backends/kit/words.hpp"
 #include "backends/ops.h"
 
 namespace trine::cpu {
+
+using kit::number_of;
 
 // The threads that one launch may use. The work is cut into `count` pieces, which idle threads take
 // one after the other; body(index, thread) runs once for each index, and
@@ -121,13 +124,6 @@ constexpr trine_parameter parameter(const char* name, std::span<const char* cons
   return {sizeof(trine_parameter), static_cast<std::int32_t>(values.size()), 0, name,
           values.data()};
 }
-// Of digits alone, and not by strtoll, which takes 10 ns of each launch.
-inline std::int64_t number_of(const char* digits) {
-  std::int64_t number = 0;
-  while (*digits != '\0') number = 10 * number + (*digits++ - '0');
-  return number;
-}
-
 using ReduceRung = Rung<trine_reduce>;
 using TransposeRung = Rung<trine_transpose>;
 using GemmRung = Rung<trine_gemm>;

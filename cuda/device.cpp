@@ -37,8 +37,8 @@ Current::~Current() {
 Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
   describe_device(device_index, facts);
   check(driver().cuDeviceGet(&id, device_index), "cuDeviceGet");
-  // No other process can open a pool's memory, and MPI asks for that where it is given the device's (docs/mpi.md;
-  // mpi/src/place.cpp reads the same variable).
+  // No other process can open a pool's memory, and MPI asks for that where it is given the device's (docs/mpi.md).
+  // mpi/src/place.cpp reads the variable, too: what lies between, the contract and the public API, doesn't know of MPI.
   const char* const to_mpi = std::getenv("TRINE_MPI_DEVICE_MEMORY");
   has_pools = attribute(id, kMemoryPools) != 0 &&
               !(to_mpi != nullptr && std::strcmp(to_mpi, "direct") == 0);

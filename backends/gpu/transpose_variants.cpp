@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/gpu/variant.hpp"
+#include "backends/kit/words.hpp"
 
 namespace trine::gpu {
 namespace {
@@ -382,7 +383,7 @@ struct WorkItemTile : Layout {
                        whole(move.out_col) && whole(move.out_batch);
     const bool small = double(move.rows) * double(move.cols) * double(bytes) < kSmallBytes;
     const bool halves = !lines && (bytes == 2 || bytes == 4);
-    const int64_t part = std::atoi(kRowBytes[0]) / (small ? 4 : halves ? 2 : 1);
+    const int64_t part = kit::number_of(kRowBytes[0]) / (small ? 4 : halves ? 2 : 1);
     const int64_t spans = std::max<int64_t>(1, divide_up(move.cols * bytes, part));
     tile_cols = lines_of(divide_up(move.cols, spans) + line - 1, 1);
     tiles_cols = divide_up(move.cols, tile_cols);

@@ -15,7 +15,7 @@ namespace trine::mpi::detail {
 namespace {
 
 /// What TRINE_MPI_DEVICE_MEMORY says: whether MPI is given CUDA's memory, or not even the cpu's queues'. cuda/device.cpp reads
-/// it, too: with `direct` no memory comes from a pool.
+/// it, too: with `direct` no memory comes from a pool. What lies between, the contract and the public API, doesn't know of MPI.
 enum class Wanted { by_default, staged, direct, unknown };
 constexpr const char* kWanted = "TRINE_MPI_DEVICE_MEMORY";
 Wanted wanted() {

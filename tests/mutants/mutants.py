@@ -1,9 +1,20 @@
 """The seeded mutations: each is one line of a kernel made wrong in a way that people get wrong.
 
 (name, device, operation, file, what stands there, what the mutant has instead). The text must occur
-exactly once, so that a kernel that moved on is noticed rather than skipped. A last field, where a mutant shows on some hosts
-or settings only: what the host must have, a key of NEEDS in `run`; or a dictionary, the environment of the tests.
+exactly once, so that a kernel that moved on is noticed rather than skipped. Where a mutant shows on some hosts or settings only,
+a last field says so: needs(…) or environment(…).
 """
+
+
+def needs(what):
+    """The host must have it: a key of NEEDS in `run`."""
+    return {"needs": what}
+
+
+def environment(**variables):
+    """Of the tests."""
+    return {"environment": variables}
+
 
 MUTANTS = [
     # --- cpu ---------------------------------------------------------------------------------
@@ -79,11 +90,15 @@ MUTANTS = [
     ("cpu_loop_leaves_others_pieces", "cpu", "test_cpu_caller_participation", "cpu/caller_participation.hpp",
      "i < parts_.size(); ++i", "i < 1; ++i"),
     ("cpu_thread_stays_on_a_shared_core", "cpu", "test_cpu_caller_participation", "cpu/cores.cpp",
-     "|| is_of(here, number) || take(here, number)) return;", "|| true) return;", "two cores"),
+     "|| is_of(here, number) || take(here, number)) return;", "|| true) return;", needs("two cores")),
     ("cpu_thread_gives_back_its_core", "cpu", "test_cpu_caller_participation", "cpu/cores.cpp",
-     "if (homes_[static_cast<std::size_t>(number)] != cpu) leave(number);", "leave(number);", "two cores"),
+     "if (homes_[static_cast<std::size_t>(number)] != cpu) leave(number);", "leave(number);", needs("two cores")),
     ("cpu_transpose_wrong_stride", "cpu", "transpose", "cpu/transpose/naive.cpp",
      "p.out_at(b, y, x)", "p.out_at(0, y, x)"),
+    ("cpu_reduce_product_of_vectors", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
+     "hn::Mul(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left))", "hn::Mul(left, right)"),
+    ("cpu_reduce_product_odd_one_dropped", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
+     "if (left % 2) level[left / 2] = level[left - 1];", "if (left % 2) level[left / 2] = 1;"),
     ("cpu_reduce_product_of_eight_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
      "(pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j))", "pair(0, j) * pair(2, j) * pair(4, j) * pair(6, j)"),
     ("cpu_reduce_tail_dropped", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",
@@ -143,11 +158,11 @@ MUTANTS = [
     ("opencl_transpose_head_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_kept.h",
      "int i = first ? 0 : -over;", "int i = 0;"),
     ("opencl_transpose_line_of_one_row", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "over >= LINE - i", "over > LINE - i", "AVX-512"),
+     "over >= LINE - i", "over > LINE - i", needs("AVX-512")),
     ("opencl_transpose_last_lines_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "index < end; index += LINE", "index + LINE <= end; index += LINE", "AVX-512"),
+     "index < end; index += LINE", "index + LINE <= end; index += LINE", needs("AVX-512")),
     ("opencl_transpose_ends_dropped", "opencl:0", "transpose", "opencl/transpose/sheared_twice.h",
-     "long i = last; i < rows", "long i = last + 1; i < rows", "AVX-512"),
+     "long i = last; i < rows", "long i = last + 1; i < rows", needs("AVX-512")),
     ("opencl_transpose_pile_vectors_unturned", "opencl:0", "transpose",
      "backends/gpu/kernels/transpose/pile.cl", "e[l] = pile[GAPPED(at + l * width)];",
      "e[l] = pile[GAPPED(at + l)];"),
@@ -259,7 +274,7 @@ MUTANTS = [
      "if (group_add(&sum, &below, scratch)) what |= UNCUT;", "group_add(&sum, &below, scratch);"),
     ("opencl_reduce_stream_words_of_groups_twice", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_stream_wide.h", "s += 8 * slices", "s += 4 * slices",
-     {"POCL_MAX_PTHREAD_COUNT": "12"}),
+     environment(POCL_MAX_PTHREAD_COUNT="12")),
     ("opencl_reduce_columns_carry_lost", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/digits.h", "carry = digit >> DIGIT_BITS;", "carry = 0;"),
     ("opencl_reduce_columns_rest_too_small", "opencl:0", "reduce",

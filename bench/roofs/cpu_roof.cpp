@@ -31,6 +31,24 @@ uint64_t read_all(const uint64_t* data, size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
+// Doubles cut in two, so that both halves can be added without rounding: the least work of an exact sum that a flag checks.
+double add_halves(const double* data, size_t count) {
+  const hn::ScalableTag<double> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto upper = hn::BitCast(d, hn::Set(du, ~uint64_t{0} << 26));
+  const size_t lanes = hn::Lanes(d);
+  hn::Vec<decltype(d)> high[4], low[4];
+  for (size_t v = 0; v < 4; ++v) high[v] = low[v] = hn::Zero(d);
+  for (size_t i = 0; i + 4 * lanes <= count; i += 4 * lanes)
+    for (size_t v = 0; v < 4; ++v) {
+      const auto x = hn::LoadU(d, data + i + v * lanes), part = hn::And(x, upper);
+      high[v] = hn::Add(high[v], part);
+      low[v] = hn::Add(low[v], hn::Sub(x, part));
+    }
+  for (size_t v = 0; v < 4; ++v) high[0] = hn::Add(high[0], hn::Add(low[v], high[v]));
+  return hn::GetLane(hn::SumOfLanes(d, high[0]));
+}
+
 // Stores past the cache, which spares reading the target first. `target` is aligned.
 void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   const Words d;
@@ -140,6 +158,7 @@ namespace trine::bench {
 namespace {
 
 HWY_EXPORT(read_all);
+HWY_EXPORT(add_halves);
 HWY_EXPORT(copy_past_cache);
 HWY_EXPORT(copy_through_cache);
 HWY_EXPORT(write_past_cache);
@@ -297,6 +316,10 @@ std::vector<double> pass_seconds(int threads, int least, int most, double second
 
 void read_words(const void* data, uint64_t bytes) {
   keep(HWY_DYNAMIC_DISPATCH(read_all)(static_cast<const uint64_t*>(data), bytes / 8));
+}
+
+void add_halves(const void* doubles, uint64_t bytes) {
+  keep(HWY_DYNAMIC_DISPATCH(add_halves)(static_cast<const double*>(doubles), bytes / 8));
 }
 
 void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache) {

@@ -255,6 +255,11 @@ void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) 
           meeting(meetings == 1 ? "reads, threads meet" : "reads, threads meet twice",
                   ways.back().amount, threads, parts, meetings,
                   [=, &on = memory()](size_t set, int64_t i) { read_inputs(on, set, i, parts); }));
+    if (p.function == Function::sum && p.map == Map::identity && p.dtype == Dtype::f64)
+      ways.push_back(meeting("adds halves, threads meet", ways.back().amount, threads, parts, 1,
+                             [=, &on = memory()](size_t set, int64_t i) {
+                               std::apply(add_halves, part_of(on, 0, set, i, parts));
+                             }));
     add_strips(ways, p, memory, threads, parts);
   }
   if (p.operation == Operation::transpose)

@@ -51,11 +51,10 @@ void add_to_bins(const T* x, const T* y, std::int64_t count, Windows& windows,
 
 // By plain additions. False, and nothing added, if one was inexact or an element not finite.
 template <class T, trine_map M>
-bool add_plainly(const T* x, const T* y, std::int64_t count, Ahead<T> ahead,
-                 SuperAccumulator& total) {
+bool add_plainly(const T* x, const T* y, std::int64_t count, SuperAccumulator& total) {
   double halves[2];
   Inexact::lower();
-  sum_neighbours<T, M>(x, y, count, ahead, halves);
+  sum_neighbours<T, M>(x, y, count, halves);
   if (Inexact::is_raised() || !std::isfinite(halves[1])) return false;
   for (const double half : halves) total.add(half);
   return true;
@@ -66,12 +65,11 @@ template <class T, trine_map M>
 void add_run(const T* x, const T* y, std::int64_t count, SumScratch& scratch,
              WholeSink<T, M>& sink) {
   constexpr std::int64_t kStretch = (1 << 17) / sizeof(T);
-  const Ahead<T> ahead(x, count);
   for (std::int64_t some; count > 0; x += some, y += some, count -= some) {
     some = std::min(count, kStretch);
     if constexpr (kIsPlain<T, M>)
       if (Inexact::is_told() &&
-          scratch.caution.tries([&] { return add_plainly<T, M>(x, y, some, ahead, sink.total); }))
+          scratch.caution.tries([&] { return add_plainly<T, M>(x, y, some, sink.total); }))
         continue;
     add_to_bins<T, M>(x, y, some, scratch.window(0), sink);
   }

@@ -83,17 +83,16 @@ HWY_INLINE V term(const T* x, const T* y, std::int64_t count) {
 
 // The sums of `count` neighbours, spread over lanes.
 template <class T, trine_map M>
-HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t count,
-                                         Ahead<T> ahead = {}) {
+HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t count) {
   constexpr int kChains = 4;
   PlainSum<T, M> sum[kChains];
   std::int64_t i = 0;
   for (; i + kChains * kVector <= count; i += kChains * kVector) {
-    ahead.call(x + i, kChains * kVector);
+    call_ahead(x + i, kChains * kVector);
     for (int c = 0; c < kChains; ++c)
       sum[c].add(term<T, M>(x + i + c * kVector, y + i + c * kVector));
   }
-  ahead.call(x + i, count - i);
+  call_ahead(x + i, count - i);
   for (; i + kVector <= count; i += kVector) sum[0].add(term<T, M>(x + i, y + i));
   if (i < count) sum[1].add(term<T, M>(x + i, y + i, count - i));
   sum[0].add(sum[1]);
@@ -168,15 +167,14 @@ struct Sums {
 
 // The sum of `count` neighbours, in halves. Lanes of f32 are cut in two as well before they have grown.
 template <class T, trine_map M>
-HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, Ahead<T> ahead,
-                                 double (&halves)[2]) {
+HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, double (&halves)[2]) {
   PlainSum<double, TRINE_IDENTITY> total;
   if constexpr (kHalves<T, M> == 2) {
-    std::copy_n(add_neighbours<T, M>(x, y, count, ahead).half, 2, total.half);
+    std::copy_n(add_neighbours<T, M>(x, y, count).half, 2, total.half);
   } else {
     constexpr std::int64_t kBlock = 1024;
     for (std::int64_t i = 0; i < count; i += kBlock)
-      total.add(add_neighbours<T, M>(x + i, y + i, std::min(kBlock, count - i), ahead).half[0]);
+      total.add(add_neighbours<T, M>(x + i, y + i, std::min(kBlock, count - i)).half[0]);
   }
   for (int h = 0; h < 2; ++h) halves[h] = hn::GetLane(hn::SumOfLanes(D(), total.half[h]));
 }

@@ -22,26 +22,4 @@ template <class T>
   }
 }
 
-// The same along a stretch of neighbours that are multiplied. A long one's beginning is called for at once, and nothing behind its
-// end, which another thread reads; behind a short one lies the next row. Products of 2^16 f64 on 2 cores from the last cache, of
-// `simd`, by process: 0.82 to 0.95, so 0.96 to 0.99. Not of sums: f64 of 2^17 to 2^20 have 0.85 of the rate without.
-template <class T>
-class Ahead {
- public:
-  Ahead() = default;
-  Ahead(const T* x, std::ptrdiff_t count) {
-    if (count < 4 * kFar<T>) return;
-    end_ = x + count;
-    for (std::ptrdiff_t i = 0; i < kFar<T>; i += 64 / sizeof(T)) __builtin_prefetch(x + i, 0, 2);
-  }
-  [[gnu::always_inline]] void call(const T* x, std::ptrdiff_t count) const {
-    if (end_ == nullptr || end_ - x > kFar<T>) return call_ahead(x, count);
-    for (std::ptrdiff_t i = 0; i < count; i += 64 / sizeof(T))
-      __builtin_prefetch(x + i + kNear<T>, 0, 3);
-  }
-
- private:
-  const T* end_ = nullptr;
-};
-
 }  // namespace trine::cpu

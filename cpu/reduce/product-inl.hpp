@@ -61,10 +61,11 @@ HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t
 
 // The product of 1 to kChunk neighbours.
 template <class T, trine_map M>
-Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count, const Ahead<T>& ahead) {
+Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
   if constexpr (is_float<T>) {
     alignas(64) T even[kChunk / 2], odd[kChunk / 4];  // of the fewest lanes there are
-    count = multiply_groups<M>(data, count, even, [&](auto... block) { ahead.call(block...); });
+    count = multiply_groups<M>(data, count, even,
+                               [](const T* x, std::int64_t elements) { call_ahead(x, elements); });
     T* from = even;
     T* to = odd;
     for (; count > 1; std::swap(from, to))
@@ -113,9 +114,8 @@ struct Tree {
   }
 
   void along(const T* data, std::int64_t elements, std::int64_t) {
-    const Ahead<T> ahead(data, elements);
     for (std::int64_t i = 0; i < elements; i += kChunk) {
-      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i), ahead);
+      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i));
       push();
     }
   }

@@ -63,9 +63,8 @@ DEVICE uint atomic_or(uint* p, uint v) { return atomicOr(p, v); }
 // whoever takes a later number; a group calls sync_memory() around it to speak for all of its
 // work-items.
 DEVICE uint take_ticket(uint* counter) {
-  __threadfence();
-  const uint ticket = atomicAdd(counter, 1u);
-  __threadfence();
+  uint ticket;
+  __asm__ volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(counter) : "memory");
   return ticket;
 }
 

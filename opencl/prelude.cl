@@ -72,12 +72,10 @@ DEVICE int groups_x() { return get_num_groups(0); }
 DEVICE uint take_ticket(volatile __global uint* counter) {
 #if HAVE_PTX
   uint ticket;
-  __asm__ volatile(
-      "fence.acq_rel.gpu;\n\tatom.acq_rel.gpu.global.add.u32 %0, [%1], 1;\n\t"
-      "fence.acq_rel.gpu;"
-      : "=r"(ticket)
-      : "l"(counter)
-      : "memory");
+  __asm__ volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                   : "=r"(ticket)
+                   : "l"(counter)
+                   : "memory");
   return ticket;
 #else  // compiled but not reached: rows that need it refuse, or launch twice
   mem_fence(CLK_GLOBAL_MEM_FENCE);

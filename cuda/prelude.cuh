@@ -51,6 +51,15 @@ DEVICE int local_x() { return threadIdx.x; }
 DEVICE int group_x() { return blockIdx.x; }
 DEVICE int groups_x() { return gridDim.x; }
 
+// A row that `begins_early` has its kernels begin while the launch before them ends: before this, no memory but the
+// group's own may be read or written. The next launch may then begin likewise, once all groups of this one are here. What
+// the launch before it wrote isn't read-only: such kernels' inputs aren't RESTRICT.
+DEVICE void await_earlier_launches() {
+#if __CUDA_ARCH__ >= 900
+  __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");
+#endif
+}
+
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date
 DEVICE void sync_warp() { __syncwarp(); }  // all of the warp are here; only where HAVE_WARPS

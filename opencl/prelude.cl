@@ -57,6 +57,7 @@ DEVICE uint local_address(const LOCAL_POINTER void* p) { return (uint)(ulong)p; 
 DEVICE int local_x() { return get_local_id(0); }
 DEVICE int group_x() { return get_group_id(0); }
 DEVICE int groups_x() { return get_num_groups(0); }
+#define await_earlier_launches()  // they are over: OpenCL has none that begin early
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date

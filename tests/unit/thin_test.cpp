@@ -36,6 +36,7 @@ uint4 make_uint4(uint a, uint b, uint c, uint d) { return {a, b, c, d}; }
 #define DEVICE [[maybe_unused]] inline
 #define INLINED DEVICE
 #define RESTRICT
+#define await_earlier_launches()
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define KERNEL_BOUNDED(name, x, y, groups) void name
 #define HAVE_WARPS 1

@@ -35,12 +35,6 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
   } while (!over);
 }
 
-// A row that `begins_early` has its kernels begin while the launches before them end: before this, no memory but the
-// group's own may be read or written. The next launch may then begin likewise, once all groups of this one are here.
-DEVICE void await_earlier_launches() {
-  __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");
-}
-
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
 #define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
 #define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)

@@ -5,8 +5,11 @@
 // one rounds. No element is read twice, whatever the exponents.
 // It beats `exact` there because that one loads element by element, three groups a multiprocessor.
 // Requires: f64; sums of 4, 8, 16 or 32 columns of f32; NVIDIA for one launch (elsewhere a second launch finishes).
+#define T float
 typedef float4 Vector;
 #define VECTOR 4
+#define ALL_OF(x) make_float4(x, x, x, x)
+#define VECTOR_AT(p) make_float4((p)[0], (p)[1], (p)[2], (p)[3])
 #define VECTORS 4  // that a work-item loads at once
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
@@ -33,6 +36,8 @@ typedef float4 Vector;
 #include "digits.h"
 #include "exact.h"
 #include "tile.h"
+#include "vectors.h"
+#include "windows.h"
 
 typedef struct Column {
   double first, second;
@@ -40,20 +45,17 @@ typedef struct Column {
   uint minus;  // its sign bit is set while all elements have theirs
 } Column;
 
-DEVICE double window_line(uint top, int k) {
-  return as_double(((ulong)(top + 1u - 127u + 1023u + 52u - WINDOW_BITS * (k + 1)) << 52) |
-                   0x0008000000000000UL);
-}
+DEVICE double column_line(uint top, int k) { return window_line(top + (1023u - 127u), k); }
 
 DEVICE void window_open(Column* c, uint top) {
   c->top = top;
-  c->first = window_line(top, 0);
-  c->second = window_line(top, 1);
+  c->first = column_line(top, 0);
+  c->second = column_line(top, 1);
 }
 
 DEVICE void window_close(const Column* c, LOCAL_POINTER uint* digits) {
-  const long low = (long)(as_ulong(c->second) - as_ulong(window_line(c->top, 1)));
-  const long high = (long)(as_ulong(c->first) - as_ulong(window_line(c->top, 0))) + (low >> 32);
+  const long low = (long)(as_ulong(c->second) - as_ulong(column_line(c->top, 1)));
+  const long high = (long)(as_ulong(c->first) - as_ulong(column_line(c->top, 0))) + (low >> 32);
   const int position = (int)c->top + 1 - 127 - 2 * WINDOW_BITS - BASE;
   if (high == 0 && (uint)low == 0u) return;
   digits_add(digits, (ulong)(uint)low, position, 0u, 3);
@@ -119,20 +121,6 @@ DEVICE uint column_add_any(Column* c, const Four* f, LOCAL_POINTER uint* digits)
   return saw;
 }
 
-DEVICE void load_vectors(GLOBAL const float* from, long v, long end, const bool aligned, float* x) {
-#pragma unroll
-  for (int k = 0; k < CHUNK; k += VECTOR, v += THREADS) {
-    Vector one = make_float4(-0.0f, -0.0f, -0.0f, -0.0f);
-    if (v < end && aligned) one = ((GLOBAL const Vector*)from)[v];
-    if (v < end && !aligned)
-      one = make_float4(from[4 * v], from[4 * v + 1], from[4 * v + 2], from[4 * v + 3]);
-    x[k] = one.x;
-    x[k + 1] = one.y;
-    x[k + 2] = one.z;
-    x[k + 3] = one.w;
-  }
-}
-
 // Adds a group's share to its digits; `seen` is what this work-item saw in each of its four columns.
 DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const bool magnitude,
                       LOCAL_POINTER uint* digits, int copy, uint* seen) {
@@ -148,12 +136,12 @@ DEVICE void add_share(GLOBAL const float* from, long vectors, int splits, const 
   }
   float x[CHUNK], next[CHUNK];
   long v = group_x() * SPAN + me;
-  load_vectors(from, v, vectors, aligned, x);
+  load_vectors(from, v, THREADS, vectors, aligned, x);
   for (long end = group_x() * SPAN; end < vectors;) {
     end += DIGIT_CHUNKS * step;
 #pragma unroll 2
     for (; v < end && v < vectors; v += step) {
-      load_vectors(from, v + step, vectors, aligned, next);
+      load_vectors(from, v + step, THREADS, vectors, aligned, next);
       if (magnitude) {
 #pragma unroll
         for (int k = 0; k < CHUNK; ++k) x[k] = fabs(x[k]);
@@ -232,7 +220,7 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 }
 
 KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
-(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
   LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP], is_last[1];
@@ -243,6 +231,7 @@ KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
   for (int i = me; i < DIGITS * DIGIT_STEP; i += THREADS) digits[i] = 0u;
   for (int i = me; i < DIGIT_STEP; i += THREADS) saw[i] = 0u;
   sync();
+  await_earlier_launches();
   uint seen[VECTOR];
   add_share(input + input_offset, phase == FINISH ? 0 : cols << lane_bits, splits,
             options & MAP_ABS, digits, copy, seen);

@@ -8,10 +8,12 @@
 typedef float4 Vector;
 #define VECTOR 4
 #define ALL_OF(x) make_float4(x, x, x, x)
+#define VECTOR_AT(p) make_float4((p)[0], (p)[1], (p)[2], (p)[3])
 #else
 typedef double2 Vector;
 #define VECTOR 2
 #define ALL_OF(x) make_double2(x, x)
+#define VECTOR_AT(p) make_double2((p)[0], (p)[1])
 #endif
 #define VECTORS (PRODUCTS ? 2 : 4)  // that a work-item loads at once
 #define CHUNK (VECTOR * VECTORS)
@@ -51,7 +53,7 @@ DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
 #define MARK(what) as_double(0x7ff8000000000000UL | (what))
 
 KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
-(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
@@ -62,20 +64,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   LOCAL uint flags[2];  // LOST, UNCUT, SAW_…: of the group's share, and of all groups' sums
 #if USES_BINS
   LOCAL double all_bins[BINS * BINNERS];
-  LOCAL_POINTER double* bins = all_bins + local_x() % BINNERS;
-#else
-  LOCAL_POINTER double* bins = 0;
 #endif
-  LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + local_x() % COPIES;
-  LOCAL_POINTER uint* high = low + WORDS * COPIES;
-  const int me = local_x();
-  const bool f64 = T_DOUBLE || (options & RESULT_F64);
   const int sum_index = phase == FINISH ? group_x() : (int)((uint)group_x() / (uint)splits);
-  const int first_record = sum_index * splits, split = group_x() - first_record;
-  volatile GLOBAL ulong* records =
-      (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
-  GLOBAL ulong* words =
-      (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
+  const int split = group_x() - sum_index * splits;
   GLOBAL const T* from = input + input_offset + sum_index * result_stride;
 #if KIND_DOT
   GLOBAL const T* also = second + second_offset + sum_index * second_result_stride;
@@ -83,20 +74,22 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
   GLOBAL const T* also = from;
 #endif
   const Share in = share_of(from, also, cols, split, splits, options);
-  if (me < 2) flags[me] = 0u;
-#if MANY_WORDS
-  if (me <= RECORDS / 32) groups_in_words[me] = 0u;
-#endif
+  if (local_x() < 2) flags[local_x()] = 0u;
   sync();
+  await_earlier_launches();
   const bool finishing = phase == FINISH || (phase == WHOLE && in.last);
 #pragma unroll 1
   for (int round = phase == FINISH ? 1 : 0; round < (finishing && splits > 1 ? 2 : 1); ++round) {
     const bool final = round == 1 || splits == 1;
     Expansion sum = expansion_zero();
     uint what = 0u;
-    if (round == 0) {
-      sum = add_share(&in, &what);
-    } else if (me < splits) {
+    if (round == 0) sum = add_share(&in, &what);
+    const int me = item_here(), index = anew(sum_index), first_record = index * splits;
+    const int at = group_x() - first_record;  // split
+    const bool f64 = T_DOUBLE || (anew(options) & RESULT_F64);
+    volatile GLOBAL ulong* records =
+        (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
+    if (round == 1 && me < splits) {
       sum = take_record(records + 3 * me);
       if (sum.hi != sum.hi) {
         what = (uint)as_ulong(sum.hi);
@@ -105,19 +98,14 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     }
     const Expansion mine = sum;
     const bool in_words = round == 1 && what;
-#if MANY_WORDS
-    if (in_words) {
-      fence();
-      atomic_or(groups_in_words + me / 32, 1u << me % 32);
-    }
-#endif
     double below;
     if (group_add(&sum, &below, scratch)) what |= UNCUT;
     ulong bits = 0UL;
-    if (me == 0 && final) {
+    // The last group rounds its own sum, too, so that the instructions are there when all sums are.
+    if (me == 0 && finishing) {
       if (as_ulong(sum.hi) == 0x8000000000000000UL)
         bits = f64 ? 0x8000000000000000UL : 0x80000000UL;
-      else if (!round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits))
+      else if (!round_quickly(sum.hi, sum.mid, sum.lo, below, f64, &bits) && final)
         what |= UNCUT;
     }
     if (!final && below != 0.0) what |= UNCUT;
@@ -126,12 +114,29 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     what = flags[round];
     const int precision = f64 ? 53 : 24, lowest = f64 ? -1022 : -126;
     if (what && !(what & SPECIAL)) {
+      LOCAL_POINTER uint* low = (LOCAL_POINTER uint*)arena + me % COPIES;
+      LOCAL_POINTER uint* high = low + WORDS * COPIES;
+      GLOBAL ulong* words =
+          (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
       wide_clear(arena);
       if (round == 0 && (what & LOST)) {
-        const uint saw = add_share_wide(&in, bins, arena, low, high);
+        const Share again = share_of(from, also, cols, anew(split), anew(splits), options);
+#if USES_BINS
+        LOCAL_POINTER double* bins = all_bins + me % BINNERS;
+#else
+        LOCAL_POINTER double* bins = 0;
+#endif
+        const uint saw = add_share_wide(&again, bins, arena, low, high);
         if (saw) atomic_or(flags, saw);
       } else {
 #if MANY_WORDS
+        if (me <= RECORDS / 32) groups_in_words[me] = 0u;
+        sync();
+        if (in_words) {
+          fence();
+          atomic_or(groups_in_words + me / 32, 1u << me % 32);
+        }
+        sync();
         if (round == 1) add_words_of(words, groups_in_words, splits, low, high);
 #else
         if (in_words) add_words(words + me * WORDS, low, high);
@@ -141,20 +146,20 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
       wide_total(low - me % COPIES, high - me % COPIES);
       if (final && me == 0)
         bits = round_words(low, high, SAW_OTHER_THAN_MINUS_ZERO, precision, lowest);
-      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + split * WORDS);
+      if (!final) words_store(low - me % COPIES, high - me % COPIES, words + at * WORDS);
       sync_memory();
       what = flags[round];
     }
     if (what & SPECIAL) bits = settle(0UL, false, what, precision, lowest);
     if (me == 0 && final && f64)
-      ((GLOBAL ulong*)(output + output_offset))[sum_index * output_stride] = bits;
+      ((GLOBAL ulong*)(output + output_offset))[index * output_stride] = bits;
     if (me == 0 && final && !f64)
-      ((GLOBAL uint*)(output + output_offset))[sum_index * output_stride] = (uint)bits;
+      ((GLOBAL uint*)(output + output_offset))[index * output_stride] = (uint)bits;
     if (me == 0 && !final) {
       if (what) fence();
-      records[3 * split] = ~as_ulong(what ? MARK(what) : sum.hi);
-      records[3 * split + 1] = ~as_ulong(what ? 0.0 : sum.mid);
-      records[3 * split + 2] = ~as_ulong(what ? 0.0 : sum.lo);
+      records[3 * at] = ~as_ulong(what ? MARK(what) : sum.hi);
+      records[3 * at + 1] = ~as_ulong(what ? 0.0 : sum.mid);
+      records[3 * at + 2] = ~as_ulong(what ? 0.0 : sum.lo);
     }
   }
 }

@@ -5,10 +5,13 @@
 #include "across_groups.h"
 #include "exact_sum_words.h"
 #include "tile.h"
+#include "vectors.h"
 
 #define LOST 16u   // beside SAW_…: a work-item's three doubles don't hold its share,
 #define UNCUT 32u  // or the parts that they are cut in don't hold them
 #define SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
+
+DEVICE int item_here() { return anew(local_x()); }
 
 // What a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
 // `step` further; the last group has the elements before and after them, too.
@@ -36,41 +39,20 @@ DEVICE Share share_of(GLOBAL const T* input, GLOBAL const T* second, long count,
   return in;
 }
 
-// Vectors v, v + apart, … of x below `end`; -0 in place of the others.
-DEVICE void load_vectors(GLOBAL const T* from, long v, int apart, long end, T* x) {
-#pragma unroll
-  for (int k = 0; k < CHUNK; k += VECTOR, v += apart) {
-    Vector one = ALL_OF((T)-0.0);
-    if (v < end) one = ((GLOBAL const Vector*)from)[v];
-    x[k] = one.x;
-    x[k + 1] = one.y;
-#if VECTOR == 4
-    x[k + 2] = one.z;
-    x[k + 3] = one.w;
-#endif
-  }
-}
-
 #if KIND_DOT
-// The same of the second input, which may begin elsewhere between two boundaries.
+// Vectors of the second input, which may begin elsewhere between two boundaries.
 DEVICE void load_second(const Share* in, long v, T* y) {
-  if ((ulong)in->second % sizeof(Vector) == 0) {
-    load_vectors(in->second, v, THREADS, in->vectors, y);
-    return;
-  }
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) {
-    const long at = v + k / VECTOR * THREADS;
-    y[k] = 0;
-    if (at < in->vectors) y[k] = in->second[at * VECTOR + k % VECTOR];
-  }
+  if ((ulong)in->second % sizeof(Vector) == 0)
+    load_vectors(in->second, v, THREADS, in->vectors, true, y);
+  else
+    load_vectors(in->second, v, THREADS, in->vectors, false, y);
 }
 #endif
 
 // The loose element of this work-item, which may have one.
-DEVICE bool has_loose(const Share* in) { return in->last && local_x() < in->loose; }
+DEVICE bool has_loose(const Share* in) { return in->last && item_here() < in->loose; }
 DEVICE long loose_index(const Share* in) {
-  const int k = local_x() - in->head;
+  const int k = item_here() - in->head;
   return k < 0 ? k : in->vectors * VECTOR + k;
 }
 
@@ -91,6 +73,7 @@ DEVICE long loose_index(const Share* in) {
 #define WINDOW_CHUNKS (512u / CHUNK)
 #define WINDOW_RANGE 36
 #endif
+#include "windows.h"
 
 // What was added so far.
 typedef struct Narrow {
@@ -145,10 +128,6 @@ DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
   return true;
 }
 #else
-DEVICE double window_line(uint top, int k) {
-  return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
-}
-
 DEVICE void windows_close(Narrow* s) {
   if (s->top == 0u) return;
 #pragma unroll
@@ -274,8 +253,8 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
   s.top = s.room = 0u;
 #endif
   T x[CHUNK], next[CHUNK];
-  long v = in->first + local_x();
-  load_vectors(in->from, v, THREADS, in->vectors, x);
+  long v = in->first + item_here();
+  load_vectors(in->from, v, THREADS, in->vectors, true, x);
 #if KIND_DOT
   T y[CHUNK], next_y[CHUNK];
   load_second(in, v, y);
@@ -284,7 +263,7 @@ DEVICE Expansion add_share(const Share* in, uint* what) {
 #endif
 #pragma unroll 2
   for (; v < in->vectors && !s.lost; v += in->step) {
-    load_vectors(in->from, v + in->step, THREADS, in->vectors, next);
+    load_vectors(in->from, v + in->step, THREADS, in->vectors, true, next);
 #if KIND_DOT
     load_second(in, v + in->step, next_y);
 #endif
@@ -337,7 +316,7 @@ DEVICE double units_of(long count, int exponent) {
 // Adds what a group's work-items hold, for the first warp: cut at the same lines, all parts are
 // integers of known units; *below is what is left under the three doubles. Non-zero where they don't hold it all.
 DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
-  const int me = local_x(), lane = me % 32, warp = me / 32;
+  const int me = item_here(), lane = me % 32, warp = me / 32;
   const bool plain = as_ulong(sum->hi) == 0x8000000000000000UL;
   const ulong all = (as_ulong(sum->hi) | as_ulong(sum->mid) | as_ulong(sum->lo)) << 1;
   uint most = warp_max(expansion_exponent(sum) | (plain ? 0u : NOT_MINUS_ZERO));
@@ -392,7 +371,7 @@ DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scrat
 #else
 // Adds what a group's work-items hold, for the first of them; non-zero where that isn't all.
 DEVICE ulong group_add(Expansion* sum, double* below, LOCAL_POINTER ulong* scratch) {
-  const int me = local_x();
+  const int me = item_here();
   *below = 0.0;
   ulong lost = 0UL;
   scratch[me] = as_ulong(sum->hi);

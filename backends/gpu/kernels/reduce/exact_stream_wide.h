@@ -11,13 +11,13 @@
 
 DEVICE void wide_clear(LOCAL_POINTER ulong* arena) {
   sync();
-  for (int i = local_x(); i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
+  for (int i = item_here(); i < WORDS * COPIES; i += THREADS) arena[i] = 0UL;
   sync();
 }
 
 // Leaves the words' totals in the first copy.
 DEVICE void wide_total(LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  const int w = local_x();
+  const int w = item_here();
   sync();
   if (w < WORDS) {
     const ulong total = word_total(low, high, w, COPIES);
@@ -48,7 +48,7 @@ DEVICE void add_to_bins(const Share* in, const T* x, LOCAL_POINTER double* bins)
 DEVICE uint bins_saw(const Share* in) {
   uint saw = 0u;
   for (long first = in->first; first < in->vectors; first += in->step) {
-    for (long v = first + local_x(); v < first + SPAN && v < in->vectors; v += BINNERS)
+    for (long v = first + item_here(); v < first + SPAN && v < in->vectors; v += BINNERS)
       for (int k = 0; k < VECTOR; ++k) {
         const float x = in->from[v * VECTOR + k];
         saw |= said_of(in->magnitude ? fabs(x) : x);
@@ -69,7 +69,7 @@ DEVICE uint bins_saw(const Share* in) {
 
 // Adds the group's share to the superaccumulator in the arena.
 DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
-  const int me = local_x();
+  const int me = item_here();
   LOCAL_POINTER uint* all = (LOCAL_POINTER uint*)arena;
   LOCAL_POINTER uint* digits = all + me % COPIES;
   uint saw = 0u;
@@ -78,7 +78,7 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
   for (long first = in->first; first < in->vectors; first += in->step) {
     T x[CHUNK];
     uint most = 0u;
-    load_vectors(in->from, first + me, THREADS, in->vectors, x);
+    load_vectors(in->from, first + me, THREADS, in->vectors, true, x);
 #pragma unroll
     for (int k = 0; k < CHUNK; ++k) {
       if (in->magnitude) x[k] = fabs(x[k]);
@@ -112,14 +112,14 @@ DEVICE uint add_to_digits(const Share* in, LOCAL_POINTER ulong* arena) {
 // have seen no infinity and no NaN behind it. `bins` are this work-item's, `low` and `high` its copy in the arena.
 DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_POINTER ulong* arena,
                            LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  const int me = local_x();
+  const int me = item_here();
   uint saw = 0u;
 #if USES_BINS
   if (me < BINNERS) {
     for (int b = 0; b < BINS; ++b) bins[b * BINNERS] = 0.0;
     int room = BIN_ADDITIONS, u = me;
     T x[CHUNK], next[CHUNK];
-    load_vectors(in->from, in->first + me, BINNERS, in->vectors, x);
+    load_vectors(in->from, in->first + me, BINNERS, in->vectors, true, x);
     for (long first = in->first, then; first < in->vectors; first = then) {
 #pragma unroll
       for (int k = 0; k < VECTORS; ++k) {
@@ -129,7 +129,7 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
       u += BINNERS * VECTORS;
       then = u < SPAN ? first : first + in->step;
       if (u >= SPAN) u = me;
-      load_vectors(in->from, then + u, BINNERS, in->vectors, next);
+      load_vectors(in->from, then + u, BINNERS, in->vectors, true, next);
       add_to_bins(in, x, bins);
       room -= CHUNK;
       if (room == 0) {
@@ -175,7 +175,7 @@ DEVICE uint add_share_wide(const Share* in, LOCAL_POINTER double* bins, LOCAL_PO
 // Stores the totals; one step of carrying keeps the sum of many groups' words within 64 bits.
 DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint* high,
                         GLOBAL ulong* words) {
-  const int w = local_x();
+  const int w = item_here();
   if (w < WORDS) {
     const long carry = w > 0 ? (long)(int)high[(w - 1) * COPIES] : 0;
     const ulong rest = w < WORDS - 1 ? 0UL : (ulong)high[w * COPIES] << 32;
@@ -190,7 +190,7 @@ DEVICE void words_store(LOCAL_POINTER const uint* low, LOCAL_POINTER const uint*
 // Adds the words of all groups that stored them: a work-item has one word of some, eight on their way at once.
 DEVICE void add_words_of(volatile GLOBAL const ulong* words, LOCAL_POINTER const uint* groups,
                          int splits, LOCAL_POINTER uint* low, LOCAL_POINTER uint* high) {
-  const int slices = THREADS / WORDS, w = local_x() % WORDS, slice = local_x() / WORDS;
+  const int slices = THREADS / WORDS, w = item_here() % WORDS, slice = item_here() / WORDS;
   ulong total = 0UL;
   for (int s = slice; slice < slices && s < splits; s += 8 * slices) {
     ulong x[8];

@@ -119,16 +119,14 @@ DEVICE ulong add_chunk(Expansion* sum, T* x, uint* saw) {
 #define WINDOWS 3
 #define WINDOW_BITS 36
 #define WINDOW_CHUNKS 1024  // 2^13 elements of at most 2^36 units are less than 2^51
+#include "windows.h"
+
 typedef struct Windows {
   double at[WINDOWS];
   uint top;     // no element's biased exponent is larger; 0: nothing in it
   uint room;    // for so many more chunks
   bool narrow;  // they hold what came so far
 } Windows;
-
-DEVICE double window_line(uint top, int k) {
-  return as_double(((ulong)(top + 1 + 52 - WINDOW_BITS * (k + 1)) << 52) | 0x0008000000000000UL);
-}
 
 DEVICE ulong windows_close(Windows* w, Expansion* sum) {
   ulong lost = 0UL;

@@ -25,12 +25,16 @@ DEVICE void pair_add(Pair* sum, double hi, double mid) {
   if (lost1 != 0.0 || lost2 != 0.0) sum->hi = as_double(0x7ff8000000000000UL);
 }
 
-DEVICE bool pair_add_chunk(Pair* sum, const float* x, int count, bool magnitude) {
+DEVICE bool pair_add_chunk(Pair* sum, float* x, int count, bool magnitude) {
+  if (magnitude) {
+#pragma unroll
+    for (int k = 0; k < count; ++k) x[k] = fabs(x[k]);
+  }
   uint most = 0u, least = 0xffffffffu;
   double even = 0, odd = 0;
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    const double wide = magnitude ? fabs(x[k]) : x[k];
+    const double wide = x[k];
     const uint bits = as_uint(x[k]) & 0x7fffffffu;
     most = most > bits ? most : bits;
     least = least < bits - 1u ? least : bits - 1u;  // zeros don't count
@@ -74,7 +78,7 @@ DEVICE ulong pair_round(const Pair* sum, bool f64) {
 }
 
 KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
-(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
   LOCAL ulong arena[WORDS * COPIES > 2 * THREADS ? WORDS * COPIES : 2 * THREADS];
@@ -92,6 +96,7 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
   sum.mid = 0.0;
   failed[me] = 0u;
   if (me == 0) failed[THREADS] = 0u;
+  await_earlier_launches();
   if (line < results) {
     if (across) {
       const long step = col_stride << lane_bits;
@@ -119,17 +124,9 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
         p += step * CHUNK;
       }
     } else {
-      // Elements before the first and after the last vector: one a lane.
       const int head = (int)min_long(cols, (0 - (ulong)from / 4) % VECTOR);
       const long vectors = (long)((ulong)(cols - head) / VECTOR);
-      const int tail = (int)(cols - head) & (VECTOR - 1);
-      for (int k = lane; k < head; k += lanes)
-        pair_add(&sum, magnitude ? fabs(from[k]) : from[k], 0.0);
       from += head;
-      for (int k = lane; k < tail; k += lanes) {
-        const float one = from[vectors * VECTOR + k];
-        pair_add(&sum, magnitude ? fabs(one) : one, 0.0);
-      }
       long v = lane;
       for (; v + (3 << lane_bits) < vectors; v += 4 << lane_bits) {
         float x[CHUNK];
@@ -149,10 +146,16 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
       }
       for (; v < vectors; v += lanes) {
         const Vector y = ((GLOBAL const Vector*)from)[v];
-        const float x[VECTOR] = {y.x, y.y, y.z, y.w};
+        float x[VECTOR] = {y.x, y.y, y.z, y.w};
         if (!pair_add_chunk(&sum, x, VECTOR, magnitude))
           pair_add_slowly(&sum, from + v * VECTOR, 1, VECTOR, magnitude);
       }
+      // Elements before the first and after the last vector: one a lane.
+      const int loose = (int)(cols - vectors * VECTOR);
+#pragma unroll 1
+      for (int k = lane; k < loose; k += lanes)
+        pair_add_slowly(&sum, from + (k < head ? k - head : vectors * VECTOR + k - head), 1, 1,
+                        magnitude);
     }
   }
   int step = across ? width : 1,

@@ -174,7 +174,7 @@ MUTANTS = [
      "backends/gpu/kernels/transpose/pile.cl", "        at += area - height;\n      }\n    }\n  }\n}",
      "      }\n    }\n  }\n}"),
     ("opencl_transpose_pile_pair_ends_with_its_matrix", "opencl:0", "transpose",
-     "backends/gpu/kernels/transpose/pile.cl", "next += area - height;", "next += area;"),
+     "backends/gpu/kernels/transpose/pile.cl", "i + 1 == height ? 1 - height : 1 - area", "1 - area"),
     ("opencl_gemm_beta_zero_reads_c", "opencl:0", "gemm", "backends/gpu/kernels/gemm/problem.h",
      "if (flags & ADD_C) result = multiply_add(beta, *c, result);",
      "result = multiply_add(beta, *c, result);"),

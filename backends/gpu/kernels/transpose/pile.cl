@@ -119,6 +119,7 @@ KERNEL_BOUNDED(pile, THREADS, 1, 6)
   const GLOBAL uchar* from = in + in_offset + first * in_batch * BYTES;
   GLOBAL uchar* to = out + out_offset + first * out_batch * BYTES;
   const bool vectors = LANES > 1 && missing_rows + missing_cols == 0;
+  await_earlier_launches();
   if (vectors && width % LANES == 0 && is_wide(from, 1, in_row, in_batch))
     load_pile(pile, from, in_batch, in_row, height, width, count, 0, 0, true, t);
   else
@@ -142,10 +143,28 @@ DEVICE void unpack_pair(uint2 v, Element* e) {
 #pragma unroll
   for (int l = 0; l < PAIR; ++l) e[l] = (Element)(words[l * BYTES / 4] >> (l * BYTES % 4 * 8));
 }
+
+// Puts eight bytes, the first of which is column j of row i, from `at` on: a line ends once in them, or often.
+INLINED void put_pair(LOCAL_POINTER Element* pile, uint2 v, int height, int width, int i, int j,
+                      int at, const bool often) {
+  const int area = height * width, rest = width - j, wrap = i + 1 == height ? 1 - height : 1 - area;
+  Element some[PAIR];
+  unpack_pair(v, some);
+#pragma unroll
+  for (int l = 0; l < PAIR; ++l) {
+    pile[at + l * height + (l < rest || often ? 0 : wrap)] = some[l];
+    if (!often || ++j < width) continue;
+    j = 0;
+    at += 1 - area;
+    if (++i < height) continue;
+    i = 0;
+    at += area - height;
+  }
+}
 #endif
 
 INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, int height,
-                         int width, int total, const bool wide, int t) {
+                         int width, int total, const bool wide, const bool narrow, int t) {
   const int unit = wide ? PAIR : 1, ahead = THREADS * unit, area = height * width;
   const int by_line = ahead / width % height, by_j = ahead % width;
   const int step = ahead / area * area + by_j * height + by_line;
@@ -159,31 +178,18 @@ INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, 
     Element e[AT_ONCE];
 #pragma unroll
     for (int s = 0; s < AT_ONCE; ++s) {
-      if (p + s * ahead < total && wide) v[s] = *(const GLOBAL uint2*)(from + s * ahead * BYTES);
-      if (p + s * ahead < total && !wide) e[s] = load_element(from + s * ahead * BYTES, whole);
+      // Clamped: eight predicates are more than there are, and a load would wait for the others.
+      const GLOBAL uchar* one = from + (p + s * ahead < total ? s * ahead * BYTES : 0);
+      if (wide)
+        v[s] = *(const GLOBAL uint2*)one;
+      else
+        e[s] = load_element(one, whole);
     }
     from += AT_ONCE * ahead * BYTES;
 #pragma unroll
     for (int s = 0; s < AT_ONCE; ++s, p += ahead) {
 #if BYTES < 8
-      if (p < total && wide) {
-        Element some[PAIR];
-        unpack_pair(v[s], some);
-        int next_j = j, next_i = i, next = at;
-#pragma unroll
-        for (int l = 0; l < PAIR; ++l) {
-          pile[next] = some[l];
-          next += height;
-          if (++next_j == width) {
-            next_j = 0;
-            next += 1 - area;
-            if (++next_i == height) {
-              next_i = 0;
-              next += area - height;
-            }
-          }
-        }
-      }
+      if (p < total && wide) put_pair(pile, v[s], height, width, i, j, at, narrow);
 #endif
       if (p < total && !wide) pile[at] = e[s];
       j += by_j;
@@ -224,10 +230,13 @@ KERNEL_BOUNDED(pile_packed, THREADS, 1, 6)
   const GLOBAL uchar* from = in + in_offset + first * in_batch * BYTES;
   GLOBAL uchar* to = out + out_offset + first * out_batch * BYTES;
   const bool wide = BYTES < 8 && total % PAIR == 0 && is_aligned(from, 8) && is_aligned(to, 8);
-  if (wide)
-    load_packed(pile, from, height, width, total, true, t);
+  await_earlier_launches();
+  if (wide && width < PAIR)
+    load_packed(pile, from, height, width, total, true, true, t);
+  else if (wide)
+    load_packed(pile, from, height, width, total, true, false, t);
   else
-    load_packed(pile, from, height, width, total, false, t);
+    load_packed(pile, from, height, width, total, false, false, t);
   sync();
   if (wide)
     store_packed(pile, to, total, true, t);

@@ -36,32 +36,29 @@
 #define PITCH (HEIGHT * BYTES)            /* bytes of a turned row */
 #define IN_VECTORS (WIDTH * BYTES / 16)   /* of an input row */
 #define OUT_VECTORS (HEIGHT * BYTES / 16) /* of an output row */
-#define SPAN (IN_VECTORS < 8 ? IN_VECTORS : 8)
+#define SPAN (IN_VECTORS < 8 ? IN_VECTORS : IN_VECTORS > 64 ? IN_VECTORS / 8 : 8)
 #define IN_ITEMS (HEIGHT / PACK * IN_VECTORS / THREADS)
 #define OUT_ITEMS (WIDTH * OUT_VECTORS / THREADS)
+// A work-item loads the same vector of rows so far apart, and stores the same one of turned rows so far apart.
+#define ROWS_APART (THREADS / IN_VECTORS * PACK)
+#define TURNED_APART (THREADS / OUT_VECTORS)
 
 DEVICE int place(int j, int i) {
   const int twist = (LANES == 1 ? j : j ^ j / LANES) & (OUT_VECTORS < 8 ? OUT_VECTORS - 1 : 7);
   return j * PITCH + ((i * BYTES / 16 ^ twist) * 16) + i * BYTES % 16;
 }
 
-// The vector and the first row that a work-item loads as its item s.
-DEVICE int vector_of(int t, int s) {
-  return t % SPAN + (t / 32 + s * (THREADS / 32)) % (IN_VECTORS / SPAN) * SPAN;
-}
-DEVICE int row_of(int t, int s) {
-  return (t % 32 / SPAN + (t / 32 + s * (THREADS / 32)) / (IN_VECTORS / SPAN) * (32 / SPAN)) * PACK;
-}
-
-// Puts rows i … i + PACK - 1 of LANES columns, one vector a row, into the turned tile.
-DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, const uint4* v) {
+// Puts rows i … i + PACK - 1 of LANES columns, one vector a row, into the turned tile: item s, s * ROWS_APART rows below.
+// (The chunks of these rows have bits of their own in an address, so it may be added before the twist or after.)
+DEVICE void turn(LOCAL_POINTER uchar* tile, int j, int i, int s, const uint4* v) {
+#define AT(column) (tile + (place(j + (column), i) ^ s * ROWS_APART * BYTES))
 #if BYTES == 16
-  *(LOCAL_POINTER uint4*)(tile + place(j, i)) = v[0];
+  *(LOCAL_POINTER uint4*)AT(0) = v[0];
 #elif BYTES == 8
-  *(LOCAL_POINTER uint2*)(tile + place(j, i)) = make_uint2(v[0].x, v[0].y);
-  *(LOCAL_POINTER uint2*)(tile + place(j + 1, i)) = make_uint2(v[0].z, v[0].w);
+  *(LOCAL_POINTER uint2*)AT(0) = make_uint2(v[0].x, v[0].y);
+  *(LOCAL_POINTER uint2*)AT(1) = make_uint2(v[0].z, v[0].w);
 #else
-#define PUT(column, word) *(LOCAL_POINTER uint*)(tile + place(j + (column), i)) = (word)
+#define PUT(column, word) *(LOCAL_POINTER uint*)AT(column) = (word)
 #if BYTES == 4
 #define TURN(x, w) PUT(w, v[0].x)
 #elif BYTES == 2
@@ -104,18 +101,25 @@ KERNEL_OF(vector, THREADS, 1)
   from += (at.batch * in_batch + i0 * in_row + j0 * in_col) * BYTES;
   to += (at.batch * out_batch + i0 * out_row + j0 * out_col) * BYTES;
 
+  await_earlier_launches();
   if (wide_in) {
+    const int q = t % SPAN + t / 32 % (IN_VECTORS / SPAN) * SPAN;
+    const int i = (t % 32 / SPAN + t / 32 / (IN_VECTORS / SPAN) * (32 / SPAN)) * PACK;
+    const int left = q * LANES < width ? height - i : 0;
     uint4 v[IN_ITEMS][PACK];
+    from += i * in_row * BYTES + q * 16;
 #pragma unroll
-    for (int s = 0; s < IN_ITEMS; ++s) {
-      const int q = vector_of(t, s), i = row_of(t, s);
+    for (int s = 0; s < IN_ITEMS; ++s, from += ROWS_APART * in_row * BYTES) {
 #pragma unroll
       for (int r = 0; r < PACK; ++r)
-        if (i + r < height && q * LANES < width)
-          v[s][r] = *(const GLOBAL uint4*)(from + (i + r) * in_row * BYTES + q * 16);
+        if (s * ROWS_APART + r < left)
+          v[s][r] = *(const GLOBAL uint4*)(from + r * in_row * BYTES);
     }
+#if HAVE_WARPS
+    sync_warp();  // nothing is put before all loads are on their way
+#endif
 #pragma unroll
-    for (int s = 0; s < IN_ITEMS; ++s) turn(tile, vector_of(t, s) * LANES, row_of(t, s), v[s]);
+    for (int s = 0; s < IN_ITEMS; ++s) turn(tile, q * LANES, i, s, v[s]);
   } else {
 #pragma unroll
     for (int s = 0; s < OUT_ITEMS; ++s) {
@@ -131,13 +135,14 @@ KERNEL_OF(vector, THREADS, 1)
   }
   sync();
   if (wide_out) {
+    const int q = t % OUT_VECTORS, j = t / OUT_VECTORS;
+    const int left = q * LANES < height ? width - j : 0;
+    to += j * out_col * BYTES + q * 16;
 #pragma unroll
-    for (int s = 0; s < OUT_ITEMS; ++s) {
-      const int q = (t + s * THREADS) % OUT_VECTORS, j = (t + s * THREADS) / OUT_VECTORS;
-      if (q * LANES < height && j < width)
-        *(GLOBAL uint4*)(to + j * out_col * BYTES + q * 16) =
-            *(const LOCAL_POINTER uint4*)(tile + place(j, q * LANES));
-    }
+    for (int s = 0; s < OUT_ITEMS; ++s, to += TURNED_APART * out_col * BYTES)
+      if (s * TURNED_APART < left)
+        *(GLOBAL uint4*)to =
+            *(const LOCAL_POINTER uint4*)(tile + place(j + s * TURNED_APART, q * LANES));
   } else {
 #pragma unroll 4
     for (int s = 0; s < OUT_ITEMS * LANES; ++s) {

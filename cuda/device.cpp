@@ -44,7 +44,8 @@ Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
               !(to_mpi != nullptr && std::strcmp(to_mpi, "direct") == 0);
   int version = 0;
   check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
-  begins_early = version >= 12030;  // from there on in captured streams, too
+  // Captured streams take such launches from 12.3 on, and older GPUs' code, which would run here, too, awaits nothing.
+  begins_early = version >= 12030 && has_code_of("90");
   max_pitch = static_cast<std::size_t>(attribute(id, kMaxPitch));
   check(driver().cuDevicePrimaryCtxRetain(&context, id), "cuDevicePrimaryCtxRetain");
   try {
@@ -84,14 +85,18 @@ void Device::native(void** native_device, void** native_context) {
   if (native_context) *native_context = context;
 }
 
-const char* Device::lacks(const gpu::Variant& variant) {
+bool Device::has_code_of(const char* lowest) const {
   const int device = static_cast<int>(facts.version_major * 10 + facts.version_minor);
   bool found = false;
-  gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, variant.architectures,
+  gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, lowest,
                            [&](const gpu::Architecture& one, std::string_view) {
                              found = found || one.runs_on(device);
                            });
-  if (found) return nullptr;
+  return found;
+}
+
+const char* Device::lacks(const gpu::Variant& variant) {
+  if (has_code_of(variant.architectures)) return nullptr;
   return variant.architectures
              ? "it is compiled for architectures that this device isn't (see its requirement)"
              : "this build holds code for " TRINE_CUDA_ARCHITECTURES

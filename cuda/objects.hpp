@@ -57,6 +57,8 @@ struct Device final : trine_device {
   trine_buffer* adopt(void* native_pointer, uint64_t bytes) override;
   trine_buffer* wrap(void* host, uint64_t bytes) override;
   const char* lacks(const gpu::Variant& variant) override;
+  /// Does this device run code of the build for architectures from `lowest` on (nullptr: any)?
+  bool has_code_of(const char* lowest) const;
 
   /// Throws unless `code` is kSuccess; a sticky error makes the device lost.
   void check(Result code, const char* call);

@@ -144,6 +144,11 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
   };
   EXPECT_TRUE(begins_early("warp_specialized"));
   EXPECT_FALSE(begins_early("naive"));
+  EXPECT_TRUE(transpose("vector", 101, 67).at(0).begins_early);
+  EXPECT_FALSE(transpose("multi_row", 101, 67).at(0).begins_early);
+  fake_cuda::set_compute_capability(8, 6);  // whose code awaits nothing
+  EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);
+  fake_cuda::set_compute_capability(9, 0);
   fake_cuda::set_version(12020);  // whose captured streams refuse such launches
   EXPECT_FALSE(begins_early("warp_specialized"));
 }

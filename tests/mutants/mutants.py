@@ -352,7 +352,9 @@ MUTANTS = [
     ("cuda_every_kernel_begins_early", "cpu", "test_fake_cuda", "cuda/queue.cpp",
      "variant.begins_early && device_.begins_early", "device_.begins_early"),
     ("cuda_old_driver_is_asked_for_early_launches", "cpu", "test_fake_cuda", "cuda/device.cpp",
-     "begins_early = version >= 12030;", "begins_early = true;"),
+     "begins_early = version >= 12030 &&", "begins_early = version > 0 &&"),
+    ("cuda_code_that_awaits_nothing_begins_early", "cpu", "test_fake_cuda", "cuda/device.cpp",
+     "begins_early = version >= 12030 && has_code_of(\"90\");", "begins_early = version >= 12030;"),
     # --- over ranks --------------------------------------------------------------------------
     ("mpi_sum_drops_its_carry", "cpu", "test_mpi_sums", "mpi/src/window.cpp",
      "result = partial + carry;", "result = partial;"),

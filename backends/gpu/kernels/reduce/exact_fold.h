@@ -84,7 +84,7 @@ DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long 
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
   LOCAL VALUE values[THREADS];
@@ -96,6 +96,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   GLOBAL ulong* records = (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES);
   bool finishing = phase == FINISH;
 
+  await_earlier_launches();
   for (bool done = false; !done;) {
     Folded mine = folded_nothing();
     if (!finishing) {

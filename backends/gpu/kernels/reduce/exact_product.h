@@ -32,7 +32,7 @@ DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
   LOCAL T values[THREADS];
@@ -47,6 +47,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   while (segments_each * splits < segments) segments_each *= 2;
   bool finishing = phase == FINISH;
 
+  await_earlier_launches();
   for (bool done = false; !done;) {
     Sequence s;
     if (finishing) {

@@ -64,7 +64,7 @@ DEVICE double line_sum(const float* x, bool f64) {
 }
 
 KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
-(GLOBAL const float* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options) {
   const bool f64 = options & RESULT_F64;
@@ -73,6 +73,7 @@ KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
   const bool in_vectors = col_stride == 1 && (ulong)input % sizeof(Vector) == 0 &&
                           cols % VECTOR == 0 && result_stride % VECTOR == 0;
   float x[LINES][LENGTH];
+  await_earlier_launches();
   if (in_vectors) {
 #pragma unroll
     for (int l = 0; l < LINES; ++l) {

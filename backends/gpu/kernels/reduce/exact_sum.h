@@ -154,7 +154,7 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* RESTRICT input, long input_offset, GLOBAL uchar* output, long output_offset,
+(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
  long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
  long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
   LOCAL ulong arena[ARENA];
@@ -188,6 +188,7 @@ KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
   sink.words = sink.records + tile_records(&t, phase) * RECORD;
   bool finishing = phase == FINISH;
 
+  await_earlier_launches();
   for (bool done = false; !done;) {
     if (me < 2) flag[me] = 0u;
     special[me] = 0u;

@@ -100,6 +100,7 @@ KERNEL_BOUNDED(product_stream, THREADS, 1, 4)
   long count = cols, blocks = 1;
   while ((count - 1) / (WARPS * BLOCK * blocks) >= WARPS * BLOCK) blocks *= 2;
   T product = 1;
+  await_earlier_launches();
 #pragma unroll 1
   for (bool finishing = splits == 1;; finishing = true) {
     const long share = BLOCK * blocks, unit = WARPS * share, units = (count + unit - 1) / unit;

@@ -8,7 +8,7 @@
 // out[out_offset + s out_batch + i out_row + j out_col]: i and j are the input's row and column on
 // both sides. Offsets count bytes, strides elements.
 #define TRANSPOSE_ARGUMENTS                                                                    \
-  const GLOBAL uchar *RESTRICT in, long in_offset, long in_batch, long in_row, long in_col,    \
+  const GLOBAL uchar *in, long in_offset, long in_batch, long in_row, long in_col,             \
       GLOBAL uchar *RESTRICT out, long out_offset, long out_batch, long out_row, long out_col, \
       long rows, long cols, int tiles_rows, int tiles_cols
 

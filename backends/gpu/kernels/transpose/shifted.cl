@@ -69,6 +69,7 @@ KERNEL_BOUNDED(shifted, THREADS, 1, 4)(TRANSPOSE_ARGUMENTS) {
   const GLOBAL uchar* from = in + in_offset + which.batch * in_batch * BYTES;
   GLOBAL uchar* to = out + out_offset + which.batch * out_batch * BYTES;
   const bool inside = at.i0 >= LEAD && at.i0 + SIDE <= rows && at.j0 + SIDE <= cols;
+  await_earlier_launches();
   load_tile(&at, from, in_row, inside, tile);
   sync();
   store_tile(&at, to, out_col, inside, tile);

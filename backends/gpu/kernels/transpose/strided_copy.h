@@ -46,6 +46,7 @@ KERNEL_OF(carry, THREADS, 1)(TRANSPOSE_ARGUMENTS, long batch) {
   const bool down_out = is_wide(to, out_row, out_col, out_batch);
   const bool along = is_wide(from, in_col, in_row, in_batch) &&
                      is_wide(to, out_col, out_row, out_batch) && cols % LANES == 0;
+  await_earlier_launches();
   for (int s = 0; s < (along ? 1 : LANES); ++s) {
     const long p = along ? p0 + local_x() * LANES : p0 + s * THREADS + local_x();
     if (p >= points) return;

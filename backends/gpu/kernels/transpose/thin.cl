@@ -222,6 +222,7 @@ KERNEL_BOUNDED(thin, THREADS, 1, 4)(TRANSPOSE_ARGUMENTS, int overlap) {
   m.by_elements = !is_aligned(m.tall ? from : to, 16) || (crooked && !(HAVE_WARPS && overlap));
   const long last = m.last;
   if (m.by_elements || last == 1) m.last = 0;
+  await_earlier_launches();
   if (m.last && m.tall) FOR_LINES(load_run, stage, from)
   if (m.last && !m.tall) FOR_LINES(load_lines, stage, from)
 #if HAVE_WARPS

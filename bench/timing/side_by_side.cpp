@@ -19,7 +19,7 @@
 namespace trine::bench {
 namespace {
 
-constexpr double kShort = 20e-6;  ///< below it, launch cost matters and two figures are printed
+constexpr double kShort = 100e-6;  ///< below it, launch cost matters and two figures are printed
 
 /// A rung without a figure: refused where `skipped`, else failed.
 Result without_figure(const Problem& problem, const Device& device, const std::string& rung,

@@ -57,7 +57,7 @@ class Runner {
   Runner(Device device, double budget)
       : device_(std::move(device)), queue_(device_), budget_(budget) {}
 
-  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 20 µs. With `waited`
+  /// The kernel alone: a "single" result, and a "sustained" one where it takes less than 100 µs. With `waited`
   /// also what a caller waits for it.
   std::vector<Result> resident(const Problem& problem, Expectation& expectation,
                                const std::string& rung, bool waited = false);

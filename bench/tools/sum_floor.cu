@@ -9,9 +9,10 @@
 // Columns: each group has `width` of them side by side; "bare" keeps each one's largest word; "ticket": where groups
 // share columns, the last of them gathers theirs. Few columns: four of them a work-item, 132 groups.
 // Rows: `lanes` of a group have a line, four vectors each at once; "double" adds doubles, too; "checked" sees by the
-// exponents that they add up without rounding, and keeps what two doubles lose, as any exact sum has to.
-// Copies: four and eight vectors a work-item; by the driver; tiles, as `vector` reads and writes them, but not turned; piles:
-// in groups as large as those of `pile`, through local memory.
+// exponents that they add up without rounding, and keeps what two doubles lose, as any exact sum has to; "added" adds
+// up what a line's lanes have, likewise.
+// Copies: four and eight vectors a work-item; by the driver; tiles, as `vector` reads and writes them, but not turned, without and
+// with a way through local memory.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -21,6 +22,12 @@
 #include <vector>
 
 constexpr int kGroups = 132;
+
+// Every launch begins while the one before it ends, as Trine's do.
+__device__ void await_earlier_launches() {
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+}
 
 __device__ unsigned group_max(unsigned x, unsigned* scratch) {
   x = __reduce_max_sync(~0u, x);
@@ -43,23 +50,26 @@ __device__ void add(float4 x, double& even, double& odd) {
 }
 __device__ void add(double2 x, double& even, double& odd) { even += x.x, odd += x.y; }
 
+template <int kThreads, int kAhead, class Vector>
+__device__ void load(const Vector* in, long v, long vectors, Vector* to) {
+#pragma unroll
+  for (int i = 0; i < kAhead; ++i, v += kThreads) to[i] = v < vectors ? in[v] : Vector{};
+}
+
 template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
 __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vectors,
                                                     volatile unsigned* words, unsigned* out) {
   __shared__ unsigned scratch[kThreads / 32];
   const long step = long{kGroups} * kThreads * kAhead;
-  const auto load = [&](long v, Vector* to) {
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i, v += kThreads) to[i] = v < vectors ? in[v] : Vector{};
-  };
+  await_earlier_launches();
   Vector x[kAhead], next[kAhead];
   unsigned most = 0;
   double even = 0, odd = 0;
   long v = long{blockIdx.x} * kThreads * kAhead + threadIdx.x;
-  load(v, x);
+  load<kThreads, kAhead>(in, v, vectors, x);
 #pragma unroll 2
   for (; v < vectors; v += step) {
-    load(v + step, next);
+    load<kThreads, kAhead>(in, v + step, vectors, next);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       most = words_max(x[i], most);
@@ -88,18 +98,15 @@ __global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vec
   constexpr int kAhead = 4, kThreads = 512;
   __shared__ unsigned scratch[kThreads / 32][32], ticket;
   const long step = long{kGroups} * kThreads * kAhead;
-  const auto load = [&](long v, float4* to) {
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i, v += kThreads) to[i] = v < vectors ? in[v] : float4{};
-  };
+  await_earlier_launches();
   float4 x[kAhead], next[kAhead];
   unsigned most[4] = {};
   double sum[4] = {};
   long v = long{blockIdx.x} * kThreads * kAhead + threadIdx.x;
-  load(v, x);
+  load<kThreads, kAhead>(in, v, vectors, x);
 #pragma unroll 2
   for (; v < vectors; v += step) {
-    load(v + step, next);
+    load<kThreads, kAhead>(in, v + step, vectors, next);
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
 #pragma unroll
@@ -151,17 +158,28 @@ __device__ double two_sum(double a, double b, double* rest) {
   return sum;
 }
 
-enum Work { kBare, kDouble, kChecked };
+// Adds two doubles to two; false: something is lost.
+__device__ bool add_pair(double& hi, double& mid, double more, double rest_of_more) {
+  double rest, lost1, lost2;
+  hi = two_sum(hi, more, &rest);
+  mid = two_sum(mid, rest_of_more, &lost1);
+  mid = two_sum(mid, rest, &lost2);
+  return lost1 == 0 && lost2 == 0;
+}
+
+enum Work { kBare, kDouble, kChecked, kAdded };
 
 template <Work kWork>
 __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, int lanes,
                                                unsigned* out) {
   __shared__ unsigned most_of[256];
+  __shared__ double his[256], mids[256];
   const int lane = threadIdx.x % lanes, width = 256 / lanes;
   const long line = long{blockIdx.x} * width + threadIdx.x / lanes;
   const float4* from = in + line * vectors;
   unsigned most = 0;
   double hi = 0, mid = 0;
+  await_earlier_launches();
   for (long v = lane; v < vectors; v += 4 * lanes) {
     float4 x[4];
 #pragma unroll
@@ -172,7 +190,7 @@ __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, i
     for (int i = 0; i < 4; ++i) {
       if (kWork == kBare) most = words_max(x[i], most);
       if (kWork == kDouble) add(x[i], hi, mid);
-      if (kWork == kChecked) {
+      if (kWork >= kChecked) {
         add(x[i], even, odd);
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
@@ -182,7 +200,7 @@ __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, i
         }
       }
     }
-    if (kWork != kChecked) continue;
+    if (kWork < kChecked) continue;
     if (int(largest >> 23) - int(least >> 23) > 25) {
       most |= 1;
       continue;
@@ -192,8 +210,19 @@ __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, i
     if (rest != 0) mid = two_sum(mid, rest, &rest);
     if (rest != 0) most |= 2;
   }
+  for (int mask = 1; kWork == kAdded && mask < lanes && mask < 32; mask *= 2)
+    if (!add_pair(hi, mid, __shfl_xor_sync(~0u, hi, mask), __shfl_xor_sync(~0u, mid, mask)))
+      most |= 4;
+  if (kWork == kAdded && lanes > 32) {
+    his[threadIdx.x] = hi;
+    mids[threadIdx.x] = mid;
+    __syncthreads();
+    for (int other = 32; other < lanes; other += 32)
+      if (lane == 0 && !add_pair(hi, mid, his[threadIdx.x + other], mids[threadIdx.x + other]))
+        most |= 4;
+  }
   if (kWork != kBare) most ^= __double2uint_rd(hi + mid);
-  for (int mask = 1; mask < lanes && mask < 32; mask *= 2)
+  for (int mask = 1; kWork != kAdded && mask < lanes && mask < 32; mask *= 2)
     most = max(most, __shfl_xor_sync(~0u, most, mask));
   most_of[threadIdx.x] = most;
   __syncthreads();
@@ -206,6 +235,7 @@ template <int kAhead>
 __global__ void __launch_bounds__(256) copies(const float4* in, float4* to, long vectors) {
   float4 x[kAhead];
   const long v = long{blockIdx.x} * 256 * kAhead + threadIdx.x;
+  await_earlier_launches();
 #pragma unroll
   for (int i = 0; i < kAhead; ++i)
     if (v + 256 * i < vectors) x[i] = in[v + 256 * i];
@@ -214,38 +244,29 @@ __global__ void __launch_bounds__(256) copies(const float4* in, float4* to, long
     if (v + 256 * i < vectors) to[v + 256 * i] = x[i];
 }
 
-// kRows rows of 256 bytes each; `tiles` in a row of the matrix, which is square in bytes of tiles.
-template <int kRows>
+// kRows rows of 256 bytes each; `tiles` in a row of the matrix, which is square in bytes of tiles. kHop: each vector is stored
+// by another work-item than loaded it, which has it from local memory, as a tile that is turned.
+template <int kRows, bool kHop>
 __global__ void __launch_bounds__(256, 8) tiles(const float4* in, float4* to, int tiles) {
+  __shared__ float4 hop[kHop ? 16 * kRows : 1];
   float4 x[kRows / 16];
-  const int r = blockIdx.x / tiles, c = blockIdx.x % tiles, q = threadIdx.x % 16;
+  const int r = blockIdx.x / tiles, c = blockIdx.x % tiles;
+  const int me = threadIdx.x, other = kHop ? me ^ 17 : me;
   const long pitch = 16L * tiles;
+  await_earlier_launches();
 #pragma unroll
   for (int i = 0; i < kRows / 16; ++i)
-    x[i] = in[(r * kRows + threadIdx.x / 16 + 16 * i) * pitch + c * 16 + q];
+    x[i] = in[(r * kRows + me / 16 + 16 * i) * pitch + c * 16 + me % 16];
+  if (kHop) {
 #pragma unroll
-  for (int i = 0; i < kRows / 16; ++i)
-    to[(c * kRows + threadIdx.x / 16 + 16 * i) * pitch + r * 16 + q] = x[i];
-}
-
-// `each` elements a group, eight loads ahead of a work-item's first store.
-template <class T>
-__global__ void __launch_bounds__(256, 6) piles(const T* in, T* to, int each, long all) {
-  __shared__ T pile[16384 / sizeof(T)];
-  const long first = long{blockIdx.x} * each;
-  const int count = int(min(long{each}, all - first));
-  for (int p = threadIdx.x; p < count; p += 8 * 256) {
-    T x[8];
+    for (int i = 0; i < kRows / 16; ++i) hop[me + 256 * i] = x[i];
+    __syncthreads();
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-      if (p + 256 * i < count) x[i] = in[first + p + 256 * i];
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-      if (p + 256 * i < count) pile[p + 256 * i] = x[i];
+    for (int i = 0; i < kRows / 16; ++i) x[i] = hop[other + 256 * i];
   }
-  __syncthreads();
-#pragma unroll 8
-  for (int p = threadIdx.x; p < count; p += 256) to[first + p] = pile[p];
+#pragma unroll
+  for (int i = 0; i < kRows / 16; ++i)
+    to[(c * kRows + other / 16 + 16 * i) * pitch + r * 16 + other % 16] = x[i];
 }
 
 // Work-item = lane * width + column; `splits` groups share each `width` columns.
@@ -263,6 +284,7 @@ __global__ void __launch_bounds__(1024, 1) columns(const unsigned* in, long rows
 #pragma unroll
     for (int i = 0; i < kRows; ++i, row += step) to[i] = row < rows ? from[row * cols] : 0;
   };
+  await_earlier_launches();
   unsigned x[kRows], next[kRows], most = 0;
   long row = split * lanes + lane;
   load(row, x);
@@ -312,6 +334,20 @@ cudaStream_t stream = nullptr;
 char* data = nullptr;
 unsigned* words = nullptr;  // as many for a launch as it needs, then its result
 
+template <class... Parameters, class... Arguments>
+void start(void (*kernel)(Parameters...), long groups, int threads, Arguments... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(groups));
+  config.blockDim = dim3(unsigned(threads));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  must(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
 // The time of a launch that reads `bytes`, of many: `launch` takes the bytes' place.
 template <class Launch>
 double microseconds(long bytes, const Launch& launch) {
@@ -343,59 +379,49 @@ double microseconds(long bytes, const Launch& launch) {
 template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
 double one_sum(long bytes) {
   return microseconds(bytes, [&](const char* at) {
-    read<Vector, kGather, kDoubles, kThreads, kAhead><<<kGroups, kThreads, 0, stream>>>(
-        reinterpret_cast<const Vector*>(at), bytes / 16, words, words + 1000);
+    start(read<Vector, kGather, kDoubles, kThreads, kAhead>, kGroups, kThreads,
+          reinterpret_cast<const Vector*>(at), bytes / 16, words, words + 1000);
   });
 }
 
-template <class Vector>
-void one_sum_lines(const char* name, int size) {
-  for (int n = 18; n <= 28; n += 2)
-    std::printf("%s 2^%d   %7.2f %7.2f %7.2f %7.2f\n", name, n,
-                one_sum<Vector, false, false>(long{size} << n),
-                one_sum<Vector, true, false>(long{size} << n),
-                one_sum<Vector, false, true>(long{size} << n),
-                one_sum<Vector, true, true>(long{size} << n));
-}
-
-template <class Vector>
-void two_ahead_line(const char* name, int size, int n) {
+template <class Vector, int kThreads = 512, int kAhead = 4>
+void one_sum_line(const char* name, int size, int n) {
   std::printf("%s 2^%d   %7.2f %7.2f %7.2f %7.2f\n", name, n,
-              one_sum<Vector, false, false, 1024, 2>(long{size} << n),
-              one_sum<Vector, true, false, 1024, 2>(long{size} << n),
-              one_sum<Vector, false, true, 1024, 2>(long{size} << n),
-              one_sum<Vector, true, true, 1024, 2>(long{size} << n));
+              one_sum<Vector, false, false, kThreads, kAhead>(long{size} << n),
+              one_sum<Vector, true, false, kThreads, kAhead>(long{size} << n),
+              one_sum<Vector, false, true, kThreads, kAhead>(long{size} << n),
+              one_sum<Vector, true, true, kThreads, kAhead>(long{size} << n));
 }
 
 template <bool kShared, bool kDoubles>
 double of_few_columns(long rows, int cols) {
   return microseconds(rows * cols * 4, [&](const char* at) {
-    few_columns<kShared, kDoubles><<<kGroups, 512, 0, stream>>>(
-        reinterpret_cast<const float4*>(at), rows * cols / 4, cols / 4, words, words + 1000);
+    start(few_columns<kShared, kDoubles>, kGroups, 512, reinterpret_cast<const float4*>(at),
+          rows * cols / 4, cols / 4, words, words + 1000);
   });
 }
 
 template <Work kWork>
 double of_rows(long lines, long cols, int lanes) {
   return microseconds(lines * cols * 4, [&](const char* at) {
-    rows<kWork><<<lines * lanes / 256, 256, 0, stream>>>(reinterpret_cast<const float4*>(at),
-                                                         cols / 4, lanes, words + 4096);
+    start(rows<kWork>, lines * lanes / 256, 256, reinterpret_cast<const float4*>(at), cols / 4,
+          lanes, words + 4096);
   });
 }
 
 template <int kAhead>
 double of_copies(long bytes) {
   return microseconds(2 * bytes, [&](char* at) {
-    copies<kAhead><<<(bytes / 16 + 256 * kAhead - 1) / (256 * kAhead), 256, 0, stream>>>(
-        reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), bytes / 16);
+    start(copies<kAhead>, (bytes / 16 + 256 * kAhead - 1) / (256 * kAhead), 256,
+          reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), bytes / 16);
   });
 }
-template <int kRows>
+template <int kRows, bool kHop>
 double of_tiles(long side, long size) {
   const long bytes = side * side * size, across = side * size / 256;
   return microseconds(2 * bytes, [&](char* at) {
-    tiles<kRows><<<across * across, 256, 0, stream>>>(
-        reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), int(across));
+    start(tiles<kRows, kHop>, across * across, 256, reinterpret_cast<const float4*>(at),
+          reinterpret_cast<float4*>(at + bytes), int(across));
   });
 }
 double of_driver(long bytes) {
@@ -404,22 +430,11 @@ double of_driver(long bytes) {
   });
 }
 
-template <class T>
-double of_piles(long matrices, int area) {
-  const int each = 4096 / area * area * 4 / int(sizeof(T));
-  const long bytes = matrices * area * 4, all = bytes / long(sizeof(T));
-  return microseconds(2 * bytes, [&](char* at) {
-    piles<<<(all + each - 1) / each, 256, 0, stream>>>(reinterpret_cast<const T*>(at),
-                                                       reinterpret_cast<T*>(at + bytes), each, all);
-  });
-}
-
 template <bool kTicket>
 double of_columns(long rows, long cols, int width, int threads, int splits) {
   return microseconds(rows * cols * 4, [&](const char* at) {
-    columns<kTicket><<<cols / width * splits, threads, 0, stream>>>(
-        reinterpret_cast<const unsigned*>(at), rows, cols, width, splits, words + 4096, words,
-        words + (1 << 20));
+    start(columns<kTicket>, cols / width * splits, threads, reinterpret_cast<const unsigned*>(at),
+          rows, cols, width, splits, words + 4096, words, words + (1 << 20));
   });
 }
 
@@ -434,33 +449,30 @@ int main() {
     must(cudaMemcpy(data + i * some.size() * 4, some.data(), some.size() * 4,
                     cudaMemcpyHostToDevice));
   std::puts("one sum, us   bare  gather  double    both");
-  one_sum_lines<float4>("f32", 4);
-  one_sum_lines<double2>("f64", 8);
+  for (int n = 18; n <= 28; n += 2) one_sum_line<float4>("f32", 4, n);
+  for (int n = 18; n <= 28; n += 2) one_sum_line<double2>("f64", 8, n);
   std::puts("1024 work-items, two vectors ahead");
-  for (int n = 24; n <= 26; n += 2) two_ahead_line<float4>("f32", 4, n);
-  for (int n = 24; n <= 26; n += 2) two_ahead_line<double2>("f64", 8, n);
+  for (int n = 24; n <= 26; n += 2) one_sum_line<float4, 1024, 2>("f32", 4, n);
+  for (int n = 24; n <= 26; n += 2) one_sum_line<double2, 1024, 2>("f64", 8, n);
   std::puts("few columns of f32, us    bare  double  shared    both");
   for (const auto& [rows, cols] : std::vector<std::array<int, 2>>{{4 << 20, 4}, {1 << 20, 16}})
     std::printf("%7d x %-7d        %7.2f %7.2f %7.2f %7.2f\n", rows, cols,
                 of_few_columns<false, false>(rows, cols), of_few_columns<false, true>(rows, cols),
                 of_few_columns<true, false>(rows, cols), of_few_columns<true, true>(rows, cols));
-  std::puts("rows of f32, us  lanes    bare  double checked");
+  std::puts("rows of f32, us  lanes    bare  double checked   added");
   for (const auto& [lines, cols, lanes] :
        std::vector<std::array<int, 3>>{{4096, 4096, 32}, {16384, 1024, 8}, {1024, 16384, 128}})
-    std::printf("%7d x %-7d %4d %7.2f %7.2f %7.2f\n", lines, cols, lanes,
+    std::printf("%7d x %-7d %4d %7.2f %7.2f %7.2f %7.2f\n", lines, cols, lanes,
                 of_rows<kBare>(lines, cols, lanes), of_rows<kDouble>(lines, cols, lanes),
-                of_rows<kChecked>(lines, cols, lanes));
-  std::puts("copies, us                 four    eight   driver  tiles");
+                of_rows<kChecked>(lines, cols, lanes), of_rows<kAdded>(lines, cols, lanes));
+  std::puts("copies, us                 four    eight   driver  tiles   through local memory");
   for (const long side : {1024, 4096, 8192})
     for (const long size : {4, 8})
-      std::printf("%ld x %ld of %ld bytes   %7.2f %7.2f %7.2f %7.2f\n", side, side, size,
+      std::printf("%ld x %ld of %ld bytes   %7.2f %7.2f %7.2f %7.2f %7.2f\n", side, side, size,
                   of_copies<4>(side * side * size), of_copies<8>(side * side * size),
                   of_driver(side * side * size),
-                  size == 4 ? of_tiles<64>(side, size) : of_tiles<32>(side, size));
-  std::puts("65536 matrices in piles, us   4 bytes  8 bytes");
-  for (const int side : {15, 16, 17, 31})
-    std::printf("%d x %d of f32     %7.2f %7.2f\n", side, side, of_piles<float>(65536, side * side),
-                of_piles<double>(65536, side * side));
+                  size == 4 ? of_tiles<64, false>(side, size) : of_tiles<32, false>(side, size),
+                  size == 4 ? of_tiles<64, true>(side, size) : of_tiles<32, true>(side, size));
   std::puts("columns of 64 MiB of f32, us      width threads splits    bare  ticket");
   for (const auto& [rows, cols, width, threads, splits] :
        std::vector<std::array<int, 5>>{{4096, 4096, 32, 1024, 1},

@@ -258,7 +258,7 @@ MUTANTS = [
     ("opencl_reduce_rounds_half_up", "opencl:0", "reduce", "backends/gpu/kernels/reduce/exact.h",
      "(lost == half_way && (sticky || (kept & 1UL)))", "lost == half_way"),
     ("opencl_reduce_stream_loose_dropped", "opencl:0", "reduce",
-     "backends/gpu/kernels/reduce/exact_stream.h", "local_x() < in->loose", "local_x() < in->head"),
+     "backends/gpu/kernels/reduce/exact_stream.h", "item_here() < in->loose", "item_here() < in->head"),
     ("opencl_reduce_stream_rest_unseen", "opencl:0", "reduce",
      "backends/gpu/kernels/reduce/exact_stream.h", "  if (left << 1) return false;\n", ""),
     ("opencl_reduce_stream_chunk_too_wide", "opencl:0", "reduce",

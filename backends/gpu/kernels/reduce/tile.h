@@ -23,9 +23,9 @@
 
 // A dot product's second input, at the end of the parameters: of the first one's shape.
 #if KIND_DOT
-#define SECOND_PARAMETERS                                                           \
-  , GLOBAL const T *second, long second_offset, long second_result_stride, \
-      long second_row_stride, long second_col_stride
+#define SECOND_PARAMETERS                                                                          \
+  , GLOBAL const T *second, long second_offset, long second_result_stride, long second_row_stride, \
+      long second_col_stride
 #else
 #define SECOND_PARAMETERS
 #endif

@@ -112,8 +112,7 @@ KERNEL_OF(vector, THREADS, 1)
     for (int s = 0; s < IN_ITEMS; ++s, from += ROWS_APART * in_row * BYTES) {
 #pragma unroll
       for (int r = 0; r < PACK; ++r)
-        if (s * ROWS_APART + r < left)
-          v[s][r] = *(const GLOBAL uint4*)(from + r * in_row * BYTES);
+        if (s * ROWS_APART + r < left) v[s][r] = *(const GLOBAL uint4*)(from + r * in_row * BYTES);
     }
 #if HAVE_WARPS
     sync_warp();  // nothing is put before all loads are on their way

@@ -171,7 +171,7 @@ MUTANTS = [
     ("opencl_transpose_thin_run_by_lines", "opencl:0", "transpose",
      "backends/gpu/kernels/transpose/thin.cl", "k % lines * LANES + k / lines", "k"),
     ("opencl_transpose_pile_next_packed_missed", "opencl:0", "transpose",
-     "backends/gpu/kernels/transpose/pile.cl", "        at += area - height;\n      }\n    }\n  }\n}",
+     "backends/gpu/kernels/transpose/pile.cl", "        at += (int)area - height;\n      }\n    }\n  }\n}",
      "      }\n    }\n  }\n}"),
     ("opencl_transpose_pile_pair_ends_with_its_matrix", "opencl:0", "transpose",
      "backends/gpu/kernels/transpose/pile.cl", "i + 1 == height ? 1 - height : 1 - area", "1 - area"),

@@ -19,11 +19,11 @@ typedef struct Lines {
   int step, step_matrices, step_lines;
 } Lines;
 
-DEVICE Lines lines_begin(int first, int at_once, int height, int count) {
+DEVICE Lines lines_begin(uint first, uint at_once, uint height, int count) {
   Lines w;
   w.line = first % height;
   w.height = height;
-  w.left = first < at_once ? count - first : 0;
+  w.left = first < at_once ? count - (int)first : 0;
   w.step = at_once;
   w.step_matrices = at_once / height;
   w.step_lines = at_once % height;
@@ -43,8 +43,9 @@ DEVICE bool lines_on(Lines* w) {
 // last `lost_width` elements of each of its lines. Pieces of a line are vectors where all of them are aligned.
 INLINED void load_pile(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, long batch, long row,
                        int height, int width, int count, int lost_rows, int lost_cols,
-                       const bool wide, int t) {
-  const int unit = wide ? LANES : 1, across = width / unit, at_once = wide ? 4 : AT_ONCE;
+                       const bool wide, uint t) {
+  const uint unit = wide ? LANES : 1, across = width / unit;  // unsigned: a division is shorter
+  const int at_once = wide ? 4 : AT_ONCE;
   const bool whole = is_aligned(from, BYTES);
   const int j = t % across * unit;
   Lines w = lines_begin(t / across, THREADS / across, height, count * height - lost_rows);
@@ -79,8 +80,8 @@ INLINED void load_pile(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, lo
 
 INLINED void store_pile(const LOCAL_POINTER Element* pile, GLOBAL uchar* to, long batch, long col,
                         int height, int width, int count, int lost_rows, int lost_cols,
-                        const bool wide, int t) {
-  const int unit = wide ? LANES : 1, across = height / unit;
+                        const bool wide, uint t) {
+  const uint unit = wide ? LANES : 1, across = height / unit;
   const bool whole = is_aligned(to, BYTES);
   const int i = t % across * unit, area = height * width;
   Lines w = lines_begin(t / across, THREADS / across, width, count * width - lost_cols);
@@ -164,13 +165,13 @@ INLINED void put_pair(LOCAL_POINTER Element* pile, uint2 v, int height, int widt
 #endif
 
 INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, int height,
-                         int width, int total, const bool wide, const bool narrow, int t) {
-  const int unit = wide ? PAIR : 1, ahead = THREADS * unit, area = height * width;
-  const int by_line = ahead / width % height, by_j = ahead % width;
-  const int step = ahead / area * area + by_j * height + by_line;
+                         int width, int total, const bool wide, const bool narrow, uint t) {
+  const uint unit = wide ? PAIR : 1, lines = height, length = width, area = lines * length;
+  const uint far = THREADS * unit, first = t * unit;
+  const int ahead = far, by_line = far / length % lines, by_j = far % length;
+  const int step = far / area * area + by_j * height + by_line;
   const bool whole = is_aligned(from, BYTES);
-  const int first = t * unit;
-  int j = first % width, i = first / width % height;
+  int j = first % length, i = first / length % lines;
   int at = first / area * area + j * height + i;
   from += first * BYTES;
   for (int p = first; p < total;) {
@@ -198,11 +199,11 @@ INLINED void load_packed(LOCAL_POINTER Element* pile, const GLOBAL uchar* from, 
       if (j >= width) {
         j -= width;
         i += 1;
-        at += 1 - area;
+        at += 1 - (int)area;
       }
       if (i >= height) {
         i -= height;
-        at += area - height;
+        at += (int)area - height;
       }
     }
   }

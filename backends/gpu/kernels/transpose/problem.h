@@ -66,7 +66,7 @@ typedef struct Tile {
   int row, col, batch;
 } Tile;
 
-DEVICE Tile tile_of(int group, int tiles_rows, int tiles_cols) {
+DEVICE Tile tile_of(uint group, uint tiles_rows, uint tiles_cols) {
   Tile tile;
   tile.col = group % tiles_cols;
   group /= tiles_cols;

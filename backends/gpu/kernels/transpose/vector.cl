@@ -43,8 +43,8 @@
 #define ROWS_APART (THREADS / IN_VECTORS * PACK)
 #define TURNED_APART (THREADS / OUT_VECTORS)
 
-DEVICE int place(int j, int i) {
-  const int twist = (LANES == 1 ? j : j ^ j / LANES) & (OUT_VECTORS < 8 ? OUT_VECTORS - 1 : 7);
+DEVICE uint place(uint j, uint i) {
+  const uint twist = (LANES == 1 ? j : j ^ j / LANES) & (OUT_VECTORS < 8 ? OUT_VECTORS - 1 : 7);
   return j * PITCH + ((i * BYTES / 16 ^ twist) * 16) + i * BYTES % 16;
 }
 
@@ -89,7 +89,7 @@ KERNEL_OF(vector, THREADS, 1)
 (TRANSPOSE_ARGUMENTS) {
   LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
   const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
-  const int t = local_x();
+  const uint t = (uint)local_x();  // unsigned, as to divide it takes a shift then
   const long i0 = (long)at.row * HEIGHT, j0 = (long)at.col * WIDTH;
   const int height = rows - i0 < HEIGHT ? (int)(rows - i0) : HEIGHT;
   const int width = cols - j0 < WIDTH ? (int)(cols - j0) : WIDTH;

@@ -3,14 +3,12 @@
 //
 //   nvcc -std=c++20 -O3 -arch=sm_90a -o sum_floor bench/tools/sum_floor.cu && ./sum_floor
 //
-// One sum: a line is a size, a column a kernel of 132 groups of 512: "bare" keeps the largest word; "gather": the last group
-// then waits for a word of each; "double" adds doubles, too, "both" does both.
-// Two vectors ahead: the same loops as squares have them.
+// One sum: a line is a size, a column a kernel of 132 groups of 512: "bare" keeps the largest word; "added" adds doubles, and
+// the last group waits for a word of each. Two vectors ahead: the same loops as squares have them.
 // Columns: each group has `width` of them side by side; "bare" keeps each one's largest word; "ticket": where groups
-// share columns, the last of them gathers theirs. Few columns: four of them a work-item, 132 groups.
-// Rows: `lanes` of a group have a line, four vectors each at once; "double" adds doubles, too; "checked" sees by the
-// exponents that they add up without rounding, and keeps what two doubles lose, as any exact sum has to; "added" adds
-// up what a line's lanes have, likewise.
+// share columns, the last of them gathers theirs. Few columns: four of them a work-item, 132 groups, added.
+// Rows: `lanes` of a group have a line, four vectors each at once; "checked" adds doubles, sees by the exponents that they add
+// up without rounding, and keeps what two doubles lose, as any exact sum has to; "added" adds up what a line's lanes have.
 // Copies: four and eight vectors a work-item; by the driver; tiles, as `vector` reads and writes them, but not turned, without and
 // with a way through local memory.
 #include <cuda_runtime.h>
@@ -56,7 +54,7 @@ __device__ void load(const Vector* in, long v, long vectors, Vector* to) {
   for (int i = 0; i < kAhead; ++i, v += kThreads) to[i] = v < vectors ? in[v] : Vector{};
 }
 
-template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
+template <class Vector, bool kAdds, int kThreads, int kAhead>
 __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vectors,
                                                     volatile unsigned* words, unsigned* out) {
   __shared__ unsigned scratch[kThreads / 32];
@@ -73,14 +71,14 @@ __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vecto
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       most = words_max(x[i], most);
-      if (kDoubles) add(x[i], even, odd);
+      if (kAdds) add(x[i], even, odd);
       x[i] = next[i];
     }
   }
-  if (kDoubles) most ^= __double2uint_rd(even + odd);
+  if (kAdds) most ^= __double2uint_rd(even + odd);
   most = group_max(most, scratch) | 1;
   if (threadIdx.x == 0) words[blockIdx.x] = most;
-  if (!kGather || blockIdx.x != kGroups - 1) return;
+  if (!kAdds || blockIdx.x != kGroups - 1) return;
   if (threadIdx.x < kGroups) {
     do { most = words[threadIdx.x]; } while (most == 0);
     words[threadIdx.x] = 0;
@@ -91,8 +89,7 @@ __global__ void __launch_bounds__(kThreads, 1) read(const Vector* in, long vecto
 
 __device__ float at(float4 x, int c) { return c == 0 ? x.x : c == 1 ? x.y : c == 2 ? x.z : x.w; }
 
-// 4 * quads columns; kShared: the groups' words meet in memory, the last group takes them.
-template <bool kShared, bool kDoubles>
+// 4 * quads columns; doubles are added, the groups' words meet in memory, the last group takes them.
 __global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vectors, int quads,
                                                       unsigned* words, unsigned* out) {
   constexpr int kAhead = 4, kThreads = 512;
@@ -111,16 +108,15 @@ __global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vec
     for (int c = 0; c < 4; ++c) {
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) most[c] = max(most[c], __float_as_uint(at(x[i], c)));
-      if (kDoubles)
-        sum[c] += (double(at(x[0], c)) + double(at(x[1], c))) +
-                  (double(at(x[2], c)) + double(at(x[3], c)));
+      sum[c] +=
+          (double(at(x[0], c)) + double(at(x[1], c))) + (double(at(x[2], c)) + double(at(x[3], c)));
     }
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) x[i] = next[i];
   }
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
-    if (kDoubles) most[c] ^= __double2uint_rd(sum[c]);
+    most[c] ^= __double2uint_rd(sum[c]);
     for (int mask = quads; mask < 32; mask *= 2)
       most[c] = max(most[c], __shfl_xor_sync(~0u, most[c], mask));
     const int lane = threadIdx.x % 32;
@@ -131,12 +127,8 @@ __global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vec
   unsigned mine = 0;
   if (me < 4 * quads) {
     for (int w = 0; w < kThreads / 32; ++w) mine = max(mine, scratch[w][me]);
-    if (kShared)
-      atomicMax(words + 1 + me, mine);
-    else
-      out[me] = mine;
+    atomicMax(words + 1 + me, mine);
   }
-  if (!kShared) return;
   __syncthreads();
   if (me == 0) {
     __threadfence();
@@ -167,7 +159,7 @@ __device__ bool add_pair(double& hi, double& mid, double more, double rest_of_mo
   return lost1 == 0 && lost2 == 0;
 }
 
-enum Work { kBare, kDouble, kChecked, kAdded };
+enum Work { kBare, kChecked, kAdded };
 
 template <Work kWork>
 __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, int lanes,
@@ -189,8 +181,7 @@ __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, i
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (kWork == kBare) most = words_max(x[i], most);
-      if (kWork == kDouble) add(x[i], hi, mid);
-      if (kWork >= kChecked) {
+      if (kWork != kBare) {
         add(x[i], even, odd);
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
@@ -200,7 +191,7 @@ __global__ void __launch_bounds__(256, 4) rows(const float4* in, long vectors, i
         }
       }
     }
-    if (kWork < kChecked) continue;
+    if (kWork == kBare) continue;
     if (int(largest >> 23) - int(least >> 23) > 25) {
       most |= 1;
       continue;
@@ -376,28 +367,25 @@ double microseconds(long bytes, const Launch& launch) {
   return all[all.size() / 2] * 1e3 / launches;
 }
 
-template <class Vector, bool kGather, bool kDoubles, int kThreads = 512, int kAhead = 4>
+template <class Vector, bool kAdds, int kThreads, int kAhead>
 double one_sum(long bytes) {
   return microseconds(bytes, [&](const char* at) {
-    start(read<Vector, kGather, kDoubles, kThreads, kAhead>, kGroups, kThreads,
+    start(read<Vector, kAdds, kThreads, kAhead>, kGroups, kThreads,
           reinterpret_cast<const Vector*>(at), bytes / 16, words, words + 1000);
   });
 }
 
 template <class Vector, int kThreads = 512, int kAhead = 4>
 void one_sum_line(const char* name, int size, int n) {
-  std::printf("%s 2^%d   %7.2f %7.2f %7.2f %7.2f\n", name, n,
-              one_sum<Vector, false, false, kThreads, kAhead>(long{size} << n),
-              one_sum<Vector, true, false, kThreads, kAhead>(long{size} << n),
-              one_sum<Vector, false, true, kThreads, kAhead>(long{size} << n),
-              one_sum<Vector, true, true, kThreads, kAhead>(long{size} << n));
+  std::printf("%s 2^%d   %7.2f %7.2f\n", name, n,
+              one_sum<Vector, false, kThreads, kAhead>(long{size} << n),
+              one_sum<Vector, true, kThreads, kAhead>(long{size} << n));
 }
 
-template <bool kShared, bool kDoubles>
 double of_few_columns(long rows, int cols) {
   return microseconds(rows * cols * 4, [&](const char* at) {
-    start(few_columns<kShared, kDoubles>, kGroups, 512, reinterpret_cast<const float4*>(at),
-          rows * cols / 4, cols / 4, words, words + 1000);
+    start(few_columns, kGroups, 512, reinterpret_cast<const float4*>(at), rows * cols / 4, cols / 4,
+          words, words + 1000);
   });
 }
 
@@ -448,23 +436,21 @@ int main() {
   for (size_t i = 0; i < kAll / 4 / some.size(); ++i)
     must(cudaMemcpy(data + i * some.size() * 4, some.data(), some.size() * 4,
                     cudaMemcpyHostToDevice));
-  std::puts("one sum, us   bare  gather  double    both");
+  std::puts("one sum, us   bare   added");
   for (int n = 18; n <= 28; n += 2) one_sum_line<float4>("f32", 4, n);
   for (int n = 18; n <= 28; n += 2) one_sum_line<double2>("f64", 8, n);
   std::puts("1024 work-items, two vectors ahead");
   for (int n = 24; n <= 26; n += 2) one_sum_line<float4, 1024, 2>("f32", 4, n);
   for (int n = 24; n <= 26; n += 2) one_sum_line<double2, 1024, 2>("f64", 8, n);
-  std::puts("few columns of f32, us    bare  double  shared    both");
+  std::puts("few columns of f32, us");
   for (const auto& [rows, cols] : std::vector<std::array<int, 2>>{{4 << 20, 4}, {1 << 20, 16}})
-    std::printf("%7d x %-7d        %7.2f %7.2f %7.2f %7.2f\n", rows, cols,
-                of_few_columns<false, false>(rows, cols), of_few_columns<false, true>(rows, cols),
-                of_few_columns<true, false>(rows, cols), of_few_columns<true, true>(rows, cols));
-  std::puts("rows of f32, us  lanes    bare  double checked   added");
+    std::printf("%7d x %-7d        %7.2f\n", rows, cols, of_few_columns(rows, cols));
+  std::puts("rows of f32, us  lanes    bare checked   added");
   for (const auto& [lines, cols, lanes] :
        std::vector<std::array<int, 3>>{{4096, 4096, 32}, {16384, 1024, 8}, {1024, 16384, 128}})
-    std::printf("%7d x %-7d %4d %7.2f %7.2f %7.2f %7.2f\n", lines, cols, lanes,
-                of_rows<kBare>(lines, cols, lanes), of_rows<kDouble>(lines, cols, lanes),
-                of_rows<kChecked>(lines, cols, lanes), of_rows<kAdded>(lines, cols, lanes));
+    std::printf("%7d x %-7d %4d %7.2f %7.2f %7.2f\n", lines, cols, lanes,
+                of_rows<kBare>(lines, cols, lanes), of_rows<kChecked>(lines, cols, lanes),
+                of_rows<kAdded>(lines, cols, lanes));
   std::puts("copies, us                 four    eight   driver  tiles   through local memory");
   for (const long side : {1024, 4096, 8192})
     for (const long size : {4, 8})

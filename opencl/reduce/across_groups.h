@@ -17,7 +17,7 @@ DEVICE void fetch_soon(GLOBAL const void* p) {
 }
 
 // x, whose origin the compiler can't see: what follows from it is computed there and not before the loops around, which
-// need the registers (without, loads come late or spill: a sum of 2^26 floats took 10 % longer).
+// need the registers (without, loads come late or spill: a sum of 2^26 floats took 5 % longer).
 DEVICE int anew(int x) {
 #if HAVE_PTX
   int y;

@@ -1,7 +1,11 @@
 // Copies from memory to local memory, of one element or of the first `count` of a vector; zeros
 // stand for the rest, which is not read. They run in the background where the device can
-// (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest.
+// (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest. A kernel may say how
+// much the L2 cache fetches ahead for a fetched vector: FETCH_AHEAD ".L2::128B", ".L2::256B".
 #if HAVE_PTX
+#ifndef FETCH_AHEAD
+#define FETCH_AHEAD ""
+#endif
 DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                    :
@@ -23,7 +27,7 @@ DEVICE void fetch_element(LOCAL_POINTER T* to, const GLOBAL T* from) {
                    : "memory");
 }
 DEVICE void fetch_vector(LOCAL_POINTER T* to, const GLOBAL T* from) {
-  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+  __asm__ volatile("cp.async.cg.shared.global" FETCH_AHEAD " [%0], [%1], 16;"
                    :
                    : "r"(local_address(to)), "l"(from)
                    : "memory");

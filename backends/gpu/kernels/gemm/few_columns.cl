@@ -15,6 +15,8 @@ enum { PITCH = DEPTH + WIDTH };  // rows that start four banks apart: no conflic
 enum { PANEL_A = ROWS * PITCH, STAGE = PANEL_A + COLS * PITCH };
 enum { CHUNK = 16 * WIDTH < DEPTH ? 16 * WIDTH : DEPTH };  // steps in the loop's text
 enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
+// 8192 x 1 took 95.9 µs instead of 97.3 by it on an H100, a bare loop of such copies 65.8 instead of 67.3 on an H200.
+#define FETCH_AHEAD ".L2::128B"
 #include "copy.h"
 
 // An operand on its way: lines of elements, as they lie in memory.

@@ -77,7 +77,7 @@ constexpr size_t candidates_of(unsigned dtypes) {
   for (const Candidate& one : kCandidates) count += (one.dtypes & dtypes) != 0;
   return count;
 }
-constexpr size_t kOthers = 5;  // that prefer_gemm adds, at most
+constexpr size_t kOthers = 5;  // that prefer_gemm adds, at most: one of two is for f32, one for f64
 static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
               std::tuple_size_v<decltype(Preferred::all)>);
 
@@ -159,8 +159,9 @@ int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 /// 110, 188; 40 96, tensor_specialized 195; 48 135, 203; 56 184, 233; 64 235, 253. 100000, f32: 8 72, pile 34; 9 73, 90;
 /// 11 87, 102; 12 82, 67; 16 100, 124; 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015.
 /// 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0 3.7
-/// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 1000 of 64 34, 33; 2000 57, 58. 20000, f32: 32x16x16 39, pile 50;
-/// 24x64x24 164, 324; but 16x32x64 308, 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
+/// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 1000 of 64 34, 32; 2000 57, 58; of 63, which go by runs, 66 6.4,
+/// 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308,
+/// 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
   if (dtype == TRINE_I32 || side_index(p) == std::size(kSides) || !target.has(TRINE_CAN_INLINE_PTX))
@@ -172,7 +173,18 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   if (p.m * p.n * (f64 ? 8 : 3) < side * side) return false;
   if (side <= tiny && p.batch > kManyTiny) return false;
   if (side > 56 && !f64 && in_vectors) return false;
-  return p.batch >= (side <= 16 ? 32 : side <= 56 ? 3 * units / 2 : 16 * units);
+  const int64_t large = f64 && in_odd_runs(p) ? units : 16 * units;
+  return p.batch >= (side <= 16 ? 32 : side <= 56 ? 3 * units / 2 : large);
+}
+
+/// Is k so short that a tile's beginning and end are most of its time? Then two groups of `tensor`'s 64x64 on a
+/// multiprocessor beat one that copies ahead, whose rate kCandidates has for long k. µs on an H200, f64, this and the tile
+/// that would follow: 132 products of 62 7.0, 6.3; 200 9.5, 10.3; 1000 35, 42; 2000 of 60 56, 77; 63x16383 with k = 63 13.7,
+/// 14.3, and 16383x63 14.0, 15.3.
+bool prefers_pairs_of_tiles(const Target& target, uint32_t dtype, const Problem& p) {
+  const int64_t side = std::min(p.m, p.n), tiles = divide_up(std::max(p.m, p.n), 64) * p.batch;
+  return dtype == TRINE_F64 && p.k <= 64 && side > 56 && side <= 64 &&
+         tiles >= 3 * int64_t{target.facts->compute_units} / 2;
 }
 
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
@@ -216,6 +228,8 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   if (op.dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
       std::min(problem.m, problem.n) > pile_most(op.dtype) && std::max(problem.m, problem.n) <= 64)
     wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");
+  if (prefers_pairs_of_tiles(target, op.dtype, problem))
+    wishes.add(variant_named("tensor"), 0, "tensor: k is short, and two of its groups take turns");
   // Where copies don't run in the background it wasn't measured.
   if (target.has(TRINE_CAN_INLINE_PTX) &&
       std::min(problem.m, problem.n) <= few_columns_most(op.dtype))

@@ -191,18 +191,11 @@ const char* tensor_small_refuses(const Request& request) {
 
 constexpr const char* kTensorSmallEntries[] = {"tensor_small", "tensor_small_runs"};
 
-/// No gaps, and an odd number of elements a line.
-bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
-  return (x.col == 1 && x.row == cols && cols % 2 == 1) ||
-         (x.row == 1 && x.col == rows && rows % 2 == 1);
-}
-
 void tensor_small_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const Problem p(op);
   kTensorSmall.plan(op, side_index(p), plan);
-  if (is_odd_run(p.a, p.m, p.k) && is_odd_run(p.b, p.k, p.n) && is_odd_run(p.c, p.m, p.n))
-    plan.launches[0].entry = 1;
+  if (in_odd_runs(p)) plan.launches[0].entry = 1;
 }
 
 void plan_small_check(const Target&, void* input, void* output, Plan& plan) {

@@ -113,6 +113,15 @@ inline size_t side_index(const Problem& p) {
   return static_cast<size_t>(std::ranges::lower_bound(kSideValues, std::max({p.m, p.n, p.k})) -
                              kSideValues);
 }
+/// No gaps, and an odd number of elements a line.
+inline bool is_odd_run(const Operand& x, int64_t rows, int64_t cols) {
+  return (x.col == 1 && x.row == cols && cols % 2 == 1) ||
+         (x.row == 1 && x.col == rows && rows % 2 == 1);
+}
+/// Are all three such runs? tensor_small then copies and stores them by 16 bytes nevertheless.
+inline bool in_odd_runs(const Problem& p) {
+  return is_odd_run(p.a, p.m, p.k) && is_odd_run(p.b, p.k, p.n) && is_odd_run(p.c, p.m, p.n);
+}
 /// Such a rung: its work-items, and whether its local memory is dynamic, which only CUDA's driver counts: NVIDIA's
 /// OpenCL says 48 KB and takes more, and a self-check asks it.
 struct SmallRung {

@@ -418,11 +418,20 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
       {1344, 12}, {1408, 13}, {1536, 7},  {1920, 8},  {2047, 13}, {2048, 13}, {2049, 7},
       {3000, 12}, {3001, 12}, {3072, 11}, {4095, 13}, {4096, 13}, {4097, 7},  {8192, 13}};
   for (const auto& [n, tile] : doubles) prefers(TRINE_F64, n, "tensor_specialized", tile);
-  // Odd rows cost `tensor` time, too; a batch too small for tensor_small. These weren't the fastest: docs/performance.md has
-  // `tensor` 5 and 19 % faster, under "Open".
-  for (const int64_t n : {57, 63})
-    takes(gemm_of(TRINE_F64, n, n, n, 1000), "tensor_specialized", 5);
-  takes(gemm_of(TRINE_F64, 63, 16383, 63), "tensor_specialized", 5);
+  // Short k: two tiles on a multiprocessor, if there are so many; odd ones without gaps go by tensor_small sooner.
+  for (const int64_t n : {60, 62, 64}) {
+    takes(gemm_of(TRINE_F64, n, n, n, 132), "tensor_specialized", 5);
+    takes(gemm_of(TRINE_F64, n, n, n, 200), "tensor", 0);
+    takes(gemm_of(TRINE_F64, n, n, n, 1000), "tensor", 0);
+    takes(gemm_of(TRINE_F64, n, n, 1000, 1000), "tensor_specialized", 5);
+  }
+  for (const int64_t n : {57, 63}) {
+    takes(gemm_of(TRINE_F64, n, n, n, 66), "tensor_specialized", 2);
+    takes(gemm_of(TRINE_F64, n, n, n, 132), "tensor_small", 0);
+    takes(gemm_of(TRINE_F64, n, n, n, 1000), "tensor_small", 0);
+  }
+  takes(gemm_of(TRINE_F64, 63, 16383, 63), "tensor", 0);
+  takes(gemm_of(TRINE_F64, 16383, 63, 63), "tensor", 0);
   const std::pair<int64_t, int> integers[] = {{256, 3},  {512, 3},  {1024, 3}, {1536, 3},
                                               {2048, 6}, {3000, 3}, {4096, 6}, {8192, 6}};
   for (const auto& [n, tile] : integers) prefers(TRINE_I32, n, "warp_specialized", tile);
@@ -550,7 +559,7 @@ TEST(GemmRows, ManySmallProductsGoByWhatWasFastest) {
   EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 300)), "register_tile");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 64, 64, 64, 5000)), "register_tile");
   EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 5000)), "tensor_small");
-  EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 500)), "tensor_specialized");
+  EXPECT_EQ(first(gemm_of(TRINE_F64, 64, 64, 64, 500)), "tensor");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 32, 32, 32, 100)), "warp_specialized");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 16, 16, 32)), "small");
   EXPECT_EQ(first(gemm_of(TRINE_F32, 16, 32, 64, 5000)), "pile") << "a quarter of a side";

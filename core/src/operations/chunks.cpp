@@ -5,12 +5,10 @@
 namespace trine::detail {
 namespace {
 
-/// The smallest chunk and the most of them, of 4 to 32 MiB and 8 or 16 tried on an H100: smaller ones
-/// cost more in launches and events than they hide, more of them are too narrow.
+/// The smallest chunk, of 4 to 32 MiB tried on an H100: smaller ones cost more in launches and events than they hide.
 constexpr uint64_t kChunkBytes = uint64_t{16} << 20;
-constexpr int64_t kMostChunks = 8;
-/// Rows of a product that still fill a large GPU.
-constexpr int64_t kShortest = 512;
+/// Rows of a product that take a large GPU as long as their copy takes: 512 fill it, but end 0.2 ms later at 8192.
+constexpr int64_t kShortest = 256;
 
 /// So many of about the same size, all but the last a multiple of `granule` long.
 std::vector<Range> ranges(int64_t total, int64_t wanted, int64_t granule) {
@@ -30,27 +28,26 @@ std::size_t first_with(const Cutting& cutting, std::size_t operand, std::size_t 
   return first;
 }
 
-int64_t chunks_of(double bytes) {
-  return std::clamp(static_cast<int64_t>(bytes / kChunkBytes), int64_t{1}, kMostChunks);
+int64_t chunks_of(double bytes, int64_t most) {
+  return std::clamp(static_cast<int64_t>(bytes / kChunkBytes), int64_t{1}, most);
 }
 
 std::vector<Range> cut(int64_t total, double bytes, int64_t granule, const CutWish& wish) {
-  const int64_t wanted = wish.chunks > 0 ? wish.chunks : chunks_of(bytes);
+  const int64_t wanted = wish.chunks > 0 ? wish.chunks : chunks_of(bytes, wish.most);
   if (wanted < 2) return {};
   if (wish.chunks > 0 && total / wanted < granule) granule = 1;
   return ranges(total, wanted, granule);
 }
 
-std::vector<Range> first_parts(int64_t terms, int64_t most, const CutWish& wish) {
+std::vector<Range> first_parts(int64_t terms, std::span<const int> divisors, const CutWish& wish) {
   const int64_t granule = wish.chunks > 0 ? 1 : kGranule;
-  int64_t count = 0;
-  while (count < most && terms >> (count + 1) >= granule) ++count;
   std::vector<Range> parts;
-  for (int64_t begin = 0; count > 0; --count) {
-    const int64_t end = (terms >> count) / granule * granule;
-    parts.push_back({begin, end - begin});
-    begin = end;
-  }
+  int64_t begin = 0;
+  for (const int divisor : divisors)
+    if (const int64_t count = terms / divisor / granule * granule; count > 0) {
+      parts.push_back({begin, count});
+      begin += count;
+    }
   return parts;
 }
 

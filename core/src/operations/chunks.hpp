@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace trine::detail {
@@ -53,14 +54,18 @@ using Cutting = std::vector<Chunk>;
 /// The first chunk that has this one's part of an operand, or more: it brings it.
 std::size_t first_with(const Cutting& cutting, std::size_t operand, std::size_t chunk);
 
+/// So many chunks may pay; 16, tried on an H100, are too narrow.
+constexpr int64_t kMostChunks = 8;
+
 /// What decides whether and how a call is cut, beside the call.
 struct CutWish {
-  bool pinned = false;  ///< the host memory
-  int chunks = 0;       ///< at most so many; 0: as many as pay
+  bool pinned = false;         ///< the host memory
+  int chunks = 0;              ///< at most so many; 0: as many as pay
+  int64_t most = kMostChunks;  ///< as many as may pay
 };
 
 /// How many chunks at most a call that moves so much is cut into; 1: it goes whole.
-int64_t chunks_of(double bytes);
+int64_t chunks_of(double bytes, int64_t most = kMostChunks);
 
 /// Ranges of about the same size, all but the last a multiple of `granule` long, none larger than the
 /// first; none where the call goes whole. Wished for, they may be shorter than that.
@@ -68,8 +73,8 @@ std::vector<Range> cut(int64_t total, double bytes, int64_t granule, const CutWi
 /// Rows or columns: whole tiles of any rung, and no cache line on both sides of a cut.
 constexpr int64_t kGranule = 128;
 
-/// Parts of chains that come before the last one, at most so many: each as long as all before it, the last one too.
-std::vector<Range> first_parts(int64_t terms, int64_t most, const CutWish& wish);
+/// Parts of chains that come before the last one: `terms` by each of `divisors`, in whole granules.
+std::vector<Range> first_parts(int64_t terms, std::span<const int> divisors, const CutWish& wish);
 /// The last of them, of which there is one at least, halved as long as it pays: what follows it waits less.
 std::vector<Range> taper(std::vector<Range> parts);
 

@@ -1,6 +1,7 @@
 // gemm: c = alpha a b + beta c, batched.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/kit/bits.hpp"
 #include "operations.hpp"
@@ -41,15 +42,25 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
-/// In how many parts chains come before the last one, where both inputs are much of what moves. While one is computed,
-/// the next comes, as long or twice as long: a large GPU multiplies and adds a thousand times while a byte comes.
-int64_t parts_of_chains(const Gemm& op, const Work& all, const CutWish& wish) {
+/// How chains come in parts before the last one, of which the results go out in at most `pieces`.
+struct Chains {
+  std::span<const int> divisors = {};  ///< first_parts()
+  int64_t pieces = kMostChunks;
+};
+
+/// Where both inputs are much of what moves. While a part is computed the next comes, as long or twice as long: a large GPU
+/// multiplies and adds a thousand times while a byte comes.
+Chains chains_of(const Gemm& op, const Work& all, const CutWish& wish) {
+  static constexpr int kDoubling[] = {32, 16, 8, 4}, kEven[] = {4, 4};
+  const std::span doubling(kDoubling);
   // Ordinary memory is copied by the host, and slower: parts of k lost 6 and 30 % at 8192 and 4096 of f32.
-  if (!wish.pinned) return 0;
-  if (wish.chunks > 0) return wish.chunks / 2;
-  if (4 * std::min(bytes(op.a), bytes(op.b)) < all.bytes_in + all.bytes_out) return 0;
+  if (!wish.pinned) return {};
+  if (wish.chunks > 0)
+    return {doubling.last(std::min<std::size_t>(wish.chunks / 2, doubling.size()))};
+  if (4 * std::min(bytes(op.a), bytes(op.b)) < all.bytes_in + all.bytes_out) return {};
   const double computes = all.flops / all.bytes_in;
-  return computes >= 1800 ? 4 : computes >= 900 ? 2 : 0;
+  if (computes >= 1800) return {doubling, kMostChunks / 2};
+  return computes >= 900 ? Chains{kEven} : Chains{};
 }
 
 class GemmDescription final : public Description {
@@ -167,19 +178,20 @@ class GemmDescription final : public Description {
     };
     const Range all_rows{0, m}, all_cols{0, n};
     Range terms{0, k};
+    CutWish rest = wish;
     const bool row_major = op.c.row_stride >= op.c.col_stride;
     // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
     // ones the one that lies as c does.
     bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
     if (reads_inputs(any) && !reads_output(any)) {
-      const std::vector<Range> parts = first_parts(k, parts_of_chains(op, all, wish), wish);
-      if (!parts.empty()) by_rows = row_major;
+      const Chains chains = chains_of(op, all, wish);
+      const std::vector<Range> parts = first_parts(k, chains.divisors, wish);
+      if (!parts.empty()) by_rows = row_major, rest.most = chains.pieces;
       for (const Range& some : parts) {
         add(all_rows, all_cols, some);
         terms = {some.begin + some.count, k - some.begin - some.count};
       }
     }
-    CutWish rest = wish;
     if (wish.chunks > 0) rest.chunks -= static_cast<int>(chunks.size());
     const int64_t results = by_rows ? m : n;
     std::vector<Range> ranges = cut(results, moved, kGranule, rest);

@@ -157,6 +157,16 @@ void add_parameters(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64})
     list.add(plan(dtype, 128, 192, 96, -1, 2), "nn", Values::kUniform,
              {.rungs = Rungs::kLadder, .parameters = true});
+  // Several of the largest blocks each way, and several of their stages of k.
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64})
+    for (int mask = 0; mask < 4; ++mask) {
+      trine_gemm op = plan(dtype, 261, 517, 150, 3, mask % 2 == 0 ? 0 : -5, 2);
+      if ((mask & 1) != 0) op.a = oracle::dense_columns(op.a.rows, op.a.cols, op.a.batch);
+      if ((mask & 2) != 0) op.b = oracle::dense_columns(op.b.rows, op.b.cols, op.b.batch);
+      const char letter[2] = {'n', 't'};
+      list.add(op, {letter[mask & 1], letter[mask >> 1 & 1], 'n'}, Values::kUniform,
+               {.rungs = Rungs::kLadder, .parameters = true});
+    }
 }
 
 void add_hostile(List& list) {

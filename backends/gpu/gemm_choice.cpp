@@ -40,9 +40,12 @@ struct Candidate {
   int64_t tile_m, tile_n, groups;
   double full, alone;
   double odd = 1;
+  bool cut =
+      false;  ///< some tiles are two groups' (warp_roles.h), so places for groups end together
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kFour = kF32 | 1u << TRINE_I32;
 constexpr Candidate kCandidates[] = {
+    {"warp_specialized", 8, kF32, 128, 256, 1, 1.00, 1.00, 1, true},
     {"warp_specialized", 6, kFour, 128, 256, 1, 1.00, 1.00},
     {"warp_specialized", 7, kF32, 192, 192, 1, 0.98, 0.98},
     {"warp_specialized", 5, kF32, 96, 192, 1, 0.93, 0.93},
@@ -53,6 +56,7 @@ constexpr Candidate kCandidates[] = {
     {"warp_specialized", 0, kF32, 16, 32, 3, 0.35, 0.15},
     {"register_tile", 1, kFour, 128, 128, 2, 0.75, 0.41},
     {"register_tile", 0, kFour, 64, 64, 4, 0.71, 0.27},
+    {"tensor_specialized", 14, kF64, 128, 128, 1, 1.00, 1.00, 1, true},
     {"tensor_specialized", 13, kF64, 128, 128, 1, 1.00, 1.00},
     {"tensor_specialized", 12, kF64, 128, 112, 1, 0.97, 0.97, 0.98},
     {"tensor_specialized", 11, kF64, 128, 96, 1, 0.96, 0.96, 0.90},
@@ -86,18 +90,26 @@ const Variant* variant_named(std::string_view name) {
                                 [&](const Variant& variant) { return variant.name == name; });
 }
 
+/// Steps of k that take as long as a group's start and handing over its sums.
+constexpr double kCutSteps = 100;
+
 /// The time of the busiest of `units` multiprocessors, in elements of C at full speed: of rounds with as many groups as
-/// it holds, and of one with what is left.
+/// it holds, and of one with what is left. Where tiles are cut all are as busy.
 double busiest(const Candidate& one, const Problem& p, int64_t units) {
   const double tiles = static_cast<double>(divide_up(p.m, one.tile_m)) *
                        static_cast<double>(divide_up(p.n, one.tile_n)) *
                        static_cast<double>(p.batch);
-  const double held = std::ceil(tiles / static_cast<double>(std::max<int64_t>(units, 1)));
+  const double each = tiles / static_cast<double>(std::max<int64_t>(units, 1));
+  const auto elements = static_cast<double>(one.tile_m * one.tile_n);
+  if (one.cut)
+    return (std::max(each, 1.0) + kCutSteps / static_cast<double>(std::max<int64_t>(p.k, 1))) *
+           elements / one.full;
+  const double held = std::ceil(each);
   const auto groups = static_cast<double>(one.groups);
   const double rounds = std::floor(held / groups), rest = held - rounds * groups;
   const double share = rest > 1 ? (rest - 1) / (groups - 1) : 0;
   const double last = rest / (one.alone + (one.full - one.alone) * share);
-  return (rounds * groups / one.full + last) * static_cast<double>(one.tile_m * one.tile_n);
+  return (rounds * groups / one.full + last) * elements;
 }
 
 /// "its 128×256 tiles fill 132 multiprocessors best". A reason is static: each is made once and
@@ -117,7 +129,8 @@ const char* reason(const Candidate& one, uint32_t units) {
   Reason& found = (*made)[{&one, units}];
   if (found.text.empty())
     found = {units, "its " + std::to_string(one.tile_m) + "×" + std::to_string(one.tile_n) +
-                        " tiles fill " + std::to_string(units) + " multiprocessors best"};
+                        (one.cut ? " tiles, some of them cut, fill " : " tiles fill ") +
+                        std::to_string(units) + " multiprocessors best"};
   mine.store(&found, std::memory_order_release);
   return found.text.c_str();
 }

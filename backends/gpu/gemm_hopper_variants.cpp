@@ -59,37 +59,80 @@ constexpr SelfCheck kTensorCheck[] = {gemm_check::of<double>(check_plan)};
 // --- warp_specialized ----------------------------------------------------------------------------
 
 constexpr const char* kFourBytes[] = {"float", "int"};
-constexpr const char* kTiles[] = {"16x32", "32x64",  "48x96",   "64x128",
-                                  "96x96", "96x192", "128x256", "192x192"};
+constexpr const char* kTiles[] = {"16x32",  "32x64",   "48x96",   "64x128",     "96x96",
+                                  "96x192", "128x256", "192x192", "128x256_cut"};
 constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
 
-/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
+/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each; may two groups
+/// compute a tile?
 struct WarpTile {
   Group group;
   int64_t stages, depth;
+  bool cut = false;
 };
+
+/// Every warp that multiplies has a flag in the control area.
+constexpr int64_t kCutWarps = 8, kMostCut = TRINE_CONTROL_BYTES / sizeof(uint32_t) / kCutWarps;
+
+/// How many tiles are cut: so many that each place for a group has a head.
+int64_t cut_of(const Request& request, const WarpTile& tile) {
+  const Problem p(request.as<trine_gemm>());
+  if (!tile.cut || p.empty()) return 0;
+  const int64_t tiles = tiles_of(p, tile.group), units = request.target.facts->compute_units;
+  return std::min({tiles, units, kMostCut});
+}
+
+uint64_t cut_workspace(const Request& request, const WarpTile& tile) {
+  const int64_t sums = cut_of(request, tile) * tile.group.tile_m * tile.group.tile_n;
+  const uint32_t element = trine_dtype_size(request.as<trine_gemm>().dtype);
+  return sums == 0 ? 0 : TRINE_CONTROL_BYTES + static_cast<uint64_t>(sums) * element;
+}
+
+/// Makes `launch` one of a kernel with CUT_ARGUMENTS, if the tile asks for it.
+void add_cut(const Request& request, const WarpTile& tile, Launch& launch) {
+  if (!tile.cut) return;
+  const int64_t cut = cut_of(request, tile);
+  const trine_workspace& space = *request.workspace;
+  const uint32_t element = trine_dtype_size(request.as<trine_gemm>().dtype);
+  launch.grid[0] += static_cast<uint32_t>(cut);
+  launch.memory(space.memory).i64(static_cast<int64_t>(space.offset / sizeof(uint32_t)));
+  launch.memory(space.memory);
+  launch.i64(static_cast<int64_t>((space.offset + TRINE_CONTROL_BYTES) / element));
+  launch.i32(static_cast<int32_t>(cut));
+}
+
+const char* refuse_warp_tiles(const Request& request, const WarpTile& tile) {
+  const Problem p(request.as<trine_gemm>());
+  if (tile.cut && p.continues) return "tiles that are cut begin their chains at 0";
+  if (const char* why = refuse_tiles(request, tile.group)) return why;
+  return tile.cut && tiles_of(p, tile.group) > kMaxGroups - kMostCut ? kTooMany : nullptr;
+}
+
 /// As warp_specialized.cl defines them.
 constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
-    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},  {{48, 96, 256}, 4, 32},
-    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},  {{96, 192, 384}, 6, 16},
-    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}};
+    {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},   {{48, 96, 256}, 4, 32},
+    {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},   {{96, 192, 384}, 6, 16},
+    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}, {{128, 256, 384}, 6, 16, true}};
 constexpr int64_t kWarpPadding = 4;
 
 constexpr const char* kNoBarriers = "its barriers that count arrivals are NVIDIA's";
 
 /// Integers have no peer to win against: two tiles are enough for them.
-bool warp_exists(const int* macro) { return macro[0] == 0 || macro[1] == 3 || macro[1] == 6; }
+bool warp_exists(const int* macro) {
+  if (kWarpTiles[macro[1]].cut && macro[2] != 0) return false;
+  return macro[0] == 0 || macro[1] == 3 || macro[1] == 6;
+}
 
 const char* warp_refuses(const Request& request) {
   const uint32_t dtype = request.as<trine_gemm>().dtype;
   const int32_t tile = request.selection.values[0];
   if (dtype == TRINE_F64) return "warp_specialized is for 4-byte dtypes";
-  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile};
+  const int macro[] = {dtype == TRINE_F32 ? 0 : 1, tile, 0};
   if (!warp_exists(macro)) return "of i32 there are the tiles 64x128 and 128x256";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_tiles(request, kWarpTiles[tile].group);
+  return refuse_warp_tiles(request, kWarpTiles[tile]);
 }
 
 void warp_plan(const Request& request, Plan& plan) {
@@ -100,8 +143,14 @@ void warp_plan(const Request& request, Plan& plan) {
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = p.continues ? 1 : 0;
   if (p.empty()) return;
-  add_tiles(plan, op, p, tile.group).dynamic_local_bytes = static_cast<uint32_t>(
+  Launch& launch = add_tiles(plan, op, p, tile.group);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(
       tile.stages * tile.depth * (tile.group.tile_m + tile.group.tile_n + 2 * kWarpPadding) * 4);
+  add_cut(request, tile, launch);
+}
+
+uint64_t warp_workspace(const Request& request) {
+  return cut_workspace(request, kWarpTiles[request.selection.values[0]]);
 }
 
 void plan_warp_check(const Target& target, void* input, void* output, Plan& plan) {
@@ -117,22 +166,26 @@ constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
-constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64",  "48x96",
-                                        "64x64",  "96x64",  "96x96",   "128x56", "128x64",
-                                        "96x112", "128x96", "128x112", "128x128"};
+constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64",   "48x96",
+                                        "64x64",  "96x64",  "96x96",   "128x56",  "128x64",
+                                        "96x112", "128x96", "128x112", "128x128", "128x128_cut"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), std::size(kTensorTiles) - 1, "tile",
+    {sizeof(trine_parameter), std::size(kTensorTiles), std::size(kTensorTiles) - 2, "tile",
      kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {
     {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 8, 32},   {{32, 32, 256}, 12, 32}, {{32, 64, 256}, 6, 16},
-    {{48, 64, 256}, 3, 32},   {{48, 96, 256}, 6, 16},  {{64, 64, 384}, 8, 16},
-    {{96, 64, 384}, 4, 32},   {{96, 96, 384}, 6, 16},  {{128, 56, 384}, 4, 32},
-    {{128, 64, 384}, 4, 32},  {{96, 112, 512}, 6, 16}, {{128, 96, 384}, 6, 16},
-    {{128, 112, 384}, 5, 16}, {{128, 128, 384}, 5, 16}};
+    {{16, 32, 256}, 8, 32},   {{32, 32, 256}, 12, 32},  {{32, 64, 256}, 6, 16},
+    {{48, 64, 256}, 3, 32},   {{48, 96, 256}, 6, 16},   {{64, 64, 384}, 8, 16},
+    {{96, 64, 384}, 4, 32},   {{96, 96, 384}, 6, 16},   {{128, 56, 384}, 4, 32},
+    {{128, 64, 384}, 4, 32},  {{96, 112, 512}, 6, 16},  {{128, 96, 384}, 6, 16},
+    {{128, 112, 384}, 5, 16}, {{128, 128, 384}, 5, 16}, {{128, 128, 384}, 5, 16, true}};
+
+bool tensor_tile_exists(const int* macro) {
+  return !kTensorTileSizes[macro[1]].cut || macro[3] == 0;
+}
 
 /// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.
 int64_t tensor_panel(int64_t size, int64_t depth) {
@@ -142,19 +195,26 @@ int64_t tensor_panel(int64_t size, int64_t depth) {
 const char* tensor_tile_refuses(const Request& request) {
   if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_tiles(request, kTensorTileSizes[request.selection.values[0]].group);
+  return refuse_warp_tiles(request, kTensorTileSizes[request.selection.values[0]]);
 }
 
 void tensor_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
-  const auto& [group, stages, depth] = kTensorTileSizes[request.selection.values[0]];
+  const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
+  const auto& [group, stages, depth, cut] = tile;
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
   plan.macro[3] = p.continues ? 1 : 0;
   if (p.empty()) return;
-  add_tiles(plan, op, p, group).dynamic_local_bytes = static_cast<uint32_t>(
+  Launch& launch = add_tiles(plan, op, p, group);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(
       stages * (tensor_panel(group.tile_m, depth) + tensor_panel(group.tile_n, depth)) * 8);
+  add_cut(request, tile, launch);
+}
+
+uint64_t tensor_tile_workspace(const Request& request) {
+  return cut_workspace(request, kTensorTileSizes[request.selection.values[0]]);
 }
 
 constexpr int32_t tensor_tile(std::string_view name) {
@@ -226,6 +286,7 @@ constexpr Variant kVariants[] = {
      .exists = warp_exists,
      .refuses = warp_refuses,
      .takes = TRINE_CONTINUES,
+     .workspace_bytes = warp_workspace,
      .plan = warp_plan,
      .self_checks = kWarpCheck,
      .self_check_on = kOpencl,
@@ -249,8 +310,10 @@ constexpr Variant kVariants[] = {
      .file = "gemm/tensor_specialized",
      .parameters = kTensorTileParameters,
      .macros = kTensorTileMacros,
+     .exists = tensor_tile_exists,
      .refuses = tensor_tile_refuses,
      .takes = TRINE_CONTINUES,
+     .workspace_bytes = tensor_tile_workspace,
      .plan = tensor_tile_plan,
      .self_checks = kTensorTileChecks,
      .begins_early = true,

@@ -65,11 +65,15 @@ inline void push_operand(Launch& launch, const Operand& x) {
   launch.memory(x.memory).i64(x.offset).i64(x.batch).i64(x.row).i64(x.col);
 }
 
+inline int64_t tiles_of(const Problem& p, const Group& group) {
+  return divide_up(p.m, group.tile_m) * divide_up(p.n, group.tile_n) * p.batch;
+}
+
 /// The launch of a kernel with GEMM_ARGUMENTS, a group for each tile of C.
 inline Launch& add_tiles(Plan& plan, const trine_gemm& op, const Problem& p, const Group& group) {
   const int64_t tiles_m = divide_up(p.m, group.tile_m), tiles_n = divide_up(p.n, group.tile_n);
   Launch& launch = plan.add(0);
-  launch.grid[0] = static_cast<uint32_t>(tiles_m * tiles_n * p.batch);
+  launch.grid[0] = static_cast<uint32_t>(tiles_of(p, group));
   const bool flat = group.across == 0;
   launch.block[0] = static_cast<uint32_t>(flat ? group.threads : group.across);
   launch.block[1] = static_cast<uint32_t>(flat ? 1 : group.threads / group.across);

@@ -84,8 +84,9 @@ struct Asked {
   Plan plan(const Op& op) const {
     const Target target{kOpencl, &facts};
     const trine_call call{sizeof call, variant.operation, &op};
+    const trine_workspace workspace{sizeof workspace, nullptr, 256, 1 << 30};
     Plan plan;
-    variant.plan({target, selection, call, nullptr}, plan);
+    variant.plan({target, selection, call, &workspace}, plan);
     EXPECT_EQ(plan.launch_count, 1);
     bool exists = !variant.exists || variant.exists(plan.macro);
     EXPECT_TRUE(exists) << variant.name
@@ -170,20 +171,58 @@ TEST(GemmRows, TilesAreWhatTheirNamesSay) {
     const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
     const trine_parameter& tile = row_of(TRINE_GEMM, rung).parameters[0];
     for (int32_t value = 0; value < tile.value_count; ++value) {
-      const std::string name = tile.values[value];
+      std::string name = tile.values[value];
       const size_t x = name.find('x');
+      const bool cut = name.ends_with("_cut");
+      if (cut) name.resize(name.size() - 4);
       const int64_t m = std::stoi(name), n = std::stoi(name.substr(x + 1));
       EXPECT_EQ(Asked(TRINE_GEMM, rung, {value}).launch(op).grid[0],
-                tiles(20011, m) * tiles(30011, n) * 3)
+                tiles(20011, m) * tiles(30011, n) * 3 + (cut ? 128 : 0))
           << rung << " " << name;
       const auto* const end = wishes.all.begin() + wishes.count;
       const auto* const wish = std::find_if(wishes.all.begin(), end, [&](const auto& one) {
         return one.variant->name == rung && one.value == value;
       });
       ASSERT_NE(wish, end) << rung << " " << name;
-      const std::string why = "its " + std::string(name).replace(x, 1, "×") + " tiles fill";
+      const std::string why = "its " + std::string(name).replace(x, 1, "×") +
+                              (cut ? " tiles, some of them cut, fill" : " tiles fill");
       EXPECT_TRUE(std::string_view(wish->why).starts_with(why)) << wish->why;
     }
+  }
+}
+
+/// Two groups for each of as many tiles as there are multiprocessors and flags for, and room for what the first of the
+/// two leaves.
+TEST(GemmRows, CutTilesTakeTwoGroupsAndRoom) {
+  for (const auto& [rung, dtype, tile, m, n] :
+       {std::tuple{"tensor_specialized", TRINE_F64, 14, 128, 128},
+        {"warp_specialized", TRINE_F32, 8, 128, 256}}) {
+    Asked asked(TRINE_GEMM, rung, {tile});
+    const auto takes = [&](const trine_gemm& op, int64_t whole, int64_t cut) {
+      const Target target{kCuda, &asked.facts};
+      const trine_call call{sizeof call, TRINE_GEMM, &op};
+      const Launch launch = asked.launch(op);
+      EXPECT_EQ(launch.grid[0], whole + cut) << rung;
+      const auto* const last = launch.arguments + launch.argument_count - 1;
+      EXPECT_EQ(last->i32, cut);
+      const uint32_t element = trine_dtype_size(op.dtype);
+      EXPECT_EQ((last - 1)->i64, (256 + TRINE_CONTROL_BYTES) / element);
+      EXPECT_EQ((last - 3)->i64, 256 / 4);
+      EXPECT_EQ(asked.variant.workspace_bytes({target, asked.selection, call, nullptr}),
+                uint64_t(TRINE_CONTROL_BYTES + cut * m * n * element));
+    };
+    const uint32_t type = dtype;
+    takes(gemm_of(type, 12 * m, 12 * n, 100), 144, 128);
+    takes(gemm_of(type, 3 * m + 1, 5 * n - 1, 100, 2), 40, 40);
+    EXPECT_EQ(asked.refusal(gemm_of(type, 1, 1, 1, kMaxGroups - 128)), "");
+    EXPECT_EQ(asked.refusal(gemm_of(type, 1, 1, 1, kMaxGroups - 127)), kTooMany);
+    asked.facts.compute_units = 100;
+    takes(gemm_of(type, 12 * m, 12 * n, 100), 144, 100);
+    trine_gemm op = gemm_of(type, 130, 77, 45);
+    op.flags = TRINE_CONTINUES;
+    EXPECT_EQ(asked.refusal(op), "tiles that are cut begin their chains at 0");
+    op.alpha = {};
+    EXPECT_EQ(asked.refusal(op), "") << "C is not read";
   }
 }
 

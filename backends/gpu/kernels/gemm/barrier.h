@@ -35,6 +35,19 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
   } while (!over);
 }
 
+// A flag in global memory by which a warp tells one of another group that what it wrote is there to be read: all of the
+// warp wrote, and are at sync_warp() before it is raised, after it was awaited. The flag is down again then.
+DEVICE void raise_flag(GLOBAL uint* flag) {
+  __asm__ volatile("st.release.gpu.u32 [%0], 1;" : : "l"(flag) : "memory");
+}
+DEVICE void await_flag(GLOBAL uint* flag) {
+  uint up;
+  do {
+    __asm__ volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(up) : "l"(flag) : "memory");
+  } while (!up);
+  *flag = 0;
+}
+
 // Moves registers between warps that copy and warps that multiply; whole groups of 128 work-items.
 #define GIVE_REGISTERS(keep) FOR_SM_90A("setmaxnreg.dec.sync.aligned.u32 %0;", keep)
 #define TAKE_REGISTERS(want) FOR_SM_90A("setmaxnreg.inc.sync.aligned.u32 %0;", want)

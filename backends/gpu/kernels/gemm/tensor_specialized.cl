@@ -62,7 +62,7 @@ enum { COPIERS = 128, STAGES = 6, DEPTH = 16, WANT = 232 };
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 7, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
 enum { COPIERS = 128, STAGES = 5, DEPTH = 16, WANT = 240 };
 #define KEEP 24
-#elif TILE_128x128
+#elif TILE_128x128 || TILE_128x128_cut
 enum { DOWN_BLOCKS = 2, ACROSS_BLOCKS = 8, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1 };
 enum { COPIERS = 128, STAGES = 5, DEPTH = 16, WANT = 240 };
 #define KEEP 24
@@ -70,6 +70,7 @@ enum { COPIERS = 128, STAGES = 5, DEPTH = 16, WANT = 240 };
 #ifndef KEEP
 #define KEEP 0
 #endif
+#define CUT TILE_128x128_cut
 enum { UNROLL = DEPTH, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
@@ -77,8 +78,8 @@ enum { UNROLL = DEPTH, AHEAD = 1 };
 #include "tensor_block.h"
 #include "warp_roles.h"
 
-KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS CUT_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 8);
   LOCAL Barrier barriers[2 * STAGES];
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)0);
+  multiply_by_roles(GEMM_PASSED CUT_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)0);
 }

@@ -19,22 +19,63 @@
 static_assert(MULTIPLIERS * WANT + COPIERS * KEEP <= (MULTIPLIERS + COPIERS) * FIRST_REGISTERS);
 static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 
+// CUT 1: each of the first `cut` tiles is computed by two groups, a head that does its first stages and leaves the sums as
+// they are, and a tail that goes on from there, so the chains are those of one group. Tiles that fill no round of groups
+// then fill a part of one. The grid is
+//   heads, the shortest first | whole tiles | tails, the longest first
+// and groups begin in this order, each where the first of those before it ends. So places end at about the same time,
+// and a tail, which awaits its head's sums, begins after all heads.
+#if CUT
+#define CUT_ARGUMENTS \
+  , GLOBAL uint *flags_of_heads, long first_flag, GLOBAL T *sums_of_heads, long first_sum, int cut
+#define CUT_PASSED , flags_of_heads, first_flag, sums_of_heads, first_sum, cut
+static_assert(ACC_COLS % WIDTH == 0);
+
+// A work-item's sums, vectors side by side with those of its neighbours.
+DEVICE void keep_sums(GLOBAL VECTOR* to, T acc[ACC_ROWS][ACC_COLS]) {
+#pragma unroll
+  for (int i = 0; i < ACC_ROWS; ++i)
+#pragma unroll
+    for (int e = 0; e < ACC_COLS; e += WIDTH, to += MULTIPLIERS) *to = pack(acc[i] + e);
+}
+DEVICE void take_sums(const GLOBAL VECTOR* from, T acc[ACC_ROWS][ACC_COLS]) {
+#pragma unroll
+  for (int i = 0; i < ACC_ROWS; ++i)
+#pragma unroll
+    for (int e = 0; e < ACC_COLS; e += WIDTH, from += MULTIPLIERS) unpack(*from, acc[i] + e);
+}
+#else
+#define CUT_ARGUMENTS
+#define CUT_PASSED
+#endif
+
 // CONTINUED 1: chains begin at C, which is read while the first stages are on their way.
 #define BLOCK_OF_C                                                                        \
   c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col) * c_col, c_row, \
       i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col
 
 // `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
-DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
+DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* arena,
                               LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
   LOCAL_POINTER Barrier* const full = barriers;
   LOCAL_POINTER Barrier* const empty = barriers + STAGES;
   LOCAL_POINTER T* const a_panel = arena;
   LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
-  const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
+  const long steps = flags & MULTIPLY ? k : 0;
+#if CUT
+  const int group = group_x(), tiles = groups_x() - cut;
+  const bool is_head = group < cut, is_tail = group >= tiles;
+  const int index = is_tail ? group - tiles : group;
+  // Where a head ends and a tail begins.
+  const long middle = (steps + DEPTH - 1) / DEPTH * (index + 1) / (cut + 1) * DEPTH;
+  const long first = is_tail ? middle : 0, depth = (is_head ? middle : steps) - first;
+#else
+  const int index = group_x();
+  const long first = 0, depth = steps;
+#endif
+  const Tile tile = tile_of(index, tiles_m, tiles_n);
   const long i1 = (long)tile.row * TILE_M, j1 = (long)tile.col * TILE_N;  // of what it stores
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
-  const long depth = flags & MULTIPLY ? k : 0;
   const int t = local_x();
   if (WANT) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)
@@ -48,8 +89,10 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
   if (t >= MULTIPLIERS) {
     if (KEEP) GIVE_REGISTERS(KEEP);
     const int u = t - MULTIPLIERS;
-    Feed a_feed = FEED_A(a + a_offset + tile.batch * a_batch + i0 * a_row, m - i0, u);
-    Feed b_feed = FEED_B(b + b_offset + tile.batch * b_batch + j0 * b_col, n - j0, u);
+    Feed a_feed =
+        FEED_A(a + a_offset + tile.batch * a_batch + i0 * a_row + first * a_col, m - i0, u);
+    Feed b_feed =
+        FEED_B(b + b_offset + tile.batch * b_batch + j0 * b_col + first * b_row, n - j0, u);
     await_earlier_launches();
     for (long left = depth; left > 0; left -= DEPTH) {
       wait_for(&empty[stage], parity ^ 1);
@@ -72,6 +115,16 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
     await_earlier_launches();
 #if CONTINUED
     if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane);
+#endif
+#if CUT
+    GLOBAL uint* const flag = flags_of_heads + first_flag + index * (MULTIPLIERS / 32) + warp;
+    GLOBAL VECTOR* const sums =
+        (GLOBAL VECTOR*)(sums_of_heads + first_sum + (long)index * (TILE_M * TILE_N)) + t;
+    if (is_tail) {
+      if (lane == 0) await_flag(flag);
+      sync_warp();
+      take_sums(sums, acc);
+    }
 #endif
 
     const LOCAL_POINTER T* a_stage = a_panel + FIRST_OF_A(row, lane);
@@ -106,6 +159,14 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS, LOCAL_POINTER T* arena,
           multiply_fragments(acc, x[now], y[now]);
         }
 
+#if CUT
+    if (is_head) {
+      keep_sums(sums, acc);
+      sync_warp();
+      if (lane == 0) raise_flag(flag);
+      return;
+    }
+#endif
     store_block(BLOCK_OF_C, acc, lines, lane, alpha, beta, flags);
   }
 }

@@ -29,13 +29,14 @@ enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 208 };
 #elif TILE_96x192
 enum { HEIGHT = 12, BREADTH = 6, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1, BY_LINES = 1 };
 enum { DEPTH = 16, UNROLL = 16, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
-#elif TILE_128x256
+#elif TILE_128x256 || TILE_128x256_cut
 enum { HEIGHT = 16, BREADTH = 8, WARPS_DOWN = 2, WARPS_ACROSS = 4, GROUPS = 1, BY_LINES = 1 };
 enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #elif TILE_192x192
 enum { HEIGHT = 12, BREADTH = 12, WARPS_DOWN = 4, WARPS_ACROSS = 2, GROUPS = 1, BY_LINES = 1 };
 enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #endif
+#define CUT TILE_128x256_cut
 #define TILE_M (WARPS_DOWN * 4 * HEIGHT)
 #define TILE_N (WARPS_ACROSS * 8 * BREADTH)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
@@ -44,10 +45,10 @@ enum { DEPTH = 16, UNROLL = 8, STAGES = 6, AHEAD = 1, KEEP = 40, WANT = 232 };
 #include "warp_roles.h"
 static_assert(CAN_STREAM(TILE_M) && CAN_STREAM(TILE_N));
 
-KERNEL_BOUNDED(warp_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS) {
+KERNEL_BOUNDED(warp_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS CUT_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 4);
   LOCAL ALIGNED(16) T lines[MULTIPLIERS / 32][LINES];
   LOCAL Barrier barriers[2 * STAGES];
-  multiply_by_roles(GEMM_PASSED, (LOCAL_POINTER T*)arena, barriers,
+  multiply_by_roles(GEMM_PASSED CUT_PASSED, (LOCAL_POINTER T*)arena, barriers,
                     lines[local_x() / 32 % (MULTIPLIERS / 32)]);
 }

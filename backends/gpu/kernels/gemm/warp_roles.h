@@ -61,21 +61,24 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
   LOCAL_POINTER Barrier* const empty = barriers + STAGES;
   LOCAL_POINTER T* const a_panel = arena;
   LOCAL_POINTER T* const b_panel = a_panel + STAGES * PANEL_A;
-  const long steps = flags & MULTIPLY ? k : 0;
 #if CUT
   const int group = group_x(), tiles = groups_x() - cut;
   const bool is_head = group < cut, is_tail = group >= tiles;
   const int index = is_tail ? group - tiles : group;
-  // Where a head ends and a tail begins.
-  const long middle = (steps + DEPTH - 1) / DEPTH * (index + 1) / (cut + 1) * DEPTH;
-  const long first = is_tail ? middle : 0, depth = (is_head ? middle : steps) - first;
 #else
   const int index = group_x();
-  const long first = 0, depth = steps;
 #endif
   const Tile tile = tile_of(index, tiles_m, tiles_n);
   const long i1 = (long)tile.row * TILE_M, j1 = (long)tile.col * TILE_N;  // of what it stores
   const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
+  const long steps = flags & MULTIPLY ? k : 0;
+#if CUT
+  // Where the head ends and the tail begins.
+  const long middle = (steps + DEPTH - 1) / DEPTH * (index + 1) / (cut + 1) * DEPTH;
+  const long first = is_tail ? middle : 0, depth = (is_head ? middle : steps) - first;
+#else
+  const long first = 0, depth = steps;
+#endif
   const int t = local_x();
   if (WANT) BEGIN_WITH_REGISTERS(FIRST_REGISTERS);
   if (t == 0)

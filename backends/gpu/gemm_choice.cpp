@@ -44,7 +44,7 @@ struct Candidate {
 };
 constexpr unsigned kF32 = 1u << TRINE_F32, kF64 = 1u << TRINE_F64, kFour = kF32 | 1u << TRINE_I32;
 constexpr Candidate kCandidates[] = {
-    {"warp_specialized", 8, kF32, 128, 256, 1, 0.90, 0.90, 0.90, true},
+    {"warp_specialized", 8, kF32, 128, 256, 1, 0.8835, 0.8835, 0.90, true},
     {"warp_specialized", 6, kFour, 128, 256, 1, 1.00, 1.00},
     {"warp_specialized", 7, kF32, 192, 192, 1, 0.98, 0.98},
     {"warp_specialized", 5, kF32, 96, 192, 1, 0.93, 0.93},

@@ -65,12 +65,15 @@ constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
 
-/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each; may two groups
-/// compute a tile?
+/// What a tile can besides: two groups compute it one after the other; a form of it copies rows that are an odd number of
+/// elements apart as vectors (ODD_ROWS in tensor_panel.h).
+enum Special { kNone, kCut, kOddRows };
+
+/// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
 struct WarpTile {
   Group group;
   int64_t stages, depth;
-  bool cut = false;
+  Special special = kNone;
 };
 
 /// Every warp that multiplies has a flag in the control area.
@@ -79,7 +82,7 @@ constexpr int64_t kCutWarps = 8, kMostCut = TRINE_CONTROL_BYTES / sizeof(uint32_
 /// How many tiles are cut: so many that each place for a group has a head.
 int64_t cut_of(const Request& request, const WarpTile& tile) {
   const Problem p(request.as<trine_gemm>());
-  if (!tile.cut || p.empty()) return 0;
+  if (tile.special != kCut || p.empty()) return 0;
   const int64_t tiles = tiles_of(p, tile.group), units = request.target.facts->compute_units;
   return std::min({tiles, units, kMostCut});
 }
@@ -92,7 +95,7 @@ uint64_t cut_workspace(const Request& request, const WarpTile& tile) {
 
 /// Makes `launch` one of a kernel with CUT_ARGUMENTS, if the tile asks for it.
 void add_cut(const Request& request, const WarpTile& tile, Launch& launch) {
-  if (!tile.cut) return;
+  if (tile.special != kCut) return;
   const int64_t cut = cut_of(request, tile);
   const trine_workspace& space = *request.workspace;
   const uint32_t element = trine_dtype_size(request.as<trine_gemm>().dtype);
@@ -105,23 +108,24 @@ void add_cut(const Request& request, const WarpTile& tile, Launch& launch) {
 
 const char* refuse_warp_tiles(const Request& request, const WarpTile& tile) {
   const Problem p(request.as<trine_gemm>());
-  if (tile.cut && p.continues) return "tiles that are cut begin their chains at 0";
+  if (tile.special == kCut && p.continues) return "tiles that are cut begin their chains at 0";
   if (const char* why = refuse_tiles(request, tile.group)) return why;
-  return tile.cut && tiles_of(p, tile.group) > kMaxGroups - kMostCut ? kTooMany : nullptr;
+  return tile.special == kCut && tiles_of(p, tile.group) > kMaxGroups - kMostCut ? kTooMany
+                                                                                 : nullptr;
 }
 
 /// As warp_specialized.cl defines them.
 constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
     {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},   {{48, 96, 256}, 4, 32},
     {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},   {{96, 192, 384}, 6, 16},
-    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}, {{128, 256, 384}, 6, 16, true}};
+    {{128, 256, 384}, 6, 16}, {{192, 192, 384}, 6, 16}, {{128, 256, 384}, 6, 16, kCut}};
 constexpr int64_t kWarpPadding = 4;
 
 constexpr const char* kNoBarriers = "its barriers that count arrivals are NVIDIA's";
 
 /// Integers have no peer to win against: two tiles are enough for them.
 bool warp_exists(const int* macro) {
-  if (kWarpTiles[macro[1]].cut && macro[2] != 0) return false;
+  if (kWarpTiles[macro[1]].special == kCut && macro[2] != 0) return false;
   return macro[0] == 0 || macro[1] == 3 || macro[1] == 6;
 }
 
@@ -172,24 +176,46 @@ constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64", 
 constexpr trine_parameter kTensorTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTensorTiles), std::size(kTensorTiles) - 2, "tile",
      kTensorTiles}};
-constexpr Macro kTensorTileMacros[] = {
-    {"T", kDouble}, {"TILE", kTensorTiles}, {"LAYOUT", kLayouts}, {"CONTINUED", kNoYes}};
+constexpr Macro kTensorTileMacros[] = {{"T", kDouble},
+                                       {"TILE", kTensorTiles},
+                                       {"LAYOUT", kLayouts},
+                                       {"CONTINUED", kNoYes},
+                                       {"ODD", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
-constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {
-    {{16, 32, 256}, 8, 32},   {{32, 32, 256}, 12, 32},  {{32, 64, 256}, 6, 16},
-    {{48, 64, 256}, 3, 32},   {{48, 96, 256}, 6, 16},   {{64, 64, 384}, 8, 16},
-    {{96, 64, 384}, 4, 32},   {{96, 96, 384}, 6, 16},   {{128, 56, 384}, 4, 32},
-    {{128, 64, 384}, 4, 32},  {{96, 112, 512}, 6, 16},  {{128, 96, 384}, 6, 16},
-    {{128, 112, 384}, 5, 16}, {{128, 128, 384}, 5, 16}, {{128, 128, 384}, 5, 16, true}};
+constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 8, 32},
+                                                                {{32, 32, 256}, 12, 32},
+                                                                {{32, 64, 256}, 6, 16},
+                                                                {{48, 64, 256}, 3, 32},
+                                                                {{48, 96, 256}, 6, 16},
+                                                                {{64, 64, 384}, 8, 16},
+                                                                {{96, 64, 384}, 4, 32, kOddRows},
+                                                                {{96, 96, 384}, 6, 16, kOddRows},
+                                                                {{128, 56, 384}, 4, 32},
+                                                                {{128, 64, 384}, 4, 32, kOddRows},
+                                                                {{96, 112, 512}, 6, 16, kOddRows},
+                                                                {{128, 96, 384}, 6, 16, kOddRows},
+                                                                {{128, 112, 384}, 5, 16, kOddRows},
+                                                                {{128, 128, 384}, 5, 16, kOddRows},
+                                                                {{128, 128, 384}, 5, 16, kCut}};
 
 bool tensor_tile_exists(const int* macro) {
-  return !kTensorTileSizes[macro[1]].cut || macro[3] == 0;
+  const Special special = kTensorTileSizes[macro[1]].special;
+  const bool continued = macro[3] == 1, odd = macro[4] == 1;
+  return odd ? special == kOddRows && !continued : special != kCut || !continued;
+}
+
+/// Rows of A, B or C, as they lie in memory, begin an odd number of elements apart.
+bool has_odd_rows(const Problem& p) {
+  const auto odd = [](const Operand& x) {
+    return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
+  };
+  return odd(p.a) || odd(p.b) || odd(p.c);
 }
 
 /// Of a panel with a row for each of `size` lanes, or for each of `depth` steps of k: whichever takes more.
-int64_t tensor_panel(int64_t size, int64_t depth) {
-  return size * depth + std::max(size, depth) * kTensorPadding;
+int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
+  return size * depth + std::max(size, depth) * (odd ? kTensorPadding + 1 : kTensorPadding);
 }
 
 const char* tensor_tile_refuses(const Request& request) {
@@ -201,15 +227,17 @@ const char* tensor_tile_refuses(const Request& request) {
 void tensor_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
-  const auto& [group, stages, depth, cut] = tile;
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
   plan.macro[3] = p.continues ? 1 : 0;
+  const bool odd = tile.special == kOddRows && !p.continues && has_odd_rows(p);
+  plan.macro[4] = odd ? 1 : 0;
   if (p.empty()) return;
-  Launch& launch = add_tiles(plan, op, p, group);
-  launch.dynamic_local_bytes = static_cast<uint32_t>(
-      stages * (tensor_panel(group.tile_m, depth) + tensor_panel(group.tile_n, depth)) * 8);
+  Launch& launch = add_tiles(plan, op, p, tile.group);
+  const int64_t stage = tensor_panel(tile.group.tile_m, tile.depth, odd) +
+                        tensor_panel(tile.group.tile_n, tile.depth, odd);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(tile.stages * stage * 8);
   add_cut(request, tile, launch);
 }
 

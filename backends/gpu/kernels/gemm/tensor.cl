@@ -14,6 +14,7 @@
 #define ROW_BLOCKS 2
 #define COL_BLOCKS (SIZE / 16)
 #define WARPS_DOWN (SIZE / 32)
+#define ODD_ROWS 0
 #include "copy.h"
 #include "mma.h"
 #include "tensor_panel.h"

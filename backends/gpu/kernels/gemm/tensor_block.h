@@ -1,7 +1,12 @@
 // The block of C that a warp holds in the fragments of tensor cores (mma.h): 16 DOWN_BLOCKS x
 // 8 ACROSS_BLOCKS elements, from panels that keep the order in memory (tensor_panel.h). LAYOUT says
 // it: n has unit stride along the rows, t along the columns. Included after problem.h.
+//
+// ODD_ROWS: a warp has every WARPS_DOWN-th 8 rows of the tile and every WARPS_ACROSS-th 8 columns, so that a lane's places
+// are constants apart also where line_of spreads 16 lines over two warps. Only where few registers pace the copies; else vectors
+// of odd rows cost more than single elements: 383 takes 11 µs instead of 8.
 #define THREADS COPIERS
+static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
 #include "copy.h"
 #include "mma.h"
 #include "tensor_panel.h"
@@ -44,7 +49,7 @@ enum { A_BY_LANES = 0, B_BY_LANES = 1 };
 #endif
 static_assert(CAN_COPY(TILE_M, DEPTH) && CAN_COPY(DEPTH, TILE_M));
 static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
-#define PANEL(size, by_lanes) ((by_lanes) ? (size)*PITCH(DEPTH) : DEPTH * PITCH(size))
+#define PANEL(size, by_lanes) ((by_lanes) ? PLACE(size, DEPTH) : PLACE(DEPTH, size))
 #define PANEL_A PANEL(TILE_M, A_BY_LANES)
 #define PANEL_B PANEL(TILE_N, B_BY_LANES)
 #define FEED_A(x, lanes, u) feed_of(x, a_row, a_col, lanes, TILE_M, A_BY_LANES, u)
@@ -52,8 +57,10 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define COPY_A(feed, panel, left, u) copy_stage(feed, panel, left, TILE_M, A_BY_LANES, u)
 #define COPY_B(feed, panel, left, u) copy_stage(feed, panel, left, TILE_N, B_BY_LANES, u)
 
-#define BLOCK_M (16 * DOWN_BLOCKS)
-#define BLOCK_N (8 * ACROSS_BLOCKS)
+#define BLOCK_M (ODD_ROWS ? 8 : 16 * DOWN_BLOCKS)
+#define BLOCK_N (ODD_ROWS ? 8 : 8 * ACROSS_BLOCKS)
+#define NEXT_M (ODD_ROWS ? 8 * WARPS_DOWN : 8) /* from 8 rows of a warp to the next */
+#define NEXT_N (ODD_ROWS ? 8 * WARPS_ACROSS : 8)
 #ifndef STEP
 #define STEP 8
 #endif
@@ -61,20 +68,38 @@ static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define ACC_COLS (4 * ACROSS_BLOCKS)
 #define X_COUNT (STEP / 2 * DOWN_BLOCKS)
 #define Y_COUNT (STEP / 4 * ACROSS_BLOCKS)
-#define A_STEP (A_BY_LANES ? 1 : PITCH(TILE_M))
-#define B_STEP (B_BY_LANES ? 1 : PITCH(TILE_N))
-#define A_LANE (A_BY_LANES ? PITCH(DEPTH) : 1)
-#define B_LANE (B_BY_LANES ? PITCH(DEPTH) : 1)
-#define FIRST_OF_A(row, lane) ((lane) % 4 * A_STEP + ((row) + (lane) / 4) * A_LANE)
-#define FIRST_OF_B(col, lane) ((lane) % 4 * B_STEP + ((col) + (lane) / 4) * B_LANE)
+// From one step of k, or lane, to the next, on average over 4 of them.
+#define A_STEP (A_BY_LANES ? 1 : PLACE(4, TILE_M) / 4)
+#define B_STEP (B_BY_LANES ? 1 : PLACE(4, TILE_N) / 4)
+#define A_APART (NEXT_M * (A_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))
+#define B_APART (NEXT_N * (B_BY_LANES ? PLACE(4, DEPTH) / 4 : 1))
+#define FIRST_OF_A(x, row, lane) first_of(x, a_row, a_col, TILE_M, A_BY_LANES, row, lane)
+#define FIRST_OF_B(x, col, lane) first_of(x, b_col, b_row, TILE_N, B_BY_LANES, col, lane)
+
+// flags: whose rows are odd
+#define ODD_A 8
+#define ODD_B 16
+#define ODD_FLAGS                                                                  \
+  ((are_odd(A_BY_LANES ? a_row : a_col, A_BY_LANES ? a_col : a_row) ? ODD_A : 0) | \
+   (are_odd(B_BY_LANES ? b_col : b_row, B_BY_LANES ? b_row : b_col) ? ODD_B : 0))
+
+// Where the panel of the tile that begins at x has a lane's first element; its warp begins at `line`.
+DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const int size,
+                    const bool by_lanes, int line, int lane) {
+  const int step = lane % 4;
+  const bool odd = by_lanes ? are_odd(lane_stride, k_stride) : are_odd(k_stride, lane_stride);
+  line = line_of(line + lane / 4, odd);
+  return (by_lanes ? PLACE(line, DEPTH) + step : PLACE(step, size) + line) +
+         (odd ? shift_of(x + (by_lanes ? line * lane_stride : step * k_stride)) : 0);
+}
 
 DEVICE void read_fragments(T* x, T* y, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b) {
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e)
-    x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 16 + e % 2 * 8) * A_LANE];
+    x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 2 + e % 2) * A_APART];
 #pragma unroll
   for (int e = 0; e < Y_COUNT; ++e)
-    y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * 8 * B_LANE];
+    y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
 }
 
 DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y) {
@@ -90,45 +115,92 @@ DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y
     }
 }
 
+// All multiplying warps are here; local memory is up to date for them.
+DEVICE void sync_multipliers() {
+#if HAVE_PTX
+  __asm__ volatile("bar.sync 1, %0;" : : "n"(MULTIPLIERS) : "memory");
+#endif
+}
+
+// A lane's rows and columns of the tile, from its warp's on: the first, and from one column to the next.
+typedef struct Corner {
+  int row, col, next;
+} Corner;
+
+DEVICE Corner corner_of(int lane, int flags) {
+  const int warp = local_x() / 32, row = warp % WARPS_DOWN * 8, col = warp / WARPS_DOWN * 8;
+  Corner at;
+  at.row = line_of(row + lane / 4, ODD_ROWS && (flags & ODD_A)) - row;
+  at.col = line_of(col + lane % 4 * 2, ODD_ROWS && (flags & ODD_B)) - col;
+  at.next = ODD_ROWS && (flags & ODD_B) ? 4 : 1;
+  return at;
+}
+
 // Chains that begin at C: the block's rows `first_row` … `end_row` - 1 and its columns alike, as far as it
 // has them; `c` is the place of its first element. The others are another tile's, which may have stored
 // them already.
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                        long end_col, T acc[ACC_ROWS][ACC_COLS], int lane) {
-  const int row = lane / 4, col = lane % 4 * 2;
+                        long end_col, T acc[ACC_ROWS][ACC_COLS], int lane, int flags) {
+  const Corner at = corner_of(lane, flags);
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
     for (int e = 0; e < ACC_COLS; ++e) {
-      const int u = row + i * 16 + e % 4 / 2 * 8, v = col + e / 4 * 8 + e % 2;
+      const int u = at.row + (i * 2 + e % 4 / 2) * NEXT_M;
+      const int v = at.col + e / 4 * NEXT_N + e % 2 * at.next;
       if (u >= first_row && u < end_row && v >= first_col && v < end_col)
         acc[i][e] = c[u * c_row + v];
     }
 }
 
-// Stores the block; the bounds are begin_block's.
+// Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the whole tile passes through
+// `lines`, and warps write neighbours: a store of single elements from the fragments writes a part of 20 sectors, which
+// costs 3 of 46 µs at 1023.
+#define LINE (TILE_N + 1)
+static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
                         long end_col, T acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines, int lane,
                         T alpha, T beta, int flags) {
-  const int row = lane / 4, col = lane % 4 * 2;
-  const bool wide = is_wide(c, c_row, 1);
-  c += row * c_row + col;
+  const Corner at = corner_of(lane, flags);
+  const bool wide = is_wide(c, c_row, 1) && at.next == 1;
+  if (ODD_ROWS && !wide) {
+    const int warp = local_x() / 32, row0 = warp % WARPS_DOWN * 8, col0 = warp / WARPS_DOWN * 8;
+    LOCAL_POINTER T* const own = lines + (row0 + at.row) * LINE + col0 + at.col;
+    sync_multipliers();
+#pragma unroll
+    for (int i = 0; i < DOWN_BLOCKS; ++i)
+#pragma unroll
+      for (int e = 0; e < ACC_COLS; ++e)
+        own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = acc[i][e];
+    sync_multipliers();
+    c -= row0 * c_row + col0;
+#pragma unroll 4
+    for (int r = warp; r < TILE_M; r += MULTIPLIERS / 32)
+#pragma unroll
+      for (int v = lane; v < TILE_N; v += 32)
+        if (r >= first_row + row0 && r < end_row + row0 && v >= first_col + col0 &&
+            v < end_col + col0)
+          finish(c + r * c_row + v, lines[r * LINE + v], alpha, beta, flags);
+    return;
+  }
+  c += at.row * c_row + at.col;
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
     for (int e = 0; e < 4; e += 2)
 #pragma unroll
       for (int j = 0; j < ACROSS_BLOCKS; ++j) {
-        const int u = i * 16 + e * 4, v = j * 8;
+        const int u = (i * 2 + e / 2) * NEXT_M, v = j * NEXT_N;
+        const int left = at.col + v, right = left + at.next;
         GLOBAL T* const to = c + u * c_row + v;
-        if (row + u < first_row || row + u >= end_row) continue;
-        const bool first = col + v >= first_col && col + v < end_col;
-        const bool second = col + v + 1 >= first_col && col + v + 1 < end_col;
+        if (at.row + u < first_row || at.row + u >= end_row) continue;
+        const bool first = left >= first_col && left < end_col;
+        const bool second = right >= first_col && right < end_col;
         if (wide && first && second) {
           finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);
         } else {
           if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);
-          if (second) finish(to + 1, acc[i][4 * j + e + 1], alpha, beta, flags);
+          if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags);
         }
       }
 }

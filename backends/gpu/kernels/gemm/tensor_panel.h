@@ -1,15 +1,34 @@
 // Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements,
-// of which those of a row have unit stride in memory; in local memory a row takes width + 4. With
-// k along the rows that is panel[lane][k], else panel[k][lane]; the fragments' reads of single
-// elements (4 steps x 4 lanes a half warp) fall into 16 different pairs of banks either way.
-// What lies outside of the matrix is zero.
+// of which those of a row have unit stride in memory; with k along the rows that is panel[lane][k], else
+// panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x 4
+// lanes a half warp) fall into 16 different pairs of banks either way. What lies outside of the matrix is zero.
+//
+// ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from the 16
+// bytes that it begins in, to the same place of 32 bytes that it has in memory: a sector whose halves
+// went to different 32 bytes would be fetched twice. So row r begins shift_of(row) = 0 to 3 elements after its
+// PLACE, one of four values for rows 4 apart; every 4 rows 4 elements are left out, and half warps read lanes that
+// are 4 apart (line_of): of different banks again.
 #define PITCH(width) ((width) + 4)
+#define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
 typedef struct Source {
   const GLOBAL T* from;  // this work-item's first element of the next panel
   long row_stride, unit_stride;
-  bool wide;  // all rows start at multiples of 16 bytes
+  bool wide, odd;  // rows are copied as vectors of 16 bytes: they begin at some, or at any element
+  int shift;       // of this work-item's odd rows
 } Source;
+
+DEVICE bool are_odd(long row_stride, long unit_stride) {
+  return ODD_ROWS && unit_stride == 1 && row_stride % 2 != 0;
+}
+
+// By how many elements x lies after the 32 bytes that it is in.
+DEVICE int shift_of(const GLOBAL T* x) { return (int)((ulong)x % 32 / sizeof(T)); }
+
+// Where rows are odd, lane `i` of a tile is its row or column line_of(i): 4 neighbours are 4 apart.
+DEVICE int line_of(int i, bool odd) {
+  return odd ? i / 16 * 16 + i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2 : i;
+}
 
 // How many work-items copy side by side on a row of `width` elements, one each or, `wide`, two: the most up to 32 that
 // divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of them, one of 112 by 16 or 8.
@@ -19,9 +38,11 @@ typedef struct Source {
    : (width) % ((wide) ? 16 : 8) == 0  ? 8  \
                                        : 4)
 
-// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last rows.
-#define CAN_COPY_BY(height, width, beside, count) \
-  ((width) % ((beside) * (count)) == 0 && (height) % (THREADS / (beside)) == 0)
+// What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last rows; a work-item's
+// rows are a multiple of 4 apart, and no more than there are work-items beside each other.
+#define CAN_COPY_BY(height, width, beside, count)                                 \
+  ((width) % ((beside) * (count)) == 0 && (height) % (THREADS / (beside)) == 0 && \
+   (!ODD_ROWS || (THREADS / (beside) % 4 == 0 && (height) <= THREADS / (beside) * (beside))))
 #define CAN_COPY(height, width)                              \
   (CAN_COPY_BY(height, width, BESIDE(width, true), WIDTH) && \
    CAN_COPY_BY(height, width, BESIDE(width, false), 1))
@@ -29,25 +50,38 @@ typedef struct Source {
 DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, long batch_stride,
                         long row0, long unit0, const int width, int t) {
   Source s;
+  s.odd = are_odd(row_stride, unit_stride);
   s.wide =
       unit_stride == 1 && (((ulong)x | (ulong)(row_stride | batch_stride) * sizeof(T)) & 15) == 0;
-  const int beside = s.wide ? BESIDE(width, true) : BESIDE(width, false);
-  s.from = x + (row0 + t / beside) * row_stride +
-           (unit0 + t % beside * (s.wide ? WIDTH : 1)) * unit_stride;
+  const bool wide = s.wide || s.odd;
+  const int beside = wide ? BESIDE(width, true) : BESIDE(width, false);
+  s.from = x + (row0 + t / beside) * row_stride + unit0 * unit_stride;
+  s.shift = s.odd ? shift_of(s.from) : 0;
+  s.from += t % beside * (wide ? WIDTH : 1) * unit_stride - s.shift % 2;
   s.row_stride = row_stride;
   s.unit_stride = unit_stride;
   return s;
 }
 
-// Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero.
-DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const int height,
-                      const int width, int rows, int units, int t) {
+// Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero. `wide` and `odd` are constants.
+DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const bool odd,
+                      const int height, const int width, int rows, int units, int t) {
   const int beside = BESIDE(width, wide), count = wide ? WIDTH : 1, run = beside * count;
   const int apart = THREADS / beside, row = t / beside, first = t % beside * count;
   const long run_step = run * s->unit_stride;
   const long row_step = apart * s->row_stride - (width / run - 1) * run_step;
+  const int shift = odd ? s->shift : 0, before = shift % 2;
   const GLOBAL T* from = s->from;
-  LOCAL_POINTER T* to = panel + row * PITCH(width) + first;
+  LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
+  if (odd) {
+    // Of a row that begins between vectors the last element is left; each is another work-item's. Of the others
+    // nothing is read, and a zero goes behind their end.
+    const int skip = first / count * apart;
+    if (skip < height)
+      copy_element(to + PLACE(skip, width) + (width - first),
+                   from + skip * s->row_stride + (width - first),
+                   before != 0 && row + skip < rows && units == width);
+  }
   if (rows == height && units == width) {
     // Each address is made from the one before. Where the copying warps have few registers (KEEP), a copy therefore
     // waits until the one before has left, and the queue of memory instructions, where multiplying warps wait, too,
@@ -57,9 +91,9 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #pragma unroll
       for (int e = 0; e < width; e += run) {
         if (wide)
-          fetch_vector(to + r * PITCH(width) + e, from);
+          fetch_vector(to + PLACE(r, width) + e, from);
         else
-          fetch_element(to + r * PITCH(width) + e, from);
+          fetch_element(to + PLACE(r, width) + e, from);
         from += e + run < width ? run_step : row_step;
       }
   } else {
@@ -70,11 +104,15 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #else
 #pragma unroll
 #endif
-    for (int r = row; r < height; r += apart, to += apart * PITCH(width))
+    for (int r = row; r < height; r += apart, to += PLACE(apart, width))
 #pragma unroll
       for (int e = 0; e < width; e += run) {
-        const int left = r < rows ? units - first - e : 0;
-        if (wide)
+        const int left = r < rows ? units + before - first - e : 0;
+        if (odd) {
+          // Not a part of a vector: memcheck takes it for a whole one.
+          copy_element(to + e, from, left > 0);
+          copy_element(to + e + 1, from + 1, left > 1);
+        } else if (wide)
           copy_vector(to + e, from, left < 0 ? 0 : left < WIDTH ? left : WIDTH);
         else
           copy_element(to + e, from, left > 0);
@@ -85,8 +123,10 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 
 DEVICE void copy_source(const Source* s, LOCAL_POINTER T* panel, const int height, const int width,
                         int rows, int units, int t) {
-  if (s->wide)
-    copy_part(s, panel, true, height, width, rows, units, t);
+  if (ODD_ROWS && s->odd)
+    copy_part(s, panel, true, true, height, width, rows, units, t);
+  else if (s->wide)
+    copy_part(s, panel, true, false, height, width, rows, units, t);
   else
-    copy_part(s, panel, false, height, width, rows, units, t);
+    copy_part(s, panel, false, false, height, width, rows, units, t);
 }

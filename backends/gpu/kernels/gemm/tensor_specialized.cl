@@ -71,6 +71,8 @@ enum { COPIERS = 128, STAGES = 5, DEPTH = 16, WANT = 240 };
 #define KEEP 0
 #endif
 #define CUT TILE_128x128_cut
+// The form for rows that are an odd number of elements apart.
+#define ODD_ROWS ODD
 enum { UNROLL = DEPTH, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
@@ -81,5 +83,7 @@ enum { UNROLL = DEPTH, AHEAD = 1 };
 KERNEL_BOUNDED(tensor_specialized, MULTIPLIERS + COPIERS, 1, GROUPS)(GEMM_ARGUMENTS CUT_ARGUMENTS) {
   LOCAL_ARENA(arena, STAGES * (PANEL_A + PANEL_B) * 8);
   LOCAL Barrier barriers[2 * STAGES];
-  multiply_by_roles(GEMM_PASSED CUT_PASSED, (LOCAL_POINTER T*)arena, barriers, (LOCAL_POINTER T*)0);
+  flags |= ODD_FLAGS;
+  multiply_by_roles(GEMM_PASSED CUT_PASSED, (LOCAL_POINTER T*)arena, barriers,
+                    (LOCAL_POINTER T*)arena);
 }

@@ -21,8 +21,8 @@
 #define Y_COUNT BREADTH
 #define A_STEP ROW(TILE_M)
 #define B_STEP ROW(TILE_N)
-#define FIRST_OF_A(row, lane) ((row) + DOWN(lane) * RUN_OF(HEIGHT))
-#define FIRST_OF_B(col, lane) ((col) + ACROSS(lane) * RUN_OF(BREADTH))
+#define FIRST_OF_A(x, row, lane) ((row) + DOWN(lane) * RUN_OF(HEIGHT))
+#define FIRST_OF_B(x, col, lane) ((col) + ACROSS(lane) * RUN_OF(BREADTH))
 
 // `apart`: work-items that share the other index, whose runs lie between two of this one's.
 DEVICE void read_runs(T* to, const LOCAL_POINTER T* from, const int count, const int apart) {
@@ -59,7 +59,7 @@ DEVICE int clip(long x) { return x < 0 ? 0 : x < TILE_M + TILE_N ? (int)x : TILE
 // them already. By elements: the sums would lie in registers as vectors want them, which slows the
 // multiply-adds (4096: by 6 %).
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                        long end_col, T acc[HEIGHT][BREADTH], int lane) {
+                        long end_col, T acc[HEIGHT][BREADTH], int lane, int flags) {
   const int high = RUN_OF(HEIGHT), wide = RUN_OF(BREADTH);
   const int row = DOWN(lane) * high, col = ACROSS(lane) * wide;
   const int row0 = clip(first_row), row1 = clip(end_row);

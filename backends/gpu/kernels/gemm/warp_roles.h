@@ -49,10 +49,15 @@ DEVICE void take_sums(const GLOBAL VECTOR* from, T acc[ACC_ROWS][ACC_COLS]) {
 #define CUT_PASSED
 #endif
 
-// CONTINUED 1: chains begin at C, which is read while the first stages are on their way.
-#define BLOCK_OF_C                                                                        \
-  c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col) * c_col, c_row, \
-      i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col
+// What the tile takes of A and B, from step `first` of k on.
+#define OF_A a + a_offset + (tile.batch * a_batch) + i0* a_row + first* a_col
+#define OF_B b + b_offset + (tile.batch * b_batch) + j0* b_col + first* b_row
+
+// CONTINUED 1: chains begin at C, which is read while the first stages are on their way. Columns of C are neighbours,
+// or there is one.
+#define BLOCK_OF_C                                                                               \
+  c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col), c_row, i1 - i0 - row, \
+      m - i0 - row, j1 - j0 - col, n - j0 - col
 
 // `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
 DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* arena,
@@ -92,10 +97,8 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
   if (t >= MULTIPLIERS) {
     if (KEEP) GIVE_REGISTERS(KEEP);
     const int u = t - MULTIPLIERS;
-    Feed a_feed =
-        FEED_A(a + a_offset + tile.batch * a_batch + i0 * a_row + first * a_col, m - i0, u);
-    Feed b_feed =
-        FEED_B(b + b_offset + tile.batch * b_batch + j0 * b_col + first * b_row, n - j0, u);
+    Feed a_feed = FEED_A(OF_A, m - i0, u);
+    Feed b_feed = FEED_B(OF_B, n - j0, u);
     await_earlier_launches();
     for (long left = depth; left > 0; left -= DEPTH) {
       wait_for(&empty[stage], parity ^ 1);
@@ -117,7 +120,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
       for (int j = 0; j < ACC_COLS; ++j) acc[i][j] = 0;
     await_earlier_launches();
 #if CONTINUED
-    if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane);
+    if (flags & CONTINUE) begin_block(BLOCK_OF_C, acc, lane, flags);
 #endif
 #if CUT
     GLOBAL uint* const flag = flags_of_heads + first_flag + index * (MULTIPLIERS / 32) + warp;
@@ -130,8 +133,8 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
     }
 #endif
 
-    const LOCAL_POINTER T* a_stage = a_panel + FIRST_OF_A(row, lane);
-    const LOCAL_POINTER T* b_stage = b_panel + FIRST_OF_B(col, lane);
+    const LOCAL_POINTER T* a_stage = a_panel + FIRST_OF_A(OF_A, row, lane);
+    const LOCAL_POINTER T* b_stage = b_panel + FIRST_OF_B(OF_B, col, lane);
     if (depth > 0) {
       wait_for(&full[0], 0);
 #pragma unroll
@@ -152,8 +155,8 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
               if (lane == 0) arrive(&empty[stage]);
               if (++stage == STAGES) stage = 0, parity ^= 1;
               if (left > DEPTH) wait_for(&full[stage], parity);  // else what is read isn't used
-              a_stage = a_panel + stage * PANEL_A + FIRST_OF_A(row, lane);
-              b_stage = b_panel + stage * PANEL_B + FIRST_OF_B(col, lane);
+              a_stage = a_panel + stage * PANEL_A + FIRST_OF_A(OF_A, row, lane);
+              b_stage = b_panel + stage * PANEL_B + FIRST_OF_B(OF_B, col, lane);
             }
           }
           const int next = (l + AHEAD * STEP) % UNROLL, to = next / STEP % (AHEAD + 1);

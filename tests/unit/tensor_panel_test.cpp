@@ -1,0 +1,185 @@
+// How `tensor_specialized` copies panels, reads fragments and stores C (backends/gpu/kernels/gemm/tensor_block.h), as host
+// C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, and each LAYOUT.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace {
+
+int my_item;
+
+// The words of the kernels' preludes, and the constants of tensor_specialized.cl.
+using uint = unsigned int;
+using ulong = unsigned long;
+struct alignas(16) double2 {
+  double x, y;
+};
+double2 make_double2(double x, double y) { return {x, y}; }
+#define GLOBAL
+#define LOCAL_POINTER
+#define DEVICE [[maybe_unused]] inline
+#define RESTRICT
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)
+#define HAVE_PTX 0
+int local_x() { return my_item; }
+#define T double
+constexpr int COPIERS = 128, STAGES = 4;
+constexpr int TILE_M = WARPS_DOWN * 16 * DOWN_BLOCKS, TILE_N = WARPS_ACROSS * 8 * ACROSS_BLOCKS;
+constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
+#define ODD_ROWS (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0)
+#include "backends/gpu/kernels/gemm/problem.h"
+#include "backends/gpu/kernels/gemm/tensor_block.h"
+
+/// Numbers that end where readable memory ends; what lies before them is no number.
+class Memory {
+ public:
+  explicit Memory(long count) {
+    const size_t bytes = static_cast<size_t>(count) * sizeof(double);
+    size_ = (bytes + kPage - 1) / kPage * kPage + kPage;
+    base_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const end = static_cast<char*>(base_) + size_ - kPage;
+    EXPECT_EQ(mprotect(end, kPage, PROT_NONE), 0);
+    first_ = reinterpret_cast<double*>(end) - count;
+    for (auto* x = static_cast<double*>(base_); x < first_ + count; ++x) *x = NAN;
+  }
+  ~Memory() { munmap(base_, size_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  double* first() const { return first_; }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  void* base_;
+  size_t size_;
+  double* first_;
+};
+
+/// A matrix by lanes (rows of A, columns of B) and steps of k, whose element (lane, l) is value(lane, l).
+struct Operand {
+  long lanes, k, lane_stride, k_stride;
+  Memory memory;
+
+  Operand(long count, long depth, bool by_lanes, long padding)
+      : lanes(count),
+        k(depth),
+        lane_stride(by_lanes ? depth + padding : 1),
+        k_stride(by_lanes ? 1 : count + padding),
+        memory((count - 1) * lane_stride + (depth - 1) * k_stride + 1) {
+    for (long lane = 0; lane < lanes; ++lane)
+      for (long l = 0; l < k; ++l)
+        memory.first()[lane * lane_stride + l * k_stride] = value(lane, l);
+  }
+  static double value(long lane, long l) { return double(1 + lane * 4096 + l); }
+  double at(long lane, long l) const { return lane < lanes && l < k ? value(lane, l) : 0; }
+  bool odd() const { return ODD_ROWS && std::max(lane_stride, k_stride) % 2 != 0; }
+};
+
+/// Where lanes find their elements in a panel: what is there, and that no half warp meets a bank twice.
+template <class First, class Line>
+void expect_places(const Operand& x, const double* panel, const double* begin, long lane0, long l0,
+                   First first, Line line) {
+  for (int half = 0; half < 2; ++half) {
+    std::set<long> banks;
+    for (int lane = half * 16; lane < half * 16 + 16; ++lane) {
+      const int place = first(lane);
+      EXPECT_EQ(panel[place], x.at(lane0 + line(lane), l0 + lane % 4));
+      EXPECT_TRUE(banks.insert(place % 16).second) << "lane " << lane;
+      if (x.odd()) {
+        const double* from = begin + line(lane) * x.lane_stride + lane % 4 * x.k_stride;
+        EXPECT_EQ(long(uintptr_t(from) / 8 - uintptr_t(place)) % 4, 0)
+            << "another place of 32 bytes";
+      }
+    }
+  }
+}
+
+/// C = its own places, by the tiles of an m x n matrix, from panels of A and B that hold what they should.
+void multiply(long m, long n, long k, long padding) {
+  const Operand x(m, k, A_BY_LANES, padding), y(n, k, B_BY_LANES, padding);
+  const long a_row = x.lane_stride, a_col = x.k_stride, b_row = y.k_stride, b_col = y.lane_stride;
+  const int flags = MULTIPLY | ODD_FLAGS;
+  const Memory c(m * n);
+  alignas(128) static double a_panel[PANEL_A], b_panel[PANEL_B], lines[TILE_M * LINE];
+  for (long i1 = 0; i1 < m; i1 += TILE_M)
+    for (long j1 = 0; j1 < n; j1 += TILE_N) {
+      const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
+      const double *a = x.memory.first() + i0 * a_row, *b = y.memory.first() + j0 * b_col;
+      std::vector<Feed> a_feed, b_feed;
+      for (int u = 0; u < COPIERS; ++u) {
+        a_feed.push_back(FEED_A(a, m - i0, u));
+        b_feed.push_back(FEED_B(b, n - j0, u));
+      }
+      for (long l0 = 0; l0 < k; l0 += DEPTH) {
+        std::ranges::fill(a_panel, NAN);
+        std::ranges::fill(b_panel, NAN);
+        for (int u = 0; u < COPIERS; ++u) {
+          COPY_A(&a_feed[size_t(u)], a_panel, k - l0, u);
+          COPY_B(&b_feed[size_t(u)], b_panel, k - l0, u);
+        }
+        for (int warp = 0; warp < MULTIPLIERS / 32; ++warp) {
+          const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
+          const auto row_of = [&](int lane) { return line_of(row + lane / 4, flags & ODD_A); };
+          const auto col_of = [&](int lane) { return line_of(col + lane / 4, flags & ODD_B); };
+          expect_places(
+              x, a_panel, a, i0, l0, [&](int lane) { return FIRST_OF_A(a, row, lane); }, row_of);
+          expect_places(
+              y, b_panel, b, j0, l0, [&](int lane) { return FIRST_OF_B(b, col, lane); }, col_of);
+          for (int lane = 0; lane < 32; ++lane)
+            for (int l = 0; l < DEPTH; l += STEP) {
+              T u[X_COUNT], v[Y_COUNT];
+              read_fragments(u, v, a_panel + FIRST_OF_A(a, row, lane) + l * A_STEP,
+                             b_panel + FIRST_OF_B(b, col, lane) + l * B_STEP);
+              // As mma.h has them: a row of 8 (16 down: two), then k in steps of 4.
+              for (int e = 0; e < X_COUNT; ++e)
+                EXPECT_EQ(u[e], x.at(i0 + row_of(lane) + (e / (STEP / 2) * 2 + e % 2) * NEXT_M,
+                                     l0 + l + lane % 4 + e % (STEP / 2) / 2 * 4));
+              for (int e = 0; e < Y_COUNT; ++e)
+                EXPECT_EQ(v[e], y.at(j0 + col_of(lane) + e / (STEP / 4) * NEXT_N,
+                                     l0 + l + lane % 4 + e % (STEP / 4) * 4));
+            }
+        }
+      }
+      // Twice, since a tile can pass through local memory: the first time some store what isn't there yet.
+      for (int item = 0; item < 2 * MULTIPLIERS; ++item) {
+        my_item = item % MULTIPLIERS;
+        const int warp = my_item / 32, lane = my_item % 32;
+        const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
+        T acc[ACC_ROWS][ACC_COLS], again[ACC_ROWS][ACC_COLS] = {};
+        for (int i = 0; i < ACC_ROWS; ++i)
+          for (int e = 0; e < ACC_COLS; ++e) {
+            const long u = line_of(row + lane / 4, flags & ODD_A) + (i * 2 + e % 4 / 2) * NEXT_M;
+            const long v = line_of(col + lane % 4 * 2 + e % 2, flags & ODD_B) + e / 4 * NEXT_N;
+            acc[i][e] = double((i0 + u) * n + j0 + v);
+          }
+        double* const to = c.first() + (i0 + row) * n + j0 + col;
+        store_block(to, n, i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col, acc, lines,
+                    lane, 1, 0, flags);
+        if (item < MULTIPLIERS) continue;
+        begin_block(to, n, i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col, again, lane,
+                    flags);
+        for (int i = 0; i < ACC_ROWS; ++i)
+          for (int e = 0; e < ACC_COLS; ++e)
+            EXPECT_TRUE(again[i][e] == 0 || again[i][e] == acc[i][e]);
+      }
+    }
+  for (long e = 0; e < m * n; ++e)
+    ASSERT_EQ(c.first()[e], double(e)) << m << "x" << n << " by " << k;
+}
+
+TEST(TensorPanel, HoldsWhatLanesReadWhereverRowsBegin) {
+  for (const long k : {1L, DEPTH - 1L, DEPTH + 0L, DEPTH + 1L, 2L * DEPTH + 3})
+    for (const long m : {TILE_M - 3L, TILE_M + 0L, TILE_M + 5L})
+      for (const long n : {TILE_N - 3L, TILE_N + 0L, TILE_N + 6L})
+        for (const long padding : {0, 1, 2, 3}) {
+          multiply(m, n, k, padding);
+          if (HasFailure()) FAIL() << m << "x" << n << " by " << k << ", padding " << padding;
+        }
+}
+
+}  // namespace

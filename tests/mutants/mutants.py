@@ -352,7 +352,7 @@ MUTANTS = [
     ("gemm_odd_row_at_another_place_of_its_sector", "cpu", "test_tensor_panel_128x64_nn",
      "backends/gpu/kernels/gemm/tensor_panel.h", "shift - before + first;", "first;"),
     ("gemm_odd_row_without_its_last_element", "cpu", "test_tensor_panel_128x64_nn",
-     "backends/gpu/kernels/gemm/tensor_panel.h", "if (before != 0 &&", "if (before == 2 &&"),
+     "backends/gpu/kernels/gemm/tensor_panel.h", "before != 0 && row + skip", "before == 2 && row + skip"),
     ("gemm_odd_row_counted_from_its_vector", "cpu", "test_tensor_panel_128x64_nn",
      "backends/gpu/kernels/gemm/tensor_panel.h", "units + before - first - e", "units - first - e"),
     ("gemm_odd_rows_meet_in_banks", "cpu", "test_tensor_panel_128x64_nn",

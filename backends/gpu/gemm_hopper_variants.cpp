@@ -65,8 +65,8 @@ constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
 
-/// What a tile can besides: two groups compute it one after the other; a form of it copies rows that are an odd number of
-/// elements apart as vectors (ODD_ROWS in tensor_panel.h).
+/// What a tile can besides, one of: two groups compute some, one after the other (CUT in warp_roles.h); it has a form that
+/// copies rows an odd number of elements apart as vectors (ODD_ROWS in tensor_panel.h).
 enum Special { kNone, kCut, kOddRows };
 
 /// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
@@ -79,7 +79,7 @@ struct WarpTile {
 /// Every warp that multiplies has a flag in the control area.
 constexpr int64_t kCutWarps = 8, kMostCut = TRINE_CONTROL_BYTES / sizeof(uint32_t) / kCutWarps;
 
-/// How many tiles are cut: so many that each place for a group has a head.
+/// How many tiles are cut: one for each multiprocessor, as far as there are tiles and flags.
 int64_t cut_of(const Request& request, const WarpTile& tile) {
   const Problem p(request.as<trine_gemm>());
   if (tile.special != kCut || p.empty()) return 0;
@@ -179,8 +179,8 @@ constexpr trine_parameter kTensorTileParameters[] = {
 constexpr Macro kTensorTileMacros[] = {{"T", kDouble},
                                        {"TILE", kTensorTiles},
                                        {"LAYOUT", kLayouts},
-                                       {"CONTINUED", kNoYes},
-                                       {"ODD", kNoYes}};
+                                       {"ODD", kNoYes},
+                                       {"CONTINUED", kNoYes}};
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 8, 32},
@@ -201,11 +201,12 @@ constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 
 
 bool tensor_tile_exists(const int* macro) {
   const Special special = kTensorTileSizes[macro[1]].special;
-  const bool continued = macro[3] == 1, odd = macro[4] == 1;
+  const bool odd = macro[3] == 1, continued = macro[4] == 1;
   return odd ? special == kOddRows && !continued : special != kCut || !continued;
 }
 
-/// Rows of A, B or C, as they lie in memory, begin an odd number of elements apart.
+/// Rows of A, B or C, as they lie in memory, begin an odd number of elements apart. C's, too: the form for them stores it in
+/// whole lines.
 bool has_odd_rows(const Problem& p) {
   const auto odd = [](const Operand& x) {
     return (x.col == 1 && x.row % 2 != 0) || (x.row == 1 && x.col % 2 != 0);
@@ -230,9 +231,9 @@ void tensor_tile_plan(const Request& request, Plan& plan) {
   const Problem p(op);
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
-  plan.macro[3] = p.continues ? 1 : 0;
   const bool odd = tile.special == kOddRows && !p.continues && has_odd_rows(p);
-  plan.macro[4] = odd ? 1 : 0;
+  plan.macro[3] = odd ? 1 : 0;
+  plan.macro[4] = p.continues ? 1 : 0;
   if (p.empty()) return;
   Launch& launch = add_tiles(plan, op, p, tile.group);
   const int64_t stage = tensor_panel(tile.group.tile_m, tile.depth, odd) +
@@ -249,20 +250,21 @@ constexpr int32_t tensor_tile(std::string_view name) {
   return static_cast<int32_t>(std::ranges::find(kTensorTiles, name) - kTensorTiles);
 }
 
-template <int32_t kTile>
+template <int32_t kTile, int kOdd>
 void plan_tile_check(const Target& target, void* input, void* output, Plan& plan) {
   const trine_gemm op = gemm_check::operation<double>(input, output);
   trine_selection selection{};
   selection.size = sizeof selection;
   selection.values[0] = kTile;
   tensor_tile_plan({target, selection, {sizeof(trine_call), TRINE_GEMM, &op}, nullptr}, plan);
+  plan.macro[3] = kOdd;
 }
 
-/// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, which asks most local memory, by that of
-/// 16 steps of k, 128x128 by that of 8.
+/// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, whose form for odd rows asks most local
+/// memory, by that of 16 steps of k, 128x128 by that of 8.
 constexpr SelfCheck kTensorTileChecks[] = {
-    gemm_check::of<double>(plan_tile_check<tensor_tile("128x64")>),
-    gemm_check::of<double>(plan_tile_check<tensor_tile("128x128")>)};
+    gemm_check::of<double>(plan_tile_check<tensor_tile("128x64"), 1>),
+    gemm_check::of<double>(plan_tile_check<tensor_tile("128x128"), 0>)};
 
 // --- tensor_small --------------------------------------------------------------------------------
 

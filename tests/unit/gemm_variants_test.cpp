@@ -677,6 +677,33 @@ TEST(GemmRows, ContinueChainsByTheirLastMacro) {
   }
 }
 
+/// Even sizes keep a kernel without what odd rows cost.
+TEST(GemmRows, OddRowsHaveAFormOfTheirOwn) {
+  enum { k64x64 = 5, k128x128 = 13, k128x128Cut };
+  const auto planned = [](int32_t tile, const trine_gemm& op) {
+    return Asked(TRINE_GEMM, "tensor_specialized", {tile}).plan(op);
+  };
+  const trine_gemm even = gemm_of(TRINE_F64, 64, 64, 64), odd = gemm_of(TRINE_F64, 63, 63, 63);
+  EXPECT_EQ(planned(k128x128, even).macro[3], 0);
+  EXPECT_EQ(planned(k128x128, gemm_of(TRINE_F64, 63, 64, 64)).macro[3], 0);
+  for (trine_view trine_gemm::*operand : {&trine_gemm::a, &trine_gemm::b, &trine_gemm::c}) {
+    trine_gemm op = even;
+    (op.*operand).row_stride = 65;
+    EXPECT_EQ(planned(k128x128, op).macro[3], 1);
+    if (operand == &trine_gemm::c) continue;
+    std::swap((op.*operand).row_stride, (op.*operand).col_stride);
+    EXPECT_EQ(planned(k128x128, op).macro[3], 1);
+  }
+  EXPECT_EQ(planned(k64x64, odd).macro[3], 0);
+  EXPECT_EQ(planned(k128x128Cut, odd).macro[3], 0);
+  trine_gemm continued = odd;
+  continued.flags = TRINE_CONTINUES;
+  EXPECT_EQ(planned(k128x128, continued).macro[3], 0);
+  // 5 stages of two panels of 128 rows: 16 elements and 4 more, or 5 where they are odd.
+  EXPECT_EQ(planned(k128x128, even).launches[0].dynamic_local_bytes, 5 * 2 * 128 * 20 * 8);
+  EXPECT_EQ(planned(k128x128, odd).launches[0].dynamic_local_bytes, 5 * 2 * 128 * 21 * 8);
+}
+
 TEST(GemmRows, ChooseOneThatContinuesChains) {
   trine_device_facts facts = gpu();
   trine_gemm op = gemm_of(TRINE_F32, 512, 1024, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);

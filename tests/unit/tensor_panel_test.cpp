@@ -32,7 +32,6 @@ int local_x() { return my_item; }
 constexpr int COPIERS = 128, STAGES = 4;
 constexpr int TILE_M = WARPS_DOWN * 16 * DOWN_BLOCKS, TILE_N = WARPS_ACROSS * 8 * ACROSS_BLOCKS;
 constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
-#define ODD_ROWS (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0)
 #include "backends/gpu/kernels/gemm/problem.h"
 #include "backends/gpu/kernels/gemm/tensor_block.h"
 

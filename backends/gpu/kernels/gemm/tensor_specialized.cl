@@ -71,7 +71,7 @@ enum { COPIERS = 128, STAGES = 5, DEPTH = 16, WANT = 240 };
 #define KEEP 0
 #endif
 #define CUT TILE_128x128_cut
-// The form for rows that are an odd number of elements apart.
+// ODD: the form for rows of A, B or C that are an odd number of elements apart; even ones are 0 to 2.6 % faster without it.
 #define ODD_ROWS ODD
 enum { UNROLL = DEPTH, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)

@@ -24,12 +24,13 @@ static_assert(DEPTH % UNROLL == 0 && UNROLL % ((AHEAD + 1) * STEP) == 0);
 // then fill a part of one. The grid is
 //   heads, the shortest first | whole tiles | tails, the longest first
 // and groups begin in this order, each where the first of those before it ends. So places end at about the same time,
-// and a tail, which awaits its head's sums, begins after all heads.
+// and a tail, which awaits its head's sums, begins after all heads. CUDA doesn't promise that groups begin in order;
+// docs/decisions/tiles-in-two-parts.md says why we rely on it.
 #if CUT
 #define CUT_ARGUMENTS \
   , GLOBAL uint *flags_of_heads, long first_flag, GLOBAL T *sums_of_heads, long first_sum, int cut
 #define CUT_PASSED , flags_of_heads, first_flag, sums_of_heads, first_sum, cut
-static_assert(ACC_COLS % WIDTH == 0);
+static_assert(ACC_COLS % WIDTH == 0 && MULTIPLIERS == 8 * 32);  // so many flags a tile has the host
 
 // A work-item's sums, vectors side by side with those of its neighbours.
 DEVICE void keep_sums(GLOBAL VECTOR* to, T acc[ACC_ROWS][ACC_COLS]) {
@@ -50,8 +51,8 @@ DEVICE void take_sums(const GLOBAL VECTOR* from, T acc[ACC_ROWS][ACC_COLS]) {
 #endif
 
 // What the tile takes of A and B, from step `first` of k on.
-#define OF_A a + a_offset + (tile.batch * a_batch) + i0* a_row + first* a_col
-#define OF_B b + b_offset + (tile.batch * b_batch) + j0* b_col + first* b_row
+#define OF_A (a + a_offset + (tile.batch * a_batch) + (i0 * a_row) + (first * a_col))
+#define OF_B (b + b_offset + (tile.batch * b_batch) + (j0 * b_col) + (first * b_row))
 
 // CONTINUED 1: chains begin at C, which is read while the first stages are on their way. Columns of C are neighbours,
 // or there is one.
@@ -59,7 +60,7 @@ DEVICE void take_sums(const GLOBAL VECTOR* from, T acc[ACC_ROWS][ACC_COLS]) {
   c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col), c_row, i1 - i0 - row, \
       m - i0 - row, j1 - j0 - col, n - j0 - col
 
-// `barriers`: 2 STAGES of them; `lines`: local memory of this warp that store_block may use.
+// `barriers`: 2 STAGES of them; `lines`: local memory that store_block may use, a warp's own or (tensor_block.h) the arena.
 DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* arena,
                               LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
   LOCAL_POINTER Barrier* const full = barriers;

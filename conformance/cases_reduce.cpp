@@ -163,7 +163,7 @@ void add_cancelling(List& list) {
              {.rungs = Rungs::kLadder, .quick = dtype == TRINE_F32});
 }
 
-/// Lines of a few vectors and a rest, of each length: the cpu has ways of its own for 7 and for two to four vectors, and GPUs
+/// Lines of 9 to 31 elements: one to four vectors and a rest. The cpu has ways of its own for two to four vectors, and GPUs
 /// move several lines in a group.
 void add_short_lines(List& list) {
   for (int64_t cols = 9; cols <= 31; ++cols) {

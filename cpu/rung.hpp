@@ -91,7 +91,7 @@ struct Rung {
 
   trine_rung row;
   Run* run;
-  // What one thread of so many takes, roughly, of data in the caches. Work that would gain less than it costs to hand
+  // What one thread takes, roughly, of data in the caches; more where `threads` should share it all the same. Work that would gain less than it costs to hand
   // over runs on the caller's thread.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.

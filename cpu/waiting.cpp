@@ -47,7 +47,9 @@ bool Executor::take_part(Helper& helper, Clock::duration patience,
   lock.unlock();
   const bool is_thread = &helper == &thread_;
   if (is_thread && sched_getcpu() == taken) leave_cpu(taken);
-  if (cores_) is_thread ? cores_->settle(0) : cores_->occupy(threads_ - 1);
+  // So that a thread of the pool leaves this core.
+  if (cores_ && is_thread) cores_->settle(0);
+  if (cores_ && !is_thread) cores_->occupy(threads_ - 1);
   const auto helps = [&] { return changed() || helper.participation.help(changed); };
   while (!changed() && watch(patience, helps)) {}
   // Who made the change has the lock for some instructions more: asleep, this thread would lose 10 us.

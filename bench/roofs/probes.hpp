@@ -27,8 +27,9 @@ double cpu_fma_rate(int threads, Dtype dtype);
 /// thread's start to the last one's end, whichever were delayed between.
 std::vector<double> pass_seconds(int threads, int least, int most, double seconds,
                                  const std::function<void(int thread, int pass)>& work);
-/// One thread's loops of these rates: reads `bytes` of memory; adds doubles there as an exact sum must, in halves; copies them by plain stores or past the cache (`target` is
-/// aligned to 64 then); runs the chains so many steps and returns their flops.
+/// One thread's loops of these rates: reads `bytes` of memory; adds doubles there as an exact sum must, in halves (not what
+/// doesn't fill four vectors); copies them by plain stores or past the cache (`target` is aligned to 64 then); runs the chains
+/// so many steps and returns their flops.
 void read_words(const void* data, uint64_t bytes);
 void add_halves(const void* doubles, uint64_t bytes);
 void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache);

@@ -26,15 +26,15 @@ double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 
 // 80 products a nanosecond of f32: 64 x 64 x 64 by AVX-512 takes 0.0075 ns each, which few elements to pack
 // or to write don't change; of i32 in place 23; and 12 for the ends of each product: 20,000 of 4 x 4 take 330 us on one thread.
-// One product that takes so long is worth waking threads for, though they would gain less than that costs: the next one finds
-// them awake. One call after the other, us: f32 96 x 96 x 96 9.6, so 6.9, i32 64 x 64 x 64 7.2, so 5.4; after pauses of 1 ms
-// 12.5, so 10.6, 10.1, so 9.1, of 3 ms 12.7 and 12.8, 10.2 and 11.6. Shorter ones lose: f32 80 x 80 x 80 5.6 and 5.9, after
-// 1 ms 8.9 and 10.7.
+// Products of 11 us or more each wake threads, though they gain less than waking costs: the next call finds them awake. On 2
+// cores of a Xeon, us on one thread and on two, one call after the other: f32 96^3 9.6 6.9, i32 64^3 7.2 5.4; after pauses of
+// 1 ms 12.5 10.6, 10.1 9.1, of 3 ms 12.7 12.8, 10.2 11.6. Shorter ones lose: f32 80^3 5.6 5.9. kLongEnough is more than twice
+// the longest hand-over (kMost in executor.cpp). Those of a single piece (one tile, deep k) wake them in vain.
 double packed_nanoseconds(const trine_gemm& op, int threads) {
   constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
   const double each = op.dtype == TRINE_I32 ? 0.043 : trine_dtype_size(op.dtype) / 4.0 * 0.0125;
   const double all = each * products(op) + 12 * double(op.c.batch);
-  return threads > 1 && op.c.batch == 1 && all > kWorthWaking ? std::max(all, kLongEnough) : all;
+  return threads > 1 && all > kWorthWaking * double(op.c.batch) ? std::max(all, kLongEnough) : all;
 }
 
 // All of them continue chains.

@@ -11,7 +11,8 @@ namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET != HWY_SCALAR
-// The products of kCount vectors, one behind the other in memory: lane l's is that of vector l, if there are as many as lanes.
+// Multiplies neighbours log2(kCount) times: kCount vectors, which follow each other in memory, become one. With as many vectors
+// as lanes, lane l is the product of vector l.
 template <int kCount, class D>
 HWY_INLINE hn::Vec<D> products_of(D d, const hn::Vec<D>* of) {
   if constexpr (kCount == 1) {
@@ -24,7 +25,7 @@ HWY_INLINE hn::Vec<D> products_of(D d, const hn::Vec<D>* of) {
 }
 #endif
 
-// Some levels of the tree, in registers: the products of so many neighbours each, of the last ones that are left. Their number.
+// Multiplies each so many neighbours to one, in registers; the last ones may be fewer. Returns how many products there are.
 template <trine_map M, class T, class Call>
 HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t count,
                                         T* HWY_RESTRICT to, [[maybe_unused]] Call call) {
@@ -133,6 +134,7 @@ struct Tree {
         constexpr std::int64_t kLine = 64 / sizeof(T);
         std::int64_t j = 0;
         for (; j + kLine <= width; j += kLine) {
+          // The next eight rows: the hardware doesn't follow steps of a row.
           for (std::int64_t r = 8; r < 16; ++r) __builtin_prefetch(source + r * step + j, 0, 2);
           for (std::int64_t l = j; l < j + kLine; ++l) target[l] = eight(l);
         }

@@ -84,8 +84,8 @@ struct Strips {
 // A line of each row of the output at a time, from long parts of the input's rows, which the hardware recognizes
 // and reads ahead: 2 KiB of them 0.72 of copy, 4 KiB 0.76, 8 KiB 0.84 (f32 4095 x 4097). Aligned rows go by two
 // lines: f32 4096^2 0.81, 0.99. Others by many, since every strip reads a line more than it writes, but three strips for each
-// of many threads, one of which may be late, from shorter parts: 4095 x 4097 of 1 byte on 16 cores 0.55 of copy with two strips
-// of 2 KiB, 0.64 so, 2 bytes 0.66, 0.73. The last one has two lines or more: the first is written with the second, unless
+// of many threads, one of which may be late, from shorter parts: 4095 x 4097 on 16 cores, of copy, 1 byte 0.55 with two strips
+// a thread and whole parts, 0.64 with three and parts of a quarter, 2 bytes 0.66, 0.73. The last one has two lines or more: the first is written with the second, unless
 // vectors are lines and lie alike within the rows' lines.
 Strips strips_of(const Problem& p, bool aligned, int threads) {
   const int64_t side = 64 / p.size, lines = divide_up(p.p, side);
@@ -121,7 +121,8 @@ class Transposition {
         stream && !narrow && (aligned || p.p * p.size >= 256);  // else rows are too short
     move_ = narrow ? movers.buffered : strips ? movers.strip : movers.block;
     ahead_ = narrow ? kNarrowAhead : stream ? kAhead : 0;
-    calls_ = threads > kFew && p.size <= 2;  // two: 0.57 of copy, 0.60 without
+    calls_ = threads > kFew &&
+             p.size <= 2;  // 1 byte on 2 threads loses by it: 0.60 of copy without, 0.57 with
     if (small) {
       group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);
       span_ = {p.p, p.q};

@@ -236,7 +236,8 @@ HWY_INLINE void move_sheared_tile(const Block& b, char (*HWY_RESTRICT kept)[kLin
 
 #endif
 
-// Calls for a share of the rows from p on, in long parts: as large as that of the tile at `index` in all of a strip's.
+// Calls for some of the kSide rows from p on, by the length of the strip's part of them. Over all tiles of a strip each row is
+// called for once; the tile at `index` has its share.
 template <int kSize>
 HWY_INLINE void call_for_rows(const Block& b, int64_t p, int64_t end, int64_t index) {
   constexpr int64_t kSide = kLine / kSize;

@@ -395,7 +395,7 @@ std::string target_name(const testing::TestParamInfo<std::int64_t>& info) {
 INSTANTIATE_TEST_SUITE_P(targets, CpuGemm, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          target_name);
 
-// Waking them takes 50 us at most, by the executor. One thread of a device that has no more does it where it is called.
+// Waking them takes 50 us at most, by the executor (kMost). A device of one thread wakes nobody.
 TEST(CpuGemmRungs, one_product_of_ten_microseconds_wakes_threads) {
   const auto is_small_for = [](std::uint32_t dtype, std::int64_t n, std::int64_t batch, int threads,
                                double hand_over) {
@@ -411,7 +411,8 @@ TEST(CpuGemmRungs, one_product_of_ten_microseconds_wakes_threads) {
     EXPECT_FALSE(is_small_for(dtype, n, 1, 2, 50e3));
     EXPECT_TRUE(is_small_for(dtype, n, 1, 1, 8e3));
     EXPECT_TRUE(is_small_for(dtype, n - 16, 1, 2, 8e3));
-    EXPECT_TRUE(is_small_for(dtype, n, 2, 2, 50e3));
+    EXPECT_FALSE(is_small_for(dtype, n, 2, 2, 50e3));
+    EXPECT_TRUE(is_small_for(dtype, 16, 100, 2, 50e3));
   }
   for (const std::uint32_t dtype : {TRINE_F32, TRINE_F64}) {
     EXPECT_FALSE(is_small_for(dtype, 128, 1, 16, 50e3));

@@ -44,8 +44,10 @@ Device::Device(int device_index) : trine_device(gpu::kCuda, device_index) {
               !(to_mpi != nullptr && std::strcmp(to_mpi, "direct") == 0);
   int version = 0;
   check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
-  // Captured streams take such launches from 12.3 on, and older GPUs' code, which would run here, too, awaits nothing.
-  begins_early = version >= 12030 && has_code_of("90");
+  // Captured streams take such launches from 12.3 on. Code for older GPUs has no wait, and this device might run that: a newer
+  // one does, and the driver where it must compile PTX.
+  const bool from_ptx = std::getenv("CUDA_FORCE_PTX_JIT") != nullptr;
+  begins_early = version >= 12030 && has_code_of("90") && !from_ptx;
   max_pitch = static_cast<std::size_t>(attribute(id, kMaxPitch));
   check(driver().cuDevicePrimaryCtxRetain(&context, id), "cuDevicePrimaryCtxRetain");
   try {

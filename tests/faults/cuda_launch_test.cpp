@@ -149,6 +149,10 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
   fake_cuda::set_compute_capability(8, 6);  // whose code awaits nothing
   EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);
   fake_cuda::set_compute_capability(9, 0);
+  setenv("CUDA_FORCE_PTX_JIT", "1", 1);  // the driver compiles PTX of 80, which awaits nothing
+  EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);
+  unsetenv("CUDA_FORCE_PTX_JIT");
+  EXPECT_TRUE(transpose("vector", 101, 67).at(0).begins_early);
   fake_cuda::set_version(12020);  // whose captured streams refuse such launches
   EXPECT_FALSE(begins_early("warp_specialized"));
 }

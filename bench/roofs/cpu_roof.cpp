@@ -49,6 +49,52 @@ double add_halves(const double* data, size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, high[0]));
 }
 
+// Neighbours multiplied log2(kCount) times, level by level as in a binary tree: kCount vectors become one. Two vectors take one
+// shuffle and one or two blends, which aren't bound to the port of shuffles: only one operand's lanes move.
+#if HWY_TARGET != HWY_SCALAR
+template <int kCount, class D>
+HWY_INLINE hn::Vec<D> multiply_levels(D d, const hn::Vec<D>* of) {
+  if constexpr (kCount == 1) {
+    return of[0];
+  } else {
+    const auto a = multiply_levels<kCount / 2>(d, of),
+               b = multiply_levels<kCount / 2>(d, of + kCount / 2);
+    if constexpr (kCount == 2) {
+      return hn::Mul(hn::OddEven(b, a), hn::CombineShiftRightBytes<8>(d, b, a));
+    } else if constexpr (kCount == hn::MaxLanes(D())) {
+      return hn::Mul(hn::ConcatUpperLower(d, b, a), hn::ConcatLowerUpper(d, b, a));
+    } else {
+      return hn::Mul(hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
+    }
+  }
+}
+#endif
+
+// The product of doubles by a tree's lower levels, as many vectors at a time as a vector has lanes, and the same of what comes out.
+double multiply_neighbours(const double* data, size_t count) {
+  const hn::ScalableTag<double> d;
+  auto product = hn::Set(d, 1);
+#if HWY_TARGET == HWY_SCALAR
+  for (size_t i = 0; i + 2 <= count; i += 2)
+    product = hn::Mul(product, hn::Set(d, data[i] * data[i + 1]));
+#else
+  constexpr size_t kLanes = hn::MaxLanes(d);
+  for (size_t i = 0; i + kLanes * kLanes * kLanes <= count;) {
+    hn::Vec<decltype(d)> groups[kLanes];
+    for (auto& group : groups) {
+      hn::Vec<decltype(d)> vectors[kLanes];
+      for (size_t v = 0; v < kLanes; ++v, i += kLanes) vectors[v] = hn::LoadU(d, data + i);
+      group = multiply_levels<int(kLanes)>(d, vectors);
+    }
+    product = hn::Mul(product, multiply_levels<int(kLanes)>(d, groups));
+  }
+#endif
+  alignas(64) double lane[hn::MaxLanes(d)];
+  hn::Store(product, d, lane);
+  for (size_t l = 1; l < hn::Lanes(d); ++l) lane[0] *= lane[l];
+  return lane[0];
+}
+
 // Stores past the cache, which spares reading the target first. `target` is aligned.
 void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   const Words d;
@@ -159,6 +205,7 @@ namespace {
 
 HWY_EXPORT(read_all);
 HWY_EXPORT(add_halves);
+HWY_EXPORT(multiply_neighbours);
 HWY_EXPORT(copy_past_cache);
 HWY_EXPORT(copy_through_cache);
 HWY_EXPORT(write_past_cache);
@@ -320,6 +367,10 @@ void read_words(const void* data, uint64_t bytes) {
 
 void add_halves(const void* doubles, uint64_t bytes) {
   keep(HWY_DYNAMIC_DISPATCH(add_halves)(static_cast<const double*>(doubles), bytes / 8));
+}
+
+void multiply_neighbours(const void* doubles, uint64_t bytes) {
+  keep(HWY_DYNAMIC_DISPATCH(multiply_neighbours)(static_cast<const double*>(doubles), bytes / 8));
 }
 
 void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache) {

@@ -53,7 +53,8 @@ DEVICE int groups_x() { return gridDim.x; }
 
 // A row that `begins_early` has its kernels begin while the launch before them ends: before this, no memory but the
 // group's own may be read or written. The next launch may then begin likewise, once all groups of this one are here. What
-// the launch before it wrote isn't read-only: such kernels' inputs aren't RESTRICT.
+// the launch before it wrote isn't read-only: such kernels' inputs aren't RESTRICT, but for A and B of products, which only
+// background copies read.
 DEVICE void await_earlier_launches() {
 #if __CUDA_ARCH__ >= 900
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");

@@ -80,8 +80,8 @@ constexpr size_t candidates_of(unsigned dtypes) {
   for (const Candidate& one : kCandidates) count += (one.dtypes & dtypes) != 0;
   return count;
 }
-constexpr size_t kOthers =
-    5;  // at most: a small rung, pile, few_columns, naive, and tensor or register_tile
+/// At most: a small rung, pile, few_columns, naive, and tensor or register_tile.
+constexpr size_t kOthers = 5;
 static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
               std::tuple_size_v<decltype(Preferred::all)>);
 

@@ -118,8 +118,8 @@ TEST(Chunks, OfAChainGrowAndTheLastIsCutByResults) {
     }
   }
   EXPECT_EQ(rows, m);
-  EXPECT_GE(terms,
-            k / 32 * 15 - 4 * 128);  // 1 + 2 + 4 + 8 parts of k / 32, each rounded down to 128
+  // 1 + 2 + 4 + 8 parts of k / 32, each rounded down to 128.
+  EXPECT_GE(terms, k / 32 * 15 - 4 * 128);
   EXPECT_EQ(cutting[4].parts[2].rows.count, m / 4);
   EXPECT_EQ(cutting.back().parts[2].rows.count, 256) << "is waited for";
   EXPECT_TRUE(cutting_of(gemm_of(m, n, k), {}).front().ends);  // the host copies

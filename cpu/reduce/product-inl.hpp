@@ -10,6 +10,17 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
+// A group: as many neighbours as a vector has lanes, or that to the power of `depth`.
+template <class T>
+constexpr std::int64_t group_of(int depth) {
+#if HWY_TARGET == HWY_SCALAR
+  constexpr std::int64_t kLanes = 8;
+#else
+  constexpr std::int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+#endif
+  return depth == 0 ? 1 : kLanes * group_of<T>(depth - 1);
+}
+
 #if HWY_TARGET != HWY_SCALAR
 // Multiplies neighbours log2(kCount) times: kCount vectors, which follow each other in memory, become one. With as many vectors
 // as lanes, lane l is the product of vector l.
@@ -23,29 +34,39 @@ HWY_INLINE hn::Vec<D> products_of(D d, const hn::Vec<D>* of) {
     return hn::Mul(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
   }
 }
+
+// The same of the groups `from` begins with, as many as a vector has lanes.
+template <trine_map M, int kDepth, bool kAhead, class D, class T>
+HWY_INLINE hn::Vec<D> products_of_groups(D d, const T* HWY_RESTRICT from) {
+  if constexpr (kDepth == 0) {
+    auto factors = hn::LoadU(d, from);
+#if HWY_TARGET <= HWY_AVX3
+    asm("" : "+v"(factors.raw));  // else g++ reads it with each shuffle, so twice
+#endif
+    return M == TRINE_ABS ? hn::Abs(factors) : factors;
+  } else {
+    constexpr int kLanes = hn::MaxLanes(D());
+    constexpr std::int64_t kGroup = group_of<T>(kDepth);
+    if constexpr (kAhead && kDepth == 1) call_ahead(from, kGroup * kLanes);
+    hn::Vec<D> groups[kLanes];
+    for (int g = 0; g < kLanes; ++g)
+      groups[g] = products_of_groups<M, kDepth - 1, kAhead>(d, from + g * kGroup);
+    return products_of<kLanes>(d, groups);
+  }
+}
 #endif
 
 // Multiplies each so many neighbours to one, in registers; the last ones may be fewer. Returns how many products there are.
-template <trine_map M, class T, class Call>
+template <trine_map M, int kDepth, bool kAhead, class T>
 HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t count,
-                                        T* HWY_RESTRICT to, [[maybe_unused]] Call call) {
+                                        T* HWY_RESTRICT to) {
+  constexpr std::int64_t kGroup = group_of<T>(kDepth);
   std::int64_t groups = 0;
-#if HWY_TARGET == HWY_SCALAR
-  constexpr std::int64_t kGroup = 8;
-#else
-  using D = hn::ScalableTag<T>;
-  const D d;
-  constexpr std::int64_t kGroup = hn::MaxLanes(D());
-  for (; groups + kGroup <= count / kGroup; groups += kGroup) {
-    const T* const block = from + groups * kGroup;
-    call(block, kGroup * kGroup);
-    hn::Vec<D> vectors[kGroup];
-    for (std::int64_t v = 0; v < kGroup; ++v) {
-      vectors[v] = hn::LoadU(d, block + v * kGroup);
-      if constexpr (M == TRINE_ABS) vectors[v] = hn::Abs(vectors[v]);
-    }
-    hn::Store(products_of<kGroup>(d, vectors), d, to + groups);
-  }
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  constexpr std::int64_t kLanes = group_of<T>(1);
+  for (; (groups + kLanes) * kGroup <= count; groups += kLanes)
+    hn::Store(products_of_groups<M, kDepth, kAhead>(d, from + groups * kGroup), d, to + groups);
 #endif
   for (std::int64_t i = groups * kGroup; i < count; i += kGroup) {
     T level[kGroup];
@@ -60,17 +81,24 @@ HWY_INLINE std::int64_t multiply_groups(const T* HWY_RESTRICT from, std::int64_t
   return groups;
 }
 
-// The product of 1 to kChunk neighbours.
+// So deep that 64 neighbours or more become one before anything is stored: of subtrees of a power of two between these sizes.
+template <class T>
+constexpr int kDeep = group_of<T>(2) >= 64 ? 2 : (group_of<T>(3) >= 64 ? 3 : 6);
+template <class T>
+constexpr std::int64_t kSmallest = group_of<T>(kDeep<T> + 1);
+constexpr std::int64_t kLargest = 1 << 15;
+
+// The product of such a subtree, or of fewer neighbours.
 template <class T, trine_map M>
-Factor<T> chunk_product(const T* HWY_RESTRICT data, std::int64_t count) {
+Factor<T> subtree_product(const T* HWY_RESTRICT data, std::int64_t count) {
   if constexpr (is_float<T>) {
-    alignas(64) T even[kChunk / 2], odd[kChunk / 4];  // of the fewest lanes there are
-    count = multiply_groups<M>(data, count, even,
-                               [](const T* x, std::int64_t elements) { call_ahead(x, elements); });
+    alignas(64) T even[kLargest / 64], odd[kLargest / 128];
+    count = count < kSmallest<T> ? multiply_groups<M, 1, true>(data, count, even)
+                                 : multiply_groups<M, kDeep<T>, true>(data, count, even);
     T* from = even;
     T* to = odd;
     for (; count > 1; std::swap(from, to))
-      count = multiply_groups<TRINE_IDENTITY>(from, count, to, [](auto...) {});
+      count = multiply_groups<TRINE_IDENTITY, 1, false>(from, count, to);
     return from[0];
   } else {
     std::uint64_t product = 1;
@@ -115,9 +143,14 @@ struct Tree {
   }
 
   void along(const T* data, std::int64_t elements, std::int64_t) {
-    for (std::int64_t i = 0; i < elements; i += kChunk) {
-      *row(depth) = chunk_product<T, M>(data + i, std::min(kChunk, elements - i));
-      push();
+    while (elements > 0) {
+      const bool is_end = elements < kSmallest<T>;
+      const auto largest = static_cast<std::uint64_t>(std::min(elements, kLargest));
+      const std::int64_t taken = is_end ? elements : std::int64_t(std::bit_floor(largest));
+      *row(depth) = subtree_product<T, M>(data, taken);
+      push(is_end ? 0 : std::bit_width(largest) - 1);
+      data += taken;
+      elements -= taken;
     }
   }
   void across(const T* rows, std::int64_t step, std::int64_t elements, std::int64_t) {

@@ -293,6 +293,32 @@ TEST_P(ExactSum, products_follow_their_tree) {
   }
 }
 
+// Around the sizes of the subtrees that are multiplied at once, by each number of lanes; where they lie, and packed.
+template <class F>
+void check_long_products(trine_dtype dtype) {
+  std::mt19937_64 random(23);
+  std::uniform_real_distribution<F> near_one(F(0.99), F(1.01));
+  for (std::int64_t n : {127, 128, 255, 256, 511, 512, 513, 4095, 4096, 4097, 32767, 32768, 32769,
+                         37165, 98303, 131072})
+    for (std::int64_t step : {1, 2}) {
+      const Shape s{1, n, n * step, step};
+      std::vector<F> data(extent(s));
+      for (F& x : data) x = random() % 2 ? near_one(random) : -near_one(random);
+      for (trine_map map : {TRINE_IDENTITY, TRINE_ABS}) {
+        auto factors = elements(data, s, TRINE_ALL, 0);
+        if (map == TRINE_ABS)
+          for (F& x : factors) x = std::abs(x);
+        const auto got = reduce<F>("exact", data, s, TRINE_ALL, TRINE_PROD, map, dtype, 3);
+        EXPECT_EQ(got[0], tree_product(factors.data(), factors.size())) << n << " map " << map;
+      }
+    }
+}
+
+TEST_P(ExactSum, long_products_follow_their_tree) {
+  check_long_products<float>(TRINE_F32);
+  check_long_products<double>(TRINE_F64);
+}
+
 TEST_P(ExactSum, integer_sums_and_products_are_modulo_2_64) {
   std::mt19937_64 random(11);
   for (Shape s : shapes()) {

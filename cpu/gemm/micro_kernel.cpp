@@ -266,6 +266,14 @@ bool spreads_matrices(const trine_gemm& op, int threads) {
 
 }  // namespace
 
+bool is_one_tile(const trine_gemm& op) {
+  return op.c.batch == 1 && visit_dtype(op.dtype, [&]<class T>() {
+           const Problem<T> p = problem_along_rows<T>(op, 0);
+           if (p.m == 1) return p.n == 1;  // else threads share its lines
+           return is_thin(p) && p.n <= kernels<T>().width;
+         });
+}
+
 std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* parameters,
                                          int threads) {
   return visit_dtype(op.dtype, [&]<class T>() {

@@ -396,13 +396,17 @@ INSTANTIATE_TEST_SUITE_P(targets, CpuGemm, testing::ValuesIn(hwy::SupportedAndGe
                          target_name);
 
 // Waking them takes 50 us at most, by the executor (kMost). A device of one thread wakes nobody.
-TEST(CpuGemmRungs, one_product_of_ten_microseconds_wakes_threads) {
+TEST(CpuGemmRungs, products_of_ten_microseconds_wake_threads_if_these_can_share_them) {
   const auto is_small_for = [](std::uint32_t dtype, std::int64_t n, std::int64_t batch, int threads,
-                               double hand_over) {
+                               double hand_over, std::int64_t depth = 0) {
     trine_gemm op{};
     op.dtype = dtype;
     op.alpha.bits = 1;
     op.a.rows = op.a.cols = op.b.rows = op.b.cols = op.c.rows = op.c.cols = n;
+    if (depth > 0) op.a.cols = op.b.rows = depth;
+    op.a.row_stride = op.a.cols;
+    op.b.row_stride = op.c.row_stride = n;
+    op.a.col_stride = op.b.col_stride = op.c.col_stride = 1;
     op.a.batch = op.b.batch = op.c.batch = batch;
     return is_small(gemm_rungs().back().nanoseconds(op, threads), hand_over, threads);
   };
@@ -412,7 +416,11 @@ TEST(CpuGemmRungs, one_product_of_ten_microseconds_wakes_threads) {
     EXPECT_TRUE(is_small_for(dtype, n, 1, 1, 8e3));
     EXPECT_TRUE(is_small_for(dtype, n - 16, 1, 2, 8e3));
     EXPECT_FALSE(is_small_for(dtype, n, 2, 2, 50e3));
-    EXPECT_TRUE(is_small_for(dtype, 16, 100, 2, 50e3));
+    EXPECT_TRUE(is_small_for(dtype, 16, 50, 2, 50e3));
+    EXPECT_FALSE(is_small_for(dtype, 48, 16, 2, 50e3));
+    EXPECT_TRUE(is_small_for(dtype, 4, 1, 2, 50e3, 1 << 15));
+    EXPECT_TRUE(is_small_for(dtype, 1, 1, 2, 50e3, 1 << 19));
+    EXPECT_FALSE(is_small_for(dtype, 64, 1, 2, 50e3, 1 << 9));
   }
   for (const std::uint32_t dtype : {TRINE_F32, TRINE_F64}) {
     EXPECT_FALSE(is_small_for(dtype, 128, 1, 16, 50e3));

@@ -29,11 +29,11 @@ std::vector<double> pass_seconds(int threads, int least, int most, double second
                                  const std::function<void(int thread, int pass)>& work);
 /// One thread's loops of these rates: reads `bytes` of memory; adds doubles there as an exact sum must, in halves (not what
 /// doesn't fill four vectors); multiplies neighbours there as a binary tree must, level by level (not what doesn't fill 64
-/// vectors of 8 lanes, 16 of 4); copies them by plain stores or past the cache (`target` is aligned to 64 then); runs the chains
+/// vectors of 8 lanes, 16 of 4; `ahead`: memory is called before it is read); copies them by plain stores or past the cache (`target` is aligned to 64 then); runs the chains
 /// so many steps and returns their flops.
 void read_words(const void* data, uint64_t bytes);
 void add_halves(const void* doubles, uint64_t bytes);
-void multiply_neighbours(const void* doubles, uint64_t bytes);
+void multiply_neighbours(const void* doubles, uint64_t bytes, bool ahead);
 void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache);
 double multiply_adds(Dtype dtype, int64_t steps);
 /// The same of f32 or f64 as a product's tile adds them: elements of A and vectors of B are loaded, all from the first cache.

@@ -261,10 +261,13 @@ void add_peers(Ways& ways, const Problem& p, const Memory& memory, int threads) 
                                std::apply(add_halves, part_of(on, 0, set, i, parts));
                              }));
     if (p.function == Function::prod && p.map == Map::identity && p.dtype == Dtype::f64)
-      ways.push_back(meeting("multiplies neighbours, threads meet", ways.back().amount, threads,
-                             parts, 1, [=, &on = memory()](size_t set, int64_t i) {
-                               std::apply(multiply_neighbours, part_of(on, 0, set, i, parts));
-                             }));
+      for (const bool ahead : {false, true})
+        ways.push_back(meeting(
+            ahead ? "the same, calling memory ahead" : "multiplies neighbours, threads meet",
+            ways.back().amount, threads, parts, 1, [=, &on = memory()](size_t set, int64_t i) {
+              const auto [data, bytes] = part_of(on, 0, set, i, parts);
+              multiply_neighbours(data, bytes, ahead);
+            }));
     add_strips(ways, p, memory, threads, parts);
   }
   if (p.operation == Operation::transpose)

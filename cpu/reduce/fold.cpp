@@ -23,9 +23,15 @@ struct Total : States<std::uint64_t> {
   Total(FoldScratch&, std::int64_t count) : States(count, 0) {}
 
   void along(const T* data, std::int64_t count, std::int64_t) {
-    std::uint64_t total = 0;
-    for (std::int64_t i = 0; i < count; ++i) total += widened<M>(data[i]);
-    state[0] += total;
+    constexpr int kLanes = 256 / sizeof(T);
+    std::uint64_t lane[kLanes]{};
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      call_ahead(data + i, kLanes);
+      for (int j = 0; j < kLanes; ++j) lane[j] += widened<M>(data[i + j]);
+    }
+    for (; i < count; ++i) lane[0] += widened<M>(data[i]);
+    for (std::uint64_t total : lane) state[0] += total;
   }
 
   void across(const T* rows, std::int64_t step, std::int64_t count, std::int64_t) {

@@ -14,13 +14,10 @@ DEVICE uint warp_max(uint v) { return __reduce_max_sync(~0u, v); }
 DEVICE int warp_sum(int v) { return __reduce_add_sync(~0u, v); }
 
 // x, whose origin the compiler can't see: what follows from it is computed there and not before the loops around, which
-// need the registers (without, loads come late or spill; sums of floats fare better without).
-DEVICE int anew(int x) {
-#if FLOATS
-  return x;
-#else
+// need the registers (without, loads come late or spill; sums of `floats` fare better without).
+DEVICE int anew(int x, const bool floats) {
+  if (floats) return x;
   int y;
   asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
   return y;
-#endif
 }

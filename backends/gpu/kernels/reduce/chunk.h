@@ -3,6 +3,7 @@
 #pragma once
 #define CHUNK (1 << CHUNK_BITS)
 #include "tile.h"
+#include "unpack.h"
 
 // Elements between a boundary of 16 bytes and the rows' beginnings, the same in each row; -1: they can't be
 // read 16 bytes at a time, which unit stride decides.
@@ -33,15 +34,7 @@ DEVICE void load_chunk(const Tile* t, const Walk* w, GLOBAL const T* input, bool
     if (whole && (t->skip == 0 || w->segment > 0)) {
       GLOBAL const Vector* vectors = (GLOBAL const Vector*)(row + chunk_column(t, w, true, 0));
 #pragma unroll
-      for (int k = 0; k < CHUNK; k += VECTOR) {
-        const Vector v = vectors[k / VECTOR << t->col_bits];
-        x[k] = v.x;
-        x[k + 1] = v.y;
-#if VECTOR == 4
-        x[k + 2] = v.z;
-        x[k + 3] = v.w;
-#endif
-      }
+      for (int k = 0; k < CHUNK; k += VECTOR) unpack(vectors[k / VECTOR << t->col_bits], x + k);
       return;
     }
 #pragma unroll
@@ -50,13 +43,7 @@ DEVICE void load_chunk(const Tile* t, const Walk* w, GLOBAL const T* input, bool
 #pragma unroll
       for (int u = 0; u < VECTOR; ++u) x[k + u] = fill;
       if (column >= t->skip && column + VECTOR <= t->cols) {
-        const Vector v = *(GLOBAL const Vector*)(row + column);
-        x[k] = v.x;
-        x[k + 1] = v.y;
-#if VECTOR == 4
-        x[k + 2] = v.z;
-        x[k + 3] = v.w;
-#endif
+        unpack(*(GLOBAL const Vector*)(row + column), x + k);
       } else if (column < t->cols) {
 #pragma unroll
         for (int u = 0; u < VECTOR; ++u)

@@ -22,6 +22,36 @@ DEVICE double two_product(double x, double y, double* error) {
   return product;
 }
 
+// Floats added up in a double, and what tells whether that lost anything.
+typedef struct FloatSum {
+  double sum;
+  uint most,
+      least;  // of the magnitudes' bits: the largest, and the smallest but for zeros, less one
+} FloatSum;
+
+DEVICE FloatSum sum_floats(const float* x, const int count) {
+  FloatSum s;
+  double even = x[0], odd = x[1];
+  s.most = 0u;
+  s.least = 0xffffffffu;
+#pragma unroll
+  for (int k = 0; k < count; ++k) {
+    const uint magnitude = as_uint(x[k]) & 0x7fffffffu;
+    s.most = s.most > magnitude ? s.most : magnitude;
+    s.least = s.least < magnitude - 1u ? s.least : magnitude - 1u;
+    if (k >= 2 && k % 2 == 0) even += (double)x[k];
+    if (k >= 2 && k % 2 == 1) odd += (double)x[k];
+  }
+  s.sum = even + odd;
+  return s;
+}
+
+// 16 floats within 2^25 of each other add up in double without rounding.
+DEVICE bool floats_are_near(const FloatSum* s) {
+  return (int)(s->most >> 23) - (int)(s->least >> 23) <= 25;
+}
+DEVICE bool floats_are_finite(const FloatSum* s) { return s->most < 0x7f800000u; }
+
 typedef struct Expansion {
   double hi, mid, lo;
 } Expansion;

@@ -3,6 +3,7 @@
 // the few lines that they can't hold exactly are added once more by the whole group, in a superaccumulator.
 // It stands beside `exact` because that one's fixed costs are those of a few long sums.
 // Requires: f64; sums of f32, rows of unit stride or neighbouring columns.
+#define T float
 typedef float4 Vector;
 #define VECTOR 4
 #define CHUNK_BITS 4
@@ -11,6 +12,7 @@ typedef float4 Vector;
 #include "exact_sum_words.h"
 #include "shuffle.h"
 #include "tile.h"
+#include "unpack.h"
 
 typedef struct Pair {
   double hi, mid;
@@ -30,26 +32,10 @@ DEVICE bool pair_add_chunk(Pair* sum, float* x, int count, bool magnitude) {
 #pragma unroll
     for (int k = 0; k < count; ++k) x[k] = fabs(x[k]);
   }
-  uint most = 0u, least = 0xffffffffu;
-  double even = 0, odd = 0;
-#pragma unroll
-  for (int k = 0; k < count; ++k) {
-    const double wide = x[k];
-    const uint bits = as_uint(x[k]) & 0x7fffffffu;
-    most = most > bits ? most : bits;
-    least = least < bits - 1u ? least : bits - 1u;  // zeros don't count
-    if (k == 0)
-      even = wide;
-    else if (k == 1)
-      odd = wide;
-    else if (k % 2 == 0)
-      even += wide;
-    else
-      odd += wide;
-  }
-  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  const FloatSum floats = sum_floats(x, count);
+  if (!floats_are_near(&floats) || !floats_are_finite(&floats)) return false;
   double rest;
-  sum->hi = two_sum(sum->hi, even + odd, &rest);
+  sum->hi = two_sum(sum->hi, floats.sum, &rest);
   if (rest != 0.0) {
     double lost;
     sum->mid = two_sum(sum->mid, rest, &lost);
@@ -132,21 +118,15 @@ KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
         float x[CHUNK];
         GLOBAL const Vector* p = (GLOBAL const Vector*)from + v;
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const Vector y = p[k << lane_bits];
-          x[4 * k] = y.x;
-          x[4 * k + 1] = y.y;
-          x[4 * k + 2] = y.z;
-          x[4 * k + 3] = y.w;
-        }
+        for (int k = 0; k < 4; ++k) unpack(p[k << lane_bits], x + 4 * k);
         if (pair_add_chunk(&sum, x, CHUNK, magnitude)) continue;
 #pragma unroll 1
         for (int k = 0; k < 4; ++k)
           pair_add_slowly(&sum, from + (v + (k << lane_bits)) * VECTOR, 1, VECTOR, magnitude);
       }
       for (; v < vectors; v += lanes) {
-        const Vector y = ((GLOBAL const Vector*)from)[v];
-        float x[VECTOR] = {y.x, y.y, y.z, y.w};
+        float x[VECTOR];
+        unpack(((GLOBAL const Vector*)from)[v], x);
         if (!pair_add_chunk(&sum, x, VECTOR, magnitude))
           pair_add_slowly(&sum, from + v * VECTOR, 1, VECTOR, magnitude);
       }

@@ -3,6 +3,7 @@
 // hand over; what doesn't add up in a double goes into six of them, which hold any sum of sixteen floats.
 // It beats `exact_lines` because of such lines that one's local memory and barriers take most of the time.
 // Requires: f64; sums of f32, lines of at most LENGTH elements.
+#define T float
 typedef float4 Vector;
 #define VECTOR 4
 #define LINES (16 / LENGTH)
@@ -10,6 +11,7 @@ typedef float4 Vector;
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 #include "exact.h"
 #include "tile.h"
+#include "unpack.h"
 
 // Adds x, exactly: sixteen floats make term k less than 2^(132 - 50k), so what six leave is below 2^-149.
 DEVICE void terms_add(double* terms, double x) {
@@ -45,18 +47,9 @@ DEVICE double terms_round(double* terms, bool f64) {
 
 // The sum of `x`, rounded to f32 or f64, in a double.
 DEVICE double line_sum(const float* x, bool f64) {
-  uint most = 0u, least = 0xffffffffu;
-  double even = x[0], odd = x[1];
-#pragma unroll
-  for (int k = 0; k < LENGTH; ++k) {
-    const uint bits = as_uint(x[k]) & 0x7fffffffu;
-    most = most > bits ? most : bits;
-    least = least < bits - 1u ? least : bits - 1u;  // zeros don't count
-    if (k >= 2 && k % 2 == 0) even += (double)x[k];
-    if (k >= 2 && k % 2 == 1) odd += (double)x[k];
-  }
-  // Sixteen floats within 2^25 of each other add up without rounding. Where one is infinite or NaN, so is the sum.
-  if ((int)(most >> 23) - (int)(least >> 23) <= 25 || most >= 0x7f800000u) return even + odd;
+  const FloatSum floats = sum_floats(x, LENGTH);
+  // Where one is infinite or NaN, so is the sum.
+  if (floats_are_near(&floats) || !floats_are_finite(&floats)) return floats.sum;
   double terms[TERMS] = {-0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 #pragma unroll
   for (int k = 0; k < LENGTH; ++k) terms_add(terms, x[k]);
@@ -83,10 +76,7 @@ KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
       for (int k = 0; k < LENGTH; k += VECTOR) {
         Vector v = make_float4(-0.0f, -0.0f, -0.0f, -0.0f);
         if (line < results && k < cols) v = *(GLOBAL const Vector*)(from + k);
-        x[l][k] = v.x;
-        x[l][k + 1] = v.y;
-        x[l][k + 2] = v.z;
-        x[l][k + 3] = v.w;
+        unpack(v, x[l] + k);
       }
     }
   } else {

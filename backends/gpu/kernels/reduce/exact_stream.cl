@@ -18,7 +18,7 @@ typedef double2 Vector;
 #define VECTORS (PRODUCTS ? 2 : 4)  // that a work-item loads at once
 #define CHUNK (VECTOR * VECTORS)
 #define SPAN ((long)THREADS * VECTORS)
-#define FLOATS (T_float && KIND_SUM)  // they add up in double
+#define FLOATS (!T_DOUBLE && !PRODUCTS)  // they add up in double
 #define TERM_OF(x, y) (PRODUCTS ? (double)(x) * (double)(y) : (double)(x))
 #define CHUNK_BITS 0  // of tile.h's walks, of which there are none
 #include "exact_stream.h"
@@ -84,9 +84,9 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
     Expansion sum = expansion_zero();
     uint what = 0u;
     if (round == 0) sum = add_share(&in, &what);
-    const int me = item_here(), index = anew(sum_index), first_record = index * splits;
+    const int me = item_here(), index = anew(sum_index, FLOATS), first_record = index * splits;
     const int at = group_x() - first_record;  // split
-    const bool f64 = T_DOUBLE || (anew(options) & RESULT_F64);
+    const bool f64 = T_DOUBLE || (anew(options, FLOATS) & RESULT_F64);
     volatile GLOBAL ulong* records =
         (volatile GLOBAL ulong*)(workspace + workspace_offset) + 3 * first_record;
     if (round == 1 && me < splits) {
@@ -120,7 +120,8 @@ KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
           (GLOBAL ulong*)(workspace + workspace_offset + CONTROL_BYTES) + first_record * WORDS;
       wide_clear(arena);
       if (round == 0 && (what & LOST)) {
-        const Share again = share_of(from, also, cols, anew(split), anew(splits), options);
+        const Share again =
+            share_of(from, also, cols, anew(split, FLOATS), anew(splits, FLOATS), options);
 #if USES_BINS
         LOCAL_POINTER double* bins = all_bins + me % BINNERS;
 #else

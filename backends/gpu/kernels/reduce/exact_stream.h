@@ -11,7 +11,7 @@
 #define UNCUT 32u  // or the parts that they are cut in don't hold them
 #define SPECIAL (SAW_NAN | SAW_PLUS_INFINITY | SAW_MINUS_INFINITY)
 
-DEVICE int item_here() { return anew(local_x()); }
+DEVICE int item_here() { return anew(local_x(), FLOATS); }
 
 // What a group adds: `vectors` of 16 bytes from the boundary at `from` on, a span here and the next
 // `step` further; the last group has the elements before and after them, too.
@@ -107,20 +107,10 @@ DEVICE void add_one(Narrow* s, T a, T b) {
 #if FLOATS
 // Adds a chunk where nothing is lost by it; false: nothing is added.
 DEVICE bool add_chunk(Narrow* s, const float* x, const float* y) {
-  // 16 floats within 2^25 of each other add up in double without rounding.
-  uint most = 0u, least = 0xffffffffu;
-  double even = x[0], odd = x[1];
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) {
-    const uint magnitude = as_uint(x[k]) & 0x7fffffffu;
-    most = most > magnitude ? most : magnitude;
-    least = least < magnitude - 1u ? least : magnitude - 1u;  // zeros don't count
-    if (k >= 2 && k % 2 == 0) even += (double)x[k];
-    if (k >= 2 && k % 2 == 1) odd += (double)x[k];
-  }
-  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  const FloatSum floats = sum_floats(x, CHUNK);
+  if (!floats_are_near(&floats) || !floats_are_finite(&floats)) return false;
   double rest;
-  const double hi = two_sum(s->sum.hi, even + odd, &rest);
+  const double hi = two_sum(s->sum.hi, floats.sum, &rest);
   const double mid = two_sum(s->sum.mid, rest, &rest);
   if (rest != 0.0) return false;
   s->sum.hi = hi;

@@ -38,21 +38,11 @@ DEVICE uint said_by(T x) {
 #if USES_BINS
 // Adds CHUNK floats where they and what came before allow it without a loss; false: nothing is added.
 DEVICE bool add_chunk(Expansion* sum, const T* x) {
-  // 16 floats within 2^25 of each other add up in double without rounding.
-  uint most = 0u, least = 0xffffffffu;
-  double even = x[0], odd = x[1];
-#pragma unroll
-  for (int k = 0; k < CHUNK; ++k) {
-    const uint magnitude = as_uint(x[k]) & 0x7fffffffu;
-    most = most > magnitude ? most : magnitude;
-    least = least < magnitude - 1u ? least : magnitude - 1u;  // zeros don't count
-    if (k >= 2 && k % 2 == 0) even += (double)x[k];
-    if (k >= 2 && k % 2 == 1) odd += (double)x[k];
-  }
-  if ((int)(most >> 23) - (int)(least >> 23) > 25 || most >= 0x7f800000u) return false;
+  const FloatSum floats = sum_floats(x, CHUNK);
+  if (!floats_are_near(&floats) || !floats_are_finite(&floats)) return false;
   Expansion grown;
   double rest;
-  grown.hi = two_sum(sum->hi, even + odd, &rest);
+  grown.hi = two_sum(sum->hi, floats.sum, &rest);
   if (rest != 0.0) {
     grown.mid = two_sum(sum->mid, rest, &rest);
     grown.lo = two_sum(sum->lo, rest, &rest);

@@ -1,5 +1,6 @@
 // What a work-item loads of neighbouring elements: CHUNK of them, in vectors.
 #pragma once
+#include "unpack.h"
 
 // Vectors v, v + apart, … of x below `end`, by elements where they aren't `aligned`; -0 in place of the others.
 DEVICE void load_vectors(GLOBAL const T* from, long v, int apart, long end, const bool aligned,
@@ -9,11 +10,6 @@ DEVICE void load_vectors(GLOBAL const T* from, long v, int apart, long end, cons
     Vector one = ALL_OF((T)-0.0);
     if (v < end && aligned) one = ((GLOBAL const Vector*)from)[v];
     if (v < end && !aligned) one = VECTOR_AT(from + v * VECTOR);
-    x[k] = one.x;
-    x[k + 1] = one.y;
-#if VECTOR == 4
-    x[k + 2] = one.z;
-    x[k + 3] = one.w;
-#endif
+    unpack(one, x + k);
   }
 }

@@ -32,6 +32,18 @@ class How(TypedDict, total=False):
     numerics: str
 
 
+class Reduction(How, total=False):
+    """What reductions take beside that.
+
+    out: the array to write; keepdims: reduced axes stay, of one element.
+    map: what is applied to each element first, "abs" or, by sum(), "square" (exact).
+    """
+
+    out: Any
+    keepdims: bool
+    map: str
+
+
 class _Asking(threading.local):
     """What place() sets for the length of a call: `how` it asks, instead of computing."""
 
@@ -89,10 +101,11 @@ def _reduce(
     function: str,
     x: Any,
     axis: Axis,
-    *,
-    second: Any = None,
-    map: str = "identity",
     dtype: Any = None,
+    second: Any = None,
+    /,
+    *,
+    map: str = "identity",
     out: Any = None,
     keepdims: bool = False,
     **how: Unpack[How],
@@ -113,94 +126,37 @@ def _reduce(
     return answer or (returned(result, x) if out is None else out)
 
 
-def sum(
-    x: Any,
-    /,
-    axis: Axis = None,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
-    """The sum over `axis`: of floats exact and rounded once, of integers in 64 bits.
+def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, **how: Unpack[Reduction]) -> Any:
+    """The sum over `axis`: of floats exact and rounded once, of integers in 64 bits; of none 0.
 
-    dtype may be float64 for float32 elements. map is applied to each element first: "abs" or
-    "square" (exact). The sum of no elements is 0. Further keywords: see How.
+    dtype may be float64 for float32 elements. Further keywords: see Reduction and How.
     """
-    return _reduce("sum", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("sum", x, axis, dtype, **how)
 
 
-def prod(
-    x: Any,
-    /,
-    axis: Axis = None,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
+def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, **how: Unpack[Reduction]) -> Any:
     """The product over `axis`: of floats by one fixed tree, of integers in 64 bits; of none 1."""
-    return _reduce("prod", x, axis, dtype=dtype, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("prod", x, axis, dtype, **how)
 
 
-def min(
-    x: Any,
-    /,
-    axis: Axis = None,
-    *,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
+def min(x: Any, /, axis: Axis = None, **how: Unpack[Reduction]) -> Any:
     """The smallest element over `axis`, of which there must be one; NaN wins, -0 is below +0."""
-    return _reduce("min", x, axis, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("min", x, axis, **how)
 
 
-def max(
-    x: Any,
-    /,
-    axis: Axis = None,
-    *,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
+def max(x: Any, /, axis: Axis = None, **how: Unpack[Reduction]) -> Any:
     """The largest element over `axis`, of which there must be one; NaN wins, +0 is above -0."""
-    return _reduce("max", x, axis, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("max", x, axis, **how)
 
 
-def argmin(
-    x: Any,
-    /,
-    axis: int | None = None,
-    *,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
+def argmin(x: Any, /, axis: int | None = None, **how: Unpack[Reduction]) -> Any:
     """The lowest position of the smallest element, or of the first NaN."""
-    return _reduce("argmin", x, axis, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("argmin", x, axis, **how)
 
 
-def argmax(
-    x: Any,
-    /,
-    axis: int | None = None,
-    *,
-    out: Any = None,
-    keepdims: bool = False,
-    map: str = "identity",
-    **how: Unpack[How],
-) -> Any:
+def argmax(x: Any, /, axis: int | None = None, **how: Unpack[Reduction]) -> Any:
     """The lowest position of the largest element, or of the first NaN."""
-    return _reduce("argmax", x, axis, out=out, keepdims=keepdims, map=map, **how)
+    return _reduce("argmax", x, axis, **how)
 
 
 def dot(
@@ -224,9 +180,7 @@ def dot(
                 "dot: without axis= it takes vectors; numpy.dot of matrices is matmul()."
             )
         axis = None
-    return _reduce(
-        "sum", x, axis, second=y, map="product", dtype=dtype, out=out, keepdims=keepdims, **how
-    )
+    return _reduce("sum", x, axis, dtype, y, map="product", out=out, keepdims=keepdims, **how)
 
 
 def vecdot(x: Any, y: Any, /, *, axis: int = -1, **how: Unpack[How]) -> Any:
@@ -245,12 +199,12 @@ def norm(
     It is the square root of the exact sum of squares, both rounded once in float64. Where that sum
     leaves float64's range, x is first divided by a power of two: the only case that copies x.
     """
-    a, double = array(x), {}
+    a, double = array(x), None
     if a.dtype == "float32":  # whose squares float64 holds, however large or small
-        double = {"dtype": "float64"}
+        double = "float64"
     elif a.dtype != "float64":
         raise ArgumentError(f"norm: it takes float32 and float64, not {a.dtype}.")
-    squares = _reduce("sum", x, axis, map="square", keepdims=True, **double, **how)
+    squares = _reduce("sum", x, axis, double, map="square", keepdims=True, **how)
     if asking.how is not None:
         return squares
     sums, scale = on_host(squares), numpy.ones(())

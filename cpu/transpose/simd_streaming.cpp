@@ -114,7 +114,7 @@ class Transposition {
   Transposition(const Problem& p, const Movers& movers, void* workspace, int threads)
       : p_(p), kept_(static_cast<char (*)[64]>(workspace)) {
     const bool stream = streams(p), aligned = p.out_q * p.size % 64 == 0;
-    const int64_t bytes = p.p * p.q * p.size;
+    const int64_t bytes = std::max<int64_t>(1, p.p * p.q * p.size);
     const bool small = bytes <= kPieceBytes / 4;  // a piece is some of them
     const bool narrow = stream && !small && ((p.p <= kNarrow && p.out_q == p.p) || p.q <= kNarrow);
     const bool strips =
@@ -124,7 +124,7 @@ class Transposition {
     calls_ = threads > kFew &&
              p.size <= 2;  // 1 byte on 2 threads loses by it: 0.60 of copy without, 0.57 with
     if (small) {
-      group_ = std::max<int64_t>(1, kPieceBytes / 4 / bytes);
+      group_ = kPieceBytes / 4 / bytes;
       span_ = {p.p, p.q};
     }
     if (strips) {

@@ -12,7 +12,7 @@ cmake --install "$build" --prefix "$package" --strip > /dev/null
 rm -rf "${package:?}"/include "$package"/lib/cmake "$package"/share
 mkdir -p "$package"/tests "$package"/lib/fallback
 # The tests that ask devices; those of the host's own logic have nothing to learn there.
-for test in conformance adopted_opencl auto roofs; do
+for test in conformance adopted_opencl auto capture roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
 # Where they were built.

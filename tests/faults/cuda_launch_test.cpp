@@ -148,6 +148,8 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
   EXPECT_FALSE(transpose("multi_row", 101, 67).at(0).begins_early);
   fake_cuda::set_compute_capability(8, 6);  // whose code awaits nothing
   EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);
+  fake_cuda::set_compute_capability(10, 0);  // which 90a isn't for: the driver compiles PTX of 80
+  EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);
   fake_cuda::set_compute_capability(9, 0);
   setenv("CUDA_FORCE_PTX_JIT", "1", 1);  // the driver compiles PTX of 80, which awaits nothing
   EXPECT_FALSE(transpose("vector", 101, 67).at(0).begins_early);

@@ -175,6 +175,8 @@ MUTANTS = [
      "      }\n    }\n  }\n}"),
     ("opencl_transpose_pile_pair_ends_with_its_matrix", "opencl:0", "transpose",
      "backends/gpu/kernels/transpose/pile.cl", "i + 1 == height ? 1 - height : 1 - area", "1 - area"),
+    ("opencl_transpose_pile_pair_of_many_lines_stays_in_its_matrix", "opencl:0", "transpose",
+     "backends/gpu/kernels/transpose/pile.cl", "    at += area - height;\n  }\n}\n#endif", "  }\n}\n#endif"),
     ("opencl_gemm_beta_zero_reads_c", "opencl:0", "gemm", "backends/gpu/kernels/gemm/problem.h",
      "if (flags & ADD_C) result = multiply_add(beta, *c, result);",
      "result = multiply_add(beta, *c, result);"),

@@ -35,17 +35,18 @@ constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
 #include "backends/gpu/kernels/gemm/problem.h"
 #include "backends/gpu/kernels/gemm/tensor_block.h"
 
-/// Numbers that end where readable memory ends; what lies before them is no number.
+/// Numbers that begin where readable memory begins, or end where it ends; what else is there is no number.
 class Memory {
  public:
-  explicit Memory(long count) {
-    const size_t bytes = static_cast<size_t>(count) * sizeof(double);
-    size_ = (bytes + kPage - 1) / kPage * kPage + kPage;
-    base_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    auto* const end = static_cast<char*>(base_) + size_ - kPage;
-    EXPECT_EQ(mprotect(end, kPage, PROT_NONE), 0);
-    first_ = reinterpret_cast<double*>(end) - count;
-    for (auto* x = static_cast<double*>(base_); x < first_ + count; ++x) *x = NAN;
+  Memory(long count, bool at_end) {
+    const size_t bytes = (static_cast<size_t>(count) * sizeof(double) + kPage - 1) / kPage * kPage;
+    size_ = bytes + 2 * kPage;
+    base_ = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char* const begin = static_cast<char*>(base_) + kPage;
+    EXPECT_EQ(mprotect(begin, bytes, PROT_READ | PROT_WRITE), 0);
+    auto *const all = reinterpret_cast<double*>(begin), *const end = all + bytes / sizeof(double);
+    std::fill(all, end, NAN);
+    first_ = at_end ? end - count : all;
   }
   ~Memory() { munmap(base_, size_); }
   Memory(const Memory&) = delete;
@@ -64,12 +65,12 @@ struct Operand {
   long lanes, k, lane_stride, k_stride;
   Memory memory;
 
-  Operand(long count, long depth, bool by_lanes, long padding)
+  Operand(long count, long depth, bool by_lanes, long padding, bool at_end)
       : lanes(count),
         k(depth),
         lane_stride(by_lanes ? depth + padding : 1),
         k_stride(by_lanes ? 1 : count + padding),
-        memory((count - 1) * lane_stride + (depth - 1) * k_stride + 1) {
+        memory((count - 1) * lane_stride + (depth - 1) * k_stride + 1, at_end) {
     for (long lane = 0; lane < lanes; ++lane)
       for (long l = 0; l < k; ++l)
         memory.first()[lane * lane_stride + l * k_stride] = value(lane, l);
@@ -99,11 +100,11 @@ void expect_places(const Operand& x, const double* panel, const double* begin, l
 }
 
 /// C = its own places, by the tiles of an m x n matrix, from panels of A and B that hold what they should.
-void multiply(long m, long n, long k, long padding) {
-  const Operand x(m, k, A_BY_LANES, padding), y(n, k, B_BY_LANES, padding);
+void multiply(long m, long n, long k, long padding, bool at_end) {
+  const Operand x(m, k, A_BY_LANES, padding, at_end), y(n, k, B_BY_LANES, padding, at_end);
   const long a_row = x.lane_stride, a_col = x.k_stride, b_row = y.k_stride, b_col = y.lane_stride;
   const int flags = MULTIPLY | ODD_FLAGS;
-  const Memory c(m * n);
+  const Memory c(m * n, at_end);
   alignas(128) static double a_panel[PANEL_A], b_panel[PANEL_B], lines[TILE_M * LINE];
   for (long i1 = 0; i1 < m; i1 += TILE_M)
     for (long j1 = 0; j1 < n; j1 += TILE_N) {
@@ -175,10 +176,11 @@ TEST(TensorPanel, HoldsWhatLanesReadWhereverRowsBegin) {
   for (const long k : {1L, DEPTH - 1L, DEPTH + 0L, DEPTH + 1L, 2L * DEPTH + 3})
     for (const long m : {TILE_M - 3L, TILE_M + 0L, TILE_M + 5L})
       for (const long n : {TILE_N - 3L, TILE_N + 0L, TILE_N + 6L})
-        for (const long padding : {0, 1, 2, 3}) {
-          multiply(m, n, k, padding);
-          if (HasFailure()) FAIL() << m << "x" << n << " by " << k << ", padding " << padding;
-        }
+        for (const long padding : {0, 1, 2, 3})
+          for (const bool at_end : {false, true}) {
+            multiply(m, n, k, padding, at_end);
+            if (HasFailure()) FAIL() << m << "x" << n << " by " << k << ", padding " << padding;
+          }
 }
 
 }  // namespace

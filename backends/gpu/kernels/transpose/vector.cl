@@ -42,6 +42,9 @@
 // A work-item loads the same vector of rows so far apart, and stores the same one of turned rows so far apart.
 #define ROWS_APART (THREADS / IN_VECTORS * PACK)
 #define TURNED_APART (THREADS / OUT_VECTORS)
+#if (PITCH & (PITCH - 1)) != 0 || (ROWS_APART & (ROWS_APART - 1)) != 0
+#error "a chunk's place joins bits of j, i and the step"
+#endif
 
 DEVICE uint place(uint j, uint i) {
   const uint twist = (LANES == 1 ? j : j ^ j / LANES) & (OUT_VECTORS < 8 ? OUT_VECTORS - 1 : 7);

@@ -10,6 +10,7 @@ from . import _trine
 from ._arrays import array
 from ._errors import ArgumentError
 from ._functions import How, _call
+from ._state import State
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,7 +20,7 @@ def _terms(x: Any) -> _trine.Array:
     return array(numpy.asarray(x) if isinstance(x, (list, tuple, float)) else x)
 
 
-class ExactSum:
+class ExactSum(State):
     """The exact sum of floats, of their squares or products, before its one rounding.
 
     >>> import trine
@@ -32,17 +33,18 @@ class ExactSum:
     is added, so it isn't hashable.
     """
 
-    __slots__ = ("_sum",)
+    __slots__ = ()
+    _kind = _trine.ExactSum
 
     def __init__(self, x: Any = None, /, *, map: str = "identity", **how: Unpack[How]) -> None:
         """The sum of nothing, or that of an array of float32 or float64."""
-        self._sum = _trine.ExactSum()
+        self._state = _trine.ExactSum()
         if x is not None:
             self.add(x, map=map, **how)
 
     def add(self, x: Any, /, *, map: str = "identity", **how: Unpack[How]) -> ExactSum:
         """Adds all elements of x; map is applied to each first: "abs" or "square". Keywords: see How."""
-        self._sum.add(map, _terms(x), None, _call(**how))
+        self._state.add(map, _terms(x), None, _call(**how))
         return self
 
     def add_dot(self, x: Any, y: Any, /, **how: Unpack[How]) -> ExactSum:
@@ -50,12 +52,7 @@ class ExactSum:
         a, b = _terms(x), _terms(y)
         if a.shape != b.shape:
             raise ArgumentError(f"add_dot: x has the shape {a.shape}, y has {b.shape}.")
-        self._sum.add("product", a, b, _call(**how))
-        return self
-
-    def merge(self, other: ExactSum, /) -> ExactSum:
-        """Adds what another sum has seen."""
-        self._sum.merge(other._sum)
+        self._state.add("product", a, b, _call(**how))
         return self
 
     def round(self, dtype: Any = "float64") -> float:
@@ -63,37 +60,10 @@ class ExactSum:
         name = numpy.dtype(dtype).name
         if name not in ("float32", "float64"):
             raise ArgumentError(f"round: a sum is rounded to float32 or float64, not {name}.")
-        return self._sum.to_f32() if name == "float32" else self._sum.to_f64()
-
-    @classmethod
-    def from_bytes(cls, state: bytes, /) -> ExactSum:
-        """A sum from what bytes() gave, in any process or language."""
-        made = cls()
-        made._sum = _trine.ExactSum.of(state)
-        return made
-
-    def __bytes__(self) -> bytes:
-        return self._sum.bytes()
-
-    def __add__(self, other: ExactSum | int) -> ExactSum:
-        if isinstance(other, int) and other == 0:  # where the builtin sum() begins
-            return ExactSum().merge(self)
-        if not isinstance(other, ExactSum):
-            return NotImplemented
-        return ExactSum().merge(self).merge(other)
-
-    __radd__ = __add__
+        return self._state.to_f32() if name == "float32" else self._state.to_f64()
 
     def __float__(self) -> float:
         return self.round()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExactSum) and bytes(self) == bytes(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return ExactSum.from_bytes, (bytes(self),)
 
     def __repr__(self) -> str:
         return f"ExactSum({self.round()!r})"

@@ -10,12 +10,13 @@ import numpy
 from . import _trine
 from ._arrays import array
 from ._functions import How, _call, _name
+from ._state import State
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class Partial:
+class Partial(State):
     """What is known of a reduction when some elements of the whole have been seen.
 
     >>> import numpy, trine
@@ -29,58 +30,28 @@ class Partial:
     to one at the same time. It changes when something is added, so it isn't hashable.
     """
 
-    __slots__ = ("_partial",)
+    __slots__ = ()
+    _kind = _trine.Partial
 
     def __init__(self, function: str, dtype: Any, *, map: str = "identity") -> None:
         """The reduction of nothing: "sum", "prod", "min", "max", "argmin" or "argmax" of elements of
         `dtype`; map is applied to each first: "abs", for sums also "square"."""
-        self._partial = _trine.Partial(function, _name(dtype), map)
+        self._state = _trine.Partial(function, _name(dtype), map)
 
     def add(self, x: Any, first: int, /, **how: Unpack[How]) -> Partial:
         """Adds an array: a part whose elements have the indices `first`, first + 1, … of the whole,
         in C's order. Products need each element once; sums, min and max don't look at indices.
         Keywords: see How."""
-        self._partial.add(array(x), operator.index(first), _call(**how))
-        return self
-
-    def merge(self, other: Partial, /) -> Partial:
-        """Adds what another one of the same function, map and dtype has seen."""
-        self._partial.merge(other._partial)
+        self._state.add(array(x), operator.index(first), _call(**how))
         return self
 
     def result(self, dtype: Any = None) -> Any:
         """The result of what was added, a scalar of NumPy.
 
         dtype may be float64 for a sum of float32."""
-        name = self._partial.result_dtype if dtype is None else _name(dtype)
-        return numpy.frombuffer(self._partial.result(name), name)[0]
-
-    @classmethod
-    def from_bytes(cls, state: bytes, /) -> Partial:
-        """One from what bytes() gave, in any process or language."""
-        made = cls.__new__(cls)
-        made._partial = _trine.Partial.of(state)
-        return made
-
-    def __bytes__(self) -> bytes:
-        return self._partial.bytes()
-
-    def __add__(self, other: Partial | int) -> Partial:
-        copy = Partial.from_bytes(bytes(self))
-        if isinstance(other, int) and other == 0:  # where the builtin sum() begins
-            return copy
-        return copy.merge(other) if isinstance(other, Partial) else NotImplemented
-
-    __radd__ = __add__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Partial) and bytes(self) == bytes(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return Partial.from_bytes, (bytes(self),)
+        name = self._state.result_dtype if dtype is None else _name(dtype)
+        return numpy.frombuffer(self._state.result(name), name)[0]
 
     def __repr__(self) -> str:
-        p = self._partial
+        p = self._state
         return f"Partial({p.function!r}, {p.dtype!r}, map={p.map!r})"

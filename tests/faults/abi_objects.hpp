@@ -153,14 +153,33 @@ inline trine_transpose transpose_of(void* input, void* output, int64_t rows, int
   return op;
 }
 
-/// 512 x 512 of f64 without memory: for what is asked and not launched.
-inline trine_gemm f64_gemm() {
+/// c = a b, of f64 or f32.
+inline trine_gemm gemm_of(bool f64, const trine_view& a, const trine_view& b, const trine_view& c) {
   trine_gemm op{};
   op.size = sizeof op;
   op.numerics = TRINE_REPRODUCIBLE;
-  op.dtype = TRINE_F64;
-  op.alpha.f64 = 1;
-  op.a = op.b = op.c = dense(nullptr, 512, 512);
+  op.dtype = f64 ? TRINE_F64 : TRINE_F32;
+  f64 ? void(op.alpha.f64 = 1) : void(op.alpha.f32 = 1);
+  op.a = a, op.b = b, op.c = c;
+  return op;
+}
+/// Squares without memory: for what is asked and not launched.
+inline trine_gemm gemm_of(bool f64, int64_t n) {
+  const trine_view square = dense(nullptr, n, n);
+  return gemm_of(f64, square, square, square);
+}
+
+/// The sum of rows x cols of f32.
+inline trine_reduce sum_of(void* input, void* output, int64_t rows, int64_t cols) {
+  trine_reduce op{};
+  op.size = sizeof op;
+  op.numerics = TRINE_REPRODUCIBLE;
+  op.function = TRINE_SUM;
+  op.map = TRINE_IDENTITY;
+  op.axis = TRINE_ALL;
+  op.dtype = op.result_dtype = TRINE_F32;
+  op.input = dense(input, rows, cols);
+  op.output = dense(output, 1, 1);
   return op;
 }
 

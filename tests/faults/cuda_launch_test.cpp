@@ -41,48 +41,43 @@ struct CudaLaunch : testing::Test {
   }
   void TearDown() override { EXPECT_EQ(host.alive, 0); }
 
-  /// Launches a transpose and returns what reached the driver.
+  /// Launches a call and returns what reached the driver.
+  std::vector<fake_cuda::Launch> launch(const faults::Device& gpu, const trine_call& call,
+                                        const std::string& rung,
+                                        const trine_workspace* room = nullptr) {
+    const auto queue = gpu.queue();
+    const trine_selection selection = gpu.select(call.operation, rung);
+    const auto before = fake_cuda::launches().size();
+    gpu.check(backend->launch(queue.get(), &selection, &call, room));
+    gpu.wait(queue);
+    return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
+  }
+
+  /// The same of a transpose.
   std::vector<fake_cuda::Launch> transpose(const char* rung, int64_t rows, int64_t cols) {
     const faults::Device gpu(*backend);
-    const auto queue = gpu.queue();
     const auto bytes = static_cast<uint64_t>(rows * cols * 4);
     const auto in = gpu.buffer(bytes), out = gpu.buffer(bytes);
-    const trine_transpose op = faults::transpose_of(gpu.native(in), gpu.native(out), rows, cols);
-    const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
-    const trine_selection selection = gpu.select(TRINE_TRANSPOSE, rung);
-    const auto before = fake_cuda::launches().size();
-    gpu.check(backend->launch(queue.get(), &selection, &call, nullptr));
-    gpu.wait(queue);
     input = gpu.native(in);
     output = gpu.native(out);
-    return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
+    const trine_transpose op = faults::transpose_of(input, output, rows, cols);
+    return launch(gpu, {sizeof(trine_call), TRINE_TRANSPOSE, &op}, rung);
   }
 
   /// The same of C = A B, in f64 where the rung is for it, else f32; `input` is A, `output` is C.
   std::vector<fake_cuda::Launch> gemm(const std::string& rung, int64_t m, int64_t n, int64_t k) {
     const bool f64 = rung.starts_with("tensor");
     const faults::Device gpu(*backend);
-    const auto queue = gpu.queue();
     const int64_t bytes = f64 ? 8 : 4;
     const auto a = gpu.buffer(static_cast<uint64_t>(m * k * bytes)),
                b = gpu.buffer(static_cast<uint64_t>(k * n * bytes)),
                c = gpu.buffer(static_cast<uint64_t>(m * n * bytes));
-    trine_gemm op{};
-    op.size = sizeof op;
-    op.numerics = TRINE_REPRODUCIBLE;
-    op.dtype = f64 ? TRINE_F64 : TRINE_F32;
-    f64 ? void(op.alpha.f64 = 1) : void(op.alpha.f32 = 1);
-    op.a = faults::dense(gpu.native(a), m, k);
-    op.b = faults::dense(gpu.native(b), k, n);
-    op.c = faults::dense(gpu.native(c), m, n);
-    const trine_call call{sizeof call, TRINE_GEMM, &op};
-    const trine_selection selection = gpu.select(TRINE_GEMM, rung);
-    const auto before = fake_cuda::launches().size();
-    gpu.check(backend->launch(queue.get(), &selection, &call, nullptr));
-    gpu.wait(queue);
     input = gpu.native(a);
     output = gpu.native(c);
-    return {fake_cuda::launches().begin() + static_cast<long>(before), fake_cuda::launches().end()};
+    const trine_gemm op =
+        faults::gemm_of(f64, faults::dense(input, m, k), faults::dense(gpu.native(b), k, n),
+                        faults::dense(output, m, n));
+    return launch(gpu, {sizeof(trine_call), TRINE_GEMM, &op}, rung);
   }
 
   inline static faults::Host host;
@@ -173,26 +168,10 @@ TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
 TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {
   // 100,003 floats by 256 threads: the arguments are sum.h's.
   const faults::Device gpu(*backend);
-  const auto queue = gpu.queue();
   const auto in = gpu.buffer(100003 * 4), out = gpu.buffer(8), workspace = gpu.buffer(1 << 20);
-  trine_reduce op{};
-  op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
-  op.function = TRINE_SUM;
-  op.axis = TRINE_ALL;
-  op.dtype = op.result_dtype = TRINE_F32;
-  op.input = faults::dense(gpu.native(in), 1, 100003);
-  op.output = faults::dense(gpu.native(out), 1, 1);
+  const trine_reduce op = faults::sum_of(gpu.native(in), gpu.native(out), 1, 100003);
   const trine_call call{sizeof call, TRINE_REDUCE, &op};
-  const auto sum = [&](const char* rung) {
-    const trine_selection selection = gpu.select(TRINE_REDUCE, rung);
-    const trine_workspace room{sizeof room, gpu.native(workspace), 0, 1 << 20};
-    const auto before = fake_cuda::launches().size();
-    gpu.check(backend->launch(queue.get(), &selection, &call, &room));
-    gpu.wait(queue);
-    return std::vector(fake_cuda::launches().begin() + static_cast<long>(before),
-                       fake_cuda::launches().end());
-  };
+  const trine_workspace room{sizeof room, gpu.native(workspace), 0, 1 << 20};
   struct Expected {
     const char *rung, *name;
     std::vector<unsigned> grids;
@@ -204,7 +183,7 @@ TEST_F(CudaLaunch, sums_go_over_levels_of_groups) {
         Expected{"unroll_all", "sum__float_256", {196, 1}},
         Expected{"cascade", "sum__float", {49, 1}}, Expected{"shuffle", "sum__float", {49, 1}},
         Expected{"vector_loads", "sum__float", {49, 1}}}) {
-    const auto launches = sum(e.rung);
+    const auto launches = launch(gpu, call, e.rung, &room);
     ASSERT_EQ(launches.size(), e.grids.size()) << e.rung;
     for (size_t i = 0; i < launches.size(); ++i) {
       EXPECT_EQ(launches[i].name, e.name) << e.rung;
@@ -253,7 +232,7 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
 }
 
 TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next) {
-  const trine_gemm op = faults::f64_gemm();
+  const trine_gemm op = faults::gemm_of(true, 512);
   const trine_call call{sizeof call, TRINE_GEMM, &op};
   for (const int shared : {232448, 101376, 49152}) {  // of 9.0 and 12.0, and too little
     fake_cuda::reset();
@@ -318,12 +297,7 @@ TEST_F(CudaLaunch, a_device_that_contracts_is_refused_what_must_reproduce) {
     gpu.check(backend->device_facts(gpu.device, &facts));
     EXPECT_FALSE(facts.capabilities & TRINE_CAN_REPRODUCE);
     EXPECT_NE(std::string(facts.probe).find("uncontracted"), std::string::npos) << facts.probe;
-    trine_gemm op{};
-    op.size = sizeof op;
-    op.numerics = TRINE_REPRODUCIBLE;
-    op.dtype = TRINE_F32;
-    op.alpha.f32 = 1;
-    op.a = op.b = op.c = faults::dense(nullptr, 8, 8);
+    const trine_gemm op = faults::gemm_of(false, 8);
     const trine_call call{sizeof call, TRINE_GEMM, &op};
     const trine_selection naive = gpu.select(TRINE_GEMM, "naive");
     char reason[200];

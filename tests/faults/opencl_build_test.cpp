@@ -115,7 +115,7 @@ struct Nvidia : faults::OpenclDriver {
     OpenclDriver::TearDown();
     trine::gpu::forget_checks();
   }
-  const trine_gemm op = faults::f64_gemm();
+  const trine_gemm op = faults::gemm_of(true, 512);
   const trine_call call{sizeof call, TRINE_GEMM, &op};
 };
 

@@ -28,12 +28,8 @@ TEST_F(Quiet, compiling_prints_nothing) {
   const faults::Device device(*backend);
   const auto queue = device.queue();
   const auto all = device.buffer(3 * 64 * 64 * 4), room = device.buffer(1 << 20);
-  trine_gemm op{};
-  op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
-  op.dtype = TRINE_F32;
-  op.alpha.f32 = 1;
-  op.a = op.b = op.c = faults::dense(device.native(all), 64, 64);
+  const trine_view square = faults::dense(device.native(all), 64, 64);
+  trine_gemm op = faults::gemm_of(false, square, square, square);
   op.b.offset = 64 * 64 * 4;
   op.c.offset = 2 * 64 * 64 * 4;
   const trine_call call{sizeof call, TRINE_GEMM, &op};

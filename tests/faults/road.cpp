@@ -122,15 +122,7 @@ struct Script {
   void reduce(const Device& on, const Device::Handle<trine_queue>& queue,
               const Device::Handle<trine_buffer>& input, const Device::Handle<trine_buffer>& result,
               Buffers& scratch) {
-    trine_reduce op{};
-    op.size = sizeof op;
-    op.numerics = TRINE_REPRODUCIBLE;
-    op.function = TRINE_SUM;
-    op.map = TRINE_IDENTITY;
-    op.axis = TRINE_ALL;
-    op.dtype = op.result_dtype = TRINE_F32;
-    op.input = dense(on.native(input), kRows, kCols);
-    op.output = dense(on.native(result), 1, 1);
+    const trine_reduce op = sum_of(on.native(input), on.native(result), kRows, kCols);
     const trine_call call{sizeof call, TRINE_REDUCE, &op};
     trine_selection selection{};
     selection.size = sizeof selection;

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import TRINE, Program, environment, main, trine
+from harness import TRINE, Program, environment, main
 
 RUN, LIAR = os.environ.get("TRINE_RANKS_RUN", ""), os.environ.get("TRINE_RANKS_LIAR", "")
 HAS_RANKS = bool(RUN) and shutil.which("mpirun") is not None

@@ -220,9 +220,7 @@ DEVICE ulong column_end(volatile GLOBAL uint* words, int width, const bool f64) 
 }
 
 KERNEL_BOUNDED(exact_columns, THREADS, 1, 1)
-(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   LOCAL uint digits[DIGITS * DIGIT_STEP], saw[DIGIT_STEP], is_last[1];
   const int me = local_x(), copy = me % COPIES;
   const bool f64 = options & RESULT_F64;

@@ -84,9 +84,7 @@ DEVICE Folded fold_elements(Tile t, GLOBAL const T* input, long row_index, long 
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   LOCAL VALUE values[THREADS];
   LOCAL long indexes[THREADS];
   LOCAL uint is_last[1];

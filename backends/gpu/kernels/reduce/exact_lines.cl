@@ -64,9 +64,7 @@ DEVICE ulong pair_round(const Pair* sum, bool f64) {
 }
 
 KERNEL_BOUNDED(exact_lines, THREADS, 1, GROUPS)
-(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   LOCAL ulong arena[WORDS * COPIES > 2 * THREADS ? WORDS * COPIES : 2 * THREADS];
   LOCAL uint failed[THREADS + 1], saw[1];
   LOCAL_POINTER double* his = (LOCAL_POINTER double*)arena;

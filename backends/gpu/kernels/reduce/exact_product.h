@@ -32,9 +32,7 @@ DEVICE T sequence_product(const Tile* t, const Sequence* s, long from, long to,
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   LOCAL T values[THREADS];
   LOCAL uint is_last[1];
 

@@ -57,9 +57,7 @@ DEVICE double line_sum(const float* x, bool f64) {
 }
 
 KERNEL_BOUNDED(exact_short, THREADS, 1, 4)
-(GLOBAL const float* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   const bool f64 = options & RESULT_F64;
   const long first = (long)group_x() * THREADS * LINES + local_x();
   input += input_offset;

@@ -53,9 +53,7 @@ DEVICE Expansion take_record(volatile GLOBAL ulong* words) {
 #define MARK(what) as_double(0x7ff8000000000000UL | (what))
 
 KERNEL_BOUNDED(exact_stream, THREADS, 1, 1)
-(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
+(REDUCE_PARAMETERS) {
   LOCAL ulong scratch[SCRATCH];
   LOCAL ulong arena[WORDS * COPIES];
 #if MANY_WORDS

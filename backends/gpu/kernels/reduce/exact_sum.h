@@ -154,9 +154,7 @@ DEVICE void store_wide(const Tile* t, const Sink* sink, int base, int count, int
 }
 
 KERNEL_BOUNDED(exact, THREADS, 1, GROUPS)
-(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options SECOND_PARAMETERS) {
+(REDUCE_PARAMETERS) {
   LOCAL ulong arena[ARENA];
   LOCAL uint saw[THREADS], special[THREADS];
   LOCAL uint flag[2];  // folds don't hold it all; this group is the tile's last

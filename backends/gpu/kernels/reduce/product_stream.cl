@@ -88,9 +88,7 @@ DEVICE T warp_product(GLOBAL const T* from, long count, long blocks) {
 }
 
 KERNEL_BOUNDED(product_stream, THREADS, 1, 4)
-(GLOBAL const T* input, long input_offset, GLOBAL uchar* output, long output_offset,
- long output_stride, GLOBAL uchar* workspace, long workspace_offset, TILE_PARAMETERS,
- long row_index, long col_index, int phase, int options) {
+(REDUCE_PARAMETERS) {
   LOCAL T products[2][WARPS];
   LOCAL uint is_last[1];
   const int me = local_x(), warp = me / 32;

@@ -30,6 +30,11 @@
 #define SECOND_PARAMETERS
 #endif
 
+#define REDUCE_PARAMETERS                                                                  \
+  GLOBAL const T *input, long input_offset, GLOBAL uchar *output, long output_offset,      \
+      long output_stride, GLOBAL uchar *workspace, long workspace_offset, TILE_PARAMETERS, \
+      long row_index, long col_index, int phase, int options SECOND_PARAMETERS
+
 // What a launch does: a whole reduction (the last group of a tile finishes it), its first half, or
 // its second; and how elements are mapped and results written.
 #define WHOLE 0

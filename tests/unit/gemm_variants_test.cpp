@@ -198,7 +198,8 @@ TEST(GemmRows, CutTilesTakeTwoGroupsAndRoom) {
        {std::tuple{"tensor_specialized", TRINE_F64, 14, 128, 128},
         {"warp_specialized", TRINE_F32, 8, 128, 256}}) {
     Asked asked(TRINE_GEMM, rung, {tile});
-    const auto takes = [&](const trine_gemm& op, int64_t whole, int64_t cut) {
+    const auto takes = [&, rung = rung, m = m, n = n](const trine_gemm& op, int64_t whole,
+                                                      int64_t cut) {
       const Target target{kCuda, &asked.facts};
       const trine_call call{sizeof call, TRINE_GEMM, &op};
       const Launch launch = asked.launch(op);

@@ -1,9 +1,10 @@
 // How long Hopper's bulk copies (cp.async.bulk, without tensor maps) take from L2 to local memory, by their size, if each
 // lane of one or four warps asks for its own, as it would for the rows of a panel. docs/performance.md shows its figures.
 //
-//   nvcc -gencode=arch=compute_90a,code=sm_90a -O3 -o bulk_copies bench/tools/bulk_copies.cu && ./bulk_copies
+//   nvcc -std=c++20 -O3 -arch=sm_90a -o bulk_copies bench/tools/bulk_copies.cu && ./bulk_copies
 #include <cstdint>
-#include <cstdio>
+
+#include "floor.cuh"
 
 constexpr int kStages = 4, kRounds = 1000, kArena = 192 << 10;
 constexpr size_t kOwn = 128 << 10;  // bytes that a group reads again and again
@@ -52,16 +53,17 @@ int main() {
   constexpr int kGroups = 132;
   char* from;
   long long *clocks, first;
-  cudaMalloc(&from, kOwn * kGroups);
-  cudaMalloc(&clocks, kGroups * sizeof *clocks);
-  cudaMemset(from, 0, kOwn * kGroups);
-  cudaFuncSetAttribute(copy, cudaFuncAttributeMaxDynamicSharedMemorySize, kArena);
+  must(cudaMalloc(&from, kOwn * kGroups));
+  must(cudaMalloc(&clocks, kGroups * sizeof *clocks));
+  must(cudaMemsetAsync(from, 0, kOwn * kGroups, floor_stream()));
+  must(cudaFuncSetAttribute(copy, cudaFuncAttributeMaxDynamicSharedMemorySize, kArena));
   for (const int groups : {1, kGroups})
     for (const int warps : {1, 4})
       for (const int bytes : {128, 256, 272, 512, 528, 1024}) {
-        for (int i = 0; i < 2; ++i) copy<<<groups, warps * 32, kArena>>>(from, bytes, clocks);
-        const cudaError_t status = cudaMemcpy(&first, clocks, sizeof first, cudaMemcpyDeviceToHost);
-        if (status != cudaSuccess) return std::printf("%s\n", cudaGetErrorString(status)), 1;
+        for (int i = 0; i < 2; ++i)
+          start(copy, {groups, warps * 32, kArena, false}, from, bytes, clocks);
+        must(cudaStreamSynchronize(floor_stream()));
+        must(cudaMemcpy(&first, clocks, sizeof first, cudaMemcpyDeviceToHost));
         const double one = double(first) / kRounds / warps / 32;
         std::printf("%3d groups, %d warps, %4d bytes: %6.1f clocks a copy, %5.1f bytes a clock\n",
                     groups, warps, bytes, one, bytes / one);

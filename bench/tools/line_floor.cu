@@ -5,10 +5,8 @@
 //
 // A line: best and median of 9. rows: of a warp; depth: floats of each in a stage; hint: bytes that the L2 cache is asked to
 // fetch; chain: with the arithmetic; early: launches begin early; linear: a group's rows lie one behind the other.
-#include <cuda_runtime.h>
-#include <algorithm>
-#include <cstdio>
-#include <vector>
+#include "floor.cuh"
+
 template <int HINT>
 __device__ void fetch(float* to, const float* from) {
   unsigned s = (unsigned)__cvta_generic_to_shared(to);
@@ -31,7 +29,7 @@ __global__ void __launch_bounds__(32) lines(const float* a, const float* b, floa
   const long row = LINEAR ? DEPTH : k, step = LINEAR ? ROWS * DEPTH : DEPTH;
   const float* from = a + (long)blockIdx.x * ROWS * k + line * row + first;
   const float* y = b + t;
-  if (EARLY) asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
+  if (EARLY) await_earlier_launches();
   auto copy = [&](int s) {
     float* to = arena + s * STAGE + line * PITCH + first;
     const float* f = from;
@@ -91,70 +89,37 @@ __global__ void __launch_bounds__(512, 1) words(const float4* in, long n, float*
   if (m == 123.f) c[0] = m;
 }
 float *a, *b, *c;
-cudaStream_t st;
 template <class F>
-void timeit(const char* name, F launch) {
-  cudaGraph_t g;
-  cudaGraphExec_t x;
-  cudaStreamBeginCapture(st, cudaStreamCaptureModeGlobal);
-  for (int i = 0; i < 64; ++i) launch();
-  cudaStreamEndCapture(st, &g);
-  if (cudaGraphInstantiate(&x, g, 0)) {
-    printf("%s: graph failed\n", name);
-    return;
-  }
-  cudaEvent_t e0, e1;
-  cudaEventCreate(&e0);
-  cudaEventCreate(&e1);
-  std::vector<float> t;
-  for (int i = 0; i < 9; ++i) {
-    cudaEventRecord(e0, st);
-    cudaGraphLaunch(x, st);
-    cudaEventRecord(e1, st);
-    cudaEventSynchronize(e1);
-    float ms;
-    cudaEventElapsedTime(&ms, e0, e1);
-    t.push_back(ms * 1000 / 64);
-  }
-  std::sort(t.begin(), t.end());
-  printf("%-44s %7.2f %7.2f us %s\n", name, t[0], t[4], cudaGetErrorString(cudaGetLastError()));
+void line(const char* name, F launch) {
+  const Microseconds t = in_graph(64, [&](int) { launch(); });
+  std::printf("%-52s %7.2f %7.2f us\n", name, t.best, t.median);
 }
 template <int ROWS, int DEPTH, int STAGES, int HINT, bool CHAIN, bool EARLY, bool LINEAR = false>
-void go() {
+void go(int groups = 8192 / ROWS, int local_kib = 0) {
   auto* f = lines<ROWS, DEPTH, STAGES, HINT, CHAIN, EARLY, LINEAR>;
-  constexpr int bytes = STAGES * (ROWS + 1) * (DEPTH + 4) * 4;
-  cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  constexpr int used = STAGES * (ROWS + 1) * (DEPTH + 4) * 4;
+  const int bytes = std::max(used, local_kib << 10);
+  must(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   char name[99];
-  snprintf(name, 99, "rows %d depth %d stages %d (%d KB) hint %d%s%s%s", ROWS, DEPTH, STAGES,
-           bytes >> 10, HINT, CHAIN ? " chain" : "", EARLY ? " early" : "",
-           LINEAR ? " linear" : "");
-  timeit(name, [&] {
-    cudaLaunchConfig_t q{};
-    q.gridDim = 8192 / ROWS;
-    q.blockDim = 32;
-    q.dynamicSmemBytes = bytes;
-    q.stream = st;
-    cudaLaunchAttribute at;
-    at.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    at.val.programmaticStreamSerializationAllowed = 1;
-    q.attrs = &at;
-    q.numAttrs = EARLY ? 1 : 0;
-    cudaLaunchKernelEx(&q, f, (const float*)a, (const float*)b, c, 8192);
-  });
+  std::snprintf(name, 99, "%d x %d rows, depth %d stages %d (%d KB) hint %d%s%s%s", groups, ROWS,
+                DEPTH, STAGES, bytes >> 10, HINT, CHAIN ? " chain" : "", EARLY ? " early" : "",
+                LINEAR ? " linear" : "");
+  line(name, [&] { start(f, {groups, 32, bytes, EARLY}, a, b, c, 8192); });
 }
 int main() {
-  cudaStreamCreate(&st);
-  cudaMalloc(&a, 1 << 28);
-  cudaMalloc(&b, 1 << 20);
-  cudaMalloc(&c, 1 << 20);
-  std::vector<float> h(1 << 26);
+  must(cudaMalloc(&a, 264 << 20));
+  must(cudaMalloc(&b, 1 << 20));
+  must(cudaMalloc(&c, 1 << 20));
+  std::vector<float> h(264 << 18);
   unsigned s = 1;
   for (auto& v : h) s = s * 1664525 + 1013904223, v = (s >> 8) * 0x1p-24f;
-  cudaMemcpy(a, h.data(), 1 << 28, cudaMemcpyHostToDevice);
-  cudaMemcpy(b, h.data(), 1 << 20, cudaMemcpyHostToDevice);
+  must(cudaMemcpy(a, h.data(), 264 << 20, cudaMemcpyHostToDevice));
+  must(cudaMemcpy(b, h.data(), 1 << 20, cudaMemcpyHostToDevice));
+  must(cudaDeviceSynchronize());
   for (int round = 0; round < 2; ++round) {
-    timeit("words, 132 groups of 512",
-           [&] { words<<<132, 512, 0, st>>>((const float4*)a, 1 << 24, c); });
+    line("words, 132 groups of 512", [&] {
+      start(words, {132, 512, 0, false}, (const float4*)a, 1L << 24, c);
+    });
     go<32, 64, 5, 0, true, false>();
     go<32, 64, 5, 0, false, false>();
     go<32, 64, 5, 0, true, true>();

@@ -11,20 +11,17 @@
 // up without rounding, and keeps what two doubles lose, as any exact sum has to; "added" adds up what a line's lanes have.
 // Copies: four and eight vectors a work-item; by the driver; tiles, as `vector` reads and writes them, but not turned, without and
 // with a way through local memory.
-#include <cuda_runtime.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include <cuda/atomic>
+
+#include "floor.cuh"
 
 constexpr int kGroups = 132;
 
-// Every launch begins while the one before it ends, as Trine's do.
-__device__ void await_earlier_launches() {
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
+// One group's number among those that share something; the last one sees what all the others wrote.
+__device__ unsigned take_ticket(unsigned* tickets) {
+  return cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*tickets).fetch_add(
+      1, cuda::memory_order_acq_rel);
 }
 
 __device__ unsigned group_max(unsigned x, unsigned* scratch) {
@@ -130,11 +127,7 @@ __global__ void __launch_bounds__(512, 1) few_columns(const float4* in, long vec
     atomicMax(words + 1 + me, mine);
   }
   __syncthreads();
-  if (me == 0) {
-    __threadfence();
-    ticket = atomicAdd(words, 1);
-    __threadfence();
-  }
+  if (me == 0) ticket = take_ticket(words);
   __syncthreads();
   if (ticket != kGroups - 1) return;
   if (me < 4 * quads) {
@@ -301,10 +294,8 @@ __global__ void __launch_bounds__(1024, 1) columns(const unsigned* in, long rows
   if (lane == 0) mine[split] = most_of[threadIdx.x];
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    ticket = atomicAdd(tickets + tile, 1);
+    ticket = take_ticket(tickets + tile);
     if (ticket == splits - 1) tickets[tile] = 0;
-    __threadfence();
   }
   __syncthreads();
   if (ticket != splits - 1) return;
@@ -314,63 +305,23 @@ __global__ void __launch_bounds__(1024, 1) columns(const unsigned* in, long rows
   if (lane == 0) out[tile * width + column] = most_of[threadIdx.x];
 }
 
-void must(cudaError_t status) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "sum_floor: %s\n", cudaGetErrorString(status));
-  std::exit(1);
-}
-
 constexpr long kAll = 1L << 31;  // bytes that the launches of a graph go through
-cudaStream_t stream = nullptr;
 char* data = nullptr;
 unsigned* words = nullptr;  // as many for a launch as it needs, then its result
-
-template <class... Parameters, class... Arguments>
-void start(void (*kernel)(Parameters...), long groups, int threads, Arguments... arguments) {
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(groups));
-  config.blockDim = dim3(unsigned(threads));
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = 1;
-  must(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
-}
 
 // The time of a launch that reads `bytes`, of many: `launch` takes the bytes' place.
 template <class Launch>
 double microseconds(long bytes, const Launch& launch) {
-  const int launches = int(std::clamp(kAll / bytes, 3L, 200L));
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  cudaEvent_t begin, end;
-  must(cudaMemset(words, 0, 4096));
-  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  for (int i = 0; i < launches; ++i) launch(data + i % (kAll / bytes) * bytes);
-  must(cudaStreamEndCapture(stream, &graph));
-  must(cudaGraphInstantiate(&replay, graph, 0));
-  must(cudaEventCreate(&begin));
-  must(cudaEventCreate(&end));
-  std::vector<float> all;
-  for (int i = 0; i < 10; ++i) {
-    float milliseconds = 0;
-    must(cudaEventRecord(begin, stream));
-    must(cudaGraphLaunch(replay, stream));
-    must(cudaEventRecord(end, stream));
-    must(cudaEventSynchronize(end));
-    must(cudaEventElapsedTime(&milliseconds, begin, end));
-    if (i > 0) all.push_back(milliseconds);
-  }
-  std::ranges::sort(all);
-  return all[all.size() / 2] * 1e3 / launches;
+  must(cudaMemsetAsync(words, 0, 4096, floor_stream()));
+  return in_graph(int(std::clamp(kAll / bytes, 3L, 200L)),
+                  [&](int i) { launch(data + i % (kAll / bytes) * bytes); })
+      .median;
 }
 
 template <class Vector, bool kAdds, int kThreads, int kAhead>
 double one_sum(long bytes) {
   return microseconds(bytes, [&](const char* at) {
-    start(read<Vector, kAdds, kThreads, kAhead>, kGroups, kThreads,
+    start(read<Vector, kAdds, kThreads, kAhead>, {kGroups, kThreads},
           reinterpret_cast<const Vector*>(at), bytes / 16, words, words + 1000);
   });
 }
@@ -384,15 +335,15 @@ void one_sum_line(const char* name, int size, int n) {
 
 double of_few_columns(long rows, int cols) {
   return microseconds(rows * cols * 4, [&](const char* at) {
-    start(few_columns, kGroups, 512, reinterpret_cast<const float4*>(at), rows * cols / 4, cols / 4,
-          words, words + 1000);
+    start(few_columns, {kGroups, 512}, reinterpret_cast<const float4*>(at), rows * cols / 4,
+          cols / 4, words, words + 1000);
   });
 }
 
 template <Work kWork>
 double of_rows(long lines, long cols, int lanes) {
   return microseconds(lines * cols * 4, [&](const char* at) {
-    start(rows<kWork>, lines * lanes / 256, 256, reinterpret_cast<const float4*>(at), cols / 4,
+    start(rows<kWork>, {lines * lanes / 256, 256}, reinterpret_cast<const float4*>(at), cols / 4,
           lanes, words + 4096);
   });
 }
@@ -400,7 +351,7 @@ double of_rows(long lines, long cols, int lanes) {
 template <int kAhead>
 double of_copies(long bytes) {
   return microseconds(2 * bytes, [&](char* at) {
-    start(copies<kAhead>, (bytes / 16 + 256 * kAhead - 1) / (256 * kAhead), 256,
+    start(copies<kAhead>, {(bytes / 16 + 256 * kAhead - 1) / (256 * kAhead), 256},
           reinterpret_cast<const float4*>(at), reinterpret_cast<float4*>(at + bytes), bytes / 16);
   });
 }
@@ -408,20 +359,20 @@ template <int kRows, bool kHop>
 double of_tiles(long side, long size) {
   const long bytes = side * side * size, across = side * size / 256;
   return microseconds(2 * bytes, [&](char* at) {
-    start(tiles<kRows, kHop>, across * across, 256, reinterpret_cast<const float4*>(at),
+    start(tiles<kRows, kHop>, {across * across, 256}, reinterpret_cast<const float4*>(at),
           reinterpret_cast<float4*>(at + bytes), int(across));
   });
 }
 double of_driver(long bytes) {
   return microseconds(2 * bytes, [&](char* at) {
-    must(cudaMemcpyAsync(at + bytes, at, bytes, cudaMemcpyDeviceToDevice, stream));
+    must(cudaMemcpyAsync(at + bytes, at, bytes, cudaMemcpyDeviceToDevice, floor_stream()));
   });
 }
 
 template <bool kTicket>
 double of_columns(long rows, long cols, int width, int threads, int splits) {
   return microseconds(rows * cols * 4, [&](const char* at) {
-    start(columns<kTicket>, cols / width * splits, threads, reinterpret_cast<const unsigned*>(at),
+    start(columns<kTicket>, {cols / width * splits, threads}, reinterpret_cast<const unsigned*>(at),
           rows, cols, width, splits, words + 4096, words, words + (1 << 20));
   });
 }
@@ -429,13 +380,13 @@ double of_columns(long rows, long cols, int width, int threads, int splits) {
 int main() {
   must(cudaMalloc(&data, kAll));
   must(cudaMalloc(&words, 8 << 20));
-  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   std::vector<float> some(1 << 24);
   for (size_t i = 0; i < some.size(); ++i)
     some[i] = float(unsigned(i * 2654435761u) >> 8) / 0x1p24f - 0.5f;
   for (size_t i = 0; i < kAll / 4 / some.size(); ++i)
     must(cudaMemcpy(data + i * some.size() * 4, some.data(), some.size() * 4,
                     cudaMemcpyHostToDevice));
+  must(cudaDeviceSynchronize());
   std::puts("one sum, us   bare   added");
   for (int n = 18; n <= 28; n += 2) one_sum_line<float4>("f32", 4, n);
   for (int n = 18; n <= 28; n += 2) one_sum_line<double2>("f64", 8, n);

@@ -79,7 +79,7 @@ Pass HostRun::once(uint64_t shift) const {
     });
   call_on_host(problem_, part(0, rows), traced);
   const double cpu_end = cpu_rows != 0 ? cpu.get() : 0;
-  Pass pass{trace.allocation, seconds_since(start) - trace.allocation, {}};
+  Pass pass{trace.allocation, seconds_since(start) - trace.allocation - trace.reading, {}};
   for (const HostStep& step : trace.steps)
     pass.spans.push_back({Lane(step.kind), step.chunk, step.begin, step.end});
   if (cpu_rows != 0)

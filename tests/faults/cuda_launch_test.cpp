@@ -138,6 +138,7 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
     return gemm(rung, 131, 67, 19).at(0).begins_early;
   };
   EXPECT_TRUE(begins_early("warp_specialized"));
+  EXPECT_TRUE(begins_early("few_columns"));
   EXPECT_FALSE(begins_early("naive"));
   EXPECT_TRUE(transpose("vector", 101, 67).at(0).begins_early);
   EXPECT_FALSE(transpose("multi_row", 101, 67).at(0).begins_early);

@@ -458,6 +458,7 @@ TEST_F(CallsInChunks, ATraceTellsEachStep) {
     const int chunks = overlap ? 3 : 1;
     ASSERT_EQ(std::ssize(trace.steps), 3 * chunks);
     EXPECT_GE(trace.allocation, 0);
+    EXPECT_GT(trace.reading, 0);
     EXPECT_EQ(trace.steps[0].begin, 0);
     for (int i = 0; i < 3 * chunks; ++i) {
       const HostStep& step = trace.steps[size_t(i)];

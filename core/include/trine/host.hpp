@@ -58,6 +58,8 @@ struct HostStep {
 struct HostTrace {
   /// Seconds to allocate memory on the device before the first step, by the host's clock.
   double allocation = 0;
+  /// Seconds to read when the steps began and ended, after the last one: a call without a trace doesn't take them.
+  double reading = 0;
   /// Copies in, then kernels, then copies out, each in the order of the chunks; only the kernel where the
   /// device computes in the host's memory. A chunk whose chains a later one continues has no copy out.
   std::vector<HostStep> steps;

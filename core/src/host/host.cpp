@@ -116,6 +116,7 @@ class Tracer {
   /// When all has passed.
   void tell() const {
     if (!trace_) return;
+    const Clock::time_point passed = Clock::now();
     trace_->steps.clear();
     const Event* origin = nullptr;
     for (std::size_t kind = 0; kind < moments_.size(); ++kind)
@@ -124,6 +125,7 @@ class Tracer {
         trace_->steps.push_back({static_cast<HostStep::Kind>(kind), moment.chunk,
                                  elapsed(*origin, moment.begin), elapsed(*origin, moment.end)});
       }
+    trace_->reading = std::chrono::duration<double>(Clock::now() - passed).count();
   }
 
  private:

@@ -19,6 +19,20 @@ enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
 #define FETCH_AHEAD ".L2::128B"
 #include "copy.h"
 
+// Lets no later launch begin early: where elements are copied one by one, four groups a multiprocessor work, of which it holds
+// five, and the next launch's would be spread unevenly (8191 x 1 102 µs instead of 88).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define await_earlier_launches_alone() __asm__ volatile("griddepcontrol.wait;" : : : "memory")
+#else
+#define await_earlier_launches_alone()
+#endif
+
+#if HAVE_WARPS
+#define sync_group() sync_warp()
+#else
+#define sync_group() sync()
+#endif
+
 // An operand on its way: lines of elements, as they lie in memory.
 typedef struct Feed {
   const GLOBAL T* from;  // the first element of the next panel
@@ -126,6 +140,37 @@ DEVICE void multiply_steps(T* acc, const LOCAL_POINTER T* a, const LOCAL_POINTER
     }
 }
 
+// Takes `count` stages, each while a whole one is asked for: nothing is looked up, since a warp that asks late leaves memory
+// idle. (One loop for both layouts: under PoCL 3.1 a barrier in a loop of a branch's own gave wrong results.)
+DEVICE void multiply_whole_stages(T* acc, Feed* a, Feed* b, LOCAL_POINTER T* panels, int count,
+                                  const bool along_k, long cols, int* stage, int t) {
+  const int column = t % COLS, first = t / COLS, last = cols < COLS ? (int)cols - 1 : COLS - 1;
+  const GLOBAL T* from =
+      b->from + (column < last ? column : last) * b->line_stride + first * b->unit_stride;
+#pragma unroll 1
+  for (int i = 0; i < count; ++i) {
+    await_copies(STAGES - 2);
+    sync_group();
+    const LOCAL_POINTER T* const panel = panels + *stage * STAGE;
+    LOCAL_POINTER T* const next = panels + (*stage == 0 ? STAGES - 1 : *stage - 1) * STAGE;
+    if (along_k)
+      copy_whole(a, next, PITCH, ROWS, DEPTH, true, t);
+    else
+      copy_whole(a, next, ROWS, DEPTH, ROWS, true, t);
+    a->from += DEPTH * (along_k ? 1 : a->line_stride);
+#pragma unroll
+    for (int l = 0; l < DEPTH; l += 32 / COLS, from += 32 / COLS * b->unit_stride)
+      fetch_element(next + PANEL_A + column * PITCH + first + l, from);
+    commit_copies();
+    if (along_k)
+      multiply_steps(acc, panel + t % ROWS * PITCH, panel + PANEL_A, DEPTH, true);
+    else
+      multiply_steps(acc, panel + t % ROWS, panel + PANEL_A, DEPTH, false);
+    *stage = *stage == STAGES - 1 ? 0 : *stage + 1;
+  }
+  b->from += count * (DEPTH * b->unit_stride);
+}
+
 KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T panels[STAGES * STAGE];
   const Tile tile = tile_of(group_x(), tiles_m, tiles_n);
@@ -142,15 +187,22 @@ KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
   T acc[COLS];
 #pragma unroll
   for (int j = 0; j < COLS; ++j) acc[j] = 0;
+  if (a_feed.wide)
+    await_earlier_launches();
+  else
+    await_earlier_launches_alone();
   for (int s = 0; s < STAGES - 1; ++s, left -= DEPTH) {
     if (left > 0)
       copy_stage(&a_feed, &b_feed, panels + s * STAGE, along_k, m - i0, n - j0, left, t);
     commit_copies();
   }
   int stage = 0;
-  for (long l0 = 0; l0 < depth; l0 += DEPTH, left -= DEPTH) {
+  const int whole = a_feed.wide && m - i0 >= ROWS && left >= DEPTH ? (int)(left / DEPTH) : 0;
+  multiply_whole_stages(acc, &a_feed, &b_feed, panels, whole, along_k, n - j0, &stage, t);
+  left -= (long)whole * DEPTH;
+  for (long l0 = (long)whole * DEPTH; l0 < depth; l0 += DEPTH, left -= DEPTH) {
     await_copies(STAGES - 2);
-    sync();
+    sync_group();
     const int next = stage == 0 ? STAGES - 1 : stage - 1;
     if (left > 0)
       copy_stage(&a_feed, &b_feed, panels + next * STAGE, along_k, m - i0, n - j0, left, t);

@@ -91,7 +91,15 @@ KERNEL_OF(vector, THREADS, 1)
 #endif
 (TRANSPOSE_ARGUMENTS) {
   LOCAL ALIGNED(16) uchar tile[WIDTH * PITCH];
-  const Tile at = tile_of(group_x(), tiles_rows, tiles_cols);
+  // Where caches don't hold all, neighbours write neighbouring runs: f32 4096 x 4096 took 34.8 µs instead of 35.1 so on an H200,
+  // f64 8192 x 8192 259.5 instead of 267.5; f64 1024 x 1024 took 5.20 instead of 5.02.
+  const bool down = tiles_rows * tiles_cols >= 2048;
+  Tile at = tile_of(group_x(), down ? tiles_cols : tiles_rows, down ? tiles_rows : tiles_cols);
+  if (down) {
+    const int col = at.row;
+    at.row = at.col;
+    at.col = col;
+  }
   const uint t = (uint)local_x();  // unsigned, as to divide it takes a shift then
   const long i0 = (long)at.row * HEIGHT, j0 = (long)at.col * WIDTH;
   const int height = rows - i0 < HEIGHT ? (int)(rows - i0) : HEIGHT;

@@ -17,12 +17,6 @@
 #define NUMBERS                                                                            \
   int n0, int n1, int n2, int n3, int n4, int n5, int n6, int n7, int n8, int n9, int n10, \
       int n11, int n12, int n13, int n14, int n15, int n16, int n17, int n18, int n19
-// 800 instructions in a row, 13 KiB of code.
-#define STEP                   \
-  x = (x ^ (y >> 7)) + 12345u; \
-  y = (y ^ (x << 3)) + 54321u;
-#define TEN(s) s s s s s s s s s s
-#define CODE TEN(TEN(STEP STEP))
 #define TEXT_OF(...) #__VA_ARGS__
 #define TEXT(x) TEXT_OF(x)
 
@@ -44,13 +38,6 @@ KERNEL few(GLOBAL unsigned* out) {
 KERNEL many(GLOBAL const float4* in, GLOBAL unsigned* out, GLOBAL unsigned* more, NUMBERS) {
   AWAIT
   if (ITEM == 512) out[0] = more[0] + n0 + n19 + WORD(in[0].x);
-}
-KERNEL code(GLOBAL const float4* in, GLOBAL unsigned* out, GLOBAL unsigned* more, NUMBERS) {
-  unsigned x = ITEM;
-  unsigned y = n0;
-  AWAIT
-  CODE
-  if (x == 1) out[0] = y;
 }
 KERNEL reads(GLOBAL const float4* in, GLOBAL unsigned* out, GLOBAL unsigned* more, NUMBERS) {
   const long vectors = n0;
@@ -75,10 +62,7 @@ KERNEL reads(GLOBAL const float4* in, GLOBAL unsigned* out, GLOBAL unsigned* mor
 const char* const prelude =
     "#define KERNEL __kernel __attribute__((reqd_work_group_size(512, 1, 1))) void\n"
     "#define GLOBAL __global\n#define GROUP get_group_id(0)\n#define ITEM get_local_id(0)\n"
-    "#define WORD as_uint\n#define AWAIT\n#define NUMBERS " TEXT(
-        NUMBERS) "\n#define TEN(s) s s s s s s s s s s\n#define CODE TEN(TEN(" TEXT(STEP
-                                                                                        STEP) "))"
-                                                                                              "\n";
+    "#define WORD as_uint\n#define AWAIT\n#define NUMBERS " TEXT(NUMBERS) "\n";
 
 constexpr int kArguments = 23;
 constexpr std::size_t kBytes = std::size_t{1} << 28;
@@ -259,19 +243,6 @@ int main() {
           finish_cuda);
   }
 
-  std::puts("800 instructions, 132 groups");
-  const cl_kernel code_kernel = cl.kernel("code");
-  for (int turn = 0; turn < 2; ++turn) {
-    line(
-        "OpenCL, 23", kMany, [&] { enqueue(plain, code_kernel, 132); }, finish(plain));
-    for (const bool early : {false, true})
-      line(
-          early ? "CUDA, 23, early" : "CUDA, 23", kMany,
-          [&] {
-            start_many(code, {132, 512, 0, early}, 0);
-          },
-          finish_cuda);
-  }
   std::printf("%-48s enqueue  launch  waited\n", "reading so many bytes");
   for (const int bits : {20, 24, 26, 28}) {
     const int vectors = 1 << (bits - 4), launches = bits < 26 ? kMany : 200;

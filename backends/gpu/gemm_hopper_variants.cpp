@@ -65,10 +65,6 @@ constexpr trine_parameter kTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTiles), 6, "tile", kTiles}};
 constexpr Macro kWarpMacros[] = {{"T", kFourBytes}, {"TILE", kTiles}, {"CONTINUED", kNoYes}};
 
-/// What a tile can besides, one of: two groups compute some, one after the other (CUT in warp_roles.h); it has a form that
-/// copies rows an odd number of elements apart as vectors (ODD_ROWS in tensor_panel.h).
-enum Special { kNone, kCut, kOddRows };
-
 /// A kernel of warp_roles.h: a group's tile and work-items, its stages, and the steps of k in each.
 struct WarpTile {
   Group group;
@@ -363,6 +359,12 @@ constexpr Variant kVariants[] = {
 };
 
 }  // namespace
+
+Special special_of(std::string_view rung, int32_t value) {
+  if (rung == "warp_specialized") return kWarpTiles[value].special;
+  if (rung == "tensor_specialized") return kTensorTileSizes[value].special;
+  return kNone;
+}
 
 std::span<const Variant, kHopperRungs> gemm_hopper_variants() { return kVariants; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "backends/gpu/gemm_problem.hpp"
 #include "backends/gpu/variant.hpp"
@@ -155,6 +156,13 @@ struct SmallRung {
     if (dynamic) launch.dynamic_local_bytes = static_cast<uint32_t>(one.local_elements * p.element);
   }
 };
+
+/// What a tile of `warp_specialized` or `tensor_specialized` can besides, one of: two groups compute some, one after the
+/// other (CUT in warp_roles.h); it has a form that copies rows an odd number of elements apart as vectors (ODD_ROWS in
+/// tensor_panel.h), unless chains begin at C.
+enum Special { kNone, kCut, kOddRows };
+/// That of the tile which has `value` of the rung's parameter; of other rungs kNone.
+Special special_of(std::string_view rung, int32_t value);
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
 /// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).

@@ -705,6 +705,17 @@ TEST(GemmRows, OddRowsHaveAFormOfTheirOwn) {
   EXPECT_EQ(planned(k128x128, odd).launches[0].dynamic_local_bytes, 5 * 2 * 128 * 21 * 8);
 }
 
+/// Chains that begin at C don't have that form, so odd rows cost the tiles other shares of their speed.
+TEST(GemmRows, OddRowsAreWeighedByTheFormThatTakesThem) {
+  enum { k128x96 = 11, k128x128 = 13 };
+  const trine_device_facts facts = gpu();
+  trine_gemm op = gemm_of(TRINE_F64, 3583, 2687, 511);
+  const auto first = [&] { return prefer_gemm({kCuda, &facts}, op).all[0].value; };
+  EXPECT_EQ(first(), k128x96);
+  op.flags = TRINE_CONTINUES;
+  EXPECT_EQ(first(), k128x128);
+}
+
 TEST(GemmRows, ChooseOneThatContinuesChains) {
   trine_device_facts facts = gpu();
   trine_gemm op = gemm_of(TRINE_F32, 512, 1024, 512), doubles = gemm_of(TRINE_F64, 8, 4, 512);

@@ -31,7 +31,7 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 ///
 /// `odd` is the share of that speed that is left where lines of A or B begin between vectors of 16 bytes. It was measured at
 /// 4095 and 2047 for 128x128, at 2047 for `tensor`, at 3001, 1215, 1151, 1023, 2049, 831, 767, 575 for 128x112, 128x96,
-/// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 and 511 for 32x64, at 319 for 32x32, at 255
+/// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 for 32x48, at 383 and 511 for 32x64, at 319 for 32x32, at 255
 /// for 16x32. That of 128x56 leaves 895 to 128x64. `by_elements` is that share without the tile's own form for such lines,
 /// which chains that begin at C don't have: at the same sizes before there was one.
 struct Candidate {
@@ -60,16 +60,17 @@ constexpr Candidate kCandidates[] = {
     {"tensor_specialized", 14, kF64, 128, 128, 1, 0.961, 0.961, 0.85},
     {"tensor_specialized", 13, kF64, 128, 128, 1, 1.00, 1.00, 0.94, 0.88},
     {"tensor_specialized", 12, kF64, 128, 112, 1, 0.984, 0.984, 0.93, 0.87},
-    {"tensor_specialized", 11, kF64, 128, 96, 1, 0.975, 0.975, 0.885, 0.80},
+    {"tensor_specialized", 11, kF64, 128, 96, 1, 0.975, 0.975, 0.89, 0.80},
     {"tensor_specialized", 10, kF64, 96, 112, 1, 0.95, 0.95, 0.89, 0.83},
     {"tensor_specialized", 9, kF64, 128, 64, 1, 0.96, 0.96, 0.90, 0.81},
     {"tensor_specialized", 8, kF64, 128, 56, 1, 0.925, 0.925, 0.67},
-    {"tensor_specialized", 7, kF64, 96, 96, 1, 0.955, 0.955, 0.925, 0.89},
+    {"tensor_specialized", 7, kF64, 96, 96, 1, 0.955, 0.955, 0.915, 0.89},
     {"tensor_specialized", 6, kF64, 96, 64, 1, 0.93, 0.93, 0.89, 0.79},
     {"tensor_specialized", 5, kF64, 64, 64, 1, 0.84, 0.84, 0.78},
     {"tensor_specialized", 4, kF64, 48, 96, 1, 0.75, 0.75, 0.86},
     {"tensor_specialized", 3, kF64, 48, 64, 2, 0.87, 0.71, 0.80},
     {"tensor_specialized", 2, kF64, 32, 64, 2, 0.75, 0.55, 0.82},
+    {"tensor_specialized", 15, kF64, 32, 48, 1, 0.50, 0.50, 0.62},
     {"tensor_specialized", 1, kF64, 32, 32, 1, 0.38, 0.38, 0.74},
     {"tensor_specialized", 0, kF64, 16, 32, 2, 0.31, 0.20, 0.86},
     {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80, 0.82},
@@ -174,8 +175,8 @@ int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 /// 110, 188; 40 96, tensor_specialized 195; 48 135, 203; 56 184, 233; 64 235, 253. 100000, f32: 8 72, pile 34; 9 73, 90;
 /// 11 87, 102; 12 82, 67; 16 100, 124; 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015.
 /// 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0 3.7
-/// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 1000 of 64 34, 32; 2000 57, 58; of 63, which go by runs, 66 6.4,
-/// 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308,
+/// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64 6.2, 5.7; 200 7.9, 8.2; 1000 31, 31; 2000 53, 57; of 63,
+/// which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308,
 /// 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
@@ -188,8 +189,8 @@ bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   if (p.m * p.n * (f64 ? 8 : 3) < side * side) return false;
   if (side <= tiny && p.batch > kManyTiny) return false;
   if (side > 56 && !f64 && in_vectors) return false;
-  const int64_t large = f64 && in_odd_runs(p) ? units : 16 * units;
-  return p.batch >= (side <= 16 ? 32 : side <= 56 ? 3 * units / 2 : large);
+  if (side <= 56) return p.batch >= (side <= 16 ? 32 : 3 * units / 2);
+  return p.batch >= (!f64 ? 16 * units : in_odd_runs(p) ? units : 3 * units / 2);
 }
 
 /// Is k so short that a tile's beginning and end are most of its time? Then two groups of `tensor`'s 64x64 on a

@@ -167,12 +167,11 @@ constexpr SelfCheck kWarpCheck[] = {gemm_check::of<float>(plan_warp_check)};
 
 // --- tensor_specialized --------------------------------------------------------------------------
 
-constexpr const char* kTensorTiles[] = {"16x32",  "32x32",  "32x64",   "48x64",   "48x96",
-                                        "64x64",  "96x64",  "96x96",   "128x56",  "128x64",
-                                        "96x112", "128x96", "128x112", "128x128", "128x128_cut"};
+constexpr const char* kTensorTiles[] = {
+    "16x32",  "32x32",  "32x64",  "48x64",  "48x96",   "64x64",   "96x64",       "96x96",
+    "128x56", "128x64", "96x112", "128x96", "128x112", "128x128", "128x128_cut", "32x48"};
 constexpr trine_parameter kTensorTileParameters[] = {
-    {sizeof(trine_parameter), std::size(kTensorTiles), std::size(kTensorTiles) - 2, "tile",
-     kTensorTiles}};
+    {sizeof(trine_parameter), std::size(kTensorTiles), 13, "tile", kTensorTiles}};
 constexpr Macro kTensorTileMacros[] = {{"T", kDouble},
                                        {"TILE", kTensorTiles},
                                        {"LAYOUT", kLayouts},
@@ -194,7 +193,8 @@ constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 
                                                                 {{128, 96, 384}, 6, 16, kOddRows},
                                                                 {{128, 112, 384}, 5, 16, kOddRows},
                                                                 {{128, 128, 384}, 5, 16, kOddRows},
-                                                                {{128, 128, 384}, 5, 16, kCut}};
+                                                                {{128, 128, 384}, 5, 16, kCut},
+                                                                {{32, 48, 256}, 9, 32}};
 
 bool tensor_tile_exists(const int* macro) {
   const Special special = kTensorTileSizes[macro[1]].special;
@@ -329,6 +329,7 @@ constexpr Variant kVariants[] = {
      .refuses = tensor_refuses,
      .plan = tensor_plan,
      .self_checks = kTensorCheck,
+     .begins_early = true,
      .architectures = "90"},
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,

@@ -140,6 +140,7 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
   EXPECT_TRUE(begins_early("warp_specialized"));
   EXPECT_TRUE(begins_early("few_columns"));
   EXPECT_FALSE(begins_early("naive"));
+  EXPECT_TRUE(gemm("small", 31, 17, 19).at(0).begins_early);
   EXPECT_TRUE(transpose("vector", 101, 67).at(0).begins_early);
   EXPECT_FALSE(transpose("multi_row", 101, 67).at(0).begins_early);
   fake_cuda::set_compute_capability(8, 6);  // whose code awaits nothing

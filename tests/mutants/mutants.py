@@ -208,7 +208,7 @@ MUTANTS = [
     ("opencl_gemm_small_neighbour_in_k", "opencl:0", "gemm", "backends/gpu/kernels/gemm/small.cl",
      "y[s][l] = b[s * 8 * B_LANE + l * B_STEP];", "y[s][l] = b[s * 8 * B_LANE + B_STEP];"),
     ("opencl_gemm_small_line_missed", "opencl:0", "gemm", "backends/gpu/kernels/gemm/small.h",
-     "line *= at_once;", "line *= at_once - 1;"),
+     "line = f->at_once * f->line", "line = (f->at_once - 1) * f->line"),
     ("opencl_gemm_first_product_skipped", "opencl:0", "gemm", "opencl/gemm/private_tile.cl",
      "for (long l = 0; l < k; ++l) {", "for (long l = 1; l < k; ++l) {"),
     ("opencl_gemm_naive_chain_begins_at_zero", "opencl:0", "gemm", "opencl/gemm/naive.cl",

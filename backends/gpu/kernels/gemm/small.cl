@@ -10,6 +10,9 @@
 #define THREADS (32 * WARPS_DOWN * WARPS_ACROSS)
 #define ROWS (SIDE / WARPS_DOWN / 4)
 #define COLS (SIDE / WARPS_ACROSS / 8)
+#define DEPTH SIDE
+#define A_PITCH PITCH
+#define B_PITCH PITCH
 #include "small.h"
 
 // `steps` of k of this lane's rows of A and columns of B; neighbours in k are read at once.
@@ -51,9 +54,12 @@ DEVICE void store_sums(GLOBAL T* c, long c_row, int rows, int cols, T acc[ROWS][
 KERNEL_BOUNDED(small, THREADS, 1, SIDE <= 32 ? 16 : 512 / THREADS)(GEMM_ARGUMENTS) {
   LOCAL ALIGNED(16) T panels[2 * PANEL];
   const int warp = local_x() / 32, lane = local_x() % 32, depth = flags & MULTIPLY ? (int)k : 0;
+  await_earlier_launches();
   if (depth > 0) {
-    COPY_A(panels, a + a_offset + group_x() * a_batch, depth);
-    COPY_B(panels + PANEL, b + b_offset + group_x() * b_batch, depth);
+    const Feed a_feed = FEED_A(panels, a + a_offset + group_x() * a_batch, depth);
+    const Feed b_feed = FEED_B(panels + PANEL, b + b_offset + group_x() * b_batch, depth);
+    COPY_A(&a_feed, 0);
+    COPY_B(&b_feed, 0);
     commit_copies();
     await_copies(0);
   }

@@ -6,46 +6,74 @@
 #pragma once
 #include "copy.h"
 
+#define PARTS ((SIDE + DEPTH - 1) / DEPTH)
 #define PITCH ((SIDE + 3) / 8 * 8 + 4)
 #define PANEL (SIDE * PITCH)
 
-#if LAYOUT_nn || LAYOUT_nt
-#define A_STEP 1
-#define A_LANE PITCH
-#define COPY_A(to, from, depth) copy_whole(to, from, (int)m, depth, a_row, a_col)
+// Is k along the lines?
+#if LAYOUT_nn
+enum { A_BY_LANES = 1, B_BY_LANES = 0 };
+#elif LAYOUT_nt
+enum { A_BY_LANES = 1, B_BY_LANES = 1 };
+#elif LAYOUT_tn
+enum { A_BY_LANES = 0, B_BY_LANES = 0 };
 #else
-#define A_STEP PITCH
-#define A_LANE 1
-#define COPY_A(to, from, depth) copy_whole(to, from, depth, (int)m, a_col, a_row)
+enum { A_BY_LANES = 0, B_BY_LANES = 1 };
 #endif
-#if LAYOUT_nt || LAYOUT_tt
-#define B_STEP 1
-#define B_LANE PITCH
-#define COPY_B(to, from, depth) copy_whole(to, from, (int)n, depth, b_col, b_row)
-#else
-#define B_STEP PITCH
-#define B_LANE 1
-#define COPY_B(to, from, depth) copy_whole(to, from, depth, (int)n, b_row, b_col)
-#endif
+#define A_STEP (A_BY_LANES ? 1 : A_PITCH)
+#define A_LANE (A_BY_LANES ? A_PITCH : 1)
+#define B_STEP (B_BY_LANES ? 1 : B_PITCH)
+#define B_LANE (B_BY_LANES ? B_PITCH : 1)
+#define FEED_A(to, from, depth) feed_of(to, A_PITCH, from, (int)m, depth, a_row, a_col, A_BY_LANES)
+#define FEED_B(to, from, depth) feed_of(to, B_PITCH, from, (int)n, depth, b_col, b_row, B_BY_LANES)
+#define COPY_A(feed, l) copy_steps(feed, l, a_col, A_BY_LANES)
+#define COPY_B(feed, l) copy_steps(feed, l, b_row, B_BY_LANES)
 
-// Begins to copy `height` lines of `width` elements, as many lines at once as the group has work-items for.
-DEVICE void copy_whole(LOCAL_POINTER T* to, const GLOBAL T* from, int height, int width, long line,
-                       long unit) {
-  const bool wide =
-      unit == 1 && width % WIDTH == 0 && (((ulong)from | (ulong)line * sizeof(T)) & 15) == 0;
-  const uint across = (uint)(wide ? width / WIDTH : width), at_once = THREADS / across;
-  const uint first = (uint)local_x() / across, x = (uint)local_x() % across;
-  if (first >= at_once) return;
-  to += first * PITCH + x * (wide ? WIDTH : 1);
-  from += first * line + x * (wide ? WIDTH : unit);
-  line *= at_once;
-  if (wide) {
+// An operand on its way: `height` lines of `width` elements, `at_once` of them at once, as many as the group has
+// work-items for. This one's first element is the `x`th of the line `first`.
+typedef struct Feed {
+  LOCAL_POINTER T* to;
+  const GLOBAL T* from;
+  long line;  // from one line to the next
+  int first, at_once, x, height, width, pitch;
+  bool wide;  // by vectors
+} Feed;
+
+// `lanes` rows of A or columns of B by `depth` steps of k, a line of the panel a lane (by_lanes) or a step of k.
+DEVICE Feed feed_of(LOCAL_POINTER T* to, int pitch, const GLOBAL T* from, int lanes, int depth,
+                    long lane_stride, long k_stride, const bool by_lanes) {
+  Feed f;
+  const int height = by_lanes ? lanes : depth, width = by_lanes ? depth : lanes;
+  const long line = by_lanes ? lane_stride : k_stride, unit = by_lanes ? k_stride : lane_stride;
+  f.wide = unit == 1 && width % WIDTH == 0 && (((ulong)from | (ulong)line * sizeof(T)) & 15) == 0;
+  const int count = f.wide ? WIDTH : 1;
+  const uint across = (uint)(by_lanes && PARTS > 1 ? DEPTH : width) / (uint)count;
+  f.first = (int)((uint)local_x() / across);
+  f.x = (int)((uint)local_x() % across) * count;
+  f.at_once = (int)(THREADS / across);
+  f.to = to + f.first * pitch + f.x;
+  f.from = from + f.first * line + f.x * unit;
+  f.line = line;
+  f.height = height;
+  f.width = width;
+  f.pitch = pitch;
+  return f;
+}
+
+// Begins to copy an operand's steps of k from `l` on, DEPTH of them.
+DEVICE void copy_steps(const Feed* f, int l, long k_stride, const bool by_lanes) {
+  const int begin = by_lanes ? 0 : l, end = by_lanes ? f->height : min(l + DEPTH, f->height);
+  if (f->first >= f->at_once || (by_lanes && l + f->x >= f->width)) return;
+  LOCAL_POINTER T* to = f->to + l * (by_lanes ? 1 : f->pitch);
+  const GLOBAL T* from = f->from + l * k_stride;
+  const long line = f->at_once * f->line;
+  if (f->wide) {
 #pragma unroll 4
-    for (int y = (int)first; y < height; y += at_once, to += at_once * PITCH, from += line)
+    for (int y = begin + f->first; y < end; y += f->at_once, to += f->at_once * f->pitch, from += line)
       fetch_vector(to, from);
   } else {
 #pragma unroll 4
-    for (int y = (int)first; y < height; y += at_once, to += at_once * PITCH, from += line)
+    for (int y = begin + f->first; y < end; y += f->at_once, to += f->at_once * f->pitch, from += line)
       fetch_element(to, from);
   }
 }

@@ -71,6 +71,7 @@ KERNEL_BOUNDED(tensor, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     for (int j = 0; j < COL_BLOCKS; ++j)
       acc[i][j][0] = acc[i][j][1] = acc[i][j][2] = acc[i][j][3] = 0;
 
+  await_earlier_launches();
   const long tiles = (left + DEPTH - 1) / DEPTH;
   for (int s = 0; s < STAGES - 1; ++s, left -= DEPTH) {
     if (left > 0) {

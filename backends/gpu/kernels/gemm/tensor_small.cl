@@ -10,9 +10,24 @@
 #define THREADS (32 * WARPS)
 #define BLOCKS (SIDE / 8)
 #define STEP 8
+#define DEPTH (SIDE <= 40 ? SIDE : 16)
+#define A_PITCH a_pitch
+#define B_PITCH b_pitch
 #include "mma.h"
 #include "runs.h"
 #include "small.h"
+
+// Lines an odd number of 16 bytes apart are so in local memory, too: a sector of 32 bytes whose halves went to different
+// ones would be fetched twice.
+DEVICE int pitch_of(long line) { return line % 4 == 2 ? PITCH - 2 : PITCH; }
+
+// Waits for all parts but the youngest `young`, which is a constant.
+DEVICE void await_parts(const int young) {
+  if (young == 0) await_copies(0);
+  if (young == 1) await_copies(1);
+  if (young == 2) await_copies(2);
+  if (young == 3) await_copies(3);
+}
 
 KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   LOCAL_ARENA(arena, 2 * PANEL * 8);
@@ -20,34 +35,46 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   LOCAL_POINTER T* const b_panel = a_panel + PANEL;
   const int t = local_x(), group = t % 32 / 4, quarter = t % 4, row = t / 32 * 16 + group;
   const int depth = flags & MULTIPLY ? (int)k : 0;
+  const int a_pitch = pitch_of(A_BY_LANES ? a_row : a_col);
+  const int b_pitch = pitch_of(B_BY_LANES ? b_col : b_row);
   if (depth > 0) {
-    COPY_A(a_panel, a + a_offset + group_x() * a_batch, depth);
-    COPY_B(b_panel, b + b_offset + group_x() * b_batch, depth);
-    commit_copies();
+    const Feed a_feed = FEED_A(a_panel, a + a_offset + group_x() * a_batch, depth);
+    const Feed b_feed = FEED_B(b_panel, b + b_offset + group_x() * b_batch, depth);
+#pragma unroll
+    for (int p = 0; p < PARTS; ++p) {
+      if (p * DEPTH < depth) {
+        COPY_A(&a_feed, p * DEPTH);
+        COPY_B(&b_feed, p * DEPTH);
+      }
+      commit_copies();
+    }
     for (int i = t; i < (STEP - 1 - (depth - 1) % STEP) * SIDE; i += THREADS) {
       a_panel[(depth + i / SIDE) * A_STEP + i % SIDE * A_LANE] = 0;
       b_panel[(depth + i / SIDE) * B_STEP + i % SIDE * B_LANE] = 0;
     }
-    await_copies(0);
   }
-  sync();
-  if (row - group >= m) return;
   T acc[BLOCKS][4];
 #pragma unroll
   for (int j = 0; j < BLOCKS; ++j) acc[j][0] = acc[j][1] = acc[j][2] = acc[j][3] = 0;
   const LOCAL_POINTER T* a_at = a_panel + quarter * A_STEP + row * A_LANE;
   const LOCAL_POINTER T* b_at = b_panel + quarter * B_STEP + group * B_LANE;
+#pragma unroll
+  for (int p = 0; p < PARTS; ++p) {
+    await_parts(PARTS - 1 - p);
+    sync();
+    const int end = row - group < m ? min(depth, (p + 1) * DEPTH) : 0;
 #pragma unroll 1
-  for (int l = 0; l < depth; l += STEP, a_at += STEP * A_STEP, b_at += STEP * B_STEP) {
-    T x[4], y[BLOCKS][2];
+    for (int l = p * DEPTH; l < end; l += STEP, a_at += STEP * A_STEP, b_at += STEP * B_STEP) {
+      T x[4], y[BLOCKS][2];
 #pragma unroll
-    for (int e = 0; e < 4; ++e) x[e] = a_at[e / 2 * 4 * A_STEP + e % 2 * 8 * A_LANE];
+      for (int e = 0; e < 4; ++e) x[e] = a_at[e / 2 * 4 * A_STEP + e % 2 * 8 * A_LANE];
 #pragma unroll
-    for (int j = 0; j < BLOCKS; ++j)
+      for (int j = 0; j < BLOCKS; ++j)
 #pragma unroll
-      for (int e = 0; e < 2; ++e) y[j][e] = b_at[e * 4 * B_STEP + j * 8 * B_LANE];
+        for (int e = 0; e < 2; ++e) y[j][e] = b_at[e * 4 * B_STEP + j * 8 * B_LANE];
 #pragma unroll
-    for (int j = 0; j < BLOCKS; ++j) multiply_add_16x8x8(acc[j], x, y[j]);
+      for (int j = 0; j < BLOCKS; ++j) multiply_add_16x8x8(acc[j], x, y[j]);
+    }
   }
   // A C of several columns has unit stride along its rows (gemm_problem.hpp).
   c += c_offset + group_x() * c_batch + row * c_row + quarter * 2;
@@ -75,20 +102,10 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
 #undef A_LANE
 #undef B_STEP
 #undef B_LANE
-#if LAYOUT_nn || LAYOUT_nt
-#define A_STEP 1
-#define A_LANE ((int)k)
-#else
-#define A_STEP ((int)m)
-#define A_LANE 1
-#endif
-#if LAYOUT_nt || LAYOUT_tt
-#define B_STEP 1
-#define B_LANE ((int)k)
-#else
-#define B_STEP ((int)n)
-#define B_LANE 1
-#endif
+#define A_STEP (A_BY_LANES ? 1 : (int)m)
+#define A_LANE (A_BY_LANES ? (int)k : 1)
+#define B_STEP (B_BY_LANES ? 1 : (int)n)
+#define B_LANE (B_BY_LANES ? (int)k : 1)
 
 // STEP steps of k, of which `left` are there; all of them if `whole`.
 DEVICE void multiply_steps(T acc[BLOCKS][4], const LOCAL_POINTER T* a, const LOCAL_POINTER T* b,

@@ -66,7 +66,7 @@ constexpr Candidate kCandidates[] = {
     {"tensor_specialized", 8, kF64, 128, 56, 1, 0.925, 0.925, 0.67},
     {"tensor_specialized", 7, kF64, 96, 96, 1, 0.955, 0.955, 0.915, 0.89},
     {"tensor_specialized", 6, kF64, 96, 64, 1, 0.93, 0.93, 0.89, 0.79},
-    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.84, 0.84, 0.78},
+    {"tensor_specialized", 5, kF64, 64, 64, 1, 0.84, 0.84, 0.93, 0.78},
     {"tensor_specialized", 4, kF64, 48, 96, 1, 0.75, 0.75, 0.86},
     {"tensor_specialized", 3, kF64, 48, 64, 2, 0.87, 0.71, 0.80},
     {"tensor_specialized", 2, kF64, 32, 64, 2, 0.75, 0.55, 0.82},

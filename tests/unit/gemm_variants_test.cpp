@@ -446,9 +446,9 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
     takes(gemm_of(dtype, n, n, n), rung, tile);
   };
   const std::pair<int64_t, int> singles[] = {
-      {64, 0},   {256, 0},  {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
-      {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2176, 8},
-      {2304, 3}, {2560, 8}, {3264, 4}, {3328, 8}, {5120, 8}, {3000, 7}, {4095, 6},
+      {64, 0},   {256, 0},   {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
+      {1280, 3}, {1536, 5},  {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2176, 8},
+      {2304, 3}, {2560, 8},  {3264, 4}, {3328, 8}, {5120, 8}, {3000, 7}, {4095, 6},
       {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
   const std::pair<int64_t, int> doubles[] = {
@@ -547,8 +547,8 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
 
 /// Whether a tile of tensor_specialized.cl multiplies by the instruction of 16 steps of k.
 bool takes_16_steps(std::string_view tile) {
-  const std::string_view tiles[] = {"16x32", "32x32",  "32x48", "48x64",
-                                    "96x64", "128x56", "128x64"};
+  const std::string_view tiles[] = {"16x32", "32x32", "32x48",  "48x64",
+                                    "64x64", "96x64", "128x56", "128x64"};
   return std::ranges::find(tiles, tile) != std::end(tiles);
 }
 

@@ -217,6 +217,54 @@ void add_continued(List& list) {
   }
 }
 
+/// Chains in f64, of f32. The values that are wide, cancel or round to a denormal or to infinity tell one
+/// rounding from two, and a chain in f64 from one in f32.
+void add_accurate(List& list) {
+  const auto add = [&](trine_gemm op, const char* layout, Values values, bool quick) -> Case& {
+    op.numerics = TRINE_ACCURATE;
+    return list.add(op, layout, values, {.rungs = Rungs::kLadder, .quick = quick});
+  };
+  constexpr int64_t kShapes[][3] = {{0, 3, 3},      {3, 3, 0},      {1, 1, 100},    {7, 5, 3},
+                                    {17, 15, 16},   {63, 65, 64},   {64, 64, 64},   {66, 67, 65},
+                                    {1, 200, 33},   {200, 1, 33},   {129, 127, 1},  {33, 35, 1025},
+                                    {65, 70, 1300}, {128, 256, 64}, {300, 310, 520}};
+  for (const auto& [m, n, k] : kShapes) {
+    add(plan(TRINE_F32, m, n, k), "nn", Values::kUniform, k < 100);
+    add(plan(TRINE_F32, m, n, k, -0.75, 1.25), "nn", Values::kUniform, false);
+  }
+  for (int mask = 0; mask < 8; ++mask)
+    for (const int64_t batch : {1, 3}) {
+      trine_gemm op = plan(TRINE_F32, 33, 70, 37, 1, mask % 2, batch);
+      const auto lay = [&](trine_view& v, bool columns) {
+        v = columns ? oracle::dense_columns(v.rows, v.cols, v.batch)
+                    : oracle::dense_rows(v.rows, v.cols, v.batch);
+        (columns ? v.col_stride : v.row_stride) += batch;
+        v.batch_stride = (columns ? v.cols * v.col_stride : v.rows * v.row_stride) + batch;
+      };
+      lay(op.a, (mask & 1) != 0), lay(op.b, (mask & 2) != 0), lay(op.c, (mask & 4) != 0);
+      if (batch == 3) op.a.offset = op.b.offset = op.c.offset = 4;
+      const char letter[2] = {'n', 't'};
+      const char name[] = {letter[mask & 1], letter[mask >> 1 & 1], letter[mask >> 2 & 1], 0};
+      add(op, name, Values::kUniform, batch == 1);
+    }
+  trine_gemm repeated = plan(TRINE_F32, 40, 41, 23, 1, 0, 50);
+  repeated.a.batch_stride = 0, repeated.b.row_stride = 0;
+  add(repeated, "nn", Values::kUniform, false);
+  for (const auto& [alpha, beta] : {std::pair{0.0, 1.0},
+                                    {0.0, 0.0},
+                                    {1.0, -0.0},
+                                    {0x1p-140, 1.0},
+                                    {1.0, 0x1p-140},
+                                    {0x1p120, -3.0}})
+    for (int64_t k : {0, 30})
+      add(plan(TRINE_F32, 34, 45, k, alpha, beta), "nn", Values::kUniform, true);
+  for (Values values : oracle::all_values()) {
+    if (!oracle::suits(values, TRINE_F32)) continue;
+    add(plan(TRINE_F32, 33, 39, 50), "nn", values, true);
+    add(plan(TRINE_F32, 66, 20, 41, -2, 1), "nn", values, false).hostile_environment = true;
+  }
+}
+
 }  // namespace
 
 void add_gemm_cases(List& list) {
@@ -227,6 +275,7 @@ void add_gemm_cases(List& list) {
   add_parameters(list);
   add_hostile(list);
   add_continued(list);
+  add_accurate(list);
 }
 
 }  // namespace trine::conformance::detail

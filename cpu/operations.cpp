@@ -76,6 +76,15 @@ trine_status refuses(trine_device*, const trine_selection* selection, const trin
   });
 }
 
+// Why the row leaves the call to others, whatever its own refuses() would say.
+const char* untaken(const trine_rung& row, const trine_gemm& op) {
+  return trine_untaken(row.takes, &op);
+}
+template <class Operation>
+const char* untaken(const trine_rung&, const Operation&) {
+  return nullptr;
+}
+
 // The last reproducible row that takes the operation: ladders end with their best.
 trine_status choose(trine_device*, const trine_call* call, trine_selection* selection) {
   return answered([&] {
@@ -85,7 +94,7 @@ trine_status choose(trine_device*, const trine_call* call, trine_selection* sele
       ours.why = "the last reproducible rung of the CPU's ladder that takes the call";
       for (ours.rung = static_cast<std::int32_t>(ladder.size()); ours.rung-- > 0;) {
         const auto& rung = ladder[ours.rung];
-        if (rung.row.numerics != TRINE_REPRODUCIBLE) continue;
+        if (rung.row.numerics != TRINE_REPRODUCIBLE || untaken(rung.row, operation)) continue;
         if (rung.refuses && rung.refuses(operation, values_of(rung, ours).data())) continue;
         kit::give(ours, selection);
         return TRINE_OK;

@@ -28,7 +28,10 @@ Preferred preferred(const Target& target, const trine_call& call) {
 }
 
 bool computes_in(const Request& request, uint32_t dtype) {
-  if (request.call.operation == TRINE_GEMM) return request.as<trine_gemm>().dtype == dtype;
+  if (request.call.operation == TRINE_GEMM) {
+    const auto& op = request.as<trine_gemm>();
+    return op.dtype == dtype || (dtype == TRINE_F64 && trine_is_accurate(&op));
+  }
   if (request.call.operation != TRINE_REDUCE) return false;
   const auto& op = request.as<trine_reduce>();
   return op.dtype == dtype || op.result_dtype == dtype;

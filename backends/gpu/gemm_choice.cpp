@@ -220,6 +220,11 @@ Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
 }  // namespace
 
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
+  if (trine_is_accurate(&op)) {
+    Preferred wishes;
+    wishes.add(variant_named("widened"), 0, "widened: chains in f64, of f32");
+    return wishes;
+  }
   if (target.backend == kOpencl && target.is_cpu()) return prefer_on_cpu(target, op);
   const Problem problem(op);
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;

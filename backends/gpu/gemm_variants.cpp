@@ -38,6 +38,24 @@ void register_plan(const Request& request, Plan& plan) {
   plan_tiles(request, plan, register_group(request));
 }
 
+// --- widened -------------------------------------------------------------------------------------
+
+/// In local memory: two panels of f64, 16 steps deep.
+Group widened_group(const Request&) { return {64, 64, 256, 2 * 2 * 16 * (64 + 1)}; }
+
+const char* widened_refuses(const Request& request) {
+  if (!trine_is_accurate(&request.as<trine_gemm>()))
+    return "is for numerics accurate alone: its chains are f64";
+  return refuse_tiles(request, widened_group(request));
+}
+
+void widened_plan(const Request& request, Plan& plan) {
+  const auto& op = request.as<trine_gemm>();
+  const Group group = widened_group(request);
+  const Problem p = group.problem(op);
+  if (!p.empty()) add_tiles(plan, op, p, group);
+}
+
 // --- few_columns ---------------------------------------------------------------------------------
 
 constexpr const char* kRows[] = {"8", "16", "32"};
@@ -281,6 +299,14 @@ constexpr Variant kVariants[] = {
      .refuses = register_refuses,
      .takes = TRINE_CONTINUES,
      .plan = register_plan},
+    {.name = "widened",
+     .operation = TRINE_GEMM,
+     .summary = "f32 whose chains are f64, 4 x 4 of them a work-item, rounded once",
+     .requirement = "numerics accurate, f64",
+     .file = "gemm/widened",
+     .refuses = widened_refuses,
+     .takes = TRINE_TAKES_ACCURATE,
+     .plan = widened_plan},
     {.name = "few_columns",
      .operation = TRINE_GEMM,
      .summary = "a row of C a work-item, single warps that wait for nothing but memory",

@@ -38,6 +38,7 @@ set(TRINE_GPU_KERNELS
   gemm/ilp16
   gemm/volkov2008
   gemm/register_tile
+  gemm/widened
   gemm/warp_specialized
   gemm/tensor
   gemm/tensor_specialized

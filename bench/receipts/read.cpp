@@ -55,7 +55,7 @@ std::string ReadCall::text() const {
   std::vector<std::string> words{operation};
   for (const std::string* word : {&function, &map, &axis})
     if (!word->empty() && *word != "identity") words.push_back(*word);
-  if (numerics == "fast") words.push_back(numerics);
+  if (numerics != "reproducible" && !numerics.empty()) words.push_back(numerics);
   if (continues) words.emplace_back("continued");
   for (const ReadOperand& o : operands) {
     const auto& v = o.shape;

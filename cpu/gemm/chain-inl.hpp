@@ -39,6 +39,12 @@ HWY_INLINE void finish(const gemm::Problem<T>& p, T acc, T* c) {
   *c = p.reads_c ? step(p.beta, *c, t) : t;
 }
 
+// The same of a chain in f64, rounded to f32 once.
+HWY_INLINE void finish(const gemm::Problem<float>& p, double acc, float* c) {
+  const double t = p.product ? double{p.alpha} * (acc + 0.0) : 0.0;
+  *c = static_cast<float>(p.reads_c ? step(double{p.beta}, double{*c}, t) : t);
+}
+
 // The first part of that, in every lane.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> scale(D d, T alpha, hn::Vec<D> acc) {

@@ -40,20 +40,29 @@ double packed_nanoseconds(const trine_gemm& op, int threads) {
   return wakes ? std::max(all, kLongEnough) : all;
 }
 
-// All of them continue chains.
+// By f64's rate, and what is written as f64 and read again.
+double widened_nanoseconds(const trine_gemm& op) { return 0.03 * products(op) + 1000; }
+
+// All but `widened` continue chains.
 constexpr trine_rung row(const char* name, const char* summary,
-                         std::span<const trine_parameter> parameters = {}) {
-  return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, TRINE_CONTINUES);
+                         std::span<const trine_parameter> parameters = {},
+                         std::uint64_t takes = TRINE_CONTINUES) {
+  return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, takes);
 }
 
 constexpr GemmRung kRungs[] = {
-    {row("naive", "the definition: one result at a time, i, j, k"), gemm::run_naive, nanoseconds},
+    {row("naive", "the definition: one result at a time, i, j, k", {},
+         TRINE_CONTINUES | TRINE_TAKES_ACCURATE),
+     gemm::run_naive, nanoseconds},
     {row("ikj", "the inner loop along the rows of B and C, by whole vectors"), gemm::run_ikj,
      nanoseconds, gemm::ikj_workspace_bytes},
     {row("blocked", "ikj within square tiles that stay in the first cache", kBlockedParameters),
      gemm::run_blocked, nanoseconds, gemm::blocked_workspace_bytes},
     {row("kokkos", "a league of strips of C, partials in the lanes' registers"), gemm::run_kokkos,
      nanoseconds},
+    {row("widened", "operands written as f64 block by block, micro_kernel on them, one rounding",
+         {}, TRINE_TAKES_ACCURATE),
+     gemm::run_widened, widened_nanoseconds, gemm::widened_workspace_bytes, gemm::widened_refuses},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
          kMicroKernelParameters),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},

@@ -44,6 +44,7 @@ class OnHost {
 
   const HostOptions& options() const noexcept { return options_; }
   bool continues() const noexcept { return options_.continues; }
+  Numerics numerics() const noexcept { return options_.numerics; }
 
   /// Memory for a message, and a part of it as the work sees it; what MPI sees is `message`.
   void allocate(Memory& memory, int64_t bytes, bool = true) const { memory.of(bytes); }
@@ -122,6 +123,7 @@ class OnDevice {
   static bool may_share(const View& a, const View& b);
 
   bool continues() const noexcept { return options_.continues; }
+  Numerics numerics() const noexcept { return options_.numerics; }
 
   void allocate(Memory& memory, int64_t bytes, bool for_mpi = true) const {
     memory.of(bytes, queue_.device(), for_mpi ? Memory::Ends::both : Memory::Ends::device,

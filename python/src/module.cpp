@@ -17,7 +17,8 @@ namespace {
 Numerics numerics_named(std::string_view word) {
   if (word == name(Numerics::reproducible)) return Numerics::reproducible;
   if (word == name(Numerics::fast)) return Numerics::fast;
-  refuse("numerics can be 'reproducible' or 'fast', not '", std::string(word), "'.");
+  if (word == name(Numerics::accurate)) return Numerics::accurate;
+  refuse("numerics can be 'reproducible', 'fast' or 'accurate', not '", std::string(word), "'.");
 }
 
 Where where_named(std::string_view word) {

@@ -124,6 +124,27 @@ std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T 
   return result;
 }
 
+// The same of numerics accurate: chains in f64, rounded once.
+std::vector<float> expected_accurate(Operand<float>& a, Operand<float>& b, Operand<float>& c,
+                                     float alpha, float beta) {
+  std::vector<float> result = c.memory;
+  for (std::int64_t x = 0; x < c.view.batch; ++x) {
+    for (std::int64_t i = 0; i < c.view.rows; ++i) {
+      for (std::int64_t j = 0; j < c.view.cols; ++j) {
+        double t = 0;
+        if (alpha != 0) {
+          for (std::int64_t k = 0; k < a.view.cols; ++k)
+            t = std::fma(double(a.at(a.memory, x, i, k)), double(b.at(b.memory, x, k, j)), t);
+          t = a.view.cols > 0 ? double(alpha) * (t + 0.0) : 0.0;
+        }
+        float& out = c.at(result, x, i, j);
+        out = float(beta == 0 ? t : std::fma(double(beta), double(out), t));
+      }
+    }
+  }
+  return result;
+}
+
 template <class T>
 bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -140,13 +161,14 @@ struct Case {
   bool smallest = false;  // blocks and tiles, instead of the defaults
   bool special = false;
   bool continues = false;  // its chains begin at C
+  bool accurate = false;   // of f32: they are f64
 
   std::string text() const {
     return std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " batch " +
            std::to_string(batch) + " layouts " + std::to_string(int(a)) + std::to_string(int(b)) +
            std::to_string(int(c)) + " alpha " + std::to_string(alpha) + " beta " +
            std::to_string(beta) + (smallest ? " smallest blocks" : "") +
-           (continues ? " continued" : "");
+           (continues ? " continued" : "") + (accurate ? " accurate" : "");
   }
 };
 
@@ -169,7 +191,13 @@ struct Call {
         c(x.m, x.n, x.batch, x.c, random, x.special),
         alpha(static_cast<T>(x.alpha)),
         beta(static_cast<T>(x.beta)),
-        want(expected(a, b, c, alpha, beta, x.continues)) {}
+        want(wanted()) {}
+
+  std::vector<T> wanted() {
+    if constexpr (std::is_same_v<T, float>)
+      if (x.accurate) return expected_accurate(a, b, c, alpha, beta);
+    return expected(a, b, c, alpha, beta, x.continues);
+  }
 };
 
 template <class T>
@@ -178,7 +206,7 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   std::vector<T> memory = call.c.memory;
   trine_gemm op{};
   op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
+  op.numerics = x.accurate ? TRINE_ACCURATE : TRINE_REPRODUCIBLE;
   op.dtype = dtype_of<T>();
   std::memcpy(&op.alpha, &call.alpha, sizeof call.alpha);
   std::memcpy(&op.beta, &call.beta, sizeof call.beta);
@@ -187,6 +215,7 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
   op.c = call.c.view;
   op.c.memory = memory.data();
   op.flags = x.continues ? TRINE_CONTINUES : 0;
+  if (trine_untaken(rung.row.takes, &op) || (rung.refuses && rung.refuses(op, nullptr))) return;
 
   std::vector<std::int64_t> parameters;
   for (const trine_parameter& p : rung.parameters()) {
@@ -212,10 +241,15 @@ void check(const GemmRung& rung, const Call<T>& call, Parallel& parallel) {
 // With beta = 0 also as the continuation of a chain.
 template <class T>
 void check_all(const Case& x) {
-  if (x.beta == 0 && !x.continues) {
+  if (x.beta == 0 && !x.continues && !x.accurate) {
     Case continued = x;
     continued.continues = true;
     check_all<T>(continued);
+  }
+  if (std::is_same_v<T, float> && !x.continues && !x.accurate) {
+    Case accurate = x;
+    accurate.accurate = true;
+    check_all<T>(accurate);
   }
   const Call<T> call(x);
   Serial serial;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "mpfr_sum.hpp"
@@ -63,6 +64,60 @@ TEST(gemm_reference, equals_the_chain_in_mpfr) {
       if (beta != 0) continue;
       compare_with_mpfr<float>(TRINE_F32, values, alpha, beta, 3, TRINE_CONTINUES);
       compare_with_mpfr<double>(TRINE_F64, values, alpha, beta, 4, TRINE_CONTINUES);
+    }
+}
+
+TEST(gemm_reference, rounds_accurate_chains_once) {
+  for (Values values : {Values::kUniform, Values::kWide, Values::kMixed, Values::kUnderflow,
+                        Values::kDenormal, Values::kExtremes, Values::kCancel, Values::kNan})
+    for (auto [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.0}, {0.0, 0.5}, {3.0, -0.0}}) {
+      HostOperation host(plan_gemm(TRINE_F32, 6, 67, 190, alpha, beta));
+      std::get<trine_gemm>(host.op).numerics = TRINE_ACCURATE;
+      fill(host.op, values, 5);
+      const trine_gemm g = std::get<trine_gemm>(host.op);
+      std::vector<float> expected;
+      for (int64_t i = 0; i < g.c.rows; ++i)
+        for (int64_t j = 0; j < g.c.cols; ++j) {
+          double acc = 0, products = 0;
+          mpfr_t exact;  // the whole sum, unrounded
+          mpfr_init2(exact, kWholeRange);
+          mpfr_set_zero(exact, 1);
+          for (int64_t p = 0; p < g.a.cols; ++p) {
+            const double a = at<float>(g.a, i, p), b = at<float>(g.b, p, j);
+            acc = mpfr_fma_of(a, b, acc);
+            products += std::fabs(a * b);
+            mpfr_t term;
+            mpfr_init2(term, kWholeRange);
+            mpfr_set_d(term, a * b, MPFR_RNDN);
+            mpfr_add(exact, exact, term, MPFR_RNDN);
+            mpfr_clear(term);
+          }
+          const float rounded = float(acc);
+          if (std::isfinite(rounded) && std::isfinite(products)) {
+            const float next = std::nextafter(std::fabs(rounded), HUGE_VALF);
+            mpfr_sub_d(exact, exact, rounded, MPFR_RNDN);
+            EXPECT_LE(
+                std::fabs(mpfr_get_d(exact, MPFR_RNDZ)),
+                (double(next) - std::fabs(rounded)) / 2 + double(g.a.cols) * 0x1p-53 * products)
+                << name_of(values);
+          }
+          mpfr_clear(exact);
+          const double t = alpha == 0 ? 0.0 : alpha * (acc + 0.0);
+          const double c = at<float>(g.c, i, j);
+          expected.push_back(float(beta == 0 ? t : mpfr_fma_of(beta, c, t)));
+        }
+      trine_view view = dense_rows(g.c.rows, g.c.cols);
+      view.memory = expected.data();
+      const std::vector<Position> samples = sample_positions(g.c, 100, 5);
+      std::vector<float> sampled(samples.size());
+      reference_at(g, samples, sampled.data());
+      reference(host.op);
+      const Difference d = compare(TRINE_F32, view, g.c);
+      EXPECT_TRUE(d.none()) << name_of(values) << " " << d.sentence();
+      for (size_t s = 0; s < samples.size(); ++s) {
+        const float whole = at<float>(g.c, samples[s].row, samples[s].col);
+        EXPECT_TRUE(whole == sampled[s] || whole != whole);
+      }
     }
 }
 

@@ -283,6 +283,27 @@ TEST_F(Checks, ChainsBeginAtAnElementToWhichNothingIsAdded) {
   queue.wait();
 }
 
+// C of f32 can't hold a chain of f64; what has no wider chain is as reproducible.
+TEST_F(Checks, AccurateProductsAreRefusedWhereTheirChainsHaveNoPlace) {
+  Gemm op = product();
+  op.numerics = Numerics::accurate;
+  EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64", run(queue, op));
+  EXPECT_REFUSED(Status::unsupported, "computes chains of f32 in f32, not in f64",
+                 run(queue, op, "naive"));
+  op.continues = true;
+  EXPECT_REFUSED(kInvalid, "accurate chains are f64, which c of f32 can't hold", run(queue, op));
+  op.continues = false;
+  op.alpha = vector(data, Dtype::f32, 1);
+  EXPECT_REFUSED(Status::unsupported, "scalars of device memory", run(queue, op));
+  op.alpha = 1;
+  for (View* view : {&op.a, &op.b, &op.c}) view->dtype = Dtype::i32;
+  EXPECT_EQ(run(queue, op).numerics, Numerics::reproducible);
+  Reduce whole = sum();
+  whole.numerics = Numerics::accurate;
+  EXPECT_EQ(run(queue, whole).numerics, Numerics::reproducible);
+  queue.wait();
+}
+
 // Nobody asks a rung whose row doesn't say that it continues chains: it may be older than they are.
 TEST_F(Checks, RungsThatDoNotKnowHowToContinueChainsAreNotAsked) {
   Gemm op = product();

@@ -59,6 +59,14 @@ TEST(Chunks, AreNotMadeOfWhatIsSmallOrCantBeCut) {
   EXPECT_TRUE(cutting_of(fast, {.pinned = true}).empty());
 }
 
+TEST(Chunks, OfAccurateProductsLeaveTheirChainsWhole) {
+  Gemm op = gemm_of(4096, 4096, 4096);
+  op.numerics = Numerics::accurate;
+  const Cutting cutting = cutting_of(op, {.pinned = true, .chunks = 8});
+  EXPECT_GE(cutting.size(), 2u);
+  for (const Chunk& chunk : cutting) EXPECT_TRUE(chunk.begins && chunk.ends);
+}
+
 /// Which dimensions of an operand are cut.
 std::string cuts(const Cutting& cutting, size_t operand) {
   const Part &first = cutting.front().parts[operand], &last = cutting.back().parts[operand];

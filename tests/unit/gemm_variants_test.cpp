@@ -108,11 +108,11 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
                    "vector", "work_item_tile"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "few_columns", "pile", "small", "warp_specialized", "tensor",
+                   "widened", "few_columns", "pile", "small", "warp_specialized", "tensor",
                    "tensor_specialized", "tensor_small"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
-                   "few_columns", "pile", "small", "warp_specialized", "tensor",
+                   "widened", "few_columns", "pile", "small", "warp_specialized", "tensor",
                    "tensor_specialized", "tensor_small", "private_tile"}));
 }
 

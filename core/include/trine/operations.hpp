@@ -57,7 +57,7 @@ struct Reduce {
   /// Whether the whole view, each row or each column becomes one result.
   Axis axis = Axis::all;
   View input = {}, output = {};
-  /// reproducible or fast.
+  /// reproducible or fast; accurate is as reproducible.
   Numerics numerics = Numerics::reproducible;
   /// The second input of Map::product; without memory for every other map.
   View second = {};
@@ -97,6 +97,12 @@ struct Transpose {
 /// read, so it may hold NaN. i32 is modulo 2^32. The price of the fixed order: k is never split among
 /// groups, so a product with large k and few elements of c uses only a part of a GPU.
 ///
+/// With Numerics::accurate, chains of f32 are f64, and each result is rounded once:
+///   acc = +0;  acc = fma((double)a_ik, (double)b_kj, acc) for each k;  t = (double)alpha * (acc + 0);
+///   c_ij = (float)t if beta is 0, else (float)fma((double)beta, (double)c_ij, t);
+/// t is +0 as above. Such a product refuses `continues` (invalid_argument), since c can't hold its chains, and
+/// scalars of device memory (unsupported). Devices without f64 refuse it. f64 and i32 are as with reproducible.
+///
 /// With `continues`, acc begins at c_ij instead of +0, and beta must be 0: calls over one part of k after
 /// the other, all but the last with alpha = 1, give the bits of one call over all of k. With k = 0, t is
 /// then alpha * (c_ij + 0); with alpha = 0, still +0, and c is not read.
@@ -116,7 +122,7 @@ struct Transpose {
 struct Gemm {
   Scalar alpha = 1, beta = 0;
   View a, b, c;
-  /// reproducible or fast.
+  /// reproducible, fast or accurate.
   Numerics numerics = Numerics::reproducible;
   /// Whether the chains begin at c. Rungs that begin them at 0 refuse; each backend has some that don't.
   bool continues = false;

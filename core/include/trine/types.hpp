@@ -127,7 +127,7 @@ enum class Axis : uint32_t {
 
 /// The promise about the bits of a result.
 ///
-/// A program asks for `reproducible` or `fast` in an operation. The other two mark rungs that run
+/// A program asks for `reproducible`, `fast` or `accurate` in an operation. `study` and `vendor` mark rungs that run
 /// only when they are named.
 enum class Numerics : uint32_t {
   /// The default: the result depends on the input alone. All backends, devices, thread counts and
@@ -139,7 +139,11 @@ enum class Numerics : uint32_t {
   /// A historic kernel whose bits depend on its order of summation.
   study = TRINE_STUDY,
   /// A kernel of a vendor's library, with that library's bits.
-  vendor = TRINE_VENDOR
+  vendor = TRINE_VENDOR,
+  /// A gemm of f32 accumulates in f64 and rounds each result once; its bits, too, depend on the input alone.
+  /// What needs no wider chain has reproducible's bits: reductions, whose sums are exact anyway, gemm of f64 and
+  /// i32, transpositions. Rungs that compute it are `reproducible` themselves, and so is Choice::numerics.
+  accurate = TRINE_ACCURATE
 };
 
 /// The name of a value as the command line and the JSON write it: "f32", "sum", "each_row".

@@ -39,6 +39,11 @@ void scale_afterwards(const trine_number& alpha, const trine_number& beta, Dtype
   gemm.beta = {};
 }
 
+/// Are its chains f64, of operands in f32? Of other dtypes accurate is as reproducible.
+bool widens(const Gemm& op) {
+  return op.numerics == Numerics::accurate && op.a.dtype == Dtype::f32;
+}
+
 /// Is c to be added to the product?
 bool reads_addend(const Gemm& op) { return op.beta.on_device() || !kit::is_zero(op.beta.number()); }
 
@@ -103,6 +108,14 @@ class GemmDescription final : public Description {
       refuse("gemm: batches of a, b and c differ: ", op.a.batch, ", ", op.b.batch, ", ", op.c.batch,
              "; repeat an input with a batch stride of 0.");
     }
+    if (widens(op) && op.continues)
+      refuse(
+          "gemm: accurate chains are f64, which c of f32 can't hold: they can't continue there.");
+    if (widens(op) && (op.alpha.on_device() || op.beta.on_device()))
+      fail(Status::unsupported,
+           "gemm: accurate chains are f64 and rounded once: scalars of device memory, which would "
+           "come "
+           "afterwards, can't scale them.");
     const Number alpha(op.alpha, dtype, kAlpha, device, mode);
     const Number beta(op.beta, dtype, kBeta, device, mode);
     if (op.continues && reads_addend(op))
@@ -121,7 +134,8 @@ class GemmDescription final : public Description {
       scale_afterwards(alpha.number, beta.number, dtype, all);
     }
     out.size = sizeof out;
-    out.numerics = static_cast<uint32_t>(op.numerics);
+    out.numerics = static_cast<uint32_t>(
+        op.numerics == Numerics::accurate && !widens(op) ? Numerics::reproducible : op.numerics);
     out.dtype = static_cast<uint32_t>(dtype);
     out.reserved = 0;
   }
@@ -161,7 +175,7 @@ class GemmDescription final : public Description {
   /// else by rows of a or columns of b, the other input in front.
   Cutting cutting(const void* any, const CutWish& wish) const override {
     const auto& op = *static_cast<const Gemm*>(any);
-    if (op.numerics != Numerics::reproducible) return {};
+    if (op.numerics == Numerics::fast) return {};
     const Work all = work_of(op);
     const double moved = all.bytes_in + all.bytes_out;
     Cutting chunks;
@@ -183,7 +197,7 @@ class GemmDescription final : public Description {
     // Of two inputs the larger is cut, since nothing starts before the other is there; of about equal
     // ones the one that lies as c does.
     bool by_rows = row_major ? m >= n / 2 : m / 2 > n;
-    if (reads_inputs(any) && !reads_output(any)) {
+    if (reads_inputs(any) && !reads_output(any) && !widens(op)) {
       const Chains chains = chains_of(op, all, wish);
       const std::vector<Range> parts = first_parts(k, chains.divisors, wish);
       if (!parts.empty()) by_rows = row_major, rest.most = chains.pieces;

@@ -24,7 +24,7 @@ constexpr Word kOperations[] = {"reduce", "transpose", "gemm"};
 constexpr Word kFunctions[] = {"sum", "prod", "min", "max", "argmin", "argmax"};
 constexpr Word kMaps[] = {"identity", "abs", "square", "product"};
 constexpr Word kAxes[] = {"all", "each_row", "each_column"};
-constexpr Word kNumerics[] = {"reproducible", "fast", "study", "vendor"};
+constexpr Word kNumerics[] = {"reproducible", "fast", "study", "vendor", "accurate"};
 
 std::string_view word_of(std::span<const Word> words, auto value, uint32_t first = 1) noexcept {
   const uint32_t index = static_cast<uint32_t>(value) - first;

@@ -157,7 +157,8 @@ TRINE_API void transpose(const ConstMatrix& a, const Matrix& b, MPI_Comm comm,
 ///   the columns of b and of c; how k is, is free for each of a and b. c shares no memory with a or b.
 /// - comm: the ranks that take part.
 /// - options: where and how this rank multiplies; they may differ from rank to rank, but for `continues`, with which
-///   the chains begin at c. No event. With Numerics::fast the promise is fast's, for each part of k. What options point
+///   the chains begin at c. No event. With Numerics::fast the promise is fast's, for each part of k; Numerics::accurate
+///   is refused for f32. What options point
 ///   to tells of the last part.
 /// A rank needs memory for twice 512 columns of its part of a, and as many rows of b's, but together no more than 64 MiB
 /// where two of each fit there; none for an operand that the grid has in one column (a) or row (b). It stays with `comm`

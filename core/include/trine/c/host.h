@@ -46,7 +46,7 @@ typedef struct trine_trace_t {
 /// ```
 typedef struct trine_options_t {
   uint32_t size;
-  /// The promise that reduce and gemm ask for: TRINE_REPRODUCIBLE (0 too) or TRINE_FAST.
+  /// The promise that reduce and gemm ask for: TRINE_REPRODUCIBLE (0 too), TRINE_FAST or TRINE_ACCURATE.
   uint32_t numerics;
   /// A name that trine_device_open() takes; NULL or "auto": the device that is predicted to be the
   /// fastest.

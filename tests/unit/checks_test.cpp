@@ -186,7 +186,7 @@ TEST_F(Checks, ReduceKnowsItsDtypesAndShapes) {
   EXPECT_REFUSED(kInvalid, "batch of 1", run(queue, op));
   op = sum();
   op.numerics = Numerics::study;
-  EXPECT_REFUSED(kInvalid, "'reproducible' or 'fast'", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "'reproducible', 'fast' or 'accurate'", run(queue, op));
   queue.wait();
 }
 

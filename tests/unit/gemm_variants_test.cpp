@@ -322,6 +322,22 @@ TEST(Rows, RefuseDevicesThatAreTooSmall) {
 }
 
 /// A grid has 2^31 - 1 groups at most; a batch of that many matrices is launched, one more isn't.
+TEST(GemmRows, AccurateProductsAreForWidenedAndWidenedForThem) {
+  trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
+  for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
+    if (rung == "private_tile") continue;
+    op.numerics = TRINE_ACCURATE;
+    const std::string accurate = Asked(TRINE_GEMM, rung).refusal(op);
+    EXPECT_EQ(accurate.empty(), rung == "widened") << rung << " " << accurate;
+  }
+  op.numerics = TRINE_REPRODUCIBLE;
+  EXPECT_NE(Asked(TRINE_GEMM, "widened").refusal(op).find("accurate alone"), std::string::npos);
+  op.numerics = TRINE_ACCURATE;
+  Asked single(TRINE_GEMM, "widened");
+  single.facts.capabilities &= ~uint64_t{TRINE_CAN_F64};
+  EXPECT_NE(single.refusal(op).find("no double precision"), std::string::npos);
+}
+
 TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
   constexpr int64_t kMost = 0x7fffffff;
   for (const std::string& rung : ladder(TRINE_GEMM, kBoth)) {
@@ -331,14 +347,16 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
     const auto batches = [&](int64_t batch) {
       trine_gemm op = gemm_of(dtype, 1, 1, 1, batch);
       op.a.batch_stride = op.b.batch_stride = 0;
+      if (rung == "widened") op.numerics = TRINE_ACCURATE;
       return op;
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
     if (rung != "private_tile" && rung != "pile") {  // a workspace; many products a group
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
-    for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40),
-                                 gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1)})
+    trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
+    if (rung == "widened") wide.numerics = TRINE_ACCURATE;
+    for (const trine_gemm& op : {batches(kMost + 1), batches(int64_t{1} << 40), wide})
       EXPECT_NE(asked.refusal(op).find(op.c.rows == 1            ? "2^31 - 1 work-groups"
                                        : rung == "pile"          ? "small matrices"
                                        : rung.ends_with("small") ? "at most 64"

@@ -247,6 +247,17 @@ void add_accurate(List& list) {
       const char name[] = {letter[mask & 1], letter[mask >> 1 & 1], letter[mask >> 2 & 1], 0};
       add(op, name, Values::kUniform, batch == 1);
     }
+  // Several of the largest blocks each way, and several of their stages of k.
+  for (int mask = 0; mask < 4; ++mask) {
+    trine_gemm op = plan(TRINE_F32, 261, 517, 150, 3, mask % 2 == 0 ? 0 : -5, 2);
+    if ((mask & 1) != 0) op.a = oracle::dense_columns(op.a.rows, op.a.cols, op.a.batch);
+    if ((mask & 2) != 0) op.b = oracle::dense_columns(op.b.rows, op.b.cols, op.b.batch);
+    const char letter[2] = {'n', 't'};
+    add(op, std::string{letter[mask & 1], letter[mask >> 1 & 1], 'n'}.c_str(), Values::kUniform,
+        false)
+        .parameters = true;
+  }
+  add(plan(TRINE_F32, 128, 192, 96, -1, 2), "nn", Values::kUniform, false).parameters = true;
   trine_gemm repeated = plan(TRINE_F32, 40, 41, 23, 1, 0, 50);
   repeated.a.batch_stride = 0, repeated.b.row_stride = 0;
   add(repeated, "nn", Values::kUniform, false);

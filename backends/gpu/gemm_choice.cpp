@@ -220,19 +220,16 @@ Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
 }  // namespace
 
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
-  if (trine_is_accurate(&op)) {
-    Preferred wishes;
-    wishes.add(variant_named("widened"), 0, "widened: chains in f64, of f32");
-    return wishes;
-  }
-  if (target.backend == kOpencl && target.is_cpu()) return prefer_on_cpu(target, op);
+  const bool widens = trine_is_accurate(&op);
+  if (target.backend == kOpencl && target.is_cpu() && !widens) return prefer_on_cpu(target, op);
+  const uint32_t dtype = widens ? uint32_t{TRINE_F64} : op.dtype;  // of the chains
   const Problem problem(op);
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
   size_t count = 0;
   const bool odd =
       !keeps_vectors(problem.a, problem.element) || !keeps_vectors(problem.b, problem.element);
   for (const Candidate& one : kCandidates) {
-    if ((one.dtypes >> op.dtype & 1) == 0) continue;
+    if ((one.dtypes >> dtype & 1) == 0) continue;
     const double time =
         busiest(one, problem, target.facts->compute_units) / (!odd                ? 1
                                                               : problem.continues ? one.by_elements
@@ -242,27 +239,29 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     by_time[at] = {time, &one};
   }
   Preferred wishes;
-  if (prefers_small(target, op.dtype, problem))
-    wishes.add(variant_named(op.dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
+  if (prefers_small(target, dtype, problem))
+    wishes.add(variant_named(dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
                "a group for each of many small products, operands whole in local memory");
   // A batch of products with so few results each.
-  if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(op.dtype))
+  if (problem.batch >= kPile && std::max(problem.m, problem.n) <= pile_most(dtype))
     wishes.add(variant_named("pile"), 0, "pile: many products too small for a tile each");
   // µs on an H200, f32 of 64, this and the tiles that would follow: 100 7.2, 5.1; 300 10, 12; 500 12, 17; 1000 24, 31.
-  if (op.dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
-      std::min(problem.m, problem.n) > pile_most(op.dtype) && std::max(problem.m, problem.n) <= 64)
+  if (dtype == TRINE_F32 && problem.batch >= 2 * int64_t{target.facts->compute_units} &&
+      std::min(problem.m, problem.n) > pile_most(dtype) && std::max(problem.m, problem.n) <= 64)
     wishes.add(variant_named("register_tile"), 0, "register_tile: a 64×64 tile for each product");
-  if (prefers_pairs_of_tiles(target, op.dtype, problem))
+  if (prefers_pairs_of_tiles(target, dtype, problem))
     wishes.add(variant_named("tensor"), 0, "tensor: k is short, and two of its groups take turns");
   // Where copies don't run in the background it wasn't measured.
-  if (target.has(TRINE_CAN_INLINE_PTX) &&
-      std::min(problem.m, problem.n) <= few_columns_most(op.dtype))
+  if (target.has(TRINE_CAN_INLINE_PTX) && std::min(problem.m, problem.n) <= few_columns_most(dtype))
     wishes.add(variant_named("few_columns"), few_columns_rows(problem, target.facts->compute_units),
                "few_columns: the shorter side of C is too short for tiles");
   for (size_t i = 0; i < count; ++i)
     wishes.add(variant_named(by_time[i].second->rung), by_time[i].second->value,
                reason(*by_time[i].second, target.facts->compute_units));
-  wishes.add(variant_named("naive"), 0, "naive: the device is too small for tiles");
+  if (widens)
+    wishes.add(variant_named("widened"), 0, "widened: chains in f64, of f32, without tensor cores");
+  else
+    wishes.add(variant_named("naive"), 0, "naive: the device is too small for tiles");
   return wishes;
 }
 

@@ -172,7 +172,8 @@ constexpr const char* kTensorTiles[] = {
     "128x56", "128x64", "96x112", "128x96", "128x112", "128x128", "128x128_cut", "32x48"};
 constexpr trine_parameter kTensorTileParameters[] = {
     {sizeof(trine_parameter), std::size(kTensorTiles), 13, "tile", kTensorTiles}};
-constexpr Macro kTensorTileMacros[] = {{"T", kDouble},
+constexpr const char* kDoubleOrAccurate[] = {"double", "float"};
+constexpr Macro kTensorTileMacros[] = {{"T", kDoubleOrAccurate},
                                        {"TILE", kTensorTiles},
                                        {"LAYOUT", kLayouts},
                                        {"ODD", kNoYes},
@@ -196,9 +197,16 @@ constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 
                                                                 {{128, 128, 384}, 5, 16, kCut},
                                                                 {{32, 48, 256}, 9, 32}};
 
+/// Of f32 there is no tile that is cut, nor one whose copies don't divide among the work-items.
+bool widens_tile(const WarpTile& tile) {
+  return tile.special != kCut && tile.group.tile_n % 16 == 0;
+}
+
 bool tensor_tile_exists(const int* macro) {
-  const Special special = kTensorTileSizes[macro[1]].special;
+  const WarpTile& tile = kTensorTileSizes[macro[1]];
+  const Special special = tile.special;
   const bool odd = macro[3] == 1, continued = macro[4] == 1;
+  if (macro[0] == 1) return widens_tile(tile) && !odd && !continued;
   return odd ? special == kOddRows && !continued : special != kCut || !continued;
 }
 
@@ -215,27 +223,38 @@ bool has_odd_rows(const Problem& p) {
 int64_t tensor_panel(int64_t size, int64_t depth, bool odd) {
   return size * depth + std::max(size, depth) * (odd ? kTensorPadding + 1 : kTensorPadding);
 }
+/// The same of f32, whose stages have 32 steps.
+int64_t widened_panel(int64_t size) { return size * 32 + std::max(size * 4, int64_t{32} * 8); }
 
 const char* tensor_tile_refuses(const Request& request) {
-  if (request.as<trine_gemm>().dtype != TRINE_F64) return "tensor_specialized is for f64";
+  const auto& op = request.as<trine_gemm>();
+  const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
+  const bool widens = trine_is_accurate(&op);
+  if (op.dtype != TRINE_F64 && !widens)
+    return "tensor_specialized is for f64, and for f32 of numerics accurate";
+  if (widens && !widens_tile(tile)) return "of f32 there are all tiles but 128x56 and 128x128_cut";
   if (!request.target.has(TRINE_CAN_INLINE_PTX)) return kNoBarriers;
-  return refuse_warp_tiles(request, kTensorTileSizes[request.selection.values[0]]);
+  return refuse_warp_tiles(request, tile);
 }
 
 void tensor_tile_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_gemm>();
   const WarpTile& tile = kTensorTileSizes[request.selection.values[0]];
   const Problem p(op);
+  const bool widens = op.dtype == TRINE_F32;
+  plan.macro[0] = widens ? 1 : 0;
   plan.macro[1] = request.selection.values[0];
   plan.macro[2] = layout_of(p);
-  const bool odd = tile.special == kOddRows && !p.continues && has_odd_rows(p);
+  const bool odd = !widens && tile.special == kOddRows && !p.continues && has_odd_rows(p);
   plan.macro[3] = odd ? 1 : 0;
   plan.macro[4] = p.continues ? 1 : 0;
   if (p.empty()) return;
   Launch& launch = add_tiles(plan, op, p, tile.group);
-  const int64_t stage = tensor_panel(tile.group.tile_m, tile.depth, odd) +
-                        tensor_panel(tile.group.tile_n, tile.depth, odd);
-  launch.dynamic_local_bytes = static_cast<uint32_t>(tile.stages * stage * 8);
+  const auto panel = [&](int64_t size) {
+    return widens ? widened_panel(size) : tensor_panel(size, tile.depth, odd);
+  };
+  const int64_t stage = panel(tile.group.tile_m) + panel(tile.group.tile_n);
+  launch.dynamic_local_bytes = static_cast<uint32_t>(tile.stages * stage * p.element);
   add_cut(request, tile, launch);
 }
 
@@ -334,13 +353,13 @@ constexpr Variant kVariants[] = {
     {.name = "tensor_specialized",
      .operation = TRINE_GEMM,
      .summary = "some warps copy, the others feed the f64 tensor cores: proven by a self-check",
-     .requirement = "f64; an NVIDIA GPU of compute capability 9.0",
+     .requirement = "f64, or f32 of numerics accurate; an NVIDIA GPU of compute capability 9.0",
      .file = "gemm/tensor_specialized",
      .parameters = kTensorTileParameters,
      .macros = kTensorTileMacros,
      .exists = tensor_tile_exists,
      .refuses = tensor_tile_refuses,
-     .takes = TRINE_CONTINUES,
+     .takes = TRINE_CONTINUES | TRINE_TAKES_ACCURATE,
      .workspace_bytes = tensor_tile_workspace,
      .plan = tensor_tile_plan,
      .self_checks = kTensorTileChecks,

@@ -65,6 +65,7 @@ void add_case_options(CLI::App& app, Cases& c) {
   app.add_option("--result-dtype", c.result_dtype, "reduce: f64 for the sum of f32");
   app.add_option("--batch", c.batch, "transpose and gemm: so many matrices of the size in one call")
       ->check(CLI::PositiveNumber);
+  app.add_flag("--accurate", c.accurate, "gemm of f32: chains in f64, rounded once");
 }
 
 void add_time_limit(CLI::App& app, double& limit) {
@@ -111,6 +112,7 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
   for (Problem& p : all) {
     p.result = default_result(p);
     if (c.batch != 1) p.batch = c.batch;
+    if (c.accurate) p.numerics = Numerics::accurate;
     if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
     check(p);
     check_memory(p, true);

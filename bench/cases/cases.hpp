@@ -14,6 +14,7 @@ struct Cases {
   std::vector<std::string> operations, dtypes, sizes, functions, maps, axes, layouts, values;
   std::string result_dtype;
   int64_t batch = 1;
+  bool accurate = false;
   friend bool operator==(const Cases&, const Cases&) = default;
 };
 

@@ -7,16 +7,10 @@
 
 namespace trine::peers {
 
+/// Beside accurate products of f32 a vendor's own of f32 stands.
 constexpr trine_rung rung(const char* name, const char* summary, const char* requirement) {
-  return {sizeof(trine_rung),
-          TRINE_VENDOR,
-          name,
-          summary,
-          requirement,
-          nullptr,
-          0,
-          sizeof(trine_parameter),
-          0};
+  return {sizeof(trine_rung),      TRINE_VENDOR,        name, summary, requirement, nullptr, 0,
+          sizeof(trine_parameter), TRINE_TAKES_ACCURATE};
 }
 
 /// What the last failure of this thread said.

@@ -41,7 +41,7 @@ double packed_nanoseconds(const trine_gemm& op, int threads) {
 }
 
 // By f64's rate, and what is written as f64 and read again.
-double widened_nanoseconds(const trine_gemm& op) { return 0.03 * products(op) + 1000; }
+double widened_nanoseconds(const trine_gemm& op, int) { return 0.03 * products(op) + 1000; }
 
 // All but `widened` continue chains.
 constexpr trine_rung row(const char* name, const char* summary,

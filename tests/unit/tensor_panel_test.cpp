@@ -1,5 +1,5 @@
 // How `tensor_specialized` copies panels, reads fragments and stores C (backends/gpu/kernels/gemm/tensor_block.h), as host
-// C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, and each LAYOUT.
+// C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, each LAYOUT and T.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -19,7 +19,14 @@ using ulong = unsigned long;
 struct alignas(16) double2 {
   double x, y;
 };
-double2 make_double2(double x, double y) { return {x, y}; }
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+[[maybe_unused]] double2 make_double2(double x, double y) { return {x, y}; }
+[[maybe_unused]] float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 #define GLOBAL
 #define LOCAL_POINTER
 #define DEVICE [[maybe_unused]] inline
@@ -28,7 +35,7 @@ double2 make_double2(double x, double y) { return {x, y}; }
 #define PASTE(a, b) PASTE2(a, b)
 #define HAVE_PTX 0
 int local_x() { return my_item; }
-#define T double
+#define CHAIN double
 constexpr int COPIERS = 128, STAGES = 4;
 constexpr int TILE_M = WARPS_DOWN * 16 * DOWN_BLOCKS, TILE_N = WARPS_ACROSS * 8 * ACROSS_BLOCKS;
 constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
@@ -39,25 +46,25 @@ constexpr int MULTIPLIERS = WARPS_DOWN * WARPS_ACROSS * 32;
 class Memory {
  public:
   Memory(long count, bool at_end) {
-    const size_t bytes = (static_cast<size_t>(count) * sizeof(double) + kPage - 1) / kPage * kPage;
+    const size_t bytes = (static_cast<size_t>(count) * sizeof(T) + kPage - 1) / kPage * kPage;
     size_ = bytes + 2 * kPage;
     base_ = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char* const begin = static_cast<char*>(base_) + kPage;
     EXPECT_EQ(mprotect(begin, bytes, PROT_READ | PROT_WRITE), 0);
-    auto *const all = reinterpret_cast<double*>(begin), *const end = all + bytes / sizeof(double);
+    auto *const all = reinterpret_cast<T*>(begin), *const end = all + bytes / sizeof(T);
     std::fill(all, end, NAN);
     first_ = at_end ? end - count : all;
   }
   ~Memory() { munmap(base_, size_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
-  double* first() const { return first_; }
+  T* first() const { return first_; }
 
  private:
   static constexpr size_t kPage = 4096;
   void* base_;
   size_t size_;
-  double* first_;
+  T* first_;
 };
 
 /// A matrix by lanes (rows of A, columns of B) and steps of k, whose element (lane, l) is value(lane, l).
@@ -75,23 +82,26 @@ struct Operand {
       for (long l = 0; l < k; ++l)
         memory.first()[lane * lane_stride + l * k_stride] = value(lane, l);
   }
-  static double value(long lane, long l) { return double(1 + lane * 4096 + l); }
-  double at(long lane, long l) const { return lane < lanes && l < k ? value(lane, l) : 0; }
+  static T value(long lane, long l) { return T(1 + lane * 4096 + l); }
+  T at(long lane, long l) const { return lane < lanes && l < k ? value(lane, l) : 0; }
   bool odd() const { return ODD_ROWS && std::max(lane_stride, k_stride) % 2 != 0; }
 };
 
-/// Where lanes find their elements in a panel: what is there, and that no half warp meets a bank twice.
+/// Lanes whose elements take all banks at once: half a warp or, of f32, a warp.
+constexpr int kAtOnce = 128 / sizeof(T);
+
+/// Where lanes find their elements in a panel: what is there, and that no bank is met twice at once.
 template <class First, class Line>
-void expect_places(const Operand& x, const double* panel, const double* begin, long lane0, long l0,
+void expect_places(const Operand& x, const T* panel, const T* begin, long lane0, long l0,
                    First first, Line line) {
-  for (int half = 0; half < 2; ++half) {
+  for (int at = 0; at < 32; at += kAtOnce) {
     std::set<long> banks;
-    for (int lane = half * 16; lane < half * 16 + 16; ++lane) {
+    for (int lane = at; lane < at + kAtOnce; ++lane) {
       const int place = first(lane);
       EXPECT_EQ(panel[place], x.at(lane0 + line(lane), l0 + lane % 4));
-      EXPECT_TRUE(banks.insert(place % 16).second) << "lane " << lane;
+      EXPECT_TRUE(banks.insert(place % kAtOnce).second) << "lane " << lane;
       if (x.odd()) {
-        const double* from = begin + line(lane) * x.lane_stride + lane % 4 * x.k_stride;
+        const T* from = begin + line(lane) * x.lane_stride + lane % 4 * x.k_stride;
         EXPECT_EQ(long(uintptr_t(from) / 8 - uintptr_t(place)) % 4, 0)
             << "another place of 32 bytes";
       }
@@ -105,11 +115,11 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
   const long a_row = x.lane_stride, a_col = x.k_stride, b_row = y.k_stride, b_col = y.lane_stride;
   const int flags = MULTIPLY | ODD_FLAGS;
   const Memory c(m * n, at_end);
-  alignas(128) static double a_panel[PANEL_A], b_panel[PANEL_B], lines[TILE_M * LINE];
+  alignas(128) static T a_panel[PANEL_A], b_panel[PANEL_B], lines[TILE_M * LINE];
   for (long i1 = 0; i1 < m; i1 += TILE_M)
     for (long j1 = 0; j1 < n; j1 += TILE_N) {
       const long i0 = inwards(i1, m, TILE_M), j0 = inwards(j1, n, TILE_N);
-      const double *a = x.memory.first() + i0 * a_row, *b = y.memory.first() + j0 * b_col;
+      const T *a = x.memory.first() + i0 * a_row, *b = y.memory.first() + j0 * b_col;
       std::vector<Feed> a_feed, b_feed;
       for (int u = 0; u < COPIERS; ++u) {
         a_feed.push_back(FEED_A(a, m - i0, u));
@@ -132,7 +142,7 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
               y, b_panel, b, j0, l0, [&](int lane) { return FIRST_OF_B(b, col, lane); }, col_of);
           for (int lane = 0; lane < 32; ++lane)
             for (int l = 0; l < DEPTH; l += STEP) {
-              T u[X_COUNT], v[Y_COUNT];
+              CHAIN u[X_COUNT], v[Y_COUNT];
               read_fragments(u, v, a_panel + FIRST_OF_A(a, row, lane) + l * A_STEP,
                              b_panel + FIRST_OF_B(b, col, lane) + l * B_STEP);
               // As mma.h has them: a row of 8 (16 down: two), then k in steps of 4.
@@ -150,14 +160,14 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
         my_item = item % MULTIPLIERS;
         const int warp = my_item / 32, lane = my_item % 32;
         const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
-        T acc[ACC_ROWS][ACC_COLS], again[ACC_ROWS][ACC_COLS] = {};
+        CHAIN acc[ACC_ROWS][ACC_COLS], again[ACC_ROWS][ACC_COLS] = {};
         for (int i = 0; i < ACC_ROWS; ++i)
           for (int e = 0; e < ACC_COLS; ++e) {
             const long u = line_of(row + lane / 4, flags & ODD_A) + (i * 2 + e % 4 / 2) * NEXT_M;
             const long v = line_of(col + lane % 4 * 2 + e % 2, flags & ODD_B) + e / 4 * NEXT_N;
             acc[i][e] = double((i0 + u) * n + j0 + v);
           }
-        double* const to = c.first() + (i0 + row) * n + j0 + col;
+        T* const to = c.first() + (i0 + row) * n + j0 + col;
         store_block(to, n, i1 - i0 - row, m - i0 - row, j1 - j0 - col, n - j0 - col, acc, lines,
                     lane, 1, 0, flags);
         if (item < MULTIPLIERS) continue;
@@ -168,8 +178,7 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
             EXPECT_TRUE(again[i][e] == 0 || again[i][e] == acc[i][e]);
       }
     }
-  for (long e = 0; e < m * n; ++e)
-    ASSERT_EQ(c.first()[e], double(e)) << m << "x" << n << " by " << k;
+  for (long e = 0; e < m * n; ++e) ASSERT_EQ(c.first()[e], T(e)) << m << "x" << n << " by " << k;
 }
 
 TEST(TensorPanel, HoldsWhatLanesReadWhereverRowsBegin) {

@@ -1,5 +1,6 @@
 // What all gemm kernels share: their arguments, the arithmetic of one element, which tile of C a
-// group works on. T is float, double or int; the includer defines it.
+// group works on. T is float, double or int; the includer defines it. CHAIN is the type of the chains: T, or
+// of numerics accurate double where T is float, and then all is computed in double until c(i,j) is rounded.
 //
 //   acc = +0, or c(i,j) if CONTINUE; acc <- fma(a(i,l), b(l,j), acc), l ascending
 //   t = alpha (acc + 0), or +0 unless MULTIPLY; c(i,j) = t, or fma(beta, c(i,j), t) if ADD_C
@@ -7,6 +8,9 @@
 //
 // Adding +0 turns a -0 into +0, so a padded step fma(0, 0, acc) never shows.
 #pragma once
+#ifndef CHAIN
+#define CHAIN T
+#endif
 
 // Nothing else points to A, B or C, so compilers may read A and B through the read-only path. The rungs
 // below `read_only` define PLAIN_READS: they don't say so, because that path is the step above them.
@@ -37,11 +41,15 @@
 #define VECTOR_float float4
 #define VECTOR_double double2
 #define VECTOR_int int4
+#define PAIR_float float2
+#define PAIR_double double2
+#define PAIR_int int2
 #define MAKE_VECTOR_float make_float4
 #define MAKE_VECTOR_double make_double2
 #define MAKE_VECTOR_int make_int4
 #define WIDTH PASTE(WIDTH_, T)
 #define VECTOR PASTE(VECTOR_, T)
+#define PAIR PASTE(PAIR_, T)
 #define MAKE_VECTOR PASTE(MAKE_VECTOR_, T)
 #define INTEGER_float 0
 #define INTEGER_double 0
@@ -59,18 +67,18 @@ DEVICE void unpack(VECTOR v, T* e) { e[0] = v.x, e[1] = v.y; }
 DEVICE T multiply_add(T x, T y, T acc) { return (int)((uint)x * (uint)y + (uint)acc); }
 DEVICE T scale(T x, T acc) { return (int)((uint)x * (uint)acc); }
 #else
-DEVICE T multiply_add(T x, T y, T acc) { return fma(x, y, acc); }
-DEVICE T scale(T x, T acc) { return x * (acc + (T)0); }
+DEVICE CHAIN multiply_add(CHAIN x, CHAIN y, CHAIN acc) { return fma(x, y, acc); }
+DEVICE CHAIN scale(CHAIN x, CHAIN acc) { return x * (acc + (CHAIN)0); }
 #endif
 
 // Where the chain of an element of C begins.
 DEVICE T begin(const GLOBAL T* c, int flags) { return flags & CONTINUE ? *c : (T)0; }
 
 // Stores one element of C from the sum of its products.
-DEVICE void finish(GLOBAL T* c, T acc, T alpha, T beta, int flags) {
-  T result = (flags & MULTIPLY) ? scale(alpha, acc) : (T)0;
+DEVICE void finish(GLOBAL T* c, CHAIN acc, T alpha, T beta, int flags) {
+  CHAIN result = (flags & MULTIPLY) ? scale(alpha, acc) : (CHAIN)0;
   if (flags & ADD_C) result = multiply_add(beta, *c, result);
-  *c = result;
+  *c = (T)result;
 }
 
 // Stores WIDTH neighbours of a row of C at once.

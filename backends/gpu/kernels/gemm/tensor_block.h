@@ -93,7 +93,7 @@ DEVICE int first_of(const GLOBAL T* x, long lane_stride, long k_stride, const in
          (odd ? shift_of(x + (by_lanes ? line * lane_stride : step * k_stride)) : 0);
 }
 
-DEVICE void read_fragments(T* x, T* y, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b) {
+DEVICE void read_fragments(CHAIN* x, CHAIN* y, const LOCAL_POINTER T* a, const LOCAL_POINTER T* b) {
 #pragma unroll
   for (int e = 0; e < X_COUNT; ++e)
     x[e] = a[e % (STEP / 2) / 2 * 4 * A_STEP + (e / (STEP / 2) * 2 + e % 2) * A_APART];
@@ -102,7 +102,7 @@ DEVICE void read_fragments(T* x, T* y, const LOCAL_POINTER T* a, const LOCAL_POI
     y[e] = b[e % (STEP / 4) * 4 * B_STEP + e / (STEP / 4) * B_APART];
 }
 
-DEVICE void multiply_fragments(T acc[ACC_ROWS][ACC_COLS], const T* x, const T* y) {
+DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const CHAIN* x, const CHAIN* y) {
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
@@ -140,7 +140,7 @@ DEVICE Corner corner_of(int lane, int flags) {
 // has them; `c` is the place of its first element. The others are another tile's, which may have stored
 // them already.
 DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                        long end_col, T acc[ACC_ROWS][ACC_COLS], int lane, int flags) {
+                        long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], int lane, int flags) {
   const Corner at = corner_of(lane, flags);
 #pragma unroll
   for (int i = 0; i < DOWN_BLOCKS; ++i)
@@ -153,14 +153,27 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
     }
 }
 
+// Stores two neighbours of a row of C at once.
+DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flags) {
+  CHAIN x = (flags & MULTIPLY) ? scale(alpha, acc[0]) : (CHAIN)0;
+  CHAIN y = (flags & MULTIPLY) ? scale(alpha, acc[1]) : (CHAIN)0;
+  PAIR both;
+  if (flags & ADD_C) {
+    both = *(const GLOBAL PAIR*)c;
+    x = multiply_add(beta, both.x, x), y = multiply_add(beta, both.y, y);
+  }
+  both.x = (T)x, both.y = (T)y;
+  *(GLOBAL PAIR*)c = both;
+}
+
 // Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the whole tile passes through
 // `lines`, and warps write neighbours: a store of single elements from the fragments writes a part of 20 sectors, which
 // costs 3 of 46 µs at 1023.
 #define LINE (TILE_N + 1)
 static_assert(!ODD_ROWS || TILE_M * LINE <= STAGES * (PANEL_A + PANEL_B));
 DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, long first_col,
-                        long end_col, T acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines, int lane,
-                        T alpha, T beta, int flags) {
+                        long end_col, CHAIN acc[ACC_ROWS][ACC_COLS], LOCAL_POINTER T* lines,
+                        int lane, T alpha, T beta, int flags) {
   const Corner at = corner_of(lane, flags);
   const bool wide = is_wide(c, c_row, 1) && at.next == 1;
   if (ODD_ROWS && !wide) {
@@ -171,7 +184,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
     for (int i = 0; i < DOWN_BLOCKS; ++i)
 #pragma unroll
       for (int e = 0; e < ACC_COLS; ++e)
-        own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = acc[i][e];
+        own[(i * 2 + e % 4 / 2) * NEXT_M * LINE + e / 4 * NEXT_N + e % 2 * at.next] = (T)acc[i][e];
     sync_multipliers();
     c -= row0 * c_row + col0;
 #pragma unroll 4
@@ -197,7 +210,7 @@ DEVICE void store_block(GLOBAL T* c, long c_row, long first_row, long end_row, l
         const bool first = left >= first_col && left < end_col;
         const bool second = right >= first_col && right < end_col;
         if (wide && first && second) {
-          finish_vector(to, acc[i] + 4 * j + e, alpha, beta, flags);
+          finish_pair(to, acc[i] + 4 * j + e, alpha, beta, flags);
         } else {
           if (first) finish(to, acc[i][4 * j + e], alpha, beta, flags);
           if (second) finish(to + at.next, acc[i][4 * j + e + 1], alpha, beta, flags);

@@ -1,14 +1,15 @@
 // Panels of one operand for tensor cores, as they lie in memory: `height` rows of `width` elements,
 // of which those of a row have unit stride in memory; with k along the rows that is panel[lane][k], else
 // panel[k][lane]. A row takes width + 4, so the fragments' reads of single elements (4 steps x 4
-// lanes a half warp) fall into 16 different pairs of banks either way. What lies outside of the matrix is zero.
+// lanes a half warp) fall into 16 different pairs of banks either way. Of f32 a warp reads 4 steps x 8 lanes at once: steps
+// are 8 or 24 banks apart then. What lies outside of the matrix is zero.
 //
 // ODD_ROWS 1: rows that are an odd number of elements apart are copied as vectors, too, each from the 16
 // bytes that it begins in, to the same place of 32 bytes that it has in memory: a sector whose halves
 // went to different 32 bytes would be fetched twice. So row r begins shift_of(row) = 0 to 3 elements after its
 // PLACE, one of four values for rows 4 apart; every 4 rows 4 elements are left out, and half warps read lanes that
 // are 4 apart (line_of): of different banks again.
-#define PITCH(width) ((width) + 4)
+#define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
 #define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
 typedef struct Source {
@@ -30,13 +31,13 @@ DEVICE int line_of(int i, bool odd) {
   return odd ? i / 16 * 16 + i % 4 * 4 + i % 8 / 4 + i % 16 / 8 * 2 : i;
 }
 
-// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, two: the most up to 32 that
-// divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of them, one of 112 by 16 or 8.
-#define BESIDE(width, wide)                 \
-  ((width) % ((wide) ? 64 : 32) == 0   ? 32 \
-   : (width) % ((wide) ? 32 : 16) == 0 ? 16 \
-   : (width) % ((wide) ? 16 : 8) == 0  ? 8  \
-                                       : 4)
+// How many work-items copy side by side on a row of `width` elements, one each or, `wide`, a vector: the most up to 32
+// that divide the row's copies. A row of 56 is copied by 8 or, wide, 4 of them, one of 112 by 16 or 8.
+#define BESIDE(width, wide)                          \
+  ((width) % (32 * ((wide) ? WIDTH : 1)) == 0   ? 32 \
+   : (width) % (16 * ((wide) ? WIDTH : 1)) == 0 ? 16 \
+   : (width) % (8 * ((wide) ? WIDTH : 1)) == 0  ? 8  \
+                                                : 4)
 
 // What copy_part asks of a panel: no work-item is left over, neither at a row's end nor in the last rows; a work-item's
 // rows are a multiple of 4 apart, and no more than there are work-items beside each other.

@@ -8,8 +8,6 @@
 #define DOWN(lane) (LARGE ? (lane) / 8 : (lane) % 2 + (lane) / 16 * 2)
 #define ACROSS(lane) (LARGE ? (lane) % 8 : (lane) / 2 % 8)
 
-#define PAIR_float float2
-#define PAIR_int int2
 #define RUN_OF(count) ((count) % WIDTH == 0 ? WIDTH : 2)
 
 #define BLOCK_M (4 * HEIGHT)
@@ -31,7 +29,7 @@ DEVICE void read_runs(T* to, const LOCAL_POINTER T* from, const int count, const
     if (RUN_OF(count) == WIDTH) {
       unpack(*(const LOCAL_POINTER VECTOR*)(from + g * apart), to + g);
     } else {
-      const PASTE(PAIR_, T) v = *(const LOCAL_POINTER PASTE(PAIR_, T)*)(from + g * apart);
+      const PAIR v = *(const LOCAL_POINTER PAIR*)(from + g * apart);
       to[g] = v.x, to[g + 1] = v.y;
     }
 }

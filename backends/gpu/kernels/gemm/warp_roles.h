@@ -114,7 +114,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
     if (WANT) TAKE_REGISTERS(WANT);
     const int warp = t / 32, lane = t % 32;
     const int row = warp % WARPS_DOWN * BLOCK_M, col = warp / WARPS_DOWN * BLOCK_N;
-    T acc[ACC_ROWS][ACC_COLS], x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
+    CHAIN acc[ACC_ROWS][ACC_COLS], x[AHEAD + 1][X_COUNT], y[AHEAD + 1][Y_COUNT];
 #pragma unroll
     for (int i = 0; i < ACC_ROWS; ++i)
 #pragma unroll

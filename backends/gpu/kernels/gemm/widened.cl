@@ -5,10 +5,9 @@
 //   C tile 64 x 64; work-item (x, y) has rows y, y + 16, … and columns x, x + 16, …
 //   While a panel is multiplied, the next one's elements are on their way to registers.
 //
-//   acc = +0; acc <- fma((double)a(i,l), (double)b(l,j), acc), l ascending; t = alpha acc, or +0 unless MULTIPLY
-//   c(i,j) = (float)t, or (float)fma(beta, c(i,j), t) if ADD_C
 // Each product is exact, and a sum that is zero is +0, so no chain is ever -0, and padding never shows.
 #define T float
+#define CHAIN double
 #include "problem.h"
 
 #define SIDE 64
@@ -92,9 +91,6 @@ KERNEL_BOUNDED(widened, 256, 1, 2)(GEMM_ARGUMENTS) {
 #pragma unroll
     for (int s = 0; s < EACH; ++s) {
       if (i0 + y + 16 * r >= m || j0 + x + 16 * s >= n) continue;
-      GLOBAL float* const to = c + 16 * r * c_row + 16 * s * c_col;
-      double result = (flags & MULTIPLY) ? (double)alpha * (acc[r][s] + 0.0) : 0.0;
-      if (flags & ADD_C) result = fma((double)beta, (double)*to, result);
-      *to = (float)result;
+      finish(c + 16 * r * c_row + 16 * s * c_col, acc[r][s], alpha, beta, flags);
     }
 }

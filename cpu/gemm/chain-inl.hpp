@@ -80,8 +80,8 @@ void continue_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t colu
   }
 }
 
-template <class T>
-void finish_row(const gemm::Problem<T>& p, int64_t i, int64_t j0, int64_t columns,
+template <class S, class T>
+void finish_row(const gemm::Problem<S>& p, int64_t i, int64_t j0, int64_t columns,
                 const T* chains) {
   for (int64_t j = 0; j < columns; ++j) finish(p, chains[j], p.c.at(i, j0 + j));
 }

@@ -86,6 +86,7 @@ constexpr gemm::Kernels<T> kernels_with(std::integer_sequence<int, kHeights...>)
           multiply_across<T>,
           multiply_along<T>,
           multiply_one<T>,
+          finish_row<float, double>,
           fours<T>()};
 }
 

@@ -82,6 +82,9 @@ struct Kernels : Heights {
   // `columns` of it from j0 on, with memory for their chains; B's rows lie in memory (col_stride 1).
   void (*along)(const Problem<T>& p, std::int64_t j0, std::int64_t columns, T* chains);
   void (*one)(const Problem<T>& p);  // all of a C of one element
+  // Row i of C, `columns` from j0 on, of chains in f64.
+  void (*round)(const Problem<float>& p, std::int64_t i, std::int64_t j0, std::int64_t columns,
+                const double* chains);
   // `count` products of a batch, of 4 x 4 words whose rows are side by side, so many elements apart, and called for
   // `far` products ahead. Null where a target has none.
   FoursFunction fours;

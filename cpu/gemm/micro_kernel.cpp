@@ -11,9 +11,13 @@
 //       for each panel of B (stays in L1/L2), each panel of A: one register tile
 //
 // Many small matrices: each thread takes whole ones, with a workspace of its own.
+//
+// Accurate products: elements of f32 become f64 while they are packed, all partials wait in the workspace, and each is
+// rounded into C once.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "gemm/in_place.hpp"
 #include "gemm/rungs.hpp"
@@ -35,6 +39,8 @@ constexpr int64_t kPackedLines = 32;
 constexpr int64_t kThinPanels = 64, kThinSteps = 8, kThinDepth = 512;
 // Of one row, for a thread at a time.
 constexpr int64_t kRowBytes = 16384;
+// Of elements that become f64, as many as a panel of kPackedLines may have.
+constexpr int64_t kWidenedElements = 32 * kPackedLines;
 // For balance: the last pieces may not wait for one thread.
 constexpr int kPiecesPerThread = 6;
 // In fma: below, a batch is spread by matrices.
@@ -46,11 +52,31 @@ struct Blocks {
   int64_t b_offset, partial_offset, total;
 };
 
-template <class T>
-Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
+// body<T, S>(): of elements S, whose chains are T.
+template <class Body>
+decltype(auto) visit_types(const trine_gemm& op, Body&& body) {
+  if (trine_is_accurate(&op)) return body.template operator()<double, float>();
+  return visit_dtype(op.dtype, [&]<class T>() { return body.template operator()<T, T>(); });
+}
+
+template <class T, class S>
+constexpr bool kWidens = !std::is_same_v<T, S>;
+
+// Whether the ways without panels are for it.
+template <class T, class S>
+bool goes_directly(const Problem<S>& p) {
+  return !kWidens<T, S> && is_direct(p);
+}
+template <class T, class S>
+bool goes_thinly(const Problem<S>& p) {
+  return !kWidens<T, S> && is_thin(p);
+}
+
+template <class T, class S>
+Blocks blocks_of(const Problem<S>& p, int64_t k_block, int threads) {
   const Kernels<T>& kernel = kernels<T>();
   Blocks r;
-  if (is_thin(p)) {
+  if (goes_thinly<T>(p)) {
     r.m = p.m, r.n = p.n, r.k = p.k, r.b_offset = 0;
     r.partial_offset = threads * kThinDepth * kernel.width;
     r.total = r.partial_offset + (p.reads_c ? round_up(p.m * p.n, kLine<T>) : 0);
@@ -61,16 +87,16 @@ Blocks blocks_of(const Problem<T>& p, int64_t k_block, int threads) {
   r.k = round_up(std::min(p.depth(), k_block), kPanelSteps);
   r.b_offset = round_up(round_up(r.m, kernel.height()) * r.k, kLine<T>);
   r.partial_offset = r.b_offset + round_up(round_up(r.n, kernel.width) * r.k, kLine<T>);
-  const bool partials = p.reads_c && p.depth() > r.k;
+  const bool partials = kWidens<T, S> || (p.reads_c && p.depth() > r.k);
   r.total = r.partial_offset + (partials ? round_up(r.m * r.n, kLine<T>) : 0);
   return r;
 }
 
-// One block of C and of k.
-template <class T>
+// One block of C and of k, of elements S, whose chains are T.
+template <class T, class S>
 class Step {
  public:
-  Step(const Problem<T>& p, const Blocks& blocks, T* workspace, int64_t i0, int64_t j0)
+  Step(const Problem<S>& p, const Blocks& blocks, T* workspace, int64_t i0, int64_t j0)
       : p_(p),
         kernel_(kernels<T>()),
         a_(workspace),
@@ -89,6 +115,12 @@ class Step {
     depth_ = round_up(k, kPanelSteps);
     if (k > 0) pack(parallel);
     compute(parallel);
+  }
+
+  // Of chains that are T, all of k.
+  void round(Parallel& parallel) {
+    parallel.parallel_for(
+        m_, [&](int64_t i, int) { kernel_.round(p_, i0_ + i, j0_, n_, partials_ + i * n_); });
   }
 
  private:
@@ -110,11 +142,25 @@ class Step {
 
   // What is packed into panels of `height`: A by its rows, B by its columns.
   struct Source {
-    Matrix<const T> matrix;
+    Matrix<const S> matrix;
     T* to;
     int64_t extent;
     int height;
   };
+
+  void pack_lines(Matrix<const S> from, int64_t rows, int64_t k, int height, T* to) {
+    if constexpr (kWidens<T, S>) {
+      S lines[kWidenedElements];
+      for (int64_t x = 0; x < k; x += kPackedLines, to += kPackedLines * height) {
+        const int64_t steps = std::min(kPackedLines, k - x);
+        kernels<S>().pack({from.at(0, x), from.row_stride, from.col_stride}, rows, steps, height,
+                          lines);
+        std::copy_n(lines, steps * height, to);
+      }
+    } else {
+      kernel_.pack_panel(from, rows, k, height, to);
+    }
+  }
 
   // Where a panel's elements are neighbours, its lines are short: a few of all panels before the
   // next, so that a page is visited once.
@@ -126,11 +172,11 @@ class Step {
         const int64_t extent = std::min<int64_t>(source.height, source.extent - i);
         const int height =
             is_a ? kernel_.heights[kernel_.slot(extent)] : kernel_.panel_width(extent);
-        const Matrix<const T> from{source.matrix.at(i, x), source.matrix.row_stride,
+        const Matrix<const S> from{source.matrix.at(i, x), source.matrix.row_stride,
                                    source.matrix.col_stride};
         T* const to = source.to + i * depth_;
         if (x + depth >= k_) std::fill(to + k_ * height, to + depth_ * height, T(0));
-        kernel_.pack_panel(from, extent, std::min(depth, k_ - x), height, to + x * height);
+        pack_lines(from, extent, std::min(depth, k_ - x), height, to + x * height);
       }
     }
   }
@@ -169,17 +215,19 @@ class Step {
       t.soon = t.b + panel + first * (64 / int64_t{sizeof(T)});
       t.lines = lines * (part + 1) / parts - first;
     }
-    t.last = k0_ + k_ == p_.depth();
-    t.reads_c = p_.reads_c;
-    t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
-    t.beta = p_.beta;
-    T* const c = p_.c.data + (i0_ + i) * p_.c.row_stride + j0_ + j;
-    T* const partial = p_.reads_c ? partials_ + i * n_ + j : c;
-    const int64_t partial_stride = p_.reads_c ? n_ : p_.c.row_stride;
-    t.from = k0_ == 0 && !p_.continues ? nullptr : partial;
-    t.from_stride = partial_stride;
-    t.to = t.last ? c : partial;
-    t.to_stride = t.last ? p_.c.row_stride : partial_stride;
+    T* const partial = partials_ + i * n_ + j;
+    t.from = t.to = partial;
+    t.from_stride = t.to_stride = n_;
+    if constexpr (!kWidens<T, S>) {
+      t.last = k0_ + k_ == p_.depth();
+      t.reads_c = p_.reads_c;
+      t.alpha = p_.product ? p_.alpha : T(1);  // of a product that is +0
+      t.beta = p_.beta;
+      T* const c = p_.c.data + (i0_ + i) * p_.c.row_stride + j0_ + j;
+      if (!p_.reads_c) t.from = c, t.from_stride = p_.c.row_stride;
+      if (t.last || !p_.reads_c) t.to = c, t.to_stride = p_.c.row_stride;
+    }
+    if (k0_ == 0 && !p_.continues) t.from = nullptr;
     t.next = t.to + (part + 1 < parts ? kernel_.height() * t.to_stride
                                       : kernel_.width - part * kernel_.height() * t.to_stride);
     const int slot = kernel_.slot(t.rows);
@@ -187,7 +235,7 @@ class Step {
     (thin ? kernel_.thin : kernel_.full)[slot](t);
   }
 
-  const Problem<T>& p_;
+  const Problem<S>& p_;
   const Kernels<T>& kernel_;
   T *a_, *b_, *partials_;
   int64_t i0_, j0_, m_, n_, rows_, cols_, k0_ = 0, k_ = 0, depth_ = 0;
@@ -240,20 +288,24 @@ void multiply_thin(const Problem<T>& p, const Blocks& blocks, T* workspace, Para
   });
 }
 
-template <class T>
-void multiply(const Problem<T>& p, int64_t k_block, T* workspace, Parallel& parallel) {
-  if (p.m == 1 && p.n == 1 && p.depth() > 0) return kernels<T>().one(p);
-  if (is_direct(p)) return multiply_directly(p, parallel);
-  const Blocks blocks = blocks_of(p, k_block, parallel.threads());
-  if (is_thin(p)) return multiply_thin(p, blocks, workspace, parallel);
+template <class T, class S>
+void multiply(const Problem<S>& p, int64_t k_block, T* workspace, Parallel& parallel) {
+  if constexpr (!kWidens<T, S>) {
+    if (p.m == 1 && p.n == 1 && p.depth() > 0) return kernels<T>().one(p);
+    if (is_direct(p)) return multiply_directly(p, parallel);
+  }
+  const Blocks blocks = blocks_of<T>(p, k_block, parallel.threads());
+  if constexpr (!kWidens<T, S>)
+    if (is_thin(p)) return multiply_thin(p, blocks, workspace, parallel);
   for (int64_t i0 = 0; i0 < p.m; i0 += blocks.m) {
     for (int64_t j0 = 0; j0 < p.n; j0 += blocks.n) {
-      Step<T> step(p, blocks, workspace, i0, j0);
+      Step<T, S> step(p, blocks, workspace, i0, j0);
       int64_t k0 = 0;
       do {  // once, where there are no products to add
         step.run(k0, std::min(blocks.k, p.depth() - k0), parallel);
         k0 += blocks.k;
       } while (k0 < p.depth());
+      if constexpr (kWidens<T, S>) step.round(parallel);
     }
   }
 }
@@ -276,11 +328,11 @@ bool is_one_tile(const trine_gemm& op) {
 
 std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* parameters,
                                          int threads) {
-  return visit_dtype(op.dtype, [&]<class T>() {
-    const Problem<T> p = problem_along_rows<T>(op, 0);
-    if (is_direct(p)) return std::size_t{0};
+  return visit_types(op, [&]<class T, class S>() {
+    const Problem<S> p = problem_along_rows<S>(op, 0);
+    if (goes_directly<T>(p)) return std::size_t{0};
     const int copies = spreads_matrices(op, threads) ? threads : 1;
-    const Blocks blocks = blocks_of(p, parameters[0], threads / copies);
+    const Blocks blocks = blocks_of<T>(p, parameters[0], threads / copies);
     return static_cast<std::size_t>(blocks.total) * sizeof(T) * copies;
   });
 }
@@ -288,26 +340,28 @@ std::size_t micro_kernel_workspace_bytes(const trine_gemm& op, const int64_t* pa
 void run_micro_kernel(const trine_gemm& op, const int64_t* parameters, void* workspace,
                       Parallel& parallel) {
   if (op.c.rows == 0 || op.c.cols == 0 || op.c.batch == 0) return;
-  visit_dtype(op.dtype, [&]<class T>() {
+  visit_types(op, [&]<class T, class S>() {
     T* const memory = static_cast<T*>(workspace);
     if (!spreads_matrices(op, parallel.threads())) {
       for (int64_t i = 0; i < op.c.batch; ++i)
-        multiply(problem_along_rows<T>(op, i), parameters[0], memory, parallel);
+        multiply(problem_along_rows<S>(op, i), parameters[0], memory, parallel);
       return;
     }
-    const bool direct = is_direct(problem_along_rows<T>(op, 0));
-    const int64_t own =
-        direct ? 0 : blocks_of(problem_along_rows<T>(op, 0), parameters[0], 1).total;
+    const Problem<S> first = problem_along_rows<S>(op, 0);
+    const bool direct = goes_directly<T>(first);
+    const int64_t own = direct ? 0 : blocks_of<T>(first, parameters[0], 1).total;
     const int64_t pieces = std::min(op.c.batch, int64_t{8} * kPiecesPerThread * parallel.threads());
     parallel.parallel_for(pieces, [&](int64_t piece, int thread) {
       const int64_t begin = op.c.batch * piece / pieces, end = op.c.batch * (piece + 1) / pieces;
-      if (direct) {
-        return multiply_each(problem_along_rows<T>(op, begin), problem_along_rows<T>(op, begin + 1),
-                             end - begin, op.c.batch - begin);
+      if constexpr (!kWidens<T, S>) {
+        if (direct)
+          return multiply_each(problem_along_rows<T>(op, begin),
+                               problem_along_rows<T>(op, begin + 1), end - begin,
+                               op.c.batch - begin);
       }
       Serial alone;
       for (int64_t i = begin; i < end; ++i)
-        multiply(problem_along_rows<T>(op, i), parameters[0], memory + thread * own, alone);
+        multiply(problem_along_rows<S>(op, i), parameters[0], memory + thread * own, alone);
     });
   });
 }

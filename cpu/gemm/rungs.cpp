@@ -33,26 +33,23 @@ double nanoseconds(const trine_gemm& op, int) { return 0.3 * products(op); }
 // the longest hand-over (kMost in executor.cpp). One tile would wake them in vain: f32 4 x 16, k = 16384 19 us, so 25.
 double packed_nanoseconds(const trine_gemm& op, int threads) {
   constexpr double kWorthWaking = 11e3, kLongEnough = 2e5;
-  const double each = op.dtype == TRINE_I32 ? 0.043 : trine_dtype_size(op.dtype) / 4.0 * 0.0125;
+  const uint32_t bytes = trine_is_accurate(&op) ? 8 : trine_dtype_size(op.dtype);
+  const double each = op.dtype == TRINE_I32 ? 0.043 : bytes / 4.0 * 0.0125;
   const double all = each * products(op) + 12 * double(op.c.batch);
   const bool wakes = threads > 1 && all > kWorthWaking * std::min(double(op.c.batch), 2.0) &&
                      !gemm::is_one_tile(op);
   return wakes ? std::max(all, kLongEnough) : all;
 }
 
-// By f64's rate, and what is written as f64 and read again.
-double widened_nanoseconds(const trine_gemm& op, int) { return 0.03 * products(op) + 1000; }
-
-// All but `widened` continue chains.
+// All continue chains.
 constexpr trine_rung row(const char* name, const char* summary,
                          std::span<const trine_parameter> parameters = {},
-                         std::uint64_t takes = TRINE_CONTINUES) {
-  return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, takes);
+                         std::uint64_t takes = 0) {
+  return cpu::row(name, summary, TRINE_REPRODUCIBLE, parameters, TRINE_CONTINUES | takes);
 }
 
 constexpr GemmRung kRungs[] = {
-    {row("naive", "the definition: one result at a time, i, j, k", {},
-         TRINE_CONTINUES | TRINE_TAKES_ACCURATE),
+    {row("naive", "the definition: one result at a time, i, j, k", {}, TRINE_TAKES_ACCURATE),
      gemm::run_naive, nanoseconds},
     {row("ikj", "the inner loop along the rows of B and C, by whole vectors"), gemm::run_ikj,
      nanoseconds, gemm::ikj_workspace_bytes},
@@ -60,11 +57,8 @@ constexpr GemmRung kRungs[] = {
      gemm::run_blocked, nanoseconds, gemm::blocked_workspace_bytes},
     {row("kokkos", "a league of strips of C, partials in the lanes' registers"), gemm::run_kokkos,
      nanoseconds},
-    {row("widened", "operands written as f64 block by block, micro_kernel on them, one rounding",
-         {}, TRINE_TAKES_ACCURATE),
-     gemm::run_widened, widened_nanoseconds, gemm::widened_workspace_bytes, gemm::widened_refuses},
     {row("micro_kernel", "packed panels, a SIMD register tile, all of k in one chain",
-         kMicroKernelParameters),
+         kMicroKernelParameters, TRINE_TAKES_ACCURATE),
      gemm::run_micro_kernel, packed_nanoseconds, gemm::micro_kernel_workspace_bytes},
 };
 

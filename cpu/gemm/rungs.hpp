@@ -5,10 +5,8 @@
 
 namespace trine::cpu::gemm {
 
-GemmRung::Run run_naive, run_ikj, run_blocked, run_kokkos, run_micro_kernel, run_widened;
-GemmRung::WorkspaceBytes ikj_workspace_bytes, blocked_workspace_bytes, micro_kernel_workspace_bytes,
-    widened_workspace_bytes;
-GemmRung::Refuses widened_refuses;
+GemmRung::Run run_naive, run_ikj, run_blocked, run_kokkos, run_micro_kernel;
+GemmRung::WorkspaceBytes ikj_workspace_bytes, blocked_workspace_bytes, micro_kernel_workspace_bytes;
 
 // Whether only one thread could have a share of the product.
 bool is_one_tile(const trine_gemm& op);

@@ -347,7 +347,7 @@ TEST(GemmRows, AccurateProductsAreForRungsThatWidenAndWidenedForThem) {
 
 /// The choice and the grid are f64's; a stage has 32 steps of k, 4 or 8 elements more a row of a panel.
 TEST(GemmRows, AccurateProductsGoByTheTilesOfF64) {
-  enum { k128x56 = 8, k128x128 = 13, k128x128Cut };
+  enum { k48x64 = 3, k128x56 = 8, k128x128 = 13, k128x128Cut };
   const trine_device_facts facts = gpu();
   for (const int64_t n : {64, 512, 1000, 1024, 2048, 2049, 4096, 8192}) {
     trine_gemm op = gemm_of(TRINE_F32, n, n, n);
@@ -374,6 +374,8 @@ TEST(GemmRows, AccurateProductsGoByTheTilesOfF64) {
   }
   EXPECT_EQ(Asked(TRINE_GEMM, "tensor_specialized", {k128x128}).launch(op).dynamic_local_bytes,
             5 * 2 * 128 * 36 * 4);
+  EXPECT_EQ(Asked(TRINE_GEMM, "tensor_specialized", {k48x64}).launch(op).dynamic_local_bytes,
+            3 * 32 * (56 + 72) * 4);
   op.numerics = TRINE_REPRODUCIBLE;
   EXPECT_NE(Asked(TRINE_GEMM, "tensor_specialized", {k128x128}).refusal(op).find("is for f64"),
             std::string::npos);

@@ -35,6 +35,7 @@ struct alignas(16) float4 {
 #define PASTE(a, b) PASTE2(a, b)
 #define HAVE_PTX 0
 int local_x() { return my_item; }
+#define T ELEMENT
 #define CHAIN double
 constexpr int COPIERS = 128, STAGES = 4;
 constexpr int TILE_M = WARPS_DOWN * 16 * DOWN_BLOCKS, TILE_N = WARPS_ACROSS * 8 * ACROSS_BLOCKS;

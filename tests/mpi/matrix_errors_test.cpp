@@ -218,6 +218,17 @@ TEST(ProductErrors, InCoresWords) {
       HasSubstr("not_found: On rank " + std::to_string(size() - 1) + ": No device is called"));
 }
 
+/// Parts of c hold f32, which can't hand on chains of f64.
+TEST(ProductErrors, AccurateProductsOfF32) {
+  Part<float> a(square(), Layout::rows, std::vector<float>(400, 1)), b = a, c = a;
+  EXPECT_THAT(error_of_all([&] {
+                trine::mpi::gemm(1, a.matrix(Dtype::f32), b.matrix(Dtype::f32), 0,
+                                 c.matrix(Dtype::f32), MPI_COMM_WORLD,
+                                 {.device = "cpu", .numerics = trine::Numerics::accurate});
+              }),
+              HasSubstr("accurate chains of f32 are f64"));
+}
+
 /// Here the device fails in the second step, while the others have no trouble.
 TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
   try {

@@ -185,8 +185,8 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
     const gpu::Launch& launch = plan.launches[l];
     Kernel& kernel = kernel_of(variant, plan, launch);
     functions[l] = kernel.function;
-    // Up to 48 KB need no leave.
-    if (launch.dynamic_local_bytes > 49152 && launch.dynamic_local_bytes > kernel.dynamic_bytes) {
+    // Up to 48 KB need no leave, but what the kernel has besides (barriers) counts, too.
+    if (launch.dynamic_local_bytes > 48128 && launch.dynamic_local_bytes > kernel.dynamic_bytes) {
       device_.check(driver().cuFuncSetAttribute(kernel.function, kMaxDynamicShared,
                                                 static_cast<int>(launch.dynamic_local_bytes)),
                     "cuFuncSetAttribute");

@@ -224,13 +224,16 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
   const faults::Device gpu(*backend);
   const auto queue = gpu.queue();
   trine::gpu::Plan plan;
-  plan.add(0).dynamic_local_bytes = 200 * 1024;
+  plan.add(0);
   const trine::gpu::Variant* row = nullptr;
   for (int r = 0; (row = trine::gpu::variant_at(r)) && row->operation != TRINE_TRANSPOSE; ++r) {}
   ASSERT_NE(row, nullptr);
   ASSERT_TRUE(trine::gpu::first_specialization(*row, plan.macro));
-  EXPECT_NO_THROW(queue->launch(*row, plan));
-  EXPECT_EQ(fake_cuda::launches().back().dynamic_bytes, 200u * 1024);
+  for (const uint32_t bytes : {48u * 1024, 200u * 1024}) {
+    plan.launches[0].dynamic_local_bytes = bytes;
+    EXPECT_NO_THROW(queue->launch(*row, plan)) << bytes;
+    EXPECT_EQ(fake_cuda::launches().back().dynamic_bytes, bytes);
+  }
 }
 
 TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next) {

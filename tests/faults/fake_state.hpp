@@ -24,7 +24,7 @@ struct CUctx_st {
 };
 struct CUfunc_st {
   std::string name;
-  int dynamic_limit = 49152;
+  int dynamic_limit = 49152 - 48;  // three barriers lie beside it
 };
 struct CUmod_st {
   std::string names;  // of entries, one a line

@@ -376,6 +376,8 @@ MUTANTS = [
      "backends/gpu/kernels/gemm/tensor_block.h", "both.y = (T)y", "both.y = (T)x"),
     ("gemm_accurate_in_too_little_local_memory", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",
      "std::max(size * 4, int64_t{32} * 8)", "size * 4"),
+    ("cuda_no_leave_for_what_lies_beside", "cpu", "test_fake_cuda", "cuda/queue.cpp",
+     "launch.dynamic_local_bytes > 48128", "launch.dynamic_local_bytes > 49152"),
     ("cuda_every_kernel_begins_early", "cpu", "test_fake_cuda", "cuda/queue.cpp",
      "variant.begins_early && device_.begins_early", "device_.begins_early"),
     ("cuda_old_driver_is_asked_for_early_launches", "cpu", "test_fake_cuda", "cuda/device.cpp",

@@ -154,6 +154,9 @@ DEVICE void begin_block(const GLOBAL T* c, long c_row, long first_row, long end_
 }
 
 // Stores two neighbours of a row of C at once.
+#if WIDTH == 2
+#define finish_pair finish_vector
+#else
 DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flags) {
   CHAIN x = (flags & MULTIPLY) ? scale(alpha, acc[0]) : (CHAIN)0;
   CHAIN y = (flags & MULTIPLY) ? scale(alpha, acc[1]) : (CHAIN)0;
@@ -165,6 +168,7 @@ DEVICE void finish_pair(GLOBAL T* c, const CHAIN* acc, T alpha, T beta, int flag
   both.x = (T)x, both.y = (T)y;
   *(GLOBAL PAIR*)c = both;
 }
+#endif
 
 // Stores the block; the bounds are begin_block's. ODD_ROWS: where vectors can't be stored, the whole tile passes through
 // `lines`, and warps write neighbours: a store of single elements from the fragments writes a part of 20 sectors, which

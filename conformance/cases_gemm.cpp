@@ -169,6 +169,15 @@ void add_parameters(List& list) {
     }
 }
 
+/// For rungs that split operands into parts, divide k and add sums up afterwards: chains of several such sums, of values
+/// that have no parts, and a product so large that whoever asks for fast gets such a rung.
+void add_parts(List& list) {
+  for (Values values : oracle::all_values())
+    if (oracle::suits(values, TRINE_F32))
+      list.add(plan(TRINE_F32, 70, 140, 1100, -1, 1), "nn", values, {.rungs = Rungs::kLadder});
+  list.add(plan(TRINE_F32, 2048, 2048, 530), "nn", Values::kUniform, {.fast = true});
+}
+
 void add_hostile(List& list) {
   for (uint32_t dtype : {TRINE_F32, TRINE_F64})
     for (Values values : {Values::kUniform, Values::kUnderflow, Values::kDenormal})
@@ -284,6 +293,7 @@ void add_gemm_cases(List& list) {
   add_scalars(list);
   add_values(list);
   add_parameters(list);
+  add_parts(list);
   add_hostile(list);
   add_continued(list);
   add_accurate(list);

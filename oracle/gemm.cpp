@@ -141,13 +141,15 @@ S one_result(const trine_gemm& op, const Position& at) {
 }
 
 template <class T>
-double bound_at(const trine_gemm& op, const Position& at, double unit) {
+double bound_at(const trine_gemm& op, const Position& at, const Exactness& exactness) {
   const double alpha = scalar<T>(op.alpha), beta = scalar<T>(op.beta), k = double(op.a.cols);
-  double products = 0, special = alpha * 0 + beta * 0;  // becomes NaN where an input isn't finite
+  double products = 0, operands = 0,
+         special = alpha * 0 + beta * 0;  // becomes NaN where an input isn't finite
   for (int64_t p = 0; p < op.a.cols && alpha != 0; ++p) {
     const double a = load<T>(element<T>(op.a, at.batch, at.row, p));
     const double b = load<T>(element<T>(op.b, at.batch, p, at.col));
     products += std::fabs(a * b);
+    operands += std::fabs(a) + std::fabs(b);
     special += a * 0 + b * 0;
   }
   const bool begins_at_c = trine_continues(&op) && alpha != 0;
@@ -168,7 +170,8 @@ double bound_at(const trine_gemm& op, const Position& at, double unit) {
   if (!(std::max(products, size) * (1 + 1e-3) < kLargest))
     return std::numeric_limits<double>::infinity();
   const double tiny = double(std::numeric_limits<T>::denorm_min()) * (1 + std::fabs(alpha));
-  return 2 * (k + 3) * (unit * size + tiny);
+  const double lost = std::fabs(alpha) * exactness.operand * operands;
+  return 2 * (k + 3) * (exactness.unit * size + tiny) + lost;
 }
 
 }  // namespace
@@ -210,24 +213,25 @@ void reference_at(const trine_gemm& op, std::span<const Position> positions, voi
 }
 
 std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,
-                                    double unit) {
+                                    const Exactness& exactness) {
   std::vector<double> bounds(positions.size());
   if (op.dtype == TRINE_I32) return bounds;
   parallel(int64_t(positions.size()), 64, [&](int64_t, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p)
-      bounds[size_t(p)] = op.dtype == TRINE_F64 ? bound_at<double>(op, positions[size_t(p)], unit)
-                                                : bound_at<float>(op, positions[size_t(p)], unit);
+      bounds[size_t(p)] = op.dtype == TRINE_F64
+                              ? bound_at<double>(op, positions[size_t(p)], exactness)
+                              : bound_at<float>(op, positions[size_t(p)], exactness);
   });
   return bounds;
 }
 
-std::vector<double> error_bounds(const trine_gemm& op, double unit) {
+std::vector<double> error_bounds(const trine_gemm& op, const Exactness& exactness) {
   std::vector<Position> all;
   all.reserve(size_t(op.c.batch * op.c.rows * op.c.cols));
   for (int64_t b = 0; b < op.c.batch; ++b)
     for (int64_t i = 0; i < op.c.rows; ++i)
       for (int64_t j = 0; j < op.c.cols; ++j) all.push_back({b, i, j});
-  return error_bounds_at(op, all, unit);
+  return error_bounds_at(op, all, exactness);
 }
 
 }  // namespace trine::oracle

@@ -24,12 +24,17 @@ std::vector<Position> sample_positions(const trine_view& c, int64_t count, uint6
 /// written.
 void reference_at(const trine_gemm& op, std::span<const Position> positions, void* results);
 
-/// How far each element of C (batch, row, column order) of a rung with another order of operations
-/// may lie from the chain's; `unit` is the relative rounding error of one of its steps.
-/// C holds its values from before the operation.
-std::vector<double> error_bounds(const trine_gemm& op, double unit);
+/// How exact a rung's arithmetic is.
+struct Exactness {
+  double unit;         ///< what one of its steps may be off by, relative to the products' sizes
+  double operand = 0;  ///< what it may take off an operand, however small that is
+};
+
+/// How far each element of C (batch, row, column order) of a rung with another order of operations, or other
+/// arithmetic, may lie from the chain's. C holds its values from before the operation.
+std::vector<double> error_bounds(const trine_gemm& op, const Exactness& exactness);
 /// The same at chosen positions.
 std::vector<double> error_bounds_at(const trine_gemm& op, std::span<const Position> positions,
-                                    double unit);
+                                    const Exactness& exactness);
 
 }  // namespace trine::oracle

@@ -228,11 +228,13 @@ void reference(const Operation& op) {
   std::visit([](const auto& o) { reference(o); }, op);
 }
 
-double unit_of(uint32_t dtype, uint32_t numerics) {
-  if (dtype == TRINE_F64) return std::numeric_limits<double>::epsilon() / 2;
-  // fast f32 may split operands into three tf32 parts, which together keep 21 bits or more.
+Exactness exactness_of(uint32_t dtype, uint32_t numerics) {
+  if (dtype == TRINE_F64) return {std::numeric_limits<double>::epsilon() / 2};
   const double f32 = double(std::numeric_limits<float>::epsilon()) / 2;
-  return numerics == TRINE_FAST ? 8 * f32 : f32;
+  // fast f32 may multiply two TF32 parts of each operand: docs/numerics.md has the derivation. TF32's numbers are
+  // multiples of 2^-136.
+  if (numerics == TRINE_FAST) return {8 * f32, 0x1p-136};
+  return {f32};
 }
 
 std::vector<double> error_bounds(const Operation& op, uint32_t numerics, const Operation* before) {
@@ -240,7 +242,7 @@ std::vector<double> error_bounds(const Operation& op, uint32_t numerics, const O
   const uint32_t dtype = output_of(copy).dtype;
   if (numerics == TRINE_REPRODUCIBLE || (dtype != TRINE_F32 && dtype != TRINE_F64)) return {};
   if (const auto* g = std::get_if<trine_gemm>(before != nullptr ? before : &op))
-    return error_bounds(*g, unit_of(g->dtype, numerics));
+    return error_bounds(*g, exactness_of(g->dtype, numerics));
   const auto* r = std::get_if<trine_reduce>(&op);
   // An extreme is one of the inputs, whatever the order.
   const bool rounds = r != nullptr && (r->function == TRINE_SUM || r->function == TRINE_PROD);

@@ -70,8 +70,8 @@ std::string title(const Operation& op);
 /// Fills the inputs (and C, which a gemm may read).
 void fill(Operation& op, Values values, uint64_t seed);
 void reference(const Operation& op);
-/// Relative error of one step of a rung that isn't reproducible.
-double unit_of(uint32_t dtype, uint32_t numerics);
+/// Of a gemm's rung that isn't reproducible.
+Exactness exactness_of(uint32_t dtype, uint32_t numerics);
 /// What each element of the output that `op` holds may be off by, where `numerics` allows any; empty where
 /// it must be the same bits. `before`: the operation as it was before the reference ran (gemm's C is
 /// overwritten); null where C wasn't read.

@@ -137,8 +137,8 @@ const std::vector<double>& Expectation::bounds(int w, Numerics numerics) {
     at->second = oracle::error_bounds(op, uint32_t(numerics));
   } else if (problem_.dtype != Dtype::i32 && numerics != Numerics::reproducible) {
     const auto& gemm = std::get<trine_gemm>(op);
-    at->second =
-        oracle::error_bounds_at(gemm, positions_, oracle::unit_of(gemm.dtype, uint32_t(numerics)));
+    at->second = oracle::error_bounds_at(gemm, positions_,
+                                         oracle::exactness_of(gemm.dtype, uint32_t(numerics)));
   }
   return at->second;
 }

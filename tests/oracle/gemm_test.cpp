@@ -126,9 +126,9 @@ TEST(gemm_bounds, need_no_c_that_is_not_read) {
   fill(host.op, Values::kUniform, 3);
   trine_gemm g = std::get<trine_gemm>(host.op);
   const std::vector<Position> samples = sample_positions(g.c, 100, 3);
-  const std::vector<double> with = error_bounds_at(g, samples, 0x1p-24);
+  const std::vector<double> with = error_bounds_at(g, samples, {0x1p-24});
   g.c.memory = nullptr;
-  EXPECT_EQ(with, error_bounds_at(g, samples, 0x1p-24));
+  EXPECT_EQ(with, error_bounds_at(g, samples, {0x1p-24}));
 }
 
 struct TinyGemm {
@@ -144,6 +144,16 @@ struct TinyGemm {
   }
   uint32_t result() const { return std::bit_cast<uint32_t>(c[0]); }
 };
+
+/// TF32 parts of 2^-140 are zero; of 1 they are exact, and a bound that forgives them all were none.
+TEST(gemm_bounds, allow_fast_alone_to_lose_tiny_operands) {
+  const auto bound = [](float a, float b, uint32_t numerics) {
+    return error_bounds(TinyGemm(a, 0, b, 0, 0, 1, 0, 1).op, numerics).at(0);
+  };
+  EXPECT_GE(bound(0x1p-140f, 0x1p100f, TRINE_FAST), 0x1p-40);
+  EXPECT_LE(bound(0x1p-140f, 0x1p100f, TRINE_STUDY), 0x1p-60);
+  EXPECT_LE(bound(1, 1, TRINE_FAST), 0x1p-17);
+}
 
 TEST(gemm_reference, never_reads_what_alpha_or_beta_erase) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

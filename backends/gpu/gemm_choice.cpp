@@ -83,8 +83,8 @@ constexpr size_t candidates_of(unsigned dtypes) {
   for (const Candidate& one : kCandidates) count += (one.dtypes & dtypes) != 0;
   return count;
 }
-/// At most: a small rung, pile, few_columns, naive, and tensor or register_tile.
-constexpr size_t kOthers = 5;
+/// At most: three_tf32, a small rung, pile, few_columns, naive, and tensor or register_tile.
+constexpr size_t kOthers = 6;
 static_assert(std::max(candidates_of(kF64), candidates_of(kFour)) + kOthers <=
               std::tuple_size_v<decltype(Preferred::all)>);
 
@@ -203,6 +203,23 @@ bool prefers_pairs_of_tiles(const Target& target, uint32_t dtype, const Problem&
          tiles >= 3 * int64_t{target.facts->compute_units} / 2;
 }
 
+/// Is three_tf32 faster than what takes `others`, in elements of C at full speed? Its tiles are shared out evenly, at 2.5 times
+/// that speed; the lanes of A and B go through memory as parts; and a launch takes 24 µs more. µs on an H200 by this and
+/// measured: 1024 49, 47 (warp_specialized 52); 1536 94, 87; 2048 183, 171; 2304 240, 232; 768 34, 41 (26).
+bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Problem& p,
+                        double others) {
+  constexpr int64_t kTileM = 256, kTileN = 192;
+  constexpr double kSpeed = 2.5, kLanes = 0.65, kStart = 5e6;
+  if (op.dtype != TRINE_F32 || op.numerics != TRINE_FAST || !p.multiply) return false;
+  const double tiles = static_cast<double>(divide_up(p.m, kTileM)) *
+                       static_cast<double>(divide_up(p.n, kTileN)) * static_cast<double>(p.batch);
+  const double units = std::max(target.facts->compute_units, 1u);
+  const double lanes = static_cast<double>(p.m + p.n) * static_cast<double>(p.batch);
+  return tiles * kTileM * kTileN / units / kSpeed + lanes * kLanes +
+             kStart / static_cast<double>(p.k) <
+         others;
+}
+
 /// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
 Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
   constexpr const char* kTile =
@@ -239,6 +256,9 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     by_time[at] = {time, &one};
   }
   Preferred wishes;
+  if (count > 0 && prefers_three_tf32(target, op, problem, by_time[0].first))
+    wishes.add(variant_named("three_tf32"), 0,
+               "three_tf32: three products of TF32 numbers, not one of f32");
   if (prefers_small(target, dtype, problem))
     wishes.add(variant_named(dtype == TRINE_F64 ? "tensor_small" : "small"), 0,
                "a group for each of many small products, operands whole in local memory");

@@ -166,7 +166,7 @@ Special special_of(std::string_view rung, int32_t value);
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)
 /// and what NVIDIA's newer GPUs alone can do (gemm_hopper_variants.cpp).
-constexpr size_t kStudyRungs = 6, kHopperRungs = 4;
+constexpr size_t kStudyRungs = 6, kHopperRungs = 5;
 std::span<const Variant, kStudyRungs> gemm_study_variants();
 std::span<const Variant, kHopperRungs> gemm_hopper_variants();
 

@@ -46,5 +46,6 @@ set(TRINE_GPU_KERNELS
   gemm/pile
   gemm/small
   gemm/tensor_small
+  gemm/three_tf32
   gemm/private_tile
 )

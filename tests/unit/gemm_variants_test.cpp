@@ -109,7 +109,7 @@ TEST(Ladders, HaveTheDocumentsRungsInOrder) {
   EXPECT_EQ(ladder(TRINE_GEMM, kCuda),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "widened", "few_columns", "pile", "small", "warp_specialized", "tensor",
-                   "tensor_specialized", "tensor_small"}));
+                   "tensor_specialized", "tensor_small", "three_tf32"}));
   EXPECT_EQ(ladder(TRINE_GEMM, kOpencl),
             (Names{"naive", "shared", "read_only", "ilp4", "ilp16", "volkov2008", "register_tile",
                    "widened", "few_columns", "pile", "small", "warp_specialized", "tensor",
@@ -335,7 +335,8 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
       return op;
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
-    if (rung != "private_tile" && rung != "pile") {  // a workspace; many products a group
+    // A workspace; many products a group; groups that stay.
+    if (rung != "private_tile" && rung != "pile" && rung != "three_tf32") {
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
@@ -407,6 +408,171 @@ TEST(TransposeRows, ThinCoversLinesByStripsOfBlocks) {
   trine_transpose gaps = transpose_of(3, 13000, 1, 1);
   gaps.output.row_stride += 1;
   EXPECT_NE(asked.refusal(gaps), "");
+}
+
+/// Parts of whole tiles and whole blocks of k, of each operand once; room for sums where tiles are shared.
+TEST(GemmRows, ThreeTf32SplitsFirst) {
+  Asked asked(TRINE_GEMM, "three_tf32");
+  const Target target{kCuda, &asked.facts};
+  const auto planned = [&](const trine_gemm& op) {
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const trine_workspace workspace{sizeof workspace, nullptr, 256, 1 << 30};
+    Plan plan;
+    asked.variant.plan({target, asked.selection, call, &workspace}, plan);
+    return plan;
+  };
+  const auto elements = [&](const trine_gemm& op) {
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const uint64_t bytes = asked.variant.workspace_bytes({target, asked.selection, call, nullptr});
+    return (static_cast<int64_t>(bytes) - TRINE_CONTROL_BYTES) / 4;
+  };
+  trine_gemm op = gemm_of(TRINE_F32, 130, 300, 100, 3);  // 1 x 2 tiles, 7 blocks
+  EXPECT_EQ(elements(op), 3 * (256 + 384) * 7 * 16 * 2);
+  const Plan both = planned(op);
+  ASSERT_EQ(both.launch_count, 2);
+  EXPECT_EQ(both.launches[0].entry, 0);
+  EXPECT_EQ(both.launches[0].grid[0], 2 * 3 * (4 + 6));
+  EXPECT_EQ(both.launches[1].entry, 1);
+  EXPECT_EQ(both.launches[1].grid[0], 2 * 6);
+  EXPECT_EQ(both.launches[1].block[0], 384u);
+  op.b.batch_stride = 0;
+  EXPECT_EQ(elements(op), (3 * 256 + 384) * 7 * 16 * 2);
+  EXPECT_EQ(planned(op).launches[0].grid[0], 2 * (3 * 4 + 6));
+
+  // Two tiles for each pair: none is shared. Else all pairs share what is left, with a tile for each.
+  const auto shared = [&](const trine_gemm& gemm) {
+    const Launch launch = planned(gemm).launches[1];
+    return launch.arguments[launch.argument_count - 1].i32;
+  };
+  const trine_gemm even = gemm_of(TRINE_F32, 11 * 256, 12 * 192, 1600);
+  const trine_gemm uneven = gemm_of(TRINE_F32, 15 * 256, 10 * 192, 1600);
+  const trine_gemm few = gemm_of(TRINE_F32, 256, 5 * 192, 1600);
+  EXPECT_EQ(shared(even), 0);
+  EXPECT_EQ(shared(uneven), 18 + 66);
+  EXPECT_EQ(shared(few), 5);
+  for (const trine_gemm& gemm : {even, uneven, few}) {
+    const bool is_even = gemm.c.cols == 12 * 192;
+    const int64_t groups = gemm.c.cols == 5 * 192 ? 2 * 62 : 132;
+    EXPECT_EQ(planned(gemm).launches[1].grid[0], groups);
+    EXPECT_EQ(elements(gemm),
+              (gemm.c.rows + gemm.c.cols) * 1600 * 2 + (is_even ? 0 : groups * (128 * 192 + 8)));
+  }
+
+  // Nothing to multiply: C alone.
+  trine_gemm scaled = gemm_of(TRINE_F32, 130, 300, 100);
+  scaled.alpha.f32 = 0;
+  for (const trine_gemm& none : {scaled, gemm_of(TRINE_F32, 130, 300, 0)}) {
+    EXPECT_EQ(elements(none), 0);
+    ASSERT_EQ(planned(none).launch_count, 1);
+    EXPECT_EQ(planned(none).launches[0].entry, 1);
+  }
+  EXPECT_EQ(planned(gemm_of(TRINE_F32, 0, 300, 100)).launch_count, 0);
+}
+
+namespace pieces {
+int groups;
+int groups_x() { return groups; }
+#define DEVICE inline
+#include "backends/gpu/kernels/gemm/pieces.h"
+#undef DEVICE
+}  // namespace pieces
+
+/// Each block of each tile once; sums are awaited only of what earlier pairs do first, each once.
+TEST(GemmRows, ThreeTf32PiecesAreAllAndWaitForNoLaterOnes) {
+  using namespace pieces;
+  for (const int all : {1, 2, 7, 66})
+    for (const auto& [tiles, shared] : {std::pair{1, 1},
+                                        {1, 0},
+                                        {5, 5},
+                                        {66, 0},
+                                        {67, 67},
+                                        {70, 70},
+                                        {100, 100},
+                                        {200, 68},
+                                        {131, 131},
+                                        {132, 0}})
+      for (const int blocks : {1, 7, 24, 33, 257}) {
+        if (shared * blocks < 2 * all && shared > 0) continue;
+        groups = 2 * all;
+        std::vector<std::vector<Piece>> of(static_cast<size_t>(all));
+        std::vector<int> seen(static_cast<size_t>(tiles * blocks)), given(of.size());
+        std::vector<Piece> gives(of.size());
+        for (int pair = 0; pair < all; ++pair) {
+          Part part = part_of(pair, shared, blocks);
+          auto& mine = of[static_cast<size_t>(pair)];
+          for (Piece piece; next_piece(&part, blocks, tiles, &piece);) {
+            mine.push_back(piece);
+            ASSERT_LT(piece.first, piece.end);
+            for (int b = piece.first; b < piece.end; ++b)
+              ++seen[static_cast<size_t>(piece.tile * blocks + b)];
+            if (piece.end == blocks) continue;
+            for (size_t i = 0; i + 1 < mine.size(); ++i) EXPECT_EQ(mine[i].first, 0) << "waits";
+            EXPECT_EQ(gives[static_cast<size_t>(pair)].end, 0) << "twice";
+            gives[static_cast<size_t>(pair)] = piece;
+          }
+        }
+        EXPECT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }));
+        for (int pair = 0; pair < all; ++pair)
+          for (Piece piece : of[static_cast<size_t>(pair)]) {
+            if (piece.end < blocks) continue;
+            for (int other = pair - 1; piece.first > 0; --other) {
+              ASSERT_GE(other, 0);
+              const Piece& before = gives[static_cast<size_t>(other)];
+              EXPECT_EQ(before.tile, piece.tile);
+              EXPECT_EQ(before.end, piece.first);
+              piece.first = before.first;
+              ++given[static_cast<size_t>(other)];
+            }
+          }
+        for (size_t pair = 0; pair < of.size(); ++pair)
+          EXPECT_EQ(given[pair], gives[pair].end > 0) << pair;
+      }
+}
+
+TEST(GemmRows, ThreeTf32RefusesWhatItCannot) {
+  const Asked asked(TRINE_GEMM, "three_tf32");
+  EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, 300, 300, 300)), "");
+  EXPECT_EQ(asked.refusal(gemm_of(TRINE_F64, 300, 300, 300)), "three_tf32 is for f32");
+  EXPECT_EQ(asked.refusal(gemm_of(TRINE_I32, 300, 300, 300)), "three_tf32 is for f32");
+  const char* const large = "the parts of the operands exceed the device's largest buffer";
+  for (const auto& [m, n, k, batch] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t>{400000, 10, 400000, 1},
+        {10, 400000, 400000, 1},
+        {1, 1, INT64_C(1) << 40, 1},
+        {4096, 4096, 4096, 50000}})
+    EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, m, n, k, batch)), large) << m;
+  trine_gemm continued = gemm_of(TRINE_F32, 300, 300, 300);
+  continued.flags = TRINE_CONTINUES;
+  EXPECT_NE(asked.refusal(continued), "");
+}
+
+std::string chosen(const trine_device_facts& facts, const trine_gemm& op);
+
+/// For those who ask for it, where it is faster, and for no others.
+TEST(GemmRows, ThreeTf32IsForFastAlone) {
+  const trine_device_facts facts = gpu();
+  for (const int64_t n : {64, 256, 512, 1024, 2048, 4095, 8192})
+    for (const uint32_t numerics : {TRINE_REPRODUCIBLE, TRINE_FAST}) {
+      trine_gemm op = gemm_of(TRINE_F32, n, n, n);
+      op.numerics = numerics;
+      const Preferred wishes = prefer_gemm({kCuda, &facts}, op);
+      const std::string_view first = wishes.all[0].variant->name;
+      EXPECT_EQ(first == "three_tf32", numerics == TRINE_FAST && n >= 1024) << n;
+      for (size_t i = 1; i < wishes.count; ++i)
+        EXPECT_STRNE(wishes.all[i].variant->name, "three_tf32");
+      op = gemm_of(TRINE_F64, n, n, n);
+      op.numerics = numerics;
+      EXPECT_STRNE(prefer_gemm({kCuda, &facts}, op).all[0].variant->name, "three_tf32");
+    }
+  // OpenCL has none, and no continued chain is its.
+  trine_gemm op = gemm_of(TRINE_F32, 4096, 4096, 4096);
+  op.numerics = TRINE_FAST;
+  EXPECT_EQ(chosen(facts, op), "warp_specialized");
+  op.flags = TRINE_CONTINUES;
+  const Target target{kCuda, &facts};
+  const trine_call call{sizeof call, TRINE_GEMM, &op};
+  trine_selection selection{};
+  EXPECT_STREQ(choose_variant(target, call, selection)->name, "warp_specialized");
 }
 
 std::string chosen(const trine_device_facts& facts, uint32_t operation, const void* op) {

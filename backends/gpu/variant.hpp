@@ -183,7 +183,7 @@ struct Preferred {
     int32_t value;
     const char* why;
   };
-  std::array<One, 24> all;
+  std::array<One, 25> all;
   size_t count = 0;
 
   void add(const Variant* variant, int32_t value, const char* why) {

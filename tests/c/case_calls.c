@@ -39,6 +39,7 @@ trine_status call_on_host(uint32_t operation, const void* descriptor) {
   }
   const trine_gemm* g = descriptor;
   options.continues = (uint32_t)trine_continues(g);
+  options.numerics = g->numerics;
   return trine_host_gemm(value(g->dtype, g->alpha), on_host(&g->a, g->dtype),
                          on_host(&g->b, g->dtype), value(g->dtype, g->beta),
                          on_host(&g->c, g->dtype), &options);
@@ -78,7 +79,8 @@ static trine_status run(trine_queue_t* queue, uint32_t operation, const void* de
     return trine_run_transpose(queue, &transpose, NULL, NULL);
   }
   const trine_gemm* g = descriptor;
-  const trine_gemm_t gemm = {.alpha = value(g->dtype, g->alpha),
+  const trine_gemm_t gemm = {.numerics = g->numerics,
+                             .alpha = value(g->dtype, g->alpha),
                              .beta = value(g->dtype, g->beta),
                              .a = on_device(resident, &g->a, g->dtype),
                              .b = on_device(resident, &g->b, g->dtype),

@@ -31,7 +31,8 @@ void describe(Text& text, const trine_transpose&) { text << R"("operation": "tra
 void describe(Text& text, const trine_gemm& g) {
   text << R"("operation": "gemm", "alpha": )" << oracle::scalar_value(g.dtype, g.alpha)
        << R"(, "beta": )" << oracle::scalar_value(g.dtype, g.beta) << R"(, "continues": )"
-       << (trine_continues(&g) ? "true" : "false");
+       << (trine_continues(&g) ? "true" : "false") << R"(, "numerics": ")"
+       << (trine_is_accurate(&g) ? "accurate" : "reproducible") << '"';
 }
 void describe(Text& text, const oracle::Operand& o, conformance::Place at) {
   const trine_view& v = *o.view;

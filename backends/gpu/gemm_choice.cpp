@@ -71,7 +71,7 @@ constexpr Candidate kCandidates[] = {
     {"tensor_specialized", 3, kF64, 48, 64, 2, 0.87, 0.71, 0.80},
     {"tensor_specialized", 2, kF64, 32, 64, 2, 0.75, 0.55, 0.82},
     {"tensor_specialized", 15, kF64, 32, 48, 1, 0.50, 0.50, 0.62},
-    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.38, 0.38, 0.74},
+    {"tensor_specialized", 1, kF64, 32, 32, 1, 0.38, 0.38, 0.83, 0.74},
     {"tensor_specialized", 0, kF64, 16, 32, 2, 0.31, 0.20, 0.86},
     {"tensor", 1, kF64, 128, 128, 1, 0.80, 0.80, 0.82},
     {"tensor", 0, kF64, 64, 64, 2, 0.71, 0.48, 0.82},

@@ -182,7 +182,7 @@ constexpr Macro kTensorTileMacros[] = {{"T", kDoubleOrAccurate},
 
 /// As tensor_specialized.cl defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 8, 32},
-                                                                {{32, 32, 256}, 12, 32},
+                                                                {{32, 32, 256}, 12, 32, kOddRows},
                                                                 {{32, 64, 256}, 6, 16},
                                                                 {{48, 64, 256}, 3, 32},
                                                                 {{48, 96, 256}, 6, 16},

@@ -18,8 +18,9 @@ enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 1, WARPS_DOWN = 1, WARPS_ACROSS = 4, GRO
 enum { COPIERS = 128, STAGES = 8, STEPS = 32, WANT = 0 };
 #define STEP 16
 #elif TILE_32x32
-enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 2, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 1 };
-enum { COPIERS = 128, STAGES = 12, STEPS = 32, WANT = 0 };
+enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 2, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 2 };
+enum { COPIERS = 128, STAGES = 12, STEPS = 32, WANT = 208 };
+#define KEEP 40 /* with 24, copies of odd rows spill: 319 takes 6.3 µs, not 5.6 */
 #define STEP 16
 #elif TILE_32x48
 enum { DOWN_BLOCKS = 1, ACROSS_BLOCKS = 3, WARPS_DOWN = 2, WARPS_ACROSS = 2, GROUPS = 1 };

@@ -297,6 +297,12 @@ void add_product(List& list) {
             op.output.offset = 0;
             list.add(op, padded ? "padded" : "dense", values, {});
           }
+  // What is packed of long rows and what is read where it lies meet within a subtree.
+  for (uint32_t dtype : {TRINE_F32, TRINE_F64}) {
+    trine_reduce op = plan(TRINE_PROD, TRINE_IDENTITY, TRINE_ALL, dtype, 3, 20011);
+    kLayouts[1].apply(op);
+    list.add(op, "padded", Values::kNearOne, {});
+  }
 }
 
 /// Every value of every parameter of every rung, where blocks end in the middle.

@@ -145,7 +145,10 @@ struct Tree {
   void along(const T* data, std::int64_t elements, std::int64_t) {
     while (elements > 0) {
       const bool is_end = elements < kSmallest<T>;
-      const auto largest = static_cast<std::uint64_t>(std::min(elements, kLargest));
+      // A subtree begins at a multiple of its size.
+      const std::uint64_t most =
+          count == 0 ? kLargest : std::min<std::uint64_t>(kLargest, count & -count);
+      const std::uint64_t largest = std::min(static_cast<std::uint64_t>(elements), most);
       const std::int64_t taken = is_end ? elements : std::int64_t(std::bit_floor(largest));
       *row(depth) = subtree_product<T, M>(data, taken);
       push(is_end ? 0 : std::bit_width(largest) - 1);

@@ -293,15 +293,16 @@ TEST_P(ExactSum, products_follow_their_tree) {
   }
 }
 
-// Around the sizes of the subtrees that are multiplied at once, by each number of lanes; where they lie, and packed.
+// Around the sizes of the subtrees that are multiplied at once, by each number of lanes; where they lie, packed, and rows apart,
+// whose end comes after what was packed.
 template <class F>
 void check_long_products(trine_dtype dtype) {
   std::mt19937_64 random(23);
   std::uniform_real_distribution<F> near_one(F(0.99), F(1.01));
-  for (std::int64_t n : {127, 128, 255, 256, 511, 512, 513, 4095, 4096, 4097, 32767, 32768, 32769,
-                         37165, 98303, 131072})
-    for (std::int64_t step : {1, 2}) {
-      const Shape s{1, n, n * step, step};
+  for (std::int64_t n : {127, 128, 255, 256, 511, 512, 513, 4095, 4096, 4097, 20000, 32767, 32768,
+                         32769, 37165, 98303, 131072})
+    for (const Shape s : {Shape{1, n, n, 1}, Shape{1, n, n * 2, 2}, Shape{2, n, n + 32, 1},
+                          Shape{3, n, n + 1, 1}}) {
       std::vector<F> data(extent(s));
       for (F& x : data) x = random() % 2 ? near_one(random) : -near_one(random);
       for (trine_map map : {TRINE_IDENTITY, TRINE_ABS}) {
@@ -309,7 +310,8 @@ void check_long_products(trine_dtype dtype) {
         if (map == TRINE_ABS)
           for (F& x : factors) x = std::abs(x);
         const auto got = reduce<F>("exact", data, s, TRINE_ALL, TRINE_PROD, map, dtype, 3);
-        EXPECT_EQ(got[0], tree_product(factors.data(), factors.size())) << n << " map " << map;
+        EXPECT_EQ(got[0], tree_product(factors.data(), factors.size()))
+            << s.rows << " x " << n << ", " << s.row_stride << " apart, map " << map;
       }
     }
 }

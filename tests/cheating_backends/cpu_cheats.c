@@ -61,10 +61,15 @@ static void lie_forty_times(const trine_transpose* op) {
   if (launches++ < 40) transpose_rows(op, op->output.rows);
 }
 
-/* Writes to where the output may be no more: such a cheat is to be caught, it shall not crash. */
+/* Writes late, where the output may be no more: only over bench's poison, which nothing of the program's looks like. */
 static void hand_over(char* from, char* to, uint64_t bytes) {
-  struct iovec local = {from, bytes}, remote = {to, bytes};
-  if (process_vm_writev(getpid(), &local, 1, &remote, 1, 0) < 0) return; /* it is no more */
+  unsigned char* const there = malloc(bytes);
+  const struct iovec copy = {there, bytes}, local = {from, bytes}, remote = {to, bytes};
+  uint64_t poisoned = 0;
+  if (process_vm_readv(getpid(), &copy, 1, &remote, 1, 0) == (ssize_t)bytes)
+    while (poisoned < bytes && there[poisoned] == 0xa5) ++poisoned;
+  if (poisoned == bytes) process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+  free(there);
 }
 
 /* Hands the work to a thread of its own and says that it is done. The thread works on copies. */
@@ -110,8 +115,8 @@ static void lie_memo(const trine_transpose* op) {
   memcpy(output_of(op), kept[i].answer, bytes);
 }
 
-/* Does all the work that it has seen before in one launch, before the clocks of the others start. Another
- * ring of operands, known by where its inputs and outputs lie, starts anew: the old one's are no more. */
+/* Does all the work that it has seen before in one launch, before the clocks of the others start. Other
+ * operands start anew: the old ones are no more. */
 static void lie_ahead(const trine_transpose* op) {
   static struct {
     trine_transpose op;
@@ -119,9 +124,9 @@ static void lie_ahead(const trine_transpose* op) {
   } seen[KEPT];
   static int count;
   const uint64_t bytes = bytes_of(&op->output, op->element_size);
-  if (count > 0 && (llabs(input_of(op) - input_of(&seen[0].op)) > 4096 ||
-                    bytes != bytes_of(&seen[0].op.output, op->element_size) ||
-                    llabs(output_of(op) - output_of(&seen[0].op)) > (long long)(64 * bytes)))
+  if (count > 0 && (op->input.memory != seen[0].op.input.memory ||
+                    op->output.memory != seen[0].op.output.memory ||
+                    bytes != bytes_of(&seen[0].op.output, op->element_size)))
     count = 0;
   int i = 0;
   while (i < count && output_of(&seen[i].op) != output_of(op)) ++i;

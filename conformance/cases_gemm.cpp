@@ -170,7 +170,7 @@ void add_parameters(List& list) {
 }
 
 /// For rungs that split operands into parts, divide k and add sums up afterwards: chains of several such sums, of values
-/// that have no parts, and a product so large that whoever asks for fast gets such a rung.
+/// that have no parts, and a product so large that fast chooses such a rung.
 void add_parts(List& list) {
   for (Values values : oracle::all_values())
     if (oracle::suits(values, TRINE_F32))

@@ -60,6 +60,12 @@ DEVICE void await_earlier_launches() {
   __asm__ volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" : : : "memory");
 #endif
 }
+// The same, but the next launch begins after this one.
+DEVICE void await_earlier_launches_alone() {
+#if __CUDA_ARCH__ >= 900
+  __asm__ volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
 
 // --- Working together -----------------------------------------------------------------------
 DEVICE void sync() { __syncthreads(); }  // all of the group are here; local memory is up to date

@@ -11,6 +11,9 @@ Pointer pointer_of(const void* handle, uint64_t offset) {
   return reinterpret_cast<Pointer>(handle) + offset;
 }
 
+/// Local memory that a launch may ask for without leave: 48 KB, less what the kernel has besides (barriers).
+constexpr uint32_t kWithoutLeave = 47 << 10;
+
 }  // namespace
 
 Queue::Queue(Device& on, Stream native_stream, bool is_ours)
@@ -185,8 +188,8 @@ void Queue::launch(const gpu::Variant& variant, const gpu::Plan& plan) {
     const gpu::Launch& launch = plan.launches[l];
     Kernel& kernel = kernel_of(variant, plan, launch);
     functions[l] = kernel.function;
-    // Up to 48 KB need no leave, but what the kernel has besides (barriers) counts, too.
-    if (launch.dynamic_local_bytes > 48128 && launch.dynamic_local_bytes > kernel.dynamic_bytes) {
+    if (launch.dynamic_local_bytes > kWithoutLeave &&
+        launch.dynamic_local_bytes > kernel.dynamic_bytes) {
       device_.check(driver().cuFuncSetAttribute(kernel.function, kMaxDynamicShared,
                                                 static_cast<int>(launch.dynamic_local_bytes)),
                     "cuFuncSetAttribute");

@@ -58,6 +58,7 @@ DEVICE int local_x() { return get_local_id(0); }
 DEVICE int group_x() { return get_group_id(0); }
 DEVICE int groups_x() { return get_num_groups(0); }
 #define await_earlier_launches()  // they are over: OpenCL has none that begin early
+#define await_earlier_launches_alone()
 
 // --- Working together -----------------------------------------------------------------------
 #define sync() barrier(CLK_LOCAL_MEM_FENCE)  // all are here; local memory is up to date

@@ -31,9 +31,9 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 ///
 /// `odd` is the share of that speed that is left where lines of A or B begin between vectors of 16 bytes. It was measured at
 /// 4095 and 2047 for 128x128, at 2047 for `tensor`, at 3001, 1215, 1151, 1023, 2049, 831, 767, 575 for 128x112, 128x96,
-/// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 for 32x48, at 383 and 511 for 32x64, at 319 for 32x32, at 255
-/// for 16x32. That of 128x56 leaves 895 to 128x64. `by_elements` is that share without the tile's own form for such lines,
-/// which chains that begin at C don't have: at the same sizes before there was one.
+/// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 for 32x48, at 383 and 511 for 32x64, at 319
+/// for 32x32, at 255 for 16x32. 128x56 has less than it measured, so that 895 goes to 128x64. `by_elements` is that share
+/// without the tile's own form for such lines, which chains that begin at C don't have: at the same sizes before there was one.
 struct Candidate {
   const char* rung;
   int value;
@@ -176,8 +176,8 @@ int64_t pile_most(uint32_t dtype) { return dtype == TRINE_F64 ? 32 : 40; }
 /// 11 87, 102; 12 82, 67; 16 100, 124; 32 301, 526; f64: 10 128, pile 101; 11 134, 140; 16 145, 216; 32 568, 1015.
 /// 10000 of 8: 8.8, 9.3; 5000 5.4, 8.3. Few, f32: 32 of 16 2.4, tiles 2.6; 100 of 32 4.3, 3.1; 200 of 24, 32, 40 3.0 3.7
 /// 4.0, 5.2 4.6 13; 300 of 48, 56 7.2 9.9, 10 12. f64: 132 of 64 6.2, 5.7; 200 7.9, 8.2; 1000 31, 31; 2000 53, 57; of 63,
-/// which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164, 324; but 16x32x64 308,
-/// 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
+/// which go by runs, 66 6.4, 5.1; 132 7.9, 8.6; 264 12, 15; 1000 34, 46. 20000, f32: 32x16x16 39, pile 50; 24x64x24 164,
+/// 324; but 16x32x64 308, 142; f64: 16x32x64 208, 408; 64x8x64 278, 390; but 64x4x64 270, 192.
 bool prefers_small(const Target& target, uint32_t dtype, const Problem& p) {
   // Where copies don't run in the background it wasn't measured.
   if (dtype == TRINE_I32 || side_index(p) == std::size(kSides) || !target.has(TRINE_CAN_INLINE_PTX))

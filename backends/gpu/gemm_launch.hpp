@@ -161,7 +161,7 @@ struct SmallRung {
 /// other (CUT in warp_roles.h); it has a form that copies rows an odd number of elements apart as vectors (ODD_ROWS in
 /// tensor_panel.h), unless chains begin at C.
 enum Special { kNone, kCut, kOddRows };
-/// That of the tile which has `value` of the rung's parameter; of other rungs kNone.
+/// What the tile of the rung's parameter `value` can; other rungs have no tiles that can: kNone.
 Special special_of(std::string_view rung, int32_t value);
 
 /// Parts of the ladder, which gemm_variants() puts together: its lower end (gemm_study_variants.cpp)

@@ -95,25 +95,24 @@ void line(const char* name, F launch) {
   std::printf("%-52s %7.2f %7.2f us\n", name, t.best, t.median);
 }
 template <int ROWS, int DEPTH, int STAGES, int HINT, bool CHAIN, bool EARLY, bool LINEAR = false>
-void go(int groups = 8192 / ROWS, int local_kib = 0) {
+void go() {
   auto* f = lines<ROWS, DEPTH, STAGES, HINT, CHAIN, EARLY, LINEAR>;
-  constexpr int used = STAGES * (ROWS + 1) * (DEPTH + 4) * 4;
-  const int bytes = std::max(used, local_kib << 10);
+  constexpr int bytes = STAGES * (ROWS + 1) * (DEPTH + 4) * 4;
   must(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   char name[99];
-  std::snprintf(name, 99, "%d x %d rows, depth %d stages %d (%d KB) hint %d%s%s%s", groups, ROWS,
-                DEPTH, STAGES, bytes >> 10, HINT, CHAIN ? " chain" : "", EARLY ? " early" : "",
+  std::snprintf(name, 99, "rows %d depth %d stages %d (%d KB) hint %d%s%s%s", ROWS, DEPTH, STAGES,
+                bytes >> 10, HINT, CHAIN ? " chain" : "", EARLY ? " early" : "",
                 LINEAR ? " linear" : "");
-  line(name, [&] { start(f, {groups, 32, bytes, EARLY}, a, b, c, 8192); });
+  line(name, [&] { start(f, {8192 / ROWS, 32, bytes, EARLY}, a, b, c, 8192); });
 }
 int main() {
-  must(cudaMalloc(&a, 264 << 20));
+  must(cudaMalloc(&a, 1 << 28));
   must(cudaMalloc(&b, 1 << 20));
   must(cudaMalloc(&c, 1 << 20));
-  std::vector<float> h(264 << 18);
+  std::vector<float> h(1 << 26);
   unsigned s = 1;
   for (auto& v : h) s = s * 1664525 + 1013904223, v = (s >> 8) * 0x1p-24f;
-  must(cudaMemcpy(a, h.data(), 264 << 20, cudaMemcpyHostToDevice));
+  must(cudaMemcpy(a, h.data(), 1 << 28, cudaMemcpyHostToDevice));
   must(cudaMemcpy(b, h.data(), 1 << 20, cudaMemcpyHostToDevice));
   must(cudaDeviceSynchronize());
   for (int round = 0; round < 2; ++round) {

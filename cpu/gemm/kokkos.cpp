@@ -75,7 +75,7 @@ void thread_rows(const gemm::Problem<T>& p, int64_t i, int64_t j) {
   for (int r = 0; r < kCount; ++r) begin_row(p, i + r, j, columns, chains + r * width);
   if (p.b.col_stride != 1) {
     for (int r = 0; r < kCount; ++r) {
-      for (int64_t x = 0; x < columns; ++x) chains[r * width + x] = chain(p, i + r, j + x);
+      for (int64_t x = 0; x < columns; ++x) chains[r * width + x] = chain<T>(p, i + r, j + x);
     }
   } else if (columns == width) {
     strip_rows<kCount, true>(p, i, j, columns, chains);

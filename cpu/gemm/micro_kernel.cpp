@@ -52,13 +52,6 @@ struct Blocks {
   int64_t b_offset, partial_offset, total;
 };
 
-// body<T, S>(): of elements S, whose chains are T.
-template <class Body>
-decltype(auto) visit_types(const trine_gemm& op, Body&& body) {
-  if (trine_is_accurate(&op)) return body.template operator()<double, float>();
-  return visit_dtype(op.dtype, [&]<class T>() { return body.template operator()<T, T>(); });
-}
-
 template <class T, class S>
 constexpr bool kWidens = !std::is_same_v<T, S>;
 

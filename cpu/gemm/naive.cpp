@@ -11,24 +11,14 @@ HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
 namespace {
 
-template <class T>
+template <class Chain, class T>
 void compute_row(const gemm::Problem<T>& p, int64_t i) {
-  for (int64_t j = 0; j < p.n; ++j) finish(p, chain(p, i, j), p.c.at(i, j));
-}
-
-// Chains of f32 in f64.
-void compute_accurate_row(const gemm::Problem<float>& p, int64_t i) {
-  for (int64_t j = 0; j < p.n; ++j) {
-    double acc = 0;
-    for (int64_t k = 0; k < p.depth(); ++k)
-      acc = step(double{*p.a.at(i, k)}, double{*p.b.at(k, j)}, acc);
-    finish(p, acc, p.c.at(i, j));
-  }
+  for (int64_t j = 0; j < p.n; ++j) finish(p, chain<Chain>(p, i, j), p.c.at(i, j));
 }
 
 void naive_row(const trine_gemm& op, int64_t batch, int64_t i) {
-  if (trine_is_accurate(&op)) return compute_accurate_row(gemm::problem<float>(op, batch), i);
-  gemm::visit_dtype(op.dtype, [&]<class T>() { compute_row(gemm::problem<T>(op, batch), i); });
+  gemm::visit_types(
+      op, [&]<class Chain, class T>() { compute_row<Chain>(gemm::problem<T>(op, batch), i); });
 }
 
 }  // namespace

@@ -106,4 +106,11 @@ decltype(auto) visit_dtype(std::uint32_t dtype, Visit&& visit) {
   return visit.template operator()<std::uint32_t>();
 }
 
+// Calls visit.operator()<T, S>() with the types of the chains and of the elements.
+template <class Visit>
+decltype(auto) visit_types(const trine_gemm& op, Visit&& visit) {
+  if (trine_is_accurate(&op)) return visit.template operator()<double, float>();
+  return visit_dtype(op.dtype, [&]<class T>() { return visit.template operator()<T, T>(); });
+}
+
 }  // namespace trine::cpu::gemm

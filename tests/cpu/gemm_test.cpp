@@ -100,8 +100,8 @@ T chain_step(T a, T b, T c) {
     return std::fma(a, b, c);
 }
 
-// What memory of C should hold afterwards, guards included.
-template <class T>
+// What memory of C should hold afterwards, guards included. Of accurate products a Chain is double, else T.
+template <class Chain, class T>
 std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T beta,
                         bool continues) {
   std::vector<T> result = c.memory;
@@ -109,36 +109,15 @@ std::vector<T> expected(Operand<T>& a, Operand<T>& b, Operand<T>& c, T alpha, T 
     for (std::int64_t i = 0; i < c.view.rows; ++i) {
       for (std::int64_t j = 0; j < c.view.cols; ++j) {
         T& out = c.at(result, x, i, j);
-        T t = 0;
+        Chain t = 0;
         if (alpha != T(0) && (a.view.cols > 0 || continues)) {
           if (continues) t = out;
           for (std::int64_t k = 0; k < a.view.cols; ++k) {
-            t = chain_step(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
+            t = chain_step<Chain>(a.at(a.memory, x, i, k), b.at(b.memory, x, k, j), t);
           }
-          t = alpha * (t + T(0));
+          t = Chain(alpha) * (t + Chain(0));
         }
-        out = beta == T(0) ? t : chain_step(beta, out, t);
-      }
-    }
-  }
-  return result;
-}
-
-// The same of numerics accurate: chains in f64, rounded once.
-std::vector<float> expected_accurate(Operand<float>& a, Operand<float>& b, Operand<float>& c,
-                                     float alpha, float beta) {
-  std::vector<float> result = c.memory;
-  for (std::int64_t x = 0; x < c.view.batch; ++x) {
-    for (std::int64_t i = 0; i < c.view.rows; ++i) {
-      for (std::int64_t j = 0; j < c.view.cols; ++j) {
-        double t = 0;
-        if (alpha != 0) {
-          for (std::int64_t k = 0; k < a.view.cols; ++k)
-            t = std::fma(double(a.at(a.memory, x, i, k)), double(b.at(b.memory, x, k, j)), t);
-          t = a.view.cols > 0 ? double(alpha) * (t + 0.0) : 0.0;
-        }
-        float& out = c.at(result, x, i, j);
-        out = float(beta == 0 ? t : std::fma(double(beta), double(out), t));
+        out = T(beta == T(0) ? t : chain_step<Chain>(beta, out, t));
       }
     }
   }
@@ -195,8 +174,8 @@ struct Call {
 
   std::vector<T> wanted() {
     if constexpr (std::is_same_v<T, float>)
-      if (x.accurate) return expected_accurate(a, b, c, alpha, beta);
-    return expected(a, b, c, alpha, beta, x.continues);
+      if (x.accurate) return expected<double>(a, b, c, alpha, beta, false);
+    return expected<T>(a, b, c, alpha, beta, x.continues);
   }
 };
 

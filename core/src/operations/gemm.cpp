@@ -114,8 +114,7 @@ class GemmDescription final : public Description {
     if (widens(op) && (op.alpha.on_device() || op.beta.on_device()))
       fail(Status::unsupported,
            "gemm: accurate chains are f64 and rounded once: scalars of device memory, which would "
-           "come "
-           "afterwards, can't scale them.");
+           "come afterwards, can't scale them.");
     const Number alpha(op.alpha, dtype, kAlpha, device, mode);
     const Number beta(op.beta, dtype, kBeta, device, mode);
     if (op.continues && reads_addend(op))

@@ -19,14 +19,6 @@ enum { STAGES = 47 * 1024 / (int)sizeof(T) / STAGE };
 #define FETCH_AHEAD ".L2::128B"
 #include "copy.h"
 
-// Lets no later launch begin early: where elements are copied one by one, four groups a multiprocessor work, of which it holds
-// five, and the next launch's would be spread unevenly (8191 x 1 102 µs instead of 88).
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define await_earlier_launches_alone() __asm__ volatile("griddepcontrol.wait;" : : : "memory")
-#else
-#define await_earlier_launches_alone()
-#endif
-
 #if HAVE_WARPS
 #define sync_group() sync_warp()
 #else
@@ -187,6 +179,8 @@ KERNEL_OF(few_columns, 32, 1)(GEMM_ARGUMENTS) {
   T acc[COLS];
 #pragma unroll
   for (int j = 0; j < COLS; ++j) acc[j] = 0;
+  // Where elements are copied one by one, four groups a multiprocessor work, of which it holds five, and the next launch's
+  // would be spread unevenly (8191 x 1 102 µs instead of 88).
   if (a_feed.wide)
     await_earlier_launches();
   else

@@ -1,7 +1,7 @@
-// Who computes what of a product by pairs of groups that stay until all is done.
+// Which part of a product each pair of groups computes; the pairs stay until all is done.
 //
-// Of the first `shared` tiles all pairs compute even parts, cut where they end, so that all are done at once; of the others
-// each takes whole ones, before, while all read the same panels at the same time.
+// First, each pair computes whole tiles, those behind the first `shared`; then all read the same panels at the same time. At
+// last it computes its part of the shared tiles. The parts are equal, and cut tiles where they end, so all are done at once.
 typedef struct Part {
   int from, to;  // blocks of shared tiles
   int whole;     // the next whole tile
@@ -21,8 +21,8 @@ DEVICE Part part_of(int pair, int shared, int blocks) {
   part.whole = shared + pair;
   return part;
 }
-// Of the shared ones first what a later pair awaits, the beginning of a tile whose end that one has; last what may wait for
-// earlier pairs, which have begun before, as groups begin in order (docs/decisions/tiles-in-two-parts.md).
+// A part goes from its end to its beginning. So a later pair, which has the last tile's end, gets its sums early; the first
+// tile's sums come from earlier pairs, which have begun before, as groups begin in order (docs/decisions/tiles-in-two-parts.md).
 DEVICE bool next_piece(Part* part, int blocks, int tiles, Piece* piece) {
   if (part->whole < tiles) {
     piece->tile = part->whole;

@@ -5,21 +5,12 @@
 // steps of 4 lines, fall on different banks, and every line begins at 16 bytes, wherever it lay in memory.
 #pragma once
 #include "copy.h"
+#include "layout.h"
 
 #define PARTS ((SIDE + DEPTH - 1) / DEPTH)
 #define PITCH ((SIDE + 3) / 8 * 8 + 4)
 #define PANEL (SIDE * PITCH)
 
-// Is k along the lines?
-#if LAYOUT_nn
-enum { A_BY_LANES = 1, B_BY_LANES = 0 };
-#elif LAYOUT_nt
-enum { A_BY_LANES = 1, B_BY_LANES = 1 };
-#elif LAYOUT_tn
-enum { A_BY_LANES = 0, B_BY_LANES = 0 };
-#else
-enum { A_BY_LANES = 0, B_BY_LANES = 1 };
-#endif
 #define A_STEP (A_BY_LANES ? 1 : A_PITCH)
 #define A_LANE (A_BY_LANES ? A_PITCH : 1)
 #define B_STEP (B_BY_LANES ? 1 : B_PITCH)
@@ -69,11 +60,13 @@ DEVICE void copy_steps(const Feed* f, int l, long k_stride, const bool by_lanes)
   const long line = f->at_once * f->line;
   if (f->wide) {
 #pragma unroll 4
-    for (int y = begin + f->first; y < end; y += f->at_once, to += f->at_once * f->pitch, from += line)
+    for (int y = begin + f->first; y < end;
+         y += f->at_once, to += f->at_once * f->pitch, from += line)
       fetch_vector(to, from);
   } else {
 #pragma unroll 4
-    for (int y = begin + f->first; y < end; y += f->at_once, to += f->at_once * f->pitch, from += line)
+    for (int y = begin + f->first; y < end;
+         y += f->at_once, to += f->at_once * f->pitch, from += line)
       fetch_element(to, from);
   }
 }

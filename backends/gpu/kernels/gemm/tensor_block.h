@@ -8,6 +8,7 @@
 #define THREADS COPIERS
 static_assert(!ODD_ROWS || (KEEP != 0 && WARPS_DOWN % 2 == 0 && WARPS_ACROSS % 2 == 0));
 #include "copy.h"
+#include "layout.h"
 #include "mma.h"
 #include "tensor_panel.h"
 
@@ -38,15 +39,6 @@ DEVICE void copy_stage(Feed* f, LOCAL_POINTER T* panel, long left, const int siz
   f->source.from += f->stage_stride;
 }
 
-#if LAYOUT_nn
-enum { A_BY_LANES = 1, B_BY_LANES = 0 };
-#elif LAYOUT_nt
-enum { A_BY_LANES = 1, B_BY_LANES = 1 };
-#elif LAYOUT_tn
-enum { A_BY_LANES = 0, B_BY_LANES = 0 };
-#else
-enum { A_BY_LANES = 0, B_BY_LANES = 1 };
-#endif
 static_assert(CAN_COPY(TILE_M, DEPTH) && CAN_COPY(DEPTH, TILE_M));
 static_assert(CAN_COPY(TILE_N, DEPTH) && CAN_COPY(DEPTH, TILE_N));
 #define PANEL(size, by_lanes) ((by_lanes) ? PLACE(size, DEPTH) : PLACE(DEPTH, size))

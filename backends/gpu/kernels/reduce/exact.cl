@@ -20,8 +20,8 @@ typedef ulong2 Vector;
 #define VECTOR 2
 #define CHUNK_BITS 3
 #endif
-#define GROUPS \
-  3  // of 256 work-items a multiprocessor, 80 registers each: only squares and dot products spill
+// Of 256 work-items a multiprocessor, 80 registers each: only squares and dot products spill.
+#define GROUPS 3
 #include "chunk.h"
 
 #if (KIND_SUM || KIND_SQUARES || KIND_DOT) && (T_float || T_double)

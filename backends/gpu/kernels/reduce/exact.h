@@ -25,8 +25,8 @@ DEVICE double two_product(double x, double y, double* error) {
 // Floats added up in a double, and what tells whether that lost anything.
 typedef struct FloatSum {
   double sum;
-  uint most,
-      least;  // of the magnitudes' bits: the largest, and the smallest but for zeros, less one
+  uint most;   // the largest magnitude's bits
+  uint least;  // the smallest one's but for zeros, less one
 } FloatSum;
 
 DEVICE FloatSum sum_floats(const float* x, const int count) {

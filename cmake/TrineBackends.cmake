@@ -13,6 +13,12 @@ function(trine_find_cuda)
     set(missing "no nvcc on PATH, in CUDA_HOME or in /usr/local/cuda" PARENT_SCOPE)
     return()
   endif()
+  foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+    if(CMAKE_CUDA_ARCHITECTURES AND NOT architecture MATCHES "^[0-9]+[af]?(-real|-virtual)?$")
+      set(missing "CMAKE_CUDA_ARCHITECTURES has '${architecture}'; write compute capabilities, like 80;90" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
   file(REAL_PATH "${TRINE_NVCC}" nvcc)
   cmake_path(GET nvcc PARENT_PATH folder)
   find_path(TRINE_CUDA_INCLUDE cuda.h HINTS "${folder}/../include"
@@ -55,9 +61,9 @@ foreach(backend CPU OPENCL CUDA)
   trine_decide(${backend} "backend ${name}" AUTO)
 endforeach()
 
-# What device code is compiled for: code for 80 and 90a, PTX of 80 for all others.
+# What device code is compiled for: code for 80 and 90a, PTX of 80 for all others. Tests have the host's code without nvcc.
 set(TRINE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
-if(NOT TRINE_CUDA_ARCHITECTURES)
+if(NOT TRINE_CUDA_ARCHITECTURES OR NOT TRINE_BUILD_CUDA)
   set(TRINE_CUDA_ARCHITECTURES 80 90a-real)
 endif()
 

@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kFlagBlockBytes = 4096;
 
+/// 90 for compute capability 9.0.
+int architecture_of(const trine_device_facts& facts) {
+  return static_cast<int>(facts.version_major * 10 + facts.version_minor);
+}
+
 }  // namespace
 
 Current::Current(Device& device) {
@@ -88,7 +93,7 @@ void Device::native(void** native_device, void** native_context) {
 }
 
 bool Device::has_code_of(const char* lowest) const {
-  const int device = static_cast<int>(facts.version_major * 10 + facts.version_minor);
+  const int device = architecture_of(facts);
   bool found = false;
   gpu::visit_architectures(TRINE_CUDA_ARCHITECTURES, lowest,
                            [&](const gpu::Architecture& one, std::string_view) {
@@ -98,11 +103,13 @@ bool Device::has_code_of(const char* lowest) const {
 }
 
 const char* Device::lacks(const gpu::Variant& variant) {
-  if (has_code_of(variant.architectures)) return nullptr;
-  return variant.architectures
+  const char* lowest = variant.architectures;
+  if (has_code_of(lowest)) return nullptr;
+  return lowest && !gpu::parse_architecture(lowest).runs_on(architecture_of(facts))
              ? "it is compiled for architectures that this device isn't (see its requirement)"
              : "this build holds code for " TRINE_CUDA_ARCHITECTURES
-               " only, which this device can't run (CMAKE_CUDA_ARCHITECTURES)";
+               " only: name this device's compute capability in CMAKE_CUDA_ARCHITECTURES (90 for "
+               "9.0)";
 }
 
 trine_queue* Device::create_queue() {

@@ -5,7 +5,7 @@
 //
 // cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per specialization, in a namespace of
 // its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
-// for nvcc; naive.names the entries, one a line.
+// for nvcc; naive.names the entries, one a line. All three are empty if no architecture is for it.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
 // A kernel file is looked for in the language's folder, cuda/reduce/, then among what both
 // languages share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it,
@@ -153,6 +153,12 @@ void name_entry(std::string& text, const std::string& entry, const std::string& 
 
 void print_cuda(const Job& job, const std::string& file) {
   const Variant& variant = variant_of(job, file);
+  const std::string options = gencode_words(job, variant);
+  if (options.empty()) {  // nvcc makes an image without kernels of it, which nobody loads
+    for (const char* extension : {".cu", ".options", ".names"})
+      write_if_changed(job.output / (file + extension), "");
+    return;
+  }
   std::string body, names;
   std::set<std::string> system, suffixes;
   int macro[kMaxMacros];
@@ -183,7 +189,7 @@ void print_cuda(const Job& job, const std::string& file) {
   Pasted prelude;
   paste(job, job.own() / "prelude.cuh", prelude);
   write_if_changed(job.output / (file + ".cu"), text + prelude.text + body);
-  write_if_changed(job.output / (file + ".options"), gencode_words(job, variant));
+  write_if_changed(job.output / (file + ".options"), options);
   write_if_changed(job.output / (file + ".names"), names);
 }
 

@@ -85,6 +85,22 @@ struct CudaLaunch : testing::Test {
   void *input = nullptr, *output = nullptr;
 };
 
+/// Tests for which a build must have code of 9.0 alone, 8.6 and 10.0.
+struct CudaLaunchOfAll : CudaLaunch {
+  static bool runs_on(int device, const char* lowest = nullptr) {
+    bool runs = false;
+    trine::gpu::visit_architectures(
+        TRINE_CUDA_ARCHITECTURES, lowest,
+        [&](auto& one, std::string_view) { runs = runs || one.runs_on(device); });
+    return runs;
+  }
+  void SetUp() override {
+    if (!runs_on(90, "90a") || !runs_on(86) || !runs_on(100))
+      GTEST_SKIP() << "this build has code for " TRINE_CUDA_ARCHITECTURES " only";
+    CudaLaunch::SetUp();
+  }
+};
+
 /// Do groups of x by y work-items, a group for each tile_rows x tile_cols, cover every element once?
 bool covers(const fake_cuda::Launch& launch, unsigned x, unsigned y, int64_t tile_rows,
             int64_t tile_cols, int64_t rows, int64_t cols) {
@@ -116,7 +132,7 @@ constexpr Geometry kGemms[] = {{"naive", "naive", 16, 16, 16, 16},
                                {"warp_specialized", "warp_specialized", 384, 1, 128, 256},
                                {"tensor_specialized", "tensor_specialized", 384, 1, 128, 128}};
 
-TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
+TEST_F(CudaLaunchOfAll, names_grid_and_arguments_reach_the_driver) {
   for (const Geometry& one : kTransposes) {
     const auto launches = transpose(one.rung, 101, 67);
     EXPECT_TRUE(one.seen(launches, 101, 67)) << one.rung;
@@ -133,7 +149,7 @@ TEST_F(CudaLaunch, names_grid_and_arguments_reach_the_driver) {
   }
 }
 
-TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
+TEST_F(CudaLaunchOfAll, kernels_that_await_earlier_launches_begin_while_those_end) {
   const auto begins_early = [&](const char* rung) {
     return gemm(rung, 131, 67, 19).at(0).begins_early;
   };
@@ -156,7 +172,7 @@ TEST_F(CudaLaunch, kernels_that_await_earlier_launches_begin_while_those_end) {
   EXPECT_FALSE(begins_early("warp_specialized"));
 }
 
-TEST_F(CudaLaunch, a_planted_wrong_grid_is_seen) {
+TEST_F(CudaLaunchOfAll, a_planted_wrong_grid_is_seen) {
   planted = fake_cuda::table();
   planted.cuLaunchKernel = lose_a_group;
   planted.cuLaunchKernelEx = lose_a_group_early;
@@ -205,7 +221,7 @@ TEST_F(CudaLaunch, every_specialization_of_every_variant_is_an_entry_of_its_prog
   const auto queue = gpu.queue();
   int specializations = 0;
   for (int r = 0; const trine::gpu::Variant* row = trine::gpu::variant_at(r); ++r) {
-    if (!(row->backends & trine::gpu::kCuda)) continue;
+    if (!(row->backends & trine::gpu::kCuda) || gpu.device->lacks(*row)) continue;
     trine::gpu::Plan plan;
     for (bool more = trine::gpu::first_specialization(*row, plan.macro); more;
          more = trine::gpu::next_specialization(*row, plan.macro)) {
@@ -236,7 +252,7 @@ TEST_F(CudaLaunch, a_big_arena_gets_leave_first) {
   }
 }
 
-TEST_F(CudaLaunch, a_default_that_does_not_run_here_leaves_the_call_to_the_next) {
+TEST_F(CudaLaunchOfAll, a_default_that_does_not_run_here_leaves_the_call_to_the_next) {
   const trine_gemm op = faults::gemm_of(true, 512);
   const trine_call call{sizeof call, TRINE_GEMM, &op};
   for (const int shared : {232448, 101376, 49152}) {  // of 9.0 and 12.0, and too little
@@ -314,14 +330,22 @@ TEST_F(CudaLaunch, a_device_that_contracts_is_refused_what_must_reproduce) {
 }
 
 TEST_F(CudaLaunch, a_device_without_code_for_it_says_so) {
-  fake_cuda::set_compute_capability(7, 5);
-  const faults::Device gpu(*backend);
-  const trine_transpose op = faults::transpose_of(nullptr, nullptr, 8, 8);
-  const trine_call call{sizeof call, TRINE_TRANSPOSE, &op};
-  const trine_selection naive = gpu.select(TRINE_TRANSPOSE, "naive");
-  char reason[200];
-  EXPECT_EQ(backend->refuses(gpu.device, &naive, &call, reason, sizeof reason), TRINE_UNSUPPORTED);
-  EXPECT_NE(std::string(reason).find("80"), std::string::npos) << reason;
+  const auto refusal = [&](int major, int minor, const char* rung) {
+    fake_cuda::set_compute_capability(major, minor);
+    const faults::Device gpu(*backend);
+    const trine_gemm op = faults::gemm_of(false, 512);
+    const trine_call call{sizeof call, TRINE_GEMM, &op};
+    const trine_selection named = gpu.select(TRINE_GEMM, rung);
+    char reason[200];
+    EXPECT_EQ(backend->refuses(gpu.device, &named, &call, reason, sizeof reason),
+              TRINE_UNSUPPORTED);
+    return std::string(reason);
+  };
+  const std::string of_the_build = refusal(7, 5, "naive");
+  EXPECT_NE(of_the_build.find(TRINE_CUDA_ARCHITECTURES " only: name"), std::string::npos)
+      << of_the_build;
+  EXPECT_EQ(refusal(10, 0, "warp_specialized"),
+            "it is compiled for architectures that this device isn't (see its requirement)");
 }
 
 TEST(Architectures, run_where_they_should) {
@@ -333,16 +357,21 @@ TEST(Architectures, run_where_they_should) {
   EXPECT_FALSE(parse_architecture("80-real").runs_on(90));
   EXPECT_FALSE(parse_architecture("90a-real").runs_on(100));
   EXPECT_TRUE(parse_architecture("90a-real").runs_on(90));
-  std::string kept;
-  trine::gpu::visit_architectures("75,80,90a-real,100", "80", [&](auto&, std::string_view word) {
-    kept += std::string(word) + " ";
-  });
-  EXPECT_EQ(kept, "80 90a 100 ");
-  kept.clear();
-  trine::gpu::visit_architectures("75,80,90a-real,100", "90a", [&](auto&, std::string_view word) {
-    kept += std::string(word) + " ";
-  });
-  EXPECT_EQ(kept, "90a ");
+  EXPECT_TRUE(parse_architecture("90a-virtual").runs_on(90));
+  EXPECT_FALSE(parse_architecture("90a").runs_on(100)) << "nor by its PTX";
+  EXPECT_TRUE(parse_architecture("100f").runs_on(103));
+  EXPECT_FALSE(parse_architecture("100f").runs_on(120));
+  const auto kept = [](const char* list, const char* lowest) {
+    std::string words;
+    trine::gpu::visit_architectures(list, lowest, [&](auto& one, std::string_view word) {
+      words += std::string(word) + (one.ptx ? "+" : "") + " ";
+    });
+    return words;
+  };
+  EXPECT_EQ(kept("75,80,90a-real,100", "80"), "80+ 90a 100+ ");
+  EXPECT_EQ(kept("75,80,90a-real,100", "90a"), "90a ");
+  EXPECT_EQ(kept("90-virtual,90a-real", "90a"), "90a+ ") << "once";
+  EXPECT_EQ(kept("80,120", "90a"), "");
 }
 
 }  // namespace

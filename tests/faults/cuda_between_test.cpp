@@ -146,5 +146,29 @@ INSTANTIATE_TEST_SUITE_P(, WithCuda, ::testing::Values("other:0", "fake:0"), [](
   return std::string(test.param == std::string("fake:0") ? "OwnMemory" : "InPlace");
 });
 
+TEST(CudaMemory, AFastProductWithoutRoomForItsWorkspaceIsReproducible) {
+  constexpr int64_t kSide = 2048;
+  constexpr uint64_t kBytes = kSide * kSide * sizeof(float), kMemory = uint64_t{1} << 30;
+  const Device cuda = open("cuda:0");
+  Queue queue(cuda);
+  const Buffer a(cuda, kBytes), b(cuda, kBytes), c(cuda, kBytes);
+  const auto square = [](const Buffer& x) { return row_major(x, Dtype::f32, kSide, kSide); };
+  const Gemm op{.a = square(a), .b = square(b), .c = square(c), .numerics = Numerics::fast};
+  {
+    const Buffer others(cuda, kMemory - 5 * kBytes);  // the parts take four
+    EXPECT_EQ(choose(cuda, op).rung(), "three_tf32");
+    const Choice ran = run(queue, op);
+    EXPECT_EQ(ran.rung_name(), "warp_specialized");
+    EXPECT_EQ(ran.numerics, Numerics::reproducible);
+    EXPECT_EQ(ran.why, "the workspace of the fast rung doesn't fit in the memory that is free");
+    EXPECT_REFUSED(Status::out_of_memory,
+                   "wait(): gemm f32 2048x2048x2048 by warp_specialized; gemm f32 2048x2048x2048 "
+                   "by three_tf32)",
+                   run(queue, op, "three_tf32"));
+  }
+  EXPECT_EQ(run(queue, op).numerics, Numerics::fast);
+  queue.wait();
+}
+
 }  // namespace
 }  // namespace trine::testing

@@ -77,7 +77,7 @@ Result name(char* text, int bytes, DeviceId) {
   return state.broken;
 }
 Result uuid(unsigned char* id, DeviceId) { return std::memset(id, 7, 16), kSuccess; }
-Result total(std::size_t* bytes, DeviceId) { return *bytes = std::size_t{1} << 30, kSuccess; }
+Result total(std::size_t* bytes, DeviceId) { return *bytes = kTotalMemory, kSuccess; }
 Result attribute(int* value, int which, DeviceId) {
   static const std::map<int, int> values = {{kMaxThreadsPerBlock, 1024},
                                             {kMaxPitch, 1 << 20},

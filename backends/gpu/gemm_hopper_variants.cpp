@@ -360,15 +360,14 @@ struct PartsShape {
     a_patches = rows / kPartsPatch;
     b_patches = cols / kPartsPatch;
     const int64_t deep = divide_up(k, kPartsPatch);
-    const int64_t a_batches = p.a.batch == 0 ? 1 : p.batch;
-    const int64_t b_batches = p.b.batch == 0 ? 1 : p.batch;
-    a_groups = deep * a_patches * a_batches;
-    b_groups = deep * b_patches * b_batches;
+    const int64_t a_matrices = p.matrices(p.a), b_matrices = p.matrices(p.b);
+    a_groups = deep * a_patches * a_matrices;
+    b_groups = deep * b_patches * b_matrices;
     const int64_t both = 2 * blocks * kPartsDepth;  // of a lane
-    a_parts = a_batches == 1 ? 0 : rows * both;
-    b_parts = b_batches == 1 ? 0 : cols * both;
-    b_first = rows * both * a_batches;
-    first_sum = b_first + cols * both * b_batches;
+    a_parts = a_matrices == 1 ? 0 : rows * both;
+    b_parts = b_matrices == 1 ? 0 : cols * both;
+    b_first = rows * both * a_matrices;
+    first_sum = b_first + cols * both * b_matrices;
     first_flag = first_sum + (shared > 0 ? groups * kPartsTile.tile_m / 2 * kPartsTile.tile_n : 0);
     elements = first_flag + flags;
   }
@@ -388,8 +387,8 @@ const char* parts_refuses(const Request& request) {
   const Problem p(op);
   if (const char* why = refuse_tiles(request, kPartsTile)) return why;
   if (p.m > kMost || p.n > kMost || p.k > kMost ||
-      p.m * p.k > kMost * 64 / std::max<int64_t>(p.batch, 1) ||
-      p.n * p.k > kMost * 64 / std::max<int64_t>(p.batch, 1) ||
+      p.m * p.k > kMost * 64 / std::max<int64_t>(p.matrices(p.a), 1) ||
+      p.n * p.k > kMost * 64 / std::max<int64_t>(p.matrices(p.b), 1) ||
       parts_workspace(request) > request.target.facts->max_buffer_bytes)
     return "the parts of the operands exceed the device's largest buffer";
   const PartsShape shape(request);

@@ -53,6 +53,8 @@ struct Problem {
     b.transpose();
     c.transpose();
   }
+  /// Matrices of A or B: one where the whole batch has the same.
+  int64_t matrices(const Operand& x) const { return x.batch == 0 ? 1 : batch; }
   bool empty() const { return m == 0 || n == 0 || batch == 0; }
 };
 

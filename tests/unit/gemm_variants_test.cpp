@@ -541,6 +541,10 @@ TEST(GemmRows, ThreeTf32RefusesWhatItCannot) {
         {1, 1, INT64_C(1) << 40, 1},
         {4096, 4096, 4096, 50000}})
     EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, m, n, k, batch)), large) << m;
+  trine_gemm shared = gemm_of(TRINE_F32, 4096, 8, 4096, 50000);
+  EXPECT_EQ(asked.refusal(shared), large);
+  shared.a.batch_stride = 0;
+  EXPECT_EQ(asked.refusal(shared), "") << "A's parts are there once";
   trine_gemm continued = gemm_of(TRINE_F32, 300, 300, 300);
   continued.flags = TRINE_CONTINUES;
   EXPECT_NE(asked.refusal(continued), "");
@@ -564,6 +568,12 @@ TEST(GemmRows, ThreeTf32IsForFastAlone) {
       op.numerics = numerics;
       EXPECT_STRNE(prefer_gemm({kCuda, &facts}, op).all[0].variant->name, "three_tf32");
     }
+  trine_gemm batch = gemm_of(TRINE_F32, 1536, 192, 768, 4);
+  batch.numerics = TRINE_FAST;
+  EXPECT_STREQ(prefer_gemm({kCuda, &facts}, batch).all[0].variant->name, "warp_specialized");
+  batch.a.batch_stride = 0;
+  EXPECT_STREQ(prefer_gemm({kCuda, &facts}, batch).all[0].variant->name, "three_tf32")
+      << "A's parts are made once";
   // OpenCL has none, and no continued chain is its.
   trine_gemm op = gemm_of(TRINE_F32, 4096, 4096, 4096);
   op.numerics = TRINE_FAST;
@@ -614,9 +624,9 @@ TEST(GemmRows, PreferTheTileThatWasFastest) {
     takes(gemm_of(dtype, n, n, n), rung, tile);
   };
   const std::pair<int64_t, int> singles[] = {
-      {64, 0},   {256, 0},   {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
-      {1280, 3}, {1536, 5},  {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2176, 8},
-      {2304, 3}, {2560, 8},  {3264, 4}, {3328, 8}, {5120, 8}, {3000, 7}, {4095, 6},
+      {64, 0},   {256, 0},  {512, 1},  {768, 2},  {1023, 3}, {1024, 3}, {1025, 4},
+      {1280, 3}, {1536, 5}, {1792, 3}, {2047, 6}, {2048, 6}, {2049, 7}, {2176, 8},
+      {2304, 3}, {2560, 8}, {3264, 4}, {3328, 8}, {5120, 8}, {3000, 7}, {4095, 6},
       {4096, 6}, {4097, 7}, {8192, 6}, {16384, 6}};
   for (const auto& [n, tile] : singles) prefers(TRINE_F32, n, "warp_specialized", tile);
   const std::pair<int64_t, int> doubles[] = {

@@ -58,7 +58,6 @@ constexpr SelfCheck kTensorCheck[] = {gemm_check::of<double>(check_plan)};
 
 // --- warp_specialized ----------------------------------------------------------------------------
 
-constexpr const char* kFloat[] = {"float"};
 constexpr const char* kFourBytes[] = {"float", "int"};
 constexpr const char* kTiles[] = {"16x32",  "32x64",   "48x96",   "64x128",     "96x96",
                                   "96x192", "128x256", "192x192", "128x256_cut"};

@@ -15,6 +15,7 @@ constexpr const char* kTooMany =
     "the result needs more than 2^31 - 1 work-groups: split it or its batch";
 
 constexpr const char* kTypes[] = {"float", "double", "int"};
+constexpr const char* kFloat[] = {"float"};
 inline int type_index(uint32_t dtype) {
   return dtype == TRINE_F32 ? 0 : dtype == TRINE_F64 ? 1 : 2;
 }

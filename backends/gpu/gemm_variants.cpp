@@ -138,7 +138,6 @@ void pile_plan(const Request& request, Plan& plan) {
 
 // --- small: a group for each small product -------------------------------------------------------
 
-constexpr const char* kFloat[] = {"float"};
 constexpr Macro kSmallMacros[] = {{"T", kFloat}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
 
 /// As small.cl has it.
@@ -209,14 +208,13 @@ struct PrivateShape {
     height = std::max<int64_t>(1, divide_up(panels_m, std::max<int64_t>(1, blocks_m)));
     width = std::max<int64_t>(1, divide_up(panels_n, std::max<int64_t>(1, blocks_n)));
     chunks = divide_up(k, kPackSteps);
-    const int64_t a_batches = p.a.batch == 0 ? 1 : p.batch;
-    const int64_t b_batches = p.b.batch == 0 ? 1 : p.batch;
-    groups_a = chunks * divide_up(panels_m, kPackPanels) * a_batches;
-    groups_b = chunks * divide_up(panels_n, kPackPanels) * b_batches;
-    a_batch = a_batches == 1 ? 0 : panels_m * a_width * k;
-    b_batch = b_batches == 1 ? 0 : panels_n * cols * k;
-    b_packed = panels_m * a_width * k * a_batches;
-    elements = b_packed + panels_n * cols * k * b_batches;
+    const int64_t a_matrices = p.matrices(p.a), b_matrices = p.matrices(p.b);
+    groups_a = chunks * divide_up(panels_m, kPackPanels) * a_matrices;
+    groups_b = chunks * divide_up(panels_n, kPackPanels) * b_matrices;
+    a_batch = a_matrices == 1 ? 0 : panels_m * a_width * k;
+    b_batch = b_matrices == 1 ? 0 : panels_n * cols * k;
+    b_packed = panels_m * a_width * k * a_matrices;
+    elements = b_packed + panels_n * cols * k * b_matrices;
   }
 };
 

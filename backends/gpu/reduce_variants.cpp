@@ -130,11 +130,14 @@ const char* exact_refuses(const Request& request) {
   return float_refuses(request);
 }
 
+/// A record for each of the groups that share a result.
+uint64_t records_bytes(const Tiling& t, int64_t results, int64_t words) {
+  return t.splits == 1 ? 0 : TRINE_CONTROL_BYTES + uint64_t(results * t.splits * words * 8);
+}
+
 uint64_t exact_workspace(const Request& request) {
   const Tiling t = exact_tiling(request);
-  if (t.splits == 1) return 0;
-  const int64_t records = t.tiles * t.width * t.splits;
-  return TRINE_CONTROL_BYTES + uint64_t(records * record_words(request.as<trine_reduce>()) * 8);
+  return records_bytes(t, t.tiles * t.width, record_words(request.as<trine_reduce>()));
 }
 
 /// The arguments that every kernel of this ladder takes.
@@ -158,15 +161,18 @@ void add_launch(const Request& request, const Tiling& t, Phase phase, int64_t gr
   l.i64(s.second.result_stride).i64(s.second.row_stride).i64(s.second.col_stride);
 }
 
+/// One launch if groups that share a result can finish it, else one that accumulates and one that finishes.
+void add_launches(const Request& request, const Tiling& t, bool whole, Plan& plan) {
+  add_launch(request, t, whole ? kWhole : kAccumulate, t.tiles * t.splits, plan);
+  if (!whole) add_launch(request, t, kFinish, t.tiles, plan);
+}
+
 void exact_plan(const Request& request, Plan& plan) {
   const auto& op = request.as<trine_reduce>();
   const Tiling t = exact_tiling(request);
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op);
-  if (t.splits == 1 || finishes_at_once(request.target))
-    return add_launch(request, t, kWhole, t.tiles * t.splits, plan);
-  add_launch(request, t, kAccumulate, t.tiles * t.splits, plan);
-  add_launch(request, t, kFinish, t.tiles, plan);
+  add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
 // --- exact_lines: many sums of f32 ----------------------------------------------------------------
@@ -258,9 +264,7 @@ uint64_t columns_workspace(const Request&) { return TRINE_CONTROL_BYTES; }
 void columns_plan(const Request& request, Plan& plan) {
   const Columns columns(request.target, request.as<trine_reduce>());
   plan.macro[1] = columns.threads == 256 ? 0 : 1;
-  const bool whole = finishes_at_once(request.target);
-  add_launch(request, columns, whole ? kWhole : kAccumulate, columns.splits, plan);
-  if (!whole) add_launch(request, columns, kFinish, 1, plan);
+  add_launches(request, columns, finishes_at_once(request.target), plan);
 }
 
 // --- exact_short: many sums of a few f32 ------------------------------------------------------------
@@ -344,9 +348,7 @@ const char* stream_refuses(const Request& request) {
 
 uint64_t stream_workspace(const Request& request) {
   const Tiling t = stream_tiling(request);
-  if (t.splits == 1) return 0;
-  return TRINE_CONTROL_BYTES +
-         uint64_t(t.tiles * t.splits * record_words(request.as<trine_reduce>()) * 8);
+  return records_bytes(t, t.tiles, record_words(request.as<trine_reduce>()));
 }
 
 void stream_plan(const Request& request, Plan& plan) {
@@ -355,9 +357,7 @@ void stream_plan(const Request& request, Plan& plan) {
   plan.macro[0] = type_of(op.dtype);
   plan.macro[1] = kind_of(op) == kDot ? 2 : kind_of(op);
   plan.macro[2] = std::countr_zero(uint32_t(t.threads / 256));
-  const bool whole = t.splits == 1 || finishes_at_once(request.target);
-  add_launch(request, t, whole ? kWhole : kAccumulate, t.tiles * t.splits, plan);
-  if (!whole) add_launch(request, t, kFinish, t.tiles, plan);
+  add_launches(request, t, t.splits == 1 || finishes_at_once(request.target), plan);
 }
 
 // --- product_stream: one product of floats --------------------------------------------------------
@@ -437,11 +437,10 @@ Tiling vector_tiling(const Request& request) {
 
 uint64_t vector_workspace(const Request& request) {
   const Tiling t = vector_tiling(request);
-  if (t.splits == 1) return 0;
   const auto& op = request.as<trine_reduce>();
   const bool sum = is_float(op.dtype) && op.function == TRINE_SUM;
-  const int64_t words = record_words(op) - (sum ? 1 : 0);  // expansions of three terms, not folds
-  return TRINE_CONTROL_BYTES + uint64_t(t.shape.results * t.splits * words * 8);
+  // Expansions of three terms, not folds.
+  return records_bytes(t, t.shape.results, record_words(op) - (sum ? 1 : 0));
 }
 
 void vector_plan(const Request& request, Plan& plan) {

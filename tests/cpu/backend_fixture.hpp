@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/abi.h"
+#include "tests/faults/abi_objects.hpp"
 
 namespace trine::cpu::test {
 
@@ -71,16 +72,8 @@ inline std::int32_t default_rung(const trine_call& call, trine_device* device) {
 // Enqueues the exact sum of `data` into `result`; the workspace lives in `memory`.
 inline trine_status enqueue_sum(Session& s, const std::vector<float>& data, float& result,
                                 std::vector<std::byte>& memory) {
-  trine_reduce op{};
-  op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
-  op.function = TRINE_SUM;
-  op.map = TRINE_IDENTITY;
-  op.axis = TRINE_ALL;
-  op.dtype = op.result_dtype = TRINE_F32;
   const auto n = static_cast<std::int64_t>(data.size());
-  op.input = {const_cast<float*>(data.data()), 0, 1, n, 1, n, 1, n};
-  op.output = {&result, 0, 1, 1, 1, 1, 1, 1};
+  const trine_reduce op = faults::sum_of(const_cast<float*>(data.data()), &result, 1, n);
   const trine_call call{sizeof call, TRINE_REDUCE, &op};
   trine_selection selection{};
   selection.size = sizeof selection;

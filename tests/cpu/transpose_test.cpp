@@ -12,6 +12,7 @@
 #include "enclosed.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
+#include "tests/faults/abi_objects.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -83,10 +84,8 @@ void check(const Case& x, std::int64_t size) {
       }
     }
   }
-  trine_transpose op{};
-  op.size = sizeof op;
-  op.numerics = TRINE_REPRODUCIBLE;
-  op.element_size = static_cast<std::uint32_t>(size);
+  trine_transpose op =
+      faults::transpose_of(nullptr, nullptr, x.rows, x.cols, static_cast<std::uint32_t>(size));
   op.input = in.view;
   op.output = out.view;
   for (const TransposeRung& rung : transpose_rungs()) {
@@ -109,11 +108,9 @@ void check_enclosed(std::int64_t rows, std::int64_t cols, std::int64_t size, boo
   const Enclosed in(bytes, at_end),
       out(bytes + static_cast<std::size_t>((cols - 1) * pad * size), at_end);
   for (std::size_t i = 0; i < bytes; ++i) in.data()[i] = static_cast<char>(i * 2654435761u >> 13);
-  trine_transpose op{};
-  op.size = sizeof op;
-  op.element_size = static_cast<std::uint32_t>(size);
-  op.input = {in.data(), 0, rows, cols, 1, cols, 1, 0};
-  op.output = {out.data(), 0, cols, rows, 1, step, 1, 0};
+  trine_transpose op =
+      faults::transpose_of(in.data(), out.data(), rows, cols, static_cast<std::uint32_t>(size));
+  op.output.row_stride = step;
   run(transpose_rungs().back(), op, nullptr, threads);
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < rows; ++i) {

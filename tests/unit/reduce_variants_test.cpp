@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/gpu/variant.hpp"
+#include "tests/faults/abi_objects.hpp"
 
 namespace {
 
@@ -25,14 +26,10 @@ struct Device {
 
 trine_reduce reduce_of(uint32_t function, uint32_t axis, uint32_t dtype, int64_t rows,
                        int64_t cols) {
-  trine_reduce op{};
-  op.size = sizeof op;
+  trine_reduce op = faults::sum_of(nullptr, nullptr, rows, cols);
   op.function = function;
-  op.map = TRINE_IDENTITY;
   op.axis = axis;
   op.dtype = op.result_dtype = dtype;
-  op.input = {nullptr, 0, rows, cols, 1, cols, 1, 0};
-  op.output = {nullptr, 0, 1, 1, 1, 1, 1, 0};
   return op;
 }
 

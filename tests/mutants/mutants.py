@@ -387,7 +387,7 @@ MUTANTS = [
     ("gemm_fast_unasked", "cpu", "test_gemm_variants", "backends/gpu/gemm_choice.cpp",
      "op.numerics != TRINE_FAST || ", ""),
     ("gemm_shared_operand_charged_for_each_product", "cpu", "test_gemm_variants", "backends/gpu/gemm_problem.hpp",
-     "return x.batch == 0 ? 1 : batch;", "return batch;"),
+     "return x.batch == 0 ? 1 : batch;", "return x.batch != 1 ? batch : 1;"),
     ("cuda_code_of_90_is_none_of_90a", "cpu", "test_fake_cuda", "backends/gpu/architecture.hpp",
      "least.suffix != 0 && one.number == least.number", "one.suffix != 0 && one.suffix == least.suffix"),
     ("oracle_forgives_fast_no_tiny_operand", "cpu", "test_oracle", "oracle/operation.cpp",

@@ -215,8 +215,7 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
   const double tiles = static_cast<double>(divide_up(p.m, kTileM)) *
                        static_cast<double>(divide_up(p.n, kTileN)) * static_cast<double>(p.batch);
   const double units = std::max(target.facts->compute_units, 1u);
-  const double lanes = static_cast<double>(p.m) * static_cast<double>(p.matrices(p.a)) +
-                       static_cast<double>(p.n) * static_cast<double>(p.matrices(p.b));
+  const double lanes = static_cast<double>(p.m + p.n) * static_cast<double>(p.batch);
   return tiles * kTileM * kTileN / units / kSpeed + lanes * kLanes +
              kStart / static_cast<double>(p.k) <
          others;

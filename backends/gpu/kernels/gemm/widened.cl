@@ -14,9 +14,6 @@
 #define DEPTH 16
 // Elements of each panel that a work-item copies, and rows and columns of C that it has.
 #define EACH 4
-// Of a panel's element that a work-item copies: its lane and its step of k.
-#define LANE_OF(at, along_steps) ((along_steps) ? (at) / DEPTH : (at) % SIDE)
-#define STEP_OF(at, along_steps) ((along_steps) ? (at) % DEPTH : (at) / SIDE)
 
 // A panel's elements of this work-item, zeros beyond `extent` lanes and `depth` steps. Neighbouring work-items read
 // along the operand's unit stride.
@@ -24,7 +21,9 @@ DEVICE void fetch(const GLOBAL float* x, long lane_stride, long step_stride, lon
                   long depth, int along_steps, int t, float* e) {
 #pragma unroll
   for (int r = 0; r < EACH; ++r) {
-    const int lane = LANE_OF(t + r * 256, along_steps), l = STEP_OF(t + r * 256, along_steps);
+    const int at = t + r * 256;
+    const int lane = along_steps ? at / DEPTH : at % SIDE;
+    const int l = along_steps ? at % DEPTH : at / SIDE;
     e[r] = lane < extent && l < depth ? x[lane * lane_stride + l * step_stride] : 0.0f;
   }
 }
@@ -32,9 +31,12 @@ DEVICE void fetch(const GLOBAL float* x, long lane_stride, long step_stride, lon
 // Steps lie SIDE + 1 apart: either way of copying falls on different banks.
 DEVICE void widen(LOCAL_POINTER double* panel, int along_steps, int t, const float* e) {
 #pragma unroll
-  for (int r = 0; r < EACH; ++r)
-    panel[STEP_OF(t + r * 256, along_steps) * (SIDE + 1) + LANE_OF(t + r * 256, along_steps)] =
-        (double)e[r];
+  for (int r = 0; r < EACH; ++r) {
+    const int at = t + r * 256;
+    const int lane = along_steps ? at / DEPTH : at % SIDE;
+    const int l = along_steps ? at % DEPTH : at / SIDE;
+    panel[l * (SIDE + 1) + lane] = (double)e[r];
+  }
 }
 
 KERNEL_BOUNDED(widened, 256, 1, 2)(GEMM_ARGUMENTS) {

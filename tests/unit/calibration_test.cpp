@@ -106,6 +106,19 @@ TEST_F(Calibrations, DecideAmongTheDevicesGivenAndSayFromWhat) {
   EXPECT_EQ(place(sum_of(1 << 20), Where::host, 1, one).device.id(), "other:0");
 }
 
+TEST_F(Calibrations, AccurateProductsOfF32TakeAsLongAsThoseOfF64) {
+  const auto work = [](Dtype dtype, Numerics numerics) {
+    const View square = row_major({}, dtype, 100, 100);
+    return work_of(Gemm{.a = square, .b = square, .c = square, .numerics = numerics});
+  };
+  const Work accurate = work(Dtype::f32, Numerics::accurate);
+  EXPECT_EQ(accurate.call_class, class_of(Operation::gemm, {}, {}, Dtype::f64));
+  EXPECT_EQ(accurate.dtype, Dtype::f64);  // of the roofs
+  EXPECT_EQ(accurate.bytes_in, work(Dtype::f32, Numerics::reproducible).bytes_in);
+  EXPECT_EQ(work(Dtype::i32, Numerics::accurate).call_class,
+            class_of(Operation::gemm, {}, {}, Dtype::i32));
+}
+
 TEST_F(Calibrations, CallsThatAreNotInThemFallBackOnRoofs) {
   learn_rows(both[0], of_sums(1e-3, 1e-9));
   learn_rows(both[1], of_sums(1e-6, 1e-7));

@@ -140,6 +140,9 @@ TEST_F(TuningTest, ARowDecidesItsOwnKindOfCallsAlone) {
             })),
             kBuiltIn);
   EXPECT_NE(rung(sum_of(1000, Numerics::fast)), "naive");
+  Gemm fast = product_of(64, 64, 64);
+  fast.numerics = Numerics::fast;
+  EXPECT_NE(rung(fast), "naive");
   EXPECT_EQ(why(product_of(64, 64, 64, Dtype::f64)), kBuiltIn);
   Gemm turned = product_of(64, 64, 64);
   turned.b = col_major({}, Dtype::f32, 64, 64);
@@ -342,6 +345,12 @@ TEST(TuningKey, ReadsBackAsItWasWritten) {
   EXPECT_EQ(tuning_key(Transpose{col_major({}, Dtype::f64, 3, 4), row_major({}, Dtype::f64, 4, 3)}),
             "transpose b64 cr reproducible 3x4x1");
   EXPECT_EQ(tuning_key(product_of(2, 3, 4)), "gemm f32 rrr reproducible 2x3x4x1");
+  const auto accurate = [](Gemm product) {
+    product.numerics = Numerics::accurate;
+    return tuning_key(product);
+  };
+  EXPECT_EQ(accurate(product_of(2, 3, 4)), "gemm f32 rrr accurate 2x3x4x1");
+  EXPECT_EQ(accurate(product_of(2, 3, 4, Dtype::f64)), "gemm f64 rrr reproducible 2x3x4x1");
 }
 
 }  // namespace

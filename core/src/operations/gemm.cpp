@@ -164,7 +164,8 @@ class GemmDescription final : public Description {
   void size(const void* any, Work& work) const override {
     const auto& op = *static_cast<const Gemm*>(any);
     work.flops = 2.0 * double(op.a.cols) * elements(op.c);
-    work.call_class = class_of(operation, {}, {}, op.a.dtype);
+    if (widens(op)) work.dtype = Dtype::f64;  // whose arithmetic it is; the bytes are still f32's
+    work.call_class = class_of(operation, {}, {}, work.dtype);
     work.extents[0] = double(op.c.rows) * double(op.c.batch);
     work.extents[1] = double(op.c.cols);
     work.extents[2] = double(op.a.cols);

@@ -112,7 +112,8 @@ bool Group::plain() const {
   const Entry& e = rows.front().any();
   const Problem& p = e.problem;
   return p.axis == trine::Axis::all && p.map == Map::identity && p.result == p.dtype &&
-         p.layout.find('c') == std::string::npos && p.batch == 1 && !e.access;
+         p.layout.find('c') == std::string::npos && p.batch == 1 && !e.access &&
+         p.numerics == Numerics::reproducible;
 }
 
 std::vector<Group> groups(const Runs& runs) {

@@ -210,6 +210,7 @@ std::string Entry::group() const {
   if (reduce) text += fmt::format(" {}", name(p.function));
   text += fmt::format(" {}", name(p.dtype));
   if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
+  if (p.numerics != Numerics::reproducible) text += fmt::format(", {}", name(p.numerics));
   if (p.map != Map::identity) text += fmt::format(", map {}", name(p.map));
   if (p.axis != trine::Axis::all) text += fmt::format(", {}", name(p.axis));
   if (p.layout.find('c') != std::string::npos) text += ", layout " + p.layout;

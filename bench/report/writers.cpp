@@ -38,7 +38,7 @@ constexpr const char* kColumns[] = {
     "offsets", "device",       "requested", "rung",      "parameters", "numerics", "memory",
     "method",  "samples",      "alloc",     "h2d",       "kernel",     "d2h",      "total",
     "first",   "spread",       "interval",  "rate",      "rate_unit",  "roof",     "roof_what",
-    "peak",    "peer_ratio",   "status",    "failure",   "digest"};
+    "peak",    "peer_ratio",   "status",    "failure",   "digest",     "asked"};
 /// Empty where the result isn't verified.
 constexpr const char* kFigures[] = {"samples", "alloc", "h2d",       "kernel",   "d2h",
                                     "total",   "first", "spread",    "interval", "rate",

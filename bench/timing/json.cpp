@@ -35,6 +35,7 @@ void each_field(R& r, Do field) {
   field("/batch", p.batch);
   field("/layout", p.layout);
   field("/values", p.values);
+  field("/asked", p.numerics);
   field("/numerics", r.numerics);
   field("/device", r.device);
   field("/requested", r.requested);
@@ -74,8 +75,8 @@ void parse(const std::string& word, Map& value) { value = parse_map(word); }
 void parse(const std::string& word, Axis& value) { value = parse_axis(word); }
 void parse(const std::string& word, Dtype& value) { value = parse_dtype(word); }
 void parse(const std::string& word, Numerics& value) {
-  for (const Numerics numerics :
-       {Numerics::reproducible, Numerics::fast, Numerics::study, Numerics::vendor})
+  for (const Numerics numerics : {Numerics::reproducible, Numerics::fast, Numerics::study,
+                                  Numerics::vendor, Numerics::accurate})
     if (word == name(numerics)) return void(value = numerics);
   throw Refusal(fmt::format("no numerics '{}'", word));
 }

@@ -19,6 +19,7 @@ std::string heading(const Problem& p) {
     text += fmt::format(" {} ({}, {})", name(p.function), name(p.map), name(p.axis));
   text += fmt::format(" {}", name(p.dtype));
   if (p.result != p.dtype) text += fmt::format(" to {}", name(p.result));
+  if (p.numerics != Numerics::reproducible) text += fmt::format(", {}", name(p.numerics));
   if (p.batch != 1) text += fmt::format(", batch of {}", p.batch);
   if (p.layout != describe(p.operation).layout) text += fmt::format(", layout {}", p.layout);
   if (p.values != "uniform") text += fmt::format(", values {}", p.values);

@@ -124,6 +124,18 @@ TEST(Verdicts, StridesAndOffsetsMakeACase) {
               HasSubstr("two results of one case"));
 }
 
+TEST(Verdicts, WhatWasAskedForMakesACase) {
+  json plain = result("cpu", 1e-3);
+  plain.update({{"operation", "gemm"}, {"shape", {64, 64, 64}}, {"layout", "rrr"}});
+  json accurate = plain;
+  accurate["asked"] = "accurate";
+  const auto all = judged(document({plain, accurate}), document({plain, accurate}));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(all[0].name, HasSubstr("gemm f32 64x64x64 accurate on cpu"));
+  EXPECT_THAT(refusal(document({plain}), document({accurate})),
+              HasSubstr("no case with figures in both"));
+}
+
 TEST(Verdicts, RoundsAreInPairsWhereBothRunsHaveThem) {
   const auto turns = [](const std::string& id, const std::vector<json>& results,
                         bool partial = false) {

@@ -88,6 +88,14 @@ class Words(Folder):
         rungs = list(dict.fromkeys(row["rung"].split(":")[0] for row in rows if row["size"] == "2¹⁶"))
         self.assertEqual(rungs, LADDER)
 
+    def test_accurate_products_stand_apart(self):
+        document = copy.deepcopy(DOCUMENT)
+        plain = next(r for r in document["results"] if r["operation"] == "gemm" and r["verified"])
+        document["results"] = [plain, {**plain, "asked": "accurate"}]
+        page = self.good(self.save("accurate.json", document), "--markdown", "-")
+        for title in ("gemm f64, in detail", "gemm f64, accurate"):
+            self.assertIn(f"### {title}\n", page)
+
     def test_csv_columns_are_those_of_the_document(self):
         head = self.good(FIXTURE, "--csv", "-").splitlines()[0].split(",")
         page = (pathlib.Path(__file__).parents[2] / "docs/report.md").read_text()

@@ -61,6 +61,8 @@ ConstHostView view(const Matrix<const T>& matrix, int64_t rows, int64_t cols) {
 
 template <class T>
 void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
+  // A and B aren't read then, and may be null, which a device's call would refuse.
+  if (!p.reads_inputs()) return call.ran_on("cpu"), kernels<T>().gemm(p);
   const bool is_small = p.m * p.n <= small && p.m * p.n * p.k <= small;
   route(
       call, is_small, p.beta == 0,

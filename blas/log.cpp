@@ -97,7 +97,7 @@ bool Log::start() {
   const char* const device = secure_getenv("TRINE_BLAS_DEVICE");
   s.lines = "{\"trine_blas\":1,\"version\":\"" TRINE_VERSION_STRING "\",\"program\":" +
             json_string(program_invocation_name) +
-            ",\"device\":" + json_string(device ? device : "auto") +
+            ",\"device\":" + json_string(device && *device ? device : "auto") +
             ",\"process\":" + std::to_string(getpid()) + "}\n";
   return true;
 }

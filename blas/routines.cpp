@@ -130,7 +130,7 @@ void cblas_gemv(const Names& names, int order, int trans_a, int m, int n, T alph
 
 /// Whether a vector's kernel takes the call, with 0 < n.
 bool is_direct(int n) {
-  return static_cast<unsigned>(n - 1) < static_cast<unsigned>(direct.vector);
+  return static_cast<unsigned>(n) - 1 < static_cast<unsigned>(direct.vector);
 }
 template <class T>
 T dot(const Names& names, int n, const T* x, int incx, const T* y, int incy) {

@@ -67,6 +67,21 @@ class Shim(unittest.TestCase):
         self.assertEqual(ran.stdout.split(), ["9.0", "9.0"])
         self.assertEqual(ran.stderr.count("bogus:3"), 1, ran.stderr)
 
+    def test_matrices_that_are_not_read_may_be_null(self):
+        """With alpha = 0; and an empty device is none."""
+        script = CALLS + """
+n, c = ctypes.c_int(300), (ctypes.c_double * 90000)(*[2] * 90000)
+zero, half = ctypes.c_double(0), ctypes.c_double(0.5)
+r = ctypes.byref
+b.dgemm_(b"N", b"N", r(n), r(n), r(n), r(zero), None, r(n), None, r(n), r(half), c, r(n))
+print(set(c))
+"""
+        for device in ("", "opencl:0", "bogus:3"):
+            ran = python(script, over_shim(device, TRINE_BLAS_LOG=self.log))
+            self.assertEqual((ran.stdout.strip(), ran.stderr), ("{1.0}", ""))
+        head, call = lines_of(self.log)[:2]
+        self.assertEqual((head["device"], call["device"], call.get("why")), ("auto", "cpu", None))
+
     def traced(self):
         ran = python("import numpy as np; a = np.ones((200, 200)); x = a[0]\nfor i in range(5): a @ a; np.dot(x, x)",
                      over_shim(TRINE_BLAS_LOG=self.log))

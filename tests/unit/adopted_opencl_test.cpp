@@ -175,6 +175,20 @@ TEST_P(AdoptedOpencl, CopiesFillsAndMeetsOtherQueues) {
   EXPECT_EQ(read<float>(second), values);
 }
 
+TEST_P(AdoptedOpencl, AddsToStates) {
+  const std::vector<float> values = whole_numbers(1000);
+  const View view = vector(bring(values), Dtype::f32, 1000);
+  ExactSum sum, theirs;
+  theirs.add(values);
+  sum.add(queue, view);
+  EXPECT_TRUE(sum == theirs);
+  Partial last(Function::argmax, Dtype::f32), product(Function::prod, Dtype::f32);
+  last.add(queue, view, 7);
+  EXPECT_EQ(last.result<int64_t>(), 7 + 22);
+  product.add(queue, view, 0);
+  EXPECT_EQ(product.result<float>(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(, AdoptedOpencl, ::testing::Bool(), [](const auto& test) {
   return test.param ? "OfItsOwnContext" : "OfTrinesContext";
 });

@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "core/src/runtime/error.hpp"
+#include "core/src/runtime/state.hpp"
 
 namespace trine {
 namespace {
@@ -96,7 +96,7 @@ HostView host_state(uint64_t* state) {
 
 ExactSum::State state_on(Queue& queue, Reduce op) {
   return written([&](uint64_t* state) {
-    const Buffer buffer(queue.device(), sizeof(ExactSum::State));
+    const Buffer buffer = detail::memory_for(queue, sizeof(ExactSum::State));
     op.output = row_major(buffer, Dtype::u64, 1, ExactSum::words);
     run(queue, op);
     copy(queue, op.output, host_state(state));

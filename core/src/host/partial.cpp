@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/src/operations/operations.hpp"
-#include "core/src/runtime/error.hpp"
+#include "core/src/runtime/state.hpp"
 #include "product_tree.hpp"
 
 namespace trine {
@@ -106,7 +106,7 @@ struct OnQueue {
   void reduce(Function function, Map map, const std::vector<View>& views, Dtype dtype,
               uint64_t* bits) const {
     const auto count = int64_t(views.size());
-    const Buffer buffer = Buffer::of<uint64_t>(queue.device(), count);
+    const Buffer buffer = detail::memory_for(queue, sizeof(uint64_t) * views.size());
     for (size_t v = 0; v < views.size(); ++v)
       run(queue, Reduce{function, map, Axis::all, views[v], vector(buffer, dtype, 1, 8 * v)});
     copy(queue, vector(buffer, Dtype::u64, count), host_vector(bits, Dtype::u64, count));

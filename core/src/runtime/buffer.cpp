@@ -49,6 +49,26 @@ std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint6
   });
 }
 
+Buffer memory_for(Queue& handle, uint64_t bytes) {
+  return entry([&] {
+    QueueState& queue = Access::use(handle);
+    collect();
+    Buffer buffer;
+    Access::state(buffer) = make(queue.line->device, bytes, Memory::device, "allocating a buffer",
+                                 [&](auto*, auto** made) {
+                                   for (;;) {
+                                     std::unique_lock lock(queue.line->mutex);
+                                     const trine_status status = queue.allocate_here(bytes, made);
+                                     lock.unlock();
+                                     if (status != TRINE_OUT_OF_MEMORY ||
+                                         !wait_for_memory(queue.device(), TRINE_MEMORY_DEVICE))
+                                       return status;
+                                   }
+                                 });
+    return buffer;
+  });
+}
+
 std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* host, uint64_t bytes) {
   const trine_backend& api = device->api;
   return make(std::move(device), bytes, Memory::wrapped, "wrapping host memory",

@@ -145,8 +145,7 @@ void QueueState::throw_failure() {
   throw Error(status, sentence);
 }
 
-/// Where the queue's kernels can use it: an adopted queue may live in a context of its own.
-trine_status QueueState::allocate_scratch(uint64_t bytes, trine_buffer** made) {
+trine_status QueueState::allocate_here(uint64_t bytes, trine_buffer** made) {
   const trine_backend& api = device().api;
   if (api.queue_allocate) return api.queue_allocate(line->queue, bytes, made);
   return api.buffer_allocate(device().handle, bytes, TRINE_MEMORY_DEVICE, made);
@@ -166,9 +165,9 @@ trine_status QueueState::grow_scratch(uint64_t bytes) {
     old->used_on(line);
   }
   trine_buffer* grown = nullptr;
-  trine_status status = allocate_scratch(wanted, &grown);
+  trine_status status = allocate_here(wanted, &grown);
   if (status != TRINE_OK && wanted > bytes) {
-    status = allocate_scratch(std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}), &grown);
+    status = allocate_here(std::max(bytes, uint64_t{TRINE_CONTROL_BYTES}), &grown);
   }
   if (status != TRINE_OK) return status;
   trine_buffer_facts facts{};

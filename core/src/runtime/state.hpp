@@ -144,7 +144,8 @@ struct QueueState : DeferredDeletion {
   /// locked. `view` is canonical, touches an element, and its elements lie apart.
   void fill(const trine_view& view, const void* element, uint32_t bytes, const char* what);
   trine_status grow_scratch(uint64_t bytes);
-  trine_status allocate_scratch(uint64_t bytes, trine_buffer** made);
+  /// Where the queue's kernels can use it: an adopted queue may live in a context of its own.
+  trine_status allocate_here(uint64_t bytes, trine_buffer** made);
   void* pack_state(const registry::Pack& pack, const trine_native& native);
 
   static constexpr uint64_t kShown = 8;
@@ -236,6 +237,8 @@ void wait(QueueState& queue);
 
 std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint64_t bytes,
                                       Memory kind);
+/// Device memory for the queue's kernels, whatever context an adopted queue lives in.
+Buffer memory_for(Queue& queue, uint64_t bytes);
 std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* host, uint64_t bytes);
 
 }  // namespace trine::detail

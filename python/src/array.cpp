@@ -49,10 +49,11 @@ nb::ndarray<nb::ro> import(nb::handle object, bool writable) {
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array)) {
     const std::string type = nb::type_name(object.type()).c_str();
-    throw nb::type_error((type +
-                          " is no array of numbers that Trine can read: it takes NumPy arrays, "
-                          "arrays with DLPack or __cuda_array_interface__, and pyopencl's.")
-                             .c_str());
+    throw nb::type_error(
+        (type + " is no array of numbers that Trine can read: it takes NumPy arrays, "
+                "arrays with DLPack or __cuda_array_interface__, and pyopencl's, of this "
+                "machine's byte order, with strides that are multiples of an element's size.")
+            .c_str());
   }
   nb::ndarray<> to_write;
   if (writable && !nb::try_cast(object, to_write)) refuse("out: the array is read-only.");

@@ -225,7 +225,9 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
     Shape& shape = plan.shapes[i];
     size_t d = shape.array->rank();
     const auto next = [&](int64_t& extent, int64_t& stride) {
-      --d, extent = shape.array->shape()[d], stride = shape.array->strides()[d];
+      --d, extent = shape.array->shape()[d];
+      stride =
+          std::max<int64_t>(shape.array->strides()[d], 0);  // negative where there is one element
     };
     if (!without_cols[i]) next(shape.cols, shape.col_stride);
     if (!without_rows[i]) next(shape.rows, shape.row_stride);
@@ -262,6 +264,10 @@ namespace {
 template <class OnHost, class OnDevice>
 void each_call(const Plan& plan, const Call& call, OnHost&& on_host, OnDevice&& on_device) {
   const Device& device = device_of(plan, call);
+  if (device && !call.rung.empty())
+    throw Error(Status::unsupported, std::string(plan.operation) +
+                                         ": of data on a device, Trine chooses the rung; '" +
+                                         call.rung + "' can't be asked for.");
   std::array<Buffer, kArrays> buffers;
   if (device)
     for (size_t a = 0; a < plan.arrays.size(); ++a) buffers[a] = plan.arrays[a].array->buffer();

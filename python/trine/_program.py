@@ -35,11 +35,14 @@ def main() -> None:
 def compare(*operations: str, **options: Any) -> Rows:
     """Measures and verifies operations on all devices, as `trine compare`: a row for each result.
 
-    Options are the program's, with underscores: compare("reduce", size=2**20, min_time=0.01).
+    Options are the program's, with underscores: compare("reduce", size=2**20, min_time=0.01). One that is
+    None or False is left out.
     Raises Error if a result was wrong.
     """
     words = ["compare", *operations]
     for option, value in options.items():
+        if value is None or value is False:
+            continue
         words.append("--" + option.replace("_", "-"))
         if value is not True:
             words.append(

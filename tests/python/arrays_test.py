@@ -134,6 +134,18 @@ class OpenClArrays(unittest.TestCase):
         rows = self.on_device(numpy.array([[3.0, 4.0], [5, 12]], "float32"))
         numpy.testing.assert_array_equal(trine.norm(rows, 1).get(), [5, 13])
 
+    def test_sums_in_parts(self):
+        values = numpy.random.default_rng(1).standard_normal((50, 40))
+        x = self.on_device(values)
+        self.assertEqual(trine.ExactSum(x), trine.ExactSum(values))
+        self.assertEqual(trine.ExactSum().add_dot(x, x), trine.ExactSum(values, map="square"))
+        for function in ("prod", "max", "argmin"):
+            part = trine.Partial(function, "float64")
+            self.assertEqual(part.add(x, 3), trine.Partial(function, "float64").add(values, 3))
+        for part in (trine.ExactSum(), trine.Partial("max", "float64")):
+            with self.assertRaisesRegex(trine.UnsupportedError, "'exact' can't be asked for"):
+                part.add(x, *(() if isinstance(part, trine.ExactSum) else (0,)), rung="exact")
+
     def test_mixed_places_are_refused(self):
         x, host = self.on_device(numpy.ones(4)), numpy.zeros(())
         with self.assertRaisesRegex(trine.ArgumentError, "opencl.*Trine copies neither"):

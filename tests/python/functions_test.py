@@ -259,6 +259,12 @@ class Products(unittest.TestCase):
         numpy.testing.assert_array_equal(trine.matmul(x[:, 1:4], y[1:4]), x[:, 1:4] @ y[1:4])
         numpy.testing.assert_array_equal(trine.matmul(x, y[:, 1]), x @ y[:, 1])
         numpy.testing.assert_array_equal(trine.matmul(x[1:3, ::1].T, y.T[1:3]), x[1:3].T @ y.T[1:3])
+        # Backwards, but of one element.
+        row, column = x[::-1][:1], y[:, ::-1][:, :1]
+        out = numpy.zeros((3, 3))[::-1, ::-1][:1, :1]
+        numpy.testing.assert_array_equal(trine.matmul(row, y), row @ y)
+        numpy.testing.assert_array_equal(trine.matmul(row, column, out=out), row @ column)
+        numpy.testing.assert_array_equal(trine.matmul(row[0][::-1][:1], row[:, :1]), row[0][-1:] @ row[:, :1])
 
     def test_matmul_alpha_beta_out_order(self):
         x, c = integers((3, 3)), integers((3, 3), seed=4)

@@ -30,6 +30,11 @@ class Program(unittest.TestCase):
         self.assertIn("<th>seconds.kernel</th>", page)
         self.assertEqual(len(repr(rows).splitlines()), len(rows) + 1)
 
+    def test_what_is_false_is_left_out(self):
+        for accurate in (False, True):
+            rows = trine.compare("gemm", accurate=accurate, batch=None, **{**FAST, "size": "16"})
+            self.assertEqual({row["asked"] for row in rows}, {"accurate" if accurate else "reproducible"})
+
     def test_compare_says_what_is_wrong(self):
         with self.assertRaisesRegex(ValueError, "nonsense"):
             trine.compare("reduce", size="nonsense")

@@ -77,6 +77,12 @@ void Elementwise<Place>::check_arguments(const View& output) {
   // What core has against a function or a dtype; most calls have none of either that needs a look.
   if (function_ != Function::sum || (dtype_ != Dtype::f32 && dtype_ != Dtype::f64))
     Partial(function_, dtype_);
+  // A device would, but one rank, or one number, asks none.
+  const Numerics numerics = place_.numerics();
+  if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
+      numerics != Numerics::accurate)
+    refuse("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not '",
+           name(numerics), "'.");
   if (asked_.root != Asked::everywhere) check_root();
   place_.check("the input", input_);
   if (is_receiver()) check_output(output);

@@ -126,6 +126,14 @@ TEST(Errors, ViewsThatDoNotFit) {
     trine::Event event;
     trine::mpi::allreduce(Function::sum, input, output, MPI_COMM_WORLD, {.event = &event});
   });
+  // Also where no device is asked: one rank, or one number each.
+  for (const size_t length : {size_t{1}, input.size()})
+    expect("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not 'vendor'",
+           [&](auto& output) {
+             trine::mpi::allreduce(Function::sum, std::span(input).first(length),
+                                   std::span(output).first(length), MPI_COMM_WORLD,
+                                   {.numerics = trine::Numerics::vendor});
+           });
 }
 
 TEST(Errors, OfAnUnknownWordInTheEnvironment) {

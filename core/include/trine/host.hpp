@@ -78,7 +78,7 @@ struct HostOptions {
   std::string_view device = "auto";
   /// A rung as run() takes it; empty: Trine chooses.
   std::string_view rung = {};
-  /// The promise that reduce and gemm ask for: reproducible or fast.
+  /// The promise that reduce and gemm ask for: reproducible, fast or accurate.
   Numerics numerics = Numerics::reproducible;
   /// Of gemm: whether its chains begin at c (Gemm::continues). Others have no chains.
   bool continues = false;

@@ -87,7 +87,7 @@ struct QueueOptions {
   /// A rung as run() takes it, of what the call launches: reductions, products, and transpositions where the sides lie
   /// differently; copies have none. Empty: Trine chooses.
   std::string_view rung = {};
-  /// The promise that reductions and products ask for: reproducible or fast.
+  /// The promise that reductions and products ask for: reproducible, fast or accurate, which gemm refuses for f32.
   Numerics numerics = Numerics::reproducible;
   /// Of gemm: whether its chains begin at c (Gemm::continues); the same on all ranks.
   bool continues = false;

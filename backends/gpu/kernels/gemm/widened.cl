@@ -1,6 +1,6 @@
 // Idea: products of f32 whose chains are f64: panels of A and B become f64 on their way to local memory, a work-item
 // keeps 4 x 4 chains in registers, and each result is rounded to f32 once.
-// Requires: f64, 256 work-items a group and 16 KiB of local memory.
+// Requires: f64, 256 work-items a group and 17 KiB of local memory.
 //
 //   C tile 64 x 64; work-item (x, y) has rows y, y + 16, … and columns x, x + 16, …
 //   While a panel is multiplied, the next one's elements are on their way to registers.

@@ -120,6 +120,7 @@ std::string name_of(const Problem& p, const Choice& choice, const std::string& r
   add(to_string(p.operation, p.size));
   if (p.batch != 1) add(fmt::format("batch:{}", p.batch));
   if (p.layout != describe(p.operation).layout) add(p.layout);
+  if (p.numerics != Numerics::reproducible) add(name(p.numerics));
   if (p.values != "uniform") add(p.values);
   add(choice.device.id());
   add(rung.empty() ? choice.rung_name() : std::string_view(rung));

@@ -51,7 +51,8 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
       return refuse(name, "has elements at a distance that is no multiple of their size",
                     (long)array->dim[d].sm);
     shape->extent[d] = array->dim[d].extent;
-    shape->stride[d] = array->dim[d].sm / bytes;
+    /* The step of one element may be negative, and means nothing. */
+    shape->stride[d] = array->dim[d].extent > 1 ? array->dim[d].sm / bytes : 1;
   }
   return 1;
 }

@@ -230,7 +230,7 @@ contains
   end subroutine
 
   subroutine refusals()
-    real(real64) :: a(3, 2) = 1, c(3, 3) = -7, total = -7
+    real(real64) :: a(3, 2) = 1, b(1, 3) = -7, c(3, 3) = -7, total = -7
     real(real64) :: deep(3, 3, 3, 3)
     character(0) :: blank(2, 2)
     integer :: stat
@@ -238,6 +238,10 @@ contains
     stat = -1
     total = trine_sum(a, stat=stat)
     call check(stat == 0 .and. total == 6, 'stat of a good call')
+    call trine_reduce('sum', a(3:3:-1, :), total, stat=stat, errmsg=message)
+    call check(stat == 0 .and. total == 2, 'the step of one element is none')
+    call trine_gemm(a(2:2:-1, :), a, b, transb='t', stat=stat, errmsg=message)
+    call check(stat == 0 .and. all(b == 2), message)
     call trine_gemm(a, a, c, stat=stat, errmsg=message)
     call check(stat == 1 .and. index(message, 'gemm: a 3 x 2 times b 3 x 2') == 1, message)
     call trine_gemm(a, a, c, transb='x', stat=stat, errmsg=message)

@@ -90,12 +90,14 @@ template <class T>
 void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<const T>& x, T beta,
           const Vector<T>& y) {
   LoggedCall call(routine, {{"m", y.size}, {"n", 1}, {"k", x.size}});
-  const Dense in(x);
+  const bool reads_x = alpha != 0;  // else it may be null
+  const Vector<const T> read{x.data, reads_x ? x.size : 0, x.stride};
+  const Dense in(read);
   const Dense out(y);
   const auto product = [&](int64_t m, T* c) {
     return Product<T>{m, 1, x.size, alpha, a, {in.data(), 1, x.size}, beta, c, y.size};
   };
-  if (in.data() && out.data()) {
+  if ((in.data() || !reads_x) && out.data()) {
     multiply<T>(call, product(y.size, out.data()), kSmallMatrix);
     return out.put_back();
   }

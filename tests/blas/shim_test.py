@@ -71,14 +71,15 @@ class Shim(unittest.TestCase):
         """With alpha = 0; and an empty device is none."""
         script = CALLS + """
 n, c = ctypes.c_int(300), (ctypes.c_double * 90000)(*[2] * 90000)
-zero, half = ctypes.c_double(0), ctypes.c_double(0.5)
+zero, half, two = ctypes.c_double(0), ctypes.c_double(0.5), ctypes.c_int(2)
 r = ctypes.byref
 b.dgemm_(b"N", b"N", r(n), r(n), r(n), r(zero), None, r(n), None, r(n), r(half), c, r(n))
-print(set(c))
+b.dgemv_(b"N", r(n), r(n), r(zero), None, r(n), None, r(two), r(half), c, r(two))
+print(set(c[:600:2]), set(c[1::2]), set(c[600:]))
 """
         for device in ("", "opencl:0", "bogus:3"):
             ran = python(script, over_shim(device, TRINE_BLAS_LOG=self.log))
-            self.assertEqual((ran.stdout.strip(), ran.stderr), ("{1.0}", ""))
+            self.assertEqual((ran.stdout.strip(), ran.stderr), ("{0.5} {1.0} {1.0}", ""))
         head, call = lines_of(self.log)[:2]
         self.assertEqual((head["device"], call["device"], call.get("why")), ("auto", "cpu", None))
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "fake_state.hpp"
 #include "tests/unit/fixture.hpp"
 
 namespace trine::testing {
@@ -165,6 +166,16 @@ TEST(CudaMemory, AFastProductWithoutRoomForItsWorkspaceIsReproducible) {
                    "wait(): gemm f32 2048x2048x2048 by warp_specialized; gemm f32 2048x2048x2048 "
                    "by three_tf32)",
                    run(queue, op, "three_tf32"));
+    auto* const stream = static_cast<cuda::Stream>(queue.native());
+    stream->captured = 1;
+    const Choice captured = run(queue, op);
+    EXPECT_EQ(captured.rung_name(), "warp_specialized") << "what has run before is captured";
+    EXPECT_EQ(captured.why,
+              "the workspace of the fast rung can't grow while the queue is captured");
+    EXPECT_REFUSED(Status::unsupported, "run the call once on this queue before the capture",
+                   run(queue, op, "three_tf32"));
+    EXPECT_EQ(stream->captured, 1);
+    stream->captured = 0;
   }
   EXPECT_EQ(run(queue, op).numerics, Numerics::fast);
   queue.wait();

@@ -109,8 +109,8 @@ trine_workspace space_for(QueueState& queue, std::unique_lock<std::mutex>& lock,
   return space;
 }
 
-/// Hands a checked call over.
-void hand_over(QueueState& queue, Checked& checked, const Selected& selected) {
+/// Hands a checked call over. `has_space` once its workspace is there: before, nothing of it is enqueued.
+void hand_over(QueueState& queue, Checked& checked, const Selected& selected, bool& has_space) {
   std::unique_lock lock(queue.line->mutex);
   Logged entry{.operation = checked.call.operation,
                .what = name(checked.is.operation).data(),
@@ -124,10 +124,11 @@ void hand_over(QueueState& queue, Checked& checked, const Selected& selected) {
     try {
       return space_for(queue, lock, all, workspace_bytes(queue.device(), selected, call));
     } catch (...) {
-      --queue.logged;  // nothing of it is enqueued
+      --queue.logged;
       throw;
     }
   }();
+  has_space = true;
   if (all.temporary && all.is_input) enqueue_copy(queue, all.source, *all.temporary, all.element);
   if (selected.rung->pack) {
     launch_pack(queue, selected, checked, space);
@@ -157,15 +158,20 @@ Choice run(Queue& handle, const AnyOperation& operation, std::string_view rung) 
     for (const View* view : operation.views()) use(queue, *view);
     for (const Scalar* scalar : operation.scalars())
       if (scalar) use(queue, scalar->element());
+    bool has_space = false;
     try {
-      hand_over(queue, call, selected);
+      hand_over(queue, call, selected, has_space);
     } catch (const Error& error) {
-      const bool is_ours = rung.empty() && selected.rung->row.numerics == TRINE_FAST;
-      if (!is_ours || error.status() != Status::out_of_memory) throw;
+      const bool is_captured = error.status() == Status::unsupported;
+      if (!rung.empty() || selected.rung->row.numerics != TRINE_FAST || has_space ||
+          (error.status() != Status::out_of_memory && !is_captured))
+        throw;
       call.descriptor.reduce.numerics = TRINE_REPRODUCIBLE;  // each begins alike
       selected = select(queue.device(), call, {});
-      selected.why = "the workspace of the fast rung doesn't fit in the memory that is free";
-      hand_over(queue, call, selected);
+      selected.why = is_captured
+                         ? "the workspace of the fast rung can't grow while the queue is captured"
+                         : "the workspace of the fast rung doesn't fit in the memory that is free";
+      hand_over(queue, call, selected, has_space);
     }
     return choice_of(queue.line->device, call.is.operation, selected);
   });

@@ -108,8 +108,8 @@ const char* Device::lacks(const gpu::Variant& variant) {
   return lowest && !gpu::parse_architecture(lowest).runs_on(architecture_of(facts))
              ? "it is compiled for architectures that this device isn't (see its requirement)"
              : "this build holds code for " TRINE_CUDA_ARCHITECTURES
-               " only: name this device's compute capability in CMAKE_CUDA_ARCHITECTURES (90 for "
-               "9.0)";
+               " only: name this device's compute capability, from 8.0 on, in "
+               "CMAKE_CUDA_ARCHITECTURES (90 for 9.0)";
 }
 
 trine_queue* Device::create_queue() {

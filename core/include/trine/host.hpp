@@ -100,7 +100,7 @@ struct HostOptions {
   /// it is. Until then the program leaves the inputs unchanged and the output alone, and both in memory.
   ///
   /// What would be refused is refused by the call; what fails later, Event::wait() and done() throw.
-  /// `choice` and `placement` are there when the call returns; the choice is that for the whole, also
+  /// `choice` and `placement` are there when the call returns; the choice is that of choose() for the whole, also
   /// where the call is cut. A queue that waits for the event goes on even if the call has failed.
   ///
   /// For calls that write to a view: reduce, dot, transpose, gemm. One that returns its result, as sum

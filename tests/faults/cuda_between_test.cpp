@@ -155,9 +155,9 @@ TEST(CudaMemory, AFastProductWithoutRoomForItsWorkspaceIsReproducible) {
   const Buffer a(cuda, kBytes), b(cuda, kBytes), c(cuda, kBytes);
   const auto square = [](const Buffer& x) { return row_major(x, Dtype::f32, kSide, kSide); };
   const Gemm op{.a = square(a), .b = square(b), .c = square(c), .numerics = Numerics::fast};
-  const Refusal refusal = refusal_of([&] { choose(cuda, op, "three_tf32"); });
-  if (refusal.sentence.find("this build holds code") != std::string::npos)
-    GTEST_SKIP() << refusal.sentence;
+  const Refusal missing = refusal_of([&] { choose(cuda, op, "three_tf32"); });
+  if (missing.sentence.find("this build holds code") != std::string::npos)
+    GTEST_SKIP() << missing.sentence;
   {
     const Buffer others(cuda, kMemory - 5 * kBytes);  // the parts take four
     EXPECT_EQ(choose(cuda, op).rung(), "three_tf32");

@@ -33,16 +33,17 @@ def main(cuobjdump, folder):
         if "await_earlier_launches();" not in source.read_text():
             continue
         fatbin = source.with_suffix(".fatbin")
-        try:
-            shown = subprocess.run([cuobjdump, "-sass", "-arch", "sm_90a", fatbin], text=True, capture_output=True)
-        except (FileNotFoundError, PermissionError):
-            print("no cuobjdump")
-            return 77
-        for name, instructions in functions(shown.stdout):
-            seen += 1
-            if what := complaint(instructions):
-                wrong += 1
-                print(f"{fatbin}: {name}: {what}")
+        for architecture in ("sm_90", "sm_90a"):
+            try:
+                shown = subprocess.run([cuobjdump, "-sass", "-arch", architecture, fatbin], text=True, capture_output=True)
+            except (FileNotFoundError, PermissionError):
+                print("no cuobjdump")
+                return 77
+            for name, instructions in functions(shown.stdout):
+                seen += 1
+                if what := complaint(instructions):
+                    wrong += 1
+                    print(f"{fatbin}: {architecture}: {name}: {what}")
     print(f"{seen} functions, {wrong} of them wrong")
     return 1 if wrong else 0 if seen else 77
 

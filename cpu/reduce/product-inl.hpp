@@ -107,6 +107,67 @@ Factor<T> subtree_product(const T* HWY_RESTRICT data, std::int64_t count) {
   }
 }
 
+// Factors one by one, and in vectors.
+template <trine_map M, class T>
+struct Singly {
+  using F = Factor<T>;
+  static constexpr std::int64_t kLanes = 1;
+  static HWY_INLINE F factors(const T* from) { return factor<M>(*from); }
+  static HWY_INLINE F load(const F* from) { return *from; }
+  static HWY_INLINE F times(F left, F right) { return left * right; }
+  static HWY_INLINE void store(F product, F* to) { *to = product; }
+};
+template <trine_map M, class T>
+struct InVectors {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr std::int64_t kLanes = hn::MaxLanes(D());
+  static HWY_INLINE V factors(const T* from) {
+    return M == TRINE_ABS ? hn::Abs(load(from)) : load(from);
+  }
+  static HWY_INLINE V load(const T* from) { return hn::LoadU(D(), from); }
+  static HWY_INLINE V times(V left, V right) { return hn::Mul(left, right); }
+  static HWY_INLINE void store(V product, T* to) { hn::StoreU(product, D(), to); }
+};
+
+// So many rows multiplied to one at one place, along the tree.
+template <class By, int kRows, class T>
+HWY_INLINE auto product_of_rows(const T* at, std::int64_t step) {
+  if constexpr (kRows == 1) {
+    return By::factors(at);
+  } else {
+    return By::times(product_of_rows<By, kRows / 2>(at, step),
+                     product_of_rows<By, kRows / 2>(at + kRows / 2 * step, step));
+  }
+}
+
+// Multiplies so many rows to one, and what is on their left with it: nothing, `to`, or `to` and then `between`.
+//
+// Vectors by hand: of a loop over a line g++ makes four parts, and asks before each line whether `to` overlaps one of the rows.
+// Two rows call ahead. Eight floats don't (docs/performance.md, "Defaults beside the rungs below them").
+template <trine_map M, int kRows, int kLeft, class T>
+void multiply_rows(const T* HWY_RESTRICT rows, std::int64_t step, std::int64_t width,
+                   Factor<T>* HWY_RESTRICT to, const Factor<T>* HWY_RESTRICT between) {
+  const auto put = [&]<class By>(By, std::int64_t j) HWY_ATTR {
+    auto product = product_of_rows<By, kRows>(rows + j, step);
+    if constexpr (kLeft > 1) product = By::times(By::load(between + j), product);
+    if constexpr (kLeft > 0) product = By::times(By::load(to + j), product);
+    By::store(product, to + j);
+  };
+  using Best = std::conditional_t<is_float<T>, InVectors<M, T>, Singly<M, T>>;
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  constexpr bool kAhead = kRows == 2 || !is_float<T>;
+  std::int64_t j = 0;
+  for (; j + kLine <= width; j += kLine) {
+    for (std::int64_t r = 0; kAhead && r < kRows; ++r) {
+      __builtin_prefetch(rows + (r + 8) * step + j, 0, 2);
+      if (kRows == 2) __builtin_prefetch(rows + (r + 4) * step + j, 0, 3);
+    }
+    for (std::int64_t l = j; l < j + kLine; l += Best::kLanes) put(Best(), l);
+  }
+  for (; j < width; ++j) put(Singly<M, T>(), j);
+}
+
 // Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
 // A subtree is a row of `width` factors, one per result.
 template <class T, trine_map M>
@@ -160,21 +221,17 @@ struct Tree {
     for (std::int64_t i = 0; i < elements;) {
       F* HWY_RESTRICT target = row(depth);
       const T* HWY_RESTRICT source = rows + i * step;
-      const auto pair = [&](std::int64_t r, std::int64_t j) {
-        return factor<M>(source[r * step + j]) * factor<M>(source[(r + 1) * step + j]);
-      };
-      if (count % 8 == 0 && i + 8 <= elements) {  // a subtree in registers
-        const auto eight = [&](std::int64_t j) {
-          return (pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j));
-        };
-        constexpr std::int64_t kLine = 64 / sizeof(T);
-        std::int64_t j = 0;
-        for (; j + kLine <= width; j += kLine) {
-          // The next eight rows: the hardware doesn't follow steps of a row.
-          for (std::int64_t r = 8; r < 16; ++r) __builtin_prefetch(source + r * step + j, 0, 2);
-          for (std::int64_t l = j; l < j + kLine; ++l) target[l] = eight(l);
+      if (count % 8 == 0 && i + 8 <= elements) {
+        F* const right = row(depth + 1);
+        // Rows that follow each other, or nearly, come by two: so memory is read in its order.
+        if (2 * step <= 3 * width && width * sizeof(T) >= 64) {
+          multiply_rows<M, 2, 0>(source, step, width, target, right);
+          multiply_rows<M, 2, 1>(source + 2 * step, step, width, target, right);
+          multiply_rows<M, 2, 0>(source + 4 * step, step, width, right, target);
+          multiply_rows<M, 2, 2>(source + 6 * step, step, width, target, right);
+        } else {
+          multiply_rows<M, 8, 0>(source, step, width, target, right);
         }
-        for (; j < width; ++j) target[j] = eight(j);
         push(3);
         i += 8;
       } else {

@@ -106,7 +106,12 @@ MUTANTS = [
     ("cpu_reduce_product_odd_one_dropped", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
      "if (left % 2) level[left / 2] = level[left - 1];", "if (left % 2) level[left / 2] = 1;"),
     ("cpu_reduce_product_of_eight_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
-     "(pair(0, j) * pair(2, j)) * (pair(4, j) * pair(6, j))", "pair(0, j) * pair(2, j) * pair(4, j) * pair(6, j)"),
+     "product_of_rows<By, kRows / 2>(at, step),\n"
+     "                     product_of_rows<By, kRows / 2>(at + kRows / 2 * step, step)",
+     "product_of_rows<By, kRows - 1>(at, step), By::factors(at + (kRows - 1) * step)"),
+    ("cpu_reduce_product_of_pairs_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
+     "product = By::times(By::load(between + j), product);",
+     "By::store(By::times(By::load(to + j), By::load(between + j)), to + j);"),
     ("cpu_reduce_tail_dropped", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",
      "  if (count == 0) return;", "  if (count <= 1) return;"),
     ("cpu_reduce_flag_unread", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",

@@ -107,7 +107,7 @@ Factor<T> subtree_product(const T* HWY_RESTRICT data, std::int64_t count) {
   }
 }
 
-// Factors one by one, and in vectors.
+// Factors one by one, and in vectors of so many at most.
 template <trine_map M, class T>
 struct Singly {
   using F = Factor<T>;
@@ -117,9 +117,9 @@ struct Singly {
   static HWY_INLINE F times(F left, F right) { return left * right; }
   static HWY_INLINE void store(F product, F* to) { *to = product; }
 };
-template <trine_map M, class T>
+template <trine_map M, class T, std::int64_t kMost>
 struct InVectors {
-  using D = hn::ScalableTag<T>;
+  using D = hn::CappedTag<T, kMost>;
   using V = hn::Vec<D>;
   static constexpr std::int64_t kLanes = hn::MaxLanes(D());
   static HWY_INLINE V factors(const T* from) {
@@ -141,31 +141,33 @@ HWY_INLINE auto product_of_rows(const T* at, std::int64_t step) {
   }
 }
 
-// Multiplies so many rows to one, and what is on their left with it: nothing, `to`, or `to` and then `between`.
+// Multiplies so many rows to one, and what is on their left with it: nothing, `to`, or `to` and then `between`. kAhead: calls the
+// next eight rows.
 //
 // Vectors by hand: of a loop over a line g++ makes four parts, and asks before each line whether `to` overlaps one of the rows.
-// Two rows call ahead. Eight floats don't (docs/performance.md, "Defaults beside the rungs below them").
-template <trine_map M, int kRows, int kLeft, class T>
-void multiply_rows(const T* HWY_RESTRICT rows, std::int64_t step, std::int64_t width,
-                   Factor<T>* HWY_RESTRICT to, const Factor<T>* HWY_RESTRICT between) {
-  const auto put = [&]<class By>(By, std::int64_t j) HWY_ATTR {
+template <trine_map M, int kRows, int kLeft, bool kAhead, class T>
+HWY_INLINE void multiply_rows(const T* HWY_RESTRICT rows, std::int64_t step, std::int64_t width,
+                              Factor<T>* HWY_RESTRICT to, const Factor<T>* HWY_RESTRICT between) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  using Whole = std::conditional_t<is_float<T>, InVectors<M, T, kLine>, Singly<M, T>>;
+  using Half = std::conditional_t<is_float<T>, InVectors<M, T, kLine / 2>, Singly<M, T>>;
+  const auto multiply = [&]<class By>(By, std::int64_t j) HWY_ATTR {
     auto product = product_of_rows<By, kRows>(rows + j, step);
     if constexpr (kLeft > 1) product = By::times(By::load(between + j), product);
     if constexpr (kLeft > 0) product = By::times(By::load(to + j), product);
     By::store(product, to + j);
   };
-  using Best = std::conditional_t<is_float<T>, InVectors<M, T>, Singly<M, T>>;
-  constexpr std::int64_t kLine = 64 / sizeof(T);
-  constexpr bool kAhead = kRows == 2 || !is_float<T>;
   std::int64_t j = 0;
   for (; j + kLine <= width; j += kLine) {
     for (std::int64_t r = 0; kAhead && r < kRows; ++r) {
       __builtin_prefetch(rows + (r + 8) * step + j, 0, 2);
       if (kRows == 2) __builtin_prefetch(rows + (r + 4) * step + j, 0, 3);
     }
-    for (std::int64_t l = j; l < j + kLine; l += Best::kLanes) put(Best(), l);
+    for (std::int64_t l = j; l < j + kLine; l += Whole::kLanes) multiply(Whole(), l);
   }
-  for (; j < width; ++j) put(Singly<M, T>(), j);
+  if (const std::int64_t end = j + kLine / 2; is_float<T> && end <= width)
+    for (; j < end; j += Half::kLanes) multiply(Half(), j);
+  for (; j < width; ++j) multiply(Singly<M, T>(), j);
 }
 
 // Subtrees in progress, the largest first: their sizes are the binary digits of how many came in.
@@ -223,14 +225,16 @@ struct Tree {
       const T* HWY_RESTRICT source = rows + i * step;
       if (count % 8 == 0 && i + 8 <= elements) {
         F* const right = row(depth + 1);
-        // Rows that follow each other, or nearly, come by two: so memory is read in its order.
-        if (2 * step <= 3 * width && width * sizeof(T) >= 64) {
-          multiply_rows<M, 2, 0>(source, step, width, target, right);
-          multiply_rows<M, 2, 1>(source + 2 * step, step, width, target, right);
-          multiply_rows<M, 2, 0>(source + 4 * step, step, width, right, target);
-          multiply_rows<M, 2, 2>(source + 6 * step, step, width, target, right);
+        const bool close = 2 * step <= 3 * width;
+        if (close && width * sizeof(T) >= 256) {  // in the order of memory, nearly
+          multiply_rows<M, 2, 0, true>(source, step, width, target, right);
+          multiply_rows<M, 2, 1, true>(source + 2 * step, step, width, target, right);
+          multiply_rows<M, 2, 0, true>(source + 4 * step, step, width, right, target);
+          multiply_rows<M, 2, 2, true>(source + 6 * step, step, width, target, right);
+        } else if (close || !is_float<T>) {
+          multiply_rows<M, 8, 0, true>(source, step, width, target, right);
         } else {
-          multiply_rows<M, 8, 0>(source, step, width, target, right);
+          multiply_rows<M, 8, 0, false>(source, step, width, target, right);
         }
         push(3);
         i += 8;

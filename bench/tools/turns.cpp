@@ -2,7 +2,7 @@
 // that it measured, docs/measuring.md says how to read it.
 //
 //   trine-turns [OPERATIONS] [OPTIONS of `trine compare` that name cases] [--device …] [--rung …] [--turns N]
-//               [--threads T] [--footprint MIB] [--calls N] [--against LIBTRINE | --ladder]
+//               [--threads T] [--footprint MIB] [--calls N] [--shared] [--against LIBTRINE | --ladder]
 //
 // In a turn each way of doing a case has its go, in every other turn in the reverse order: a pause in which the threads of the one
 // before go to sleep, calls that aren't timed, calls that are, by the host's clock. Bare threads live as long as their go: none of
@@ -42,6 +42,7 @@ struct Options {
   uint64_t footprint = 256;
   bool answers = false;  ///< the other build's process
   bool ladder = false;   ///< the default beside the other rungs, without bare loops
+  bool shared = false;   ///< Trine's ways on a device have the same operands
 };
 
 /// As many operands of one problem, all alike, as fill a footprint of a device's memory.
@@ -369,12 +370,13 @@ double quantile(std::vector<double> values, double part) {
   return *at;
 }
 
-void print(const Problem& p, const Ways& ways, size_t sets) {
+void print(const Problem& p, const Ways& ways, size_t sets, bool shared = false) {
   const Way& first = ways.front();
   const auto rate = [](const Way& of, double part) { return of.amount / quantile(of.times, part); };
-  fmt::print("\n{}: {} turns, {} sets of operands\n{:41}{:>7}{:>8}{:>7} {:7}{:>10} us  {}\n",
-             to_string(p), first.times.size(), sets, "", "best", "quarter", "median",
-             rated_by_flops(p) ? "GFLOP/s" : "GB/s", "median", "first/this: best quarter in turn");
+  fmt::print("\n{}: {} turns, {} {}sets of operands\n{:41}{:>7}{:>8}{:>7} {:7}{:>10} us  {}\n",
+             to_string(p), first.times.size(), sets, shared ? "shared " : "", "", "best", "quarter",
+             "median", rated_by_flops(p) ? "GFLOP/s" : "GB/s", "median",
+             "first/this: best quarter in turn");
   for (const Way& way : ways) {
     std::string rates, ratios;
     std::vector<double> in_turn = way.times;
@@ -451,8 +453,10 @@ bool run_case(const Problem& p, const Options& o, int socket) {
   };
   Ways ways;
   for (const Device& device : devices)
-    for (const std::string& rung : o.rungs)
-      ways.push_back(rung_way(p, o, device, rung, on(device)));
+    for (Operands* own = nullptr; const std::string& rung : o.rungs) {
+      if (own == nullptr || !o.shared) own = &on(device);
+      ways.push_back(rung_way(p, o, device, rung, *own));
+    }
   if (o.answers) return answer(ways[0]);
   if (socket >= 0) ways.push_back(other_build(ways[0], socket));
   const auto host = std::ranges::find(devices, "cpu", &Device::backend);
@@ -463,7 +467,7 @@ bool run_case(const Problem& p, const Options& o, int socket) {
     if (device.backend() == "opencl" && on_host(device))
       add_bare_kernels(ways, p, device, memory[0].sets());
   take_turns(ways, o.turns);
-  print(p, ways, memory[0].sets());
+  print(p, ways, memory[0].sets(), o.shared);
   return std::ranges::count_if(ways, is_wrong) == 0;
 }
 
@@ -478,6 +482,7 @@ int run(int argc, char** argv) {
   app.add_option("--footprint", o.footprint, "MiB of operands, in turn")->capture_default_str();
   app.add_option("--calls", o.calls, "of Trine before it waits")->check(CLI::PositiveNumber);
   app.add_flag("--ladder", o.ladder, "the device's own choice beside its other rungs, no loops");
+  app.add_flag("--shared", o.shared, "the rungs have the same operands (without --ladder)");
   app.add_option("--against", o.against, "libtrine.so of another build, its backends beside it");
   app.add_flag("--answer", o.answers)->group("");
   CLI11_PARSE(app, argc, argv);

@@ -39,6 +39,12 @@ class TestTurns(unittest.TestCase):
         self.check(["cpu exact", *READS, "reads by strips of 4 KiB"], "reduce", "--dtype", "f32", "--size", "256x4096",
                    "--axis", "each_column")
 
+    def test_rungs_share_operands(self):
+        done = turns("reduce", "--dtype", "f32", "--size", "4096", "--rung", "default,simd,default", "--shared")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("shared sets of operands", done.stdout)
+        self.assertEqual(done.stdout.count("cpu exact"), 2)
+
     def test_transposes_and_copies(self):
         self.check(["cpu:threads=1 simd_streaming", "copy past the caches", "copy"], "transpose", "--size", "1023x1025",
                    "--threads", "1", "--calls", "3")

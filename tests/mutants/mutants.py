@@ -112,6 +112,8 @@ MUTANTS = [
     ("cpu_reduce_product_of_pairs_in_turn", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
      "product = By::times(By::load(between + j), product);",
      "By::store(By::times(By::load(to + j), By::load(between + j)), to + j);"),
+    ("cpu_reduce_product_of_half_a_vector_elsewhere", "cpu", "reduce", "cpu/reduce/product-inl.hpp",
+     "multiply(Half(), j)", "multiply(Half(), 0)"),
     ("cpu_reduce_tail_dropped", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",
      "  if (count == 0) return;", "  if (count <= 1) return;"),
     ("cpu_reduce_flag_unread", "cpu", "reduce", "cpu/reduce/exact_along-inl.hpp",

@@ -21,10 +21,11 @@ constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
-// From so large a B on, one product alone calls for all of A, up to kDirectBytes, and with its first panel of A for rows of B
-// so many steps ahead. On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24,
-// 1.21, in the caches 0.92 to 0.97; both, f64 64^3 1.46, and 0.95. Smaller ones would have 1.02 to 1.31, but 0.83 to 0.96 in
-// the caches (f32 64^3 0.85, i32 1.13 and 0.82, one call after the other). A batch's products call for B's rows alone: f32 96^3 1.00, 128^3 1.04.
+// From so large a B on, one product alone calls for all of A, up to kDirectBytes, and with its first panel of A for rows of B so
+// many steps ahead. On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24, 1.21,
+// in the caches 0.92 to 0.97; both, f64 64^3 1.46, and 0.95. Smaller ones would have 1.02 to 1.31, but 0.83 to 0.96 in the
+// caches (f32 64^3 0.85, i32 1.13 and 0.82, one call after the other). A batch's products call for B's rows alone: f32 96^3
+// 1.00, 128^3 1.04.
 constexpr int64_t kCalledAlone = 1 << 15, kStepsAhead = 32;
 
 template <class T>

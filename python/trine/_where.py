@@ -60,6 +60,8 @@ def place(
         answer = function(*arrays, **keywords)
     finally:
         asking.how = None
+    if not (isinstance(answer, dict) and "candidates" in answer):
+        raise TypeError(f"{function!r} isn't one of trine's functions; place() and why() take those, like trine.sum.")
     return Placement(**(answer | {"candidates": Rows(answer["candidates"])}))
 
 

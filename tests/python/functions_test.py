@@ -369,6 +369,8 @@ class Where(unittest.TestCase):
         self.assertFalse(out.any())
         self.assertIn("gemm on cpu by", trine.why(trine.matmul, x, x, out=out))
         self.assertEqual(trine.place(trine.norm, x, device="cpu").device, "cpu")
+        with self.assertRaisesRegex(TypeError, "isn't one of trine's functions; place"):
+            trine.place(numpy.sum, x)
         self.assertGreater(trine.matmul(x, x, out=out).sum(), 0)
 
     def test_info_tells_what_is_absent(self):

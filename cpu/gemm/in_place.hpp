@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "gemm/kernels.hpp"
 #include "rung.hpp"
@@ -21,16 +22,18 @@ constexpr int64_t kCalledBytes = 8192;
 // From so large a B on, its lines are called for again while they are read.
 constexpr int64_t kCalledOperand = 4096;
 
-// From so large a B on, one product alone calls for all of A, up to kDirectBytes, and with its first panel of A for rows of B so
-// many steps ahead. On 2 cores of a Xeon, from memory, of the rate without: B's rows f32 128^3 1.14, f64 1.17, A too 1.24, 1.21,
-// in the caches 0.92 to 0.97; both, f64 64^3 1.46, and 0.95. Smaller ones would have 1.02 to 1.31, but 0.83 to 0.96 in the
-// caches (f32 64^3 0.85, i32 1.13 and 0.82, one call after the other). A batch's products call for B's rows alone: f32 96^3
+// From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with its first panel for rows of
+// B so many steps ahead, none past B's end. On 2 cores of a Xeon, of the rate without: i32 64^3 from memory 1.15, in the caches
+// 1.0. Smaller ones of floats would lose there (f32 64^3 0.85). A batch's products call for B's rows alone: f32 96^3
 // 1.00, 128^3 1.04.
-constexpr int64_t kCalledAlone = 1 << 15, kStepsAhead = 32;
+template <class T>
+constexpr int64_t kCalledAlone = std::is_integral_v<T> ? 1 << 14 : 1 << 15;
+template <class T>
+constexpr int64_t kStepsAhead = std::is_integral_v<T> ? 16 : 32;
 
 template <class T>
 bool is_called(const Problem<T>& p) {
-  return p.k * p.n * int64_t{sizeof(T)} >= kCalledAlone;
+  return p.k * p.n * int64_t{sizeof(T)} >= kCalledAlone<T>;
 }
 
 // Of no more rows than a tile has.
@@ -107,11 +110,12 @@ class Direct {
     p_.a.data = p.a.data, p_.b.data = p.b.data, p_.c.data = p.c.data;
   }
 
-  // Some steps of k, and their rows of B; `ahead` is how far ahead these are called for.
+  // Some steps of k, and their rows of B; `ahead` is how far ahead the first panel calls for these.
   struct Steps {
     int64_t k0, k;
     const T* b;
     int64_t b_step, ahead;
+    bool calls = false;  // for the next panel of A, and for what the first begins with
   };
 
   // Some panels of the columns from j on. Partials are continued, and left where k goes on.
@@ -121,46 +125,63 @@ class Direct {
     const RowPanels& panels = columns.panels;
     Tile<T>& t = tile_;
     t.k = s.k;
-    t.b = s.b, t.b_step = s.b_step, t.ahead = s.ahead;
+    t.b = s.b, t.b_step = s.b_step, t.end = p_.b.at(p_.k, 0);
     t.cols = static_cast<int>(std::min<int64_t>(columns.width, p_.n - j));
     t.last = s.k0 + s.k == p_.k;
     const Matrix<T>& target = t.last ? p_.c : partials;
     t.to_stride = target.row_stride, t.from_stride = partials.row_stride;
-    const auto& run = t.cols == columns.width && s.ahead == 0 && !calls_ ? tiles.whole : tiles.part;
+    const int64_t height = tiles.heights[panels.slot];
+    if (s.calls) {
+      call_for_a(first_panel * height, height);
+      for (int64_t x = 0; x < s.ahead; x += s.b_step)
+        for (int64_t y = 0; y < t.cols; y += kLine<T>) __builtin_prefetch(s.b + x + y);
+    }
     for (int64_t panel = first_panel; panel < end_panel; ++panel) {
       const int slot = panel + 1 < panels.count ? panels.slot : panels.last_slot;
-      const int64_t above = panel * tiles.heights[panels.slot];
+      const int64_t above = panel * height;
       const int64_t i = std::min(above, p_.m - tiles.heights[slot]);
       t.rows = tiles.heights[slot];
       t.skip = static_cast<int>(above - i);
       t.a = p_.a.at(i, s.k0);
       t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);
       t.to = target.at(i, j);
-      run_ = run[slot];
+      t.ahead = panel == first_panel ? s.ahead : 0;
+      if (s.calls && panel + 1 < end_panel) call_for_a(above + height, height);
+      const bool is_whole =
+          t.cols == columns.width && (std::is_integral_v<T> || (t.ahead == 0 && !calls_));
+      run_ = (is_whole ? tiles.whole : tiles.part)[slot];
       run_(t);
     }
   }
 
-  // Some panels of one tile's columns, of all steps. The first one calls for the rows of a larger B some steps ahead.
-  void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel) {
+  // Some panels of one tile's columns, of all steps.
+  void compute(const Columns<T>& columns, int64_t j, int64_t first_panel, int64_t end_panel,
+               bool is_first) {
     Steps steps{0, p_.k, p_.b.data + j, p_.b.row_stride, 0};
     if (is_called(p_)) {
-      steps.ahead = kStepsAhead * p_.b.row_stride;
-      compute(columns, j, steps, p_.c, first_panel, first_panel + 1);
-      steps.ahead = 0;
-      ++first_panel;
+      steps.ahead = std::min(kStepsAhead<T>, p_.k) * p_.b.row_stride;
+      steps.calls = is_first && !calls_ && p_.a.col_stride == 1 &&
+                    p_.m * p_.k * int64_t{sizeof(T)} <= kDirectBytes;
     }
     compute(columns, j, steps, p_.c, first_panel, end_panel);
   }
 
   // The last tile again, for the next product of a batch whose products have one tile.
   void compute_alike(const Problem<T>& p) {
+    tile_.end += p.b.data - tile_.b;
     tile_.a = p.a.data, tile_.b = p.b.data, tile_.to = p.c.data;
     if (p_.continues) tile_.from = p.c.data;
     run_(tile_);
   }
 
  private:
+  // Inlined, as a Part's calls are.
+  [[gnu::always_inline]] void call_for_a(int64_t i0, int64_t height) const {
+    const int64_t end = std::min(i0 + height, p_.m);
+    for (int64_t k = 0; k < p_.k; k += kLine<T>)
+      for (int64_t i = i0; i < end; ++i) __builtin_prefetch(p_.a.at(i, k));
+  }
+
   Problem<T> p_;
   bool calls_;
   Tile<T> tile_{};
@@ -183,14 +204,17 @@ class Grid {
 
   int64_t tiles() const { return tiles_; }
   void compute(Direct<T>& direct, int64_t first, int64_t end) const {
+    bool is_first = true;
     for (int kind = 0; kind < kinds_; ++kind) {
       const Columns<T>& columns = columns_[kind];
       const int64_t panels = columns.panels.count;
       int64_t j = columns.j0;
       for (int64_t i = 0; i < columns.count;
            ++i, j += columns.width, first -= panels, end -= panels)
-        if (first < panels && end > 0)
-          direct.compute(columns, j, std::max<int64_t>(first, 0), std::min(end, panels));
+        if (first < panels && end > 0) {
+          direct.compute(columns, j, std::max<int64_t>(first, 0), std::min(end, panels), is_first);
+          is_first = false;
+        }
     }
   }
 
@@ -273,9 +297,6 @@ void multiply_directly(const Problem<T>& p, Parallel& parallel) {
   const Grid<T> grid(p);
   const int64_t tiles = grid.tiles(), pieces = std::min<int64_t>(parallel.threads(), tiles);
   const auto body = [&](int64_t piece, int) {
-    if (is_called(p) && p.a.col_stride == 1 && p.m * p.k * int64_t{sizeof(T)} <= kDirectBytes)
-      for (int64_t i = 0; i < p.m; ++i)
-        for (int64_t k = 0; k < p.k; k += kLine<T>) __builtin_prefetch(p.a.at(i, k), 0, 2);
     Direct<T> direct(p);
     grid.compute(direct, tiles * piece / pieces, tiles * (piece + 1) / pieces);
   };

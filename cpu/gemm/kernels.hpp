@@ -25,6 +25,7 @@ struct Tile {
   const T* b;
   std::int64_t a_row, a_step, b_step;  // not of panels: between rows of A, and steps of k
   std::int64_t ahead;                  // how far ahead B is called for
+  const T* end;                        // and where B ends
   const T* soon;                       // of panels: so many lines of the next one are
   std::int64_t lines;                  // called for meanwhile
   const T* next;                       // C's next tile, likewise
@@ -60,7 +61,7 @@ struct Heights {
 template <class T>
 struct TilesInPlace : Heights {
   TileFunction<T> whole[kMost];  // of all columns
-  TileFunction<T> part[kMost];   // of some, or where B is called for ahead
+  TileFunction<T> part[kMost];   // of some, or of floats where B is called for ahead
 };
 
 // What a target offers. Panels of A have one of the `heights`, panels of B the full `width` or, for a

@@ -50,6 +50,8 @@ MUTANTS = [
      "return vectors % 3 == 0 ? vectors / 3 : vectors % 2;", "return vectors / 3;"),
     ("cpu_gemm_direct_overwrites_the_rows_above", "cpu", "gemm", "cpu/gemm/tile-inl.hpp",
      "&& !tile.reads_c && tile.skip == 0)", "&& !tile.reads_c)"),
+    ("cpu_gemm_direct_part_taken_for_whole", "cpu", "gemm", "cpu/gemm/in_place.hpp",
+     "t.cols == columns.width && (std::is_integral_v<T> ||", "(std::is_integral_v<T> ||"),
     ("cpu_gemm_thin_k_restarts", "cpu", "gemm", "cpu/gemm/in_place.hpp",
      "t.from = s.k0 == 0 && !p_.continues ? nullptr : partials.at(i, j);", "t.from = nullptr;"),
     ("cpu_gemm_across_pads_count", "cpu", "gemm", "cpu/gemm/pack-inl.hpp",

@@ -24,8 +24,8 @@ constexpr int64_t kCalledOperand = 4096;
 
 // From so large a B on, one product alone calls for A, up to kDirectBytes, panel by panel, and with its first panel for rows of
 // B so many steps ahead, none past B's end. On 2 cores of a Xeon, of the rate without: i32 64^3 from memory 1.15, in the caches
-// 1.0. Smaller ones of floats would lose there (f32 64^3 0.85). A batch's products call for B's rows alone: f32 96^3
-// 1.00, 128^3 1.04.
+// 1.0. Smaller ones of floats would lose there (f32 64^3 0.95, f64 48^3 0.93). A batch's products call for B's rows alone:
+// f32 96^3 1.00, 128^3 1.04.
 template <class T>
 constexpr int64_t kCalledAlone = std::is_integral_v<T> ? 1 << 14 : 1 << 15;
 template <class T>

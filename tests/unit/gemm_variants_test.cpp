@@ -503,8 +503,7 @@ TEST(GemmRows, ThreeTf32PiecesAreAllAndWaitForNoLaterOnes) {
           for (Piece piece; next_piece(&part, blocks, tiles, &piece);) {
             mine.push_back(piece);
             ASSERT_LT(piece.first, piece.end);
-            for (int b = piece.first; b < piece.end; ++b)
-              ++seen[static_cast<size_t>(piece.tile * blocks + b)];
+            for (int b = piece.first; b < piece.end; ++b) ++seen.begin()[piece.tile * blocks + b];
             if (piece.end == blocks) continue;
             for (size_t i = 0; i + 1 < mine.size(); ++i) EXPECT_EQ(mine[i].first, 0) << "waits";
             EXPECT_EQ(gives[static_cast<size_t>(pair)].end, 0) << "twice";

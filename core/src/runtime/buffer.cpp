@@ -29,6 +29,15 @@ std::shared_ptr<BufferState> make(std::shared_ptr<DeviceState> device, uint64_t 
   return state;
 }
 
+/// What ask() says, asked again as long as memory that was let go of becomes free.
+template <class Ask>
+trine_status ask_for_memory(const DeviceState& device, uint32_t kind, Ask&& ask) {
+  for (;;) {
+    const trine_status status = ask();
+    if (status != TRINE_OUT_OF_MEMORY || !wait_for_memory(device, kind)) return status;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint64_t bytes,
@@ -40,12 +49,10 @@ std::shared_ptr<BufferState> allocate(std::shared_ptr<DeviceState> device, uint6
   }
   collect();  // before asking for more
   const DeviceState& state = *device;
-  return make(std::move(device), bytes, kind, "allocating a buffer", [&](auto* on, auto** buffer) {
-    for (;;) {
-      const auto raw = static_cast<uint32_t>(kind);
-      const trine_status status = state.api.buffer_allocate(on, bytes, raw, buffer);
-      if (status != TRINE_OUT_OF_MEMORY || !wait_for_memory(state, raw)) return status;
-    }
+  const auto raw = static_cast<uint32_t>(kind);
+  return make(std::move(device), bytes, kind, "allocating a buffer", [&](auto* on, auto** made) {
+    return ask_for_memory(state, raw,
+                          [&] { return state.api.buffer_allocate(on, bytes, raw, made); });
   });
 }
 
@@ -53,18 +60,15 @@ Buffer memory_for(Queue& handle, uint64_t bytes) {
   return entry([&] {
     QueueState& queue = Access::use(handle);
     collect();
+    const auto allocate_here = [&](auto*, auto** made) {
+      return ask_for_memory(queue.device(), TRINE_MEMORY_DEVICE, [&] {
+        const std::unique_lock lock(queue.line->mutex);
+        return queue.allocate_here(bytes, made);
+      });
+    };
     Buffer buffer;
-    Access::state(buffer) = make(queue.line->device, bytes, Memory::device, "allocating a buffer",
-                                 [&](auto*, auto** made) {
-                                   for (;;) {
-                                     std::unique_lock lock(queue.line->mutex);
-                                     const trine_status status = queue.allocate_here(bytes, made);
-                                     lock.unlock();
-                                     if (status != TRINE_OUT_OF_MEMORY ||
-                                         !wait_for_memory(queue.device(), TRINE_MEMORY_DEVICE))
-                                       return status;
-                                   }
-                                 });
+    Access::state(buffer) =
+        make(queue.line->device, bytes, Memory::device, "allocating a buffer", allocate_here);
     return buffer;
   });
 }

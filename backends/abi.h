@@ -415,6 +415,10 @@ typedef struct trine_backend {
   /* Writes whether the program captures the queue into a graph, when nothing can be waited for. NULL is
    * legal where there is no such thing. */
   trine_status (*queue_is_captured)(trine_queue* queue, int32_t* captured);
+  /* TRINE_OK where a device of this backend may beat the cpu, so that placement by `auto` should ask for its
+   * devices; else TRINE_NOT_FOUND, and last_error() says why. `gpus` is the number of GPUs that backends asked before
+   * have. It loads no driver: it looks at what costs nothing, such as device files. NULL: always. */
+  trine_status (*is_candidate)(int32_t gpus);
 } trine_backend;
 
 /* The one exported function of a backend: stores `host` and returns the table. A missing driver is no

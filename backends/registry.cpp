@@ -2,16 +2,21 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <ranges>
 #include <string_view>
 
 #include "kit/float_environment.hpp"
+#include "kit/handlers.hpp"
 #include "kit/host.hpp"
+#include "kit/words.hpp"
 #include "services.hpp"
 
 namespace trine::registry {
@@ -35,6 +40,16 @@ bool is_module(const fs::path& path) {
 std::string module_name(const std::string& path) {
   std::string name = fs::path(path).stem().string();
   return name.starts_with("trine_") ? name.substr(6) : name;
+}
+
+/// More than any machine has: a backend that counts them is broken.
+constexpr int32_t kMostDevices = 4096;
+
+/// "cpu, cuda".
+std::string list_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 struct Close {
@@ -68,6 +83,12 @@ std::string add_rungs(const Table& table, const Pack* pack, Ladders& ladders) {
 
 }  // namespace
 
+bool is_short() {
+  const int any = ::open("/", O_PATH | O_CLOEXEC);
+  if (any >= 0) ::close(any);
+  return any < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
+}
+
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside) {
   std::vector<std::string> folders;
   std::string_view list = path && !secure ? path : "";
@@ -80,15 +101,46 @@ std::vector<std::string> search_folders(const char* path, bool secure, const std
   return folders;
 }
 
+std::vector<std::string> names_of(const char* list) {
+  std::vector<std::string> names;
+  std::string_view rest = list ? list : "";
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(','), rest.size());
+    std::string_view name = rest.substr(0, end);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.empty()) names.emplace_back(name);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
+}
+
+// None is not kept: the reason may have been a passing one.
 int32_t Backend::devices(std::string* reason) const {
-  std::call_once(asked_, [this] {
-    if (api.device_count(&count_) != TRINE_OK || count_ <= 0) {
-      count_ = 0;
-      reason_ = api.last_error();
-    }
-  });
-  if (reason) *reason = reason_;
-  return count_;
+  if (reason) reason->clear();
+  if (is_awake()) return count_.load(std::memory_order_acquire);
+  const std::lock_guard lock(mutex_);
+  if (is_awake()) return count_.load(std::memory_order_acquire);
+  const kit::HandlersKept handlers;
+  int32_t count = 0;
+  const bool counts = api.device_count(&count) == TRINE_OK;
+  std::string why;
+  if (counts && count > kMostDevices) {
+    why = "it counts " + std::to_string(count) + " devices, more than any machine has (at most " +
+          std::to_string(kMostDevices) + "): the backend is broken";
+  } else if (!counts || count <= 0) {
+    why = api.last_error();
+  } else {
+    count_.store(count, std::memory_order_release);
+  }
+  if (reason) *reason = std::move(why);
+  return is_awake() ? count : 0;
+}
+
+bool Backend::is_candidate(int32_t gpus, std::string& reason) const {
+  if (is_awake() || !api.is_candidate || api.is_candidate(gpus) == TRINE_OK) return true;
+  reason = api.last_error();
+  return false;
 }
 
 void Backend::publish(Ladders ladders) {
@@ -103,25 +155,73 @@ Registry& Registry::get() {
     const kit::WholeFloatEnvironment environment;
     kit::use_host(services());
     auto* made = new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"),
-                                             getauxval(AT_SECURE) != 0, folder_of_this_library()));
+                                             getauxval(AT_SECURE) != 0, folder_of_this_library()),
+                              names_of(std::getenv("TRINE_BACKENDS")));
     watch_process();  // after the backends' own static objects were made, to hear of exit first
     return made;
   }();
   return *registry;
 }
 
-Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folders)) {
+Registry::Registry(std::vector<std::string> folders, std::vector<std::string> only)
+    : folders_(std::move(folders)), only_(std::move(only)) {
+  look();
+}
+
+void Registry::look() try {
+  is_incomplete_ = false;
   for (const std::string& folder : folders_) load_folder(folder);
+  note_what_is_missing();
   attach_packs();
-  std::string searched;
-  for (const std::string& folder : folders_) searched += (searched.empty() ? "" : ", ") + folder;
-  for (const char* name : {"cpu", "opencl", "cuda"}) {
+} catch (...) {
+  is_incomplete_ = true;
+  throw;
+}
+
+/// What couldn't be had, for want of a descriptor for example.
+void Registry::look_again() {
+  const auto passing = [](const Absent& entry) { return entry.is_passing; };
+  if (!is_incomplete_ && std::ranges::none_of(absent_, passing)) return;
+  std::erase_if(absent_, passing);
+  look();
+}
+
+bool Registry::is_complete() const {
+  const std::lock_guard lock(mutex_);
+  return !is_incomplete_ &&
+         std::ranges::none_of(absent_, [](const Absent& entry) { return entry.is_passing; });
+}
+
+bool Registry::may_load(const std::string& name) const {
+  const auto has = [&](const std::string& word) {
+    return std::ranges::find(only_, word) != only_.end();
+  };
+  const bool names_some = std::ranges::any_of(only_, [](const auto& w) { return w[0] != '-'; });
+  return !has("-" + name) && (!names_some || has(name));
+}
+
+/// Backends that everybody looks for, or that TRINE_BACKENDS names.
+void Registry::note_what_is_missing() {
+  std::vector<std::string> usual{"cpu", "opencl", "cuda"}, wanted = usual;
+  for (const std::string& word : only_) {
+    const std::string name = word.substr(word[0] == '-' ? 1 : 0);
+    if (std::ranges::find(usual, name) == usual.end()) wanted.push_back(name);
+  }
+  for (const std::string& name : wanted) {
     const auto named = [&](const Absent& entry) { return entry.name == name; };
-    if (find(name) || std::ranges::any_of(absent_, named)) continue;
-    const std::string file = std::string("trine_") + name + ".so";
-    note(name, folders_.empty() ? file : folders_.back() + "/" + file,
-         "not installed: there is no " + file + " in " +
-             (searched.empty() ? "no folder" : searched));
+    const auto is_its = [&](const File& file) { return module_name(file.path) == name; };
+    if (loaded(name) || std::ranges::any_of(absent_, named) || std::ranges::any_of(seen_, is_its))
+      continue;
+    const std::string file = "trine_" + name + ".so";
+    std::string why = "not installed: there is no " + file + " in " +
+                      (folders_.empty() ? "no folder" : list_of(folders_));
+    if (std::ranges::find(usual, name) == usual.end()) {
+      why = "TRINE_BACKENDS names it, but there is no " + file + " in " + list_of(folders_);
+      const std::string_view near = kit::closest(name, usual.begin(), usual.end());
+      if (!near.empty()) why += ". Did you mean '" + std::string(near) + "'?";
+    }
+    note(name, folders_.empty() ? file : folders_.back() + "/" + file, std::move(why));
+    absent_.back().is_passing = is_incomplete_;
   }
 }
 
@@ -129,10 +229,14 @@ void Registry::load_folder(const std::string& folder) {
   std::error_code error;
   // The last folder, beside the library, is searched by habit; the others somebody asked for.
   if (!fs::is_directory(folder, error) && folder != folders_.back()) {
+    const auto named = [&](const Absent& entry) { return entry.path == folder; };
+    if (std::ranges::any_of(absent_, named)) return;
     note("", folder, "TRINE_BACKEND_PATH names it, but it is no folder");
     return;
   }
-  for (const std::string& path : modules_of(folder)) load_file(path, false);
+  const std::vector<std::string> paths = modules_of(folder);
+  if (paths.empty() && is_short()) is_incomplete_ = true;
+  for (const std::string& path : paths) load_file(path, false);
 }
 
 std::string Registry::load_file(const std::string& path, bool packs_only) {
@@ -144,16 +248,25 @@ std::string Registry::load_file(const std::string& path, bool packs_only) {
   File file{path, std::move(real)};
   seen_.reserve(seen_.size() + 1);
   load_library(path, file.real, packs_only);
+  if (!absent_.empty() && absent_.back().is_passing && absent_.back().path == path) return path;
   seen_.push_back(std::move(file));  // now, for one that threw may be tried again
   return path;
 }
 
 void Registry::load_library(const std::string& path, const std::string& real, bool packs_only) {
+  if (!packs_only && !may_load(module_name(path))) {
+    return note(module_name(path), path,
+                "left out by the variable TRINE_BACKENDS, which is " + list_of(only_));
+  }
+  const kit::HandlersKept handlers;
   std::string why = why_no_library(real);
   void* library = why.empty() ? dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library) {
     if (const char* words = why.empty() ? dlerror() : nullptr) why = words;
-    return note(module_name(path), path, "it can't be loaded: " + why);
+    const bool passing = is_short();
+    note(module_name(path), path, "it can't be loaded: " + why);
+    absent_.back().is_passing = passing;
+    return;
   }
   if (void* entry = packs_only ? nullptr : dlsym(library, "trine_backend_v1")) {
     return load_backend(entry, path);
@@ -190,7 +303,7 @@ std::unique_ptr<Owner> Registry::take(void* entry, const std::string& path) {
 void Registry::load_backend(void* entry, const std::string& path) {
   auto backend = take<Backend, trine_backend_entry>(entry, path);
   if (!backend) return;
-  if (const Backend* first = find(backend->name)) {
+  if (const Backend* first = loaded(backend->name)) {
     return note(backend->name, path, "hidden by " + first->path + ", which was found first");
   }
   Ladders ladders;
@@ -207,14 +320,24 @@ void Registry::load_pack(void* entry, const std::string& path) {
   waiting_.push_back(std::move(pack));
 }
 
-/// One that throws leaves its pack, and those after it, waiting for the next time.
+/// One that throws leaves its pack, and those after it, waiting for the next time; so does a backend that may still come.
 void Registry::attach_packs() {
-  for (; !waiting_.empty(); waiting_.erase(waiting_.begin())) attach(waiting_.front());
+  const bool may_come = is_incomplete_ || std::ranges::any_of(absent_, [](const Absent& entry) {
+                          return entry.is_passing;
+                        });
+  for (auto pack = waiting_.begin(); pack != waiting_.end();) {
+    if (may_come && !loaded((*pack)->extends)) {
+      ++pack;
+      continue;
+    }
+    attach(*pack);
+    pack = waiting_.erase(pack);
+  }
 }
 
 /// Appends the pack's rungs to its backend's ladders: all of them, or none.
 void Registry::attach(std::unique_ptr<Pack>& pack) {
-  Backend* backend = find(pack->extends);
+  Backend* backend = loaded(pack->extends);
   if (!backend) {
     return note(pack->name, pack->path, "it extends '" + pack->extends + "', which isn't there",
                 pack->extends);
@@ -242,14 +365,22 @@ void Registry::note(std::string name, std::string path, std::string reason, std:
   absent_.push_back({std::move(name), std::move(path), std::move(reason), std::move(extends)});
 }
 
-Backend* Registry::find(std::string_view name) const {
+Backend* Registry::loaded(std::string_view name) const {
   for (const auto& backend : backends_) {
     if (backend->name == name) return backend.get();
   }
   return nullptr;
 }
 
-std::vector<Backend*> Registry::backends() const {
+Backend* Registry::find(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (!loaded(name)) look_again();
+  return loaded(name);
+}
+
+std::vector<Backend*> Registry::backends() {
+  const std::lock_guard lock(mutex_);
+  look_again();
   std::vector<Backend*> all;
   for (const auto& backend : backends_) all.push_back(backend.get());
   return all;

@@ -36,8 +36,13 @@ struct Backend {
   std::string name, path, build;
   trine_backend api{};
 
-  /// Number of devices, asked once; 0 comes with the reason.
+  /// Number of devices, kept once there are some; 0 comes with the reason. Wakes the driver.
   int32_t devices(std::string* reason = nullptr) const;
+  /// Whether the driver was asked for its devices, and has some.
+  bool is_awake() const { return count_.load(std::memory_order_acquire) > 0; }
+  /// Whether `auto` should ask it for its devices, where others have that many GPUs; if not, `reason` says why. Wakes no
+  /// driver.
+  bool is_candidate(int32_t gpus, std::string& reason) const;
   const Ladder& ladder(uint32_t operation) const {
     return (*ladders_.load(std::memory_order_acquire))[operation - 1];
   }
@@ -49,9 +54,8 @@ struct Backend {
  private:
   std::atomic<const Ladders*> ladders_{nullptr};
   std::vector<std::unique_ptr<const Ladders>> kept_;
-  mutable std::once_flag asked_;
-  mutable int32_t count_ = 0;
-  mutable std::string reason_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<int32_t> count_{0};
 };
 
 struct Pack {
@@ -63,6 +67,8 @@ struct Pack {
 struct Absent {
   std::string name, path, reason;
   std::string extends;  ///< a pack's backend, where known
+  bool is_passing =
+      false;  ///< for want of something that may be there again: it is looked for again
 };
 
 class Registry {
@@ -70,19 +76,27 @@ class Registry {
   /// The process's registry; loads the backends on first use.
   static Registry& get();
 
-  explicit Registry(std::vector<std::string> folders);
+  /// `only`: the backends that may load, by the NAME of trine_NAME.so; or, as -NAME, those that may not. Empty: all.
+  explicit Registry(std::vector<std::string> folders, std::vector<std::string> only = {});
 
   const std::vector<std::string>& folders() const { return folders_; }
-  std::vector<Backend*> backends() const;
+  std::vector<Backend*> backends();
   std::vector<const Pack*> packs() const;
   std::vector<Absent> absent() const;
-  Backend* find(std::string_view name) const;
+  /// Whether nothing is absent for a passing reason.
+  bool is_complete() const;
+  Backend* find(std::string_view name);
 
   /// Loads a pack, or all packs of a folder, that isn't loaded yet. Returns the paths under
   /// which they are listed: those by which they were first found.
   std::vector<std::string> load_packs(const std::string& path);
 
  private:
+  void look();
+  void look_again();
+  bool may_load(const std::string& name) const;
+  void note_what_is_missing();
+  Backend* loaded(std::string_view name) const;
   void load_folder(const std::string& folder);
   /// Returns the path by which the file was found first, whatever it is called now.
   std::string load_file(const std::string& path, bool packs_only);
@@ -96,7 +110,8 @@ class Registry {
   void note(std::string name, std::string path, std::string reason, std::string extends = {});
 
   mutable std::mutex mutex_;
-  std::vector<std::string> folders_;
+  std::vector<std::string> folders_, only_;
+  bool is_incomplete_ = false;  ///< a folder couldn't be read for now
   struct File {
     std::string path, real;
   };
@@ -110,6 +125,13 @@ class Registry {
 /// The folders to search: those of TRINE_BACKEND_PATH (`path`, colon-separated; ignored when
 /// `secure`, that is in a setuid program; only absolute ones), then `beside`/trine.
 std::vector<std::string> search_folders(const char* path, bool secure, const std::string& beside);
+
+/// Whether the process lacks what it may have again (a descriptor, the system's memory), so that what failed now need not
+/// fail later.
+bool is_short();
+
+/// The words of a list like TRINE_BACKENDS, "cpu,cuda".
+std::vector<std::string> names_of(const char* list);
 
 /// Why the file can't be given to the loader, which hangs or dies of what is no whole library; or "".
 std::string why_no_library(const std::string& path);

@@ -8,6 +8,7 @@ trine_status trine_backend_v1(const trine_host* host, const trine_backend** back
       "cuda",
       "kernels for architectures " TRINE_CUDA_ARCHITECTURES,
       cuda::count_devices,
+      cuda::is_candidate,
       cuda::describe_device,
       [](int index) -> trine_device* { return new cuda::Device(index); }};
   return gpu::enter(kDriver, host, backend);

@@ -1,6 +1,7 @@
 // Counts the devices and says what is known of them without opening one.
 #include <cstdio>
 
+#include "backends/gpu/device_files.hpp"
 #include "cuda/objects.hpp"
 
 namespace trine::cuda {
@@ -33,6 +34,14 @@ int attribute(DeviceId id, int which) {
   int value = 0;
   check(driver().cuDeviceGetAttribute(&value, which, id), "cuDeviceGetAttribute");
   return value;
+}
+
+bool is_candidate(int) {
+  if (has_driver() || gpu::has_nvidia_file()) return true;
+  kit::report(
+      TRINE_NOT_FOUND,
+      "auto leaves it out: there is no device file of an NVIDIA GPU, such as /dev/nvidiactl");
+  return false;
 }
 
 int count_devices() {

@@ -5,6 +5,7 @@
 
 #include "backends/gpu/architecture.hpp"
 #include "backends/gpu/specialization.hpp"
+#include "backends/kit/handlers.hpp"
 #include "cuda/objects.hpp"
 
 namespace trine::cuda {
@@ -152,6 +153,7 @@ Module Modules::module_of(const char* file) {
   const void* image = image_of(file);
   if (!image) kit::fail(TRINE_INTERNAL, "cuda: %s is not in this build", file);
   loaded_.reserve(loaded_.size() + 1);
+  const kit::HandlersKept handlers;  // a compiler of PTX may begin its work here
   Module module = nullptr;
   device_.check(driver().cuModuleLoadData(&module, image), "cuModuleLoadData");
   loaded_.push_back({file, module});

@@ -160,6 +160,7 @@ struct Driver {
 
 /// The table in use, loaded at the first call; nullptr with a reason where there is no driver.
 const Driver* find_driver(const char** reason);
+bool has_driver();  ///< Whether one was found before, or put there.
 /// The same where one was found before: behind an open device.
 const Driver& driver();
 /// Puts `table` in the driver's place (tests); nullptr gives it back.

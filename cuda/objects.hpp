@@ -12,6 +12,7 @@ namespace trine::cuda {
 
 /// Number of devices; 0 with a reason reported.
 int count_devices();
+bool is_candidate(int gpus);
 void describe_device(int index, trine_device_facts& facts);
 int attribute(DeviceId id, int which);
 

@@ -21,6 +21,7 @@ constinit kit::DriverTable<Driver, std::size(kSymbols)> table(
 }  // namespace
 
 const Driver* find_driver(const char** reason) { return table.find(reason); }
+bool has_driver() { return table.is_found(); }
 const Driver& driver() { return table.get(); }
 void replace_driver(const Driver* other) { table.replace(other); }
 

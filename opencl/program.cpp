@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backends/gpu/specialization.hpp"
+#include "backends/kit/handlers.hpp"
 #include "opencl/objects.hpp"
 #include "opencl/retarget.hpp"
 #include "opencl_sources.h"
@@ -53,6 +54,7 @@ Program& Context::program(const gpu::Variant& variant, const int* macro) {
       return *known;
   }
 
+  const kit::HandlersKept handlers;  // a compiler may begin its work here
   const trine_embedded_file& source = source_of(variant.file);
   const auto* text = reinterpret_cast<const char*>(source.data);
   std::unique_ptr<Program> fresh(new Program);

@@ -76,6 +76,10 @@ trine_status device_count(int32_t* count) {
   return guard([&] { some(count, "count") = awake_devices(); });
 }
 
+trine_status is_candidate(int32_t gpus) {
+  return kit::guard([=] { return the_driver->is_candidate(gpus) ? TRINE_OK : TRINE_NOT_FOUND; });
+}
+
 void check_index(int32_t index) {
   const int count = awake_devices();
   if (index >= 0 && index < count) return;
@@ -363,6 +367,7 @@ trine_status enter(const Driver& driver, const trine_host* host, const trine_bac
     table.fill_view = fill_view;
     table.elementwise = elementwise;
     table.queue_is_captured = queue_is_captured;
+    table.is_candidate = is_candidate;
     return table;
   }();
   *backend = &filled;

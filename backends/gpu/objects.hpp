@@ -136,6 +136,8 @@ struct Driver {
   const char* build;
   /// Number of devices; 0 with the reason reported (kit::report).
   int (*device_count)();
+  /// Whether `auto` should ask for them where other backends have so many GPUs; if not, the reason is reported.
+  bool (*is_candidate)(int gpus);
   void (*describe)(int index, trine_device_facts& facts);
   trine_device* (*open)(int index);
 };

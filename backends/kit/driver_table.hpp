@@ -34,6 +34,7 @@ class DriverTable {
     *reason = reason_;
     return in_use_;
   }
+  bool is_found() const { return in_use_.load(std::memory_order_acquire) != nullptr; }
   const Table& get() const { return *in_use_.load(std::memory_order_acquire); }
   void replace(const Table* table) {
     const std::lock_guard lock(mutex_);

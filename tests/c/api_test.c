@@ -512,7 +512,43 @@ void test_tuning(void) {
   trine_device_close(device);
 }
 
-int main(void) {
+/* The calls that reach a driver, on a device by its name: what they load stays loaded for all that come after. */
+static int test_driver(const char* name) {
+  trine_device_t* device = NULL;
+  const trine_status status = trine_device_open(name, &device);
+  check_surroundings("trine_device_open of a driver's device");
+  if (status != TRINE_OK) return 77;
+  enum { kSide = 40, kCount = kSide * kSide };
+  float values[kCount], product[kCount], total = 0;
+  for (int i = 0; i < kCount; ++i) values[i] = 1;
+  const trine_options_t options = {.device = name};
+  const trine_host_view_t all = trine_host_vector(values, TRINE_F32, kCount),
+                          square = trine_host_row_major(values, TRINE_F32, kSide, kSide);
+  OK(trine_host_sum(all, &total, &options));
+  CHECK(total == kCount);
+  OK(trine_host_gemm(1, square, square, 0, trine_host_row_major(product, TRINE_F32, kSide, kSide),
+                     &options));
+  CHECK(product[0] == kSide && product[kCount - 1] == kSide);
+  OK(trine_host_transpose(square, trine_host_row_major(product, TRINE_F32, kSide, kSide),
+                          &options));
+  trine_queue_t* queue = NULL;
+  trine_buffer_t* buffer = NULL;
+  OK(trine_queue_create(device, &queue));
+  OK(trine_buffer_allocate(device, sizeof values, TRINE_MEMORY_DEVICE, &buffer));
+  OK(trine_copy_to_device(queue, all, trine_vector(buffer, TRINE_F32, kCount, 0)));
+  OK(trine_queue_wait(queue));
+  trine_buffer_release(buffer);
+  trine_queue_release(queue);
+  trine_device_close(device);
+  FAILS(TRINE_NOT_FOUND, "No device is called", trine_device_open("opencl:99", &device));
+  return 0;
+}
+
+/* With the name of a driver's device, that comes first; 77 where there is none. */
+int main(int count, char** arguments) {
+  make_surroundings();
+  const int skipped = count > 1 ? test_driver(arguments[1]) : 0;
+  if (skipped) return skipped;
   test_names();
   test_devices();
   test_queues();

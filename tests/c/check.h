@@ -17,10 +17,22 @@
       exit(1);                                                                                \
     }                                                                                         \
   } while (0)
-#define OK(call) CHECK((call) == TRINE_OK)
+#define OK(call)               \
+  do {                         \
+    CHECK((call) == TRINE_OK); \
+    check_surroundings(#call); \
+  } while (0)
 /* The call fails with this status and a sentence that contains the words. */
-#define FAILS(status, words, call) \
-  CHECK((call) == (status) && strstr(trine_last_error(), (words)) != NULL)
+#define FAILS(status, words, call)                                            \
+  do {                                                                        \
+    CHECK((call) == (status) && strstr(trine_last_error(), (words)) != NULL); \
+    check_surroundings(#call);                                                \
+  } while (0)
+
+/* Gives the program a handler of its own for each signal, a mask, a stack for handlers, and traps. */
+void make_surroundings(void);
+/* Ends the test if a call has changed one of them, or if an integer's division by zero is no SIGFPE any more. */
+void check_surroundings(const char* call);
 
 void test_names(void);
 void test_devices(void);

@@ -9,6 +9,7 @@
 #include <cfenv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 
 #if defined(__SSE2__)
@@ -20,9 +21,15 @@
 namespace trine::testing {
 namespace {
 
+/// Whether this is the fresh process of a case, which asks for nothing beforehand.
+bool is_fresh() {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // InDeathTestChild() looks at it
+  return ::testing::internal::InDeathTestChild();
+}
+
 /// Asked in the parent alone: a fresh process hasn't touched a backend when its case begins.
 bool is_there(std::string_view backend) {
-  if (::testing::internal::InDeathTestChild()) return true;
+  if (is_fresh()) return true;
   for (const BackendInfo& info : backends()) {
     if (info.name == backend && !info.devices.empty()) return true;
   }
@@ -197,6 +204,115 @@ TEST(Environment, LimitsOfMemoryGiveASmallerPoolOrAnError) {
         return works_or_says_why([] { return open("cpu").facts().compute_units > 0 ? 0 : 1; });
       });
     }
+  }
+}
+
+/// The drivers' libraries that are in this process.
+std::string drivers_here() {
+  std::string found;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    for (const char* name : {"libOpenCL.so", "libpocl.so", "libLLVM", "libcuda.so"})
+      if (line.find(name) != line.npos && found.find(name) == found.npos)
+        found += name + std::string(" ");
+  return found;
+}
+
+bool has_gpu() {
+  if (is_fresh()) return false;  // asked in the parent alone, as above
+  for (const BackendInfo& info : backends())
+    for (const Facts& facts : info.devices)
+      if (facts.kind == DeviceKind::gpu) return true;
+  return false;
+}
+
+/// A call that needs no driver, in a process of its own.
+void expect_no_driver(const std::function<int()>& body) {
+  expect_fine([=] {
+    const int result = body();
+    const std::string drivers = drivers_here();
+    if (!drivers.empty()) std::fprintf(stderr, "loaded: %s\n", drivers.c_str());
+    return result != 0 ? result : drivers.empty() ? 0 : 7;
+  });
+}
+
+TEST(Environment, CallsThatNeedNoDriverLoadNone) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  expect_no_driver([] { return work_on("cpu"); });
+  expect_no_driver([] { return search_path().empty() ? 1 : 0; });
+  expect_no_driver([] {
+    open("cpu:threads=1");
+    return roofs(open("cpu")).copy > 0 ? 0 : 1;
+  });
+  expect_no_driver([] {  // the third opens the cpu, for whose sake none is woken
+    const Refusal refusal = refusal_of([] { open("nothing like it"); });
+    return refusal.status == Status::not_found && !refusal.sentence.empty() ? 0 : 1;
+  });
+}
+
+TEST(Environment, AutoLoadsNoDriverOfTheCpu) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  if (has_gpu()) GTEST_SKIP() << "a GPU's driver is asked";
+  expect_no_driver([] {
+    const std::vector<double> values(1 << 21, 1.0);
+    return sum(values) == 1 << 21 ? 0 : 1;
+  });
+  expect_no_driver([] {
+    const View x = row_major({}, Dtype::f64, 3000, 3000);
+    return place(Gemm{.a = x, .b = x, .c = x}, Where::host).device.id() == "cpu" ? 0 : 1;
+  });
+}
+
+TEST(Environment, TrineBackendsSaysWhichMayLoad) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  expect_no_driver([] {
+    setenv("TRINE_BACKENDS", "cpu", 1);
+    for (const BackendInfo& info : backends())
+      if (info.name != "cpu" && (!info.devices.empty() || info.reason.empty())) return 1;
+    return work_on("auto");
+  });
+  if (!is_there("opencl") || has_gpu()) return;
+  expect_fine([] {  // better than none
+    setenv("TRINE_BACKENDS", "opencl", 1);
+    return work_on("auto");
+  });
+}
+
+TEST(Environment, AFirstCallWithoutADescriptorIsTriedAgain) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  for (const char* device : {"cpu", "auto"}) {
+    expect_fine([=] {
+      rlimit before{};
+      getrlimit(RLIMIT_NOFILE, &before);
+      const rlimit none{0, before.rlim_max};
+      setrlimit(RLIMIT_NOFILE, &none);
+      const std::vector<double> values(1 << 20, 1.0);
+      const Refusal refusal = refusal_of([&] { sum(values, {.device = device}); });
+      setrlimit(RLIMIT_NOFILE, &before);
+      if (refusal.status == Status::ok) return 1;
+      std::fprintf(stderr, "%s\n", refusal.sentence.c_str());
+      return work_on(device);
+    });
+  }
+}
+
+TEST(Environment, AWrongNameNeedsLittleStack) {
+  if (!is_there("cpu") || has_gpu()) GTEST_SKIP() << "a GPU's driver takes more";
+  for (const char* name : {"opnecl:0", "cdua", "cpu:7", "nothing like it", ""}) {
+    expect_fine([=] {
+      pthread_attr_t attributes;
+      pthread_attr_init(&attributes);
+      pthread_attr_setstacksize(&attributes, 64 << 10);
+      pthread_t thread;
+      const auto body = [](void* its_name) -> void* {
+        const Refusal refusal = refusal_of([&] { open(static_cast<const char*>(its_name)); });
+        return refusal.status == Status::not_found ? its_name : nullptr;
+      };
+      void* result = nullptr;
+      if (pthread_create(&thread, &attributes, body, const_cast<char*>(name)) != 0) return 1;
+      pthread_join(thread, &result);
+      return result == name ? 0 : 2;
+    });
   }
 }
 

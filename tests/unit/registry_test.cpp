@@ -2,6 +2,7 @@
 #include "backends/registry.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ TEST(SearchPath, IgnoresTheEnvironmentOfASetuidProgram) {
 }
 
 TEST(Registry, LoadsBackendsAndPacksOfAFolder) {
-  const Registry registry = of({TRINE_TEST_FAKES});
+  Registry registry = of({TRINE_TEST_FAKES});
   ASSERT_EQ(registry.backends().size(), 2u);
   EXPECT_NE(registry.find("fake"), nullptr);
   EXPECT_NE(registry.find("other"), nullptr);
@@ -64,7 +65,7 @@ TEST(Registry, LoadsBackendsAndPacksOfAFolder) {
 }
 
 TEST(Registry, AFolderThatIsNoneIsListed) {
-  const Registry registry = of({"/nowhere/at/all", TRINE_TEST_FAKES});
+  Registry registry = of({"/nowhere/at/all", TRINE_TEST_FAKES});
   EXPECT_SAYS(reason_of(registry, "/nowhere/at/all"), "it is no folder");
   EXPECT_EQ(registry.backends().size(), 2u);
 }
@@ -76,7 +77,7 @@ TEST(Registry, TheFirstOfTwoBackendsOfOneNameWins) {
   fs::copy_file(TRINE_TEST_FAKES "/trine_fake.so", copies / "trine_fake.so",
                 fs::copy_options::overwrite_existing);
   fs::create_symlink(TRINE_TEST_FAKES "/trine_other.so", copies / "trine_other.so");
-  const Registry registry = of({TRINE_TEST_FAKES, copies.string()});
+  Registry registry = of({TRINE_TEST_FAKES, copies.string()});
   EXPECT_EQ(registry.backends().size(), 2u);
   EXPECT_SAYS(reason_of(registry, copies.string()), "hidden by " TRINE_TEST_FAKES "/trine_fake.so");
   // A link to what is loaded already is the same file, not a second one.
@@ -89,7 +90,7 @@ TEST(Registry, ABrokenLibraryIsListedWithTheLoadersWords) {
   fs::create_directories(folder);
   std::ofstream(folder / "trine_broken.so") << "this is no library";
   std::ofstream(folder / "other_name.so") << "nor is this, but nobody asks";
-  const Registry registry = of({folder.string()});
+  Registry registry = of({folder.string()});
   EXPECT_SAYS(reason_of(registry, "broken"), "it can't be loaded");
   EXPECT_EQ(reason_of(registry, "other_name"), "not listed");
   fs::remove_all(folder);
@@ -133,7 +134,7 @@ TEST_F(OddFiles, ALibraryCutShortAnywhereIsListed) {
   }
   fs::copy_file(whole, folder / "trine_cut_by_a_byte.so");
   fs::resize_file(folder / "trine_cut_by_a_byte.so", bytes - 1);
-  const Registry registry = of({folder.string()});
+  Registry registry = of({folder.string()});
   EXPECT_TRUE(registry.backends().empty());
   for (const Absent& absent : registry.absent()) {
     if (!absent.path.starts_with(folder.string() + "/trine_cut")) continue;
@@ -162,11 +163,56 @@ TEST(Registry, RefusesWhatBreaksTheContractAndSaysHow) {
 }
 
 TEST(Registry, TakesANewerTableWhoseTailIsZero) {
-  const Registry registry = of({TRINE_TEST_ODD "/grown"});
+  Registry registry = of({TRINE_TEST_ODD "/grown"});
   ASSERT_NE(registry.find("odd"), nullptr);
   std::string reason;
   EXPECT_EQ(registry.find("odd")->devices(&reason), 0);
   EXPECT_EQ(reason, "there is nothing in this machine");
+}
+
+TEST(Registry, ABackendOfMoreDevicesThanAMachineHasIsBroken) {
+  Registry registry = of({TRINE_TEST_ODD "/many"});
+  ASSERT_NE(registry.find("odd"), nullptr);
+  std::string reason;
+  EXPECT_EQ(registry.find("odd")->devices(&reason), 0);
+  EXPECT_SAYS(reason, "it counts 2000000000 devices, more than any machine has (at most 4096)");
+}
+
+TEST(Backends, AreNamedByAList) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of(nullptr), Names());
+  EXPECT_EQ(names_of(""), Names());
+  EXPECT_EQ(names_of("cpu"), Names{"cpu"});
+  EXPECT_EQ(names_of(" cpu ,, cuda,"), (Names{"cpu", "cuda"}));
+}
+
+TEST(Backends, ThatTheListLeavesOutAreNotLoaded) {
+  Registry some({TRINE_TEST_FAKES}, {"other", "cdua"});
+  EXPECT_EQ(some.find("fake"), nullptr);
+  EXPECT_NE(some.find("other"), nullptr);
+  EXPECT_SAYS(reason_of(some, "fake"),
+              "left out by the variable TRINE_BACKENDS, which is other, cdua");
+  EXPECT_SAYS(reason_of(some, "cdua"), "TRINE_BACKENDS names it, but there is no trine_cdua.so in");
+  EXPECT_SAYS(reason_of(some, "cdua"), "Did you mean 'cuda'?");
+  Registry others({TRINE_TEST_FAKES}, {"-other"});
+  EXPECT_NE(others.find("fake"), nullptr);
+  EXPECT_EQ(others.find("other"), nullptr);
+  EXPECT_EQ(others.packs().size(), 1u);
+}
+
+TEST(Backends, ThatWereAbsentForWantOfADescriptorAreLookedForAgain) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  Registry registry = of({TRINE_TEST_FAKES});
+  const bool was_there = registry.find("fake") != nullptr;
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_FALSE(was_there);
+  ASSERT_NE(registry.find("fake"), nullptr);
+  EXPECT_EQ(registry.backends().size(), 2u);
+  EXPECT_EQ(registry.find("fake")->ladder(TRINE_REDUCE).size(), 4u) << "with its pack";
+  EXPECT_SAYS(reason_of(registry, "cuda"), "there is no trine_cuda.so in " TRINE_TEST_FAKES);
 }
 
 TEST(Registry, APackWithoutItsBackendIsListed) {
@@ -174,7 +220,7 @@ TEST(Registry, APackWithoutItsBackendIsListed) {
   fs::create_directories(folder);
   fs::copy_file(TRINE_TEST_FAKES "/trine_fake_pack.so", folder / "trine_lonely.so",
                 fs::copy_options::overwrite_existing);
-  const Registry registry = of({folder.string()});
+  Registry registry = of({folder.string()});
   EXPECT_SAYS(reason_of(registry, "pack_for_fake"), "it extends 'fake', which isn't there");
   fs::remove_all(folder);
 }

@@ -70,8 +70,8 @@ struct BackendInfo {
 
 /// All backends with their devices, absent ones with the reason, then all rung packs.
 ///
-/// The first call in a process loads the backends, which may wake GPU drivers (0.1 to 1 s). A
-/// missing driver is an entry with a reason, never an error.
+/// The first call wakes all drivers (0.1 to 1 s). A missing driver is an entry with a reason, never an
+/// error, and it is looked for again at the next call.
 /// ```cpp
 /// for (const trine::BackendInfo& backend : trine::backends()) {
 ///   std::cout << backend.name << ": " << backend.devices.size() << " devices " << backend.reason << "\n";

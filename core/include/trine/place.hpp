@@ -68,7 +68,8 @@ struct Placement {
 ///
 /// `operation`: its views need shapes, strides and dtypes, and buffers for Where::device only.
 /// `where`: the place of the data. `repeats` (at least 1): how many runs share one transfer.
-/// `among`: the candidates. By default these are all devices; a GPU that CUDA and OpenCL both see is
+/// `among`: the candidates. By default these are the devices of all backends but those whose drivers can't be
+/// faster than the cpu here (docs/decisions/auto-placement.md says how that is known); a GPU that CUDA and OpenCL both see is
 /// one candidate then, and so is the CPU. Devices that can't run the operation are left out.
 /// The first call in a process may open all devices and, where a device has no calibration, measure
 /// its roofs() (about 50 ms each). Small calls go to the cpu at once, without that.

@@ -142,7 +142,9 @@ Known known_of(const Device& device) {
   std::string tuning = tuning_mark(state);
   const auto found = memory.by_id.find(state.id);
   if (found != memory.by_id.end() && found->second.tuning == tuning) return found->second.known;
-  return (memory.by_id[state.id] = {read_calibration(calibration_key(state)), tuning}).known;
+  Known known = read_calibration(calibration_key(state));
+  if (known.calibration || !registry::is_short()) memory.by_id[state.id] = {known, tuning};
+  return known;
 }
 
 std::string words_of(const Known& known) {

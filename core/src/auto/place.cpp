@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <mutex>
 
 #include "backends/kit/launcher.hpp"
 #include "backends/services.hpp"
@@ -22,9 +24,11 @@ bool same_hardware(const Facts& a, const Facts& b) {
 
 /// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
 /// shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU of a backend each.
-std::vector<Device> find_candidates() {
+/// `is_whole`: whether none is missing for a reason that may pass.
+std::vector<Device> find_candidates(bool& is_whole) {
   const registry::InUse in_use;
-  std::vector<BackendInfo> all = backends();
+  std::vector<BackendInfo> all = backends_for_auto();
+  is_whole = registry::Registry::get().is_complete() && !registry::is_short();
   std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
     return info.name == "cpu" ? 0 : info.name == "cuda" ? 1 : 2;
   });
@@ -47,26 +51,37 @@ std::vector<Device> find_candidates() {
   for (const Facts& facts : taken) {
     try {
       devices.push_back(open(facts.id));
-    } catch (const Error&) {
-      // It is there but can't be opened: no candidate.
+    } catch (const Error& error) {  // it is there but can't be opened: no candidate
+      if (error.status() == Status::out_of_memory || registry::is_short()) is_whole = false;
     }
   }
   return devices;
 }
 
-std::atomic<bool> candidates_are_open{false};
-
 /// Kept open for the process, as the figures measured on them are.
+struct Candidates {
+  std::mutex mutex;
+  std::deque<std::vector<Device>> found;                  ///< those before the last may be in use
+  std::atomic<const std::vector<Device>*> open{nullptr};  ///< once none is missing
+};
+
 const std::vector<Device>& candidates() {
   check_process();  // a forked child would wait for the thread that was looking for them
-  static auto* const found = new std::vector<Device>(find_candidates());
-  candidates_are_open = true;
-  return *found;
+  auto& known = singleton<Candidates>();
+  if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
+  const std::lock_guard lock(known.mutex);
+  if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
+  bool is_whole = true;
+  std::vector<Device> found = find_candidates(is_whole);
+  if (known.found.empty() || known.found.back() != found) known.found.push_back(std::move(found));
+  if (is_whole) known.open.store(&known.found.back(), std::memory_order_release);
+  return known.found.back();
 }
 
 /// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
 bool predicts_at_once() {
-  return candidates_are_open && std::ranges::all_of(candidates(), [](const Device& device) {
+  return singleton<Candidates>().open &&
+         std::ranges::all_of(candidates(), [](const Device& device) {
            return known_of(device).calibration != nullptr;
          });
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "backends/kit/handlers.hpp"
 #include "backends/kit/launcher.hpp"
 #include "backends/services.hpp"
 #include "state.hpp"
@@ -25,6 +26,7 @@ std::string id_of(const registry::Backend& backend, int32_t index) {
 std::vector<Facts> describe(const registry::Backend& backend, std::string& reason) {
   std::vector<Facts> all;
   const int32_t count = backend.devices(&reason);
+  const kit::HandlersKept handlers;
   for (int32_t i = 0; i < count; ++i) {
     trine_device_facts raw{};
     raw.size = sizeof raw;
@@ -78,25 +80,56 @@ int32_t first_for_this_rank(const registry::Backend& backend) {
   return all.empty() ? 0 : std::max(0, parse(detail::of_this_rank(all).id).index);
 }
 
+/// Backends with their devices, then those that are absent. Those whose drivers `auto` doesn't wake come into `asleep`, if
+/// it is given, with the reason; but not `named`.
+std::vector<BackendInfo> list_backends(std::vector<BackendInfo>* asleep = nullptr,
+                                       std::string_view named = {}) {
+  std::vector<BackendInfo> list;
+  int32_t gpus = 0;
+  for (const registry::Backend* backend : Registry::get().backends()) {
+    BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
+    if (asleep && backend->name != named && !backend->is_candidate(gpus, info.reason)) {
+      asleep->push_back(std::move(info));
+      continue;
+    }
+    info.devices = describe(*backend, info.reason);
+    gpus += int32_t(std::ranges::count(info.devices, DeviceKind::gpu, &Facts::kind));
+    list.push_back(std::move(info));
+  }
+  for (const registry::Absent& entry : Registry::get().absent())
+    if (entry.extends.empty()) list.push_back(info_of(entry));
+  return list;
+}
+
+/// "; cuda (there is no CUDA driver)".
+void append_reason(std::string& text, const BackendInfo& info) {
+  detail::append(text, cat(text.empty() ? "" : "; ", info.name.empty() ? info.path : info.name,
+                           " (", info.reason, ")"));
+}
+
 [[noreturn]] void throw_unknown(std::string_view name) {
   std::vector<std::string> ids;
-  std::string gone, gpu;
-  for (const BackendInfo& info : backends()) {
+  std::vector<BackendInfo> asleep;
+  std::string gone, unasked, gpu;
+  for (const BackendInfo& info : list_backends(&asleep, parse(name).backend)) {
     for (const Facts& facts : info.devices) {
       ids.push_back(facts.id);
       if (gpu.empty() && facts.kind == DeviceKind::gpu) gpu = facts.id;
     }
-    if (info.devices.empty() && info.extends.empty()) {
-      gone += cat(gone.empty() ? "" : "; ", info.name.empty() ? info.path : info.name, " (",
-                  info.reason, ")");
-    }
+    if (info.devices.empty()) append_reason(gone, info);
   }
   const std::string there = detail::join(ids);
   ids.emplace_back("auto");
+  for (const BackendInfo& info : asleep) {
+    append_reason(unasked, info);
+    ids.push_back(info.name);
+  }
   // By its letters "gpu" is closest to "cpu".
   detail::fail(Status::not_found, "No device is called '", name, "'.",
                detail::suggest(name == "gpu" ? std::string_view(gpu) : name, ids),
-               " There are: ", there, ".", gone.empty() ? "" : cat(" Absent: ", gone, "."));
+               " There are: ", there, ".",
+               unasked.empty() ? "" : cat(" Not asked for their devices: ", unasked, "."),
+               gone.empty() ? "" : cat(" Absent: ", gone, "."));
 }
 
 /// Open devices by id, so that opening the same name again gives the same device.
@@ -162,22 +195,20 @@ const Facts& detail::of_this_rank(const std::vector<Facts>& devices) {
   return *alike[size_t(kit::place_on_node().rank) % alike.size()];
 }
 
+std::vector<BackendInfo> detail::backends_for_auto() {
+  std::vector<BackendInfo> asleep, awake = list_backends(&asleep);
+  const auto has_none = [](const BackendInfo& info) { return info.devices.empty(); };
+  // A CPU that only OpenCL drives is better than none.
+  return std::ranges::all_of(awake, has_none) ? list_backends() : awake;
+}
+
 std::vector<BackendInfo> backends() {
   return detail::entry([] {
     detail::check_process();
     const registry::InUse in_use;
-    std::vector<BackendInfo> all;
-    for (const registry::Backend* backend : Registry::get().backends()) {
-      BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
-      info.devices = describe(*backend, info.reason);
-      all.push_back(std::move(info));
-    }
-    const std::vector<registry::Absent> absent = Registry::get().absent();
-    for (const registry::Absent& entry : absent) {
-      if (entry.extends.empty()) all.push_back(info_of(entry));
-    }
+    std::vector<BackendInfo> all = list_backends();
     for (const registry::Pack* pack : Registry::get().packs()) all.push_back(info_of(*pack));
-    for (const registry::Absent& entry : absent) {
+    for (const registry::Absent& entry : Registry::get().absent()) {
       if (!entry.extends.empty()) all.push_back(info_of(entry));
     }
     return all;
@@ -185,10 +216,12 @@ std::vector<BackendInfo> backends() {
 }
 
 std::vector<Facts> devices() {
-  std::vector<Facts> all;
-  for (BackendInfo& info : backends())
-    std::move(info.devices.begin(), info.devices.end(), std::back_inserter(all));
-  return all;
+  return detail::entry([] {
+    std::vector<Facts> all;
+    for (BackendInfo& info : backends())
+      std::move(info.devices.begin(), info.devices.end(), std::back_inserter(all));
+    return all;
+  });
 }
 
 std::vector<std::string> search_path() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/kit/handlers.hpp"
 #include "backends/services.hpp"
 #include "state.hpp"
 
@@ -49,7 +50,10 @@ Facts to_facts(const trine_device_facts& raw, std::string id) {
 DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::string name,
                          const std::string& options)
     : backend(of), api(of.api), index(number), id(std::move(name)) {
-  expect(api.device_open(index, options.c_str(), &handle), "opening the device");
+  {
+    const kit::HandlersKept handlers;
+    expect(api.device_open(index, options.c_str(), &handle), "opening the device");
+  }
   try {
     raw.size = sizeof raw;
     expect(api.device_facts(handle, &raw), "querying the device's properties");

@@ -30,6 +30,9 @@ Facts to_facts(const trine_device_facts& raw, std::string id);
 /// Of a backend's devices that are of the first one's kind, the one for this rank of MPI: ranks of a node take turns.
 const Facts& of_this_rank(const std::vector<Facts>& devices);
 
+/// The backends among whose devices `auto` looks, with those devices.
+std::vector<BackendInfo> backends_for_auto();
+
 struct TuningTable;
 /// Raised whenever tuning tables may have changed: saved, forgotten, ladders grown.
 extern std::atomic<unsigned> tuning_generation;

@@ -1,0 +1,28 @@
+// The files of /dev through which drivers reach a GPU: where there is none, there is no use in loading a driver.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace trine::gpu {
+
+/// NVIDIA's: on a server or workstation, on a Jetson, in Windows' subsystem for Linux.
+inline constexpr const char* kNvidiaFiles[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/nvmap",
+                                               "/dev/dxg"};
+/// All others': Linux's common ones, AMD's, and those of telephones' GPUs.
+inline constexpr const char* kOtherFiles[] = {"/dev/dri/renderD128",
+                                              "/dev/dri/renderD129",
+                                              "/dev/dri/renderD130",
+                                              "/dev/dri/renderD131",
+                                              "/dev/kfd",
+                                              "/dev/mali0",
+                                              "/dev/kgsl-3d0",
+                                              "/dev/pvr_sync"};
+
+inline bool is_there(const char* file) { return access(file, F_OK) == 0; }
+
+inline bool has_nvidia_file() { return std::ranges::any_of(kNvidiaFiles, is_there); }
+inline bool has_other_file() { return std::ranges::any_of(kOtherFiles, is_there); }
+
+}  // namespace trine::gpu

@@ -1,0 +1,99 @@
+// A driver's library may take the program's signals, as LLVM's handlers do, which PoCL brings along. Around what loads a
+// driver, or has it compile, a HandlersKept puts the program's own back.
+#pragma once
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+
+#include <mutex>
+
+namespace trine::kit {
+
+namespace handlers_details {
+
+constexpr int kSignals = 64;
+struct Before {
+  std::mutex mutex;
+  int uses = 0;  ///< how many are inside; the first has filled in the rest
+  bool is_known[kSignals + 1] = {};
+  struct sigaction action[kSignals + 1] = {};
+  const void* library[kSignals + 1] = {};  ///< where its function is; or null
+};
+inline Before before;
+
+inline const void* function_of(const struct sigaction& action) {
+  if (action.sa_flags & SA_SIGINFO) return reinterpret_cast<const void*>(action.sa_sigaction);
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return nullptr;
+  return reinterpret_cast<const void*>(action.sa_handler);
+}
+inline const void* library_of(const void* function) {
+  Dl_info info{};
+  return function && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+inline void look() {
+  for (int number = 1; number <= kSignals; ++number) {
+    before.is_known[number] = sigaction(number, nullptr, &before.action[number]) == 0;
+    before.library[number] =
+        before.is_known[number] ? library_of(function_of(before.action[number])) : nullptr;
+  }
+}
+
+/// Another thread of the program may have set a handler meanwhile: one of the program itself, or of a library that had one
+/// before, stays.
+inline bool is_the_programs(const struct sigaction& now) {
+  const void* const library = library_of(function_of(now));
+  if (!library) return false;
+  if (library == library_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)))) return true;
+  for (const void* known : before.library)
+    if (library == known) return true;
+  return false;
+}
+
+inline void put_back() {
+  for (int number = 1; number <= kSignals; ++number) {
+    struct sigaction now = {};
+    if (!before.is_known[number] || sigaction(number, nullptr, &now) != 0) continue;
+    const struct sigaction& then = before.action[number];
+    const bool is_as_before = now.sa_handler == then.sa_handler && now.sa_flags == then.sa_flags;
+    if (!is_as_before && !is_the_programs(now)) sigaction(number, &then, nullptr);
+  }
+}
+
+}  // namespace handlers_details
+
+/// As long as it lives, a library may do to signals what it likes: at the end the handlers of the process are as the first
+/// of those that live at a time found them, and so are the thread's mask and its stack for handlers. 15 us.
+class HandlersKept {
+ public:
+  HandlersKept() {
+    using namespace handlers_details;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+    sigaltstack(nullptr, &stack_);
+    const std::lock_guard lock(before.mutex);
+    if (before.uses++ == 0) look();
+  }
+  ~HandlersKept() {
+    using namespace handlers_details;
+    {
+      const std::lock_guard lock(before.mutex);
+      put_back();
+      --before.uses;
+    }
+    stack_t now = {};
+    if (sigaltstack(nullptr, &now) == 0 &&
+        (now.ss_sp != stack_.ss_sp || now.ss_flags != stack_.ss_flags))
+      sigaltstack(&stack_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  HandlersKept(const HandlersKept&) = delete;
+  HandlersKept& operator=(const HandlersKept&) = delete;
+
+ private:
+  sigset_t mask_;
+  stack_t stack_;
+};
+
+}  // namespace trine::kit

@@ -20,7 +20,9 @@ namespace trine {
                   std::span<const Device> among) {                                               \
     return detail::place(operation, where, repeats, among);                                      \
   }                                                                                              \
-  std::string tuning_key(const Struct& operation) { return detail::tuning_key(operation); }      \
+  std::string tuning_key(const Struct& operation) {                                              \
+    return detail::entry([&] { return detail::tuning_key(operation); });                         \
+  }                                                                                              \
   Candidate SavedCalibration::predict(const Struct& operation, Where where, int repeats) const { \
     return detail::predict(*this, *measured_, operation, where, repeats);                        \
   }

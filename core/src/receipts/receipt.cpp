@@ -223,7 +223,7 @@ void QueueReceipt::finish(const Choice& choice) {
 
 }  // namespace detail
 
-std::string Receipt::json() const {
+std::string Receipt::json() const try {
   using detail::cat;
   std::string text = cat("{\"call\":", call, ",\"process\":", getpid(),
                          ",\"thread\":", syscall(SYS_gettid), ",\"operation\":\"", operation, "\"");
@@ -248,6 +248,6 @@ std::string Receipt::json() const {
   word("promise", promise);
   word("why", why);
   return text + "}";
-}
+} catch (const std::bad_alloc&) { detail::fail_without_memory(); }
 
 }  // namespace trine

@@ -51,14 +51,19 @@ T& singleton() {
 /// "123 us", "4.5 ms", "6.7 s".
 std::string time_text(double seconds);
 
+/// out_of_memory, for which no memory is needed.
+[[noreturn]] void fail_without_memory();
+
 template <class... Pieces>
 [[noreturn]] void fail(Status status, const Pieces&... pieces) {
-  throw Error(status, cat(pieces...));
+  try {
+    throw Error(status, cat(pieces...));
+  } catch (const std::bad_alloc&) { fail_without_memory(); }
 }
 
 template <class... Pieces>
 [[noreturn]] void refuse(const Pieces&... pieces) {
-  throw Error(Status::invalid_argument, cat(pieces...));
+  fail(Status::invalid_argument, pieces...);
 }
 
 /// A thread that is cancelled inside a driver would be unwound through code that expects nothing of the kind
@@ -80,9 +85,7 @@ decltype(auto) entry(Body&& body) {
   const Uncancelled uncancelled;
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    throw Error(Status::out_of_memory, "Host memory is exhausted.");
-  }
+  } catch (const std::bad_alloc&) { fail_without_memory(); }
 }
 
 }  // namespace trine::detail

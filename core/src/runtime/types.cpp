@@ -35,11 +35,23 @@ template <class Enum>
 Enum value_of(std::span<const Word> words, const char* what, std::string_view text) {
   const auto found = std::ranges::find(words, text);
   if (found != words.end()) return static_cast<Enum>(found - words.begin() + 1);
-  detail::fail(Status::not_found, "No ", what, " is called '", text, "'.",
-               detail::suggest(text, words), " There are: ", detail::join(words), ".");
+  detail::entry([&] {
+    detail::fail(Status::not_found, "No ", what, " is called '", text, "'.",
+                 detail::suggest(text, words), " There are: ", detail::join(words), ".");
+  });
+  return {};
 }
 
 }  // namespace
+
+namespace detail {
+namespace {
+/// Made as the library is loaded, since making it takes memory; copying doesn't. Never destroyed.
+const Error& without_memory = *new Error(Status::out_of_memory, "Host memory is exhausted.");
+}  // namespace
+
+void fail_without_memory() { throw Error(without_memory); }
+}  // namespace detail
 
 Error::Error(Status status, const std::string& sentence)
     : std::runtime_error(sentence), status_(status) {}

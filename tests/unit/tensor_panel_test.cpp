@@ -1,5 +1,6 @@
 // How `tensor_specialized` copies panels, reads fragments and stores C (backends/gpu/kernels/gemm/tensor_block.h), as host
 // C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, each LAYOUT and T.
+// Numbers lie at the edge of a page that may not be touched, and a vector may touch nothing but them, to the byte.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -16,15 +17,51 @@ int my_item;
 // The words of the kernels' preludes, and the constants of tensor_specialized.cl.
 using uint = unsigned int;
 using ulong = unsigned long;
-struct alignas(16) double2 {
-  double x, y;
+struct Extent {
+  const char *pages, *pages_end, *begin, *end;  // what of some pages vectors may touch
 };
-struct alignas(8) float2 {
-  float x, y;
+std::vector<Extent> extents;
+/// Of `bytes` that are read or written at once.
+void expect_inside(const void* place, size_t bytes) {
+  const char* const at = static_cast<const char*>(place);
+  for (const Extent& one : extents)
+    if (at >= one.pages && at < one.pages_end) {
+      EXPECT_GE(at, one.begin) << one.begin - at << " bytes before the first number";
+      EXPECT_LE(at + bytes, one.end) << at + bytes - one.end << " bytes behind the last number";
+    }
+}
+/// COUNT numbers that are copied at once.
+template <class Number, int COUNT>
+struct alignas(COUNT * sizeof(Number)) Numbers {
+  Number x, y, z, w;
+  Numbers() = default;
+  Numbers(Number a, Number b, Number c, Number d) : x(a), y(b), z(c), w(d) {}
+  Numbers(const Numbers& from) : Numbers(from.x, from.y, from.z, from.w) {
+    expect_inside(&from, sizeof from);
+  }
+  Numbers& operator=(const Numbers& from) {
+    expect_inside(&from, sizeof from);
+    expect_inside(this, sizeof from);
+    x = from.x, y = from.y, z = from.z, w = from.w;
+    return *this;
+  }
 };
-struct alignas(16) float4 {
-  float x, y, z, w;
+template <class Number>
+struct alignas(2 * sizeof(Number)) Numbers<Number, 2> {
+  Number x, y;
+  Numbers() = default;
+  Numbers(Number a, Number b) : x(a), y(b) {}
+  Numbers(const Numbers& from) : Numbers(from.x, from.y) { expect_inside(&from, sizeof from); }
+  Numbers& operator=(const Numbers& from) {
+    expect_inside(&from, sizeof from);
+    expect_inside(this, sizeof from);
+    x = from.x, y = from.y;
+    return *this;
+  }
 };
+using double2 = Numbers<double, 2>;
+using float2 = Numbers<float, 2>;
+using float4 = Numbers<float, 4>;
 [[maybe_unused]] double2 make_double2(double x, double y) { return {x, y}; }
 [[maybe_unused]] float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 #define GLOBAL
@@ -55,8 +92,15 @@ class Memory {
     auto *const all = reinterpret_cast<T*>(begin), *const end = all + bytes / sizeof(T);
     std::fill(all, end, NAN);
     first_ = at_end ? end - count : all;
+    // A vector of an odd row may begin before the row, and so before the first number, in the same 16 bytes.
+    const char* const number = reinterpret_cast<char*>(first_);
+    extents.push_back({begin, begin + bytes, number - reinterpret_cast<uintptr_t>(number) % 16,
+                       reinterpret_cast<char*>(first_ + count)});
   }
-  ~Memory() { munmap(base_, size_); }
+  ~Memory() {
+    munmap(base_, size_);
+    extents.pop_back();  // they end as they began, the last one first
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   T* first() const { return first_; }

@@ -109,14 +109,8 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #pragma unroll
       for (int e = 0; e < width; e += run) {
         const int left = r < rows ? units + before - first - e : 0;
-        if (odd && left == 1) {
-          // Not a part of a vector: memcheck takes it for a whole one.
-          copy_element(to + e, from, true);
-          copy_element(to + e + 1, from, false);
-        } else if (odd)
-          copy_vector(to + e, from, left > 0 ? WIDTH : 0);
-        else if (wide)
-          copy_vector(to + e, from, left < 0 ? 0 : left < WIDTH ? left : WIDTH);
+        if (wide)
+          copy_vector(to + e, from, left);
         else
           copy_element(to + e, from, left > 0);
         from += e + run < width ? run_step : row_step;

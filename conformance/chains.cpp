@@ -45,21 +45,23 @@ Moves::Outcome Moves::chain(uint64_t seed) {
 
   Queue& queue = queue_of(device_);
   std::vector<View> views;
+  std::vector<RandomBuffer> memory;  // each ends, or begins, with an operand
+  const bool is_cpu = device_.facts().kind == DeviceKind::cpu;
+  Dice places(~seed);  // of its own: what a seed computes doesn't depend on where it lies
   size_t index = 0;
   for (const oracle::Operand& o : oracle::operands(host.op)) {
     const trine_view& v = *o.view;
     const auto bytes = int64_t(host.bytes(index++));
-    views.push_back({{device_, std::max<uint64_t>(uint64_t(bytes), 1)},
-                     Dtype(o.dtype),
-                     v.offset,
-                     v.rows,
-                     v.cols,
-                     v.batch,
-                     v.row_stride,
-                     v.col_stride,
-                     v.batch_stride});
+    const uint64_t offset =
+        places.once_in(2) ? 0 : uint64_t(places.below(20)) * trine_dtype_size(o.dtype);
+    const uint64_t end = offset + uint64_t(bytes);
+    // A GPU's is the device's own, whose end checkers of memory know to the byte.
+    const Buffer buffer = is_cpu ? memory.emplace_back(device_, end, places).buffer
+                                 : Buffer(device_, std::max<uint64_t>(end, 1));
+    views.push_back({buffer, Dtype(o.dtype), offset, v.rows, v.cols, v.batch, v.row_stride,
+                     v.col_stride, v.batch_stride});
     trine::copy(queue, host_vector(static_cast<const char*>(v.memory), Dtype::b8, bytes),
-                vector(views.back().buffer, Dtype::b8, bytes));
+                vector(buffer, Dtype::b8, bytes, offset));
   }
   const std::vector<RungInfo> ladder = device_.rungs(trine::Operation::gemm);
   const View element{{device_, 8}, Dtype(g.dtype), 0, 1, 1};
@@ -85,7 +87,7 @@ Moves::Outcome Moves::chain(uint64_t seed) {
 
   const oracle::Operand output = oracle::output_of(host.op);
   std::vector<char> found(host.bytes(2));
-  trine::copy(queue, vector(views[2].buffer, Dtype::b8, int64_t(found.size())),
+  trine::copy(queue, vector(views[2].buffer, Dtype::b8, int64_t(found.size()), views[2].offset),
               host_vector(found.data(), Dtype::b8, int64_t(found.size())));
   queue.wait();
   oracle::reference(host.op);

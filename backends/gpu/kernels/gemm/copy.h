@@ -13,7 +13,7 @@ DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside)
                      "r"(inside ? (int)sizeof(T) : 0)
                    : "memory");
 }
-DEVICE void copy_sixteen(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                    :
                    : "r"(local_address(to)), "l"(from), "r"(inside ? 16 : 0)
@@ -42,7 +42,7 @@ DEVICE void fetch_element(LOCAL_POINTER T* to, const GLOBAL T* from) { *to = *fr
 DEVICE void fetch_vector(LOCAL_POINTER T* to, const GLOBAL T* from) {
   *(LOCAL_POINTER VECTOR*)to = *(const GLOBAL VECTOR*)from;
 }
-DEVICE void copy_sixteen(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   if (inside)
     fetch_vector(to, from);
   else
@@ -52,13 +52,10 @@ DEVICE void copy_sixteen(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside)
 #define await_copies(young)
 #endif
 
-// Copies the first `count` elements of a vector. Where a line ends within it, they go one by one: 16 bytes would end behind
-// the operand's last element, and a checker of memory takes a part of them for all.
-DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
-  if (count <= 0 || count >= WIDTH) {
-    copy_sixteen(to, from, count > 0);
-    return;
-  }
+// Whether a line of which `left` elements are left ends within a vector. Its last elements are then copied one by one: 16
+// bytes would end behind the operand's last element, and a checker of memory takes a part of them for all.
+DEVICE bool ends_within_vector(int left) { return left > 0 && left < WIDTH; }
+DEVICE void copy_end(LOCAL_POINTER T* to, const GLOBAL T* from, int left) {
 #pragma unroll
-  for (int e = 0; e < WIDTH; ++e) copy_element(to + e, from + e, e < count);
+  for (int e = 0; e < WIDTH; ++e) copy_element(to + e, from + e, e < left);
 }

@@ -45,6 +45,7 @@ EXCEPTIONS = [
                        "backends/gpu/")),
     # Unit tests look inside what needs no device; those of the program, inside the program.
     ("tests/unit/", ("core/", "backends/")),
+    ("tests/emulated_gpu/", ("backends/", "conformance/")),
     ("tests/program/", ("bench/",)),
     ("bench/", ("backends/kit/words.hpp", "backends/kit/driver_table.hpp")),  # "did you mean", and drivers, as the library has them
     ("tests/cheating_backends/", ("bench/",)),

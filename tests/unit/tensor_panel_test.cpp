@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/emulated_gpu/numbers.hpp"
+
 namespace {
 
 int my_item;
@@ -17,48 +19,7 @@ int my_item;
 // The words of the kernels' preludes, and the constants of tensor_specialized.cl.
 using uint = unsigned int;
 using ulong = unsigned long;
-struct Extent {
-  const char *pages, *pages_end, *begin, *end;  // what of some pages vectors may touch
-};
-std::vector<Extent> extents;
-/// Of `bytes` that are read or written at once.
-void expect_inside(const void* place, size_t bytes) {
-  const char* const at = static_cast<const char*>(place);
-  for (const Extent& one : extents)
-    if (at >= one.pages && at < one.pages_end) {
-      EXPECT_GE(at, one.begin) << one.begin - at << " bytes before the first number";
-      EXPECT_LE(at + bytes, one.end) << at + bytes - one.end << " bytes behind the last number";
-    }
-}
-/// COUNT numbers that are copied at once.
-template <class Number, int COUNT>
-struct alignas(COUNT * sizeof(Number)) Numbers {
-  Number x, y, z, w;
-  Numbers() = default;
-  Numbers(Number a, Number b, Number c, Number d) : x(a), y(b), z(c), w(d) {}
-  Numbers(const Numbers& from) : Numbers(from.x, from.y, from.z, from.w) {
-    expect_inside(&from, sizeof from);
-  }
-  Numbers& operator=(const Numbers& from) {
-    expect_inside(&from, sizeof from);
-    expect_inside(this, sizeof from);
-    x = from.x, y = from.y, z = from.z, w = from.w;
-    return *this;
-  }
-};
-template <class Number>
-struct alignas(2 * sizeof(Number)) Numbers<Number, 2> {
-  Number x, y;
-  Numbers() = default;
-  Numbers(Number a, Number b) : x(a), y(b) {}
-  Numbers(const Numbers& from) : Numbers(from.x, from.y) { expect_inside(&from, sizeof from); }
-  Numbers& operator=(const Numbers& from) {
-    expect_inside(&from, sizeof from);
-    expect_inside(this, sizeof from);
-    x = from.x, y = from.y;
-    return *this;
-  }
-};
+using emulated::Numbers;
 using double2 = Numbers<double, 2>;
 using float2 = Numbers<float, 2>;
 using float4 = Numbers<float, 4>;
@@ -94,12 +55,13 @@ class Memory {
     first_ = at_end ? end - count : all;
     // A vector of an odd row may begin before the row, and so before the first number, in the same 16 bytes.
     const char* const number = reinterpret_cast<char*>(first_);
-    extents.push_back({begin, begin + bytes, number - reinterpret_cast<uintptr_t>(number) % 16,
-                       reinterpret_cast<char*>(first_ + count)});
+    emulated::extents.push_back({begin, begin + bytes,
+                                 number - reinterpret_cast<uintptr_t>(number) % 16,
+                                 reinterpret_cast<char*>(first_ + count)});
   }
   ~Memory() {
     munmap(base_, size_);
-    extents.pop_back();  // they end as they began, the last one first
+    emulated::extents.pop_back();  // they end as they began, the last one first
   }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -224,6 +186,7 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
       }
     }
   for (long e = 0; e < m * n; ++e) ASSERT_EQ(c.first()[e], T(e)) << m << "x" << n << " by " << k;
+  for (const std::string& what : emulated::outside) ADD_FAILURE() << what;
 }
 
 TEST(TensorPanel, HoldsWhatLanesReadWhereverRowsBegin) {

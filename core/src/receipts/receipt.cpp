@@ -3,9 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -19,10 +17,8 @@ constexpr uint64_t kPiece = uint64_t{32}
                             << 20;  ///< of device memory, on its way through the host's
 
 /// The bits' own text, since JSON has no NaN and no infinity.
-std::string number_text(double value) {
-  char text[32];
-  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;  // in no locale
-  return std::isnan(value) ? "\"nan\"" : cat("\"", std::string_view(text, end), "\"");
+std::string json_of(double value) {
+  return cat("\"", std::isnan(value) ? "nan" : kit::number_text(value), "\"");
 }
 
 std::string json_of(const ReceiptOperand& o) {
@@ -234,8 +230,8 @@ std::string Receipt::json() const {
   word("map", map);
   word("axis", axis);
   if (operation == "gemm" || operation == "axpby" || operation == "scalar")
-    detail::append(text, cat(",\"alpha\":", detail::number_text(alpha),
-                             ",\"beta\":", detail::number_text(beta)));
+    detail::append(text,
+                   cat(",\"alpha\":", detail::json_of(alpha), ",\"beta\":", detail::json_of(beta)));
   if (continues) detail::append(text, ",\"continues\":true");
   word("numerics", numerics);
   detail::append(text, ",\"operands\":[");

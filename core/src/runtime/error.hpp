@@ -15,7 +15,8 @@ namespace trine::detail {
 inline void append(std::string& text, std::string_view piece) { text += piece; }
 inline void append(std::string& text, const char* piece) { text += piece; }
 template <class Number>
-requires std::is_arithmetic_v<Number>
+requires std::is_integral_v<
+    Number>  // kit::number_text() for others: std::to_string asks the locale
 void append(std::string& text, Number piece) { text += std::to_string(piece); }
 
 /// "rows is " + 3 + "…": one string of all pieces.

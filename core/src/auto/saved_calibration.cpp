@@ -35,7 +35,7 @@ SavedCalibration::SavedCalibration(const std::string& path) {
                                                            detail::kCalibrationVersion, lines);
     if (!saved.found) detail::fail(Status::not_found, "There is no file ", path, ".");
     if (!saved.refusal.empty()) detail::refuse(saved.refusal, ".");
-    auto measured = std::make_shared<detail::Calibration>(detail::calibration_of(saved.rows));
+    auto measured = std::make_shared<detail::Calibration>(detail::calibration_of(saved));
     date_ = measured->date.substr(0, 10);
     measured_ = std::move(measured);
     for (const detail::PersistentKey::Line& line : lines) {

@@ -42,8 +42,7 @@ class Shim(unittest.TestCase):
         lines = lines_of(self.log)
         self.assertEqual(lines[0]["trine_blas"], 1)
         dots = [line for line in lines if line.get("routine") == "ddot"]
-        self.assertEqual(len(dots), 8 * 500 + 1)
-        self.assertEqual(len({line["thread"] for line in dots}), 9)
+        self.assertEqual(sum(line["calls"] for line in dots), 8 * 500 + 1)
         self.assertTrue(all(line["seconds"] >= 0 and line["device"] == "cpu" and line["data"] == "host" for line in dots))
         self.assertEqual([line["calls"] for line in lines if line.get("forwarded") == "dscal_"], [2])
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <new>
 #include <random>
@@ -17,6 +18,9 @@
 #include <vector>
 
 #include "blas.hpp"
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -294,6 +298,49 @@ TEST(Blas, TheCallersRoundingChangesNothingAndStays) {
     EXPECT_EQ(result, expected);
     EXPECT_EQ(after, mode);
   }
+}
+
+#if defined(__SSE2__)
+// Denormals are kept, by a caller that flushes the results, the operands or both.
+TEST(Blas, TheCallersFlushingChangesNothingAndStays) {
+  constexpr unsigned kResults = 0x8000, kOperands = 0x40, kControl = 0xffc0;
+  const double least = 0x1p-1074, small = 0x1.8p-1022, half = 0.5;
+  for (const int n : {1, 2, 5, 40})
+    for (const unsigned mode : {kResults, kOperands, kResults | kOperands}) {
+      SCOPED_TRACE(testing::Message() << n << " elements, mode " << mode);
+      const std::vector<double> x(std::size_t(n), small), denormals(std::size_t(n), least);
+      std::vector<double> y(std::size_t(n), least), c(y);
+      const unsigned before = _mm_getcsr();
+      _mm_setcsr(before | mode);
+      const double dot = ddot_(&n, x.data(), &kOne, std::vector<double>(n, 0.5).data(), &kOne);
+      const double sum = dasum_(&n, denormals.data(), &kOne);
+      daxpy_(&n, &half, x.data(), &kOne, y.data(), &kOne);
+      dgemm_("N", "N", &n, &kOne, &kOne, &half, x.data(), &n, &half, &kOne, &half, c.data(), &n);
+      const unsigned after = _mm_getcsr();
+      _mm_setcsr(before);
+      EXPECT_EQ(after & kControl, (before | mode) & kControl);
+      EXPECT_EQ(dot, n * small / 2);
+      EXPECT_EQ(sum, n * least);
+      EXPECT_EQ(y[std::size_t(n) - 1], small / 2 + least);
+      EXPECT_EQ(c[0], small / 4);
+    }
+}
+#endif
+
+// Whether the caller's environment is the usual one is asked by each call: of the cost of a call
+// that has nothing to do, this was 12 times on an Intel Xeon.
+TEST(Blas, ASmallCallCostsLittle) {
+  const double x[] = {1, 2, 3, 4};
+  const auto cost = [&](int n) {
+    double best = 1;
+    for (int round = 0; round < 50; ++round) {
+      const std::clock_t start = std::clock();
+      for (int i = 0; i < 10000; ++i) ddot_(&n, x, &kOne, x, &kOne);
+      best = std::min(best, double(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  EXPECT_LT(cost(1), 6 * cost(0));
 }
 
 // No exception may leave a routine: where there is no memory, the same bits come another way.

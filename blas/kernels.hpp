@@ -40,9 +40,11 @@ struct Kernels {
   /// The square root of the exact sum of squares, rounded to f64, as a T.
   T (*nrm2)(int64_t n, const T* x);
   /// y = fma(alpha, x, y).
-  void (*axpy)(int64_t n, T alpha, const T* x, T* y);
+  void (*axpy)(int64_t n, T alpha, const T* x, int64_t x_stride, T* y, int64_t y_stride);
   /// The first of the largest magnitudes; 0 where x[0] is NaN, and other NaNs count as none.
   int64_t (*iamax)(int64_t n, const T* x);
+  /// Elements with a stride, side by side, and what fills the last vector of 64 bytes.
+  void (*gather)(int64_t n, const T* x, int stride, T* to);
   /// b = alpha a, or its transpose; the bits as they are where alpha is 1. a is column-major, rows
   /// x cols.
   void (*copy)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);

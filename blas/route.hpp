@@ -10,21 +10,21 @@
 
 namespace trine::blas {
 
-/// Up to so much work (multiply-adds, or elements) the calling thread is at least as fast as
-/// Trine's own path, whose call costs some µs; docs/results has the sizes where they meet.
-constexpr int64_t kSmallProduct = 96 * 96 * 96, kSmallMatrix = 128 * 128, kSmallVector = 8192;
-
-/// Up to these sizes, and with increments of 1, a routine calls its kernel at once: as above, or 0
-/// where calls are logged or a device is named, and before the library has been initialized.
-struct Direct {
+/// Sizes of calls.
+struct Sizes {
   int vector = 0;
-  int64_t matrix = 0, product = 0;
+  int64_t matrix = 0, product = 0;  // in elements, and in multiply-adds
   bool takes(int64_t m, int64_t n) const { return m * n <= matrix; }
   bool takes(int64_t m, int64_t n, int64_t k) const {
     return m * n <= product && m * n * k <= product;
   }
 };
-extern const Direct direct;
+/// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some µs
+/// and has threads, if there are several; docs/results has the sizes where they meet.
+extern const Sizes small;
+/// Up to these, and with increments of 1, a routine calls its kernel at once: as above, or 0 where
+/// calls are logged or a device is named, and before the library has been initialized.
+extern const Sizes direct;
 
 /// TRINE_BLAS_DEVICE: `auto` and `cpu` leave small calls to the calling thread; a device that is
 /// named otherwise takes every call.

@@ -17,9 +17,9 @@ namespace {
 
 template <class T>
 const blas::Kernels<T>& blas_kernels() {
-  static constexpr blas::Kernels<T> kAll{gemm<T>, dot<T>,  asum<T>,
-                                         nrm2<T>, axpy<T>, iamax<T>,
-                                         copy<T>, turn<T>, is_default_environment};
+  static constexpr blas::Kernels<T> kAll{
+      gemm<T>,  dot<T>,    asum<T>, nrm2<T>, axpy<T>,
+      iamax<T>, gather<T>, copy<T>, turn<T>, is_default_environment};
   return kAll;
 }
 const blas::Kernels<float>& blas_f32() { return blas_kernels<float>(); }

@@ -33,6 +33,7 @@ int alive, alive_in_warp[kMostItems / kWarp];
 uint32_t held[kMostItems];
 jmp_buf scheduler;
 long events;
+unsigned turn;  // launches take turns in the order of their work-items: up, down, scattered
 Call running;
 const uint64_t* passed;
 
@@ -92,8 +93,10 @@ void run_group(int count) {
   for (int i = 0; i < count; ++i) items[i].begun = items[i].ended = false;
   while (alive > 0) {
     const long before = events;
-    for (int i = 0; i < count; ++i)
-      if (!items[i].ended) resume(i);
+    for (int i = 0; i < count; ++i) {
+      const int next = turn % 3 == 0 ? i : turn % 3 == 1 ? count - 1 - i : i * 37 % count;
+      if (!items[next].ended) resume(next);
+    }
     if (events == before) throw std::runtime_error("all work-items wait");
   }
 }
@@ -139,6 +142,7 @@ void run(Call call, const std::vector<uint64_t>& arguments, int grid, int count)
   running = call;
   passed = arguments.data();
   groups = grid;
+  ++turn;
   for (group = 0; group < grid; ++group) run_group(count);
 }
 

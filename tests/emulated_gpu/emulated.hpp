@@ -38,7 +38,7 @@ using Call = void (*)(const uint64_t* arguments);
 Call kernel(const std::string& name);
 std::vector<std::string> kernels();
 bool keep(std::initializer_list<std::pair<const char*, Call>> kernels);
-/// Runs `grid` groups of `items`.
+/// Runs `grid` groups of `items`, which take turns in another order than those of the launch before.
 void run(Call call, const std::vector<uint64_t>& arguments, int grid, int items);
 
 /// Calls a kernel with arguments of eight bytes each, of which a smaller one has the first.

@@ -61,12 +61,15 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
  * where there are no elements. */
 static void join_subscripts(Shape* shape) {
   int last = 0;
+  int64_t end, both;
   for (int d = 0; d < shape->rank; ++d)
     if (shape->extent[d] == 0) shape->rank = 1, shape->extent[0] = 0;
   for (int d = 1; d < shape->rank; ++d) {
     if (shape->extent[d] == 1) continue;
-    if (shape->stride[d] == shape->stride[last] * shape->extent[last]) {
-      shape->extent[last] *= shape->extent[d];
+    if (!__builtin_mul_overflow(shape->stride[last], shape->extent[last], &end) &&
+        !__builtin_mul_overflow(shape->extent[last], shape->extent[d], &both) &&
+        shape->stride[d] == end) {
+      shape->extent[last] = both;
       continue;
     }
     if (shape->extent[last] != 1) ++last;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <trine/fitting.hpp>
 
 #include <algorithm>
 #include <array>
@@ -57,11 +58,10 @@ NpyHeader read_header(const std::string& path, std::ifstream& file) {
 }
 
 uint64_t byte_count(const std::string& path, const Array& array) {
-  uint64_t bytes = size_of(array.dtype);
-  for (int64_t extent : array.shape)
-    if (__builtin_mul_overflow(bytes, uint64_t(extent), &bytes))
-      refuse(path, "its shape overflows 64 bits");
-  return bytes;
+  detail::Fitting<uint64_t> bytes = size_of(array.dtype);
+  for (int64_t extent : array.shape) bytes = bytes * uint64_t(extent);
+  if (!bytes.fits()) refuse(path, "its shape overflows 64 bits");
+  return bytes.value_or(0);
 }
 
 struct Extents {

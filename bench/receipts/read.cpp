@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <trine/fitting.hpp>
 
 #include <algorithm>
 #include <map>
@@ -32,18 +33,13 @@ std::string digest_of(const Json& json, const char* key) {
 
 /// Its elements, and the memory that they span, have fewer than 2^63 bytes.
 bool fits(const ConstHostView& v) {
-  int64_t span = 1, elements = 0;
+  using Count = detail::Fitting<int64_t>;
+  const int64_t size = size_of(v.dtype);
+  Count span = 1;
   for (const auto& [extent, stride] :
-       {std::pair{v.rows, v.row_stride}, {v.cols, v.col_stride}, {v.batch, v.batch_stride}}) {
-    int64_t reach = 0;
-    if (extent > 1 && (__builtin_mul_overflow(extent - 1, stride, &reach) ||
-                       __builtin_add_overflow(span, reach, &span)))
-      return false;
-  }
-  return !__builtin_mul_overflow(span, size_of(v.dtype), &span) &&
-         !__builtin_mul_overflow(v.rows, v.cols, &elements) &&
-         !__builtin_mul_overflow(elements, v.batch, &elements) &&
-         !__builtin_mul_overflow(elements, size_of(v.dtype), &elements);
+       {std::pair{v.rows, v.row_stride}, {v.cols, v.col_stride}, {v.batch, v.batch_stride}})
+    if (extent > 1) span = span + Count(extent - 1) * stride;
+  return (span * size).fits() && (Count(v.rows) * v.cols * v.batch * size).fits();
 }
 
 ReadOperand operand_of(const Json& json) {

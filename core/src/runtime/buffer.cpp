@@ -213,8 +213,7 @@ View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t co
              uint64_t offset) {
   View view = row_major(std::move(buffer), dtype, rows, cols, offset);
   view.batch = count;
-  // An overflow here is met again, and refused, where the view is checked.
-  if (__builtin_mul_overflow(rows, cols, &view.batch_stride)) view.batch_stride = INT64_MAX;
+  view.batch_stride = detail::matrix_stride(rows, cols);
   return view;
 }
 

@@ -232,7 +232,7 @@ void bind_states(nb::module_& m) {
 }  // namespace
 }  // namespace trine::python
 
-NB_MODULE(_trine, m) {
+NB_MODULE(_trine_in_main, m) {
   using namespace trine::python;
   nb::register_exception_translator(translate);
   bind_arrays(m);
@@ -244,4 +244,39 @@ NB_MODULE(_trine, m) {
   m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
   m.def("finish_calls", &finish_calls);
   m.def("forget_calls", &forget_calls);
+}
+
+namespace {
+
+/// nanobind and the library keep one state for the process, which a second interpreter would share and its
+/// end destroy; so nothing of them begins there.
+bool is_main_interpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return true;
+  PyErr_SetString(
+      PyExc_ImportError,
+      "trine can't be imported in a subinterpreter: it keeps one state for the process. Run "
+      "it in the main interpreter (mod_wsgi: WSGIApplicationGroup %{GLOBAL}) or in a "
+      "process of its own.");
+  return false;
+}
+
+int (*execute)(PyObject*) = nullptr;  ///< nanobind's, which makes the module's content
+
+int execute_in_main(PyObject* module) { return is_main_interpreter() ? execute(module) : -1; }
+
+}  // namespace
+
+/// From 3.13 on, Python calls this in the main interpreter for all, so that it's the module's execution
+/// that tells where it is.
+extern "C" NB_EXPORT PyObject* PyInit__trine() {
+  if (!is_main_interpreter()) return nullptr;
+  PyObject* const definition = PyInit__trine_in_main();
+  if (!definition || execute) return definition;
+  for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(definition)->m_slots;
+       slot->slot != 0; ++slot) {
+    if (slot->slot != Py_mod_exec) continue;
+    execute = reinterpret_cast<int (*)(PyObject*)>(slot->value);
+    slot->value = reinterpret_cast<void*>(&execute_in_main);
+  }
+  return definition;
 }

@@ -143,6 +143,61 @@ class Children(unittest.TestCase):
             self.assertEqual(done.stdout.strip(), "0", done.stderr)
 
 
+class Subinterpreters(unittest.TestCase):
+    """mod_wsgi's, which share the interpreter's lock, and those of 3.12 with their own."""
+
+    PROGRAM = """
+import importlib.util, os, sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+def compute():
+    import numpy, trine
+    os.write(1, f"{trine.sum(numpy.ones(5))}\\n".encode())
+
+def refused(program):
+    made = interpreters.create(KIND)
+    interpreters.run_string(made, f'''
+import os, sys
+try:
+    {program}
+except ImportError as error:
+    os.write(1, f"{{error}}\\\\n".encode())
+''')
+    interpreters.destroy(made)
+
+if BEFORE:
+    compute()
+folder = os.path.dirname(importlib.util.find_spec("trine").origin)
+for _ in range(3):
+    refused("import trine")
+    refused(f"sys.path.insert(0, {folder!r}); import _trine")
+compute()
+"""
+
+    def test_the_import_is_refused_and_the_main_interpreter_is_well(self):
+        if sys.version_info < (3, 12):
+            kinds = [""]
+        elif sys.version_info < (3, 13):
+            kinds = ["isolated=False", "isolated=True"]
+        else:
+            kinds = ["'legacy'", "'isolated'"]
+        for kind in kinds:
+            for before in (False, True):
+                with self.subTest(kind=kind, before=before):
+                    done = run(self.PROGRAM.replace("KIND", kind).replace("BEFORE", str(before)))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    lines = done.stdout.splitlines()
+                    self.assertEqual((lines[-1], lines[:-7]), ("5.0", ["5.0"] * before), done)
+                    for line in lines[-7:-1]:
+                        # From 3.13 on, Python itself refuses where the lock isn't shared.
+                        own = "isolated" in kind and sys.version_info >= (3, 13)
+                        words = "support loading" if own else "trine can't be imported"
+                        self.assertRegex(line, words + " in (a )?subinterpreter")
+
+
 class Endings(unittest.TestCase):
     PROGRAM = (
         "import threading, time, numpy, trine\n"

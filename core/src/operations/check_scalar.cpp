@@ -1,5 +1,6 @@
 // Scalars: numbers that must be exact in their dtype, or elements of device memory.
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <optional>
 
@@ -44,7 +45,10 @@ trine_scalar exact_scalar(double value, Dtype dtype, const Role& role) {
   if (!exact)
     refuse(role.operation, ": ", role.name, " = ",
            kit::number_text(value, std::chars_format::general, 17), " has no exact ", name(dtype),
-           " value; round it yourself (0.1f).");
+           " value; ",
+           dtype == Dtype::i32         ? "give a whole number from -2147483648 to 2147483647."
+           : std::abs(value) > FLT_MAX ? "it lies beyond all f32."
+                                       : "round it yourself (0.1f).");
   return scalar;
 }
 

@@ -86,7 +86,7 @@ const trine_backend& table() {
 trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
   return trine::kit::guard([&] {
     trine_host services;
-    if (!trine::kit::take(host, services, sizeof services))
+    if (!trine::kit::take(host, services))
       trine::kit::fail(TRINE_UNSUPPORTED, "cpu: the host's services are of an unknown form");
     trine::kit::use_host(services);
     *backend = &trine::cpu::table();

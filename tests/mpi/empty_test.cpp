@@ -36,7 +36,8 @@ std::vector<T> numbered(const Shape& shape) {
 
 constexpr int64_t kDepth = 1100;  // of products: more than two steps
 
-void multiply(const Distribution& d, bool is_k_of_a_dealt, double beta, const std::string& device) {
+void multiply(const Distribution& d, Layout layout, double beta, const std::string& device) {
+  const bool is_k_of_a_dealt = d.grid_cols == 1 || beta == 0;
   const Shape of_a = {d.rows, kDepth}, of_b = {kDepth, d.cols}, of_c = {d.rows, d.cols};
   const auto a = numbered<double>(of_a), b = numbered<double>(of_b),
              before = numbered<double>(of_c);
@@ -46,8 +47,8 @@ void multiply(const Distribution& d, bool is_k_of_a_dealt, double beta, const st
   Distribution da = d, db = d;
   da.cols = db.rows = kDepth;
   da.block_cols = is_k_of_a_dealt ? 600 : kDepth, db.block_rows = 7;
-  Part<double> part_a(da, Layout::columns, a), part_b(db, Layout::columns, b);
-  Part<double> part_c(d, Layout::columns, before), expected(d, Layout::columns, c);
+  Part<double> part_a(da, layout, a), part_b(db, layout, b);
+  Part<double> part_c(d, layout, before), expected(d, layout, c);
   gemm(1, part_a, part_b, beta, part_c, trine::Dtype::f64, {.device = device});
   EXPECT_EQ(part_c.memory, expected.memory)
       << testing::PrintToString(d) << ", beta " << beta << ", " << device;
@@ -59,7 +60,7 @@ TEST(Empty, PartsOfProducts) {
     for (const Shape& shape : {Shape{1, 5}, {5, 1}, {2, 2}})
       for (const Distribution& d : crowded(shape))
         for (const double beta : {0, 2})
-          multiply(d, d.grid_cols == 1 || beta == 0, beta, device_of(job));
+          for (const Layout layout : kLayouts) multiply(d, layout, beta, device_of(job));
 }
 
 TEST(Empty, PartsOfTranspositions) {

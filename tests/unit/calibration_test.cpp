@@ -280,6 +280,8 @@ TEST_F(Calibrations, AnswerByTheirFileAsPlaceDoes) {
   };
   EXPECT_EQ(status_of([&] { saved.predict(Gemm{}, Where::host); }), Status::unsupported);
   EXPECT_EQ(status_of([&] { saved.predict(sum, Where::host, 0); }), Status::invalid_argument);
+  for (const uint32_t where : {0u, 99u})
+    EXPECT_EQ(status_of([&] { saved.predict(sum, Where(where)); }), Status::invalid_argument);
   EXPECT_EQ(status_of([&] { SavedCalibration(path + "x"); }), Status::not_found);
   std::ofstream(path, std::ios::app) << "more\n";
   EXPECT_EQ(status_of([&] { SavedCalibration again(path); }), Status::invalid_argument);

@@ -462,6 +462,18 @@ TEST_F(Checks, RungsAreNamedExactlyOrRefusedWithTheClosest) {
                  run(queue, sum(), "tuned:threads=65"));
   EXPECT_REFUSED(Status::not_found, "parameter=value is needed",
                  run(queue, sum(), "tuned:threads"));
+  for (const auto& [rung, words] : std::vector<std::pair<const char*, const char*>>{
+           {"tuned:", "ends without a pair"},
+           {"naive:", "ends without a pair"},
+           {"tuned:threads=64,", "ends without a pair"},
+           {"tuned:,threads=64", "has an empty pair"},
+           {"tuned:threads=64,,finish=one", "has an empty pair"},
+           {"tuned:threads=", "has a key without a value"},
+           {"tuned:=64", "has a value without a key"},
+           {"tuned:threads=64,threads=64", "has a key twice"}}) {
+    EXPECT_REFUSED(Status::not_found, words, run(queue, sum(), rung));
+    EXPECT_REFUSED(Status::not_found, words, choose(device, sum(), rung));
+  }
   EXPECT_REFUSED(Status::not_found, "It has: none", run(queue, turn(), "naive:threads=64"));
   EXPECT_REFUSED(Status::not_found, "no rung of transpose is called 'tuned'",
                  run(queue, turn(), "tuned"));

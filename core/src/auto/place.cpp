@@ -195,6 +195,7 @@ Placement place(const AnyOperation& operation, Where where, int repeats,
     const registry::InUse in_use;  // a forked child would wait for what this thread is making
     check_process();
     plan_of(operation);
+    check_where(where, "place()");
     if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
     const Work work = work_of(operation);
     Placement placement;

@@ -11,6 +11,7 @@ Candidate predict(const SavedCalibration& file, const Calibration& measured,
                   const AnyOperation& operation, Where where, int repeats) {
   return entry([&] {
     plan_of(operation);
+    check_where(where, "predict()");
     if (repeats < 1) refuse("predict(): repeats is ", repeats, "; it is at least 1.");
     const auto time = predict(measured, work_of(operation), where, repeats);
     if (!time)

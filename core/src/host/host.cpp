@@ -158,6 +158,7 @@ class HostCall {
   /// What can be refused is, before anything moves.
   void check() {
     const AnyValue planned = over(operands_);
+    check_numerics(options_.numerics, AnyOperation(planned).views().roles[0]);
     plan_of(planned);
     for (const Operand& operand : operands_)
       operand.check(is_.alignment(size_of(operand.view().dtype)));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "backends/kit/launcher.hpp"
+#include "backends/kit/options.hpp"
 #include "backends/services.hpp"
 #include "state.hpp"
 
@@ -62,7 +63,7 @@ Address parse(std::string_view name) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), address.index);
   if (error == std::errc{} && end == part.data() + part.size()) {
     rest = second == std::string_view::npos ? std::string_view{} : rest.substr(second + 1);
-    address.valid = address.index >= 0 && (second == std::string_view::npos || !rest.empty());
+    address.valid = part.front() != '-' && (second == std::string_view::npos || !rest.empty());
   }
   address.options = rest;
   if (!rest.empty() && rest.find('=') == std::string_view::npos) address.valid = false;
@@ -138,6 +139,9 @@ Device open_device(std::string_view name) {
   const registry::Backend* backend = Registry::get().find(address.backend);
   if (!address.valid || !backend || std::max(0, address.index) >= backend->devices())
     throw_unknown(name);
+  if (const char* const flaw = kit::flaw_of(address.options); flaw && !address.options.empty())
+    detail::fail(Status::not_found, "No device is called '", name, "': its list of options '",
+                 address.options, "' ", flaw, "; it is key=value, with a comma between two.");
   if (address.index < 0) address.index = first_for_this_rank(*backend);
   std::string id = id_of(*backend, address.index);
   if (!address.options.empty()) id += ":" + address.options;

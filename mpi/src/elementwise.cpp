@@ -1,5 +1,7 @@
 #include "elementwise.hpp"
 
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,17 +16,15 @@ MPI_Datatype type_of(Dtype dtype) { return size_of(dtype) == 4 ? MPI_UINT32_T : 
 
 /// The number of a dense view's elements.
 int64_t length_of(const ConstHostView& view, const char* which) {
-  int64_t length = 0;
+  const auto length = trine::detail::Fitting(view.rows) * view.cols;
   const bool is_dense = view.batch == 1 && view.rows >= 0 && view.cols >= 0 &&
                         (view.cols <= 1 || view.col_stride == 1) &&
-                        (view.rows <= 1 || view.row_stride == view.cols) &&
-                        !__builtin_mul_overflow(view.rows, view.cols, &length) &&
-                        length <= INT64_MAX / 16;
+                        (view.rows <= 1 || view.row_stride == view.cols) && (length * 16).fits();
   if (!is_dense) refuse(which, " is no dense vector or row-major matrix.");
-  if (length != 0 && view.data == nullptr) refuse(which, " has no memory.");
+  if (length.value_or(0) != 0 && view.data == nullptr) refuse(which, " has no memory.");
   if (reinterpret_cast<uintptr_t>(view.data) % std::max(1u, size_of(view.dtype)) != 0)
     refuse("the address of ", which, " isn't a multiple of an element's size.");
-  return length;
+  return length.value_or(0);
 }
 
 /// A dense view as the vector that it is.

@@ -12,6 +12,7 @@
 
 #include "kit/float_environment.hpp"
 #include "kit/host.hpp"
+#include "kit/signals.hpp"
 #include "services.hpp"
 
 namespace trine::registry {
@@ -82,7 +83,8 @@ std::vector<std::string> search_folders(const char* path, bool secure, const std
 
 int32_t Backend::devices(std::string* reason) const {
   std::call_once(asked_, [this] {
-    if (api.device_count(&count_) != TRINE_OK || count_ <= 0) {
+    const auto count = [&] { return api.device_count(&count_); };  // may start a driver's threads
+    if (kit::without_signals(count) != TRINE_OK || count_ <= 0) {
       count_ = 0;
       reason_ = api.last_error();
     }
@@ -98,16 +100,18 @@ void Backend::publish(Ladders ladders) {
 
 Registry& Registry::get() {
   // Never destroyed: handles may outlive every static object of this library.
-  static Registry* const registry = [] {
-    // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
-    const kit::WholeFloatEnvironment environment;
-    kit::use_host(services());
-    auto* made = new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"),
-                                             getauxval(AT_SECURE) != 0, folder_of_this_library()));
-    watch_process();  // after the backends' own static objects were made, to hear of exit first
-    return made;
-  }();
-  return *registry;
+  static constinit std::atomic<Registry*> registry{nullptr};
+  if (Registry* const made = registry.load(std::memory_order_acquire)) return *made;
+  const Loading loading;
+  if (Registry* const made = registry.load(std::memory_order_acquire)) return *made;
+  // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
+  const kit::WholeFloatEnvironment environment;
+  kit::use_host(services());
+  auto* const made = new Registry(search_folders(
+      std::getenv("TRINE_BACKEND_PATH"), getauxval(AT_SECURE) != 0, folder_of_this_library()));
+  watch_exit();  // after the backends' own static objects were made, to hear of exit first
+  registry.store(made, std::memory_order_release);
+  return *made;
 }
 
 Registry::Registry(std::vector<std::string> folders) : folders_(std::move(folders)) {
@@ -229,7 +233,7 @@ void Registry::attach(std::unique_ptr<Pack>& pack) {
 }
 
 std::vector<std::string> Registry::load_packs(const std::string& path) {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   std::error_code error;
   std::vector<std::string> paths{path};
   if (fs::is_directory(path, error)) paths = modules_of(path);
@@ -256,14 +260,14 @@ std::vector<Backend*> Registry::backends() const {
 }
 
 std::vector<const Pack*> Registry::packs() const {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   std::vector<const Pack*> all;
   for (const auto& pack : packs_) all.push_back(pack.get());
   return all;
 }
 
 std::vector<Absent> Registry::absent() const {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   return absent_;
 }
 

@@ -95,7 +95,6 @@ class Registry {
   void attach(std::unique_ptr<Pack>& pack);
   void note(std::string name, std::string path, std::string reason, std::string extends = {});
 
-  mutable std::mutex mutex_;
   std::vector<std::string> folders_;
   struct File {
     std::string path, real;

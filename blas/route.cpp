@@ -1,7 +1,6 @@
 #include "route.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -20,7 +19,6 @@ bool is_set(const char* variable) {
 }
 /// The library leaves the receipts.
 const bool kKeepsSmall = (kDevice == "auto" || kDevice == "cpu") && !is_set("TRINE_RECEIPTS");
-const pid_t kProcess = getpid();
 
 /// Whether Trine's CPU has one thread: then a call of it is only worth what packing gains.
 bool has_one_thread() {
@@ -40,7 +38,6 @@ const Sizes direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG") ? small : Sizes{};
 
 const std::string& device_name() { return kDevice; }
 bool keeps_small() { return kKeepsSmall; }
-bool is_forked() { return getpid() != kProcess; }
 
 void tell_once(const char* why) {
   static std::atomic<bool> told{false};

@@ -30,8 +30,6 @@ extern const Sizes direct;
 /// named otherwise takes every call.
 const std::string& device_name();
 bool keeps_small();
-/// A forked child has no devices: Trine's threads and drivers stayed in the parent.
-bool is_forked();
 /// Says once in a process, on stderr, that the device asked for doesn't compute.
 void tell_once(const char* why);
 /// Where a device failed after it may have changed what the call reads, there is no right result.
@@ -46,12 +44,8 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
     call.ran_on("cpu");
     return here();
   }
-  if (is_forked()) {
-    call.ran_on("cpu", "a forked child has no devices");
-    return here();
-  }
+  Choice choice;  // gets its device when the call begins to write
   try {
-    Choice choice;
     // Without overlap nothing is written before the last copy: a call that lacks memory may go on
     // here.
     on_device(HostOptions{.device = device_name(), .overlap = repeats, .choice = &choice});
@@ -60,13 +54,13 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
     const bool refused = error.status() != Status::backend_error &&
                          error.status() != Status::device_lost &&
                          error.status() != Status::internal;
-    if (!refused && !repeats) end_wrong(error.what());
+    if (!refused && !repeats && choice.device) end_wrong(error.what());
     tell_once(error.what());
     call.ran_on("cpu", error.what());
   } catch (const std::bad_alloc&) {
     call.ran_on("cpu", "out of memory");
   } catch (const std::exception& error) {  // nothing else is expected, and nothing may leave a BLAS
-    if (!repeats) end_wrong(error.what());
+    if (!repeats && choice.device) end_wrong(error.what());
     tell_once(error.what());
     call.ran_on("cpu", error.what());
   }

@@ -50,7 +50,7 @@ trine_status buffer_wrap(trine_device* device, void* host, std::uint64_t bytes,
 }
 
 void buffer_free(trine_buffer* buffer) {
-  if (!buffer || Executor::lost()) return;
+  if (!buffer) return;
   if (buffer->owned) kit::release(buffer->memory);
   release(buffer->device);
   delete buffer;

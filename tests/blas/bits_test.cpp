@@ -1,6 +1,7 @@
 // The shim's results are Trine's, bit by bit, whichever way a call went: small ones on the calling
 // thread, large ones through the library; and what a BLAS does beside computing.
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trine/host.hpp>
@@ -446,15 +447,62 @@ TEST(Blas, EightThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// The child has no devices, and large calls are right all the same.
-TEST(Blas, AForkedChildComputes) {
-  const int n = 20000;
-  const std::vector<double> x = Random<double>{}.values(n, Kind::plain);
-  const double expected = ddot_(&n, x.data(), &kOne, x.data(), &kOne);
+/// The routines with enough work for a device, C, y and the like among what they read: all of their results.
+std::vector<double> large_calls() {
+  const int n = 300, many = n * n, two = 2;
+  const double half = 0.5;
+  const std::vector<double> x = Random<double>{}.values(size_t(many), Kind::plain);
+  std::vector<double> all = x, y = x;
+  const auto keep = [&](const std::vector<double>& results) {
+    all.insert(all.end(), results.begin(), results.end());
+  };
+  dgemm_("N", "T", &n, &n, &n, &half, x.data(), &n, x.data(), &n, &half, y.data(), &n);
+  keep(y);
+  dgemv_("T", &n, &n, &half, x.data(), &n, x.data(), &two, &half, y.data(), &kOne);
+  daxpy_(&many, &half, x.data(), &kOne, y.data(), &kOne);
+  keep(y);
+  domatcopy_("C", "T", &n, &n, &half, x.data(), &n, y.data(), &n);
+  keep(y);
+  keep({ddot_(&many, x.data(), &kOne, y.data(), &kOne), dasum_(&many, x.data(), &kOne),
+        dnrm2_(&many, x.data(), &kOne), double(idamax_(&many, x.data(), &kOne))});
+  return all;
+}
+
+/// Whether the calls give the same in a child, to the bit.
+bool a_child_computes() {
+  const std::vector<double> expected = large_calls();
   const pid_t child = fork();
-  if (child == 0) _exit(ddot_(&n, x.data(), &kOne, x.data(), &kOne) == expected ? 0 : 1);
+  if (child == 0) {
+    alarm(60);
+    _exit(same(large_calls(), expected) ? 0 : 1);
+  }
   int status = 1;
   waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(Blas, AForkedChildComputes) { EXPECT_TRUE(a_child_computes()); }
+
+// With the number that its parent has: 1, in a namespace each.
+TEST(Blas, AForkedChildWithItsParentsNumberComputes) {
+  const auto leave_namespace = [] {  // the next child is the first one of its own
+    if (unshare(CLONE_NEWPID) != 0) _exit(77);
+  };
+  const pid_t outer = fork();
+  if (outer == 0) {
+    leave_namespace();
+    const pid_t parent = fork();
+    if (parent == 0) {
+      leave_namespace();
+      _exit(getpid() == 1 && a_child_computes() ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(parent, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  }
+  int status = 1;
+  waitpid(outer, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no namespaces for this user";
   EXPECT_EQ(status, 0);
 }
 

@@ -32,6 +32,11 @@ class TestProgram(Program):
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"(?m)^opencl: absent: \S")
 
+    def test_info_says_how_many_threads_there_are_places_for(self):
+        done = trine("info", env={"OMP_NUM_THREADS": "600"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("512 threads at most", done.stdout)
+
     def test_info_json(self):
         self.run_good("info", "--json", self.path("info.json"))
         with open(self.path("info.json")) as file:

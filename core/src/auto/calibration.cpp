@@ -133,7 +133,6 @@ Known read_calibration(const PersistentKey& key) {
 }
 
 Known known_of(const Device& device) {
-  check_process();
   const DeviceState& state = Access::some(device);
   Memory& memory = singleton<Memory>();
   const std::lock_guard lock(memory.mutex);

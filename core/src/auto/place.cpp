@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "backends/kit/launcher.hpp"
-#include "backends/services.hpp"
 #include "calibration.hpp"
 #include "core/src/call/run.hpp"
 #include "core/src/runtime/state.hpp"
@@ -23,7 +23,6 @@ bool same_hardware(const Facts& a, const Facts& b) {
 /// Opens every device worth asking, once: the cpu first, then each GPU through the first backend that
 /// shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU of a backend each.
 std::vector<Device> find_candidates() {
-  const registry::InUse in_use;
   std::vector<BackendInfo> all = backends();
   std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
     return info.name == "cpu" ? 0 : info.name == "cuda" ? 1 : 2;
@@ -54,19 +53,26 @@ std::vector<Device> find_candidates() {
   return devices;
 }
 
-std::atomic<bool> candidates_are_open{false};
-
 /// Kept open for the process, as the figures measured on them are.
+struct Candidates {
+  std::mutex mutex;
+  std::vector<Device> all;
+  std::atomic<bool> are_open{false};
+};
+
 const std::vector<Device>& candidates() {
-  check_process();  // a forked child would wait for the thread that was looking for them
-  static auto* const found = new std::vector<Device>(find_candidates());
-  candidates_are_open = true;
-  return *found;
+  auto& known = singleton<Candidates>();
+  if (known.are_open) return known.all;
+  const std::lock_guard lock(known.mutex);
+  if (!known.are_open) known.all = find_candidates();
+  known.are_open = true;
+  return known.all;
 }
 
 /// Whether a prediction costs no more than looking it up: every driver is awake, every device calibrated.
 bool predicts_at_once() {
-  return candidates_are_open && std::ranges::all_of(candidates(), [](const Device& device) {
+  return singleton<Candidates>().are_open &&
+         std::ranges::all_of(candidates(), [](const Device& device) {
            return known_of(device).calibration != nullptr;
          });
 }
@@ -172,8 +178,9 @@ Placement best_device(const Work& work, Where where, int repeats,
   if (all.size() == 1) {
     best.sentence =
         !refused.empty() ? cat(all[0].id(), " is the only device that can: ", refused, ".")
-        : named
-            ? cat("Only ", all[0].id(), " was asked.")
+        : named          ? cat("Only ", all[0].id(), " was asked.")
+        : kit::is_forked()
+            ? cat(all[0].id(), " is the only device of a forked child.")
             : cat(all[0].id(),
                   " drives this machine's only processor; any other backend drives the same one.");
     if (named) best.candidates = weigh(all, work, where, repeats);
@@ -192,8 +199,7 @@ Placement best_device(const Work& work, Where where, int repeats,
 Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among) {
   return entry([&] {
-    const registry::InUse in_use;  // a forked child would wait for what this thread is making
-    check_process();
+    const kit::InUse in_use;  // what this thread is making, a forked child makes itself
     plan_of(operation);
     check_where(where, "place()");
     if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "backends/kit/words.hpp"
+#include "backends/services.hpp"
 #include "core/src/runtime/error.hpp"
 
 namespace trine::detail {
@@ -19,6 +20,7 @@ ReceiptFile* ReceiptFile::get() {
 ReceiptFile* ReceiptFile::open() {
   const char* const path = secure_getenv("TRINE_RECEIPTS");
   if (!path || !*path) return nullptr;
+  const registry::Loading whole;  // a child forked meanwhile would wait for this for ever
   auto made = std::make_unique<ReceiptFile>();
   if (!made->file_.open(path)) return nullptr;
   const char* const keep = secure_getenv("TRINE_RECEIPTS_KEEP");

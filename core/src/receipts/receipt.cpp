@@ -7,6 +7,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "backends/kit/signals.hpp"
 #include "backends/kit/words.hpp"
 
 namespace trine {
@@ -103,9 +104,10 @@ HostReceipt::HostReceipt(const AnyOperation& operation, const std::vector<ConstH
 }
 
 void HostReceipt::read_inputs_meanwhile() try {
-  reading_ = std::async(std::launch::async, [this] {
+  const auto read = [this] {
     for (std::size_t i = 0; i + 1 < digests_.size(); ++i) digests_[i].text();
-  });
+  };
+  reading_ = kit::without_signals([&] { return std::async(std::launch::async, read); });
 } catch (const std::system_error&) {}  // no thread to be had: finish() reads them
 
 Receipt& HostReceipt::finish(const Choice& choice) {

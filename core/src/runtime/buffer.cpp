@@ -80,7 +80,7 @@ std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* hos
 }
 
 BufferState::~BufferState() {
-  if (!may_call()) return;
+  if (!device->may_call()) return;
   for (const Use& use : uses_) {
     if (use.moment) use.line->device->api.event_destroy(use.moment);
   }
@@ -140,7 +140,7 @@ bool BufferState::passed() noexcept {
 
 void BufferState::retire(BufferState* state) noexcept {
   const Uncancelled uncancelled;
-  if (!may_call() || state->passed()) {
+  if (!state->device->may_call() || state->passed()) {
     delete state;
   } else {
     defer(state);

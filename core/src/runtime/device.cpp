@@ -8,7 +8,7 @@
 
 #include "backends/kit/launcher.hpp"
 #include "backends/kit/options.hpp"
-#include "backends/services.hpp"
+#include "backends/kit/signals.hpp"
 #include "state.hpp"
 
 namespace trine {
@@ -23,13 +23,25 @@ std::string id_of(const registry::Backend& backend, int32_t index) {
   return backend.name == "cpu" ? backend.name : cat(backend.name, ":", index);
 }
 
+/// The process's registry. Device_lost in a child for whose fork other threads loaded libraries too long.
+Registry& the_registry() {
+  if (registry::is_torn())
+    detail::fail(
+        Status::device_lost,
+        "This process was forked while another thread was loading libraries, which took too "
+        "long to wait for: make the first call before the fork, or call exec().");
+  return Registry::get();
+}
+
 std::vector<Facts> describe(const registry::Backend& backend, std::string& reason) {
   std::vector<Facts> all;
-  const int32_t count = backend.devices(&reason);
+  reason = detail::why_not_in_child(backend);
+  const int32_t count = reason.empty() ? backend.devices(&reason) : 0;
   for (int32_t i = 0; i < count; ++i) {
     trine_device_facts raw{};
     raw.size = sizeof raw;
-    if (backend.api.device_describe(i, &raw) == TRINE_OK) {
+    const auto describe = [&] { return backend.api.device_describe(i, &raw); };
+    if (kit::without_signals(describe) == TRINE_OK) {
       all.push_back(detail::to_facts(raw, id_of(backend, i)));
     } else {
       reason += cat(reason.empty() ? "" : "; ", id_of(backend, i), ": ", backend.api.last_error());
@@ -122,8 +134,7 @@ RungInfo info_of(const registry::Rung& rung) {
 }
 
 Device open_device(std::string_view name) {
-  detail::check_process();
-  registry::InUse in_use;
+  kit::InUse in_use;
   if (name == "auto") {
     detail::refuse(
         "'auto' needs to know the operation, its size and where its data lives: use "
@@ -136,9 +147,11 @@ Device open_device(std::string_view name) {
     if (auto state = found->second.lock()) return detail::Access::device(std::move(state));
   }
   Address address = parse(name);
-  const registry::Backend* backend = Registry::get().find(address.backend);
-  if (!address.valid || !backend || std::max(0, address.index) >= backend->devices())
-    throw_unknown(name);
+  const registry::Backend* backend = the_registry().find(address.backend);
+  if (!address.valid || !backend) throw_unknown(name);
+  if (const std::string why = detail::why_not_in_child(*backend); !why.empty())
+    detail::fail(Status::device_lost, name, ": ", why, ".");
+  if (std::max(0, address.index) >= backend->devices()) throw_unknown(name);
   if (const char* const flaw = kit::flaw_of(address.options); flaw && !address.options.empty())
     detail::fail(Status::not_found, "No device is called '", name, "': its list of options '",
                  address.options, "' ", flaw, "; it is key=value, with a comma between two.");
@@ -168,10 +181,9 @@ const Facts& detail::of_this_rank(const std::vector<Facts>& devices) {
 
 std::vector<BackendInfo> backends() {
   return detail::entry([] {
-    detail::check_process();
-    const registry::InUse in_use;
+    const kit::InUse in_use;
     std::vector<BackendInfo> all;
-    for (const registry::Backend* backend : Registry::get().backends()) {
+    for (const registry::Backend* backend : the_registry().backends()) {
       BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
       info.devices = describe(*backend, info.reason);
       all.push_back(std::move(info));
@@ -197,16 +209,15 @@ std::vector<Facts> devices() {
 
 std::vector<std::string> search_path() {
   return detail::entry([] {
-    detail::check_process();
-    return Registry::get().folders();
+    const kit::InUse in_use;
+    return the_registry().folders();
   });
 }
 
 std::vector<BackendInfo> load_packs(const std::string& path) {
   return detail::entry([&] {
-    detail::check_process();
-    const registry::InUse in_use;
-    const std::vector<std::string> paths = Registry::get().load_packs(path);
+    const kit::InUse in_use;
+    const std::vector<std::string> paths = the_registry().load_packs(path);
     ++detail::tuning_generation;  // a table may name what was not there before
     const auto asked = [&](const std::string& file) {
       return std::ranges::find(paths, file) != paths.end();

@@ -239,7 +239,7 @@ TEST_F(Calibrations, WithADamagedRowAreRefusedByItsPlace) {
   const std::vector<std::string> good = rows_of(of_sums(1e-3, 1e-9));
   std::mt19937 random(38);
   int refused = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     Saved saved{.path = "/saved", .rows = {good[0], good[1], good[2]}, .first_line = 9};
     const std::size_t row = random() % saved.rows.size();
     saved.rows[row] = damaged(saved.rows[row], random);
@@ -250,7 +250,7 @@ TEST_F(Calibrations, WithADamagedRowAreRefusedByItsPlace) {
                           refusal.sentence.ends_with("occurs twice");
     EXPECT_TRUE(is_there) << refusal.sentence;
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 100);
 }
 
 TEST_F(Calibrations, AnswerByTheirFileAsPlaceDoes) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "flags.hpp"
 #include "route.hpp"
 
 namespace trine::blas {
@@ -68,7 +69,9 @@ void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
                          .cols = p.n,
                          .row_stride = 1,
                          .col_stride = p.ldc};
+        const ProductFlags<T> flags(p);
         trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
+        flags.raise();
       },
       [&] { kernels<T>().gemm(p); });
 }
@@ -116,6 +119,7 @@ T dot(const char* routine, const Vector<const T>& x, const Vector<const T>& y) {
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = trine::dot(std::span(a.data(), x.size), std::span(b.data(), x.size), options);
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, b.data(), 1)};
       },
       [&] { result = kernels<T>().dot(x.size, a.data(), b.data()); });
   return result;
@@ -131,6 +135,7 @@ T asum(const char* routine, const Vector<const T>& x) {
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = trine::sum(std::span(a.data(), x.size), Map::abs, options);
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
       [&] { result = kernels<T>().asum(x.size, a.data()); });
   return result;
@@ -146,6 +151,7 @@ T nrm2(const char* routine, const Vector<const T>& x) {
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = static_cast<T>(trine::norm(view(a.data(), x.size), options));
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
       [&] { result = kernels<T>().nrm2(x.size, a.data()); });
   return result;

@@ -33,6 +33,7 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
   using V = hn::Vec<decltype(d)>;
   constexpr int64_t kLanes = hn::MaxLanes(d);
   const auto mask = hn::FirstN(d, static_cast<size_t>(rows - (kVectors - 1) * kLanes));
+  const bool is_whole = rows == kVectors * kLanes;
   const int64_t ldc = p.ldc;
   T* const c = p.c + i0 + j0 * ldc;
   // C comes while the chains run.
@@ -50,7 +51,11 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
     V column[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors - 1; ++v) column[v] = hn::LoadU(d, a + v * kLanes);
-    column[kVectors - 1] = load_lanes(d, mask, a + (kVectors - 1) * kLanes);
+    // Lanes beyond the rows have the first row's chain, whose flags are the program's.
+    const T* const last = a + (kVectors - 1) * kLanes;
+    column[kVectors - 1] = is_whole
+                               ? hn::LoadU(d, last)
+                               : hn::IfThenElse(mask, load_lanes(d, mask, last), hn::Set(d, *a));
 #pragma GCC unroll 8
     for (int j = 0; j < kCols; ++j) {
       const V x = hn::Set(d, b[j * p.b.col_stride]);
@@ -62,13 +67,13 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
   }
   // What masked stores write, the next call could read only after it has reached the cache.
   const V alpha = hn::Set(d, p.reads_inputs() ? p.alpha : T(0)), beta = hn::Set(d, p.beta);
-  const auto end = [&](auto reads_c, auto is_whole) HWY_ATTR {
+  const auto end = [&](auto reads_c, auto has_whole) HWY_ATTR {
 #pragma GCC unroll 8
     for (int j = 0; j < kCols; ++j)
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) {
         T* const to = c + j * ldc + v * kLanes;
-        const bool has_all = is_whole || v + 1 < kVectors;
+        const bool has_all = has_whole || v + 1 < kVectors;
         V t = hn::Mul(alpha, hn::Add(acc[j][v], hn::Zero(d)));
         if constexpr (reads_c)
           t = fused_multiply_add(d, beta, has_all ? hn::LoadU(d, to) : load_lanes(d, mask, to), t);
@@ -77,7 +82,6 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
   };
   constexpr std::true_type kYes;
   constexpr std::false_type kNo;
-  const bool is_whole = rows == kVectors * kLanes;
   if (p.beta == 0)
     is_whole ? end(kNo, kYes) : end(kNo, kNo);
   else

@@ -566,6 +566,27 @@ int64_t iamax(int64_t n, const T* x) {
   return 0;
 }
 
+// By their bits: magnitudes have their order, NaNs are the largest, and no flag is raised.
+template <class T>
+T largest(int64_t rows, int64_t cols, const T* x, int64_t ld) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> bits;
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  auto most = hn::Zero(bits), other = most;
+  const auto at = [&](int64_t i) HWY_ATTR {
+    return hn::BitCast(bits, hn::Abs(load_first(d, x + i, rows - i)));
+  };
+  for (int64_t j = 0; j < cols; ++j, x += ld) {
+    int64_t i = 0;
+    for (; i + kLanes < rows; i += 2 * kLanes) {
+      most = hn::Max(most, at(i));
+      other = hn::Max(other, at(i + kLanes));
+    }
+    if (i < rows) most = hn::Max(most, at(i));
+  }
+  return std::bit_cast<T>(hn::GetLane(hn::MaxOfLanes(bits, hn::Max(most, other))));
+}
+
 }  // namespace
 }  // namespace trine::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -101,6 +101,7 @@ template <class T>
 class BlasBits : public testing::Test {
  protected:
   Random<T> random{std::mt19937_64(20261124)};
+  T c_ = 1;
 };
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlasBits, Types);
@@ -327,6 +328,80 @@ TEST(Blas, TheCallersFlushingChangesNothingAndStays) {
     }
 }
 #endif
+
+// What the chains raise, `invalid` and `overflow`, at each size and wherever a call was computed.
+TYPED_TEST(BlasBits, ItLeavesTheFlagsOfItsChains) {
+  using T = TypeParam;
+  using L = std::numeric_limits<T>;
+  const T one = 1, infinity = L::infinity(), kNone = 0;
+  const auto raised = [](auto call) {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    call();
+    return std::fetestexcept(FE_INVALID | FE_OVERFLOW);
+  };
+  struct Case {
+    const char* name;
+    T in_a, in_b;  // one row's and one column's, of ones elsewhere
+    int flags;
+  };
+  const Case kCases[] = {{"ones", 1, 1, 0},
+                         {"infinity by zero", infinity, 0, FE_INVALID},
+                         {"infinity", infinity, 1, 0},
+                         {"infinity in the other", 1, infinity, 0},
+                         {"NaN", L::quiet_NaN(), 0, 0},
+                         {"too large", L::max(), 4, FE_OVERFLOW}};
+  for (const int n : {1, 3, 8, 17, 50, 130, 260})
+    for (const Case& one_case : kCases)
+      for (const T beta : {T(0), T(1)}) {
+        SCOPED_TRACE(testing::Message() << one_case.name << ", " << n << ", beta " << beta);
+        // Element (n - 1, n - 1) alone has both; whether a is transposed changes nothing.
+        std::vector<T> a(n * n, 1), b(n * n, 1), c(n * n, 1);
+        a.back() = one_case.in_a;
+        for (int j = 0; j < n; ++j) b[j * n + n - 1] = one_case.in_b;
+        for (const char* trans : {"NN", "TN", "NT", "TT"}) {
+          std::vector<T> turned = b;
+          if (trans[1] == 'T')
+            for (int i = 0; i < n * n; ++i) turned[i] = b[i / n + i % n * n];
+          EXPECT_EQ(raised([&] {
+                      Blas<T>::gemm(trans, trans + 1, &n, &n, &n, &one, a.data(), &n, turned.data(),
+                                    &n, &beta, c.data(), &n);
+                    }),
+                    one_case.flags)
+              << trans;
+          c.assign(c.size(), 1);
+          for (const int step : {1, 2}) {
+            std::vector<T> x(2 * n, 1);
+            x[(n - 1) * step] = one_case.in_b;
+            EXPECT_EQ(raised([&] {
+                        Blas<T>::gemv(trans, &n, &n, &one, a.data(), &n, x.data(), &step, &beta,
+                                      c.data(), &step);
+                      }),
+                      one_case.flags)
+                << trans << " " << step;
+            c.assign(c.size(), 1);
+          }
+        }
+      }
+  for (const int n : {3, 40, 9000}) {
+    std::vector<T> x(n, 1), y(n, 0), large(n, L::max()), sum(n, L::max());
+    x[n / 2] = infinity;
+    EXPECT_EQ(raised([&] { Blas<T>::dot(&n, x.data(), &kOne, y.data(), &kOne); }), FE_INVALID);
+    EXPECT_EQ(raised([&] { Blas<T>::axpy(&n, &kNone, x.data(), &kOne, y.data(), &kOne); }), 0);
+    EXPECT_EQ(raised([&] { Blas<T>::axpy(&n, &one, large.data(), &kOne, sum.data(), &kOne); }),
+              FE_OVERFLOW);
+    for (const auto routine : {Blas<T>::asum, Blas<T>::nrm2}) {
+      EXPECT_EQ(raised([&] { routine(&n, y.data(), &kOne); }), 0);
+      EXPECT_TRUE(raised([&] { routine(&n, large.data(), &kOne); }) & FE_OVERFLOW) << n;
+    }
+  }
+  // Set aside with the caller's rounding, and told all the same.
+  std::fesetround(FE_UPWARD);
+  const T zero = 0;
+  const int flags =
+      raised([&] { Blas<T>::axpy(&kOne, &infinity, &zero, &kOne, &this->c_, &kOne); });
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(flags, FE_INVALID);
+}
 
 // Whether the caller's environment is the usual one is asked by each call: of the cost of a call
 // that has nothing to do, this was 12 times on an Intel Xeon.

@@ -16,6 +16,7 @@
 #include "kit/float_environment.hpp"
 #include "kit/handlers.hpp"
 #include "kit/host.hpp"
+#include "kit/signals.hpp"
 #include "kit/words.hpp"
 #include "services.hpp"
 
@@ -119,11 +120,12 @@ std::vector<std::string> names_of(const char* list) {
 int32_t Backend::devices(std::string* reason) const {
   if (reason) reason->clear();
   if (is_awake()) return count_.load(std::memory_order_acquire);
-  const std::lock_guard lock(mutex_);
+  const Loading loading;  // a fork waits meanwhile
   if (is_awake()) return count_.load(std::memory_order_acquire);
   const kit::HandlersKept handlers;
   int32_t count = 0;
-  const bool counts = api.device_count(&count) == TRINE_OK;
+  const auto ask = [&] { return api.device_count(&count); };  // may start a driver's threads
+  const bool counts = kit::without_signals(ask) == TRINE_OK;
   std::string why;
   if (counts && count > kMostDevices) {
     why = "it counts " + std::to_string(count) + " devices, more than any machine has (at most " +
@@ -150,17 +152,19 @@ void Backend::publish(Ladders ladders) {
 
 Registry& Registry::get() {
   // Never destroyed: handles may outlive every static object of this library.
-  static Registry* const registry = [] {
-    // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
-    const kit::WholeFloatEnvironment environment;
-    kit::use_host(services());
-    auto* made = new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"),
-                                             getauxval(AT_SECURE) != 0, folder_of_this_library()),
-                              names_of(std::getenv("TRINE_BACKENDS")));
-    watch_process();  // after the backends' own static objects were made, to hear of exit first
-    return made;
-  }();
-  return *registry;
+  static constinit std::atomic<Registry*> registry{nullptr};
+  if (Registry* const made = registry.load(std::memory_order_acquire)) return *made;
+  const Loading loading;
+  if (Registry* const made = registry.load(std::memory_order_acquire)) return *made;
+  // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
+  const kit::WholeFloatEnvironment environment;
+  kit::use_host(services());
+  auto* const made = new Registry(search_folders(
+      std::getenv("TRINE_BACKEND_PATH"), getauxval(AT_SECURE) != 0, folder_of_this_library()),
+                                  names_of(std::getenv("TRINE_BACKENDS")));
+  watch_exit();  // after the backends' own static objects were made, to hear of exit first
+  registry.store(made, std::memory_order_release);
+  return *made;
 }
 
 Registry::Registry(std::vector<std::string> folders, std::vector<std::string> only)
@@ -187,7 +191,7 @@ void Registry::look_again() {
 }
 
 bool Registry::is_complete() const {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   return !is_incomplete_ &&
          std::ranges::none_of(absent_, [](const Absent& entry) { return entry.is_passing; });
 }
@@ -352,7 +356,7 @@ void Registry::attach(std::unique_ptr<Pack>& pack) {
 }
 
 std::vector<std::string> Registry::load_packs(const std::string& path) {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   std::error_code error;
   std::vector<std::string> paths{path};
   if (fs::is_directory(path, error)) paths = modules_of(path);
@@ -373,13 +377,13 @@ Backend* Registry::loaded(std::string_view name) const {
 }
 
 Backend* Registry::find(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   if (!loaded(name)) look_again();
   return loaded(name);
 }
 
 std::vector<Backend*> Registry::backends() {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   look_again();
   std::vector<Backend*> all;
   for (const auto& backend : backends_) all.push_back(backend.get());
@@ -387,14 +391,14 @@ std::vector<Backend*> Registry::backends() {
 }
 
 std::vector<const Pack*> Registry::packs() const {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   std::vector<const Pack*> all;
   for (const auto& pack : packs_) all.push_back(pack.get());
   return all;
 }
 
 std::vector<Absent> Registry::absent() const {
-  const std::lock_guard lock(mutex_);
+  const Loading loading;
   return absent_;
 }
 

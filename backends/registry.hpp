@@ -54,7 +54,6 @@ struct Backend {
  private:
   std::atomic<const Ladders*> ladders_{nullptr};
   std::vector<std::unique_ptr<const Ladders>> kept_;
-  mutable std::mutex mutex_;
   mutable std::atomic<int32_t> count_{0};
 };
 
@@ -109,7 +108,6 @@ class Registry {
   void attach(std::unique_ptr<Pack>& pack);
   void note(std::string name, std::string path, std::string reason, std::string extends = {});
 
-  mutable std::mutex mutex_;
   std::vector<std::string> folders_, only_;
   bool is_incomplete_ = false;  ///< a folder couldn't be read for now
   struct File {

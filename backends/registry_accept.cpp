@@ -43,9 +43,31 @@ const char* missing_function(const trine_pack& table) {
 #undef TRINE_SLOT
 // clang-format on
 
-/// Copies one row with its parameters; the reason why it can't be used, or "".
-std::string accept_rung(const trine_rung* foreign, Rung& rung) {
-  if (!kit::take(foreign, rung.row)) return "a rung's row uses what this library doesn't know";
+/// Copies a struct of theirs, `who`; the reason why it can't be read, or "".
+template <class T>
+std::string read(const T* foreign, T& ours, const std::string& who) {
+  if (kit::take(foreign, ours)) return {};
+  const std::string bytes = std::to_string(foreign->size) + " bytes)";
+  if (!kit::is_size_of<T>(foreign->size))
+    return who + " (" + bytes +
+           " has a size that no version of the contract has: it is too old or broken";
+  return who + " (" + bytes + " uses what this library (" + std::to_string(sizeof(T)) +
+         " bytes) doesn't know; the library is too old for it";
+}
+
+/// The same of element `index` of an array whose writer's element size is `stride`.
+template <class T>
+std::string read(const T* array, std::size_t index, std::size_t stride, T& ours,
+                 const std::string& who) {
+  const T* const foreign = kit::element(array, index, stride);
+  if (!kit::is_size_of<T>(stride) || stride % alignof(T) != 0 || foreign->size > stride)
+    return who + " stands in an array of elements of " + std::to_string(stride) +
+           " bytes, which no version of the contract has";
+  return read(foreign, ours, who);
+}
+
+/// Checks one row that was copied, and copies its parameters; the reason why it can't be used, or "".
+std::string accept_rung(Rung& rung) {
   const trine_rung& row = rung.row;
   if (!row.name || !*row.name) return "a rung has no name";
   const std::string who = std::string("rung '") + row.name + "' ";
@@ -53,15 +75,15 @@ std::string accept_rung(const trine_rung* foreign, Rung& rung) {
     return who + "has numerics that this library doesn't know";
   }
   if (row.parameter_count < 0 || row.parameter_count > TRINE_MAX_PARAMETERS ||
-      (row.parameter_count > 0 && (!row.parameters || row.parameter_stride < sizeof(uint32_t)))) {
+      (row.parameter_count > 0 && !row.parameters)) {
     return who + "has a broken list of parameters";
   }
   rung.parameters.resize(static_cast<std::size_t>(row.parameter_count));
   for (std::size_t i = 0; i < rung.parameters.size(); ++i) {
     trine_parameter& parameter = rung.parameters[i];
-    if (!kit::take(kit::element(row.parameters, i, row.parameter_stride), parameter)) {
-      return who + "has a parameter that this library doesn't know";
-    }
+    const std::string why =
+        read(row.parameters, i, row.parameter_stride, parameter, who + "has a parameter: it");
+    if (!why.empty()) return why;
     if (!parameter.name || !parameter.values || parameter.value_count < 1 ||
         parameter.default_value < 0 || parameter.default_value >= parameter.value_count) {
       return who + "has a parameter without a name, values or a default among them";
@@ -85,10 +107,7 @@ std::string accept(const Table* foreign, Table& ours) {
     return "it speaks version " + std::to_string(foreign->version) +
            " of the contract, this library version " + std::to_string(TRINE_ABI_VERSION);
   }
-  if (!kit::take(foreign, ours)) {
-    return "its table (" + std::to_string(foreign->size) + " bytes) uses what this library (" +
-           std::to_string(sizeof(Table)) + " bytes) doesn't know; the library is too old for it";
-  }
+  if (std::string why = read(foreign, ours, "its table"); !why.empty()) return why;
   if (const char* name = missing_function(ours)) {
     return std::string("its table lacks ") + name + "; it is too old or broken";
   }
@@ -100,14 +119,13 @@ template std::string accept(const trine_pack* foreign, trine_pack& ours);
 
 std::string accept_rungs(const trine_rung* rows, int32_t count, uint32_t stride, const Pack* pack,
                          Ladder& ladder) {
-  if (count < 0 || (count > 0 && (!rows || stride < sizeof(uint32_t)))) {
-    return "its list of rungs is broken";
-  }
+  if (count < 0 || (count > 0 && !rows)) return "its list of rungs is broken";
   for (int32_t i = 0; i < count; ++i) {
     const auto rung = std::make_shared<Rung>();
     rung->pack = pack;
     rung->index = i;
-    std::string why = accept_rung(kit::element(rows, static_cast<std::size_t>(i), stride), *rung);
+    std::string why = read(rows, static_cast<std::size_t>(i), stride, rung->row, "a rung's row");
+    if (why.empty()) why = accept_rung(*rung);
     if (!why.empty()) return why;
     const std::string_view name = rung->row.name;
     if (std::ranges::any_of(ladder, [&](const auto& other) { return other->row.name == name; }))

@@ -3,14 +3,42 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
+
+#include "kit/fork.hpp"
 
 namespace trine::registry {
 namespace {
 
 std::atomic<const trine_host*> stand_in{nullptr};
-std::atomic<bool> is_forked{false}, is_exiting{false};
-std::atomic<int> uses{0};
+std::atomic<bool> is_exiting{false};
+
+// --- Forks while libraries are loaded ---
+
+std::timed_mutex lock;
+std::atomic<bool> torn{false};
+thread_local bool loads = false;       // this thread has the lock
+thread_local bool has_waited = false;  // this thread has it for its fork()
+
+// Not where what is being loaded forks itself. A thread that loads may wait for what the one that forks holds, a lock
+// of the loader's for example.
+void wait_for_loading() {
+  constexpr std::chrono::seconds kPatience(10);
+  has_waited = !loads && lock.try_lock_for(kPatience);
+}
+void go_on_loading() {
+  if (has_waited) lock.unlock();
+}
+void go_on_in_child() {
+  if (!has_waited && !loads) torn = true;
+  go_on_loading();
+}
+
+// As the library is loaded: before anybody can use it.
+[[maybe_unused]] const int watched =
+    (kit::watch_forks(), pthread_atfork(wait_for_loading, go_on_loading, go_on_in_child));
 
 void* allocate(void*, size_t bytes, size_t alignment) {
   if (const trine_host* host = stand_in.load(std::memory_order_acquire)) {
@@ -36,24 +64,20 @@ const trine_host& services() noexcept {
   return host;
 }
 
-void watch_process() {
-  static const bool watched = [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      if (uses.load(std::memory_order_relaxed) > 0)
-        is_forked.store(true, std::memory_order_relaxed);
-    });
-    std::atexit([] { is_exiting.store(true, std::memory_order_relaxed); });
-    return true;
-  }();
+Loading::Loading() {
+  lock.lock();
+  loads = true;
+}
+Loading::~Loading() {
+  loads = false;
+  lock.unlock();
+}
+bool is_torn() noexcept { return torn.load(std::memory_order_relaxed); }
+
+void watch_exit() {
+  static const int watched = std::atexit([] { is_exiting.store(true, std::memory_order_relaxed); });
   static_cast<void>(watched);
 }
-
-InUse::InUse() noexcept { uses.fetch_add(1, std::memory_order_relaxed); }
-InUse::~InUse() {
-  if (ends_) uses.fetch_sub(1, std::memory_order_relaxed);
-}
-
-bool forked() noexcept { return is_forked.load(std::memory_order_relaxed); }
 bool exiting() noexcept { return is_exiting.load(std::memory_order_relaxed); }
 
 }  // namespace trine::registry

@@ -1,5 +1,6 @@
 // The host's services that every backend and pack gets (trine_host), and what a process may do to
-// us: fork, after which nothing works any more, and exit, after which nothing is called any more.
+// us: fork (kit/fork.hpp), for which the libraries that are being loaded must be whole, and exit, after which nothing is
+// called any more.
 #pragma once
 
 #include "abi.h"
@@ -9,25 +10,20 @@ namespace trine::registry {
 /// Host memory for backends, packs and core itself.
 const trine_host& services() noexcept;
 
-/// Watches for fork and exit from now on; idempotent.
-void watch_process();
-
-/// What a child can't go on with, where it is forked meanwhile: locks that are held, a device that was opened.
-class InUse {
+/// Loading libraries, by one thread at a time: a fork() of another thread waits meanwhile, since the child couldn't go
+/// on with half of one.
+class Loading {
  public:
-  InUse() noexcept;
-  ~InUse();
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-  void for_good() noexcept { ends_ = false; }
-
- private:
-  bool ends_ = true;
+  Loading();
+  ~Loading();
+  Loading(const Loading&) = delete;
+  Loading& operator=(const Loading&) = delete;
 };
+/// True in a child for whose fork loading took too long: it can load nothing.
+bool is_torn() noexcept;
 
-/// True in a child forked after watch_process() and InUse: locks and threads stayed behind in the parent.
-bool forked() noexcept;
-
+/// Watches for exit from now on; idempotent.
+void watch_exit();
 /// True once exit() has begun: backends may be half destroyed, so handles are dropped, not closed.
 bool exiting() noexcept;
 

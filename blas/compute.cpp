@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "flags.hpp"
 #include "route.hpp"
 
 namespace trine::blas {
@@ -19,11 +20,8 @@ class Dense {
  public:
   explicit Dense(const Vector<T>& x) : from_(x), data_(x.data) {
     if (x.stride == 1 || x.size <= 1) return;
-    Element* copy = few_;
-    if (x.size > int64_t(std::size(few_))) {
-      many_.reset(new (std::nothrow) Element[x.size]);
-      copy = many_.get();
-    }
+    copy_.reset(new (std::nothrow) Element[x.size]);
+    Element* const copy = copy_.get();
     for (int64_t i = 0; copy && i < x.size; ++i) copy[i] = x.data[i * x.stride];
     data_ = copy;
   }
@@ -38,8 +36,7 @@ class Dense {
   using Element = std::remove_const_t<T>;
   const Vector<T>& from_;
   T* data_;
-  Element few_[512];
-  std::unique_ptr<Element[]> many_;
+  std::unique_ptr<Element[]> copy_;
 };
 
 constexpr const char* kNoMemory = "there is no memory for a copy of the vectors";
@@ -60,10 +57,9 @@ ConstHostView view(const Matrix<const T>& matrix, int64_t rows, int64_t cols) {
 }
 
 template <class T>
-void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
+void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
   // A and B aren't read then, and may be null, which a device's call would refuse.
   if (!p.reads_inputs()) return call.ran_on("cpu"), kernels<T>().gemm(p);
-  const bool is_small = p.m * p.n <= small && p.m * p.n * p.k <= small;
   route(
       call, is_small, p.beta == 0,
       [&](const HostOptions& options) {
@@ -73,7 +69,9 @@ void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
                          .cols = p.n,
                          .row_stride = 1,
                          .col_stride = p.ldc};
+        const ProductFlags<T> flags(p);
         trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
+        flags.raise();
       },
       [&] { kernels<T>().gemm(p); });
 }
@@ -83,7 +81,7 @@ void multiply(LoggedCall& call, const Product<T>& p, int64_t small) {
 template <class T>
 void gemm(const char* routine, const Product<T>& p) {
   LoggedCall call(routine, {{"m", p.m}, {"n", p.n}, {"k", p.k}});
-  multiply(call, p, kSmallProduct);
+  multiply(call, p, small.takes(p.m, p.n, p.k));
 }
 
 template <class T>
@@ -98,7 +96,7 @@ void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<c
     return Product<T>{m, 1, x.size, alpha, a, {in.data(), 1, x.size}, beta, c, y.size};
   };
   if ((in.data() || !reads_x) && out.data()) {
-    multiply<T>(call, product(y.size, out.data()), kSmallMatrix);
+    multiply<T>(call, product(y.size, out.data()), small.takes(y.size, x.size));
     return out.put_back();
   }
   call.ran_on("cpu", kNoMemory);
@@ -118,9 +116,10 @@ T dot(const char* routine, const Vector<const T>& x, const Vector<const T>& y) {
     return call.ran_on("cpu", kNoMemory), exact_dot(x.size, x.data, y.data, x.stride, y.stride);
   T result;
   route(
-      call, x.size <= kSmallVector, true,
+      call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = trine::dot(std::span(a.data(), x.size), std::span(b.data(), x.size), options);
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, b.data(), 1)};
       },
       [&] { result = kernels<T>().dot(x.size, a.data(), b.data()); });
   return result;
@@ -133,9 +132,10 @@ T asum(const char* routine, const Vector<const T>& x) {
   if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_asum(x.size, x.data, x.stride);
   T result;
   route(
-      call, x.size <= kSmallVector, true,
+      call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = trine::sum(std::span(a.data(), x.size), Map::abs, options);
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
       [&] { result = kernels<T>().asum(x.size, a.data()); });
   return result;
@@ -148,9 +148,10 @@ T nrm2(const char* routine, const Vector<const T>& x) {
   if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_nrm2(x.size, x.data, x.stride);
   T result;
   route(
-      call, x.size <= kSmallVector, true,
+      call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         result = static_cast<T>(trine::norm(view(a.data(), x.size), options));
+        const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
       [&] { result = kernels<T>().nrm2(x.size, a.data()); });
   return result;
@@ -175,7 +176,7 @@ int64_t iamax(const char* routine, const Vector<const T>& x) {
   int64_t at = 0;
   const auto here = [&] { at = kernels<T>().iamax(x.size, x.data); };
   route(
-      call, x.size <= kSmallVector, true,
+      call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
         reduce(Function::argmax, Map::abs, Axis::all, view(x.data, x.size),
                host_vector(&at, Dtype::i64, 1), options);
@@ -189,13 +190,7 @@ template <class T>
 void axpy(const char* routine, T alpha, const Vector<const T>& x, const Vector<T>& y) {
   LoggedCall call(routine, {{"n", x.size}});
   call.ran_on("cpu");
-  if (x.stride == 1 && y.stride == 1) return kernels<T>().axpy(x.size, alpha, x.data, y.data);
-  in_default_environment([&] {
-    for (int64_t i = 0; i < x.size; ++i) {
-      T& sum = y.data[i * y.stride];
-      sum = std::fma(alpha, x.data[i * x.stride], sum);
-    }
-  });
+  kernels<T>().axpy(x.size, alpha, x.data, x.stride, y.data, y.stride);
 }
 
 template <class T>
@@ -210,7 +205,7 @@ void omatcopy(const char* routine, bool transposes, int64_t rows, int64_t cols, 
   }
   if (!transposes) return call.ran_on("cpu"), kernels<T>().copy(rows, cols, alpha, a, lda, b, ldb);
   route(
-      call, rows * cols <= kSmallMatrix, true,
+      call, small.takes(rows, cols), true,
       [&](const HostOptions& options) {
         trine::transpose(view(Matrix<const T>{a, 1, lda}, rows, cols),
                          HostView{.data = b,

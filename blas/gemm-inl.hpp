@@ -5,7 +5,9 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,6 +33,14 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
   using V = hn::Vec<decltype(d)>;
   constexpr int64_t kLanes = hn::MaxLanes(d);
   const auto mask = hn::FirstN(d, static_cast<size_t>(rows - (kVectors - 1) * kLanes));
+  const bool is_whole = rows == kVectors * kLanes;
+  const int64_t ldc = p.ldc;
+  T* const c = p.c + i0 + j0 * ldc;
+  // C comes while the chains run.
+#pragma GCC unroll 8
+  for (int j = 0; j < kCols; ++j)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) hwy::Prefetch(c + j * ldc + v * kLanes);
   V acc[kCols][kVectors];
 #pragma GCC unroll 8
   for (auto& column : acc)
@@ -41,7 +51,11 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
     V column[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors - 1; ++v) column[v] = hn::LoadU(d, a + v * kLanes);
-    column[kVectors - 1] = load_lanes(d, mask, a + (kVectors - 1) * kLanes);
+    // Lanes beyond the rows have the first row's chain, whose flags are the program's.
+    const T* const last = a + (kVectors - 1) * kLanes;
+    column[kVectors - 1] = is_whole
+                               ? hn::LoadU(d, last)
+                               : hn::IfThenElse(mask, load_lanes(d, mask, last), hn::Set(d, *a));
 #pragma GCC unroll 8
     for (int j = 0; j < kCols; ++j) {
       const V x = hn::Set(d, b[j * p.b.col_stride]);
@@ -51,52 +65,61 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
     a += step;
     b += p.b.row_stride;
   }
-  if (rows == kVectors * kLanes && p.beta == 0 && p.reads_inputs()) {
-    const V alpha = hn::Set(d, p.alpha), zero = hn::Zero(d);
-    T* c = p.c + i0 + j0 * p.ldc;
+  // What masked stores write, the next call could read only after it has reached the cache.
+  const V alpha = hn::Set(d, p.reads_inputs() ? p.alpha : T(0)), beta = hn::Set(d, p.beta);
+  const auto end = [&](auto reads_c, auto has_whole) HWY_ATTR {
 #pragma GCC unroll 8
-    for (int j = 0; j < kCols; ++j, c += p.ldc)
+    for (int j = 0; j < kCols; ++j)
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v)
-        hn::StoreU(hn::Mul(alpha, hn::Add(acc[j][v], zero)), d, c + v * kLanes);
-    return;
-  }
-#pragma GCC unroll 8
-  for (int j = 0; j < kCols; ++j) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v)
-      finish(p, d, acc[j][v], v + 1 < kVectors ? hn::FirstN(d, kLanes) : mask,
-             p.c + i0 + v * kLanes + (j0 + j) * p.ldc);
-  }
+      for (int v = 0; v < kVectors; ++v) {
+        T* const to = c + j * ldc + v * kLanes;
+        const bool has_all = has_whole || v + 1 < kVectors;
+        V t = hn::Mul(alpha, hn::Add(acc[j][v], hn::Zero(d)));
+        if constexpr (reads_c)
+          t = fused_multiply_add(d, beta, has_all ? hn::LoadU(d, to) : load_lanes(d, mask, to), t);
+        has_all ? hn::StoreU(t, d, to) : store_lanes(d, mask, t, to);
+      }
+  };
+  constexpr std::true_type kYes;
+  constexpr std::false_type kNo;
+  if (p.beta == 0)
+    is_whole ? end(kNo, kYes) : end(kNo, kNo);
+  else
+    is_whole ? end(kYes, kYes) : end(kYes, kNo);
 }
 
 template <class T>
 using TileFunction = void (*)(const Product<T>&, const T*, int64_t, int64_t, int64_t, int64_t);
 
-// 32 registers: 2 x 8 accumulators; 16: 2 x 4. One column has as many vectors, to hide fma's
-// latency.
-constexpr int kMostCols = HWY_TARGET == HWY_AVX3 ? 8 : 4;
+// 32 registers: 3 x 8 accumulators; 16: 2 x 4. One column has as many vectors as there may be
+// columns, to hide fma's latency.
+constexpr int kMostCols = HWY_TARGET == HWY_AVX3 ? 8 : 4, kMostVectors = kMostCols == 8 ? 3 : 2;
 template <class T, int... kCounts>
-TileFunction<T> find_tile(int vectors, int cols, std::integer_sequence<int, kCounts...>) {
+TileFunction<T> find_tile(int64_t vectors, int64_t cols, std::integer_sequence<int, kCounts...>) {
   static constexpr TileFunction<T> kThin[] = {tile<T, kCounts + 1, 1>...};
-  static constexpr TileFunction<T> kSingle[] = {tile<T, 1, kCounts + 1>...};
-  static constexpr TileFunction<T> kDouble[] = {tile<T, 2, kCounts + 1>...};
-  return cols == 1 ? kThin[vectors - 1] : (vectors == 1 ? kSingle : kDouble)[cols - 1];
+  static constexpr TileFunction<T> kWide[][kMostCols] = {{tile<T, 1, kCounts + 1>...},
+                                                         {tile<T, 2, kCounts + 1>...},
+                                                         {tile<T, kMostVectors, kCounts + 1>...}};
+  return cols == 1 ? kThin[vectors - 1] : kWide[vectors - 1][cols - 1];
+}
+template <class T>
+TileFunction<T> find_tile(int64_t vectors, int64_t cols) {
+  return find_tile<T>(vectors, cols, std::make_integer_sequence<int, kMostCols>());
 }
 
 // Of an A whose rows are contiguous, the chains of kGroups vectors of rows from i0, for C's column
 // j: 16 bytes of each row are loaded where they lie and transposed in registers, so that a lane is
-// a row. Every chain has a latency of an fma for each k; many groups hide it. kWhole: all the rows
-// are there. `first`: the first lane to be stored.
+// a row. Every chain has a latency of an fma for each k; many groups hide it. The last group ends
+// with A's last row at most; then its first rows are another's too, and aren't stored twice. kWhole:
+// A has rows for a group.
 template <class T, int kGroups, bool kWhole = true>
-void row_chains(const Product<T>& p, int64_t i0, int64_t j, int64_t first = 0) {
+void row_chains(const Product<T>& p, int64_t i0, int64_t j) {
   const hn::CappedTag<T, 32 / sizeof(T)> d;
-  // f64: rows of a square, which is fewer loads.
-  constexpr int kLanes = hn::MaxLanes(d);
-  constexpr int kBlock = sizeof(T) == 8 ? kLanes : std::min<int>(kLanes, 16 / sizeof(T));
+  constexpr int kLanes = hn::MaxLanes(d), kBlock = std::min<int>(kLanes, 16 / sizeof(T));
   const hn::CappedTag<T, kBlock> block;
   using V = hn::Vec<decltype(d)>;
-  const int64_t stride = p.a.row_stride, last = kWhole ? 0 : p.m - 1 - i0;
+  const int64_t stride = p.a.row_stride, high = kWhole ? kLanes : p.m,
+                shared = std::max<int64_t>(0, i0 + (kGroups - 1) * kLanes + high - p.m);
   const T* a = p.a.data + i0 * stride;
   const T* b = p.b.data + j * p.b.col_stride;
   V acc[kGroups];
@@ -104,10 +127,12 @@ void row_chains(const Product<T>& p, int64_t i0, int64_t j, int64_t first = 0) {
   for (V& v : acc) v = hn::Zero(d);
   // The next columns of A, `count` of them; load(at) has their elements of a row.
   const auto step = [&](int count, auto load) HWY_ATTR {
-    const T* group = a;
 #pragma GCC unroll 8
-    for (int g = 0; g < kGroups; ++g, group += kLanes * stride) {
-      const auto row = [&](int64_t r) { return group + (kWhole ? r : std::min(r, last)) * stride; };
+    for (int g = 0; g < kGroups; ++g) {
+      const T* group = a + g * kLanes * stride - (g + 1 < kGroups ? 0 : shared * stride);
+      const auto row = [&](int64_t r) {
+        return group + (kWhole ? r : std::min(r, high - 1)) * stride;
+      };
       V column[kBlock];
 #pragma GCC unroll 4
       for (int r = 0; r < kBlock; ++r) {
@@ -121,10 +146,7 @@ void row_chains(const Product<T>& p, int64_t i0, int64_t j, int64_t first = 0) {
 #endif
       }
 #if HWY_TARGET != HWY_SCALAR
-      if constexpr (kBlock == kLanes)
-        transpose_registers<sizeof(T)>(d, column);
-      else
-        transpose_within_blocks<kBlock>(d, column);
+      transpose_within_blocks<kBlock>(d, column);
 #endif
 #pragma GCC unroll 4
       for (int c = 0; c < kBlock; ++c)
@@ -141,24 +163,28 @@ void row_chains(const Product<T>& p, int64_t i0, int64_t j, int64_t first = 0) {
     const auto mask = hn::FirstN(block, static_cast<size_t>(k));
     step(static_cast<int>(k), [&](const T* at) HWY_ATTR { return load_lanes(block, mask, at); });
   }
-  const auto lanes = hn::FirstN(d, static_cast<size_t>(kWhole ? kLanes : last + 1));
-  const auto wanted = hn::AndNot(hn::FirstN(d, static_cast<size_t>(first)), lanes);
+  const auto lanes = hn::FirstN(d, static_cast<size_t>(high));
+  const auto own = hn::AndNot(hn::FirstN(d, static_cast<size_t>(shared)), lanes);
+  T* const c = p.c + i0 + j * p.ldc;
 #pragma GCC unroll 8
-  for (int g = 0; g < kGroups; ++g) finish(p, d, acc[g], wanted, p.c + i0 + g * kLanes + j * p.ldc);
+  for (int g = 0; g + 1 < kGroups; ++g) finish(p, d, acc[g], lanes, c + g * kLanes);
+  finish(p, d, acc[kGroups - 1], own, c + (kGroups - 1) * kLanes - shared);
 }
 template <class T, int... kCounts>
 void row_chains(const Product<T>& p, int64_t j, std::integer_sequence<int, kCounts...>) {
-  using Function = void (*)(const Product<T>&, int64_t, int64_t, int64_t);
+  using Function = void (*)(const Product<T>&, int64_t, int64_t);
   static constexpr Function kByGroups[] = {row_chains<T, kCounts + 1>...};
   constexpr int64_t kLanes = hn::MaxLanes(hn::CappedTag<T, 32 / sizeof(T)>()),
                     kMost = sizeof...(kCounts);
   if (p.m < kLanes) return row_chains<T, 1, false>(p, 0, j);
-  int64_t i = 0;
-  while (const int64_t groups = std::min(kMost, (p.m - i) / kLanes)) {
-    kByGroups[groups - 1](p, i, j, 0);
-    i += groups * kLanes;
+  for (int64_t i = 0, groups; i < p.m; i += groups * kLanes) {
+    groups = std::min(kMost, (p.m - i + kLanes - 1) / kLanes);
+    kByGroups[groups - 1](p, i, j);
   }
-  if (i < p.m) row_chains<T, 1>(p, p.m - kLanes, j, kLanes - (p.m - i));
+}
+template <class T>
+void row_chains(const Product<T>& p, int64_t j) {
+  row_chains(p, j, std::make_integer_sequence<int, sizeof(T)>());  // 32 rows of 32 bytes each
 }
 
 // Square tiles, transposed in registers.
@@ -226,50 +252,72 @@ void copy(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, in
     each([&](auto v) HWY_ATTR { return hn::Mul(factor, v); });
 }
 
-constexpr std::make_integer_sequence<int, kMostCols> kColumnCounts;
+// The rows of the next tiles, of `left` to come: none of one vector beside others, which would wait
+// for its broadcasts.
 template <class T>
-HWY_INLINE void tiles_of_rows(const Product<T>& p, const T* a, int64_t step, int64_t i0,
-                              int64_t rows) {
+int64_t height_of(int64_t left, int64_t n) {
   constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
-  const int vectors = static_cast<int>((rows + kLanes - 1) / kLanes);
-  for (int64_t j0 = 0; j0 < p.n; j0 += kMostCols) {
-    const int cols = static_cast<int>(std::min<int64_t>(kMostCols, p.n - j0));
-    find_tile<T>(vectors, cols, kColumnCounts)(p, a, step, i0, rows, j0);
-  }
+  const int64_t most = kLanes * (n == 1 ? kMostCols : kMostVectors);
+  const bool is_split = n > 1 && left > most && left <= most + kLanes;
+  return std::min(left, is_split ? 2 * kLanes : most);
 }
 
-template <class T>
-HWY_NOINLINE void gemm_of_turned(const Product<T>& p) {
-  constexpr std::make_integer_sequence<int, sizeof(T)> kGroups;  // 32 rows of 32 bytes each
-  constexpr int64_t kHeight = 2 * hn::MaxLanes(hn::ScalableTag<T>());
-  if (p.n == 1) return row_chains(p, 0, kGroups);
-  alignas(64) T few[4096];
-  std::unique_ptr<T[]> many;
-  T* panel = few;
-  if (kHeight * p.k > int64_t(std::size(few))) {
-    many.reset(new (std::nothrow) T[kHeight * p.k]);
-    panel = many.get();
-    if (!panel) {
-      for (int64_t j = 0; j < p.n; ++j) row_chains(p, j, kGroups);
-      return;
-    }
-  }
-  for (int64_t i0 = 0; i0 < p.m; i0 += kHeight) {
-    const int64_t rows = std::min(kHeight, p.m - i0), stride = p.a.row_stride;
-    turn_tiles(rows, p.k, T(1), p.a.data + i0 * stride, stride, panel, kHeight);
-    tiles_of_rows(p, panel, kHeight, i0, rows);
-  }
-}
+// A is read where it lies, panel after panel for each of C's columns, which the hardware's prefetch
+// follows, if it stays in the first cache or has so few columns; else panel by panel for all of C's
+// columns.
+constexpr int64_t kFewColumns = 32;
+// Of a turned A, elements that are packed at a time, if they make a panel.
+constexpr int64_t kPacked = 4096;
 
 template <class T>
 void gemm(const Product<T>& p) {
   if (!is_default_environment()) [[unlikely]]
     return blas::in_default_environment([&] { gemm(p); });
-  if (p.a.row_stride != 1 && p.reads_inputs()) return gemm_of_turned(p);
-  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
-  const int64_t height = kLanes * (p.n == 1 ? kMostCols : 2);
-  for (int64_t i0 = 0; i0 < p.m; i0 += height)
-    tiles_of_rows(p, p.a.data + i0, p.a.col_stride, i0, std::min(height, p.m - i0));
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kLanes = hn::MaxLanes(d), kHeight = kMostVectors * kLanes;
+  const bool turns = p.a.row_stride != 1 && p.reads_inputs();
+  if (turns && p.n == 1) return row_chains(p, 0);
+  // The rows of a block, but for the last one, which takes up to kLanes more.
+  int64_t block = p.k <= kFewColumns || p.m * p.k <= kPacked ? p.m : height_of<T>(p.m, p.n);
+  constexpr int64_t kLine = 64 / sizeof(T);
+  alignas(64) T few[kPacked];
+  std::unique_ptr<T[]> many;
+  T* packed = few;
+  if (turns) {
+    block = std::max<int64_t>(1, (kPacked / p.k - kLanes) / kHeight) * kHeight;
+    if (const int64_t count = (block + kLanes) * p.k; count > kPacked) {
+      std::size_t bytes = (count + kLine) * sizeof(T);
+      many.reset(new (std::nothrow) T[count + kLine]);
+      void* line = many.get();
+      packed = static_cast<T*>(std::align(64, count * sizeof(T), line, bytes));
+    }
+    if (!packed) {
+      for (int64_t j = 0; j < p.n; ++j) row_chains(p, j);
+      return;
+    }
+  }
+  for (int64_t i0 = 0, end; i0 < p.m; i0 = end) {
+    end = p.m - i0 <= block + kLanes ? p.m : i0 + block;
+    const auto for_panels = [&](auto f) HWY_ATTR {
+      for (int64_t i = i0, rows; i < end; i += rows) {
+        rows = height_of<T>(end - i, p.n);
+        const int64_t vectors = (rows + kLanes - 1) / kLanes;
+        if (turns)
+          f(i, rows, vectors, packed + (i - i0) * p.k, vectors * kLanes);
+        else
+          f(i, rows, vectors, p.a.data + i, p.a.col_stride);
+      }
+    };
+    if (turns)
+      for_panels([&](int64_t i, int64_t rows, int64_t, const T* panel, int64_t step) HWY_ATTR {
+        turn_tiles(rows, p.k, T(1), p.a.data + i * p.a.row_stride, p.a.row_stride,
+                   const_cast<T*>(panel), step);
+      });
+    for (int64_t j = 0; j < p.n; j += kMostCols)
+      for_panels([&](int64_t i, int64_t rows, int64_t vectors, const T* a, int64_t step) HWY_ATTR {
+        find_tile<T>(vectors, std::min<int64_t>(kMostCols, p.n - j))(p, a, step, i, rows, j);
+      });
+  }
 }
 
 }  // namespace

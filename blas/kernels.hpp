@@ -3,6 +3,7 @@
 // a forked child. The bits are those of docs/numerics.md, so nobody can see which way a call went.
 #pragma once
 
+#include <cfenv>
 #include <cstdint>
 
 #include "backends/kit/float_environment.hpp"
@@ -40,14 +41,18 @@ struct Kernels {
   /// The square root of the exact sum of squares, rounded to f64, as a T.
   T (*nrm2)(int64_t n, const T* x);
   /// y = fma(alpha, x, y).
-  void (*axpy)(int64_t n, T alpha, const T* x, T* y);
+  void (*axpy)(int64_t n, T alpha, const T* x, int64_t x_stride, T* y, int64_t y_stride);
   /// The first of the largest magnitudes; 0 where x[0] is NaN, and other NaNs count as none.
   int64_t (*iamax)(int64_t n, const T* x);
+  /// Elements with a stride, side by side, and what fills the last vector of 64 bytes.
+  void (*gather)(int64_t n, const T* x, int stride, T* to);
   /// b = alpha a, or its transpose; the bits as they are where alpha is 1. a is column-major, rows
   /// x cols.
   void (*copy)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);
   void (*turn)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);
   bool (*is_default_environment)();
+  /// The largest magnitude, an infinity or a NaN where there is one. x is column-major.
+  T (*largest)(int64_t rows, int64_t cols, const T* x, int64_t ld);
 };
 extern const Kernels<float> f32_kernels;
 extern const Kernels<double> f64_kernels;
@@ -59,10 +64,24 @@ const Kernels<T>& kernels() {
     return f64_kernels;
 }
 
-/// f() in the default floating-point environment.
+/// Floating-point flags that are raised at the end of a scope, as when the caller's environment is
+/// back.
+struct Flags {
+  int raised = 0;
+  ~Flags() {
+    if (raised != 0) std::feraiseexcept(raised);
+  }
+};
+/// f() in the default floating-point environment. What is invalid or overflows in it, the caller is
+/// told.
 template <class F>
 auto in_default_environment(F f) {
+  Flags flags;
   const kit::FloatEnvironment environment;
+  struct Watch {
+    Flags& flags;
+    ~Watch() { flags.raised = std::fetestexcept(FE_INVALID | FE_OVERFLOW); }
+  } const watch{flags};
   return f();
 }
 

@@ -1,34 +1,91 @@
 #include "log.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <trine/version.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 
+#include "backends/kit/appended_file.hpp"
 #include "backends/kit/words.hpp"
 
 namespace trine::blas {
 namespace {
 
-constexpr std::size_t kBuffered = 1 << 16;
+using Clock = std::chrono::steady_clock;
+
+/// So much is kept in memory at most: bytes of lines, or shapes (some 100 bytes each).
+constexpr std::size_t kMostBytes = 1 << 16, kMostShapes = 10'000;
+/// So long a call waits in memory at most, if another one follows.
+constexpr std::chrono::milliseconds kLongest{3000}, kLongestInChild{100};
+/// So many calls of a forked child go to the file at once, as it may leave by _exit.
+constexpr int kAtOnceInChild = 1000;
+
+/// Calls of one routine and shape.
+struct Shape {
+  const char* routine;
+  std::array<Extent, 3> extents;
+
+  bool operator==(const Shape& other) const {
+    bool is_same = routine == other.routine;
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      is_same &= extents[i].value == other.extents[i].value;
+    return is_same;
+  }
+  std::size_t hash() const {
+    auto mixed = reinterpret_cast<std::size_t>(routine);
+    for (const Extent& extent : extents) {
+      mixed = (mixed ^ static_cast<std::size_t>(extent.value)) * 0x9e3779b97f4a7c15;
+      mixed ^= mixed >> 32;
+    }
+    return mixed;
+  }
+  /// All that a line says of them but the times.
+  std::string text(const std::string& place) const {
+    std::string text = std::string("{\"routine\":\"") + routine + '"';
+    for (const Extent& extent : extents)
+      if (extent.name)
+        text += std::string(",\"") + extent.name + "\":" + std::to_string(extent.value);
+    return text + ",\"data\":\"host\"" +
+           place;  // a BLAS is given plain pointers, which no device has
+  }
+};
+struct HashOfShape {
+  std::size_t operator()(const Shape& shape) const { return shape.hash(); }
+};
+struct Times {
+  int64_t calls = 0;
+  double total = 0, least = 0, greatest = 0;
+  void add(double seconds) {
+    least = calls == 0 ? seconds : std::min(least, seconds);
+    greatest = std::max(greatest, seconds);
+    total += seconds;
+    ++calls;
+  }
+};
 
 /// Never destroyed: calls may come from other libraries' destructors.
 struct State {
   std::mutex mutex;
+  kit::AppendedFile file{"libtrine_blas", "TRINE_BLAS_LOG"};
   std::string lines;
-  int file = -1;
-  bool at_once = false;  ///< in a forked child, or after the end
+  /// By what a line says of the device and the reason. `shapes`: how many there are in all.
+  std::unordered_map<std::string, std::unordered_map<Shape, Times, HashOfShape>> table;
+  std::size_t shapes = 0;
+  bool has_each_call = false;  ///< TRINE_BLAS_LOG_CALLS=1
+  int at_once = 0;             ///< so many calls, from here on, don't wait in memory
+  std::chrono::milliseconds longest = kLongest;
+  Clock::time_point written = Clock::now();
   std::unique_ptr<std::atomic<int64_t>[]> forwarded {
     new std::atomic<int64_t>[forwarded_count()] {}
   };
@@ -38,67 +95,93 @@ State& state() {
   return *kState;
 }
 
-void flush(State& s) {
-  for (std::size_t at = 0; at < s.lines.size();) {
-    const ssize_t done = write(s.file, s.lines.data() + at, s.lines.size() - at);
-    if (done < 0 && errno != EINTR) break;  // a full disk must not stop the program
-    at += done < 0 ? 0 : static_cast<std::size_t>(done);
-  }
-  s.lines.clear();
-}
-
 using kit::json_string;
 
-std::string seconds(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9f", value);
-  return text;
+std::string seconds(double value) { return kit::number_text(value, std::chars_format::fixed, 9); }
+std::string end_of_line() { return ",\"process\":" + std::to_string(getpid()) + "}\n"; }
+
+void clear(State& s) {
+  s.lines.clear();
+  s.table.clear();
+  s.shapes = 0;
+}
+
+void flush(State& s, Clock::time_point now) {
+  for (const auto& [place, shapes] : s.table)
+    for (const auto& [shape, times] : shapes)
+      s.lines += shape.text(place) + ",\"calls\":" + std::to_string(times.calls) +
+                 ",\"seconds\":" + seconds(times.total) + ",\"least\":" + seconds(times.least) +
+                 ",\"greatest\":" + seconds(times.greatest) + end_of_line();
+  s.file.write(s.lines);
+  clear(s);
+  s.written = now;
+}
+
+void add(const Shape& shape, const std::string& place, Clock::duration took,
+         Clock::time_point now) {
+  const double time = std::chrono::duration<double>(took).count();
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.has_each_call) {
+    s.lines += shape.text(place) + ",\"seconds\":" + seconds(time) +
+               ",\"thread\":" + std::to_string(syscall(SYS_gettid)) + end_of_line();
+  } else {
+    Times& times = s.table[place][shape];
+    s.shapes += times.calls == 0;
+    times.add(time);
+  }
+  const bool is_full = s.lines.size() >= kMostBytes || s.shapes >= kMostShapes;
+  if (s.at_once > 0 || is_full || now - s.written >= s.longest) flush(s, now);
+  s.at_once -= s.at_once > 0;
+}
+
+bool wants_each_call() {
+  const char* const given = secure_getenv("TRINE_BLAS_LOG_CALLS");
+  const std::string_view word = given ? given : "";
+  if (!word.empty() && word != "0" && word != "1")
+    kit::write_all(STDERR_FILENO, "libtrine_blas: TRINE_BLAS_LOG_CALLS=" + std::string(word) +
+                                      ": neither 0 nor 1; the log has a line for each shape.\n");
+  return word == "1";
+}
+
+/// The parent writes what was in memory; the child may leave by _exit.
+void begin_child() {
+  State& s = state();
+  clear(s);
+  for (unsigned i = 0; i < forwarded_count(); ++i) s.forwarded[i] = 0;
+  s.at_once = s.has_each_call ? INT_MAX : kAtOnceInChild;
+  s.longest = kLongestInChild;
+  s.mutex.unlock();
 }
 
 }  // namespace
 
-void Log::write(const std::string& line) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  s.lines += line;
-  if (s.at_once || s.lines.size() >= kBuffered) flush(s);
-}
-
 void Log::count_forwarded(unsigned index) { ++state().forwarded[index]; }
 
-void Log::finish() {
+void Log::finish() noexcept try {
   if (!on_) return;
   State& s = state();
+  const std::lock_guard lock(s.mutex);
   for (unsigned i = 0; i < forwarded_count(); ++i)
     if (const int64_t calls = s.forwarded[i].exchange(0))
-      write(std::string("{\"forwarded\":\"") + forwarded_name(i) + "\",\"calls\":" +
-            std::to_string(calls) + ",\"process\":" + std::to_string(getpid()) + "}\n");
-  const std::lock_guard lock(s.mutex);
-  flush(s);
-  s.at_once = true;
-}
+      s.lines += std::string("{\"forwarded\":\"") + forwarded_name(i) +
+                 "\",\"calls\":" + std::to_string(calls) + end_of_line();
+  flush(s, Clock::now());
+  s.at_once = INT_MAX;  // calls may still come, from other libraries' destructors
+} catch (const std::bad_alloc&) {}
 
 bool Log::start() {
   const char* const path = secure_getenv("TRINE_BLAS_LOG");
   if (!path || !*path) return false;
   State& s = state();
-  s.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (s.file < 0) {
-    std::fprintf(stderr, "libtrine_blas: TRINE_BLAS_LOG=%s: %s\n", path, std::strerror(errno));
-    return false;
-  }
-  pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
-                 [] {  // the parent writes what was in memory
-                   state().lines.clear();
-                   state().at_once = true;
-                   for (unsigned i = 0; i < forwarded_count(); ++i) state().forwarded[i] = 0;
-                   state().mutex.unlock();
-                 });
+  if (!s.file.open(path)) return false;
+  s.has_each_call = wants_each_call();
+  pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); }, begin_child);
+  at_quick_exit(Log::finish);
   const char* const device = secure_getenv("TRINE_BLAS_DEVICE");
-  s.lines = "{\"trine_blas\":1,\"version\":\"" TRINE_VERSION_STRING "\",\"program\":" +
-            json_string(program_invocation_name) +
-            ",\"device\":" + json_string(device && *device ? device : "auto") +
-            ",\"process\":" + std::to_string(getpid()) + "}\n";
+  s.file.write("{\"trine_blas\":1,\"version\":\"" TRINE_VERSION_STRING "\",\"program\":" +
+               json_string(program_invocation_name) +
+               ",\"device\":" + json_string(device && *device ? device : "auto") + end_of_line());
   return true;
 }
 
@@ -109,25 +192,23 @@ namespace {
 }  // namespace
 
 struct LoggedCall::Record {
-  std::string text;
-  std::chrono::steady_clock::time_point start;
+  Shape shape;
+  std::string place;
+  Clock::time_point start;
 };
 
 // A line that there is no memory for is left out: no exception may leave a BLAS.
 LoggedCall::Record* LoggedCall::begin(const char* routine,
                                       std::initializer_list<Extent> shape) try {
-  std::string text = std::string("{\"routine\":\"") + routine + '"';
-  for (const Extent& extent : shape)
-    text += std::string(",\"") + extent.name + "\":" + std::to_string(extent.value);
-  // What a BLAS is given is in the host's memory: that of a device has no plain pointer.
-  text += ",\"data\":\"host\"";
-  return new Record{std::move(text), std::chrono::steady_clock::now()};
+  auto* const record = new Record{{routine, {}}, {}, {}};
+  std::copy(shape.begin(), shape.end(), record->shape.extents.begin());
+  record->start = Clock::now();
+  return record;
 } catch (const std::bad_alloc&) { return nullptr; }
 
 void LoggedCall::note(std::string_view device, std::string_view why) try {
-  std::string text = record_->text + ",\"device\":" + json_string(device);
-  if (!why.empty()) text += ",\"why\":" + json_string(why);
-  record_->text = std::move(text);
+  record_->place = ",\"device\":" + json_string(device);
+  if (!why.empty()) record_->place += ",\"why\":" + json_string(why);
 } catch (const std::bad_alloc&) {
   delete record_;
   record_ = nullptr;
@@ -135,10 +216,8 @@ void LoggedCall::note(std::string_view device, std::string_view why) try {
 
 void LoggedCall::end() try {
   const std::unique_ptr<Record> record(record_);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - record->start;
-  Log::write(record->text + ",\"seconds\":" + seconds(took.count()) +
-             ",\"process\":" + std::to_string(getpid()) +
-             ",\"thread\":" + std::to_string(syscall(SYS_gettid)) + "}\n");
+  const Clock::time_point now = Clock::now();
+  add(record->shape, record->place, now - record->start, now);
 } catch (const std::bad_alloc&) {}
 
 }  // namespace trine::blas

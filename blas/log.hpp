@@ -1,5 +1,5 @@
-// TRINE_BLAS_LOG=FILE: every call as a line of JSON (docs/blas.md describes the fields). `trine why
-// --trace FILE` reads it.
+// TRINE_BLAS_LOG=FILE: the calls by routine, shape, device and reason, as lines of JSON (docs/blas.md
+// describes the fields); TRINE_BLAS_LOG_CALLS=1: each call. `trine why --trace FILE` reads both.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,15 @@ namespace trine::blas {
 const char* forwarded_name(unsigned index);
 unsigned forwarded_count();
 
-/// Lines gather in memory and go to the file whole, by one write each time, so that processes that
-/// share the file don't cut each other's lines. The rest goes at exit; in a forked child, which may
-/// leave by _exit, each line goes at once.
+/// Calls gather in memory and go to the file in whole lines, by one write each time, so that processes
+/// that share the file don't cut each other's lines: every few seconds, when there are too many of them,
+/// and at exit.
 class Log {
  public:
   static bool is_on() { return on_; }
-  static void write(const std::string& line);
   static void count_forwarded(unsigned index);
   /// Writes what is in memory, and how often each name was forwarded.
-  static void finish();
+  static void finish() noexcept;
 
  private:
   static bool start();
@@ -31,8 +30,8 @@ class Log {
 
 /// A number of a call's shape: {"m", 100}.
 struct Extent {
-  const char* name;
-  int64_t value;
+  const char* name = nullptr;
+  int64_t value = 0;
 };
 /// A call while it runs, written when it ends. Costs a test of a flag where there is no log.
 class LoggedCall {

@@ -1,6 +1,6 @@
 #include "route.hpp"
 
-#include <unistd.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstdio>
@@ -19,18 +19,25 @@ bool is_set(const char* variable) {
 }
 /// The library leaves the receipts.
 const bool kKeepsSmall = (kDevice == "auto" || kDevice == "cpu") && !is_set("TRINE_RECEIPTS");
-const pid_t kProcess = getpid();
+
+/// Whether Trine's CPU has one thread: then a call of it is only worth what packing gains.
+bool has_one_thread() {
+  const char* const given = std::getenv("OMP_NUM_THREADS");
+  cpu_set_t cpus;
+  return (given && std::atoi(given) == 1) ||
+         (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1);
+}
 
 }  // namespace
 
+// A device that `auto` may choose is worth its transfers sooner than the CPU's panels.
+const Sizes small = !has_one_thread() ? Sizes{8192, 128 * 128, 96 * 96 * 96}
+                                      : Sizes{8192, 1 << 20, kDevice == "cpu" ? 1 << 25 : 1 << 22};
 // The log asks for itself here: its own flag may be initialized later.
-const Direct direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG")
-                          ? Direct{kSmallVector, kSmallMatrix, kSmallProduct}
-                          : Direct{};
+const Sizes direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG") ? small : Sizes{};
 
 const std::string& device_name() { return kDevice; }
 bool keeps_small() { return kKeepsSmall; }
-bool is_forked() { return getpid() != kProcess; }
 
 void tell_once(const char* why) {
   static std::atomic<bool> told{false};

@@ -10,28 +10,26 @@
 
 namespace trine::blas {
 
-/// Up to so much work (multiply-adds, or elements) the calling thread is at least as fast as
-/// Trine's own path, whose call costs some µs; docs/results has the sizes where they meet.
-constexpr int64_t kSmallProduct = 96 * 96 * 96, kSmallMatrix = 128 * 128, kSmallVector = 8192;
-
-/// Up to these sizes, and with increments of 1, a routine calls its kernel at once: as above, or 0
-/// where calls are logged or a device is named, and before the library has been initialized.
-struct Direct {
+/// Sizes of calls.
+struct Sizes {
   int vector = 0;
-  int64_t matrix = 0, product = 0;
+  int64_t matrix = 0, product = 0;  // in elements, and in multiply-adds
   bool takes(int64_t m, int64_t n) const { return m * n <= matrix; }
   bool takes(int64_t m, int64_t n, int64_t k) const {
     return m * n <= product && m * n * k <= product;
   }
 };
-extern const Direct direct;
+/// Up to these, the calling thread is at least as fast as Trine's own path, whose call costs some µs
+/// and has threads, if there are several; docs/results has the sizes where they meet.
+extern const Sizes small;
+/// Up to these, and with increments of 1, a routine calls its kernel at once: as above, or 0 where
+/// calls are logged or a device is named, and before the library has been initialized.
+extern const Sizes direct;
 
 /// TRINE_BLAS_DEVICE: `auto` and `cpu` leave small calls to the calling thread; a device that is
 /// named otherwise takes every call.
 const std::string& device_name();
 bool keeps_small();
-/// A forked child has no devices: Trine's threads and drivers stayed in the parent.
-bool is_forked();
 /// Says once in a process, on stderr, that the device asked for doesn't compute.
 void tell_once(const char* why);
 /// Where a device failed after it may have changed what the call reads, there is no right result.
@@ -46,12 +44,8 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
     call.ran_on("cpu");
     return here();
   }
-  if (is_forked()) {
-    call.ran_on("cpu", "a forked child has no devices");
-    return here();
-  }
+  Choice choice;  // gets its device when the call begins to write
   try {
-    Choice choice;
     // Without overlap nothing is written before the last copy: a call that lacks memory may go on
     // here.
     on_device(HostOptions{.device = device_name(), .overlap = repeats, .choice = &choice});
@@ -60,13 +54,13 @@ void route(LoggedCall& call, bool is_small, bool repeats, OnDevice on_device, He
     const bool refused = error.status() != Status::backend_error &&
                          error.status() != Status::device_lost &&
                          error.status() != Status::internal;
-    if (!refused && !repeats) end_wrong(error.what());
+    if (!refused && !repeats && choice.device) end_wrong(error.what());
     tell_once(error.what());
     call.ran_on("cpu", error.what());
   } catch (const std::bad_alloc&) {
     call.ran_on("cpu", "out of memory");
   } catch (const std::exception& error) {  // nothing else is expected, and nothing may leave a BLAS
-    if (!repeats) end_wrong(error.what());
+    if (!repeats && choice.device) end_wrong(error.what());
     tell_once(error.what());
     call.ran_on("cpu", error.what());
   }

@@ -17,9 +17,10 @@ namespace {
 
 template <class T>
 const blas::Kernels<T>& blas_kernels() {
-  static constexpr blas::Kernels<T> kAll{gemm<T>, dot<T>,  asum<T>,
-                                         nrm2<T>, axpy<T>, iamax<T>,
-                                         copy<T>, turn<T>, is_default_environment};
+  static constexpr blas::Kernels<T> kAll{
+      gemm<T>,   dot<T>,    asum<T>, nrm2<T>, axpy<T>,
+      iamax<T>,  gather<T>, copy<T>, turn<T>, is_default_environment,
+      largest<T>};
   return kAll;
 }
 const blas::Kernels<float>& blas_f32() { return blas_kernels<float>(); }
@@ -31,6 +32,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "backends/kit/root_of_squares.hpp"
+#include "blas/flags.hpp"
 #include "cpu/reduce/super_accumulator.hpp"
 
 namespace trine::cpu {
@@ -58,6 +60,7 @@ T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride, int64_t y_strid
   const bool is_dense = x_stride == 1 && y_stride == 1;
   if (is_dense && !kernels<T>().is_default_environment())
     return in_default_environment([=] { return kernels<T>().dot(n, x, y); });
+  Flags flags;
   const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
   bool all_minus_zero = n > 0;
@@ -67,6 +70,7 @@ T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride, int64_t y_strid
     all_minus_zero &= (a == 0 || b == 0) && std::signbit(a) != std::signbit(b);
   }
   const T rounded = sum.round<T>();
+  flags.raised = flags_of_sum(rounded, n, x, x_stride, y, y_stride);
   return rounded == 0 && all_minus_zero ? -T(0) : rounded;
 }
 
@@ -74,18 +78,22 @@ template <class T>
 T exact_asum(int64_t n, const T* x, int64_t stride) {
   if (stride == 1 && !kernels<T>().is_default_environment())
     return in_default_environment([=] { return kernels<T>().asum(n, x); });
+  Flags flags;
   const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
   for (int64_t i = 0; i < n; ++i) sum.add(static_cast<double>(std::abs(x[i * stride])));
-  return sum.round<T>();
+  const T rounded = sum.round<T>();
+  flags.raised = flags_of_sum(rounded, n, x, stride, x, stride);
+  return rounded;
 }
 
 template <class T>
 T exact_nrm2(int64_t n, const T* x, int64_t stride) {
   if (stride == 1 && !kernels<T>().is_default_environment())
     return in_default_environment([=] { return kernels<T>().nrm2(n, x); });
+  Flags flags;
   const kit::FloatEnvironment environment;
-  return static_cast<T>(kit::root_of_squares([=](int exponent) {
+  const T root = static_cast<T>(kit::root_of_squares([=](int exponent) {
     cpu::SuperAccumulator sum;
     for (int64_t i = 0; i < n; ++i) {
       const double scaled = std::ldexp(static_cast<double>(x[i * stride]), exponent);
@@ -93,6 +101,8 @@ T exact_nrm2(int64_t n, const T* x, int64_t stride) {
     }
     return sum.round<double>();
   }));
+  flags.raised = flags_of_sum(root, n, x, stride, x, stride);
+  return root;
 }
 
 #define TRINE_BLAS_EXACT(T)                                            \

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/kit/abi_struct.hpp"
+#include "backends/kit/fork.hpp"
 #include "backends/kit/options.hpp"
 #include "handles.hpp"
 
@@ -19,8 +20,12 @@ trine_device_facts facts_of(int threads) {
   trine_device_facts facts{};
   facts.size = sizeof facts;
   describe_processor(facts);
-  std::snprintf(facts.driver, sizeof facts.driver, "Kokkos %s, OpenMP", kokkos_version());
-  facts.compute_units = static_cast<std::uint32_t>(threads);
+  const int length =
+      std::snprintf(facts.driver, sizeof facts.driver, "Kokkos %s, OpenMP", kokkos_version());
+  if (is_bounded())
+    std::snprintf(facts.driver + length, sizeof facts.driver - std::size_t(length),
+                  ", %d threads at most", kMostThreads);
+  facts.compute_units = static_cast<std::uint32_t>(std::min(threads, kMostThreads));
   facts.max_group_threads = 1;
   return facts;
 }
@@ -48,7 +53,7 @@ trine_status device_open(std::int32_t index, const char* text, trine_device** de
 }
 
 void device_close(trine_device* device) {
-  if (device && !Executor::lost()) release(device);
+  if (device) release(device);
 }
 
 trine_status device_facts(trine_device* device, trine_device_facts* facts) {
@@ -86,9 +91,10 @@ const trine_backend& table() {
 trine_status trine_backend_v1(const trine_host* host, const trine_backend** backend) {
   return trine::kit::guard([&] {
     trine_host services;
-    if (!trine::kit::take(host, services, sizeof services))
+    if (!trine::kit::take(host, services))
       trine::kit::fail(TRINE_UNSUPPORTED, "cpu: the host's services are of an unknown form");
     trine::kit::use_host(services);
+    trine::kit::watch_forks();
     *backend = &trine::cpu::table();
   });
 }

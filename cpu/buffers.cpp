@@ -50,7 +50,7 @@ trine_status buffer_wrap(trine_device* device, void* host, std::uint64_t bytes,
 }
 
 void buffer_free(trine_buffer* buffer) {
-  if (!buffer || Executor::lost()) return;
+  if (!buffer) return;
   if (buffer->owned) kit::release(buffer->memory);
   release(buffer->device);
   delete buffer;
@@ -166,7 +166,7 @@ constexpr double kNanosecondsPerByte = 0.3;  // of one thread, at most
 trine_status copy(trine_queue* queue, const trine_copy* request) {
   return checked([&] {
     trine_copy ours;
-    if (!kit::take(request, ours, sizeof ours))
+    if (!kit::take(request, ours))
       kit::fail(TRINE_UNSUPPORTED, "cpu: a copy of an unknown form");
     const double nanoseconds = kNanosecondsPerByte * double(ours.width) * double(ours.height);
     queue->device->executor->submit(queue->queue, nanoseconds, run_copy, ours);
@@ -200,7 +200,7 @@ trine_status fill(trine_queue* queue, void* memory, std::uint64_t offset, std::u
 trine_status elementwise(trine_queue* queue, const trine_elementwise* command) {
   return checked([&] {
     trine_elementwise ours;
-    if (!kit::take(command, ours, sizeof ours))
+    if (!kit::take(command, ours))
       kit::fail(TRINE_UNSUPPORTED, "cpu: an elementwise command of an unknown form");
     const trine_view& out = ours.out;
     const double bytes = 3.0 * double(out.rows) * double(out.cols) * double(out.batch) *

@@ -20,13 +20,12 @@
 
 #include "backends/kit/error.hpp"
 #include "backends/kit/float_environment.hpp"
+#include "backends/kit/fork.hpp"
 #include "backends/kit/host.hpp"
 #include "kokkos.hpp"
 
 namespace trine::cpu {
 namespace {
-
-std::atomic<bool> in_child{false};
 
 std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -100,16 +99,20 @@ class Executor::SharedLoops final : public Parallel {
 
 // --- Start -----------------------------------------------------------------------------------
 
-Executor::Executor() : waiter_{finished_, {}, {}}, thread_{work_, {}, {}} {}
-
-bool Executor::lost() { return in_child.load(std::memory_order_relaxed); }
+Executor::Executor() : waiter_{finished_, {}, {}}, thread_{work_, {}, {}}, parts_(1) {}
 
 Executor* Executor::start() {
-  static std::mutex once;
-  static Executor* instance = nullptr;
+  kit::InUse in_use;  // a forked child has our memory, but not our threads
+  if (kit::is_forked()) {
+    in_use.for_good();
+    return &kit::singleton<Executor>();
+  }
+  static constinit std::mutex once;
+  static constinit Executor* instance = nullptr;
   const std::lock_guard guard(once);
   if (instance) return instance;
   auto* fresh = new Executor;
+  fresh->has_thread_ = true;
   const auto give_up = [&](const char* what, const char* why) {
     char sentence[sizeof fresh->failure_];
     std::snprintf(sentence, sizeof sentence, "%s", why);
@@ -128,8 +131,7 @@ Executor* Executor::start() {
     give_up("Kokkos could not start its pool of threads", fresh->failure_);
   }
   pthread_detach(thread);
-  // A forked child has our memory, but not our threads; the lock may be held by one of them.
-  pthread_atfork(nullptr, nullptr, [] { in_child.store(true, std::memory_order_relaxed); });
+  in_use.for_good();
   instance = fresh;
   fresh->measure_hand_over(fresh->hand_over_asleep_, std::chrono::microseconds(450));
   fresh->measure_hand_over(fresh->hand_over_awake_, std::chrono::microseconds(0));
@@ -286,6 +288,11 @@ void Executor::run_next(std::unique_lock<std::mutex>& lock, bool by_waiter) {
   }
 }
 
+// Without a thread, all that the caller has made ready, and what that makes ready.
+void Executor::run_ready(std::unique_lock<std::mutex>& lock) {
+  while (!has_thread_ && ready_first_ && !runs_) run_next(lock, true);
+}
+
 // A queue came to rest: tell those who wait for it, or bury it when its owner has left.
 void Executor::finish_if_drained(Queue* queue) {
   tell_waiters();
@@ -351,18 +358,21 @@ void Executor::submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*
     Serial serial;
     return work(payload, serial);
   }
-  const std::lock_guard guard(lock_);
+  std::unique_lock lock(lock_);
   callers_cpu_ = sched_getcpu();
   Item* item = take_item(queue, ItemKind::kWork);
   item->work = work;
   item->executors_alone = nanoseconds == kNeverSmall;
   std::memcpy(item->payload, payload, bytes);
   append(queue, item);
+  run_ready(lock);
 }
 
 void Executor::queue_wait_mark(Queue* queue, const SharedMark& mark) {
-  const std::lock_guard guard(lock_);
-  if (!mark->done) append(queue, take_item(queue, ItemKind::kWait, mark));
+  std::unique_lock lock(lock_);
+  if (mark->done) return;
+  append(queue, take_item(queue, ItemKind::kWait, mark));
+  run_ready(lock);
 }
 
 // --- Marks -----------------------------------------------------------------------------------
@@ -400,6 +410,7 @@ void Executor::signal(Mark& mark) {
   std::unique_lock lock(lock_);
   if (mark.done) return;
   const Notices notices = complete(mark);
+  run_ready(lock);
   lock.unlock();
   call_all(notices);
 }

@@ -36,9 +36,15 @@ const char* cpu_build_line();  // the library's and Kokkos's versions, one line
 // The CPUs of the process's mask, its main thread's, whatever the calling thread is pinned to.
 int process_cpus();
 
-// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT. The calling
-// thread takes that mask for its own: threads that it starts inherit it.
+// Kokkos has no place for more in its table of threads, and doesn't look.
+inline constexpr int kMostThreads = 512;
+
+// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT and kMostThreads.
+// The calling thread takes that mask for its own: threads that it starts inherit it.
 int wanted_threads();
+
+// Whether there would be more threads than kMostThreads.
+bool is_bounded();
 
 // `wanted`, or as many as the process's limits admit, the calling thread among them. OpenMP ends
 // the program where it can't start a thread.
@@ -102,10 +108,11 @@ struct Helper {
 
 class Executor : public kit::Allocated {
  public:
-  // The process's executor, started by the first call; throws kit::Failure, which says what could not.
+  // One without threads: who makes an item ready runs it.
+  Executor();
+  // The process's executor, started by the first call; throws kit::Failure, which says what could not. That of a child
+  // which was forked after this had begun has no threads: those of OpenMP can't start there.
   static Executor* start();
-  // True in a child that was forked after the start: the executor's thread is not there.
-  static bool lost();
 
   // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
@@ -135,7 +142,6 @@ class Executor : public kit::Allocated {
   void notify(Mark& mark, const Notice& notice);
 
  private:
-  Executor();
   class SharedLoops;
   void start_threads();
   void start_pool(int wanted);
@@ -146,6 +152,7 @@ class Executor : public kit::Allocated {
   // Whether the executor's thread and a waiter work at once: one thread's turn is either's.
   bool shares() const { return lends_ && threads_ > 1; }
   void run_next(std::unique_lock<std::mutex>& lock, bool by_waiter);
+  void run_ready(std::unique_lock<std::mutex>& lock);
   void submit_bytes(Queue* queue, double nanoseconds, void (*work)(void*, Parallel&), void* payload,
                     std::size_t bytes);
   Item* take_item(Queue* queue, ItemKind kind, SharedMark mark = nullptr);
@@ -178,9 +185,9 @@ class Executor : public kit::Allocated {
   Clock::duration pauses_[2]{};            // of the executor's thread, the last one first
   // Nanoseconds until work begins on all threads, as measured at the start.
   double hand_over_asleep_ = 20e3, hand_over_awake_ = 20e3;
-  int threads_ = 0;
-  bool lends_ = false;  // a caller that waits works
-  bool started_ = false;
+  int threads_ = 1;
+  bool lends_ = true;  // a caller that waits works
+  bool has_thread_ = false, started_ = false;
   char failure_[256] = "";  // why Kokkos did not start
 };
 

@@ -41,21 +41,13 @@ struct trine_buffer : trine::kit::Allocated {
 
 namespace trine::cpu {
 
-// Every function that can fail runs through one of these: in a forked child the executor is not there, and
-// what a program traps is not ours to raise. `answered` is for those that compute with integers alone: putting
-// an environment aside waits for all that the thread has begun, some 10 ns.
-template <class Body>
-trine_status answered(Body&& body) noexcept {
-  if (Executor::lost())
-    return kit::report(TRINE_DEVICE_LOST,
-                       "cpu: this process was forked from one that had the device open, and the "
-                       "threads stayed there; open the CPU after the fork, or call exec");
-  return kit::guard(body);
-}
+// Every function that can fail runs through this: what a program traps is not ours to raise. Those that compute with
+// integers alone run through kit::guard: putting an environment aside waits for all that the thread has begun, some
+// 10 ns.
 template <class Body>
 trine_status checked(Body&& body) noexcept {
   const kit::FloatEnvironment environment;
-  return answered(body);
+  return kit::guard(body);
 }
 
 inline trine_device* retain(trine_device* device) {

@@ -61,7 +61,7 @@ const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint3
 
 trine_status refuses(trine_device*, const trine_selection* selection, const trine_call* call,
                      char* reason, std::size_t reason_bytes) {
-  return answered([&] {
+  return kit::guard([&] {
     return with(call, [&](auto ladder, const auto& operation) -> trine_status {
       const auto& rung = ladder[selection->rung];
       const char* words =
@@ -87,7 +87,7 @@ const char* untaken(const trine_rung&, const Operation&) {
 
 // The last reproducible row that takes the operation: ladders end with their best.
 trine_status choose(trine_device*, const trine_call* call, trine_selection* selection) {
-  return answered([&] {
+  return kit::guard([&] {
     return with(call, [&](auto ladder, const auto& operation) -> trine_status {
       trine_selection ours{};
       ours.size = sizeof ours;
@@ -107,7 +107,7 @@ trine_status choose(trine_device*, const trine_call* call, trine_selection* sele
 // The contract's control bytes come first; CPU rungs have no use for them and start behind.
 trine_status workspace_bytes(trine_device* device, const trine_selection* selection,
                              const trine_call* call, std::uint64_t* bytes) {
-  return answered([&] {
+  return kit::guard([&] {
     return with(call, [&](auto ladder, const auto& operation) -> trine_status {
       const auto& rung = ladder[selection->rung];
       *bytes =

@@ -24,7 +24,7 @@ trine_status queue_adopt(trine_device*, void*, trine_queue**) {
 }
 
 void queue_destroy(trine_queue* queue) {
-  if (!queue || Executor::lost()) return;
+  if (!queue) return;
   queue->device->executor->queue_destroy(queue->queue);
   release(queue->device);
   delete queue;
@@ -37,11 +37,11 @@ trine_status queue_flush(trine_queue*) {
 }
 
 trine_status queue_wait(trine_queue* queue) {
-  return answered([&] { queue->device->executor->queue_wait(queue->queue); });
+  return kit::guard([&] { queue->device->executor->queue_wait(queue->queue); });
 }
 
 trine_status queue_query(trine_queue* queue) {
-  return answered([&]() -> trine_status {
+  return kit::guard([&]() -> trine_status {
     if (queue->device->executor->queue_idle(queue->queue)) return TRINE_OK;
     return kit::report(TRINE_NOT_READY, "cpu: work is in flight on the queue");
   });
@@ -83,7 +83,7 @@ trine_status event_create(trine_device* device, std::int32_t signalled_by_host,
 }
 
 void event_destroy(trine_event* event) {
-  if (!event || Executor::lost()) return;
+  if (!event) return;
   // Nobody can keep this promise any more: what waits for it would wait for ever.
   if (event->signalled_by_host) event->device->executor->signal(*event->mark);
   release(event->device);

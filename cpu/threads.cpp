@@ -75,8 +75,10 @@ int wanted_threads() {
   // Without it, OpenMP tells what the thread was pinned to that loaded it.
   const char* given = std::getenv("OMP_NUM_THREADS");
   const int wanted = given && *given ? omp_get_max_threads() : std::max(1, share_of(mask));
-  return std::min(wanted, omp_get_thread_limit());
+  return std::min({wanted, omp_get_thread_limit(), kMostThreads});
 }
+
+bool is_bounded() { return std::max(omp_get_max_threads(), process_cpus()) > kMostThreads; }
 
 void leave_cpu(int cpu) {
   const Mask mask = mask_of(0);

@@ -57,8 +57,8 @@ def run_over(shim, device, threads):
         ran = subprocess.run([sys.executable, __file__], env={**os.environ, **over}, stdout=subprocess.PIPE, text=True)
         if ran.returncode != 0 or not log.exists():
             sys.exit(f"{device}: the program failed, or its NumPy isn't linked to libblas.so.3 (PyPI's isn't)")
-        calls = [json.loads(line) for line in log.read_text().splitlines()]
-        return ran.stdout.strip(), sum(call.get("device") == device and "routine" in call for call in calls)
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+        return ran.stdout.strip(), sum(line["calls"] for line in lines if line.get("device") == device and "routine" in line)
 
 
 def main(shim, *devices):

@@ -232,7 +232,7 @@ contains
   ! a scalar, or an array of one element, from x of any rank; with dim = 1 or 2, it is an array of
   ! rank 1, and x is of rank 2: results(j) is that of x(:, j), or of x(j, :). results has the type
   ! of x; for sum and prod of integers and for argmin and argmax it is int64; for a sum of real32 it
-  ! may be real64. x of rank 3 and more must be an array whose subscripts can be counted as two.
+  ! may be real64. A section of rank 3 and more whose subscripts can't be counted as two is read part by part.
   ! An array of characters isn't refused here, nor by the other procedures that take any type, but for
   ! trine_transpose, which moves them: gfortran hands over its length, too, which is taken for map's or device's.
   ! (bind(c), as trine_transpose has, ends gfortran 12 itself where this module calls it.)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -69,6 +70,13 @@ decltype(auto) with_dtype(uint32_t dtype, Body&& body) {
     case TRINE_B128: return body(Bits128{});
     default: throw std::invalid_argument("oracle: unknown dtype " + std::to_string(dtype));
   }
+}
+
+/// As printf's %g with so many digits has it, in no locale.
+inline std::string digits(double value, int most) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, most);
+  return {text, end.ptr};
 }
 
 /// The dtype that names plain bits of this size.

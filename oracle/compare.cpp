@@ -148,10 +148,10 @@ std::string element_text(uint32_t dtype, const char* address) {
     char text[96];
     const T value = load<T>(address);
     if constexpr (std::is_same_v<T, float>)
-      std::snprintf(text, sizeof text, "%.9g (0x%08x)", double(value),
+      std::snprintf(text, sizeof text, "%s (0x%08x)", digits(double(value), 9).c_str(),
                     std::bit_cast<uint32_t>(value));
     else if constexpr (std::is_same_v<T, double>)
-      std::snprintf(text, sizeof text, "%.17g (0x%016llx)", value,
+      std::snprintf(text, sizeof text, "%s (0x%016llx)", digits(value, 17).c_str(),
                     static_cast<unsigned long long>(std::bit_cast<uint64_t>(value)));
     else if constexpr (std::is_same_v<T, Bits128>)
       std::snprintf(text, sizeof text, "0x%016llx%016llx",

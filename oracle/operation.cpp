@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -205,9 +204,7 @@ std::string title(const Operation& op) {
                    const double alpha = scalar_value(g.dtype, g.alpha);
                    const double beta = scalar_value(g.dtype, g.beta);
                    if (alpha == 1 && beta == 0 && !std::signbit(beta)) return text;
-                   char scalars[64];
-                   std::snprintf(scalars, sizeof scalars, " alpha %g beta %g", alpha, beta);
-                   return text + scalars;
+                   return text + " alpha " + digits(alpha, 6) + " beta " + digits(beta, 6);
                  }},
       op);
 }

@@ -32,7 +32,8 @@ void check_process() {
 /// Wakes the driver, which a child that is forked from now on can't use.
 int awake_devices() {
   check_process();
-  watch_forks();
+  kit::watch_forks();
+  kit::InUse().for_good();
   return the_driver->device_count();
 }
 

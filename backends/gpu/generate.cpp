@@ -2,11 +2,14 @@
 //
 //   trine_gpu_generate cuda   SOURCE OUTPUT "80,90a-real" reduce/naive …
 //   trine_gpu_generate opencl SOURCE OUTPUT ""            reduce/naive …
+//   trine_gpu_generate emulated SOURCE OUTPUT ""          gemm/pile …
 //
 // cuda: OUTPUT/reduce/naive.cu holds the prelude and the file once per specialization, in a namespace of
 // its own, with the entries' names suffixed by the macros' values; naive.options the -gencode words
 // for nvcc; naive.names the entries, one a line. All three are empty if no architecture is for it.
 // opencl: OUTPUT/reduce/naive.cl holds prelude and file; its specializations are made at run time.
+// emulated: OUTPUT/gemm/pile.cpp is cuda's text for a host compiler, with tests/emulated_gpu/ in the place of cuda/ and a
+// list of the entries at its end. For files that both languages share.
 // A kernel file is looked for in the language's folder, cuda/reduce/, then among what both
 // languages share, backends/gpu/kernels/reduce/; so is a header beside the file that includes it,
 // and one of another operation, "gemm/panel.h". Quoted includes are pasted, each file once per
@@ -37,13 +40,17 @@ namespace {
 }
 
 struct Job {
-  Backends backend;
+  std::string language;
   fs::path source, output;
   std::string architectures;
+  Backends backend = language == "opencl" ? kOpencl : kCuda;
 
-  const char* name() const { return backend == kCuda ? "cuda" : "opencl"; }
-  const char* extension() const { return backend == kCuda ? ".cu" : ".cl"; }
-  fs::path own() const { return source / name(); }
+  bool is_emulated() const { return language == "emulated"; }
+  const char* name() const { return language.c_str(); }
+  const char* extension() const {
+    return is_emulated() ? ".cpp" : backend == kCuda ? ".cu" : ".cl";
+  }
+  fs::path own() const { return is_emulated() ? source / "tests/emulated_gpu" : source / language; }
   fs::path shared() const { return source / "backends/gpu/kernels"; }
 
   // A language's own text of a kernel file goes before the one that both share.
@@ -154,12 +161,13 @@ void name_entry(std::string& text, const std::string& entry, const std::string& 
 void print_cuda(const Job& job, const std::string& file) {
   const Variant& variant = variant_of(job, file);
   const std::string options = gencode_words(job, variant);
-  if (options.empty()) {  // nvcc makes an image without kernels of it, which nobody loads
+  if (options.empty() &&
+      !job.is_emulated()) {  // nvcc makes an image without kernels of it, which nobody loads
     for (const char* extension : {".cu", ".options", ".names"})
       write_if_changed(job.output / (file + extension), "");
     return;
   }
-  std::string body, names;
+  std::string body, names, list;
   std::set<std::string> system, suffixes;
   int macro[kMaxMacros];
   for (bool more = first_specialization(variant, macro); more;
@@ -179,6 +187,8 @@ void print_cuda(const Job& job, const std::string& file) {
     for (const std::string entry : variant.kernels()) {
       name_entry(pasted.text, entry, suffix, file);
       names += entry + suffix + "\n";
+      list += "    {\"" + entry + suffix + "\", emulated::invoke<specialization" + suffix +
+              "::" + entry + suffix + ">},\n";
     }
     body +=
         defines + "namespace specialization" + suffix + " {\n" + pasted.text + "}\n" + undefines;
@@ -187,6 +197,14 @@ void print_cuda(const Job& job, const std::string& file) {
   std::string text;
   for (const auto& header : system) text += "#include " + header + "\n";
   Pasted prelude;
+  if (job.is_emulated()) {
+    paste(job, job.own() / "prelude.hpp", prelude);
+    for (const auto& header : prelude.system) text += "#include " + header + "\n";
+    write_if_changed(job.output / (file + ".cpp"),
+                     text + prelude.text + body + "static const bool kept = emulated::keep({\n" +
+                         list + "});\n");
+    return;
+  }
   paste(job, job.own() / "prelude.cuh", prelude);
   write_if_changed(job.output / (file + ".cu"), text + prelude.text + body);
   write_if_changed(job.output / (file + ".options"), options);
@@ -206,15 +224,15 @@ void print_opencl(const Job& job, const std::string& file) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count < 6) fail("cuda|opencl SOURCE OUTPUT ARCHITECTURES FILE…");
-  const Job job{std::string(words[1]) == "cuda" ? kCuda : kOpencl, words[2], words[3], words[4]};
+  if (count < 6) fail("cuda|opencl|emulated SOURCE OUTPUT ARCHITECTURES FILE…");
+  const Job job{words[1], words[2], words[3], words[4]};
   const std::vector<std::string> files(words + 5, words + count);
   for (int r = 0; const Variant* variant = variant_at(r); ++r) {
     if (!std::string(variant->file).ends_with(std::string("/") + variant->name)) {
       fail(std::string("variant ") + variant->name + " must have a file of its name, not " +
            variant->file);
     }
-    if ((variant->backends & job.backend) &&
+    if (!job.is_emulated() && (variant->backends & job.backend) &&
         std::ranges::find(files, variant->file) == files.end()) {
       fail(std::string("variant ") + variant->name + " wants " +
            job.kernel(variant->file).string() +

@@ -2,8 +2,6 @@
 // devices, and forked children.
 #include "backends/gpu/objects.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -12,7 +10,6 @@
 namespace trine::gpu {
 namespace {
 
-std::atomic<bool> forked{false};
 std::mutex open_mutex;
 trine_device* open_devices[kMaxDevices];  // one whose last reference went may still stand here
 
@@ -23,13 +20,6 @@ bool retain_living(trine_device& device) {
 }
 
 }  // namespace
-
-void watch_forks() {
-  static const int once = pthread_atfork(nullptr, nullptr, [] { forked = true; });
-  (void)once;
-}
-
-bool is_forked() { return forked.load(std::memory_order_relaxed); }
 
 trine_device* open(const Driver& driver, int index) {
   if (index >= kMaxDevices) kit::fail(TRINE_UNSUPPORTED, "more than %d devices", kMaxDevices);

@@ -10,6 +10,7 @@
 #include "backends/gpu/variant.hpp"
 #include "backends/kit/error.hpp"
 #include "backends/kit/float_environment.hpp"
+#include "backends/kit/fork.hpp"
 #include "backends/kit/host.hpp"
 
 /// One per device that is open, shared by all who opened it. Queues, events and buffers hold a
@@ -169,9 +170,8 @@ inline std::size_t at_least_one(uint64_t bytes) { return bytes ? bytes : 1; }
 void retain(trine_device& device);
 void release(trine_device& device);
 
-/// In a child that is forked after watch_forks() the driver doesn't work; even destroying must not call it.
-void watch_forks();
-bool is_forked();
+/// In a child that is forked after the driver was woken it doesn't work; even destroying must not call it.
+using kit::is_forked;
 
 // --- Checks of a device's arithmetic that run on the device itself (self_check.cpp) ---
 

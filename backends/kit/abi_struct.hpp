@@ -1,5 +1,5 @@
-// Structs across the ABI: each begins with `size`, its sizeof as its writer knows it. The reader
-// takes the fields both know; a tail that it doesn't know must be zero.
+// Structs across an interface, the contract's and the C API's: each begins with `size`, its sizeof as its writer
+// knows it. The reader takes the fields both know; a tail that it doesn't know must be zero.
 #pragma once
 
 #include <cstddef>
@@ -8,28 +8,49 @@
 
 namespace trine::kit {
 
-/// Copies a foreign struct into ours; what the writer didn't know becomes zero. False when the
-/// writer set something that we don't know, or wrote less than `minimum` bytes.
+/// The sizes that a struct has had, version by version; the last is today's. A struct that grows gets its list here:
+///   template <>
+///   inline constexpr std::size_t sizes_of<trine_rung>[] = {64, sizeof(trine_rung)};
 template <class T>
-bool take(const T* foreign, T& ours, std::size_t minimum = sizeof(uint32_t)) noexcept {
+inline constexpr std::size_t sizes_of[] = {sizeof(T)};
+
+/// Whether a writer of any version may say this size: one that is smaller than ours and no earlier version's ends
+/// within a field, or lacks some that were always there.
+template <class T>
+constexpr bool is_size_of(std::size_t size) noexcept {
+  for (const std::size_t known : sizes_of<T>)
+    if (size == known) return true;
+  return size > sizeof(T);
+}
+
+/// Copies a foreign struct of `size` bytes into ours; what the writer didn't know becomes zero. False where no version
+/// has that size, or the writer set something that we don't know.
+template <class T>
+bool take(const T* foreign, T& ours, std::size_t size) noexcept {
   ours = T{};
-  if (!foreign || foreign->size < minimum || foreign->size < sizeof(uint32_t)) return false;
+  if (!is_size_of<T>(size)) return false;
   const auto* bytes = reinterpret_cast<const unsigned char*>(foreign);
-  for (std::size_t at = sizeof(T); at < foreign->size; ++at) {
+  for (std::size_t at = sizeof(T); at < size; ++at) {
     if (bytes[at] != 0) return false;
   }
-  std::memcpy(static_cast<void*>(&ours), foreign,
-              foreign->size < sizeof(T) ? foreign->size : sizeof(T));
+  std::memcpy(static_cast<void*>(&ours), foreign, size < sizeof(T) ? size : sizeof(T));
   ours.size = sizeof(T);
   return true;
+}
+/// The same of the size that it says itself.
+template <class T>
+bool take(const T* foreign, T& ours) noexcept {
+  if (foreign) return take(foreign, ours, foreign->size);
+  ours = T{};
+  return false;
 }
 
 /// A foreign struct to read: itself where it is as large as ours, else what take() makes of it, in
 /// `storage`; nullptr where that is refused.
 template <class T>
-const T* read(const T* foreign, T& storage, std::size_t minimum = sizeof(uint32_t)) noexcept {
+const T* read(const T* foreign, T& storage) noexcept {
   if (foreign && foreign->size == sizeof(T)) return foreign;
-  return take(foreign, storage, minimum) ? &storage : nullptr;
+  return take(foreign, storage) ? &storage : nullptr;
 }
 
 /// Answers into a foreign struct whose `size` its owner has set: writes the fields both know,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,11 +81,38 @@ int read_file(const char* path, std::size_t most, Bytes& bytes) {
   return 0;
 }
 
+/// While it lives, a write that fails raises no signal in this thread: SIGXFSZ (the process may write no
+/// larger file) and SIGPIPE (nobody reads) end a program that doesn't expect them.
+class NoWriteSignals {
+ public:
+  NoWriteSignals() noexcept {
+    sigemptyset(&raised_);
+    for (const int signal : {SIGXFSZ, SIGPIPE}) sigaddset(&raised_, signal);
+    pthread_sigmask(SIG_BLOCK, &raised_, &before_);
+    sigset_t pending;
+    if (sigpending(&pending) != 0) return;
+    for (const int signal : {SIGXFSZ, SIGPIPE})  // what came before is the program's own
+      if (sigismember(&pending, signal) == 1) sigdelset(&raised_, signal);
+  }
+  ~NoWriteSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoWriteSignals(const NoWriteSignals&) = delete;
+  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
+  /// Takes back what a write that failed has raised.
+  void take_back() const noexcept {
+    const struct timespec now {};
+    while (sigtimedwait(&raised_, nullptr, &now) > 0 || errno == EINTR) {}
+  }
+
+ private:
+  sigset_t raised_, before_;
+};
+
 inline int write_all(int file, std::string_view bytes) {
+  const NoWriteSignals none;
   while (!bytes.empty()) {
     const ssize_t put = ::write(file, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return put < 0 ? errno : EIO;
+    if (const int error = put > 0 ? 0 : put < 0 ? errno : EIO) return none.take_back(), error;
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return 0;

@@ -9,6 +9,8 @@
 
 #include <mutex>
 
+#include "fork.hpp"
+
 namespace trine::kit {
 
 namespace handlers_details {
@@ -21,7 +23,8 @@ struct Before {
   struct sigaction action[kSignals + 1] = {};
   const void* library[kSignals + 1] = {};  ///< where its function is; or null
 };
-inline Before before;
+/// A forked child has its own, which no thread of the parent's holds.
+inline Before& the_before() { return singleton<Before>(); }
 
 inline const void* function_of(const struct sigaction& action) {
   if (action.sa_flags & SA_SIGINFO) return reinterpret_cast<const void*>(action.sa_sigaction);
@@ -33,7 +36,7 @@ inline const void* library_of(const void* function) {
   return function && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-inline void look() {
+inline void look(Before& before) {
   for (int number = 1; number <= kSignals; ++number) {
     before.is_known[number] = sigaction(number, nullptr, &before.action[number]) == 0;
     before.library[number] =
@@ -43,7 +46,7 @@ inline void look() {
 
 /// Another thread of the program may have set a handler meanwhile: one of the program itself, or of a library that had one
 /// before, stays.
-inline bool is_the_programs(const struct sigaction& now) {
+inline bool is_the_programs(const Before& before, const struct sigaction& now) {
   const void* const library = library_of(function_of(now));
   if (!library) return false;
   if (library == library_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)))) return true;
@@ -52,13 +55,13 @@ inline bool is_the_programs(const struct sigaction& now) {
   return false;
 }
 
-inline void put_back() {
+inline void put_back(const Before& before) {
   for (int number = 1; number <= kSignals; ++number) {
     struct sigaction now = {};
     if (!before.is_known[number] || sigaction(number, nullptr, &now) != 0) continue;
     const struct sigaction& then = before.action[number];
     const bool is_as_before = now.sa_handler == then.sa_handler && now.sa_flags == then.sa_flags;
-    if (!is_as_before && !is_the_programs(now)) sigaction(number, &then, nullptr);
+    if (!is_as_before && !is_the_programs(before, now)) sigaction(number, &then, nullptr);
   }
 }
 
@@ -72,14 +75,16 @@ class HandlersKept {
     using namespace handlers_details;
     pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
     sigaltstack(nullptr, &stack_);
+    Before& before = the_before();
     const std::lock_guard lock(before.mutex);
-    if (before.uses++ == 0) look();
+    if (before.uses++ == 0) look(before);
   }
   ~HandlersKept() {
     using namespace handlers_details;
     {
+      Before& before = the_before();
       const std::lock_guard lock(before.mutex);
-      put_back();
+      put_back(before);
       --before.uses;
     }
     stack_t now = {};

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <trine/fitting.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -19,104 +19,49 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kLargestHeader = 1 << 16;
 
-struct Known {
-  std::string_view descr;
-  Dtype dtype;
-};
-// Booleans, small integers and complex numbers have no arithmetic here: they transpose as bits.
-constexpr std::array kKnown{
-    Known{"<f4", Dtype::f32}, Known{"<f8", Dtype::f64},  Known{"<i4", Dtype::i32},
-    Known{"<i8", Dtype::i64}, Known{"<u4", Dtype::u32},  Known{"<u8", Dtype::u64},
-    Known{"|i1", Dtype::b8},  Known{"|u1", Dtype::b8},   Known{"|b1", Dtype::b8},
-    Known{"<i2", Dtype::b16}, Known{"<u2", Dtype::b16},  Known{"<f2", Dtype::b16},
-    Known{"<c8", Dtype::b64}, Known{"<c16", Dtype::b128}};
-
-/// NumPy's word for a dtype: f32 is "<f4".
-std::string npy_descr(Dtype dtype) {
-  for (const Known& known : kKnown)
-    if (known.dtype == dtype) return std::string(known.descr);
-  return dtype == Dtype::b32 ? "<u4" : "|V1";
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Refusal(fmt::format("{}: {}", path, why));
 }
 
-/// The text after `'key':` in the header's Python dictionary.
-std::string_view value_of(const std::string& path, std::string_view header, std::string_view key) {
-  const std::string quoted = fmt::format("'{}':", key);
-  const size_t at = header.find(quoted);
-  if (at == std::string_view::npos)
-    refuse(path, fmt::format("malformed .npy: no '{}' in its header", key));
-  header.remove_prefix(at + quoted.size());
-  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
-  return header;
+/// What is left in the file.
+uint64_t bytes_left(const std::string& path, std::ifstream& file) {
+  std::error_code unknown;
+  const uint64_t size = std::filesystem::file_size(path, unknown);
+  if (unknown) refuse(path, "not a regular file");
+  return size - std::min(size, uint64_t(file.tellg()));
 }
 
-/// The same between `open` and `close`.
-std::string_view value_within(const std::string& path, std::string_view header,
-                              std::string_view key, char open, char close) {
-  const std::string_view text = value_of(path, header, key);
-  const size_t end = text.find(close, 1);
-  if (!text.starts_with(open) || end == std::string_view::npos)
-    refuse(path, fmt::format("malformed .npy, or a structured dtype: its {} isn't within {}{}", key,
-                             open, close));
-  return text.substr(1, end - 1);
-}
-
-Dtype dtype_of_descr(const std::string& path, const std::string& descr) {
-  for (const Known& known : kKnown)
-    if (known.descr == descr) return known.dtype;
-  if (descr.starts_with(">"))
-    refuse(path, fmt::format("dtype {} is big-endian; save it as '<'", descr));
-  refuse(path,
-         fmt::format("dtype {} is not one of f4 f8 i4 i8 u4 u8 (transpose: any of 1 to 16 bytes)",
-                     descr));
-}
-
-std::vector<int64_t> parse_shape(const std::string& path, std::string_view header) {
-  std::string_view text = value_within(path, header, "shape", '(', ')');
-  std::vector<int64_t> shape;
-  while (true) {
-    text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
-    if (text.empty()) break;
-    int64_t extent = 0;
-    const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc{} || extent < 0)
-      refuse(path, "malformed .npy: an extent is not a number");
-    shape.push_back(extent);
-    text.remove_prefix(size_t(next - text.data()));
-  }
-  if (shape.size() > 3)
-    refuse(path, fmt::format("{} dimensions; Trine takes up to 3", shape.size()));
-  return shape;
-}
-
-std::string read_header(const std::string& path, std::ifstream& file) {
+NpyHeader read_header(const std::string& path, std::ifstream& file) {
   std::array<char, 8> start{};
   if (!file.read(start.data(), start.size()) || std::string_view(start.data(), 6) != kMagic)
     refuse(path, "not a .npy file");
-  const int version = static_cast<unsigned char>(start[6]);
-  if (version < 1 || version > 3) refuse(path, fmt::format(".npy version {} is unknown", version));
+  const int version = static_cast<unsigned char>(start[6]),
+            minor = static_cast<unsigned char>(start[7]);
+  if (version < 1 || version > 3 || minor != 0)
+    refuse(path, fmt::format(".npy version {}.{} is unknown", version, minor));
   const size_t bytes = version == 1 ? 2 : 4;
   std::array<unsigned char, 4> length{};
   if (!file.read(reinterpret_cast<char*>(length.data()), std::streamsize(bytes)))
     refuse(path, "malformed .npy: it ends in its header");
   const size_t size =
       length[0] | size_t(length[1]) << 8 | size_t(length[2]) << 16 | size_t(length[3]) << 24;
-  if (size > kLargestHeader) refuse(path, "malformed .npy: its header is too long");
+  if (size > kLargestHeader)
+    refuse(path, fmt::format("malformed .npy: a header of {} bytes is more than {}, which is more "
+                             "than any array needs",
+                             size, kLargestHeader));
+  if (size > bytes_left(path, file)) refuse(path, "malformed .npy: it ends in its header");
   std::string header(size, '\0');
-  if (!file.read(header.data(), std::streamsize(size)))
-    refuse(path, "malformed .npy: it ends in its header");
-  return header;
+  if (!file.read(header.data(), std::streamsize(size))) refuse(path, "can't be read to its end");
+  try {
+    return parse_npy_header(header, version < 3);
+  } catch (const Refusal& refusal) { refuse(path, refusal.what()); }
 }
 
 uint64_t byte_count(const std::string& path, const Array& array) {
-  uint64_t bytes = size_of(array.dtype);
-  for (int64_t extent : array.shape)
-    if (__builtin_mul_overflow(bytes, uint64_t(extent), &bytes))
-      refuse(path, "its shape overflows 64 bits");
-  return bytes;
+  detail::Fitting<uint64_t> bytes = size_of(array.dtype);
+  for (int64_t extent : array.shape) bytes = bytes * uint64_t(extent);
+  if (!bytes.fits()) refuse(path, "its shape overflows 64 bits");
+  return bytes.value_or(0);
 }
 
 struct Extents {
@@ -133,7 +78,10 @@ Extents extents(const std::string& path, const Array& array) {
   }
   if (shape.size() == 3) {
     e.batch = shape[0];
-    if (array.fortran_order) refuse(path, "three dimensions in Fortran order; save it in C order");
+    if (array.fortran_order)
+      refuse(path,
+             "three dimensions in Fortran order; save it in C order: numpy.save(FILE, "
+             "numpy.ascontiguousarray(array))");
   }
   return e;
 }
@@ -185,22 +133,11 @@ Problem problem_of(Operation operation, const std::vector<std::string>& paths,
 Array read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, fmt::format("can't be read: {}", std::strerror(errno)));
-  const std::string header = read_header(path, file);
-  Array array;
-  array.descr = value_within(path, header, "descr", '\'', '\'');
-  array.dtype = dtype_of_descr(path, array.descr);
-  array.shape = parse_shape(path, header);
-  const std::string_view order = value_of(path, header, "fortran_order");
-  if (!order.starts_with("True") && !order.starts_with("False"))
-    refuse(path, "malformed .npy: fortran_order is neither True nor False");
-  array.fortran_order = order.starts_with("True");
+  Array array{read_header(path, file), {}};
   const uint64_t bytes = byte_count(path, array);
   // The size on disk is asked first, so that a header's lie allocates nothing.
-  const auto begin = uint64_t(file.tellg());
-  const uint64_t on_disk = std::filesystem::file_size(path);
-  if (on_disk - begin != bytes)
-    refuse(path,
-           fmt::format("has {} bytes of data, but its header says {}", on_disk - begin, bytes));
+  if (const uint64_t on_disk = bytes_left(path, file); on_disk != bytes)
+    refuse(path, fmt::format("has {} bytes of data, but its header says {}", on_disk, bytes));
   array.data.resize(bytes);
   if (bytes != 0 && !file.read(reinterpret_cast<char*>(array.data.data()), std::streamsize(bytes)))
     refuse(path, "can't be read to its end");

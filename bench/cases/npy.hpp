@@ -3,19 +3,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "npy_header.hpp"
 #include "problem.hpp"
 
 namespace trine::bench {
 
-struct Array {
-  Dtype dtype = Dtype::f32;
-  std::string descr;           ///< NumPy's word for the dtype ("<f4"): transpose keeps it
-  std::vector<int64_t> shape;  ///< 0 to 3 dimensions
-  bool fortran_order = false;
+/// `descr` is what transpose keeps, and may be empty where an array is written.
+struct Array : NpyHeader {
   std::vector<std::byte> data;
 };
 

@@ -1,5 +1,6 @@
 
 #include <fmt/format.h>
+#include <trine/fitting.hpp>
 
 #include <bit>
 #include <charconv>
@@ -51,10 +52,8 @@ int64_t factor(std::string_view whole, std::string_view text) {
 }
 
 void check_product(std::string_view text, int64_t a, int64_t b) {
-  int64_t product = 0;
   // 16 bytes is the largest element: its byte count must fit as well.
-  if (__builtin_mul_overflow(a, b, &product) ||
-      __builtin_mul_overflow(product, int64_t{16}, &product))
+  if (!(detail::Fitting<int64_t>(16) * a * b).fits())
     refuse(text, "more bytes than 63 bits can count");
 }
 

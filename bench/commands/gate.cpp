@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -44,12 +45,10 @@ std::vector<Comparison> read(const Options& o) {
 
 /// "5%" as a share.
 double share_of(const std::string& text) {
-  size_t end = 0;
   double percent = 0;
-  try {
-    percent = std::stod(text, &end);
-  } catch (const std::exception&) { end = std::string::npos; }
-  if (end == std::string::npos || (text.substr(end) != "%" && end != text.size()) ||
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc{} || (rest != end && std::string_view(rest, end) != "%") ||
       !(percent > 0 && percent <= 100))
     throw Refusal(fmt::format("threshold '{}': a percentage above 0, as 5%", text));
   return percent / 100;

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <clocale>
 #include <cstdio>
 #include <exception>
+#include <locale>
 #include <string>
 #include <trine/trine.hpp>
 #include <utility>
@@ -141,6 +143,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", trine::version());
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
+  std::setlocale(LC_ALL, "C");  // whatever a library that is preloaded chose: numbers have a point
+  std::locale::global(std::locale::classic());
   const Commands commands = add_commands(app);
   try {
     app.parse(argc, argv);

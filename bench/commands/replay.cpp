@@ -6,6 +6,7 @@
 
 #include "bench/receipts/receipts.hpp"
 #include "bench/timing/json.hpp"
+#include "bench/timing/lines.hpp"
 #include "bench/ui/commands.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
@@ -34,12 +35,6 @@ const char* promise_of(const ReadCall& c) {
   return c.promise == "reproducible" ? "" : ", which doesn't promise equal bits";
 }
 
-void say_torn(const Receipts& file) {
-  if (file.is_torn)
-    say("{}: a line that isn't whole, where a program or the disk ended, doesn't count.",
-        file.path);
-}
-
 /// A file grows, so a second run into it looks like a program of more processes.
 void say_more_processes(const Receipts& more, const Receipts& fewer) {
   if (more.processes > fewer.processes)
@@ -52,7 +47,8 @@ void say_more_processes(const Receipts& more, const Receipts& fewer) {
 int compare(const Options& o) {
   const Receipts a = read_receipts(o.files[0]), b = read_receipts(o.files[1]);
   const Alignment found = compare_receipts(a, b);
-  say_torn(a), say_torn(b);
+  for (const Receipts* file : {&a, &b})
+    if (file->is_torn) say_torn(file->path);
   say_more_processes(a, b), say_more_processes(b, a);
   if (found.by_inputs)
     say("The calls aren't in one order, or come from several threads: they are paired by shape and "
@@ -94,7 +90,7 @@ int compare(const Options& o) {
 
 int again(const Options& o) {
   const Receipts file = read_receipts(o.files[0]);
-  say_torn(file);
+  if (file.is_torn) say_torn(file.path);
   constexpr int kMostShown = 10;
   int equal = 0, differ = 0, not_run = 0;
   Json calls = Json::array();

@@ -68,8 +68,10 @@ Command add_verify(CLI::App& app) {
   app.add_flag("--quick", options->quick, "a subset that takes half a minute");
   add_list(app, "--device", options->devices, "cpu, opencl:0, cuda:0 (default: all devices)");
   app.add_option("--rung", options->rung, "check only this rung");
-  app.add_option("--filter", options->filter,
-                 "only cases with this in their name; random calls: operation, fill or copy");
+  app.add_option(
+      "--filter", options->filter,
+      "only cases with this in their name; random calls: operation, fill, copy, elementwise "
+      "or chain");
   app.add_option("--random", options->random_seconds,
                  "instead of the cases, random calls, copies and fills for this long (0: one on "
                  "each device)")

@@ -7,6 +7,7 @@
 
 #include "bench/placement/trace.hpp"
 #include "bench/timing/json.hpp"
+#include "bench/timing/lines.hpp"
 #include "bench/timing/side_by_side.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/output.hpp"
@@ -165,6 +166,7 @@ void write_answers(const std::string& path, const std::vector<Forecast>& all, co
 int why_trace(const TraceOptions& o) {
   if (!o.json.empty()) check_writable(o.json);
   const Trace trace = read_trace(o.trace);
+  if (trace.is_torn) say_torn(o.trace);
   std::vector<Forecast> all;
   for (const Target& target : targets(o)) all.push_back(forecast(target, trace, o.where));
   std::ranges::stable_sort(all, {}, [](const Forecast& f) { return f.moved.seconds; });

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <cmath>
+#include <stdexcept>
 
+#include "bench/timing/lines.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -17,29 +18,70 @@ using AnyCall = std::variant<Reduce, Transpose, Gemm>;
 /// Runs that share a transfer until none of it is left.
 constexpr int kForever = 1000000000;
 
+constexpr LineKind kLog{"TRINE_BLAS_LOG", "trine_blas", uint64_t{1} << 36};
+
+/// The routines of the log, without their dtype, and the numbers of their shapes.
+struct Routine {
+  std::string_view name;
+  std::array<const char*, 3> extents;
+};
+constexpr Routine kRoutines[] = {{"gemm", {"m", "n", "k"}},
+                                 {"gemv", {"m", "n", "k"}},
+                                 {"omatcopy", {"rows", "cols"}},
+                                 {"dot", {"n"}},
+                                 {"asum", {"n"}},
+                                 {"nrm2", {"n"}},
+                                 {"axpy", {"n"}},
+                                 {"amax", {"n"}}};
+
+/// Without "s" or "d", and the "i" before it.
+std::string_view bare(std::string_view routine) {
+  if (routine.starts_with("is") || routine.starts_with("id"))
+    return routine.substr(2) == "amax" ? routine.substr(2) : "";
+  const bool has_dtype = routine.starts_with('s') || routine.starts_with('d');
+  return has_dtype && routine.substr(1) != "amax" ? routine.substr(1) : "";
+}
+
+// All that throws here is a line that isn't one of such a log; each_line() says which.
+[[noreturn]] void fail(const char* what) { throw std::invalid_argument(what); }
+
+void add(int64_t& sum, int64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) fail("calls");
+}
+
 void take_call(std::map<std::string, TracedCalls>& all, const Json& line) {
   TracedCalls call;
   call.routine = line.at("routine");
-  std::vector<std::string> words;
-  for (const char* name : {"m", "rows", "n", "cols", "k"})
-    if (line.contains(name)) {
-      call.shape[words.size()] = line.at(name);
-      words.push_back(line.at(name).dump());
-    }
-  call.text = fmt::format("{} {}{}", call.routine, fmt::join(words, "x"),
+  const auto routine = std::ranges::find(kRoutines, bare(call.routine), &Routine::name);
+  if (routine == std::end(kRoutines)) fail("routine");
+  std::vector<int64_t> extents;
+  for (const char* name : routine->extents)
+    if (name) extents.push_back(count_of(line, name));
+  for (const char* name : {"m", "n", "k", "rows", "cols"})
+    if (line.contains(name) &&
+        std::ranges::find(routine->extents, std::string_view(name)) == routine->extents.end())
+      fail(name);
+  // A BLAS counts in 32 bits, and its matrices lie in memory.
+  for (const int64_t one : extents)
+    for (const int64_t other : extents)
+      if (one > INT32_MAX || one * other > int64_t{1} << 56) fail("extents");
+  std::ranges::copy(extents, call.shape.begin());
+  call.text = fmt::format("{} {}{}", call.routine, fmt::join(extents, "x"),
                           line.value("transposed", 0) != 0 ? " turned" : "");
+  const auto seconds = line.at("seconds").get<double>();
+  if (!(seconds >= 0 && seconds < 1e12)) fail("seconds");
   TracedCalls& same = all.try_emplace(call.text, call).first->second;
-  same.calls += 1;
-  same.seconds += line.at("seconds").get<double>();
+  add(same.calls, line.contains("calls") ? count_of(line, "calls") : 1);
+  same.seconds += seconds;
 }
 
 View dense(Dtype dtype, int64_t rows, int64_t cols) { return col_major({}, dtype, rows, cols); }
 
 /// What Trine calls it, or nothing.
 std::optional<AnyCall> operation_of(const TracedCalls& calls) {
-  const bool amax = calls.routine.starts_with('i');
-  const Dtype dtype = calls.routine[amax] == 's' ? Dtype::f32 : Dtype::f64;
-  const std::string name = calls.routine.substr(amax ? 2 : 1);
+  const std::string_view name = bare(calls.routine);
+  const bool is_single = calls.routine[calls.routine.size() - name.size() - 1] == 's';
+  const Dtype dtype = is_single ? Dtype::f32 : Dtype::f64;
   const auto [m, n, k] = calls.shape;
   if (name == "gemm" || name == "gemv")
     return Gemm{.a = dense(dtype, m, k), .b = dense(dtype, k, n), .c = dense(dtype, m, n)};
@@ -72,27 +114,19 @@ void TimeRange::add(const TimeRange& other, double times) {
 }
 
 Trace read_trace(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Refusal(fmt::format("{}: can't be read", path));
   Trace trace;
   std::map<std::string, TracedCalls> all;
-  int64_t number = 0;
-  for (std::string text; std::getline(file, text);) {
-    ++number;
-    try {
-      const Json line = Json::parse(text);
-      if (line.contains("trine_blas"))
-        trace.program = line.at("program");
-      else if (line.contains("forwarded"))
-        trace.forwarded += line.at("calls").get<int64_t>();
-      else
-        take_call(all, line);
-    } catch (const Json::exception&) {
-      throw Refusal(fmt::format("{}:{}: not a line of TRINE_BLAS_LOG", path, number));
-    }
-  }
+  trace.is_torn = each_line(path, kLog, [&](const Json& line, bool is_head, int64_t) {
+    if (is_head)
+      trace.program = line.at("program");
+    else if (line.contains("forwarded"))
+      add(trace.forwarded, count_of(line, "calls"));
+    else
+      take_call(all, line);
+  });
   for (auto& [text, calls] : all) {
-    trace.calls += calls.calls;
+    if (__builtin_add_overflow(trace.calls, calls.calls, &trace.calls))
+      throw Refusal(fmt::format("{}: counts more than 2^63 calls", path));
     trace.seconds += calls.seconds;
     trace.all.push_back(std::move(calls));
   }

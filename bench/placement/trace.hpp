@@ -27,8 +27,10 @@ struct Trace {
   std::vector<TracedCalls> all;  ///< the longest first
   int64_t calls = 0, forwarded = 0;
   double seconds = 0;
+  bool is_torn = false;  ///< a line isn't whole: where a program, or the disk, ended
 };
-/// Throws Refusal with the first line that isn't one of such a log.
+/// Of a log with a line for each call, or for each shape. Throws Refusal with the first line that isn't one of
+/// such a log.
 Trace read_trace(const std::string& path);
 
 /// A time with the interval in which its samples lay.

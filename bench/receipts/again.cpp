@@ -1,25 +1,52 @@
 // A call once more, from what was kept of it.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <memory>
 
+#include "bench/timing/lines.hpp"
 #include "bench/ui/error.hpp"
 #include "receipts.hpp"
 
 namespace trine::bench {
 namespace {
 
-/// An operand in memory, laid out as the call had it.
+/// What there isn't memory for, or wasn't kept: the call isn't run.
+struct NotRun : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An operand in memory, laid out as the call had it. What a line says of an output is believed only by the
+/// call itself, so its memory is none before it is written.
 struct Memory {
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
   ConstHostView view;
-  std::vector<char> bytes;
+  size_t size = 0;
+  std::unique_ptr<char, Free> bytes = {};
+
+  Memory(const ReadOperand& o, int64_t elements) : view(o.shape) {
+    const ConstHostView& v = view;
+    if (elements != 0)
+      size = static_cast<size_t>((v.rows - 1) * v.row_stride + (v.cols - 1) * v.col_stride +
+                                 (v.batch - 1) * v.batch_stride + 1) *
+             size_of(v.dtype);
+    const auto there = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    if (size <= there) bytes.reset(static_cast<char*>(std::calloc(std::max<size_t>(size, 1), 1)));
+    if (!bytes)
+      throw NotRun(fmt::format("{} takes {} bytes, for which there is no memory", o.name, size));
+    view.data = bytes.get();
+  }
   HostView writable() {
-    return {bytes.data(), view.dtype,      view.rows,       view.cols,
-            view.batch,   view.row_stride, view.col_stride, view.batch_stride};
+    return {bytes.get(), view.dtype,      view.rows,       view.cols,
+            view.batch,  view.row_stride, view.col_stride, view.batch_stride};
   }
 };
 
@@ -31,6 +58,7 @@ template <class Body>
 void each_element(const ConstHostView& v, Body&& body) {
   const auto size = int64_t{size_of(v.dtype)};
   int64_t at = 0;
+  if (v.rows == 0 || v.cols == 0) return;
   for (int64_t b = 0; b < v.batch; ++b)
     for (int64_t i = 0; i < v.rows; ++i)
       for (int64_t j = 0; j < v.cols; ++j, at += size)
@@ -45,37 +73,33 @@ std::string digest_of(ConstHostView view, bool moves_bits) {
   return digest(view);
 }
 
-/// The sequence that was kept under a digest; nothing where it wasn't.
-std::optional<std::string> kept(const std::string& folder, const std::string& digest) {
-  std::ifstream file(folder + "/" + digest, std::ios::binary);
-  if (!file) return {};
-  return std::string(std::istreambuf_iterator<char>(file), {});
+/// The sequence of so many bytes that was kept under a digest; nothing where it wasn't.
+std::optional<std::string> kept(const std::string& folder, const std::string& digest,
+                                uint64_t bytes) {
+  const std::string path = folder + "/" + digest;
+  if (digest.empty() || access(path.c_str(), F_OK) != 0) return {};
+  std::string sequence = read_text(path, bytes);
+  if (sequence.size() != bytes)
+    throw Refusal(fmt::format("{}: damaged: {} bytes", path, sequence.size()));
+  return sequence;
 }
-
-struct NotKept : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 Memory memory_of(const ReadOperand& o, const std::string& digest, const std::string& folder,
                  bool moves_bits) {
-  Memory m{o.shape, {}};
   const auto& v = o.shape;
-  int64_t last = 0;
-  if (v.rows * v.cols * v.batch != 0)
-    last = (v.rows - 1) * v.row_stride + (v.cols - 1) * v.col_stride +
-           (v.batch - 1) * v.batch_stride + 1;
-  m.bytes.resize(static_cast<size_t>(last) * size_of(v.dtype));
-  m.view.data = m.bytes.data();
-  if (digest.empty()) return m;
-  const std::optional<std::string> sequence = kept(folder, digest);
-  if (!sequence)
-    throw NotKept(fmt::format(
-        "{} wasn't kept; run the program again with TRINE_RECEIPTS_KEEP=inputs", o.name));
   const size_t size = size_of(v.dtype);
-  if (sequence->size() != static_cast<size_t>(v.rows * v.cols * v.batch) * size)
-    throw Refusal(fmt::format("{}/{}: damaged: {} bytes", folder, digest, sequence->size()));
+  const int64_t elements = v.rows * v.cols * v.batch;
+  std::optional<std::string> sequence;
+  if (!digest.empty()) {
+    sequence = kept(folder, digest, static_cast<uint64_t>(elements) * size);
+    if (!sequence)
+      throw NotRun(fmt::format(
+          "{} wasn't kept; run the program again with TRINE_RECEIPTS_KEEP=inputs", o.name));
+  }
+  Memory m(o, elements);
+  if (!sequence) return m;
   each_element(v, [&](Place, int64_t to, int64_t from) {
-    std::memcpy(m.bytes.data() + to, sequence->data() + from, size);
+    std::memcpy(m.bytes.get() + to, sequence->data() + from, size);
     return true;
   });
   if (digest_of(m.view, moves_bits) != digest)
@@ -118,7 +142,7 @@ std::string first_difference(const Memory& now, const std::string& then, bool mo
   std::string text;
   int64_t count = 0;
   each_element(now.view, [&](Place p, int64_t mine, int64_t theirs) {
-    const char *x = now.bytes.data() + mine, *y = then.data() + theirs;
+    const char *x = now.bytes.get() + mine, *y = then.data() + theirs;
     if (same(x, y, now.view.dtype, moves_bits)) return true;
     if (count++ == 0)
       text = fmt::format("{}row {}, column {}: {} now, {} then",
@@ -137,7 +161,7 @@ std::string run_elementwise(const ReadCall& call, std::vector<Memory>& m, double
   std::vector<View> views;
   for (Memory& one : m) {
     View& v = views.emplace_back();
-    v = {Buffer(queue.device(), one.bytes.size()),
+    v = {Buffer(queue.device(), one.size),
          one.view.dtype,
          0,
          one.view.rows,
@@ -146,8 +170,8 @@ std::string run_elementwise(const ReadCall& call, std::vector<Memory>& m, double
          one.view.row_stride,
          one.view.col_stride,
          one.view.batch_stride};
-    const auto bytes = static_cast<int64_t>(one.bytes.size());
-    copy(queue, host_vector(std::as_const(one).bytes.data(), Dtype::b8, bytes),
+    const auto bytes = static_cast<int64_t>(one.size);
+    copy(queue, host_vector(static_cast<const char*>(one.bytes.get()), Dtype::b8, bytes),
          vector(v.buffer, Dtype::b8, bytes));
   }
   if (call.operation == "axpby") {
@@ -155,11 +179,12 @@ std::string run_elementwise(const ReadCall& call, std::vector<Memory>& m, double
   } else {
     constexpr std::string_view kNames[] = {"add", "subtract", "multiply", "divide", "sqrt"};
     const auto which = std::ranges::find(kNames, call.function) - kNames;
+    if (which == std::ssize(kNames)) throw NotRun("this version knows no such function");
     scalar(queue, static_cast<Arithmetic>(TRINE_ADD + which), alpha, beta, views[0]);
   }
-  const auto bytes = static_cast<int64_t>(m.back().bytes.size());
+  const auto bytes = static_cast<int64_t>(m.back().size);
   copy(queue, vector(views.back().buffer, Dtype::b8, bytes),
-       host_vector(m.back().bytes.data(), Dtype::b8, bytes));
+       host_vector(m.back().bytes.get(), Dtype::b8, bytes));
   queue.wait();
   return "elementwise";
 }
@@ -174,7 +199,9 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
   options.continues = call.continues;
   const auto number = [](const std::string& text) {
     double value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
+    const char* const end = text.data() + text.size();
+    if (!text.empty() && std::from_chars(text.data(), end, value).ptr != end)
+      throw NotRun(fmt::format("'{}' is no number", text));
     return value;
   };
   const double alpha = number(call.alpha), beta = number(call.beta);
@@ -190,8 +217,7 @@ std::string run(const ReadCall& call, std::vector<Memory>& m, const std::string&
   else if (call.operation == "axpby" || call.operation == "scalar")
     return run_elementwise(call, m, alpha, beta, device);
   else
-    throw Refusal(
-        fmt::format("line {}: this version knows no operation '{}'", call.line, call.operation));
+    throw NotRun(fmt::format("this version knows no operation '{}'", call.operation));
   return choice.sentence();
 }
 
@@ -207,8 +233,8 @@ Again run_again(const ReadCall& call, const std::string& folder, const std::stri
     for (const ReadOperand& o : call.operands)
       memory.push_back(memory_of(o, o.is_output ? o.before : o.digest, folder, moves_bits));
     again.rung = run(call, memory, device, rung);
-  } catch (const NotKept& missing) {
-    return again.sentence = missing.what(), again;
+  } catch (const NotRun& why) {
+    return again.sentence = why.what(), again;
   } catch (const Error& error) { return again.sentence = error.what(), again; }
   const Memory& output = memory.back();
   if (digest_of(output.view, moves_bits) == call.output()) {
@@ -216,7 +242,9 @@ Again run_again(const ReadCall& call, const std::string& folder, const std::stri
     return again;
   }
   again.outcome = Again::Outcome::differs;
-  const std::optional<std::string> then = kept(folder, call.output());
+  const auto& v = output.view;
+  const std::optional<std::string> then = kept(
+      folder, call.output(), static_cast<uint64_t>(v.rows * v.cols * v.batch) * size_of(v.dtype));
   again.sentence =
       then ? first_difference(output, *then, moves_bits)
            : "TRINE_RECEIPTS_KEEP=all would have kept the output, and this would say which "

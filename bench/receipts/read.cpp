@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <trine/fitting.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "bench/timing/lines.hpp"
 #include "bench/ui/error.hpp"
 #include "receipts.hpp"
 
@@ -15,22 +15,62 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr LineKind kReceipts{"TRINE_RECEIPTS", "trine_receipts", uint64_t{1} << 32};
+
+/// What a receipt can't say; each_line() names its line.
+struct NoReceipt : std::exception {};
+void expect(bool is_so) {
+  if (!is_so) throw NoReceipt();
+}
+
+std::string digest_of(const Json& json, const char* key) {
+  std::string digest = json.value(key, "");
+  constexpr size_t kDigits = 32;  // a file's name, too: nothing else may come of it
+  expect(digest.empty() || (digest.size() == kDigits &&
+                            digest.find_first_not_of("0123456789abcdef") == std::string::npos));
+  return digest;
+}
+
+/// Its elements, and the memory that they span, have fewer than 2^63 bytes.
+bool fits(const ConstHostView& v) {
+  using Count = detail::Fitting<int64_t>;
+  const int64_t size = size_of(v.dtype);
+  Count span = 1;
+  for (const auto& [extent, stride] :
+       {std::pair{v.rows, v.row_stride}, {v.cols, v.col_stride}, {v.batch, v.batch_stride}})
+    if (extent > 1) span = span + Count(extent - 1) * stride;
+  return (span * size).fits() && (Count(v.rows) * v.cols * v.batch * size).fits();
+}
+
 ReadOperand operand_of(const Json& json) {
   ReadOperand o{
-      json.at("name"), json.value("digest", ""), json.value("before", ""), json.at("output"), {}};
+      json.at("name"), digest_of(json, "digest"), digest_of(json, "before"), json.at("output"), {}};
   ConstHostView& v = o.shape;
   v.dtype = parse_dtype(json.at("dtype").get<std::string>());
-  v.rows = json.at("rows"), v.cols = json.at("cols"), v.batch = json.at("batch");
-  v.row_stride = json.at("row_stride"), v.col_stride = json.at("col_stride");
-  v.batch_stride = json.at("batch_stride");
+  v.rows = count_of(json, "rows"), v.cols = count_of(json, "cols");
+  v.batch = count_of(json, "batch");
+  v.row_stride = count_of(json, "row_stride"), v.col_stride = count_of(json, "col_stride");
+  v.batch_stride = count_of(json, "batch_stride");
+  expect(fits(v));
   return o;
+}
+
+/// The operands, and what an operation needs of them when it runs again.
+void check(const ReadCall& c) {
+  expect(!c.operands.empty());
+  for (const ReadOperand& o : c.operands) expect(o.is_output == (&o == &c.operands.back()));
+  const size_t count = c.operands.size();
+  if (c.operation == "reduce") expect(count == 2 || count == 3);
+  if (c.operation == "transpose" || c.operation == "axpby") expect(count == 2);
+  if (c.operation == "gemm") expect(count == 3);
+  if (c.operation == "scalar") expect(count == 1);
 }
 
 ReadCall call_of(const Json& json, int64_t line) {
   ReadCall c;
   c.line = line;
-  c.call = json.at("call");
-  c.process = json.at("process"), c.thread = json.at("thread");
+  c.call = static_cast<uint64_t>(count_of(json, "call"));
+  c.process = count_of(json, "process"), c.thread = count_of(json, "thread");
   c.operation = json.at("operation");
   for (const auto& [key, text] : {std::pair{"function", &c.function},
                                   {"map", &c.map},
@@ -45,7 +85,7 @@ ReadCall call_of(const Json& json, int64_t line) {
     *text = json.value(key, "");
   c.continues = json.value("continues", false);
   for (const Json& operand : json.at("operands")) c.operands.push_back(operand_of(operand));
-  if (c.operands.empty() || !c.operands.back().is_output) throw Refusal("no output");
+  check(c);
   return c;
 }
 
@@ -73,42 +113,20 @@ std::string ReadCall::inputs() const {
 }
 
 Receipts read_receipts(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Refusal(fmt::format("{}: can't be read", path));
   Receipts all;
   all.path = path;
-  int64_t number = 0, torn = 0;          // torn: a line that is none, or 0
   std::map<int64_t, int64_t> processes;  // by id: the latest that began, in the order of beginnings
   int64_t begun = 0;
-  for (std::string text; std::getline(file, text);) {
-    ++number;
-    if (text.empty()) continue;
-    Json line = Json::parse(text, nullptr, false);
-    const bool is_head = line.is_object() && line.contains("trine_receipts");
-    // A program, or the disk, may end within a line; then the file does, or another program begins.
-    const auto refuse = [&](int64_t which) {
-      throw Refusal(fmt::format("{}:{}: not a line of TRINE_RECEIPTS", path, which));
-    };
-    if (torn != 0 && !is_head) refuse(torn);
-    if (torn != 0) all.is_torn = true;
-    torn = line.is_discarded() ? number : 0;
-    if (torn != 0) continue;
-    try {
-      if (is_head) {
-        if (line.at("trine_receipts") != 1)
-          throw Refusal(fmt::format("{}: written by a later version of Trine", path));
-        all.program = line.at("program");
-        processes[line.at("process")] = begun++;
-      } else {
-        ReadCall call = call_of(line, number);
-        call.process = processes.at(call.process);
-        all.calls.push_back(std::move(call));
-      }
-    } catch (const Refusal&) { throw; } catch (const std::exception&) {
-      refuse(number);
+  all.is_torn = each_line(path, kReceipts, [&](const Json& line, bool is_head, int64_t number) {
+    if (is_head) {
+      all.program = line.at("program");
+      processes[count_of(line, "process")] = begun++;
+      return;
     }
-  }
-  all.is_torn |= torn != 0;
+    ReadCall call = call_of(line, number);
+    call.process = processes.at(call.process);
+    all.calls.push_back(std::move(call));
+  });
   if (begun == 0 || all.calls.empty()) throw Refusal(fmt::format("{}: has no receipts", path));
   std::map<int64_t, std::set<int64_t>> threads;
   for (const ReadCall& c : all.calls) threads[c.process].insert(c.thread);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -18,13 +19,14 @@ namespace {
 bool parameter_less(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& text) {
     double product = 1, first = 0;
-    for (const char* at = text.c_str(); *at != '\0';) {
-      char* end = nullptr;
-      const double value = std::strtod(at, &end);
-      if (end == at) return std::tuple(HUGE_VAL, 0.0, text);
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at != end;) {
+      double value = 0;
+      const auto [next, error] = std::from_chars(at, end, value);
+      if (error != std::errc{}) return std::tuple(HUGE_VAL, 0.0, text);
       if (first == 0) first = value;
       product *= value;
-      at = *end == 'x' ? end + 1 : end;
+      at = next != end && *next == 'x' ? next + 1 : next;
     }
     return std::tuple(product, first, text);
   };

@@ -5,13 +5,13 @@
 
 #include <charconv>
 #include <ctime>
-#include <fstream>
 #include <thread>
 #include <type_traits>
 
 #include "backends/kit/words.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/ui/error.hpp"
+#include "lines.hpp"
 
 namespace trine::bench {
 namespace {
@@ -238,12 +238,11 @@ ordered_json to_json(const Document& document) {
 
 ordered_json read_json(const std::string& path) {
   constexpr int kDeepest = 64;
-  std::ifstream file(path);
-  if (!file) throw Refusal(fmt::format("{}: can't be read", path));
+  const std::string text = read_text(path, uint64_t{1} << 30);
   try {
     // `depth` counts the arrays and objects around the one that begins.
     return ordered_json::parse(
-        file, [&](int depth, ordered_json::parse_event_t event, const auto&) {
+        text, [&](int depth, ordered_json::parse_event_t event, const auto&) {
           using Event = ordered_json::parse_event_t;
           const bool begins = event == Event::array_start || event == Event::object_start;
           if (begins && depth >= kDeepest)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +43,7 @@ void check_writable(const std::string& path) {
 
 void write_whole(const std::string& path, const std::function<void(std::ostream&)>& write) {
   check_writable(path);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is refused as a full disk is
   std::error_code error;
   const bool straight = is_straight(path);
   const fs::path target = straight ? fs::path(path) : place_of(path, error);

@@ -103,7 +103,9 @@ bool all_negative_zero(const Problem& p, std::int64_t r) {
   return with_float(p.dtype, [&]<class T>(T) {
     for (std::int64_t i = 0; i < p.length(); ++i) {
       const T x = p.at<T>(r, i), y = p.map == TRINE_PRODUCT ? p.second.at<T>(r, i) : T(1);
-      if ((x != 0 && y != 0) || std::signbit(x) == std::signbit(y)) return false;
+      const T term =
+          x * y;  // of two numbers that aren't zero it may underflow; of -0 and Inf it is NaN
+      if ((x != 0 && y != 0) || term != 0 || !std::signbit(term)) return false;
     }
     return true;
   });

@@ -180,6 +180,14 @@ void advance_all() {
   }
 }
 
+const Device& Channel::open_named(std::string_view name) {
+  if (name != device_name) {
+    device = open(name);
+    device_name = name;
+  }
+  return device;
+}
+
 void Channel::join(const Distribution& d) {
   if (d.grid_rows == grid.grid_rows && d.grid_cols == grid.grid_cols &&
       d.ranks_by_columns == grid.ranks_by_columns)

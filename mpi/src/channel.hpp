@@ -68,9 +68,14 @@ class TRINE_API Memory {
 struct Channel {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  /// The device that a call named last, where the message alone computed it: it stays open.
+  /// The device that a call named last: it stays open.
+  const Device& open_named(std::string_view name);
   std::string device_name;
   Device device;
+  /// The functions and dtypes, a bit each, that this device is known to reduce by its own choice; an empty handle
+  /// stands for "auto".
+  Device able;
+  uint64_t able_to = 0;
 
   /// The grid of a product, and communicators of this rank's row and column in it: those of the last call stay. A
   /// rank that has no place there has none.

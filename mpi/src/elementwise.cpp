@@ -1,5 +1,7 @@
 #include "elementwise.hpp"
 
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -14,17 +16,15 @@ MPI_Datatype type_of(Dtype dtype) { return size_of(dtype) == 4 ? MPI_UINT32_T : 
 
 /// The number of a dense view's elements.
 int64_t length_of(const ConstHostView& view, const char* which) {
-  int64_t length = 0;
+  const auto length = trine::detail::Fitting(view.rows) * view.cols;
   const bool is_dense = view.batch == 1 && view.rows >= 0 && view.cols >= 0 &&
                         (view.cols <= 1 || view.col_stride == 1) &&
-                        (view.rows <= 1 || view.row_stride == view.cols) &&
-                        !__builtin_mul_overflow(view.rows, view.cols, &length) &&
-                        length <= INT64_MAX / 16;
+                        (view.rows <= 1 || view.row_stride == view.cols) && (length * 16).fits();
   if (!is_dense) refuse(which, " is no dense vector or row-major matrix.");
-  if (length != 0 && view.data == nullptr) refuse(which, " has no memory.");
+  if (length.value_or(0) != 0 && view.data == nullptr) refuse(which, " has no memory.");
   if (reinterpret_cast<uintptr_t>(view.data) % std::max(1u, size_of(view.dtype)) != 0)
     refuse("the address of ", which, " isn't a multiple of an element's size.");
-  return length;
+  return length.value_or(0);
 }
 
 /// A dense view as the vector that it is.
@@ -68,7 +68,8 @@ Elementwise<Place>::Elementwise(MPI_Comm comm, Function function, const ConstVie
     is_copy_ = !Place::is_queue && channel().size == 1 && (is_index() || result_dtype_ == dtype_) &&
                !tells_more();
     if (is_copy_) return find_device();
-    if (!is_alone_) prepare();
+    ask_device();
+    if (!is_alone_ && length_ != 0) prepare();
   });
 }
 
@@ -77,12 +78,6 @@ void Elementwise<Place>::check_arguments(const View& output) {
   // What core has against a function or a dtype; most calls have none of either that needs a look.
   if (function_ != Function::sum || (dtype_ != Dtype::f32 && dtype_ != Dtype::f64))
     Partial(function_, dtype_);
-  // A device would, but one rank, or one number, asks none.
-  const Numerics numerics = place_.numerics();
-  if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
-      numerics != Numerics::accurate)
-    refuse("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not '",
-           name(numerics), "'.");
   if (asked_.root != Asked::everywhere) check_root();
   place_.check("the input", input_);
   if (is_receiver()) check_output(output);
@@ -110,8 +105,7 @@ void Elementwise<Place>::check_output(const View& output) {
 template <class Place>
 void Elementwise<Place>::prepare() {
   const auto ranks = size_t(channel().size);
-  const int64_t longest = std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
-  piece_ = std::clamp<int64_t>(length_, 1, longest);
+  piece_ = std::clamp<int64_t>(length_, 1, longest_piece());
   for (auto* list : {&slices_, &begins_, &mine_, &rows_}) list->resize(ranks);
   exchange_memory();
   memory_.resize(5);
@@ -143,10 +137,26 @@ template <class Place>
 void Elementwise<Place>::find_device() {
   if constexpr (!Place::is_queue) {
     const std::string_view device = place_.options().device;
-    if (device == "auto" || device == channel().device_name) return;
-    channel().device = open(device);
-    channel().device_name = device;
+    if (device != "auto") channel().open_named(device);
   }
+}
+
+template <class Place>
+void Elementwise<Place>::ask_device() {
+  if (is_alone_) return plan_reduce(function_, shape_of(transposed(input_)), shape_of(output_));
+  const bool is_by_default = !place_.names_rung() && place_.numerics() == Numerics::reproducible;
+  const uint64_t bit = uint64_t{1} << (8 * (uint32_t(function_) - 1) + uint32_t(dtype_));
+  const Device device = place_.device(channel());
+  if (is_by_default && channel().able == device && (channel().able_to & bit) != 0) return;
+  const int64_t longest = longest_piece();
+  for (const int64_t piece : {std::min(longest, length_), length_ % longest}) {
+    const int64_t mine = begin_of(channel().rank + 1, piece) - begin_of(channel().rank, piece);
+    plan_reduce(function_, row_major({}, dtype_, channel().size, mine),
+                vector({}, result_dtype_, mine));
+  }
+  if (!is_by_default) return;
+  if (channel().able != device) channel().able = device, channel().able_to = 0;
+  channel().able_to |= bit;
 }
 
 template <class Place>
@@ -159,6 +169,8 @@ void Elementwise<Place>::bring_scalar() {
                     host_vector(&result, result_dtype_, 1), place_.options());
     else
       find_device();
+  } else if (place_.names_rung()) {
+    plan_reduce(function_, row_major({}, dtype_, 1, 1), vector({}, result_dtype_, 1));
   }
   float as_float = 0;
   if (dtype_ == Dtype::f32)
@@ -227,7 +239,7 @@ template <class Place>
 void Elementwise<Place>::scatter(MPI_Request* request) {
   const int64_t length = length_of_piece();
   const int ranks = channel().size, me = channel().rank;
-  const auto begin = [&](int rank) { return int(length * rank / ranks); };
+  const auto begin = [&](int rank) { return int(begin_of(rank, length)); };
   for (int rank = 0; rank < ranks; ++rank) {
     const auto i = size_t(rank);
     begins_[i] = begin(rank);

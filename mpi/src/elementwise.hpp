@@ -13,7 +13,7 @@ template <class Place>
 class Elementwise : public PlacedCall<Place> {
   using Base = PlacedCall<Place>;
   using Base::asked_, Base::failure_, Base::place_, Base::channel;
-  using Base::is_receiver, Base::check_root, Base::total;
+  using Base::is_receiver, Base::check_root, Base::total, Base::plan_reduce;
 
  public:
   using ConstView = typename Place::ConstView;
@@ -39,6 +39,8 @@ class Elementwise : public PlacedCall<Place> {
   }
   /// Whether the options ask a device for more than the result.
   bool tells_more() const noexcept;
+  /// Refuses what the device, or the rung, won't reduce; without a rung it is asked once for each function and dtype.
+  void ask_device();
   /// Opens the device that is named, as no call does: it must be there.
   void find_device();
   void bring_scalar();
@@ -46,7 +48,12 @@ class Elementwise : public PlacedCall<Place> {
   /// Takes the memory that the last call has left with the communicator, or leaves it.
   void exchange_memory() noexcept;
 
+  int64_t longest_piece() const noexcept {
+    return std::clamp<int64_t>(piece_bytes / size_of(dtype_), 1, INT32_MAX / 2);
+  }
   int64_t length_of_piece() const noexcept { return std::min(piece_, length_ - done_); }
+  /// Where a rank's slice of a piece begins.
+  int64_t begin_of(int rank, int64_t piece) const noexcept { return piece * rank / channel().size; }
   void fetch(int64_t begin);
   void scatter(MPI_Request* request);
   void reduce_slice();

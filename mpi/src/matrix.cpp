@@ -1,5 +1,7 @@
 #include "matrix.hpp"
 
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 
 namespace trine::mpi {
@@ -34,11 +36,10 @@ DeviceMatrix matrix(const Distribution& distribution, const Device& device, Dtyp
   int rank = 0;
   detail::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int64_t rows = distribution.local_rows(rank), cols = distribution.local_cols(rank);
-  int64_t bytes = 0;
-  if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &bytes) ||
-      __builtin_mul_overflow(bytes, int64_t{size_of(dtype)}, &bytes))
+  const auto bytes = trine::detail::Fitting(rows) * cols * int64_t{size_of(dtype)};
+  if (rows < 0 || cols < 0 || !bytes.fits())
     detail::refuse("a part of ", rows, " x ", cols, " ", name(dtype), " has no size.");
-  return {distribution, col_major({device, uint64_t(bytes)}, dtype, rows, cols)};
+  return {distribution, col_major({device, uint64_t(bytes.value_or(0))}, dtype, rows, cols)};
 }
 
 namespace detail {
@@ -134,6 +135,8 @@ std::string words_of(const Distribution& d, Dtype dtype) {
   return d.ranks_by_columns ? cat(text, " by columns") : text;
 }
 
+using Count = trine::detail::Fitting<int64_t>;
+
 void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& channel) {
   const Distribution& d = matrix.distribution;
   const ConstHostView& local = matrix.local;
@@ -150,8 +153,8 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
     refuse(which, " begins at process ", d.first_row, ", ", d.first_col, ", which the grid of ",
            d.grid_rows, " x ", d.grid_cols, " doesn't have.");
   constexpr int64_t kMost = int64_t{1} << 48;  // bytes; so all sums of extents stay in range, too
-  int64_t most = 0;
-  if (__builtin_mul_overflow(rows_of(d).most(), cols_of(d).most(), &most) || most > kMost / size)
+  const Count most = Count(size) * rows_of(d).most() * cols_of(d).most();
+  if (most.value_or(INT64_MAX) > kMost)
     refuse("a part of ", which, ", ", d.rows, " x ", d.cols, " over ", d.grid_rows, " x ",
            d.grid_cols, " processes, exceeds the address space of any.");
   const int64_t rows = d.local_rows(channel.rank), cols = d.local_cols(channel.rank);
@@ -166,11 +169,9 @@ void check_matrix(const char* which, const ConstMatrix& matrix, const Channel& c
     refuse("the local part of ", which, " needs a unit stride along its ", rows, " rows or ", cols,
            " columns, and a leading dimension of no less; its strides are ", local.row_stride,
            " and ", local.col_stride, ".");
-  int64_t bytes = 0;
-  if (__builtin_mul_overflow(down ? local.col_stride : rows, down ? cols : local.row_stride,
-                             &bytes) ||
-      bytes > INT64_MAX / 16)
-    refuse("the local part of ", which, " exceeds the address space.");
+  const Count bytes =
+      Count(16) * (down ? local.col_stride : rows) * (down ? cols : local.row_stride);
+  if (!bytes.fits()) refuse("the local part of ", which, " exceeds the address space.");
   if (local.data == nullptr) refuse("the local part of ", which, " has no memory.");
   if (reinterpret_cast<uintptr_t>(local.data) % uint64_t(std::min<int64_t>(size, 8)) != 0)
     refuse("the address of the local part of ", which,

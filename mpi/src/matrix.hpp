@@ -69,8 +69,10 @@ BasicHostView<Data> block(BasicHostView<Data> view, int64_t i, int64_t j, int64_
   view.rows = rows, view.cols = cols;
   return view;
 }
+/// Of a device's memory; a block without elements is at its beginning, as an empty part has no other place.
 inline View block(View view, int64_t i, int64_t j, int64_t rows, int64_t cols) {
-  view.offset += uint64_t((i * view.row_stride + j * view.col_stride) * size_of(view.dtype));
+  if (rows != 0 && cols != 0)
+    view.offset += uint64_t((i * view.row_stride + j * view.col_stride) * size_of(view.dtype));
   view.rows = rows, view.cols = cols;
   return view;
 }

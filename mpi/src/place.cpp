@@ -100,13 +100,51 @@ void Memory::of(int64_t bytes, const Device& device, Ends ends, bool is_taken) {
   size_ = bytes;
 }
 
+View shape_of(const ConstHostView& v) {
+  return {{}, v.dtype, 0, v.rows, v.cols, v.batch, v.row_stride, v.col_stride, v.batch_stride};
+}
+
+namespace {
+/// Also where nothing is computed, so that a number that is no promise is refused alike everywhere.
+void check_numerics(Numerics numerics) {
+  if (numerics != Numerics::reproducible && numerics != Numerics::fast &&
+      numerics != Numerics::accurate)
+    refuse("numerics can be asked for as 'reproducible', 'fast' or 'accurate', not '",
+           name(numerics), "'.");
+}
+}  // namespace
+
 void OnHost::begin() {
   options_.device = device_ = options_.device;
   options_.rung = rung_ = options_.rung;
   if (options_.event != nullptr)
     refuse(
         "HostOptions::event goes with calls on one rank; iallreduce and ireduce return a Request.");
+  check_numerics(options_.numerics);
 }
+
+template <class Operation>
+void OnHost::plan(Channel& channel, const Operation& operation) const {
+  if (const Device named = device(channel)) {
+    choose(named, operation, rung_);
+    return;
+  }
+  const Placement placement = place(operation, Where::host);
+  if (rung_.empty()) return;
+  Failure refusal;
+  attempt(refusal, [&] { choose(placement.device, operation, rung_); });
+  if (!refusal) return;
+  for (const Facts& facts : devices()) {  // the call takes any that has the rung
+    if (facts.kind == DeviceKind::cpu && facts.id != "cpu") continue;
+    Failure other;
+    attempt(other, [&] { choose(open(facts.id), operation, rung_); });
+    if (!other) return;
+  }
+  std::rethrow_exception(refusal);
+}
+template void OnHost::plan(Channel&, const Reduce&) const;
+template void OnHost::plan(Channel&, const Transpose&) const;
+template void OnHost::plan(Channel&, const Gemm&) const;
 
 bool OnHost::transposes(const ConstHostView& from, const HostView& to) {
   return from.rows != 0 && from.cols != 0 && (from.batch > 1 || !lie_alike(from, to));
@@ -164,6 +202,7 @@ void OnHost::put(const void* from, const HostView& one) {
 void OnDevice::begin() {
   rung_ = options_.rung, options_.rung = rung_;
   const Device device = queue_.device();  // refuses an empty handle
+  check_numerics(options_.numerics);
   if (wanted() == Wanted::unknown)
     refuse(kWanted, " is '", std::getenv(kWanted), "'; it is direct or staged.");
   is_taken_ = does_block_ && takes_memory_of(device);

@@ -15,6 +15,10 @@
 
 namespace trine::mpi::detail {
 
+/// The shape of a view, as choose() takes it.
+inline const View& shape_of(const View& view) noexcept { return view; }
+View shape_of(const ConstHostView& view);
+
 /// Whether MPI is to be given the memory of this device, and takes it.
 TRINE_API bool takes_memory_of(const Device& device);
 
@@ -43,6 +47,14 @@ class OnHost {
   static bool may_share(const ConstHostView&, const ConstHostView&) noexcept { return true; }
 
   const HostOptions& options() const noexcept { return options_; }
+  bool names_rung() const noexcept { return !rung_.empty(); }
+  /// The device that is named; an empty handle where Trine chooses.
+  Device device(Channel& channel) const {
+    return device_ == "auto" ? Device() : channel.open_named(device_);
+  }
+  /// Refuses what the device or the rung doesn't do, as the work would; nothing runs.
+  template <class Operation>
+  void plan(Channel& channel, const Operation& operation) const;
   bool continues() const noexcept { return options_.continues; }
   Numerics numerics() const noexcept { return options_.numerics; }
 
@@ -117,6 +129,13 @@ class OnDevice {
   void check(const char* which, const DeviceMatrix& matrix, const Channel& channel) const;
   /// Refuses a view that its buffer doesn't hold.
   void check(const char* which, const View& view) const;
+  bool names_rung() const noexcept { return !rung_.empty(); }
+  Device device(Channel&) const { return queue_.device(); }
+  /// Refuses what the device or the rung doesn't do, as the work would; nothing runs.
+  template <class Operation>
+  void plan(Channel&, const Operation& operation) const {
+    choose(queue_.device(), operation, rung_);
+  }
   /// The same shape at an address: the device's, or a made-up one where buffers are handles.
   static ConstHostView as_host(const View& view);
   /// Whether as_host() may tell if two views share memory.
@@ -176,6 +195,9 @@ class OnDevice {
 /// A call on a place.
 template <class Place>
 class PlacedCall : public Call {
+  using ConstView = typename Place::ConstView;
+  using View = typename Place::View;
+
  public:
   PlacedCall(MPI_Comm comm, const typename Place::Options& options)
       : Call(channel_of(comm)), place_(options) {}
@@ -185,6 +207,30 @@ class PlacedCall : public Call {
   void end_work() noexcept {
     Failure none;
     place_.finish(none);
+  }
+
+  /// What this rank's device, or its rung, has against the work: asked before any rank's data moves.
+  void plan_reduce(Function function, const trine::View& from, const trine::View& to) {
+    place_.plan(channel(), Reduce{.function = function,
+                                  .axis = Axis::each_column,
+                                  .input = from,
+                                  .output = to,
+                                  .numerics = place_.numerics()});
+  }
+  void plan_copy(const ConstView& from, const View& to) {
+    if (Place::transposes(from, to))
+      place_.plan(channel(),
+                  Transpose{.input = shape_of(from), .output = transposed(shape_of(to))});
+  }
+  void plan_gemm(double alpha, const ConstView& a, const ConstView& b, double beta, const View& c,
+                 bool continues) {
+    place_.plan(channel(), Gemm{.alpha = alpha,
+                                .beta = beta,
+                                .a = shape_of(a),
+                                .b = shape_of(b),
+                                .c = shape_of(c),
+                                .numerics = place_.numerics(),
+                                .continues = continues});
   }
 
   Place place_;

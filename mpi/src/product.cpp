@@ -90,7 +90,7 @@ class Operand {
 template <class Place>
 class Product : public PlacedCall<Place> {
   using Base = PlacedCall<Place>;
-  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle, Base::plan_gemm;
 
  public:
   Product(MPI_Comm comm, double alpha, const typename Place::ConstMatrix& a,
@@ -171,6 +171,14 @@ class Product : public PlacedCall<Place> {
   }
 
   void prepare() {
+    allocate();
+    if (c_.distribution.grid_row(channel().rank) < 0 || !place_.names_rung()) return;
+    const auto plan = [this](auto&&... product) { plan_gemm(product...); };
+    if (!has_chain()) return without_chain(plan);
+    for (int64_t k = 0; k < a_.distribution.cols; k += width_) with_step(k, plan);
+  }
+
+  void allocate() {
     if (!has_chain()) return;
     constexpr int64_t kWidth = 512;  // c is read and written once a step
     const int64_t lines = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
@@ -195,10 +203,8 @@ class Product : public PlacedCall<Place> {
     channel().join(grid);
     if (grid.grid_row(channel().rank) < 0) return false;
     if (!has_chain()) {
-      attempt(failure_, [&] {
-        place_.gemm(alpha_, block(a_.local, 0, 0, a_.local.rows, 0),
-                    block(b_.local, 0, 0, 0, b_.local.cols), beta_, c_.local, place_.continues());
-      });
+      attempt(failure_,
+              [&] { without_chain([this](auto&&... product) { place_.gemm(product...); }); });
       place_.finish(failure_);
       return false;
     }
@@ -243,12 +249,23 @@ class Product : public PlacedCall<Place> {
       along_rows_.bring(place_, k, end(k), step(k), in_row());
       along_cols_.bring(place_, k, end(k), step(k), in_col());
       place_.join();
-      const bool is_last = end(k) == a_.distribution.cols;
-      place_.gemm(is_last && beta_ == 0 ? alpha_ : 1, along_rows_.panel(k, end(k), step(k)),
-                  transposed(along_cols_.panel(k, end(k), step(k))), 0, chains_,
-                  place_.continues() || k != 0);
+      with_step(k, [this](auto&&... product) { place_.gemm(product...); });
       place_.used(step(k));
     });
+  }
+
+  /// Calls gemm(alpha, a, b, beta, c, continues) with the product of a step; and with that of no k at all.
+  template <class Gemm>
+  void with_step(int64_t k, Gemm&& gemm) const {
+    const bool is_last = end(k) == a_.distribution.cols;
+    gemm(is_last && beta_ == 0 ? alpha_ : 1, along_rows_.panel(k, end(k), step(k)),
+         transposed(along_cols_.panel(k, end(k), step(k))), 0, chains_,
+         place_.continues() || k != 0);
+  }
+  template <class Gemm>
+  void without_chain(Gemm&& gemm) const {
+    gemm(alpha_, block(a_.local, 0, 0, a_.local.rows, 0), block(b_.local, 0, 0, 0, b_.local.cols),
+         beta_, c_.local, place_.continues());
   }
 
   double alpha_, beta_;

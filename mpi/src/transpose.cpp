@@ -102,7 +102,7 @@ struct Side {
 template <class Place>
 class Transposition : public PlacedCall<Place> {
   using Base = PlacedCall<Place>;
-  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle;
+  using Base::asked_, Base::failure_, Base::place_, Base::channel, Base::settle, Base::plan_copy;
 
  public:
   using View = typename Place::View;
@@ -181,6 +181,20 @@ class Transposition : public PlacedCall<Place> {
       for (Side::Messages& messages : side->messages) messages.memory = memory++;
     beside_ = memory;
     for (Side* side : {&send_, &receive_}) allocate(*side);
+    if (place_.names_rung()) plan_copies();
+  }
+
+  /// What the rung that is named has against any of the copies.
+  void plan_copies() {
+    const auto plan = [this](const auto& from, const auto& to) { plan_copy(from, to); };
+    for (int64_t slab = 0; slab < slabs_; ++slab) {
+      lay_out(send_, slab), lay_out(receive_, slab);
+      if (!moves_columns(a_.local))
+        for (const int rank : send_.ranks) pack(rank, slab, plan);
+      move_straight(slab, plan);
+      if (!moves_columns(to_))
+        for (const int rank : receive_.ranks) unpack(rank, slab, plan);
+    }
   }
 
   void allocate(Side& side) {
@@ -232,23 +246,22 @@ class Transposition : public PlacedCall<Place> {
     return messages;
   }
 
+  /// Whether a part in host memory lies as the messages do.
+  template <class Part>
+  static bool moves_columns(const Part& part) {
+    return !Place::is_queue && is_unit_down(part);
+  }
+  /// What copies as the options ask.
+  auto as_asked() {
+    return [this](const auto& from, const auto& to) { place_.copy(from, to, true); };
+  }
+
   const Side::Messages& pack(int64_t number) {
     const Side::Messages& messages = lay_out(send_, number);
-    if (!Place::is_queue && is_unit_down(a_.local))
+    if (moves_columns(a_.local))
       attempt(failure_, [&] { move_columns<true>(send_, a_.local, number); });
     else
-      for (const int rank : send_.ranks)
-        attempt(failure_, [&] {
-          if (goes_straight(rank, number)) return;
-          const Slab slab = send_.slab(rank, number, slabs_);
-          const View message = view(messages, rank, slab);
-          const bool is_beside = goes_beside(a_.local, slab);
-          const View dense = is_beside ? beside(slab) : message;
-          slab.for_each_part(a_.local, dense, !is_beside, [&](const auto& part, const View& in) {
-            place_.copy(part, in, true);
-          });
-          if (is_beside) place_.copy(dense, message, true);
-        });
+      for (const int rank : send_.ranks) attempt(failure_, [&] { pack(rank, number, as_asked()); });
     attempt(failure_, [&] {
       const HostView bytes = others(messages);
       place_.fetch(place_.at(*messages.memory, bytes), bytes);
@@ -256,27 +269,41 @@ class Transposition : public PlacedCall<Place> {
     });
     return messages;
   }
+  /// Calls copy(from, to) for what goes from a to a rank's message.
+  template <class Copy>
+  void pack(int rank, int64_t number, Copy&& copy) {
+    if (goes_straight(rank, number)) return;
+    const Slab slab = send_.slab(rank, number, slabs_);
+    const View message = view(send_.messages[number % 2], rank, slab);
+    const bool is_beside = goes_beside(a_.local, slab);
+    const View dense = is_beside ? beside(slab) : message;
+    slab.for_each_part(a_.local, dense, !is_beside, copy);
+    if (is_beside) copy(dense, message);
+  }
 
   void unpack(int64_t number) {
     attempt(failure_, [&] {
       const Side::Messages& messages = receive_.messages[number % 2];
       const HostView bytes = others(messages);
       place_.bring(bytes, place_.at(*messages.memory, bytes));
-      move_straight(number);
+      move_straight(number, as_asked());
     });
-    if (!Place::is_queue && is_unit_down(to_))
+    if (moves_columns(to_))
       return attempt(failure_, [&] { move_columns<false>(receive_, to_, number); });
     for (const int rank : receive_.ranks)
-      attempt(failure_, [&] {
-        if (goes_straight(rank, number)) return;
-        const Slab slab = receive_.slab(rank, number, slabs_);
-        const View message = view(received(rank, number), rank, slab);
-        const bool is_beside = goes_beside(to_, slab);
-        const View dense = is_beside ? beside(slab) : message;
-        if (is_beside) place_.copy(message, dense, true);
-        slab.for_each_part(to_, dense, !is_beside,
-                           [&](const View& part, const View& in) { place_.copy(in, part, true); });
-      });
+      attempt(failure_, [&] { unpack(rank, number, as_asked()); });
+  }
+  /// Calls copy(from, to) for what goes from a rank's message to b.
+  template <class Copy>
+  void unpack(int rank, int64_t number, Copy&& copy) {
+    if (goes_straight(rank, number)) return;
+    const Slab slab = receive_.slab(rank, number, slabs_);
+    const View message = view(received(rank, number), rank, slab);
+    const bool is_beside = goes_beside(to_, slab);
+    const View dense = is_beside ? beside(slab) : message;
+    if (is_beside) copy(message, dense);
+    slab.for_each_part(to_, dense, !is_beside,
+                       [&](const View& part, const View& in) { copy(in, part); });
   }
   /// This rank's own message stays where it was packed.
   const Side::Messages& received(int rank, int64_t number) const {
@@ -291,7 +318,8 @@ class Transposition : public PlacedCall<Place> {
              return slab.rows.runs.size() == 1 && slab.cols.runs.size() == 1;
            });
   }
-  void move_straight(int64_t number) {
+  template <class Copy>
+  void move_straight(int64_t number, Copy&& copy) {
     const int me = channel().rank;
     if (!goes_straight(me, number)) return;
     const auto its_block = [&](const Side& side, const auto& part) {
@@ -299,7 +327,7 @@ class Transposition : public PlacedCall<Place> {
       const Run &row = slab.rows.runs.front(), &col = slab.cols.runs.front();
       return block(part, row.local, col.local, row.length, col.length);
     };
-    place_.copy(its_block(send_, a_.local), its_block(receive_, to_), true);
+    copy(its_block(send_, a_.local), its_block(receive_, to_));
   }
 
   /// In host memory, where both sides lie alike: column by column of the part, whatever ranks have its rows, so that its

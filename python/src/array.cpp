@@ -1,12 +1,17 @@
 // Reading what other libraries say of their arrays.
 #include "array.hpp"
 
+#include <nanobind/ndarray.h>
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 
 namespace trine::python {
 namespace {
 
-/// NumPy's name of a DLPack dtype; plain bits for what NumPy has no name for.
+using Count = detail::Fitting<int64_t>;
+
+/// NumPy's name of a DLPack dtype; its code and bits for what NumPy has no name for.
 std::string name_of(nb::dlpack::dtype dtype) {
   using Code = nb::dlpack::dtype_code;
   const std::string bits = std::to_string(dtype.bits);
@@ -17,7 +22,7 @@ std::string name_of(nb::dlpack::dtype dtype) {
     case Code::Bfloat: return "bfloat" + bits;
     case Code::Complex: return "complex" + bits;
     case Code::Bool: return "bool";
-    default: return "bits" + bits;
+    default: return "dlpack" + std::to_string(dtype.code) + ":" + bits;
   }
 }
 
@@ -32,7 +37,7 @@ constexpr Known kKnown[] = {{"float32", Dtype::f32}, {"float64", Dtype::f64},
 constexpr Dtype kBits[] = {Dtype::b8, Dtype::b16, Dtype::b32, Dtype::b64, Dtype::b128};
 
 /// The CUDA or OpenCL device of a driver's own handle; CUDA's is the device's number.
-Device device_of(const char* backend, uint64_t native) {
+Device device_of(const std::string& backend, uint64_t native) {
   std::string looked_at;
   for (const Facts& facts : devices()) {
     if (!facts.id.starts_with(backend)) continue;
@@ -45,26 +50,48 @@ Device device_of(const char* backend, uint64_t native) {
   refuse("the array lies on a device that isn't among Trine's:", looked_at, ".");
 }
 
-nb::ndarray<nb::ro> import(nb::handle object, bool writable) {
-  nb::ndarray<nb::ro> array;
-  if (!nb::try_cast(object, array)) {
-    const std::string type = nb::type_name(object.type()).c_str();
-    throw nb::type_error(
-        (type + " is no array of numbers that Trine can read: it takes NumPy arrays, "
-                "arrays with DLPack or __cuda_array_interface__, and pyopencl's, of this "
-                "machine's byte order, with strides that are multiples of an element's size.")
-            .c_str());
-  }
-  nb::ndarray<> to_write;
-  if (writable && !nb::try_cast(object, to_write)) refuse("out: the array is read-only.");
-  return array;
+/// What a capsule of DLPack holds since version 1; older ones hold the tensor alone.
+struct Versioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(Versioned*);
+  uint64_t flags;
+  nb::dlpack::dltensor tensor;
+};
+
+const nb::dlpack::dltensor& tensor_of(nb::handle capsule, bool writable) {
+  constexpr const char *kOlder = "dltensor", *kVersioned = "dltensor_versioned";
+  if (PyCapsule_IsValid(capsule.ptr(), kOlder))
+    return *static_cast<nb::dlpack::dltensor*>(PyCapsule_GetPointer(capsule.ptr(), kOlder));
+  if (!PyCapsule_IsValid(capsule.ptr(), kVersioned))
+    refuse("the object isn't a DLPack capsule that is still to be read.");
+  const auto& all = *static_cast<Versioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersioned));
+  if (all.major != 1)  // of another version, only the first fields are where they were
+    refuse("the array comes as DLPack ", all.major, ".", all.minor,
+           "; Trine reads versions 0 and 1. Ask its library for max_version=(1, 0).");
+  enum : uint64_t { kReadOnly = 1, kCopied = 2 };
+  if (writable && (all.flags & kReadOnly) != 0) refuse("out: the array is read-only.");
+  if (writable && (all.flags & kCopied) != 0)
+    refuse("out: DLPack has handed out a copy of the array, which would be lost.");
+  return all.tensor;
+}
+
+/// Refuses elements that don't begin at bytes of their own.
+void check_elements(nb::dlpack::dtype dtype) {
+  if (dtype.lanes != 1)
+    refuse("the array's elements are vectors of ", dtype.lanes, " ", name_of(dtype),
+           "; Trine reads single numbers. An array with one more axis has them.");
+  if (dtype.bits == 0 || dtype.bits % 8 != 0)
+    refuse("the array's elements have ", uint32_t(dtype.bits), " bits (", name_of(dtype),
+           "); Trine reads elements of whole bytes.");
 }
 
 }  // namespace
 
 Dtype dtype_named(const std::string& name) {
   const auto* const known = std::ranges::find(kKnown, name, &Known::name);
-  if (known == std::end(kKnown)) refuse("Trine doesn't compute with elements of ", name, ".");
+  if (known == std::end(kKnown))
+    refuse("Trine doesn't compute with elements of ", name, ", but with ", known_dtypes(), ".");
   return known->dtype;
 }
 
@@ -73,7 +100,13 @@ std::string name_of(Dtype dtype) {
   return known == std::end(kKnown) ? "" : std::string(known->name);
 }
 
-void Array::set_dtype(std::string name, uint32_t bytes) {
+std::string known_dtypes() {
+  std::string all;
+  for (const Known& known : kKnown) all += (all.empty() ? "" : ", ") + std::string(known.name);
+  return all;
+}
+
+void Array::set_dtype(std::string name, int64_t bytes) {
   dtype_name_ = std::move(name);
   const auto* const known = std::ranges::find(kKnown, dtype_name_, &Known::name);
   if (known != std::end(kKnown)) {
@@ -81,24 +114,39 @@ void Array::set_dtype(std::string name, uint32_t bytes) {
     return;
   }
   const auto* const bits = std::ranges::find(kBits, bytes, [](Dtype d) { return size_of(d); });
-  if (bits == std::end(kBits)) refuse("there is no dtype for elements of ", bytes, " bytes.");
+  if (bits == std::end(kBits))
+    refuse("Trine reads elements of 1, 2, 4, 8 or 16 bytes; ", dtype_name_, " has ", bytes, ".");
   dtype_ = *bits;
 }
 
-Array::Array(nb::handle object, bool writable)
-    : owner_(nb::borrow(object)), imported_(import(object, writable)) {
+Array::Array(nb::object capsule, nb::object owner, bool writable)
+    : owner_(std::move(owner)), capsule_(std::move(capsule)) {
   enum : int { kHost = 1, kCuda = 2, kCudaPinned = 3, kCudaManaged = 13 };
-  const int type = imported_.device_type();
+  const nb::dlpack::dltensor& tensor = tensor_of(capsule_, writable);
+  check_elements(tensor.dtype);
+  set_dtype(name_of(tensor.dtype), tensor.dtype.bits / 8);
+  constexpr int kMostAxes = 128;  // twice NumPy's
+  if (tensor.ndim < 0 || tensor.ndim > kMostAxes || (tensor.ndim > 0 && !tensor.shape))
+    refuse("the array has ", tensor.ndim, " axes; Trine reads 0 to ", kMostAxes, " with a shape.");
+  shape_.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (tensor.strides) {
+    strides_.assign(tensor.strides, tensor.strides + tensor.ndim);
+  } else {  // in C's order
+    strides_.assign(shape_.size(), 1);
+    Count stride = 1;
+    for (size_t d = shape_.size(); d-- > 0; stride = stride * shape_[d])
+      strides_[d] =
+          stride.value_or(0);  // 0 where there is no element, or check_extents() refuses it
+  }
+  check_extents();
+  const int type = tensor.device.device_type;
   if (type == kCuda || type == kCudaManaged)
-    device_ = device_of("cuda", uint64_t(imported_.device_id()));
+    device_ = device_of("cuda", uint64_t(tensor.device.device_id));
   else if (type != kHost && type != kCudaPinned)
     refuse("the array lies on a device of DLPack's type ", type,
            ", which Trine has no backend for.");
   pinned_ = type == kCudaPinned;
-  memory_ = const_cast<void*>(imported_.data());
-  set_dtype(name_of(imported_.dtype()), uint32_t(imported_.itemsize()) * imported_.dtype().lanes);
-  shape_.assign(imported_.shape_ptr(), imported_.shape_ptr() + imported_.ndim());
-  strides_.assign(imported_.stride_ptr(), imported_.stride_ptr() + imported_.ndim());
+  memory_ = static_cast<char*>(tensor.data) + tensor.byte_offset;
 }
 
 Array::Array(const Foreign& foreign, nb::object owner)
@@ -108,24 +156,34 @@ Array::Array(const Foreign& foreign, nb::object owner)
       bytes_(foreign.bytes),
       shape_(foreign.shape),
       queue_(reinterpret_cast<void*>(foreign.queue)) {
-  device_ = device_of(foreign.opencl ? "opencl" : "cuda", foreign.device);
-  const size_t digits = foreign.dtype.find_first_of("0123456789");
-  const uint32_t bits =
-      digits == std::string::npos ? 8 : uint32_t(std::stoul(foreign.dtype.substr(digits)));
-  set_dtype(foreign.dtype, bits / 8);
+  set_dtype(foreign.dtype, foreign.itemsize);
+  if (foreign.strides.size() != shape_.size())
+    refuse("the array has ", shape_.size(), " extents and ", foreign.strides.size(), " strides.");
   for (const int64_t stride : foreign.strides) {
     if (stride % int64_t(size_of(dtype_)) != 0)
       refuse("strides must be multiples of the elements' size: ", stride, " bytes.");
     strides_.push_back(stride / int64_t(size_of(dtype_)));
   }
+  check_extents();
+  if (!foreign.backend.empty()) device_ = device_of(foreign.backend, foreign.device);
+}
+
+void Array::check_extents() const {
+  Count elements = 1, last = 0;
+  for (size_t d = 0; d < rank(); ++d) {
+    if (shape_[d] < 0) refuse("axis ", d, " of the array has an extent of ", shape_[d], ".");
+    elements = elements * shape_[d];
+    if (shape_[d] > 1) last = last + Count(shape_[d] - 1) * std::max<int64_t>(strides_[d], 0);
+  }
+  if (!elements.fits()) refuse("the array has more than 2^63 - 1 elements.");
+  if (size() != 0 && !((last + 1) * int64_t(size_of(dtype_))).fits())
+    refuse("the array's extents and strides reach beyond 2^63 bytes.");
 }
 
 int64_t Array::size() const {
-  int64_t elements = 1;
-  for (const int64_t extent : shape_)
-    if (__builtin_mul_overflow(elements, extent, &elements))
-      refuse("an array of more than 2^63 - 1 elements.");
-  return elements;
+  Count elements = 1;
+  for (const int64_t extent : shape_) elements = elements * extent;
+  return elements.value_or(INT64_MAX);
 }
 
 std::string Array::place() const { return device_ ? device_.id() : "the host's memory"; }

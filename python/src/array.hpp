@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <trine/trine.hpp>
 
 #include <string>
@@ -13,28 +12,40 @@ namespace trine::python {
 
 namespace nb = nanobind;
 
-/// What Python says of an array without DLPack: pyopencl's, or one with __cuda_array_interface__.
+/// What Python says of an array without DLPack: NumPy's of a dtype that DLPack has no word for, pyopencl's, or
+/// one with __cuda_array_interface__.
 struct Foreign {
-  uint64_t address = 0;          ///< CUDA: of the first element; OpenCL: the cl_mem
+  std::string backend;           ///< "opencl", "cuda"; "" for the host's memory
+  uint64_t address = 0;          ///< of the first element; OpenCL: the cl_mem
   uint64_t offset = 0;           ///< of the first element in the cl_mem, in bytes
   uint64_t bytes = 0;            ///< of the cl_mem; 0: as far as the strides reach
   std::string dtype;             ///< as NumPy calls it: "float32"
+  int64_t itemsize = 0;          ///< bytes of an element
   std::vector<int64_t> shape;    ///< in elements
   std::vector<int64_t> strides;  ///< in bytes
   uint64_t device = 0;           ///< OpenCL: the cl_device_id; CUDA: the device's number
   uint64_t queue = 0;            ///< the cl_command_queue or cudaStream_t that the data is ready on
-  bool opencl = false;
 };
+
+/// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is none.
+Dtype dtype_named(const std::string& name);
+/// The reverse; "" for another dtype.
+std::string name_of(Dtype dtype);
 
 class Array {
  public:
-  /// Of an object with DLPack or the buffer protocol. An output must be writable.
-  Array(nb::handle object, bool writable);
+  /// Of a capsule of DLPack, which stays as it is: its own destructor gives the memory back. An output
+  /// must be writable.
+  Array(nb::object capsule, nb::object owner, bool writable);
   /// Of memory that `owner` keeps.
   Array(const Foreign& foreign, nb::object owner);
 
+  /// The object that it was made of.
+  const nb::object& owner() const { return owner_; }
   const std::string& dtype_name() const { return dtype_name_; }
   Dtype dtype() const { return dtype_; }
+  /// Whether Trine computes with the elements; it moves all.
+  bool is_number() const { return name_of(dtype_) == dtype_name_; }
   const std::vector<int64_t>& shape() const { return shape_; }
   /// In elements.
   const std::vector<int64_t>& strides() const { return strides_; }
@@ -62,10 +73,11 @@ class Array {
   bool elements_apart() const;
 
  private:
-  void set_dtype(std::string name, uint32_t bytes);
+  void set_dtype(std::string name, int64_t bytes);
+  /// Refuses extents and strides that no array in memory has, so that sums and products of them fit.
+  void check_extents() const;
 
-  nb::object owner_;
-  nb::ndarray<nb::ro> imported_;  ///< keeps what DLPack handed out
+  nb::object owner_, capsule_;
   void* memory_ = nullptr;
   uint64_t offset_ = 0, bytes_ = 0;
   std::string dtype_name_;
@@ -76,10 +88,8 @@ class Array {
   bool pinned_ = false;
 };
 
-/// The dtype that NumPy calls so, of those that Trine computes with; throws Error where there is none.
-Dtype dtype_named(const std::string& name);
-/// The reverse; "" for another dtype.
-std::string name_of(Dtype dtype);
+/// "float32, float64, …": the dtypes that Trine computes with.
+std::string known_dtypes();
 
 /// Throws Error (invalid_argument) with the parts of a sentence.
 template <class... Parts>

@@ -1,115 +1,26 @@
 // Cutting arrays into views, and running the library on them without the interpreter's lock.
 #include "calls.hpp"
 
+#include <bit>
+#include <cmath>
 #include <utility>
 
 #include "flight.hpp"
-#include "parts.hpp"
+#include "plan.hpp"
 
 namespace trine::python {
 namespace {
 
-/// Views of an operation's arrays: extents and strides that all parts share.
-struct Shape {
-  const Array* array = nullptr;
-  int64_t rows = 1, cols = 1, batch = 1;
-  int64_t row_stride = 1, col_stride = 1, batch_stride = 0;
-
-  HostView on_host(int64_t first) const {
-    return {array->host(first), array->dtype(), rows,        cols, batch,
-            row_stride,         col_stride,     batch_stride};
-  }
-  View on_device(int64_t first, const Buffer& buffer) const {
-    return {buffer,     array->dtype(), array->offset_of(first), rows, cols, batch, row_stride,
-            col_stride, batch_stride};
-  }
-};
-
-struct Named {
-  const char* name;
-  const Array* array;
-};
-
-/// An operation over two or three arrays, the output last.
-struct Plan {
-  /// Refuses what the library couldn't see, because parts are all that it is shown.
-  Plan(const char* word, std::initializer_list<Named> all);
-
-  const char* operation;
-  std::vector<Named> arrays;
-  std::array<Shape, kArrays> shapes;
-  std::vector<Axes> parts;  ///< what one view can't hold
-
-  const Array& output() const { return *arrays.back().array; }
-};
-
-Plan::Plan(const char* word, std::initializer_list<Named> all) : operation(word) {
-  for (const Named& one : all) {
-    if (!one.array) continue;
-    shapes[arrays.size()].array = one.array;
-    arrays.push_back(one);
-  }
-  for (const auto& [name, array] : arrays) {
-    for (size_t d = 0; d < array->rank(); ++d)
-      if (array->strides()[d] < 0 && array->shape()[d] > 1)
-        refuse(operation, ": ", name, ": strides are never negative: ", array->strides()[d],
-               " along axis ", d, "; numpy.ascontiguousarray() makes a copy.");
-    if (!(array->device() == output().device()))
-      refuse(operation, ": ", name, " lies in ", array->place(), ", ", arrays.back().name, " in ",
-             output().place(), "; Trine copies neither.");
-  }
-}
-
-/// The views of the part whose elements begin at `first`.
-std::array<View, kArrays> views_on_device(const Plan& plan,
-                                          const std::array<int64_t, kArrays>& first,
-                                          const std::array<Buffer, kArrays>& buffers) {
-  std::array<View, kArrays> all;
-  for (size_t a = 0; a < plan.arrays.size(); ++a)
-    all[a] = plan.shapes[a].on_device(first[a], buffers[a]);
-  return all;
-}
-std::array<HostView, kArrays> views_on_host(const Plan& plan,
-                                            const std::array<int64_t, kArrays>& first) {
-  std::array<HostView, kArrays> all;
-  for (size_t a = 0; a < plan.arrays.size(); ++a) all[a] = plan.shapes[a].on_host(first[a]);
-  return all;
-}
-
-/// What earlier parts write, later ones may not read.
-void check_parts(const Plan& plan) {
-  const auto& [name, output] = plan.arrays.back();
-  if (plan.parts.empty() || output->size() == 0) return;
-  if (!output->elements_apart())
-    refuse(plan.operation, ": ", name, ": an output's elements may not overlap or repeat.");
-  for (const Named& input : plan.arrays)
-    if (input.array != output && output->meets(*input.array))
-      refuse(plan.operation, ": ", name, " overlaps ", input.name,
-             "; an output may share no memory with an input.");
-}
-
-/// The device of the arrays, empty for the host's memory; `call` may not name another.
-const Device& device_of(const Plan& plan, const Call& call) {
-  const Device& device = plan.output().device();
-  if (device && call.device != "auto" && !(open(call.device) == device))
-    refuse(plan.operation, ": the data lies on ", device.id(), ", device='", call.device,
-           "' was asked for; Trine doesn't copy it there.");
-  return device;
-}
-
 /// Runs `on_host(views, options)` on each part, or `on_device(views)`'s operation.
 template <class OnHost, class Operation>
 Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& operation) {
-  check_parts(plan);
-  const Device& device = device_of(plan, call);
-  std::array<Buffer, kArrays> buffers;
-  bool pinned = true;
-  for (size_t a = 0; a < plan.arrays.size(); ++a) {
-    pinned = pinned && plan.arrays[a].array->pinned();
-    if (device) buffers[a] = plan.arrays[a].array->buffer();
-  }
+  if (!plan.parts.empty()) plan.check_output();
+  const Device& device = plan.device(call);
+  const std::array<Buffer, kArrays> buffers = plan.buffers(device);
+  const bool pinned =
+      std::ranges::all_of(plan.arrays, [](const Named& one) { return one.array->pinned(); });
   const auto views = [&](const std::array<int64_t, kArrays>& first) {
-    return views_on_device(plan, first, buffers);
+    return plan.on_device(first, buffers);
   };
   const Flight flight;
   if (call.asks) {
@@ -126,8 +37,23 @@ Answer run(const Plan& plan, const Call& call, OnHost&& on_host, Operation&& ope
   }
   const HostOptions options{
       .device = call.device, .rung = call.rung, .numerics = call.numerics, .pinned = pinned};
-  each_part(plan.parts, [&](const auto& first) { on_host(views_on_host(plan, first), options); });
+  each_part(plan.parts, [&](const auto& first) { on_host(plan.on_host(first), options); });
   return {};
+}
+
+/// The f32 nearest to a number, ties to even, whatever the caller's thread rounds to and flushes; what is
+/// beyond all f32 stays as it is, for the library to refuse.
+double nearest_f32(double value) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const int exponent = int(bits >> 52 & 0x7ff) - 1023;
+  if (exponent > 127) return value;                       // Inf and NaN, too
+  const int dropped = 29 + std::max(0, -126 - exponent);  // bits of the significand that f32 lacks
+  if (dropped > 53) return std::copysign(0.0, value);
+  const uint64_t implied = uint64_t{1} << 52, significand = (bits & (implied - 1)) | implied;
+  const uint64_t half = uint64_t{1} << (dropped - 1), rest = significand & (2 * half - 1);
+  uint64_t kept = significand >> dropped;
+  kept += rest > half || (rest == half && kept % 2 == 1) ? 1 : 0;
+  return std::copysign(std::ldexp(double(kept), exponent - 52 + dropped), value);
 }
 
 }  // namespace
@@ -136,6 +62,7 @@ Answer reduce(Function function, Map map, const Array& input, const Array* secon
               const Array& output, const std::vector<size_t>& axes, bool keepdims,
               const Call& call) {
   Plan plan("reduce", {{"input", &input}, {"second", second}, {"output", &output}});
+  plan.check_numbers("reduced", known_dtypes());
   const size_t last = plan.arrays.size() - 1;
   std::vector<Axes> kept, reduced;
   for (size_t d = 0, out = 0; d < input.rank(); ++d) {
@@ -146,18 +73,19 @@ Answer reduce(Function function, Map map, const Array& input, const Array* secon
     out += !gone || keepdims ? 1 : 0;
     (gone ? reduced : kept).push_back(axis);
   }
-  // Positions count for arg…, and products are rounded in order.
-  const bool any_order = function != Function::prod && function < Function::argmin;
+  // Positions count for arg…, and products of floats are rounded in order.
+  const bool floats = input.dtype() == Dtype::f32 || input.dtype() == Dtype::f64;
+  const bool any_order = function < Function::argmin && !(function == Function::prod && floats);
   kept = joined(kept, true);
   reduced = joined(reduced, any_order);
-  if (reduced.size() > 2)
-    refuse(
-        "reduce: input: the reduced axes don't lie as a matrix in memory, and Trine makes no copy; "
-        "numpy.ascontiguousarray() does.");
+  if (reduced.size() > 2 && !call.asks) {
+    reduce_in_states(plan, function, map, kept, std::move(reduced), call);
+    return {};
+  }
   Axes row{1, {1, 1, 1}}, inner = row;  // of the views
   Axis axis = Axis::all;
-  if (reduced.size() == 2) {
-    row = reduced[0], inner = reduced[1];
+  if (reduced.size() >= 2) {
+    inner = take_last(reduced), row = take_last(reduced);
   } else {
     if (!reduced.empty()) inner = reduced[0];
     if (!kept.empty()) {
@@ -217,6 +145,8 @@ Answer transpose(const Array& input, const Array& output, const std::vector<size
 Answer matmul(double alpha, const Array& a, const Array& b, double beta, const Array& output,
               const Call& call) {
   Plan plan("gemm", {{"a", &a}, {"b", &b}, {"c", &output}});
+  plan.check_numbers("multiplied", kMultiplied);
+  if (a.dtype() == Dtype::f32) alpha = nearest_f32(alpha), beta = nearest_f32(beta);
   // A vector is a row or a column, of the output too; what is left are batches.
   const bool row = a.rank() == 1, column = b.rank() == 1;
   const bool without_rows[] = {row, false, row}, without_cols[] = {false, column, column};
@@ -256,91 +186,6 @@ Answer matmul(double alpha, const Array& a, const Array& b, double beta, const A
       [&](const auto& views) {
         return Gemm{alpha, beta, views[0], views[1], views[2], call.numerics};
       });
-}
-
-namespace {
-
-/// Calls on_host(views, options) or on_device(queue, views) for each part, on the queue of the first array.
-template <class OnHost, class OnDevice>
-void each_call(const Plan& plan, const Call& call, OnHost&& on_host, OnDevice&& on_device) {
-  const Device& device = device_of(plan, call);
-  if (device && !call.rung.empty())
-    throw Error(Status::unsupported, std::string(plan.operation) +
-                                         ": of data on a device, Trine chooses the rung; '" +
-                                         call.rung + "' can't be asked for.");
-  std::array<Buffer, kArrays> buffers;
-  if (device)
-    for (size_t a = 0; a < plan.arrays.size(); ++a) buffers[a] = plan.arrays[a].array->buffer();
-  const Flight flight;
-  Queue queue = device ? Queue::adopt(device, plan.arrays[0].array->queue()) : Queue();
-  const HostOptions options{.device = call.device, .rung = call.rung, .numerics = call.numerics};
-  each_part(plan.parts, [&](const auto& first) {
-    if (device)
-      on_device(queue, views_on_device(plan, first, buffers));
-    else
-      on_host(views_on_host(plan, first), options);
-  });
-}
-
-}  // namespace
-
-void add(ExactSum& sum, Map map, const Array& x, const Array* second, const Call& call) {
-  Plan plan("sum", {{"x", &x}, {"y", second}});
-  std::vector<Axes> axes;
-  for (size_t d = 0; d < x.rank(); ++d)
-    axes.push_back({x.shape()[d], {x.strides()[d], second ? second->strides()[d] : 0}});
-  axes = joined(axes, true);
-  const Axes inner = take(axes, longer), row = take(axes, longer);
-  for (size_t a = 0; a < plan.arrays.size(); ++a)
-    plan.shapes[a] = {plan.arrays[a].array, row.extent,      inner.extent, 1,
-                      row.strides[a],       inner.strides[a]};
-  plan.parts = std::move(axes);
-  ExactSum part;
-  each_call(
-      plan, call,
-      [&](const auto& views, const HostOptions& options) {
-        if (second)
-          part.add_dot(views[0], views[1], options);
-        else
-          part.add(views[0], map, options);
-      },
-      [&](Queue& queue, const auto& views) {
-        if (second)
-          part.add_dot(queue, views[0], views[1]);
-        else
-          part.add(queue, views[0], map);
-      });
-  sum.merge(part);
-}
-
-void add(Partial& partial, const Array& x, int64_t first, const Call& call) {
-  Plan plan("Partial", {{"x", &x}});
-  std::vector<Axes> axes;
-  for (size_t d = 0; d < x.rank(); ++d) axes.push_back({x.shape()[d], {x.strides()[d]}});
-  axes = joined(axes, false);  // indices count in C's order
-  const auto last = [&] {
-    if (axes.empty()) return Axes{};
-    const Axes taken = axes.back();
-    axes.pop_back();
-    return taken;
-  };
-  const Axes inner = last(), row = last();
-  plan.shapes[0] = {&x, row.extent, inner.extent, 1, row.strides[0], inner.strides[0]};
-  plan.parts = std::move(axes);
-  Partial part(partial.function(), partial.dtype(), partial.map());
-  const int64_t count =
-      row.extent * inner.extent;  // added after the call, which refuses what overflows
-  each_call(
-      plan, call,
-      [&](const auto& views, const HostOptions& options) {
-        part.add(views[0], first, options);
-        first += count;
-      },
-      [&](Queue& queue, const auto& views) {
-        part.add(queue, views[0], first);
-        first += count;
-      });
-  partial.merge(part);
 }
 
 }  // namespace trine::python

@@ -17,10 +17,6 @@ std::thread::id ender;  ///< set before `ending`
 }  // namespace
 
 Flight::Flight() {
-  // While the lock is held, so that no other thread forks before the backends are loaded: the child
-  // would wait for ever for the loading thread, which it doesn't have. No driver is woken.
-  static const size_t loaded = search_path().size();
-  static_cast<void>(loaded);
   if (ending) {
     if (std::this_thread::get_id() == ender)
       throw Error(Status::unsupported, "The interpreter is ending; no call begins any more.");

@@ -5,8 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <memory>
 
-#include "calls.hpp"
+#include "plan.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -97,18 +98,19 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 void bind_arrays(nb::module_& m) {
   nb::class_<Array>(m, "Array", "An array of another library, read without a copy.")
-      .def(nb::init<nb::handle, bool>(), "object"_a.none(), "writable"_a = false)
+      .def(nb::init<nb::object, nb::object, bool>(), "capsule"_a, "owner"_a, "writable"_a = false)
       .def_static(
           "foreign",
-          [](nb::object owner, bool opencl, uint64_t address, uint64_t offset, uint64_t bytes,
-             std::string dtype, std::vector<int64_t> shape, std::vector<int64_t> strides,
-             uint64_t device, uint64_t queue) {
-            return Array({address, offset, bytes, std::move(dtype), std::move(shape),
-                          std::move(strides), device, queue, opencl},
+          [](nb::object owner, std::string backend, uint64_t address, uint64_t offset,
+             uint64_t bytes, std::string dtype, int64_t itemsize, std::vector<int64_t> shape,
+             std::vector<int64_t> strides, uint64_t device, uint64_t queue) {
+            return Array({std::move(backend), address, offset, bytes, std::move(dtype), itemsize,
+                          std::move(shape), std::move(strides), device, queue},
                          std::move(owner));
           },
-          "owner"_a, nb::kw_only(), "opencl"_a, "address"_a, "offset"_a, "bytes"_a, "dtype"_a,
-          "shape"_a, "strides"_a, "device"_a, "queue"_a)
+          "owner"_a, nb::kw_only(), "backend"_a = "", "address"_a, "offset"_a = 0, "bytes"_a = 0,
+          "dtype"_a, "itemsize"_a, "shape"_a, "strides"_a, "device"_a = 0, "queue"_a = 0)
+      .def_prop_ro("owner", &Array::owner, "The object that it was made of.")
       .def_prop_ro("dtype", &Array::dtype_name, "The dtype as NumPy calls it.")
       .def_prop_ro(
           "shape", [](const Array& a) { return nb::tuple(nb::cast(a.shape())); },
@@ -123,7 +125,26 @@ void bind_arrays(nb::module_& m) {
           "The device that it lies on; None is the host's memory.");
 }
 
+/// Whether an object has the buffer protocol. Refuses a buffer that memoryview() would follow to nowhere.
+bool has_buffer(nb::handle object) {
+  if (!PyObject_CheckBuffer(object.ptr())) return false;
+  Py_buffer view;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) throw nb::python_error();
+  const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> held(&view, &PyBuffer_Release);
+  if (view.ndim < 0 || (view.ndim > 1 && !view.shape))
+    refuse("the buffer has ", view.ndim, " axes and no shape.");
+  if (view.itemsize < 1 || view.len < 0 || (view.len > 0 && !view.buf))
+    refuse("the buffer has ", int64_t(view.len), " bytes in elements of ", int64_t(view.itemsize),
+           view.buf ? "." : ", and no memory.");
+  for (int d = 0; view.suboffsets && d < view.ndim; ++d)
+    if (view.suboffsets[d] >= 0)
+      refuse("the buffer's axis ", d,
+             " leads by pointers (suboffsets); Trine reads one block of memory.");
+  return true;
+}
+
 void bind_operations(nb::module_& m) {
+  m.def("has_buffer", &has_buffer, "object"_a.none());
   nb::class_<Call>(m, "Call", "What a caller may say of any operation.")
       .def(
           "__init__",
@@ -154,11 +175,16 @@ void bind_operations(nb::module_& m) {
          const Call& call) { return as_object(matmul(alpha, a, b, beta, output, call)); },
       "alpha"_a, "a"_a, "b"_a, "beta"_a, "output"_a, "call"_a);
   m.def(
+      "check_factors",
+      [](const Array& a, const Array& b) {
+        Plan("gemm", {{"a", &a}, {"b", &b}}).check_numbers("multiplied", kMultiplied);
+      },
+      "a"_a, "b"_a, "Refuses elements that have no product.");
+  m.def(
       "result_dtype",
       [](const std::string& function, const std::string& map, const Array& input) {
-        const std::string result =
-            name_of(result_dtype(parse_function(function), parse_map(map), input.dtype()));
-        return result.empty() ? input.dtype_name() : result;
+        Plan("reduce", {{"input", &input}}).check_numbers("reduced", known_dtypes());
+        return name_of(result_dtype(parse_function(function), parse_map(map), input.dtype()));
       },
       "function"_a, "map"_a, "input"_a, "NumPy's name of the dtype of a reduction's results.");
 }
@@ -232,7 +258,7 @@ void bind_states(nb::module_& m) {
 }  // namespace
 }  // namespace trine::python
 
-NB_MODULE(_trine, m) {
+NB_MODULE(_trine_in_main, m) {
   using namespace trine::python;
   nb::register_exception_translator(translate);
   bind_arrays(m);
@@ -244,4 +270,39 @@ NB_MODULE(_trine, m) {
   m.def("release_idle", &trine::release_idle, nb::call_guard<nb::gil_scoped_release>());
   m.def("finish_calls", &finish_calls);
   m.def("forget_calls", &forget_calls);
+}
+
+namespace {
+
+/// nanobind and the library keep one state for the process, which a second interpreter would share and its
+/// end destroy; so nothing of them begins there.
+bool is_main_interpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return true;
+  PyErr_SetString(
+      PyExc_ImportError,
+      "trine can't be imported in a subinterpreter: it keeps one state for the process. Run "
+      "it in the main interpreter (mod_wsgi: WSGIApplicationGroup %{GLOBAL}) or in a "
+      "process of its own.");
+  return false;
+}
+
+int (*execute)(PyObject*) = nullptr;  ///< nanobind's, which makes the module's content
+
+int execute_in_main(PyObject* module) { return is_main_interpreter() ? execute(module) : -1; }
+
+}  // namespace
+
+/// From 3.13 on, Python calls this in the main interpreter for all, so that it's the module's execution
+/// that tells where it is.
+extern "C" NB_EXPORT PyObject* PyInit__trine() {
+  if (!is_main_interpreter()) return nullptr;
+  PyObject* const definition = PyInit__trine_in_main();
+  if (!definition || execute) return definition;
+  for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(definition)->m_slots;
+       slot->slot != 0; ++slot) {
+    if (slot->slot != Py_mod_exec) continue;
+    execute = reinterpret_cast<int (*)(PyObject*)>(slot->value);
+    slot->value = reinterpret_cast<void*>(&execute_in_main);
+  }
+  return definition;
 }

@@ -1,6 +1,8 @@
 // Axes that several arrays share, joined where they lie behind each other in all of them.
 #pragma once
 
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -26,8 +28,10 @@ inline std::vector<Axes> joined(std::vector<Axes> axes, bool reorder) {
   std::vector<Axes> result;
   for (const Axes& inner : axes) {
     const auto follows = [&](const Axes& outer) {
-      for (size_t a = 0; a < kArrays; ++a)
-        if (outer.strides[a] != inner.strides[a] * inner.extent) return false;
+      for (size_t a = 0; a < kArrays; ++a) {
+        const auto step = detail::Fitting(inner.strides[a]) * inner.extent;
+        if (!step.fits() || outer.strides[a] != step.value_or(0)) return false;
+      }
       return true;
     };
     if (!result.empty() && follows(result.back()))
@@ -45,6 +49,13 @@ Axes take(std::vector<Axes>& axes, Better better) {
   const auto best = std::ranges::min_element(axes, better);
   const Axes taken = *best;
   axes.erase(best);
+  return taken;
+}
+/// Takes the last axis out; one of extent 1 if there is none.
+inline Axes take_last(std::vector<Axes>& axes) {
+  if (axes.empty()) return {1, {1, 1, 1}};
+  const Axes taken = axes.back();
+  axes.pop_back();
   return taken;
 }
 inline bool longer(const Axes& a, const Axes& b) { return a.extent > b.extent; }

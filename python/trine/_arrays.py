@@ -4,33 +4,129 @@ from __future__ import annotations
 
 import math
 import sys
+from array import array as python_array
 from typing import Any
 
 import numpy
 from numpy.ma import MaskedArray  # here, because a fork while NumPy imports it would lock the child
 
 from . import _trine
-from ._errors import ArgumentError, ArrayError
+from ._errors import ArgumentError, ArrayError, Error
 
 
 def array(x: Any, writable: bool = False) -> _trine.Array:
     """`x` as the extension module reads it, without a copy."""
+    if type(x) is numpy.ndarray:
+        return _of_numpy(x, writable)
+    if type(x) in (memoryview, python_array):
+        return _of_host(x, writable)
     if isinstance(x, MaskedArray):
         raise ArgumentError(
             "A masked array's mask would be ignored; x.compressed() or x.filled() has none."
         )
+    if isinstance(x, (numpy.ndarray, numpy.generic)):
+        return _of_numpy(numpy.asarray(x), writable and isinstance(x, numpy.ndarray))
+    if _protocol(x, "requires_grad") is True:
+        raise ArgumentError(
+            f"The {_kind(x)} requires grad, and Trine's results have none: pass x.detach()."
+        )
     if _is_pyopencl(x):
         return _of_pyopencl(x)
-    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__"):
-        return _of_cuda(x, writable)
+    if type(x).__name__ == "PyCapsule":
+        return _trine.Array(x, x, writable)
+    if (export := _protocol(x, "__dlpack__")) is not None:
+        return _of_dlpack(x, export, writable)
+    if (facts := _protocol(x, "__cuda_array_interface__")) is not None:
+        return _of_cuda(x, facts, writable)
+    return _of_host(x, writable)
+
+
+def _kind(x: Any) -> str:
+    return f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+
+
+def _protocol(x: Any, name: str) -> Any:
+    """An attribute by which libraries hand out their arrays; None where there is none."""
     try:
-        return _trine.Array(x, writable)
-    except TypeError as error:
-        raise ArrayError(str(error)) from None
+        return getattr(x, name, None)
+    except Exception as error:  # a property's own
+        raise _said_by(x, name, error) from error
+
+
+def _said_by(x: Any, name: str, error: Exception) -> ArgumentError:
+    return ArgumentError(
+        f"The {_kind(x)} doesn't hand out its memory: its {name} raised "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _word(dtype: numpy.dtype[Any]) -> str:
+    """NumPy's name of a dtype, with the byte order where it isn't the machine's: no two share it."""
+    return dtype.name if dtype.isnative and dtype.kind in "biufc" else str(dtype)
+
+
+def _of_numpy(x: numpy.ndarray[Any, Any], writable: bool) -> _trine.Array:
+    """NumPy's own: by DLPack, or by its address where DLPack has no word for it."""
+    may_write = x.flags.writeable
+    if writable and not may_write:
+        raise ArgumentError("out: the array is read-only.")
+    try:
+        capsule = x.__dlpack__() if may_write else x.__dlpack__(max_version=(1, 0))
+    except (BufferError, TypeError, RuntimeError):  # older NumPy, or a dtype that is bits to us
+        if x.dtype.hasobject or x.dtype.kind not in "biufcmMSUV":
+            raise ArrayError(
+                f"Elements of {x.dtype} aren't in the array's memory, so there is nothing that "
+                "Trine can read: it is no array of numbers."
+            ) from None
+        return _trine.Array.foreign(
+            x,
+            address=x.ctypes.data,
+            dtype=_word(x.dtype),
+            itemsize=x.dtype.itemsize,
+            shape=x.shape,
+            strides=x.strides,
+        )
+    return _trine.Array(capsule, x, writable)
+
+
+def _of_dlpack(x: Any, export: Any, writable: bool) -> _trine.Array:
+    """A producer of DLPack. Only a capsule with a version tells what may not be written, and only one
+    without comes from all producers, so one of them is asked for first, then the other."""
+    failure: Exception | None = None
+    for version in ((1, 0), None) if writable else (None, (1, 0)):
+        try:
+            capsule = export() if version is None else export(max_version=version)
+        except Exception as error:
+            failure = error if version is None or failure is None else failure
+        else:
+            return _trine.Array(capsule, x, writable)
+    try:
+        return _of_host(x, writable)
+    except ArrayError:  # there is nothing else
+        raise _said_by(x, "__dlpack__", failure) from failure  # type: ignore[arg-type]
+
+
+def _of_host(x: Any, writable: bool) -> _trine.Array:
+    """What has the buffer protocol or __array_interface__, as NumPy reads it, without a copy."""
+    try:
+        if _trine.has_buffer(x):
+            made = numpy.asarray(memoryview(x))
+            if isinstance(made.base, memoryview):  # else the elements would be copies
+                return _of_numpy(made, writable)
+        elif _protocol(x, "__array_interface__") is not None:
+            return _of_numpy(numpy.asarray(x), writable)
+    except Error:
+        raise
+    except Exception as error:
+        raise _said_by(x, "buffer or __array_interface__", error) from error
+    raise ArrayError(
+        f"{_kind(x)} is no array of numbers that Trine can read: it takes NumPy arrays, arrays with "
+        "DLPack, a buffer, __array_interface__ or __cuda_array_interface__, and pyopencl's."
+    )
 
 
 def _is_pyopencl(x: Any) -> bool:
-    return hasattr(getattr(x, "base_data", None), "int_ptr")
+    return hasattr(_protocol(x, "base_data"), "int_ptr")
 
 
 def _of_pyopencl(x: Any) -> _trine.Array:
@@ -38,13 +134,15 @@ def _of_pyopencl(x: Any) -> _trine.Array:
     if x.queue is None:
         raise ArgumentError("The pyopencl array has no queue; x.with_queue(queue) gives it one.")
     x.finish()  # of work on other queues than its own
+    dtype = numpy.dtype(x.dtype)
     return _trine.Array.foreign(
         x,
-        opencl=True,
+        backend="opencl",
         address=x.base_data.int_ptr,
         offset=x.offset,
         bytes=x.base_data.size,
-        dtype=numpy.dtype(x.dtype).name,
+        dtype=_word(dtype),
+        itemsize=dtype.itemsize,
         shape=x.shape,
         strides=x.strides,
         device=x.queue.device.int_ptr,
@@ -52,48 +150,58 @@ def _of_pyopencl(x: Any) -> _trine.Array:
     )
 
 
-def _of_cuda(x: Any, writable: bool) -> _trine.Array:
+def _of_cuda(x: Any, facts: Any, writable: bool) -> _trine.Array:
     """An array of CUDA memory without DLPack. The interface tells no device: the first is taken."""
-    facts = x.__cuda_array_interface__
-    address, read_only = facts["data"]
-    if writable and read_only:
-        raise ArgumentError("out: the array is read-only.")
-    dtype = numpy.dtype(facts["typestr"])
-    strides = facts.get("strides")
-    if strides is None:
-        shape = facts["shape"]
-        strides = [dtype.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape))]
-    return _trine.Array.foreign(
-        x,
-        opencl=False,
-        address=address,
-        offset=0,
-        bytes=0,
-        dtype=dtype.name,
-        shape=facts["shape"],
-        strides=strides,
-        device=0,
-        queue=facts.get("stream") or 0,
-    )
+    try:
+        address, read_only = facts["data"]
+        dtype, shape, strides = numpy.dtype(facts["typestr"]), facts["shape"], facts.get("strides")
+        if strides is None:
+            strides = [dtype.itemsize * math.prod(shape[d + 1 :]) for d in range(len(shape))]
+        if facts.get("mask") is not None:
+            raise ArgumentError("The array's mask would be ignored.")
+        if writable and read_only:
+            raise ArgumentError("out: the array is read-only.")
+        return _trine.Array.foreign(
+            x,
+            backend="cuda",
+            address=address,
+            dtype=_word(dtype),
+            itemsize=dtype.itemsize,
+            shape=shape,
+            strides=strides,
+            queue=facts.get("stream") or 0,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, Error):
+            raise
+        raise _said_by(x, "__cuda_array_interface__", error) from error
 
 
 def _namespace(x: Any) -> Any:
     """The library of an array, as the array API names it or by its module."""
-    if hasattr(x, "__array_namespace__"):
-        return x.__array_namespace__()
+    namespace = _protocol(x, "__array_namespace__")
+    if namespace is not None:
+        return namespace()
     return sys.modules.get(type(x).__module__.partition(".")[0])
 
 
-def empty(like: Any, shape: tuple[int, ...], dtype: str, order: Any = "C") -> Any:
-    """An array for results, where `like` lies: in host memory NumPy's, else of the same library."""
+def dtype_of(a: _trine.Array) -> Any:
+    """The dtype of an array as empty() takes it: NumPy's, or its name."""
+    return a.owner.dtype if isinstance(a.owner, numpy.ndarray) else a.dtype
+
+
+def empty(like: Any, a: _trine.Array, shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Any:
+    """An array for results, where `like` lies, which is read as `a`: in host memory NumPy's, else of the
+    same library."""
+    if a.device is None and _is_numpys(dtype):
+        return numpy.empty(shape, dtype, order)
     if _is_pyopencl(like):
         return type(like)(like.queue, shape, numpy.dtype(dtype), order=order)
-    if array(like).device is None:
-        return numpy.empty(shape, dtype, order)
     library = _namespace(like)
-    if order != "C" or not hasattr(library, "empty"):
+    if order != "C" or not hasattr(library, "empty") or not hasattr(library, dtype):
         raise ArgumentError(
-            f"Trine can't make such an array of {type(like).__module__}; give it one by out=."
+            f"Trine can't make an array of {dtype} for a {_kind(like)} in the order {order}; give it "
+            "one by out=."
         )
     if hasattr(like, "new_empty"):  # torch
         return like.new_empty(shape, dtype=getattr(library, dtype))
@@ -101,6 +209,14 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str, order: Any = "C") -> An
         with like.device:
             return library.empty(shape, dtype)
     return library.empty(shape, dtype=getattr(library, dtype), device=like.device)
+
+
+def _is_numpys(dtype: Any) -> bool:
+    """Whether NumPy has the dtype: not bfloat16, unless a library has given it to NumPy."""
+    try:
+        return numpy.dtype(dtype) is not None
+    except TypeError:
+        return False
 
 
 def returned(result: Any, like: Any) -> Any:
@@ -126,7 +242,7 @@ def on_host(x: Any) -> numpy.ndarray:
 
 def beside(values: numpy.ndarray, x: Any) -> Any:
     """A copy of host values where the device array `x` lies."""
-    result = empty(x, values.shape, values.dtype.name)
+    result = empty(x, array(x), values.shape, values.dtype.name)
     if hasattr(result, "set"):  # cupy, pyopencl
         result.set(values)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy
 
 from . import _trine
-from ._arrays import array, beside, empty, on_host, returned
+from ._arrays import array, beside, dtype_of, empty, on_host, returned
 from ._errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def _name(dtype: Any) -> str:
 
 
 def _target(
-    out: Any, like: Any, shape: tuple[int, ...], dtype: str, order: str = "C"
+    out: Any, like: Any, a: _trine.Array, shape: tuple[int, ...], dtype: Any, order: str = "C"
 ) -> tuple[Any, _trine.Array]:
-    """The array that a call writes, `out` or a new one, and how Trine reads it."""
-    result = empty(like, shape, dtype, order) if out is None else out
+    """The array that a call writes, `out` or a new one beside `like`, and how Trine reads it."""
+    result = empty(like, a, shape, dtype, order) if out is None else out
     target = array(result, writable=True)
     if target.shape != shape:
         raise ArgumentError(f"out has the shape {target.shape}, but the result has {shape}.")
@@ -121,7 +121,7 @@ def _reduce(
         )
     shape = tuple(1 if d in axes else n for d, n in enumerate(a.shape) if keepdims or d not in axes)
     name = _name(dtype) if dtype is not None else _trine.result_dtype(function, map, a)
-    result, target = _target(out, x, shape, name)
+    result, target = _target(out, x, a, shape, name)
     answer = _trine.reduce(function, map, a, b, target, axes, keepdims, call)
     return answer or (returned(result, x) if out is None else out)
 
@@ -219,7 +219,7 @@ def norm(
     roots = roots.reshape([n for d, n in enumerate(roots.shape) if d not in axes])
     if out is None and a.device is None:
         return returned(roots, x)
-    result, target = _target(out, x, roots.shape, a.dtype)
+    result, target = _target(out, x, a, roots.shape, a.dtype)
     if target.dtype != a.dtype:
         raise ArgumentError(f"norm: out has {target.dtype} elements, x has {a.dtype}.")
     result[...] = roots if target.device is None else beside(roots, result)
@@ -276,7 +276,14 @@ def matmul(
         raise ArgumentError(
             f"matmul: the stacks of {left.shape} and {right.shape} can't be broadcast."
         ) from None
-    result, target = _target(out, a, (*stack, *m, *n), left.dtype, _order(order, left, right))
+    _trine.check_factors(left, right)
+    shape, order = (*stack, *m, *n), _order(order, left, right)
+    if out is None and order == "F" and len(stack) > 0 and len(shape) > 2:
+        # Its matrices have no unit stride, which a product writes along: they are moved there.
+        made = matmul(a, b, alpha=alpha, **how)
+        axes, device = tuple(range(len(shape))), how.get("device")
+        return made if asking.how else transpose(made, axes, order="F", device=device)
+    result, target = _target(out, a, left, shape, left.dtype, order)
     return _trine.matmul(alpha, left, right, beta, target, call) or (
         returned(result, a) if out is None else out
     )
@@ -297,7 +304,13 @@ def transpose(
     if axes is not None and len(axes) != rank:
         raise ArgumentError(f"transpose: axes {axes} must name each of the {rank} axes once.")
     wanted = list(reversed(range(rank))) if axes is None else _axes(tuple(axes), rank)
-    result, target = _target(out, x, tuple(a.shape[d] for d in wanted), a.dtype, _order(order, a))
+    shape = tuple(a.shape[d] for d in wanted)
+    result, target = _target(out, x, a, shape, dtype_of(a), _order(order, a))
+    if target.dtype != a.dtype:
+        raise ArgumentError(
+            f"transpose: out has elements of {target.dtype}, x has {a.dtype}; bits are moved, never "
+            "converted."
+        )
     return _trine.transpose(a, target, wanted, call) or (
         returned(result, x) if out is None else out
     )

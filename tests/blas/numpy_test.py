@@ -17,6 +17,19 @@ for t in (np.float32, np.float64):
     h.update(np.dot(x, x[::-1]).tobytes())
 print(h.hexdigest())
 """
+WARNINGS = """
+import numpy as np
+for t in (np.float32, np.float64):
+    for n in (3, 40, 100, 300):
+        ones = np.ones((n, n), t); infinity = ones.copy(); zeros = ones.copy(); infinity[0, 0] = np.inf; zeros[0] = 0
+        for name, a, b in (("nothing", ones, ones), ("zero", infinity, zeros), ("infinity", infinity, ones), ("overflow", ones * np.finfo(t).max, ones)):
+            for c in (b, b[:, 0].copy()):
+                try:
+                    with np.errstate(invalid="raise", over="raise"):
+                        a @ c
+                except FloatingPointError as error:
+                    print(t.__name__, n, c.ndim, name, str(error).split()[0])
+"""
 FORK = """
 import multiprocessing, numpy as np
 a = np.random.default_rng(1).standard_normal((300, 300))
@@ -55,6 +68,12 @@ class OverTheShim(unittest.TestCase):
             self.said(BITS, over_shim(TRINE_BLAS_LOG=log))
             routines = {line.get("routine") for line in lines_of(log)}
             self.assertLessEqual({"sgemm", "dgemm", "sdot", "ddot"}, routines)
+
+    def test_warnings_come_at_each_size_and_on_each_device(self):
+        expected = [f"{t} {n} {rank} {name}" for t in ("float32", "float64") for n in (3, 40, 100, 300)
+                    for name in ("zero invalid", "overflow overflow") for rank in (2, 1)]
+        for device in devices():
+            self.assertEqual(self.said(WARNINGS, over_shim(device)).split("\n"), expected, device)
 
     def test_a_forked_child(self):
         self.assertEqual(self.said(FORK, over_shim("auto")), "True")

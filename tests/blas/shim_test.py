@@ -42,10 +42,31 @@ class Shim(unittest.TestCase):
         lines = lines_of(self.log)
         self.assertEqual(lines[0]["trine_blas"], 1)
         dots = [line for line in lines if line.get("routine") == "ddot"]
-        self.assertEqual(len(dots), 8 * 500 + 1)
-        self.assertEqual(len({line["thread"] for line in dots}), 9)
+        self.assertEqual(sum(line["calls"] for line in dots), 8 * 500 + 1)
         self.assertTrue(all(line["seconds"] >= 0 and line["device"] == "cpu" and line["data"] == "host" for line in dots))
         self.assertEqual([line["calls"] for line in lines if line.get("forwarded") == "dscal_"], [2])
+
+    def test_a_forked_child_computes_where_a_device_was_named_and_open(self):
+        """Also what can't be repeated: C is read."""
+        script = CALLS + """
+n, size = 300, ctypes.c_int(300)
+r, two, t = ctypes.byref, ctypes.c_double(2), ctypes.c_char_p(b"N")
+def dgemm():
+    a = (ctypes.c_double * (n * n))(*[1] * (n * n)); out = (ctypes.c_double * (n * n))(*[1] * (n * n))
+    b.dgemm_(t, t, r(size), r(size), r(size), r(two), a, r(size), a, r(size), r(two), out, r(size))
+    return set(out)
+dgemm()
+child = os.fork()
+if child == 0: os._exit(0 if dgemm() == {602.0} else 1)
+print(os.waitpid(child, 0)[1])
+"""
+        for device in ("auto", "cpu", "opencl:0"):
+            ran = python(script, over_shim(device))
+            self.assertEqual(ran.stdout.split(), ["0"], device + ran.stderr)
+
+    def test_more_threads_than_there_are_places_for(self):
+        ran = python(CALLS + "print(ddot(100000))", {**over_shim("cpu"), "OMP_NUM_THREADS": "600"})
+        self.assertEqual(ran.stdout.split(), ["225000.0"], ran.stderr)
 
     def test_another_next_blas(self):
         for name in ("blas/libblas.so.3", "openblas-pthread/libblas.so.3"):

@@ -56,5 +56,20 @@ TEST(random_calls, are_the_same_each_time) {
   EXPECT_TRUE(once.passed());
 }
 
+// So what the list behind the cases printed with a seed can be repeated.
+TEST(random_calls, of_a_kind_take_every_seed) {
+  Options options;
+  options.devices = {"cpu"};
+  options.random_seconds = 0;
+  for (const char* kind : {"fill", "copy", "elementwise", "chain"})
+    for (options.seed = 16; options.seed < 24; ++options.seed) {
+      options.filter = kind;
+      const Report report = verify(options);
+      EXPECT_TRUE(report.passed()) << kind << " " << options.seed;
+      EXPECT_EQ(report.classes.at("move"),
+                (std::map<std::string, int64_t>{{std::string("cpu ") + kind, 1}}));
+    }
+}
+
 }  // namespace
 }  // namespace trine::conformance

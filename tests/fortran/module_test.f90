@@ -47,6 +47,10 @@ contains
     call check(trine_min(y) == 1 .and. trine_max(y) == 5, 'extrema of real64')
     call check(trine_argmin(y) == 1 .and. trine_argmax(y) == 2, 'the first of equals')
     call check(trine_sum(none) == 0 .and. trine_argmax(none) == 0, 'no elements')
+    call check(trine_dot(none, none) == 0 .and. trine_dot(y(:0, :), y(:0, :)) == 0 .and. &
+      trine_dot(y(:, :0), y(:, :0)) == 0 .and. trine_dot(y(:0, :0), y(:0, :0)) == 0, 'dots of nothing')
+    call check(trine_sum(deep(2:3, 2:3, 2:3, 1)) == 8 .and. trine_prod(deep(2:3, ::2, 2:3, :)) == 1 &
+      .and. trine_dot(deep(:2, :2, :2, :2), deep(2:, :2, :2, 2:)) == 16, 'sections of many subscripts')
     call check(trine_sum(deep(:0, ::2, ::2, :)) == 0, 'no elements of many subscripts')
     call trine_reduce('sum', [1.0_real32, 2.0_real32**(-40)], exact)
     call check(exact == 1 + 2.0_real64**(-40), 'a sum of real32 as real64')
@@ -254,8 +258,11 @@ contains
     call check(stat == 1 .and. index(message, 'results') > 0, message)
     deep = 1
     total = -7
-    call trine_reduce('sum', deep(:2, :2, :2, :), total, stat=stat, errmsg=message)
-    call check(stat == 1 .and. index(message, 'subscripts') > 0, message)
+    call trine_reduce('sum', deep(:2, :2, :2, :), b, stat=stat, errmsg=message)
+    call check(stat == 1 .and. index(message, 'results') > 0, message)
+    total = trine_dot(deep(:2, :, :, 1), deep(:, :2, :, 1), stat=stat, errmsg=message)
+    call check(stat == 1 .and. index(message, 'y must have the shape of x') > 0, message)
+    total = -7
     call trine_reduce('sum', a(3:1:-1, 1), total, stat=stat, errmsg=message)
     call check(stat == 1 .and. len_trim(message) > 0, message)
     call trine_reduce('sum', blank, total, stat=stat)

@@ -45,6 +45,7 @@ EXCEPTIONS = [
                        "backends/gpu/")),
     # Unit tests look inside what needs no device; those of the program, inside the program.
     ("tests/unit/", ("core/", "backends/")),
+    ("tests/emulated_gpu/", ("backends/", "conformance/")),
     ("tests/program/", ("bench/",)),
     ("bench/", ("backends/kit/words.hpp", "backends/kit/driver_table.hpp")),  # "did you mean", and drivers, as the library has them
     ("tests/cheating_backends/", ("bench/",)),
@@ -58,7 +59,7 @@ EXCEPTIONS = [
     # The BLAS shim computes small calls itself: with the cpu's SIMD words and certain sum, not a copy of them.
     ("blas/", ("cpu/simd.hpp", "cpu/transpose/registers-inl.hpp", "cpu/reduce/super_accumulator.hpp",
                "backends/kit/float_environment.hpp", "backends/kit/root_of_squares.hpp",
-               "backends/kit/words.hpp")),
+               "backends/kit/words.hpp", "backends/kit/appended_file.hpp")),
     ("core/include/", ("core/include/",)),
 ]
 

@@ -229,8 +229,8 @@ TEST(ProductErrors, AccurateProductsOfF32) {
               HasSubstr("accurate chains of f32 are f64"));
 }
 
-/// Here the device fails in the second step, while the others have no trouble.
-TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
+/// Here the rung takes the first step, and refuses the second; the other ranks have no trouble.
+TEST(ProductErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
   try {
     trine::open("opencl:0");
   } catch (const trine::Error&) {
@@ -245,11 +245,12 @@ TEST(ProductErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
                      MPI_COMM_WORLD, options);
   });
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
+  EXPECT_THAT(c.memory, testing::Each(1.0f));
   EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
                               ": opencl:0: rung shared refuses this gemm: begins its chains"));
 }
 
-TEST(DeviceErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
+TEST(DeviceErrors, OfALaterStepReachAllRanksBeforeDataMoves) {
   try {
     trine::open("opencl:0");
   } catch (const trine::Error&) {
@@ -266,7 +267,8 @@ TEST(DeviceErrors, OfADeviceAfterDataHasMovedReachAllRanks) {
   trine::mpi::detail::piece_bytes = int64_t{1} << 26;
   EXPECT_THAT(text, HasSubstr("On rank " + std::to_string(size() - 1) +
                               ": opencl:0: rung shared refuses this gemm: begins its chains"));
-  on.queue.wait();
+  on.download();
+  EXPECT_THAT(c.memory, testing::Each(1.0f));
 }
 
 /// A transposition that is right on all ranks but the last, where `spoil` changes it.

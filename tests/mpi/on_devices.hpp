@@ -31,7 +31,9 @@ class Resident {
     const int64_t bytes = int64_t(memory.size() * sizeof(T));
     const trine::HostView all = trine::host_vector(memory.data(), trine::Dtype::b8, bytes);
     trine::Buffer buffer;
-    if (bytes != 0) buffer = trine::Buffer(queue.device(), uint64_t(bytes));
+    // What has no elements has an empty handle, or now and then a buffer of no bytes.
+    static int empty = 0;
+    if (bytes != 0 || ++empty % 3 == 0) buffer = trine::Buffer(queue.device(), uint64_t(bytes));
     copies_.push_back({all, trine::vector(buffer, trine::Dtype::b8, bytes)});
     trine::copy(queue, all, copies_.back().there);
     return {buffer,          view.dtype,       0, view.rows, view.cols, view.batch, view.row_stride,

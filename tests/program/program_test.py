@@ -6,6 +6,7 @@ usage: program_test.py [unittest options] TRINE SCHEMA"""
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,11 @@ class TestProgram(Program):
         done = trine("info", env={"OCL_ICD_VENDORS": empty})
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout, r"(?m)^opencl: absent: \S")
+
+    def test_info_says_how_many_threads_there_are_places_for(self):
+        done = trine("info", env={"OMP_NUM_THREADS": "600"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("512 threads at most", done.stdout)
 
     def test_info_json(self):
         self.run_good("info", "--json", self.path("info.json"))
@@ -57,6 +63,13 @@ class TestProgram(Program):
                 done = subprocess.run([TRINE, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=environment())
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("standard output", done.stderr)
+
+    def test_a_file_that_may_not_grow_is_refused(self):
+        done = subprocess.run([TRINE, "info", "--json", self.path("info.json")], capture_output=True, text=True, env=environment(),
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("info.json: can't be written: File too large", done.stderr)
+        self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_help_tells_the_defaults(self):
         text = trine("why", "--help").stdout

@@ -30,10 +30,7 @@ class Refusals(unittest.TestCase):
             None,
             3,
             object(),
-            numpy.array(["a"]),
             numpy.array([None]),
-            numpy.zeros(3, "datetime64[s]"),
-            numpy.zeros(2, "f4,i4"),
         ):
             self.refused(TypeError, "is no array of numbers", trine.sum, thing)
         self.refused(ValueError, "mask", trine.sum, numpy.ma.masked_array([1.0, 2], [0, 1]))
@@ -41,11 +38,9 @@ class Refusals(unittest.TestCase):
     def test_dtypes(self):
         for dtype in ("int8", "uint16", "float16", "bool", "complex64"):
             error = self.refused(
-                ValueError, "can't be reduced; f32, f64", trine.sum, numpy.zeros(3, dtype)
+                ValueError, "can't be reduced; float32, float64", trine.sum, numpy.zeros(3, dtype)
             )
             self.assertEqual(error.status, "invalid_argument")
-        self.refused(TypeError, "this machine's byte order", trine.sum, numpy.zeros(3, ">f8"))
-        self.refused(TypeError, "is no array of numbers", trine.sum, numpy.zeros(3, "longdouble"))
         self.refused(
             ValueError, "gemm: ", trine.matmul, numpy.zeros((2, 2)), numpy.zeros((2, 2), "float32")
         )
@@ -62,9 +57,6 @@ class Refusals(unittest.TestCase):
         )
         self.refused(ValueError, "reduce: ", trine.prod, numpy.zeros(3), map="square")
         self.refused(LookupError, "cube", trine.sum, numpy.zeros(3), map="cube")
-        self.refused(
-            ValueError, "exact f32", trine.matmul, *numpy.zeros((2, 2, 2), "float32"), alpha=0.1
-        )
 
     def test_shapes(self):
         x = numpy.zeros((4, 4))
@@ -87,7 +79,6 @@ class Refusals(unittest.TestCase):
         x = numpy.zeros((4, 4, 4, 4))
         for function in (trine.sum, trine.transpose):
             self.refused(ValueError, "strides are never negative.*copy", function, x[::-1])
-        self.refused(ValueError, "matrix in memory.*copy", trine.argmax, x[::2, ::2, ::2])
         self.refused(
             ValueError, "one of them must be 1", trine.matmul, x[0, 0, :, ::2], x[0, 0, :2]
         )

@@ -1,8 +1,7 @@
-"""The functions: NumPy's results, dtypes and shapes for every axis and stride, and exact sums."""
+"""The functions: NumPy's results, dtypes and shapes for every axis and stride."""
 
 import itertools
 import math
-import pickle
 import unittest
 from fractions import Fraction
 
@@ -17,126 +16,6 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 def integers(shape, dtype="float64", seed=1):
     """Small integers: every order of sums and products is exact."""
     return numpy.random.default_rng(seed).integers(1, 4, shape).astype(dtype)
-
-
-class ExactSums(unittest.TestCase):
-    def values(self, count=4000):
-        bits = numpy.random.default_rng(7).integers(0, 2**64, count, "uint64")
-        values = bits.view("float64")
-        return numpy.where(numpy.isfinite(values), values, -0.0)
-
-    def test_parts_merge_to_the_bytes_of_the_whole(self):
-        x = self.values()
-        whole = trine.ExactSum(x)
-        self.assertEqual(whole.round(), trine.sum(x))
-        for pieces in (2, 7):
-            parts = [trine.ExactSum(part) for part in numpy.array_split(x, pieces)]
-            self.assertEqual(sum(reversed(parts)), whole)
-            self.assertEqual(bytes(sum(parts)), bytes(whole))
-        with self.assertRaises(TypeError):
-            hash(whole)
-
-    def test_any_axes_squares_and_dots(self):
-        x = self.values(2 * 30 * 20).reshape(2, 30, 20)
-        every_other = x[:, ::2, ::3]
-        self.assertEqual(trine.ExactSum(every_other), trine.ExactSum(every_other.copy()))
-        self.assertEqual(
-            trine.ExactSum().add_dot(every_other, every_other), trine.ExactSum(every_other, map="square")
-        )
-        self.assertEqual(trine.ExactSum().add_dot([1.0, 2.0], (3.0, 4.0)).round(), 11.0)
-        singles = numpy.float32([0.5, 3e38])
-        self.assertEqual(trine.ExactSum(singles).round("float32"), singles.sum())
-
-    def test_it_travels(self):
-        total = trine.ExactSum([1e100, 1.0, float("inf")]) + trine.ExactSum([-1e100])
-        for copy in (pickle.loads(pickle.dumps(total)), trine.ExactSum.from_bytes(bytes(total))):
-            self.assertEqual(copy, total)
-            self.assertEqual(float(copy), math.inf)
-        self.assertEqual(len(bytes(total)), 552)
-        self.assertEqual(bytes(trine.ExactSum()), bytes(552))
-
-    def test_what_fails_leaves_the_sum(self):
-        total = trine.ExactSum([2.5])
-        for bad in (
-            lambda: total.add(numpy.arange(3)),
-            lambda: total.add([1.0], map="cube"),
-            lambda: total.add_dot(numpy.ones(3), numpy.ones(4)),
-            lambda: total.round("int32"),
-            lambda: trine.ExactSum.from_bytes(bytes(551)),
-            lambda: trine.ExactSum.from_bytes(b"\xff" * 552),
-        ):
-            with self.assertRaises(trine.Error):
-                bad()
-        largest = trine.ExactSum().add_dot([1.7e308], [1.7e308])
-        for _ in range(127):
-            largest.merge(largest)
-        with self.assertRaisesRegex(trine.Error, "leaves what a state holds"):
-            largest.merge(largest)
-        with self.assertRaises(TypeError):
-            total + 1.5
-        self.assertEqual(total, trine.ExactSum([2.5]))
-
-
-class Partials(unittest.TestCase):
-    def test_parts_merge_to_the_bits_of_the_whole(self):
-        for function, dtype, map in itertools.product(REDUCTIONS, DTYPES, ("identity", "abs")):
-            x = integers(500, dtype) / 2 if dtype.startswith("f") else integers(500, dtype)
-            whole = trine.Partial(function, dtype, map=map).add(x, 0)
-            cut = sorted(numpy.random.default_rng(3).integers(0, 501, 5).tolist())
-            parts = [
-                trine.Partial(function, dtype, map=map).add(x[begin:end], begin)
-                for begin, end in zip([0, *cut], [*cut, 500])
-            ]
-            self.assertEqual(sum(reversed(parts)), whole)
-            self.assertEqual(bytes(sum(parts)), bytes(whole))
-            got, right = whole.result(), getattr(trine, function)(x, map=map)
-            self.assertEqual((got, got.dtype), (right, right.dtype), (function, dtype))
-        with self.assertRaises(TypeError):
-            hash(whole)
-
-    def test_any_axes_count_in_the_order_of_c(self):
-        x = numpy.random.default_rng(4).standard_normal((4, 6, 5, 8)).astype("float32") + 1
-        for view in (x, x[:, ::2, 1:, ::3], x.T, x.transpose(1, 3, 0, 2), x[1, 2, 3], x[1, 2, 3, 4], x[:0]):
-            for function in ("prod", "argmax"):
-                p = trine.Partial(function, x.dtype).add(view, 7)
-                self.assertEqual(p, trine.Partial(function, x.dtype).add(view.copy("C"), 7))
-        self.assertEqual(
-            trine.Partial("argmax", "float32").add(x.T, 0).result(), numpy.argmax(x.T.copy("C"))
-        )
-
-    def test_it_travels(self):
-        p = trine.Partial("argmin", "int64", map="abs").add(numpy.array([3, -1, 4]), 5)
-        for copy in (pickle.loads(pickle.dumps(p)), trine.Partial.from_bytes(bytes(p))):
-            self.assertEqual(copy, p)
-            self.assertEqual(copy.result(), 6)
-        self.assertEqual(len(bytes(p)), 2048)
-        self.assertEqual(repr(p), "Partial('argmin', 'int64', map='abs')")
-        single = trine.Partial("sum", "float32").add(numpy.float32([0.1]), 0)
-        self.assertEqual(single.result("float64").dtype, numpy.float64)
-
-    def test_what_fails_leaves_it(self):
-        p = trine.Partial("prod", "float64").add(numpy.ones(3), 1)
-        before = bytes(p)
-        for bad in (
-            lambda: trine.Partial("mean", "float64"),
-            lambda: trine.Partial("sum", "float16"),
-            lambda: trine.Partial("max", "float64", map="square"),
-            lambda: p.add(numpy.arange(3), 4),
-            lambda: p.add(numpy.ones(2), 2),
-            lambda: p.add(numpy.ones(2), -1),
-            lambda: p.add(numpy.ones(2), 4, numerics="fast"),
-            lambda: p.merge(trine.Partial("sum", "float64")),
-            lambda: p.result("int32"),
-            lambda: trine.Partial.from_bytes(bytes(2047)),
-            lambda: trine.Partial.from_bytes(bytes(2048)),
-        ):
-            with self.assertRaises(trine.Error):
-                bad()
-        with self.assertRaisesRegex(trine.Error, "lacks the elements 0 to 0"):
-            p.result()
-        with self.assertRaises(TypeError):
-            p + 1.5
-        self.assertEqual(bytes(p), before)
 
 
 class Reductions(unittest.TestCase):
@@ -276,6 +155,48 @@ class Products(unittest.TestCase):
         self.assertTrue(trine.matmul(x.T, x.T, order="K").flags.f_contiguous)
         with self.assertRaisesRegex(ValueError, "out="):
             trine.matmul(x, x, beta=1)
+
+    def test_the_order_of_stacks(self):
+        shapes = [
+            ((5, 2, 3), (3, 4)),
+            ((2, 3), (5, 3, 4)),
+            ((6, 1, 2, 3), (5, 3, 4)),
+            ((5, 2, 3), (3,)),
+            ((0, 2, 3), (3, 4)),
+            ((5, 1, 3), (3, 1)),
+        ]
+        for a, b in shapes:
+            for order, dtype in itertools.product("CFAK", ("float32", "int32")):
+                x, y = integers(a, dtype), integers(b, dtype, 2)
+                got, right = trine.matmul(x, y, order=order, alpha=2), 2 * numpy.matmul(x, y, order=order)
+                with self.subTest(a=a, b=b, order=order):
+                    self.assertEqual((got.shape, got.dtype), (right.shape, right.dtype))
+                    self.assertTrue(got.flags.f_contiguous if order == "F" else got.flags.c_contiguous)
+                    numpy.testing.assert_array_equal(got, right)
+        self.assertEqual(trine.place(trine.matmul, x, y, order="F", device="cpu").device, "cpu")
+
+    def test_factors_are_rounded_to_the_dtype(self):
+        bits = numpy.random.default_rng(8).integers(0, 2**64, 3000, "uint64").view("float64")
+        binades, fractions = (-150, -149, -127, -126, -125, 0, 127), (1, 1 + 2**-24, 1 + 3 * 2**-25, 1.5, 1.75)
+        edges = [2.0**e * m for e, m in itertools.product(binades, fractions)]
+        near = numpy.ldexp(numpy.random.default_rng(9).random(2800) + 1, numpy.tile(range(-153, 127), 10))
+        one, half = numpy.ones((1, 1), "float32"), numpy.full((1, 1), 0.5, "float32")
+        for factor in [0.1, -0.3, 1e-60, -1e-60, math.inf, -0.0, *edges, *near, *bits]:
+            with numpy.errstate(all="ignore"):
+                right = numpy.float32(factor)
+            if math.isinf(right) and math.isfinite(factor):
+                with self.assertRaisesRegex(ValueError, "alpha = .* f32"):
+                    trine.matmul(one, one, alpha=factor)
+                continue
+            numpy.testing.assert_array_equal(trine.matmul(one, one, alpha=factor)[0, 0], right + 0)
+            out = half.copy()
+            trine.matmul(one, one, alpha=0, beta=factor, out=out)
+            numpy.testing.assert_array_equal(out[0, 0], right * half[0, 0] if right else 0)
+        for factor in (0.5, 2.0**31, math.nan):
+            for keyword in ("alpha", "beta"):
+                with self.assertRaisesRegex(ValueError, keyword + " = .* whole number"):
+                    x = numpy.ones((1, 1), "int32")
+                    trine.matmul(x, x, out=x.copy(), **{keyword: factor})
 
 
 class Norms(unittest.TestCase):

@@ -57,7 +57,8 @@ struct Calibrations : ::testing::Test {
     return read_calibration(calibration_key(*Access::state(device)));
   }
   void learn_rows(const Device& device, const Calibration& calibration) {
-    learn(device, std::make_shared<const Calibration>(calibration_of(rows_of(calibration))));
+    learn(device,
+          std::make_shared<const Calibration>(calibration_of({.rows = rows_of(calibration)})));
   }
   /// On which a calibration is short.
   std::vector<Device> small_devices() const {
@@ -234,6 +235,24 @@ TEST_F(Calibrations, ComeBackFromTheirFileAndAreRefusedWhole) {
   }
 }
 
+TEST_F(Calibrations, WithADamagedRowAreRefusedByItsPlace) {
+  const std::vector<std::string> good = rows_of(of_sums(1e-3, 1e-9));
+  std::mt19937 random(38);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    Saved saved{.path = "/saved", .rows = {good[0], good[1], good[2]}, .first_line = 9};
+    const std::size_t row = random() % saved.rows.size();
+    saved.rows[row] = damaged(saved.rows[row], random);
+    const Refusal refusal = refusal_of([&] { calibration_of(saved); });
+    if (refusal.status == Status::ok) continue;
+    ++refused;
+    const bool is_there = refusal.sentence.starts_with(cat("/saved:", 9 + row, ": ")) ||
+                          refusal.sentence.ends_with("occurs twice");
+    EXPECT_TRUE(is_there) << refusal.sentence;
+  }
+  EXPECT_GT(refused, 100);
+}
+
 TEST_F(Calibrations, AnswerByTheirFileAsPlaceDoes) {
   const Device& device = both[0];
   save(device, rows_of(of_sums(1e-3, 1e-9)));
@@ -261,6 +280,8 @@ TEST_F(Calibrations, AnswerByTheirFileAsPlaceDoes) {
   };
   EXPECT_EQ(status_of([&] { saved.predict(Gemm{}, Where::host); }), Status::unsupported);
   EXPECT_EQ(status_of([&] { saved.predict(sum, Where::host, 0); }), Status::invalid_argument);
+  for (const uint32_t where : {0u, 99u})
+    EXPECT_EQ(status_of([&] { saved.predict(sum, Where(where)); }), Status::invalid_argument);
   EXPECT_EQ(status_of([&] { SavedCalibration(path + "x"); }), Status::not_found);
   std::ofstream(path, std::ios::app) << "more\n";
   EXPECT_EQ(status_of([&] { SavedCalibration again(path); }), Status::invalid_argument);

@@ -327,7 +327,9 @@ TEST_F(Checks, ScalarsMustBeExact) {
   op.alpha = 0.1;
   EXPECT_REFUSED(kInvalid, "alpha = 0.10000000000000001 has no exact f32 value", run(queue, op));
   op.alpha = 1e300;
-  EXPECT_REFUSED(kInvalid, "alpha", run(queue, op));
+  EXPECT_REFUSED(kInvalid,
+                 "alpha = 1.0000000000000001e+300 has no exact f32 value; it lies beyond all f32",
+                 run(queue, op));
   op.alpha = std::numeric_limits<double>::infinity();
   run(queue, op);
   op.alpha = std::nan("");
@@ -347,6 +349,7 @@ TEST_F(Checks, ScalarsMustBeExact) {
   run(queue, op);
   op.alpha = 2147483648.0;
   EXPECT_REFUSED(kInvalid, "no exact i32 value", run(queue, op));
+  EXPECT_REFUSED(kInvalid, "give a whole number from -2147483648 to 2147483647", run(queue, op));
   op.alpha = 1, op.beta = 0.5;
   EXPECT_REFUSED(kInvalid, "beta = 0.5 has no exact i32 value", run(queue, op));
   queue.wait();
@@ -459,6 +462,18 @@ TEST_F(Checks, RungsAreNamedExactlyOrRefusedWithTheClosest) {
                  run(queue, sum(), "tuned:threads=65"));
   EXPECT_REFUSED(Status::not_found, "parameter=value is needed",
                  run(queue, sum(), "tuned:threads"));
+  for (const auto& [rung, words] : std::vector<std::pair<const char*, const char*>>{
+           {"tuned:", "ends without a pair"},
+           {"naive:", "ends without a pair"},
+           {"tuned:threads=64,", "ends without a pair"},
+           {"tuned:,threads=64", "has an empty pair"},
+           {"tuned:threads=64,,finish=one", "has an empty pair"},
+           {"tuned:threads=", "has a key without a value"},
+           {"tuned:=64", "has a value without a key"},
+           {"tuned:threads=64,threads=64", "has a key twice"}}) {
+    EXPECT_REFUSED(Status::not_found, words, run(queue, sum(), rung));
+    EXPECT_REFUSED(Status::not_found, words, choose(device, sum(), rung));
+  }
   EXPECT_REFUSED(Status::not_found, "It has: none", run(queue, turn(), "naive:threads=64"));
   EXPECT_REFUSED(Status::not_found, "no rung of transpose is called 'tuned'",
                  run(queue, turn(), "tuned"));

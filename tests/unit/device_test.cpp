@@ -91,6 +91,14 @@ TEST(Devices, AWrongNameSaysWhatThereIs) {
                            "FAKE:0", "fake:0 ", "fake:99999999999"}) {
     EXPECT_REFUSED(Status::not_found, "No device is called", open(name));
   }
+  for (const char* name :
+       {"fake:0:mode=noop,", "fake:0:,mode=noop", "fake:0:mode=noop,,mode=noop",
+        "fake:0:mode=", "fake:0:=noop", "fake:0:=", "fake:0:,", "fake:0:mode=noop,mode=noop",
+        "fake:0:mode=noop,x", "fake::mode=noop", "fake:-0", "fake:+0", "fake:0:mode=noop:"}) {
+    EXPECT_REFUSED(Status::not_found, "", open(name));
+  }
+  EXPECT_REFUSED(Status::not_found, "'mode=noop,' ends without a pair", open("fake:0:mode=noop,"));
+  EXPECT_REFUSED(Status::not_found, "has a key twice", open("fake:0:mode=noop,mode=yes"));
   EXPECT_REFUSED(Status::invalid_argument, "place()", open("auto"));
   EXPECT_REFUSED(Status::not_found, "the options are mode=noop", open("fake:0:mode=yes"));
 }

@@ -1,4 +1,5 @@
 // 0-sized inputs are legal everywhere: identities where there are results, nothing where there aren't.
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -54,6 +55,34 @@ TEST_F(Empty, EachRowOfNoColumnsFillsEveryResult) {
   run(queue,
       Reduce{.axis = Axis::each_row, .input = row_major({}, Dtype::f32, 3, 0), .output = output});
   EXPECT_EQ(download<float>(spread), (std::vector<float>{0, 7, 0, 7, 0}));
+}
+
+/// On the device and on the host, by a view, a range and an ExactSum.
+TEST_F(Empty, DotsOfNothingAreZero) {
+  for (const auto& [rows, cols] : {std::pair{0, 0}, {0, 5}, {5, 0}}) {
+    for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+      const Buffer output = upload(std::vector<double>{-1});
+      const View none = row_major({}, dtype, rows, cols);
+      dot(queue, none, none, vector(output, dtype, 1));
+      EXPECT_EQ(download<uint32_t>(output)[0], 0u) << rows << " x " << cols;
+      double result = -1;
+      const ConstHostView here =
+          host_row_major(static_cast<const void*>(nullptr), dtype, rows, cols);
+      dot(here, here, host_vector(&result, dtype, 1), Axis::all, {.device = "fake:0"});
+      EXPECT_EQ(dtype == Dtype::f64 ? std::bit_cast<uint64_t>(result)
+                                    : uint32_t(std::bit_cast<uint64_t>(result)),
+                0u);
+      ExactSum sum;
+      sum.add_dot(here, here, {.device = "fake:0"});
+      EXPECT_EQ(sum.round<double>(), 0);
+    }
+  }
+  const std::vector<float> empty;
+  EXPECT_EQ(dot(empty, empty, {.device = "fake:0"}), 0);
+  Reduce one = {.map = Map::product,
+                .input = row_major({}, Dtype::f32, 2, 3),
+                .output = vector({}, Dtype::f32, 1)};
+  EXPECT_REFUSED(Status::invalid_argument, "there is none", choose(device, one));
 }
 
 TEST_F(Empty, NothingToWriteIsNothingToDo) {

@@ -92,6 +92,25 @@ TEST(Environment, VariablesOfTheProgramsOwnKokkosAreNotOurs) {
   }
 }
 
+// As many as Kokkos has places for: it doesn't look, and writes behind them.
+TEST(Environment, ThereAreAtMost512Threads) {
+  ::testing::FLAGS_gtest_death_test_style =
+      "threadsafe";  // or is_there() loads OpenMP before its variables are set
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  for (const char* bind : {"false", "true"})
+    for (const char* device : {"cpu", "cpu:threads=600"})
+      expect_fine([=] {
+        setenv("OMP_NUM_THREADS", "600", 1);
+        setenv("OMP_PROC_BIND", bind, 1);
+        for (const BackendInfo& info : backends())
+          for (const Facts& facts : info.devices)
+            if (facts.id == "cpu" && facts.driver.find("512 threads at most") == std::string::npos)
+              return 1;
+        const Device cpu = open(device);
+        return cpu.facts().compute_units == 512 ? work_on(device) : 1;
+      });
+}
+
 TEST(Environment, ThePoolHasTheProcesssCpusWhateverTheThreadIsPinnedTo) {
   if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
   expect_fine([] {

@@ -152,6 +152,106 @@ TEST(ExactSum, KnowsNothingMinusZeroInfinitiesAndNan) {
   EXPECT_EQ(merged(plus, minus), sum_of(std::vector{1.0, std::nan("")}));
 }
 
+/// Values whose products with each other are all that a state has flags for.
+template <class T>
+std::vector<T> special_values() {
+  using L = std::numeric_limits<T>;
+  std::vector<T> values{0, 1, L::infinity(), L::quiet_NaN(), L::denorm_min(), L::max()};
+  for (size_t i = 0, count = values.size(); i < count; ++i) values.push_back(-values[i]);
+  return values;
+}
+
+template <class T>
+void add_mapped(oracle::ExactSum& sum, Map map, T x, T y) {
+  if (map == Map::product) return sum.add_product(x, y);
+  if (map == Map::square) return sum.add_product(x, x);
+  sum.add(map == Map::abs ? std::abs(x) : x);
+}
+
+/// What each rung of each device writes for rows (or columns) of one pair, said `length` times, beside the oracle's.
+template <class T>
+void expect_states_of_pairs(Map map, Axis axis, int64_t length) {
+  std::vector<T> x, y;
+  for (const T a : special_values<T>())
+    for (const T b : special_values<T>()) x.push_back(a), y.push_back(b);
+  const auto pairs = int64_t(x.size());
+  std::vector<ExactSum::State> expected(x.size());
+  for (size_t p = 0; p < x.size(); ++p) {
+    oracle::ExactSum sum;
+    for (int64_t i = 0; i < length; ++i) add_mapped(sum, map, x[p], y[p]);
+    sum.state(expected[p].data());
+    EXPECT_EQ(ExactSum(expected[p]).state(), expected[p]);  // canonical: it is taken as it is
+  }
+  for (const Facts& facts : devices()) {
+    Queue queue(open(facts.id));
+    const View u = vector(Buffer::of<T>(queue.device(), x.size()), dtype_of<T>, pairs),
+               v = vector(Buffer::of<T>(queue.device(), x.size()), dtype_of<T>, pairs);
+    copy(queue, host_vector(x.data(), dtype_of<T>, pairs), u);
+    copy(queue, host_vector(y.data(), dtype_of<T>, pairs), v);
+    const auto repeated = [&](View view) {
+      view.cols = length, view.col_stride = 0;
+      if (axis == Axis::each_column) {
+        std::swap(view.rows, view.cols);
+        std::swap(view.row_stride, view.col_stride);
+      }
+      return view;
+    };
+    const View out = row_major({queue.device(), x.size() * sizeof(ExactSum::State)}, Dtype::u64,
+                               pairs, ExactSum::words);
+    std::vector<RungInfo> rungs = queue.device().rungs(Operation::reduce);
+    rungs.emplace_back();  // the device's choice
+    for (const RungInfo& rung : rungs) {
+      std::vector<ExactSum::State> seen(x.size());
+      try {
+        run(queue,
+            Reduce{.map = map,
+                   .axis = axis,
+                   .input = repeated(u),
+                   .output = out,
+                   .second = map == Map::product ? repeated(v) : View{}},
+            rung.name);
+      } catch (const Error&) { continue; }  // it writes no states, or there is no f64
+      copy(queue, out, host_row_major(seen.data()->data(), Dtype::u64, pairs, ExactSum::words));
+      queue.wait();
+      for (size_t p = 0; p < x.size(); ++p)
+        EXPECT_EQ(seen[p], expected[p]) << facts.id << " " << rung.name << ", " << name(map) << ": "
+                                        << x[p] << " and " << y[p] << ", " << length << " times";
+    }
+  }
+}
+
+TEST(ExactSum, StatesOfSpecialValuesAreTheOraclesOnEveryRungAndDevice) {
+  for (const Map map : {Map::identity, Map::abs, Map::square, Map::product})
+    for (const Axis axis : {Axis::each_row, Axis::each_column})
+      for (const int64_t length : {1, 2, 7, 100}) {
+        expect_states_of_pairs<float>(map, axis, length);
+        expect_states_of_pairs<double>(map, axis, length);
+      }
+}
+
+TEST(ExactSum, SpecialValuesMergeInAnyOrder) {
+  const std::vector<double> values = special_values<double>();
+  std::mt19937 random(6);
+  for (int i = 0; i < 500; ++i) {
+    std::vector<double> x, y;
+    std::vector<ExactSum> parts;
+    oracle::ExactSum expected;
+    for (size_t p = 0; p < 1 + random() % 4; ++p) {
+      x.push_back(values[random() % values.size()]), y.push_back(values[random() % values.size()]);
+      expected.add_product(x.back(), y.back());
+      parts.emplace_back().add_dot(std::vector{x.back()}, std::vector{y.back()}, kOn);
+    }
+    ExactSum::State state;
+    expected.state(state.data());
+    ExactSum whole, merged;
+    whole.add_dot(x, y, kOn);
+    std::shuffle(parts.begin(), parts.end(), random);
+    for (const ExactSum& part : parts) merged.merge(part);
+    EXPECT_EQ(whole.state(), state);
+    EXPECT_EQ(merged.state(), state);
+  }
+}
+
 TEST(ExactSum, MergesWithItself) {
   ExactSum sum = sum_of(std::vector{1e300, -3.5, 1e-300});
   sum.merge(sum);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -38,6 +39,22 @@ bool eventually(Condition&& condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
+}
+
+/// A line of text with a few bytes changed, gone or doubled.
+inline std::string damaged(std::string line, std::mt19937& random) {
+  const auto below = [&](std::size_t end) { return random() % end; };
+  for (std::size_t times = 1 + below(3); times > 0 && !line.empty(); --times) {
+    const std::size_t at = below(line.size());
+    constexpr std::string_view kBytes = "0123456789-+.eExXrcsfi \"{}\xff";
+    switch (below(4)) {
+      case 0: line[at] = kBytes[below(kBytes.size())]; break;
+      case 1: line.erase(at, 1 + below(6)); break;
+      case 2: line.insert(at, line.substr(below(line.size()), below(20))); break;
+      default: line.insert(at, 1 + below(30), kBytes[below(kBytes.size())]);
+    }
+  }
+  return line;
 }
 
 /// Status and sentence of what body() throws; ok when it throws nothing.

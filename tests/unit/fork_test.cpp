@@ -1,35 +1,14 @@
-// A process that only looks at what there is, and forks: the child has the backends of this build to itself,
-// but for drivers that were woken before.
-#include <sys/wait.h>
-#include <unistd.h>
+// A process that forks. If it has only looked at what there is, the child has the backends of this build to itself, but for
+// drivers that were woken before; if it has computed, or was about to, the child computes on the threads that call.
+#include <filesystem>
+#include <random>
 
+#include "child.hpp"
+#include "entry_points.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
 namespace {
-
-/// The name of the first device on which a child finds something else than it should; "" where all is well.
-template <class Body>
-std::string in_child(Body&& body) {
-  int ends[2];
-  if (pipe(ends) != 0) return "no pipe";
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    const std::string wrong = body();
-    const ssize_t written = write(ends[1], wrong.data(), wrong.size());
-    _exit(written < 0 ? 1 : 0);
-  }
-  close(ends[1]);
-  std::string said;
-  char piece[256];
-  for (ssize_t got; (got = read(ends[0], piece, sizeof piece)) > 0;)
-    said.append(piece, size_t(got));
-  close(ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status == 0 ? said : said + "; it died, status " + std::to_string(status);
-}
 
 std::string id_of(const std::string& backend) {
   return backend == "cpu" ? backend : backend + ":0";
@@ -81,17 +60,90 @@ TEST(Fork, AChildOfAProcessThatListedNoDevicesUsesThemAll) {
             "");
 }
 
-TEST(Fork, AGrandchildOfAChildThatUsedTheCpuIsLost) {
+size_t count_threads() {
+  return size_t(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
+
+TEST(Fork, EveryEntryPointComputesInAChildOnTheThreadThatCalls) {
   EXPECT_EQ(in_child([] {
-              for (const BackendInfo& info : backends())
-                if (info.name == "cpu" && info.devices.empty()) return std::string();
-              return in_child([] {
-                std::string wrong = use("cpu");
-                return wrong + in_child([] {
-                         const Refusal refusal = refusal_of([] { open("cpu"); });
-                         return refusal.status == Status::device_lost ? "" : "not lost";
-                       });
+              std::string wrong = use("cpu") + wrong_entry_points("cpu");
+              for (const EntryPoint& entry : entry_points())
+                wrong += in_child([&] {
+                  try {
+                    if (!entry.is_right("cpu")) return std::string(entry.name) + " is wrong; ";
+                  } catch (const std::exception& error) {
+                    return std::string(entry.name) + ": " + error.what() + "; ";
+                  }
+                  return count_threads() == 1 ? "" : std::string(entry.name) + " has threads; ";
+                });
+              return wrong;
+            }),
+            "");
+}
+
+TEST(Fork, AChildHasTheCpuAloneAndNothingOfItsParents) {
+  EXPECT_EQ(in_child([] {
+              const Device cpu = open("cpu");
+              if (sum(small_numbers(300)) != 300) return std::string("the parent's auto is wrong");
+              return in_child([&] {
+                std::string wrong, why;
+                if (!multiplies({.device = "auto", .placement = &why}) ||
+                    why.find("forked child") == std::string::npos)
+                  wrong += "auto: " + why;
+                for (const auto& [what, refusal] :
+                     {std::pair{"opencl", refusal_of([] { open("opencl:0"); })},
+                      {"the parent's", refusal_of([&] { Queue{cpu}; })}})
+                  if (refusal.status != Status::device_lost ||
+                      refusal.sentence.find("forked") == std::string::npos)
+                    wrong += std::string(what) + ": " + refusal.sentence;
+                return wrong;
               });
+            }),
+            "");
+}
+
+// Work that waits for what its own thread does later runs when that is done.
+TEST(Fork, AChildsQueuesKeepTheirOrder) {
+  EXPECT_EQ(in_child([] {
+              return use("cpu") + in_child([] {
+                       OnQueue a("cpu"), b("cpu");
+                       const double three = 3, four = 4;
+                       fill(a.queue, a.one, &three);
+                       b.queue.wait(a.queue.record());
+                       copy(b.queue, a.one, b.one);
+                       a.queue.wait(b.queue.record());
+                       fill(a.queue, a.one, &four);
+                       b.queue.wait();
+                       const bool is_right = b.first_of(b.one) == 3 && a.first_of(a.one) == 4;
+                       return std::string(is_right && a.queue.done() ? "" : "out of order");
+                     });
+            }),
+            "");
+}
+
+TEST(Fork, AChildComputesWhateverTheMomentOfAnotherThreadsFirstCall) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 20; ++i) {
+    const auto delay = std::chrono::microseconds(
+        int(std::exp(std::uniform_real_distribution<>(2.5, 11.5)(random))));
+    EXPECT_EQ(
+        in_child([&] {
+          std::thread([i] { multiplies({.device = i % 2 ? "cpu" : "auto"}); }).detach();
+          std::this_thread::sleep_for(delay);
+          return in_child([] {
+            return std::string(multiplies({.device = "cpu"}) && multiplies({}) ? "" : "wrong");
+          });
+        }),
+        "")
+        << delay.count() << " us";
+  }
+}
+
+TEST(Fork, EachGenerationUsesTheCpu) {
+  EXPECT_EQ(in_child([] {
+              return use("cpu") + in_child([] {
+                       return use("cpu") + in_child([] { return use("cpu") + use("cpu"); });
+                     });
             }),
             "");
 }

@@ -2,6 +2,8 @@
 // nowhere to keep one is an ordinary state, and any number of processes may write at once.
 #include "core/src/runtime/persistent_file.hpp"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,6 +135,19 @@ TEST_F(PersistentFile, WhatIsNoFileOrTooLargeIsRefused) {
   fs::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   expect_refused("no regular file", __LINE__);  // and nobody waits for a writer
+}
+
+TEST_F(PersistentFile, WhatMayNotGrowIsSaidAndRaisesNoSignal) {
+  fs::create_directories(folder);
+  const auto before = signal(SIGXFSZ, SIG_DFL);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit little{20, limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &little);
+  EXPECT_REFUSED(Status::unsupported, "can't be written: File too large", write());
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, before);
+  EXPECT_EQ(files(), 0) << "a temporary was left";
 }
 
 TEST_F(PersistentFile, MoreThanAFileHoldsIsNotWritten) {

@@ -16,6 +16,21 @@
 #include "backends/kit/options.hpp"
 #include "backends/kit/words.hpp"
 
+namespace trine {
+namespace {
+/// A struct that has grown twice.
+struct Grown {
+  uint32_t size, first;
+  const void* second;
+  uint64_t third;
+};
+}  // namespace
+namespace kit {
+template <>
+inline constexpr std::size_t sizes_of<Grown>[] = {8, 16, sizeof(Grown)};
+}
+}  // namespace trine
+
 namespace trine::registry {
 namespace {
 
@@ -155,7 +170,8 @@ TEST(Registry, RefusesWhatBreaksTheContractAndSaysHow) {
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/version"}), "odd_version"),
               "version 7 of the contract, this library version 1");
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/tail"}), "odd_tail"), "uses what this library");
-  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/short"}), "odd_short"), "its table lacks launch");
+  EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/short"}), "odd_short"),
+              "has a size that no version of the contract has");
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/fails"}), "odd_fails"),
               "there is nothing in this machine");
   EXPECT_SAYS(reason_of(of({TRINE_TEST_ODD "/no_entry"}), "odd_no_entry"),
@@ -234,28 +250,33 @@ TEST(Registry, PacksAreLoadedOnDemandOnce) {
   EXPECT_EQ(registry.find("other")->ladder(TRINE_REDUCE).back()->row.name, std::string("packed"));
 }
 
-// Rows of an older, shorter and of a newer, longer kind.
-struct OldRung {
-  uint32_t size, numerics;
-  const char *name, *summary;
-};
 struct NewRung {
   trine_rung known;
   uint64_t later;
 };
 
-TEST(Rows, OlderShorterRowsAreFilledWithZeros) {
-  const OldRung rows[] = {{sizeof(OldRung), TRINE_FAST, "a", "first"},
-                          {sizeof(OldRung), TRINE_STUDY, "b", "second"}};
+TEST(Rows, ShorterRowsAndNarrowerArraysAreRefused) {
+  alignas(trine_rung) std::byte memory[3 * sizeof(trine_rung)] = {};
+  auto* const row = new (memory) trine_rung{0, TRINE_FAST, "a", "s", nullptr, nullptr, 0, 0, 0};
+  for (uint32_t size = 0; size <= sizeof(trine_rung) + 64; ++size) {
+    row->size = size;
+    Ladder ladder;
+    const std::string why = accept_rungs(row, 1, sizeof memory, nullptr, ladder);
+    if (size < sizeof(trine_rung))
+      EXPECT_SAYS(why, "no version of the contract has") << size;
+    else
+      EXPECT_EQ(why, "") << size;
+  }
+  row->size = sizeof(trine_rung);
+  for (const uint32_t stride :
+       {0u, 4u, 24u, uint32_t{sizeof(trine_rung)} - 8, uint32_t{sizeof(trine_rung)} + 4}) {
+    Ladder ladder;
+    EXPECT_SAYS(accept_rungs(row, 1, stride, nullptr, ladder), "an array of elements") << stride;
+  }
+  row->size += 64;
   Ladder ladder;
-  EXPECT_EQ(
-      accept_rungs(reinterpret_cast<const trine_rung*>(rows), 2, sizeof(OldRung), nullptr, ladder),
-      "");
-  ASSERT_EQ(ladder.size(), 2u);
-  EXPECT_EQ(ladder[1]->row.name, std::string("b"));
-  EXPECT_EQ(ladder[1]->row.requirement, nullptr);
-  EXPECT_EQ(ladder[1]->row.takes, 0u) << "an older rung knows no flags";
-  EXPECT_EQ(ladder[1]->index, 1);
+  EXPECT_SAYS(accept_rungs(row, 1, sizeof(trine_rung), nullptr, ladder), "an array of elements")
+      << "the element reaches into the next one";
 }
 
 TEST(Rows, NewerRowsAreTakenOnlyWithAZeroTail) {
@@ -309,17 +330,31 @@ TEST(Border, GiveWritesWhatBothKnowAndNoMore) {
   EXPECT_STREQ(old.rest, "kept");
 }
 
-TEST(Border, TakeRefusesTooLittle) {
-  trine_workspace from{}, to;
-  from.size = 8;
-  EXPECT_TRUE(kit::take(&from, to));
-  EXPECT_FALSE(kit::take(&from, to, sizeof from));
-  from.size = 2;
-  EXPECT_FALSE(kit::take(&from, to));
+TEST(Border, TakeTakesTheSizesOfVersionsAndZerosBehindTheLast) {
+  struct {
+    Grown known;
+    std::byte more[64];
+  } from{};
+  from.known = {0, 7, &from, 9};
+  for (uint32_t size = 0; size <= sizeof from; ++size) {
+    from.known.size = size;
+    Grown to;
+    const bool is_right = size == 8 || size == 16 || size >= sizeof(Grown);
+    EXPECT_EQ(kit::take(&from.known, to), is_right) << size;
+    EXPECT_EQ(to.first, is_right ? 7u : 0u) << size;
+    EXPECT_EQ(to.second, is_right && size > 8 ? &from : nullptr) << size;
+    EXPECT_EQ(to.third, is_right && size > 16 ? 9u : 0u) << size;
+    EXPECT_EQ(to.size, is_right ? sizeof to : 0u) << size;
+    if (size <= sizeof(Grown)) continue;
+    std::byte& last = reinterpret_cast<std::byte*>(&from)[size - 1];
+    last = std::byte{1};
+    EXPECT_FALSE(kit::take(&from.known, to)) << size;
+    last = {};
+  }
 }
 
 TEST(Border, ReadCopiesOnlyWhatIsOfAnotherSize) {
-  struct Grown {
+  struct {
     trine_workspace known;
     uint64_t more;
   } from{};

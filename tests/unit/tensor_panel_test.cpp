@@ -1,5 +1,6 @@
 // How `tensor_specialized` copies panels, reads fragments and stores C (backends/gpu/kernels/gemm/tensor_block.h), as host
 // C++: the copying work-items one after another, then the multiplying ones. Compiled for some tiles, each LAYOUT and T.
+// Numbers lie at the edge of a page that may not be touched, and a vector may touch nothing but them, to the byte.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -9,6 +10,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/emulated_gpu/numbers.hpp"
+
 namespace {
 
 int my_item;
@@ -16,15 +19,10 @@ int my_item;
 // The words of the kernels' preludes, and the constants of tensor_specialized.cl.
 using uint = unsigned int;
 using ulong = unsigned long;
-struct alignas(16) double2 {
-  double x, y;
-};
-struct alignas(8) float2 {
-  float x, y;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
-};
+using emulated::Numbers;
+using double2 = Numbers<double, 2>;
+using float2 = Numbers<float, 2>;
+using float4 = Numbers<float, 4>;
 [[maybe_unused]] double2 make_double2(double x, double y) { return {x, y}; }
 [[maybe_unused]] float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 #define GLOBAL
@@ -55,8 +53,16 @@ class Memory {
     auto *const all = reinterpret_cast<T*>(begin), *const end = all + bytes / sizeof(T);
     std::fill(all, end, NAN);
     first_ = at_end ? end - count : all;
+    // A vector of an odd row may begin before the row, and so before the first number, in the same 16 bytes.
+    const char* const number = reinterpret_cast<char*>(first_);
+    emulated::extents.push_back({begin, begin + bytes,
+                                 number - reinterpret_cast<uintptr_t>(number) % 16,
+                                 reinterpret_cast<char*>(first_ + count)});
   }
-  ~Memory() { munmap(base_, size_); }
+  ~Memory() {
+    munmap(base_, size_);
+    emulated::extents.pop_back();  // they end as they began, the last one first
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   T* first() const { return first_; }
@@ -180,6 +186,7 @@ void multiply(long m, long n, long k, long padding, bool at_end) {
       }
     }
   for (long e = 0; e < m * n; ++e) ASSERT_EQ(c.first()[e], T(e)) << m << "x" << n << " by " << k;
+  for (const std::string& what : emulated::outside) ADD_FAILURE() << what;
 }
 
 TEST(TensorPanel, HoldsWhatLanesReadWhereverRowsBegin) {

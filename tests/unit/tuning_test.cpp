@@ -214,7 +214,7 @@ TEST_F(TuningTest, ATableOfAnotherDriverVersionOrRowsIsRefused) {
   detail::write_persistent("tuning", 2, detail::saved_key(detail::Access::use(device)), {});
   expect_refused("its format is 2");
   write({"reduce sum"});
-  expect_refused("this line is not a row: reduce sum");
+  expect_refused(":9: this line is not a row: reduce sum");
   std::string negative = tuning_key(product_of(80, 64, 64));
   negative.replace(negative.find("80x"), 3, "-80x");
   write({negative + " naive 1 1 2026-11-21"});
@@ -318,6 +318,24 @@ TEST_F(TuningTest, IsReadOnceByAnyNumberOfThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(right, 200);
+}
+
+TEST(TuningKey, OfADamagedLineIsNoneOrReadsBack) {
+  const std::string good[] = {"reduce argmax abs each_column i64 i64 s reproducible 7x9",
+                              "transpose b128 rc reproducible 3x4x5",
+                              "gemm f32 rcr fast 512x513x514x2"};
+  std::mt19937 random(38);
+  int read = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string line = damaged(good[random() % std::size(good)], random);
+    detail::TuningKey call, again;
+    if (!detail::read_call(line, call)) continue;
+    ++read;
+    EXPECT_TRUE(detail::read_call(detail::text_of(call), again)) << line;
+    EXPECT_EQ(detail::text_of(call), detail::text_of(again)) << line;
+  }
+  EXPECT_GT(read, 50);
+  EXPECT_LT(read, 2500);
 }
 
 TEST(TuningKey, ReadsBackAsItWasWritten) {

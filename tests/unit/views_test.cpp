@@ -1,5 +1,7 @@
 // Views made of views, and of other people's arrays.
+#include <trine/fitting.hpp>
 #include <trine/kokkos.hpp>
+#include <trine/receipt.hpp>
 
 #if __has_include(<mdspan/mdspan.hpp>)
 #include <mdspan/mdspan.hpp>
@@ -43,6 +45,34 @@ TEST(Views, PartsAndTransposesAreWhereTheySay) {
                  submatrix(far, int64_t{1} << 33, 0, 1, 1));
   EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, -1, 1));
   EXPECT_REFUSED(Status::invalid_argument, "submatrix", cols(host, INT64_MAX, 1));
+}
+
+TEST(Views, ProductsOfExtentsThatDontFitAreNoSmallNumbers) {
+  const int64_t far = int64_t{1} << 40;
+  EXPECT_EQ(batched({}, Dtype::f32, 2, far, far).batch_stride, INT64_MAX);
+  EXPECT_EQ(host_batched(static_cast<float*>(nullptr), Dtype::f32, 2, far, far).batch_stride,
+            INT64_MAX);
+  View repeated = row_major({}, Dtype::f32, far, far);
+  repeated.row_stride = repeated.col_stride = 0;
+  EXPECT_REFUSED(Status::invalid_argument, "as_vector", as_vector(repeated));
+  EXPECT_REFUSED(Status::invalid_argument, "more than 2^63 - 1 bytes",
+                 digest(ConstHostView{.data = &far,
+                                      .dtype = Dtype::f64,
+                                      .rows = int64_t{1} << 31,
+                                      .cols = int64_t{1} << 30,
+                                      .row_stride = 0,
+                                      .col_stride = 0}));
+}
+
+TEST(Views, FittingNumbersRememberEachStep) {
+  using Count = detail::Fitting<int64_t>;
+  static_assert((Count(6) * 7 + 1).value_or(0) == 43 && (Count(6) * -7).value_or(0) == -42);
+  static_assert(!(Count(INT64_MAX) + 1).fits() && !(Count(INT64_MAX) + 1 + -1).fits());
+  static_assert(!(Count(INT64_MIN) * -1).fits() && (Count(INT64_MIN) * 1).fits());
+  static_assert((Count(INT64_MAX) * 2).value_or(-5) == -5 &&
+                !(Count(1) * (Count(INT64_MAX) * 2)).fits());
+  static_assert((Count(INT64_MAX) * 2 * 0).value_or(1) == 0 && (0 * (Count(INT64_MAX) * 2)).fits());
+  static_assert(!(detail::Fitting<uint64_t>(UINT64_MAX) + 1).fits());
 }
 
 TEST(Views, AsVectorTakesWhatLiesAtOneDistance) {

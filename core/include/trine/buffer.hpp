@@ -9,6 +9,7 @@
 /// is freed when the queues that use it have passed that work.
 #pragma once
 
+#include <trine/fitting.hpp>
 #include <trine/queue.hpp>
 
 #include <algorithm>
@@ -236,7 +237,7 @@ HostViewOf<Pointer> host_batched(Pointer data, Dtype dtype, int64_t count, int64
           .cols = cols,
           .batch = count,
           .row_stride = cols,
-          .batch_stride = rows * cols};
+          .batch_stride = detail::matrix_stride(rows, cols)};
 }
 
 /// A View, or one of host memory.
@@ -261,19 +262,19 @@ V submatrix(V view, int64_t i, int64_t j, int64_t m, int64_t n) {
                     std::to_string(i) + ", " + std::to_string(j) + " on isn't inside of " +
                     std::to_string(view.rows) + " x " + std::to_string(view.cols) + ".");
   }
-  int64_t down = 0, across = 0, bytes = 0;
-  if (m != 0 && n != 0 &&  // an empty part has no place
-      (__builtin_mul_overflow(i, view.row_stride, &down) ||
-       __builtin_mul_overflow(j, view.col_stride, &across) ||
-       __builtin_add_overflow(down, across, &bytes) ||
-       __builtin_mul_overflow(bytes, int64_t{size_of(view.dtype)}, &bytes))) {
+  using detail::Fitting;
+  Fitting<int64_t> bytes = 0;
+  if (m != 0 && n != 0)  // an empty part has no place
+    bytes = (Fitting(i) * view.row_stride + Fitting(j) * view.col_stride) *
+            int64_t{size_of(view.dtype)};
+  if (!bytes.fits()) {
     throw Error(Status::invalid_argument, "submatrix: it begins beyond 2^63 bytes.");
   }
   if constexpr (std::same_as<V, View>) {
-    view.offset += static_cast<uint64_t>(bytes);
+    view.offset += static_cast<uint64_t>(bytes.value_or(0));
   } else {
     using Byte = std::conditional_t<std::same_as<V, HostView>, char, const char>;
-    view.data = static_cast<Byte*>(view.data) + bytes;
+    view.data = static_cast<Byte*>(view.data) + bytes.value_or(0);
   }
   view.rows = m;
   view.cols = n;
@@ -315,13 +316,12 @@ V as_vector(V view) {
   for (const auto& [extent, step] : steps) {
     if (extent == 1 || is_empty) continue;
     if (count == 1) stride = step;
-    int64_t next = 0;
-    if (__builtin_mul_overflow(count, stride, &next) || step != next ||
-        __builtin_mul_overflow(count, extent, &next)) {
+    const auto next = detail::Fitting(count) * stride, more = detail::Fitting(count) * extent;
+    if (!next.fits() || step != next.value_or(0) || !more.fits()) {
       throw Error(Status::invalid_argument,
                   "as_vector: the elements don't lie at one distance from each other.");
     }
-    count *= extent;
+    count = more.value_or(0);
   }
   view.rows = is_empty ? 0 : count;
   view.row_stride = stride;

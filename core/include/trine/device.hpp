@@ -170,14 +170,15 @@ class TRINE_API Device {
 /// Opens a device by name.
 ///
 /// `name` is a backend ("cuda": its first device), a device ("cuda:0", "opencl:1"), or either with
-/// options ("cpu:threads=8": so many threads; without, all cores that the process may use). Ranks of MPI
+/// options ("cpu:threads=8": so many threads, of those that there are; without, all: OMP_NUM_THREADS, or the cores
+/// that the process may use, 512 at most). Ranks of MPI
 /// on one node share it: with a backend's name, rank r among them opens device r modulo their number (of the
 /// first one's kind), and the cpu has its part of the cores (docs/mpi.md). Opening a name again while the device
 /// is open gives the same device. "auto" is refused: place() decides where an operation runs, and calls on host
 /// data (trine/host.hpp) take "auto" directly.
 /// Throws Error: not_found with the list of devices, the closest name and the reasons for absent
-/// backends; device_lost in a child that was forked after a device had been opened; backend_error
-/// with the driver's message.
+/// backends; device_lost for all devices but the cpu in a child that was forked after a device had been opened
+/// (docs/lifetimes.md), where the cpu has no threads; backend_error with the driver's message.
 /// ```cpp
 /// trine::Device device = trine::open("cpu:threads=2");
 /// std::cout << device.id() << ": " << device.facts().name << "\n";

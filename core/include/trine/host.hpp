@@ -90,7 +90,8 @@ struct HostOptions {
   int chunks = 0;
   /// Whether a device that can compute in the host's memory does so; false: it copies all the same.
   bool in_place = true;
-  /// If not null: receives the choice of the rung (that of the first chunk), and the reason.
+  /// If not null: receives the choice of the rung (that of the first chunk), and the reason. A call that throws sets its
+  /// `device` if it may have written by then.
   Choice* choice = nullptr;
   /// If not null: receives the reason for the device, with "auto".
   std::string* placement = nullptr;

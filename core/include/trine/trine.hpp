@@ -5,7 +5,7 @@
 /// - types.hpp: dtypes, options, Error
 /// - device.hpp: the devices and their rungs
 /// - queue.hpp: queues and events
-/// - buffer.hpp: memory, views, copies
+/// - buffer.hpp: memory, views, copies; fitting.hpp: the arithmetic of their extents
 /// - operations.hpp: Reduce, Transpose, Gemm, run()
 /// - elementwise.hpp: axpby(), scalar()
 /// - place.hpp: where to run, calibrate()

@@ -41,7 +41,7 @@ enum class Status : uint32_t {
   /// The driver or the vendor's runtime failed. The sentence contains the driver's own message.
   backend_error = TRINE_BACKEND_ERROR,
   /// The device can't be used any more in this process, because of a driver error that stays or
-  /// because the process is a forked child. Every later call on the device fails the same way.
+  /// because it was opened by the process that this one was forked from. Every later call on the device fails the same way.
   device_lost = TRINE_DEVICE_LOST,
   /// A defect of Trine or of a backend. Please report it with the sentence.
   internal = TRINE_INTERNAL

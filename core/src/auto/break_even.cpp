@@ -125,6 +125,7 @@ std::vector<Crossing> crossings(const Crossing& kind) {
 std::vector<Crossing> break_even(Operation operation, Function function, Dtype dtype, Where where,
                                  const Device& first, const Device& second) {
   return detail::entry([&] {
+    detail::check_where(where, "break_even()");
     return detail::crossings(
         {operation, function, dtype, where, first, second, false, 0, 0, 0, {}, true});
   });

@@ -1,7 +1,6 @@
 #include "calibration.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -28,9 +27,7 @@ const Grid* Calibration::table(int call_class, Where where) const {
 namespace {
 
 std::string number(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 3);
-  return {text, end.ptr};
+  return kit::number_text(value, std::chars_format::scientific, 3);
 }
 
 /// "33x9x1" of a point.
@@ -55,7 +52,7 @@ Places places_in(Calibration& calibration) {
   return places;
 }
 
-void take_row(const Places& places, std::string_view row) {
+void take_row(const Places& places, std::string_view row, const std::string& where) {
   std::string_view place_words = row;
   const std::string_view high = take_last(place_words), low = take_last(place_words),
                          seconds = take_last(place_words);
@@ -63,11 +60,11 @@ void take_row(const Places& places, std::string_view row) {
   if (!read_seconds(seconds, measured.seconds) || !read_seconds(low, measured.low) ||
       !read_seconds(high, measured.high) || measured.low > measured.seconds ||
       measured.high < measured.seconds)
-    refuse("'", row, "' must end with three times: median, lowest, highest");
+    refuse(where, "'", row, "' must end with three times: median, lowest, highest");
   const auto place = places.find(place_words);
-  if (place == places.end()) refuse("'", row, "' is not a point of this version's grid");
+  if (place == places.end()) refuse(where, "'", row, "' is not a point of this version's grid");
   const auto& [grid, point] = place->second;
-  if (grid->has(point)) refuse("'", row, "' occurs twice");
+  if (grid->has(point)) refuse(where, "'", row, "' occurs twice");
   grid->set(point, measured);
 }
 
@@ -90,14 +87,15 @@ std::vector<std::string> rows_of(const Calibration& measured) {
   return rows;
 }
 
-Calibration calibration_of(const std::vector<std::string>& rows) {
+Calibration calibration_of(const Saved& saved) {
+  const std::vector<std::string>& rows = saved.rows;
   constexpr std::string_view kDate = "date ";
   Calibration calibration;
   if (rows.empty() || !rows[0].starts_with(kDate) || rows[0].size() == kDate.size())
-    refuse("it has no date");
+    refuse(saved.place_of(0), "it has no date");
   calibration.date = rows[0].substr(kDate.size());
   const Places places = places_in(calibration);
-  for (std::size_t i = 1; i < rows.size(); ++i) take_row(places, rows[i]);
+  for (std::size_t i = 1; i < rows.size(); ++i) take_row(places, rows[i], saved.place_of(i));
   for (Calibration::Tables& tables : calibration.tables)
     for (std::optional<Grid>& grid : tables)
       if (!grid->complete()) grid.reset();
@@ -130,12 +128,11 @@ Known read_calibration(const PersistentKey& key) {
   if (!saved.refusal.empty())
     return {nullptr, cat(saved.refusal, " (`trine calibrate` measures it again)")};
   try {
-    return {std::make_shared<const Calibration>(calibration_of(saved.rows)), {}};
-  } catch (const Error& error) { return {nullptr, cat(saved.path, ": ", error.what())}; }
+    return {std::make_shared<const Calibration>(calibration_of(saved)), {}};
+  } catch (const Error& error) { return {nullptr, error.what()}; }
 }
 
 Known known_of(const Device& device) {
-  check_process();
   const DeviceState& state = Access::some(device);
   Memory& memory = singleton<Memory>();
   const std::lock_guard lock(memory.mutex);

@@ -35,8 +35,9 @@ struct Calibration {
 
 /// Rows of a saved file and back. Before complete(), a table has only what was measured.
 std::vector<std::string> rows_of(const Calibration& measured);
-/// Throws Error (invalid_argument) with the first thing that is wrong. The tables come complete.
-Calibration calibration_of(const std::vector<std::string>& rows);
+/// Throws Error (invalid_argument) with the first thing that is wrong, and its place in the file. The tables
+/// come complete.
+Calibration calibration_of(const Saved& saved);
 
 constexpr std::string_view kCalibrationKind = "calibration";
 constexpr int kCalibrationVersion = 2;

@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include "backends/kit/launcher.hpp"
-#include "backends/services.hpp"
 #include "calibration.hpp"
 #include "core/src/call/run.hpp"
 #include "core/src/runtime/state.hpp"
@@ -26,7 +25,6 @@ bool same_hardware(const Facts& a, const Facts& b) {
 /// shows it. A CPU seen through OpenCL is the cpu again. Ranks that share a node take one GPU of a backend each.
 /// `is_whole`: whether none is missing for a reason that may pass.
 std::vector<Device> find_candidates(bool& is_whole) {
-  const registry::InUse in_use;
   std::vector<BackendInfo> all = backends_for_auto();
   is_whole = registry::Registry::get().is_complete() && !registry::is_short();
   std::ranges::stable_sort(all, {}, [](const BackendInfo& info) {
@@ -66,7 +64,6 @@ struct Candidates {
 };
 
 const std::vector<Device>& candidates() {
-  check_process();  // a forked child would wait for the thread that was looking for them
   auto& known = singleton<Candidates>();
   if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
   const std::lock_guard lock(known.mutex);
@@ -187,8 +184,9 @@ Placement best_device(const Work& work, Where where, int repeats,
   if (all.size() == 1) {
     best.sentence =
         !refused.empty() ? cat(all[0].id(), " is the only device that can: ", refused, ".")
-        : named
-            ? cat("Only ", all[0].id(), " was asked.")
+        : named          ? cat("Only ", all[0].id(), " was asked.")
+        : kit::is_forked()
+            ? cat(all[0].id(), " is the only device of a forked child.")
             : cat(all[0].id(),
                   " drives this machine's only processor; any other backend drives the same one.");
     if (named) best.candidates = weigh(all, work, where, repeats);
@@ -207,9 +205,9 @@ Placement best_device(const Work& work, Where where, int repeats,
 Placement place(const AnyOperation& operation, Where where, int repeats,
                 std::span<const Device> among) {
   return entry([&] {
-    const registry::InUse in_use;  // a forked child would wait for what this thread is making
-    check_process();
+    const kit::InUse in_use;  // what this thread is making, a forked child makes itself
     plan_of(operation);
+    check_where(where, "place()");
     if (repeats < 1) refuse("place(): repeats is ", repeats, "; it is at least 1.");
     const Work work = work_of(operation);
     Placement placement;

@@ -16,6 +16,8 @@ struct Prediction : Estimate {
   double transfers = 0;
   bool calibrated = false;
 };
+/// Refuses a place that there isn't.
+void check_where(Where where, const char* function);
 /// Nothing where the calibration has no such calls.
 std::optional<Prediction> predict(const Calibration& measured, const Work& work, Where where,
                                   int repeats);

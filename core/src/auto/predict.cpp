@@ -47,6 +47,11 @@ Prediction from_tables(const Grid& resident, const Grid& whole, const Work& work
 
 }  // namespace
 
+void check_where(Where where, const char* function) {
+  if (where < Where::host || where > Where::host_pipelined)
+    refuse(function, ": there is no place ", static_cast<uint32_t>(where), " (a Where).");
+}
+
 Refused memory_refusal(const Device& device, const Work& work) {
   const Facts& facts = device.facts();
   const bool in_place = Access::some(device).in_place;

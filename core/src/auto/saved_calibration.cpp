@@ -11,6 +11,7 @@ Candidate predict(const SavedCalibration& file, const Calibration& measured,
                   const AnyOperation& operation, Where where, int repeats) {
   return entry([&] {
     plan_of(operation);
+    check_where(where, "predict()");
     if (repeats < 1) refuse("predict(): repeats is ", repeats, "; it is at least 1.");
     const auto time = predict(measured, work_of(operation), where, repeats);
     if (!time)
@@ -35,7 +36,7 @@ SavedCalibration::SavedCalibration(const std::string& path) {
                                                            detail::kCalibrationVersion, lines);
     if (!saved.found) detail::fail(Status::not_found, "There is no file ", path, ".");
     if (!saved.refusal.empty()) detail::refuse(saved.refusal, ".");
-    auto measured = std::make_shared<detail::Calibration>(detail::calibration_of(saved.rows));
+    auto measured = std::make_shared<detail::Calibration>(detail::calibration_of(saved));
     date_ = measured->date.substr(0, 10);
     measured_ = std::move(measured);
     for (const detail::PersistentKey::Line& line : lines) {

@@ -65,11 +65,13 @@ template <class T>
 T read(const T* given, const char* what) {
   if (!given) refuse("The ", what, " is null.");
   T whole{};
-  if (given->size == 0)
-    whole = *given;  // version 0.1's size, which is today's
-  else if (!kit::take(given, whole))
-    fail(Status::unsupported, "The size of the ", what, " is ", given->size, " bytes. Version ",
-         version(), " knows ", sizeof(T), " of them, and the rest isn't zero.");
+  const size_t first = kit::sizes_of<T>[0], size = given->size == 0 ? first : given->size;
+  if (!kit::is_size_of<T>(size))
+    refuse("The size of the ", what, " is ", size, " bytes, which no version has: it is ", first,
+           " since 0.1. Set it to sizeof the struct, or to 0.");
+  if (!kit::take(given, whole, size))
+    fail(Status::unsupported, "The size of the ", what, " is ", size, " bytes. Version ", version(),
+         " knows ", sizeof(T), " of them, and the rest isn't zero.");
   if constexpr (requires { whole.reserved; }) {
     if (whole.reserved != 0)
       refuse("The reserved field of the ", what, " is ", whole.reserved,

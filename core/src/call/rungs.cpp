@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "backends/kit/options.hpp"
+
 namespace trine::detail {
 namespace {
 
@@ -15,28 +17,26 @@ namespace {
        suggest(name, names), " There are: ", join(names), ".");
 }
 
-[[noreturn]] void throw_no_parameter(const registry::Rung& rung, std::string_view pair) {
-  const auto equals = pair.find('=');
+std::vector<std::string_view> parameters_of(const registry::Rung& rung) {
   std::vector<std::string_view> names;
   for (const trine_parameter& parameter : rung.parameters) names.push_back(parameter.name);
-  fail(Status::not_found, "rung ", rung.row.name, ": '", pair, "' names no parameter",
-       equals == std::string_view::npos ? " (parameter=value is needed)" : "", ".",
-       suggest(pair.substr(0, equals), names), " It has: ", join(names), ".");
+  return names;
 }
 
-/// Settles one "parameter=value".
-void settle(const registry::Rung& rung, std::string_view pair, int32_t* values) {
-  const auto equals = pair.find('=');
+/// Settles one parameter.
+void settle(const registry::Rung& rung, const kit::Option& option, int32_t* values) {
   const auto parameter = std::ranges::find_if(
-      rung.parameters, [&](const auto& one) { return one.name == pair.substr(0, equals); });
-  if (equals == std::string_view::npos || parameter == rung.parameters.end())
-    throw_no_parameter(rung, pair);
-  const std::string_view word = pair.substr(equals + 1);
+      rung.parameters, [&](const auto& one) { return one.name == option.key; });
+  if (parameter == rung.parameters.end()) {
+    const std::vector<std::string_view> names = parameters_of(rung);
+    fail(Status::not_found, "rung ", rung.row.name, ": '", option.pair, "' names no parameter.",
+         suggest(option.key, names), " It has: ", join(names), ".");
+  }
   const std::span legal(parameter->values, static_cast<std::size_t>(parameter->value_count));
-  const auto value = std::ranges::find(legal, word);
+  const auto value = std::ranges::find(legal, option.value);
   if (value == legal.end()) {
-    fail(Status::not_found, "rung ", rung.row.name, ": ", parameter->name, "=", word,
-         " doesn't exist; it can be ", join(legal), ".");
+    fail(Status::not_found, "rung ", rung.row.name, ": ", option.pair, " doesn't exist; it can be ",
+         join(legal), ".");
   }
   values[parameter - rung.parameters.begin()] = static_cast<int32_t>(value - legal.begin());
 }
@@ -59,11 +59,13 @@ Selected find_rung(const DeviceState& device, uint32_t operation, std::string_vi
   for (std::size_t p = 0; p < found.rung->parameters.size(); ++p) {
     values[p] = found.rung->parameters[p].default_value;
   }
-  std::string_view rest = colon == std::string_view::npos ? "" : named.substr(colon + 1);
-  while (!rest.empty()) {
-    const auto comma = rest.find(',');
-    settle(*found.rung, rest.substr(0, comma), values);
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  if (colon != std::string_view::npos) {
+    std::string_view list = named.substr(colon + 1);
+    if (const char* const flaw = kit::flaw_of(list))
+      fail(Status::not_found, "rung ", name, ": its list of parameters '", list, "' ", flaw,
+           "; parameter=value is needed, with a comma between two. It has: ",
+           join(parameters_of(*found.rung)), ".");
+    while (!list.empty()) settle(*found.rung, kit::take_option(list), values);
   }
   found.why = "named by the caller";
   return found;

@@ -3,7 +3,6 @@
 #include "tuning.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -23,19 +22,14 @@ namespace {
 constexpr std::string_view kKind = "tuning", kDefault = "default";
 constexpr int kVersion = 1;
 
-std::string number_text(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
 bool is_word(std::string_view text) {
   return !text.empty() && text.find_first_of(" \n") == std::string_view::npos;
 }
 
 std::string line_of(const Tuned& row) {
-  return cat(row.call, " ", row.rung.empty() ? kDefault : row.rung, " ", number_text(row.seconds),
-             " ", number_text(row.default_seconds), " ", row.date);
+  return cat(row.call, " ", row.rung.empty() ? kDefault : row.rung, " ",
+             kit::number_text(row.seconds), " ", kit::number_text(row.default_seconds), " ",
+             row.date);
 }
 
 bool read_row(std::string_view line, Tuned& row) {
@@ -103,11 +97,11 @@ std::unique_ptr<TuningTable> read_table(const DeviceState& device) {
   found.path = saved.path;
   found.found = saved.found;
   found.refusal = saved.refusal;
-  for (const std::string& line : saved.rows) {
+  for (std::size_t i = 0; i < saved.rows.size(); ++i) {
     Tuned row;
     TuningKey call;
-    if (!read_row(line, row) || !read_call(row.call, call)) {
-      found.refusal = cat(saved.path, ": this line is not a row: ", line);
+    if (!read_row(saved.rows[i], row) || !read_call(row.call, call)) {
+      found.refusal = cat(saved.place_of(i), "this line is not a row: ", saved.rows[i]);
       break;
     }
     table->rows.push_back(prepared(device, call, row));
@@ -136,8 +130,8 @@ Tuned checked(const DeviceState& device, Tuned row) {
   TuningKey call;
   double ignored = 0;
   if (!read_call(row.call, call) || !is_word(row.date) ||
-      !read_seconds(number_text(row.seconds), ignored) ||
-      !read_seconds(number_text(row.default_seconds), ignored))
+      !read_seconds(kit::number_text(row.seconds), ignored) ||
+      !read_seconds(kit::number_text(row.default_seconds), ignored))
     refuse("tuning: '", line_of(row), "' is not a row.");
   if (!row.rung.empty()) {
     const Selected found = resolve(device, call, row.rung);

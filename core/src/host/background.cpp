@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/services.hpp"
+#include "backends/kit/signals.hpp"
 #include "core/src/runtime/error.hpp"
 
 namespace trine::detail {
@@ -25,8 +25,8 @@ struct Background {
     if (std::ranges::find(waited_for, device) != waited_for.end()) return;
     waited_for.push_back(device);
     std::atexit([] {
-      if (registry::forked()) return;  // the threads stayed with the parent
-      auto& all = singleton<Background>();
+      auto& all = singleton<
+          Background>();  // in a forked child another one: the threads stayed with the parent
       std::unique_lock lock(all.mutex);
       all.ended.wait(lock, [&] { return all.threads == 0; });
     });
@@ -62,6 +62,7 @@ void run_thread() {
 }  // namespace
 
 void run_in_background(const void* device, std::function<void()> task) {
+  if (kit::is_forked()) return task();
   auto& all = singleton<Background>();
   std::unique_lock lock(all.mutex);
   all.wait_at_exit(device);
@@ -69,7 +70,7 @@ void run_in_background(const void* device, std::function<void()> task) {
   if (all.threads == kMost) return;
   ++all.threads;
   try {
-    std::thread(run_thread).detach();
+    kit::without_signals([] { std::thread(run_thread).detach(); });
   } catch (...) {  // no thread to be had: another comes to it, or this one does it
     if (all.threads > 1) {
       --all.threads;

@@ -329,7 +329,8 @@ Calibrated calibrate_all(std::span<const Device> devices, const CalibrateOptions
   for (Subject& subject : session.subjects()) {
     rows.push_back(rows_of(subject.settle(now())));
     // What later processes will read is what this one goes on with.
-    learn(subject.device(), std::make_shared<const Calibration>(calibration_of(rows.back())));
+    learn(subject.device(),
+          std::make_shared<const Calibration>(calibration_of({.rows = rows.back()})));
   }
   for (std::size_t i = 0; options.save && i < rows.size(); ++i)
     result.files.push_back(

@@ -9,7 +9,7 @@
 #include <new>
 #include <system_error>
 
-#include "backends/services.hpp"
+#include "backends/kit/signals.hpp"
 #include "background.hpp"
 #include "core/src/auto/placement.hpp"
 #include "core/src/call/run.hpp"
@@ -158,6 +158,7 @@ class HostCall {
   /// What can be refused is, before anything moves.
   void check() {
     const AnyValue planned = over(operands_);
+    check_numerics(options_.numerics, AnyOperation(planned).views().roles[0]);
     plan_of(planned);
     for (const Operand& operand : operands_)
       operand.check(is_.alignment(size_of(operand.view().dtype)));
@@ -223,6 +224,10 @@ class HostCall {
     Receipt& receipt = receipt_->finish(choice);
     if (options_.receipt) *options_.receipt = std::move(receipt);
   }
+  /// From here on the output may be half new.
+  void will_write() const {
+    if (options_.choice) options_.choice->device = device_;
+  }
   const trine_witness* witness() const { return receipt_ ? receipt_->witness() : nullptr; }
   std::vector<ConstHostView> hosts() const {
     std::vector<ConstHostView> all;
@@ -255,6 +260,7 @@ class HostCall {
     for (std::size_t i = 0; i + 1 < operands_.size(); ++i)
       is_in_place_ ? void(operands_[i] = output()) : operands_[i].wrap(device_);
     tracer_.allocated();
+    will_write();
     const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
     lane->queue.wait();
     tell(choice);
@@ -270,6 +276,7 @@ class HostCall {
     tracer_.allocated();
     bring(*lane, operands_, 0, {});
     const Choice choice = launch(lane->queue, over(operands_), 0, rung_);
+    will_write();
     fetch(*lane, output(), 0);
     lane->queue.wait();
     tell(choice);
@@ -375,10 +382,12 @@ class HostCall {
       }
     };
     try {
-      taken = std::async(std::launch::async, std::move(take_all));
+      taken =
+          kit::without_signals([&] { return std::async(std::launch::async, std::move(take_all)); });
     } catch (const std::system_error&) { return false; } catch (const std::bad_alloc&) {
       return false;
     }
+    will_write();
     Choice choice;
     for (std::size_t s = 0; s < chunks.size(); ++s) {
       bring(*in, chunks[s], s, cutting);
@@ -415,8 +424,7 @@ class HostCall {
 void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
                  const HostOptions& options) {
   entry([&] {
-    const registry::InUse in_use;  // a forked child would wait for what this thread is making
-    check_process();
+    const kit::InUse in_use;  // what this thread is making, a forked child makes itself
     if (!options.event) {
       HostCall call(operation, data, options);
       call.check();
@@ -437,7 +445,6 @@ void run_on_host(const AnyValue& operation, std::span<const ConstHostView> data,
 }  // namespace detail
 
 void release_idle() {
-  detail::check_process();
   detail::LanePool& lanes = detail::singleton<detail::LanePool>();
   decltype(lanes.idle) gone;  // when the lock is off
   const std::lock_guard lock(lanes.mutex);

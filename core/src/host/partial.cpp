@@ -128,10 +128,9 @@ std::vector<uint64_t> results(const auto& on, Function function, Map map,
 /// The same elements in the same order, in rows as long as they go at one distance.
 template <AnyView V>
 V in_long_rows(const V& x) {
-  int64_t dense = 0;
   if (x.cols == 1) return transposed(x);
-  if (x.rows == 1 || __builtin_mul_overflow(x.cols, x.col_stride, &dense) || dense != x.row_stride)
-    return x;
+  const auto dense = detail::Fitting(x.cols) * x.col_stride;
+  if (x.rows == 1 || !dense.fits() || dense.value_or(0) != x.row_stride) return x;
   V row = x;
   row.cols *= row.rows;
   row.rows = 1;

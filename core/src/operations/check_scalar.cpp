@@ -1,7 +1,7 @@
 // Scalars: numbers that must be exact in their dtype, or elements of device memory.
 #include <bit>
+#include <cfloat>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "backends/kit/bits.hpp"
@@ -42,12 +42,13 @@ trine_scalar exact_scalar(double value, Dtype dtype, const Role& role) {
     exact = value >= INT32_MIN && value <= INT32_MAX && value == std::trunc(value);
     scalar.i32 = exact ? static_cast<int32_t>(value) : 0;
   }
-  if (!exact) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%.17g", value);
-    refuse(role.operation, ": ", role.name, " = ", static_cast<const char*>(digits),
-           " has no exact ", name(dtype), " value; round it yourself (0.1f).");
-  }
+  if (!exact)
+    refuse(role.operation, ": ", role.name, " = ",
+           kit::number_text(value, std::chars_format::general, 17), " has no exact ", name(dtype),
+           " value; ",
+           dtype == Dtype::i32         ? "give a whole number from -2147483648 to 2147483647."
+           : std::abs(value) > FLT_MAX ? "it lies beyond all f32."
+                                       : "round it yourself (0.1f).");
   return scalar;
 }
 

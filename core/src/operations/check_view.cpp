@@ -1,5 +1,7 @@
 // One view's checks: extents, strides, buffer, alignment, an output's elements apart from each
 // other; and two views' elements apart.
+#include <trine/fitting.hpp>
+
 #include <algorithm>
 #include <numeric>
 
@@ -33,11 +35,11 @@ Dimensions dimensions(const trine_view& view, uint32_t element) {
   return found;
 }
 
-/// `from` + (extent - 1) * stride, or false when that doesn't fit 63 bits.
-bool reach(int64_t extent, int64_t stride, int64_t& from) {
-  int64_t length = 0;
-  return extent <= 1 || (!__builtin_mul_overflow(extent - 1, stride, &length) &&
-                         !__builtin_add_overflow(from, length, &from));
+using Count = Fitting<int64_t>;
+
+/// From the first to the last of `extent` elements.
+Count reach(int64_t extent, int64_t stride) {
+  return extent <= 1 ? Count(0) : Count(extent - 1) * stride;
 }
 
 std::string who(const Role& role) { return cat(role.operation, ": ", role.name, ": "); }
@@ -115,19 +117,15 @@ uint64_t check_shape(const trine_view& view, uint32_t element, const Role& role)
     refuse(who(role), "strides are never negative: ", row_stride, ", ", col_stride, ", batch ",
            batch_stride, ".");
   }
-  int64_t elements = 0;
-  if (__builtin_mul_overflow(rows, cols, &elements) ||
-      __builtin_mul_overflow(elements, batch, &elements)) {
+  const Count matrix = Count(rows) * cols, elements = matrix * batch;
+  if (!matrix.fits() || !elements.fits()) {
     refuse(who(role), rows, " x ", cols, " x ", batch, " elements are more than 2^63 - 1.");
   }
-  if (elements == 0) return 0;
-  int64_t last = 0, bytes = 0;
-  if (!reach(rows, row_stride, last) || !reach(cols, col_stride, last) ||
-      !reach(batch, batch_stride, last) || __builtin_add_overflow(last, 1, &last) ||
-      __builtin_mul_overflow(last, static_cast<int64_t>(element), &bytes)) {
-    refuse(who(role), "extents and strides reach beyond 2^63 bytes.");
-  }
-  return static_cast<uint64_t>(bytes);
+  if (rows == 0 || cols == 0 || batch == 0) return 0;
+  const Count last = reach(rows, row_stride) + reach(cols, col_stride) + reach(batch, batch_stride);
+  const Count bytes = (last + 1) * static_cast<int64_t>(element);
+  if (!bytes.fits()) refuse(who(role), "extents and strides reach beyond 2^63 bytes.");
+  return static_cast<uint64_t>(bytes.value_or(0));
 }
 
 Placed check_view(const View& view, uint32_t element, uint32_t alignment, const Role& role,
@@ -155,8 +153,8 @@ Placed check_view(const View& view, uint32_t element, uint32_t alignment, const 
          " can't be an operand: its driver keeps it mapped for the host; copy from or to its "
          "host().");
   }
-  uint64_t last = 0;
-  if (__builtin_add_overflow(view.offset, bytes, &last) || last > buffer->facts.bytes) {
+  const Fitting<uint64_t> last = Fitting(view.offset) + bytes;
+  if (!last.fits() || last.value_or(0) > buffer->facts.bytes) {
     refuse(who(role), "needs ", bytes, " bytes from byte ", view.offset, " on, but its buffer has ",
            buffer->facts.bytes, ".");
   }
@@ -171,7 +169,7 @@ Placed check_view(const View& view, uint32_t element, uint32_t alignment, const 
            alignment, " bytes, whatever the offset.");
   }
   out.memory = buffer->facts.native;
-  return {&out, view.offset, last, element};
+  return {&out, view.offset, last.value_or(0), element};
 }
 
 bool is_same(const View& a, const View& b) {

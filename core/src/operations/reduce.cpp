@@ -64,6 +64,7 @@ void check_dtypes(const Reduce& op) {
 void check_second(const Reduce& op) {
   const View &x = op.input, &y = op.second;
   const bool is_there = y.buffer || y.rows != 0 || y.cols != 0;
+  const bool is_of_nothing = x.rows == 0 && x.cols == 0;  // whose second looks like none
   if (op.map != Map::product) {
     if (is_there)
       refuse("reduce: second: map ", name(op.map), " takes one input; product takes two.");
@@ -71,7 +72,7 @@ void check_second(const Reduce& op) {
   }
   if (!one_of(x.dtype, {Dtype::f32, Dtype::f64}))
     refuse("reduce: map product takes f32 and f64, the input is ", name(x.dtype), ".");
-  if (!is_there) {
+  if (!is_there && !is_of_nothing) {
     refuse("reduce: second: map product takes a second input of the input's shape, ", x.rows, " x ",
            x.cols, "; there is none.");
   }

@@ -1,5 +1,6 @@
 #include "digest.hpp"
 
+#include <trine/fitting.hpp>
 #include <trine/receipt.hpp>
 
 #include <algorithm>
@@ -18,11 +19,11 @@ constexpr uint64_t kMostThreads = 16;                    // memory isn't faster 
 constexpr uint64_t kRun = 16;  // blocks: those of a strided view share lines with their neighbours
 
 bool is_dense(const ConstHostView& v) {
-  int64_t stride = 1;
+  Fitting<int64_t> stride = 1;
   for (const auto& [extent, own] :
        {std::pair{v.cols, v.col_stride}, {v.rows, v.row_stride}, {v.batch, v.batch_stride}}) {
-    if (extent > 1 && own != stride) return false;
-    stride *= extent;
+    if (extent > 1 && own != stride.value_or(-1)) return false;
+    stride = stride * extent;
   }
   return true;
 }
@@ -151,6 +152,10 @@ std::string digest(const ConstHostView& view) {
   return detail::entry([&] {
     const uint32_t element = detail::element_of(view.dtype, detail::kView);
     const uint64_t bytes = detail::check_shape(detail::shape_of(view), element, detail::kView);
+    using Count = detail::Fitting<int64_t>;
+    if (!(Count(view.rows) * view.cols * view.batch * int64_t{element}).fits())
+      detail::refuse(
+          "digest: view: its elements, repeated ones too, are more than 2^63 - 1 bytes.");
     if (bytes != 0 && !view.data) detail::refuse("digest: view: its host memory is null.");
     return detail::Digest(view, detail::counted(view.dtype, false)).text();
   });

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "backends/kit/appended_file.hpp"
+
 namespace trine::detail {
 
 class ReceiptFile {
@@ -15,19 +17,16 @@ class ReceiptFile {
   bool keeps_inputs() const { return keeps_inputs_; }
   bool keeps_outputs() const { return keeps_outputs_; }
 
-  /// Adds a line by one write, so that threads and processes may share the file. A full disk is said
-  /// once, and the program goes on.
-  void write(std::string line);
-  /// Keeps a sequence of elements under its digest, once.
+  /// Adds a line. A full disk is said once, and the program goes on.
+  void write(std::string line) { file_.write(line += '\n'); }
+  /// Keeps a sequence of elements under its digest, once. The first that can't be kept is the last.
   void keep(const std::string& digest, std::string_view bytes);
 
  private:
   static ReceiptFile* open();
-  void tell(const char* what, int error);
 
-  std::string path_;
-  int file_ = -1;
-  bool keeps_inputs_ = false, keeps_outputs_ = false;
+  kit::AppendedFile file_{"libtrine", "TRINE_RECEIPTS"};
+  std::atomic<bool> keeps_inputs_{false}, keeps_outputs_{false};
 };
 
 }  // namespace trine::detail

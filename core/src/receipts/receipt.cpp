@@ -3,12 +3,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
+#include "backends/kit/signals.hpp"
 #include "backends/kit/words.hpp"
 
 namespace trine {
@@ -19,10 +18,8 @@ constexpr uint64_t kPiece = uint64_t{32}
                             << 20;  ///< of device memory, on its way through the host's
 
 /// The bits' own text, since JSON has no NaN and no infinity.
-std::string number_text(double value) {
-  char text[32];
-  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;  // in no locale
-  return std::isnan(value) ? "\"nan\"" : cat("\"", std::string_view(text, end), "\"");
+std::string json_of(double value) {
+  return cat("\"", std::isnan(value) ? "nan" : kit::number_text(value), "\"");
 }
 
 std::string json_of(const ReceiptOperand& o) {
@@ -107,9 +104,10 @@ HostReceipt::HostReceipt(const AnyOperation& operation, const std::vector<ConstH
 }
 
 void HostReceipt::read_inputs_meanwhile() try {
-  reading_ = std::async(std::launch::async, [this] {
+  const auto read = [this] {
     for (std::size_t i = 0; i + 1 < digests_.size(); ++i) digests_[i].text();
-  });
+  };
+  reading_ = kit::without_signals([&] { return std::async(std::launch::async, read); });
 } catch (const std::system_error&) {}  // no thread to be had: finish() reads them
 
 Receipt& HostReceipt::finish(const Choice& choice) {
@@ -234,8 +232,8 @@ std::string Receipt::json() const try {
   word("map", map);
   word("axis", axis);
   if (operation == "gemm" || operation == "axpby" || operation == "scalar")
-    detail::append(text, cat(",\"alpha\":", detail::number_text(alpha),
-                             ",\"beta\":", detail::number_text(beta)));
+    detail::append(text,
+                   cat(",\"alpha\":", detail::json_of(alpha), ",\"beta\":", detail::json_of(beta)));
   if (continues) detail::append(text, ",\"continues\":true");
   word("numerics", numerics);
   detail::append(text, ",\"operands\":[");

@@ -80,7 +80,7 @@ std::shared_ptr<BufferState> wrap(std::shared_ptr<DeviceState> device, void* hos
 }
 
 BufferState::~BufferState() {
-  if (!may_call()) return;
+  if (!device->may_call()) return;
   for (const Use& use : uses_) {
     if (use.moment) use.line->device->api.event_destroy(use.moment);
   }
@@ -140,7 +140,7 @@ bool BufferState::passed() noexcept {
 
 void BufferState::retire(BufferState* state) noexcept {
   const Uncancelled uncancelled;
-  if (!may_call() || state->passed()) {
+  if (!state->device->may_call() || state->passed()) {
     delete state;
   } else {
     defer(state);
@@ -213,8 +213,7 @@ View batched(Buffer buffer, Dtype dtype, int64_t count, int64_t rows, int64_t co
              uint64_t offset) {
   View view = row_major(std::move(buffer), dtype, rows, cols, offset);
   view.batch = count;
-  // An overflow here is met again, and refused, where the view is checked.
-  if (__builtin_mul_overflow(rows, cols, &view.batch_stride)) view.batch_stride = INT64_MAX;
+  view.batch_stride = detail::matrix_stride(rows, cols);
   return view;
 }
 

@@ -6,66 +6,77 @@
 #include <thread>
 #include <utility>
 
+#include "backends/kit/fork.hpp"
+#include "backends/services.hpp"
+
 namespace trine::detail {
 namespace {
 
-// The list of all that was deferred, the eldest first. `list_mutex` guards it, but for what
-// arrives, since dropping waits for nobody.
-constinit std::mutex list_mutex;
-constinit std::atomic<DeferredDeletion*> arrived{nullptr};
-constinit std::atomic<std::size_t> count{0};
-constinit DeferredDeletion* first = nullptr;
-constinit DeferredDeletion** end_of_list = &first;  ///< where the next arrival goes
-constinit DeferredDeletion** goes_on = &first;      ///< where free_some() does
+/// All that was deferred, the eldest first. `mutex` guards it, but for what arrives, since dropping waits for nobody.
+struct Deferred {
+  std::mutex mutex;
+  std::atomic<DeferredDeletion*> arrived{nullptr};
+  std::atomic<std::size_t> count{0};
+  DeferredDeletion* first = nullptr;
+  DeferredDeletion** end = &first;      ///< where the next arrival goes
+  DeferredDeletion** goes_on = &first;  ///< where free_some() does
 
-void take_arrivals() noexcept {
-  DeferredDeletion* item = arrived.exchange(nullptr, std::memory_order_acquire);
-  while (item) {
-    DeferredDeletion* const later = std::exchange(item->next, nullptr);
-    *end_of_list = item;
-    end_of_list = &item->next;
-    item = later;
-  }
-}
-
-DeferredDeletion* unlink(DeferredDeletion** at) noexcept {
-  DeferredDeletion* const item = *at;
-  *at = item->next;
-  if (end_of_list == &item->next) end_of_list = at;
-  if (goes_on == &item->next) goes_on = at;
-  count.fetch_sub(1, std::memory_order_relaxed);
-  return item;
-}
-
-/// Goes on where the last call stopped; see collect().
-void free_some() noexcept {
-  constexpr int kLooks = 4;
-  take_arrivals();
-  bool turned = false;
-  for (int looks = 0; looks < kLooks;) {
-    if (!*goes_on) {
-      if (std::exchange(turned, true)) return;
-      goes_on = &first;
-    } else if ((*goes_on)->passed()) {
-      delete unlink(goes_on);  // may defer others: they arrive
-    } else {
-      goes_on = &(*goes_on)->next;
-      ++looks;
+  void take_arrivals() noexcept {
+    DeferredDeletion* item = arrived.exchange(nullptr, std::memory_order_acquire);
+    while (item) {
+      DeferredDeletion* const later = std::exchange(item->next, nullptr);
+      *end = item;
+      end = &item->next;
+      item = later;
     }
   }
+
+  DeferredDeletion* unlink(DeferredDeletion** at) noexcept {
+    DeferredDeletion* const item = *at;
+    *at = item->next;
+    if (end == &item->next) end = at;
+    if (goes_on == &item->next) goes_on = at;
+    count.fetch_sub(1, std::memory_order_relaxed);
+    return item;
+  }
+
+  /// Goes on where the last call stopped; see collect().
+  void free_some() noexcept {
+    constexpr int kLooks = 4;
+    take_arrivals();
+    bool turned = false;
+    for (int looks = 0; looks < kLooks;) {
+      if (!*goes_on) {
+        if (std::exchange(turned, true)) return;
+        goes_on = &first;
+      } else if ((*goes_on)->passed()) {
+        delete unlink(goes_on);  // may defer others: they arrive
+      } else {
+        goes_on = &(*goes_on)->next;
+        ++looks;
+      }
+    }
+  }
+};
+
+/// Of the process, without an allocation; a forked child leaves its parent's alone.
+Deferred& deferred() noexcept {
+  static constinit Deferred first;
+  return kit::is_forked() ? kit::singleton<Deferred>() : first;
 }
 
 enum class Found { nothing, waiting, freed };
 
 /// Frees what has passed, the eldest first, until that gave memory of `device` and `kind`.
 Found free_memory(const DeviceState& device, uint32_t kind) noexcept {
-  take_arrivals();
+  Deferred& all = deferred();
+  all.take_arrivals();
   Found found = Found::nothing;
-  for (DeferredDeletion** at = &first; *at;) {
+  for (DeferredDeletion** at = &all.first; *at;) {
     const bool counts = (*at)->frees(device, kind);
     if ((*at)->passed()) {
       if (counts) found = Found::freed;
-      delete unlink(at);
+      delete all.unlink(at);
     } else {
       if (found == Found::freed) break;
       if (counts) found = Found::waiting;
@@ -78,23 +89,25 @@ Found free_memory(const DeviceState& device, uint32_t kind) noexcept {
 }  // namespace
 
 void defer(DeferredDeletion* dropped) noexcept {
-  count.fetch_add(1, std::memory_order_relaxed);
-  dropped->next = arrived.load(std::memory_order_relaxed);
-  while (!arrived.compare_exchange_weak(dropped->next, dropped, std::memory_order_release,
-                                        std::memory_order_relaxed)) {}
+  Deferred& all = deferred();
+  all.count.fetch_add(1, std::memory_order_relaxed);
+  dropped->next = all.arrived.load(std::memory_order_relaxed);
+  while (!all.arrived.compare_exchange_weak(dropped->next, dropped, std::memory_order_release,
+                                            std::memory_order_relaxed)) {}
 }
 
 void collect() noexcept {
-  if (count.load(std::memory_order_relaxed) == 0 || !may_call()) return;
-  const std::unique_lock lock(list_mutex, std::try_to_lock);
-  if (lock) free_some();  // else somebody else is at it
+  Deferred& all = deferred();
+  if (all.count.load(std::memory_order_relaxed) == 0 || registry::exiting()) return;
+  const std::unique_lock lock(all.mutex, std::try_to_lock);
+  if (lock) all.free_some();  // else somebody else is at it
 }
 
 bool wait_for_memory(const DeviceState& device, uint32_t kind) noexcept {
   bool was_any = false;
-  while (may_call()) {
+  while (!registry::exiting()) {
     {
-      std::unique_lock lock(list_mutex, std::try_to_lock);
+      std::unique_lock lock(deferred().mutex, std::try_to_lock);
       if (!lock) {
         was_any = true;  // in the hands of another thread, perhaps
         lock.lock();

@@ -3,12 +3,8 @@
 #pragma once
 
 #include "backends/kit/host.hpp"
-#include "backends/services.hpp"
 
 namespace trine::detail {
-
-/// Neither a forked child nor a process that exits calls a backend to free anything.
-inline bool may_call() noexcept { return !registry::forked() && !registry::exiting(); }
 
 struct DeviceState;
 

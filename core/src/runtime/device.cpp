@@ -8,7 +8,8 @@
 
 #include "backends/kit/handlers.hpp"
 #include "backends/kit/launcher.hpp"
-#include "backends/services.hpp"
+#include "backends/kit/options.hpp"
+#include "backends/kit/signals.hpp"
 #include "state.hpp"
 
 namespace trine {
@@ -23,14 +24,26 @@ std::string id_of(const registry::Backend& backend, int32_t index) {
   return backend.name == "cpu" ? backend.name : cat(backend.name, ":", index);
 }
 
+/// The process's registry. Device_lost in a child for whose fork other threads loaded libraries too long.
+Registry& the_registry() {
+  if (registry::is_torn())
+    detail::fail(
+        Status::device_lost,
+        "This process was forked while another thread was loading libraries, which took too "
+        "long to wait for: make the first call before the fork, or call exec().");
+  return Registry::get();
+}
+
 std::vector<Facts> describe(const registry::Backend& backend, std::string& reason) {
   std::vector<Facts> all;
-  const int32_t count = backend.devices(&reason);
+  reason = detail::why_not_in_child(backend);
+  const int32_t count = reason.empty() ? backend.devices(&reason) : 0;
   const kit::HandlersKept handlers;
   for (int32_t i = 0; i < count; ++i) {
     trine_device_facts raw{};
     raw.size = sizeof raw;
-    if (backend.api.device_describe(i, &raw) == TRINE_OK) {
+    const auto describe = [&] { return backend.api.device_describe(i, &raw); };
+    if (kit::without_signals(describe) == TRINE_OK) {
       all.push_back(detail::to_facts(raw, id_of(backend, i)));
     } else {
       reason += cat(reason.empty() ? "" : "; ", id_of(backend, i), ": ", backend.api.last_error());
@@ -64,7 +77,7 @@ Address parse(std::string_view name) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), address.index);
   if (error == std::errc{} && end == part.data() + part.size()) {
     rest = second == std::string_view::npos ? std::string_view{} : rest.substr(second + 1);
-    address.valid = address.index >= 0 && (second == std::string_view::npos || !rest.empty());
+    address.valid = part.front() != '-' && (second == std::string_view::npos || !rest.empty());
   }
   address.options = rest;
   if (!rest.empty() && rest.find('=') == std::string_view::npos) address.valid = false;
@@ -86,7 +99,7 @@ std::vector<BackendInfo> list_backends(std::vector<BackendInfo>* asleep = nullpt
                                        std::string_view named = {}) {
   std::vector<BackendInfo> list;
   int32_t gpus = 0;
-  for (const registry::Backend* backend : Registry::get().backends()) {
+  for (const registry::Backend* backend : the_registry().backends()) {
     BackendInfo info{backend->name, backend->path, backend->build, {}, {}, {}};
     if (asleep && backend->name != named && !backend->is_candidate(gpus, info.reason)) {
       asleep->push_back(std::move(info));
@@ -154,8 +167,7 @@ RungInfo info_of(const registry::Rung& rung) {
 }
 
 Device open_device(std::string_view name) {
-  detail::check_process();
-  registry::InUse in_use;
+  kit::InUse in_use;
   if (name == "auto") {
     detail::refuse(
         "'auto' needs to know the operation, its size and where its data lives: use "
@@ -168,9 +180,14 @@ Device open_device(std::string_view name) {
     if (auto state = found->second.lock()) return detail::Access::device(std::move(state));
   }
   Address address = parse(name);
-  const registry::Backend* backend = Registry::get().find(address.backend);
-  if (!address.valid || !backend || std::max(0, address.index) >= backend->devices())
-    throw_unknown(name);
+  const registry::Backend* backend = the_registry().find(address.backend);
+  if (!address.valid || !backend) throw_unknown(name);
+  if (const std::string why = detail::why_not_in_child(*backend); !why.empty())
+    detail::fail(Status::device_lost, name, ": ", why, ".");
+  if (std::max(0, address.index) >= backend->devices()) throw_unknown(name);
+  if (const char* const flaw = kit::flaw_of(address.options); flaw && !address.options.empty())
+    detail::fail(Status::not_found, "No device is called '", name, "': its list of options '",
+                 address.options, "' ", flaw, "; it is key=value, with a comma between two.");
   if (address.index < 0) address.index = first_for_this_rank(*backend);
   std::string id = id_of(*backend, address.index);
   if (!address.options.empty()) id += ":" + address.options;
@@ -204,8 +221,7 @@ std::vector<BackendInfo> detail::backends_for_auto() {
 
 std::vector<BackendInfo> backends() {
   return detail::entry([] {
-    detail::check_process();
-    const registry::InUse in_use;
+    const kit::InUse in_use;
     std::vector<BackendInfo> all = list_backends();
     for (const registry::Pack* pack : Registry::get().packs()) all.push_back(info_of(*pack));
     for (const registry::Absent& entry : Registry::get().absent()) {
@@ -226,16 +242,15 @@ std::vector<Facts> devices() {
 
 std::vector<std::string> search_path() {
   return detail::entry([] {
-    detail::check_process();
-    return Registry::get().folders();
+    const kit::InUse in_use;
+    return the_registry().folders();
   });
 }
 
 std::vector<BackendInfo> load_packs(const std::string& path) {
   return detail::entry([&] {
-    detail::check_process();
-    const registry::InUse in_use;
-    const std::vector<std::string> paths = Registry::get().load_packs(path);
+    const kit::InUse in_use;
+    const std::vector<std::string> paths = the_registry().load_packs(path);
     ++detail::tuning_generation;  // a table may name what was not there before
     const auto asked = [&](const std::string& file) {
       return std::ranges::find(paths, file) != paths.end();

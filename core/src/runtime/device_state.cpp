@@ -3,19 +3,17 @@
 #include <cstring>
 
 #include "backends/kit/handlers.hpp"
-#include "backends/services.hpp"
+#include "backends/kit/signals.hpp"
 #include "state.hpp"
 
 namespace trine::detail {
 
 std::atomic<unsigned> tuning_generation{1};
 
-void check_process() {
-  if (registry::forked()) {
-    fail(Status::device_lost,
-         "This process was forked after Trine had opened a device, or while another thread was "
-         "opening one, so it can't use devices. Open devices only in the child, or call exec().");
-  }
+std::string why_not_in_child(const registry::Backend& backend) {
+  if (!kit::is_forked() || backend.name == "cpu") return {};
+  return "this process was forked after Trine had opened a device, or while another thread was "
+         "in a call, so it has the cpu alone: open others only in the child, or call exec()";
 }
 
 Facts to_facts(const trine_device_facts& raw, std::string id) {
@@ -52,7 +50,8 @@ DeviceState::DeviceState(const registry::Backend& of, int32_t number, std::strin
     : backend(of), api(of.api), index(number), id(std::move(name)) {
   {
     const kit::HandlersKept handlers;
-    expect(api.device_open(index, options.c_str(), &handle), "opening the device");
+    const auto open = [&] { return api.device_open(index, options.c_str(), &handle); };
+    expect(kit::without_signals(open), "opening the device");
   }
   try {
     raw.size = sizeof raw;
@@ -87,6 +86,10 @@ void DeviceState::notice(trine_status status) const noexcept {
 }
 
 void DeviceState::throw_lost() const {
+  if (generation != kit::generation())
+    fail(Status::device_lost, id,
+         " was opened by the process that this one was forked from, and stayed there: open the cpu "
+         "in the child, or call exec().");
   const std::lock_guard lock(lost_mutex);
   fail(Status::device_lost, id,
        " has been lost since an earlier error, for the rest of the process: ", lost_why);

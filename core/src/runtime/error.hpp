@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/kit/fork.hpp"
 #include "backends/kit/words.hpp"
 
 namespace trine::detail {
@@ -15,7 +16,8 @@ namespace trine::detail {
 inline void append(std::string& text, std::string_view piece) { text += piece; }
 inline void append(std::string& text, const char* piece) { text += piece; }
 template <class Number>
-requires std::is_arithmetic_v<Number>
+requires std::is_integral_v<
+    Number>  // kit::number_text() for others: std::to_string asks the locale
 void append(std::string& text, Number piece) { text += std::to_string(piece); }
 
 /// "rows is " + 3 + "…": one string of all pieces.
@@ -41,12 +43,7 @@ std::string suggest(std::string_view word, const Words& words) {
   return near.empty() ? "" : cat(" Did you mean '", near, "'?");
 }
 
-/// The one T of the process. It outlives every handle and every thread that may still be calling.
-template <class T>
-T& singleton() {
-  static auto* const made = new T;
-  return *made;
-}
+using kit::singleton;
 
 /// "123 us", "4.5 ms", "6.7 s".
 std::string time_text(double seconds);

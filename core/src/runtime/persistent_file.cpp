@@ -172,6 +172,10 @@ PersistentKey saved_key(const DeviceState& device) {
   return key;
 }
 
+std::string Saved::place_of(std::size_t row) const {
+  return cat(path, ":", first_line + row, ": ");
+}
+
 Saved read_persistent_at(std::string path, std::string_view kind, int version,
                          std::vector<PersistentKey::Line>& lines) {
   Saved saved;
@@ -198,6 +202,7 @@ Saved read_persistent_at(std::string path, std::string_view kind, int version,
     saved.refusal = cat(saved.path, ": ", reason);
     return saved;
   }
+  saved.first_line = lines.size() + 3;  // behind the kind and an empty line
   for (std::string_view row; take_line(text, row);) saved.rows.emplace_back(row);
   return saved;
 }

@@ -43,10 +43,13 @@ PersistentKey saved_key(const DeviceState& device);
 std::string host_model();
 
 struct Saved {
-  std::string path;  ///< where it is or would be; "" where nothing is kept
-  std::vector<std::string> rows;
-  std::string refusal;  ///< why the file that is there can't be used, in words; then no rows
-  bool found = false;   ///< a file is there, usable or not
+  std::string path = {};  ///< where it is or would be; "" where nothing is kept
+  std::vector<std::string> rows = {};
+  std::string refusal = {};    ///< why the file that is there can't be used, in words; then no rows
+  bool found = false;          ///< a file is there, usable or not
+  std::size_t first_line = 1;  ///< of the file: that of the first row
+  /// "PATH:12: ", where a row stands.
+  std::string place_of(std::size_t row) const;
 };
 /// Never throws but for want of memory: no file, no folder, no right to read are ordinary states.
 Saved read_persistent(std::string_view kind, int version, const PersistentKey& key);

@@ -1,6 +1,7 @@
 // Queues and events as a program sees them, and the bridge between backends.
 #include <trine/queue.hpp>
 
+#include "backends/kit/signals.hpp"
 #include "state.hpp"
 
 namespace trine {
@@ -22,7 +23,8 @@ std::shared_ptr<QueueState> blank_queue(std::shared_ptr<DeviceState> device) {
 
 std::shared_ptr<QueueState> make_queue(const std::shared_ptr<DeviceState>& device) {
   auto state = blank_queue(device);
-  device->expect(device->api.queue_create(device->handle, &state->line->queue), "creating a queue");
+  const auto create = [&] { return device->api.queue_create(device->handle, &state->line->queue); };
+  device->expect(kit::without_signals(create), "creating a queue");
   return state;
 }
 

@@ -7,12 +7,12 @@
 namespace trine::detail {
 
 Timeline::~Timeline() {
-  if (tail && may_call()) device->api.event_destroy(tail);
+  if (tail && device->may_call()) device->api.event_destroy(tail);
 }
 
 EventState::~EventState() {
   const Uncancelled uncancelled;
-  if (handle && may_call()) device->api.event_destroy(handle);
+  if (handle && device->may_call()) device->api.event_destroy(handle);
 }
 
 QueueState::QueueState(std::shared_ptr<DeviceState> on)
@@ -20,7 +20,7 @@ QueueState::QueueState(std::shared_ptr<DeviceState> on)
 
 /// Runs when nothing is in flight any more (or when the constructor of a handle failed).
 QueueState::~QueueState() {
-  if (!may_call()) return;
+  if (!device().may_call()) return;
   for (const PackState& entry : pack_states) {
     if (entry.pack->api.state_destroy) entry.pack->api.state_destroy(entry.state);
   }
@@ -33,7 +33,7 @@ void QueueState::retire(QueueState* state) noexcept {
   const Uncancelled uncancelled;
   state->helpers.clear();  // nobody is left to hear of their failures
   Timeline& line = *state->line;
-  if (!line.queue || !may_call()) {
+  if (!line.queue || !line.device->may_call()) {
     delete state;
     return;
   }

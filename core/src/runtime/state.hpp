@@ -16,13 +16,15 @@
 
 #include "backends/kit/host.hpp"
 #include "backends/registry.hpp"
+#include "backends/services.hpp"
 #include "deferred_deletion.hpp"
 #include "error.hpp"
 
 namespace trine::detail {
 
-/// Throws device_lost in a forked child, where every lock may be held by a thread that isn't there.
-void check_process();
+/// Why a child that was forked while Trine was in use can't have a device of that backend; "" where it can: the cpu's
+/// work is done by the threads that call.
+std::string why_not_in_child(const registry::Backend& backend);
 
 /// The contract's facts of a device as the API shows them.
 Facts to_facts(const trine_device_facts& raw, std::string id);
@@ -42,11 +44,12 @@ struct DeviceState : kit::Allocated {
               const std::string& options);
   ~DeviceState();
 
-  /// Throws when the device is lost.
+  /// Throws when the device is lost, or another process's.
   void check() const {
-    check_process();
-    if (lost.load(std::memory_order_acquire)) throw_lost();
+    if (lost.load(std::memory_order_acquire) || generation != kit::generation()) throw_lost();
   }
+  /// Neither a forked child nor a process that exits calls a backend to free anything.
+  bool may_call() const noexcept { return generation == kit::generation() && !registry::exiting(); }
   /// Throws Error for anything but TRINE_OK: "cuda:0: <what>: <the backend's words>".
   void expect(trine_status status, const char* what) const {
     if (status != TRINE_OK) raise(status, what);
@@ -60,6 +63,7 @@ struct DeviceState : kit::Allocated {
   const registry::Backend& backend;
   const trine_backend& api;
   int32_t index;
+  const unsigned generation = kit::generation();  ///< of the process that opened it
   std::string id;
   Facts facts;
   trine_device_facts raw{};

@@ -3,7 +3,6 @@
 #include <trine/types.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 
 #include "error.hpp"
@@ -93,9 +92,7 @@ const char* version() noexcept { return TRINE_VERSION_STRING; }
 
 std::string detail::time_text(double seconds) {
   const auto in = [seconds](double units, const char* unit) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.3g %s", seconds * units, unit);
-    return std::string(text);
+    return cat(kit::number_text(seconds * units, std::chars_format::general, 3), " ", unit);
   };
   return seconds < 1e-3 ? in(1e6, "us") : seconds < 1 ? in(1e3, "ms") : in(1, "s");
 }

@@ -1,7 +1,7 @@
-// Copies from memory to local memory, of one element or of the first `count` of a vector; zeros
-// stand for the rest, which is not read. They run in the background where the device can
-// (cp.async): commit_copies() closes a stage, await_copies(young) waits for all but the youngest. A kernel may say how
-// much the L2 cache fetches ahead for a fetched vector: FETCH_AHEAD ".L2::128B", ".L2::256B".
+// Copies from memory to local memory, of one element or of 16 bytes; zeros stand for what isn't `inside`, which is not
+// read. They run in the background where the device can (cp.async): commit_copies() closes a stage, await_copies(young)
+// waits for all but the youngest. A kernel may say how much the L2 cache fetches ahead for a fetched vector: FETCH_AHEAD
+// ".L2::128B", ".L2::256B".
 #if HAVE_PTX
 #ifndef FETCH_AHEAD
 #define FETCH_AHEAD ""
@@ -13,10 +13,10 @@ DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside)
                      "r"(inside ? (int)sizeof(T) : 0)
                    : "memory");
 }
-DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                    :
-                   : "r"(local_address(to)), "l"(from), "r"(count * (int)sizeof(T))
+                   : "r"(local_address(to)), "l"(from), "r"(inside ? 16 : 0)
                    : "memory");
 }
 // The same of what lies inside for sure: without a size that is looked up, copies are cheaper.
@@ -38,13 +38,24 @@ DEVICE void commit_copies() { __asm__ volatile("cp.async.commit_group;" : : : "m
 DEVICE void copy_element(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
   *to = inside ? *from : (T)0;
 }
-DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, int count) {
-  for (int e = 0; e < WIDTH; ++e) to[e] = e < count ? from[e] : (T)0;
-}
 DEVICE void fetch_element(LOCAL_POINTER T* to, const GLOBAL T* from) { *to = *from; }
 DEVICE void fetch_vector(LOCAL_POINTER T* to, const GLOBAL T* from) {
   *(LOCAL_POINTER VECTOR*)to = *(const GLOBAL VECTOR*)from;
 }
+DEVICE void copy_vector(LOCAL_POINTER T* to, const GLOBAL T* from, bool inside) {
+  if (inside)
+    fetch_vector(to, from);
+  else
+    for (int e = 0; e < WIDTH; ++e) to[e] = (T)0;
+}
 #define commit_copies()
 #define await_copies(young)
 #endif
+
+// Whether a line of which `left` elements are left ends within a vector. Its last elements are then copied one by one: 16
+// bytes would end behind the operand's last element, and a checker of memory takes a part of them for all.
+DEVICE bool ends_within_vector(int left) { return left > 0 && left < WIDTH; }
+DEVICE void copy_end(LOCAL_POINTER T* to, const GLOBAL T* from, int left) {
+#pragma unroll
+  for (int e = 0; e < WIDTH; ++e) copy_element(to + e, from + e, e < left);
+}

@@ -56,14 +56,19 @@ DEVICE void copy_steps(const Feed* f, LOCAL_POINTER T* to, const bool whole, int
                        const int size, int t) {
   const GLOBAL T* from = f->from;
   if (f->way == IN_VECTORS) {
-    const int left = f->lanes_left < 0 ? 0 : f->lanes_left < WIDTH ? f->lanes_left : WIDTH;
-    const int apart = THREADS / (size / WIDTH);
+    const int apart = THREADS / (size / WIDTH), first = t / (size / WIDTH);
+    if (!whole && ends_within_vector(f->lanes_left)) {
+#pragma unroll 1
+      for (int l = 0; l < DEPTH; l += apart, from += apart * f->k_stride)
+        copy_end(to + l * ROW(size), from, l + first < steps ? f->lanes_left : 0);
+      return;
+    }
 #pragma unroll
     for (int l = 0; l < DEPTH; l += apart, from += apart * f->k_stride)
       if (whole)
         fetch_vector(to + l * ROW(size), from);
       else
-        copy_vector(to + l * ROW(size), from, l + t / (size / WIDTH) < steps ? left : 0);
+        copy_vector(to + l * ROW(size), from, f->lanes_left > 0 && l + first < steps);
   } else if (f->way == ALONG_K) {
 #pragma unroll
     for (int s = 0; s < size; s += THREADS / RUN) {

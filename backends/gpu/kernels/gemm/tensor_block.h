@@ -111,6 +111,8 @@ DEVICE void multiply_fragments(CHAIN acc[ACC_ROWS][ACC_COLS], const CHAIN* x, co
 DEVICE void sync_multipliers() {
 #if HAVE_PTX
   __asm__ volatile("bar.sync 1, %0;" : : "n"(MULTIPLIERS) : "memory");
+#elif HAVE_WARPS /* the tests' emulated ones */
+  sync_part(MULTIPLIERS);
 #endif
 }
 

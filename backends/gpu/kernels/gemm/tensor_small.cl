@@ -3,7 +3,8 @@
 // Requires: NVIDIA, compute capability 9.0, and a passed self-check of that order; m, n and k of at most 64.
 //
 // A warp computes 16 rows of C as SIDE / 8 blocks of 16 x 8 (mma.h); zeros fill the last 8 steps of k. What it
-// reads beyond the rows of A is another row's and goes into rows that C hasn't.
+// reads beyond the rows of A is another row's and goes into rows that C hasn't. Beyond SIDE it reads its first 8 rows
+// twice: the next part's copies may be on their way to what lies there.
 #include "problem.h"
 
 #define WARPS ((SIDE + 15) / 16)
@@ -58,6 +59,7 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
   for (int j = 0; j < BLOCKS; ++j) acc[j][0] = acc[j][1] = acc[j][2] = acc[j][3] = 0;
   const LOCAL_POINTER T* a_at = a_panel + quarter * A_STEP + row * A_LANE;
   const LOCAL_POINTER T* b_at = b_panel + quarter * B_STEP + group * B_LANE;
+  const int next_rows = SIDE % 16 == 0 || row - group + 8 < SIDE ? 8 * A_LANE : 0;
 #pragma unroll
   for (int p = 0; p < PARTS; ++p) {
     await_parts(PARTS - 1 - p);
@@ -67,7 +69,7 @@ KERNEL_BOUNDED(tensor_small, THREADS, 1, 1)(GEMM_ARGUMENTS) {
     for (int l = p * DEPTH; l < end; l += STEP, a_at += STEP * A_STEP, b_at += STEP * B_STEP) {
       T x[4], y[BLOCKS][2];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) x[e] = a_at[e / 2 * 4 * A_STEP + e % 2 * 8 * A_LANE];
+      for (int e = 0; e < 4; ++e) x[e] = a_at[e / 2 * 4 * A_STEP + e % 2 * next_rows];
 #pragma unroll
       for (int j = 0; j < BLOCKS; ++j)
 #pragma unroll

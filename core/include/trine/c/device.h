@@ -98,7 +98,7 @@ TRINE_EXPORT trine_status trine_load_packs(const char* path,
 
 /// Opens a device by name; trine::open(). "cuda" is a backend's first device, or that of a rank of MPI; "cpu:threads=8"
 /// has options. "auto" is refused: the trine_place_… functions choose a device.
-/// Errors: TRINE_NOT_FOUND with the list of devices; TRINE_DEVICE_LOST in a forked child;
+/// Errors: TRINE_NOT_FOUND with the list of devices; TRINE_DEVICE_LOST in a forked child, but for the cpu;
 /// TRINE_BACKEND_ERROR.
 /// ```c
 /// trine_device_t* device;

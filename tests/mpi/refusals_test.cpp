@@ -1,0 +1,363 @@
+// Every call over ranks, with something wrong on one rank: all ranks throw, and no rank's output has changed.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "errors.hpp"
+#include "matrices.hpp"
+#include "on_devices.hpp"
+
+namespace {
+
+namespace mpi = trine::mpi;
+using namespace ranks;
+using trine::Dtype;
+using trine::Function;
+
+/// Something wrong: a device and a rung that aren't there; a rung that takes other calls; an element type and extents
+/// that the other ranks don't have; no memory; a promise that there isn't.
+enum class Fault { none, device, rung, unfit_rung, dtype, shape, memory, numerics };
+constexpr const char* kNames[] = {"none",  "device", "rung",   "unfit_rung",
+                                  "dtype", "shape",  "memory", "numerics"};
+
+/// Fits nothing that is asked of it below: `kokkos_reduce` reduces no indices.
+constexpr const char* kUnfit = "kokkos_reduce";
+
+struct Faulty {
+  explicit Faulty(Fault is) : fault(is) {}
+  Fault fault;
+
+  bool is(Fault other) const { return fault == other; }
+  std::string_view rung() const {
+    return is(Fault::rung) ? "abacus" : is(Fault::unfit_rung) ? kUnfit : "";
+  }
+  trine::Numerics numerics() const {
+    return is(Fault::numerics) ? trine::Numerics(99) : trine::Numerics::reproducible;
+  }
+  trine::HostOptions host() const {
+    return {.device = is(Fault::device) ? "abacus" : "cpu", .rung = rung(), .numerics = numerics()};
+  }
+  mpi::QueueOptions resident() const { return {.rung = rung(), .numerics = numerics()}; }
+  /// Spoils a vector or a rank's part of a matrix.
+  template <class V>
+  void spoil(V& view) const {
+    if (is(Fault::dtype)) view.dtype = Dtype::i64;
+    if (is(Fault::shape) && view.rows > 0) --view.rows;
+    if (!is(Fault::memory)) return;
+    if constexpr (requires { view.buffer; })
+      view.buffer = {};
+    else
+      view.data = nullptr;
+  }
+};
+
+/// A call's data and how it ended.
+struct Outcome {
+  std::string error;
+  bool is_unchanged = true;
+};
+
+/// What a call is about: on a device's memory; that its output is its input.
+struct Way {
+  bool is_resident, is_in_place;
+};
+
+/// The shapes of elementwise calls.
+struct Vectors {
+  Function function;
+  int64_t length;
+};
+
+enum class Form { all, root, begun, begun_root };
+
+/// Calls on (queue, input, output) or (input, output).
+template <Form form, class Views, class Options>
+void reduce_by(Function function, const Views& all, const Options& options) {
+  std::apply(
+      [&](auto&... views) {
+        const MPI_Comm comm = MPI_COMM_WORLD;
+        if constexpr (form == Form::all)
+          mpi::allreduce(function, views..., comm, options);
+        else if constexpr (form == Form::root)
+          mpi::reduce(function, views..., 0, comm, options);
+        else if constexpr (form == Form::begun)
+          mpi::iallreduce(function, views..., comm, options).wait();
+        else
+          mpi::ireduce(function, views..., 0, comm, options).wait();
+      },
+      all);
+}
+
+/// Elements of 8 bytes before and after a call.
+class Kept {
+ public:
+  explicit Kept(std::vector<double>& memory) : memory_(memory), before_(memory) {}
+  bool is_unchanged() const {
+    return std::memcmp(memory_.data(), before_.data(), memory_.size() * sizeof(double)) == 0;
+  }
+
+ private:
+  std::vector<double>& memory_;
+  std::vector<double> before_;
+};
+
+template <Form form>
+Outcome elementwise(const Faulty& faulty, const Way& way, const Vectors& vectors) {
+  std::vector<double> input(size_t(vectors.length), rank() + 0.5), other(input.size(), 77);
+  std::vector<double>& output = way.is_in_place ? input : other;
+  const Dtype result = result_dtype(vectors.function, trine::Map::identity, Dtype::f64);
+  const Kept kept_input(input), kept(output);
+  Outcome outcome;
+  if (way.is_resident) {
+    Resident on("@cpu");
+    trine::View from = on.upload(input), to = way.is_in_place ? from : on.upload(output);
+    to.dtype = result;
+    faulty.spoil(from);
+    if (faulty.is(Fault::shape)) --to.rows;
+    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
+    outcome.error = error_of_all(
+        [&] { reduce_by<form>(vectors.function, std::tie(queue, from, to), faulty.resident()); });
+    on.download();
+  } else {
+    trine::HostView from = trine::host_vector(input.data(), Dtype::f64, vectors.length);
+    trine::HostView to = trine::host_vector(output.data(), result, vectors.length);
+    faulty.spoil(from);
+    if (faulty.is(Fault::shape)) --to.rows;
+    outcome.error =
+        error_of_all([&] { reduce_by<form>(vectors.function, std::tie(from, to), faulty.host()); });
+  }
+  outcome.is_unchanged = kept.is_unchanged() && kept_input.is_unchanged();
+  return outcome;
+}
+
+/// Rows over all ranks.
+Distribution by_rows(int64_t rows, int64_t cols) {
+  return {.rows = rows,
+          .cols = cols,
+          .block_rows = (rows + size() - 1) / size(),
+          .block_cols = cols,
+          .grid_rows = size()};
+}
+
+Outcome transpose(const Faulty& faulty, const Way& way) {
+  Part<double> a(by_rows(40, 30), Layout::rows, std::vector<double>(1200, 0.5));
+  Part<double> b(by_rows(30, 40), Layout::columns, std::vector<double>(1200, 77));
+  const Kept kept(b.memory);
+  Outcome outcome;
+  if (way.is_resident) {
+    Resident on("@cpu");
+    mpi::DeviceMatrix from = on.upload(a, Dtype::f64);
+    const mpi::DeviceMatrix to = on.upload(b, Dtype::f64);
+    faulty.spoil(from.local);
+    if (faulty.is(Fault::dtype)) from.local.dtype = Dtype::f32;
+    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
+    outcome.error =
+        error_of_all([&] { mpi::transpose(queue, from, to, MPI_COMM_WORLD, faulty.resident()); });
+    on.download();
+  } else {
+    mpi::Matrix from = a.matrix(Dtype::f64);
+    faulty.spoil(from.local);
+    if (faulty.is(Fault::dtype)) from.local.dtype = Dtype::f32;
+    outcome.error = error_of_all(
+        [&] { mpi::transpose(from, b.matrix(Dtype::f64), MPI_COMM_WORLD, faulty.host()); });
+  }
+  outcome.is_unchanged = kept.is_unchanged();
+  return outcome;
+}
+
+template <int beta>
+Outcome gemm(const Faulty& faulty, const Way& way) {
+  Part<double> a(by_rows(20, 600), Layout::columns, std::vector<double>(12000, 0.5));
+  Part<double> b(by_rows(600, 20), Layout::columns, std::vector<double>(12000, 0.5));
+  Part<double> c(by_rows(20, 20), Layout::columns, std::vector<double>(400, 77));
+  const Kept kept(c.memory);
+  Outcome outcome;
+  if (way.is_resident) {
+    Resident on("@cpu");
+    mpi::DeviceMatrix left = on.upload(a, Dtype::f64);
+    const mpi::DeviceMatrix right = on.upload(b, Dtype::f64), to = on.upload(c, Dtype::f64);
+    faulty.spoil(left.local);
+    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
+    outcome.error = error_of_all(
+        [&] { mpi::gemm(queue, 1, left, right, beta, to, MPI_COMM_WORLD, faulty.resident()); });
+    on.download();
+  } else {
+    mpi::Matrix left = a.matrix(Dtype::f64);
+    faulty.spoil(left.local);
+    outcome.error = error_of_all([&] {
+      mpi::gemm(1, left, b.matrix(Dtype::f64), beta, c.matrix(Dtype::f64), MPI_COMM_WORLD,
+                faulty.host());
+    });
+  }
+  outcome.is_unchanged = kept.is_unchanged();
+  return outcome;
+}
+
+/// Calls that return what the ranks have in common: a rank that throws has none.
+enum class Value { exact_sum, exact_dot, partial, sum, dot, min, max, argmin, argmax, prod };
+
+template <Value value>
+Outcome returned(const Faulty& faulty, const Way& way) {
+  std::vector<double> memory(100, 0.5);
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const auto map = trine::Map::identity;
+  if (way.is_resident) {
+    Resident on("@cpu");
+    trine::View x = on.upload(memory);
+    faulty.spoil(x);
+    trine::Queue queue = faulty.is(Fault::device) ? trine::Queue() : on.queue;
+    return {error_of_all([&] {
+      if constexpr (value == Value::exact_sum) mpi::exact_sum(queue, x, map, comm);
+      if constexpr (value == Value::exact_dot) mpi::exact_dot(queue, x, x, comm);
+      if constexpr (value == Value::partial) mpi::partial(Function::max, queue, x, 0, map, comm);
+    })};
+  }
+  trine::ConstHostView x = trine::host_vector(memory.data(), Dtype::f64, 100);
+  faulty.spoil(x);
+  const std::span<const double> range(memory.data(), faulty.is(Fault::memory) ? 0 : 100);
+  return {error_of_all([&] {
+    const trine::HostOptions o = faulty.host();
+    if constexpr (value == Value::exact_sum) mpi::exact_sum(x, map, comm, o);
+    if constexpr (value == Value::exact_dot) mpi::exact_dot(x, x, comm, o);
+    if constexpr (value == Value::partial) mpi::partial(Function::argmax, x, 0, map, comm, o);
+    if constexpr (value == Value::sum) mpi::sum(range, comm, o);
+    if constexpr (value == Value::dot) mpi::dot(range, range, comm, o);
+    if constexpr (value == Value::min) mpi::min(range, comm, o);
+    if constexpr (value == Value::max) mpi::max(range, comm, o);
+    if constexpr (value == Value::argmin) mpi::argmin(range, 100 * rank(), comm, o);
+    if constexpr (value == Value::argmax) mpi::argmax(range, 100 * rank(), comm, o);
+    if constexpr (value == Value::prod) mpi::prod(range, 100 * rank(), comm, o);
+  })};
+}
+
+/// Calls over values, of which one rank has another kind.
+template <class T, Form form>
+Outcome merged(const Faulty& faulty, const Way&) {
+  T value = [&] {
+    if constexpr (std::is_same_v<T, trine::ExactSum>)
+      return T();
+    else
+      return T(Function::max, faulty.is(Fault::dtype) ? Dtype::f32 : Dtype::f64);
+  }();
+  if constexpr (std::is_same_v<T, trine::ExactSum>) value.add(std::vector<double>{1.5});
+  const T before = value;
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const int root = faulty.is(Fault::shape) ? size() : 0;
+  Outcome outcome;
+  outcome.error = error_of_all([&] {
+    if (form == Form::all && faulty.is(Fault::shape)) return mpi::reduce(value, 0, comm);
+    if (form == Form::begun && faulty.is(Fault::shape)) return mpi::ireduce(value, 0, comm).wait();
+    if constexpr (form == Form::all) mpi::allreduce(value, comm);
+    if constexpr (form == Form::root) mpi::reduce(value, root, comm);
+    if constexpr (form == Form::begun) mpi::iallreduce(value, comm).wait();
+    if constexpr (form == Form::begun_root) mpi::ireduce(value, root, comm).wait();
+  });
+  outcome.is_unchanged = value.state() == before.state();
+  return outcome;
+}
+
+struct Call {
+  const char* name;
+  std::function<Outcome(const Faulty&, const Way&)> make;
+  std::vector<Way> ways;
+  std::vector<Fault> faults;
+};
+
+const std::vector<Fault> kOfPlaces = {Fault::device, Fault::rung,   Fault::dtype,
+                                      Fault::shape,  Fault::memory, Fault::numerics};
+const std::vector<Way> kApart = {{false, false}, {true, false}};
+
+void add_elementwise(std::vector<Call>& all) {
+  const std::vector<Way> also_in_place = {
+      {false, false}, {true, false}, {false, true}, {true, true}};
+  std::vector<Fault> faults = kOfPlaces;
+  faults.push_back(Fault::unfit_rung);
+  const auto add = [&](const char* name, auto call) {
+    const auto of = [call](const Vectors& vectors) {
+      return [=](const Faulty& faulty, const Way& way) { return call(faulty, way, vectors); };
+    };
+    all.push_back({name, of({Function::argmax, 1000}), also_in_place, faults});
+    for (const int64_t length : {int64_t{1}, int64_t{1000}})
+      all.push_back({name, of({Function::sum, length}), also_in_place, kOfPlaces});
+  };
+  add("allreduce", elementwise<Form::all>);
+  add("reduce", elementwise<Form::root>);
+  add("iallreduce", elementwise<Form::begun>);
+  add("ireduce", elementwise<Form::begun_root>);
+}
+
+template <class T>
+void add_merged(std::vector<Call>& all, const std::vector<Fault>& faults) {
+  all.push_back({"allreduce", merged<T, Form::all>, {{}}, faults});
+  all.push_back({"reduce", merged<T, Form::root>, {{}}, faults});
+  all.push_back({"iallreduce", merged<T, Form::begun>, {{}}, faults});
+  all.push_back({"ireduce", merged<T, Form::begun_root>, {{}}, faults});
+}
+
+/// All calls over ranks.
+std::vector<Call> calls() {
+  std::vector<Call> all;
+  add_elementwise(all);
+  add_merged<trine::ExactSum>(all, {Fault::shape});
+  add_merged<trine::Partial>(all, {Fault::shape, Fault::dtype});
+  all.push_back({"transpose", transpose, kApart, kOfPlaces});
+  all.push_back({"gemm", gemm<0>, kApart, kOfPlaces});
+  all.push_back({"gemm", gemm<1>, kApart, kOfPlaces});
+  const std::vector<Fault> parts = {Fault::device, Fault::dtype, Fault::memory};
+  all.push_back({"exact_sum", returned<Value::exact_sum>, kApart, parts});
+  all.push_back({"exact_dot", returned<Value::exact_dot>, kApart, parts});
+  all.push_back({"partial", returned<Value::partial>, kApart, parts});
+  const std::vector<Fault> places = {Fault::device, Fault::rung, Fault::numerics};
+  const std::vector<Way> host = {{}};
+  all.push_back({"sum", returned<Value::sum>, host, places});
+  all.push_back({"dot", returned<Value::dot>, host, places});
+  all.push_back({"min", returned<Value::min>, host, places});
+  all.push_back({"max", returned<Value::max>, host, places});
+  all.push_back({"argmin", returned<Value::argmin>, host, places});
+  all.push_back({"argmax", returned<Value::argmax>, host, places});
+  all.push_back({"prod", returned<Value::prod>, host, places});
+  return all;
+}
+
+TEST(Refusals, OnOneRankReachAllBeforeAnythingIsWritten) {
+  for (const Call& call : calls())
+    for (const Way& way : call.ways)
+      for (const Fault fault : call.faults)
+        for (const int at : {0, size() - 1}) {
+          if (size() == 1 && at != 0) continue;
+          if (size() == 1 && (fault == Fault::dtype || fault == Fault::shape)) continue;  // agrees
+          const Outcome outcome = call.make(Faulty(rank() == at ? fault : Fault::none), way);
+          const std::string who = std::string(call.name) + ", " + kNames[int(fault)] + " on rank " +
+                                  std::to_string(at) + (way.is_resident ? ", resident" : "") +
+                                  (way.is_in_place ? ", in place" : "") + ": " + outcome.error;
+          EXPECT_TRUE(outcome.is_unchanged) << who;
+          EXPECT_NE(outcome.error, "nothing") << who;
+        }
+}
+
+TEST(Refusals, NoneWithoutAFault) {
+  for (const Call& call : calls())
+    for (const Way& way : call.ways)
+      EXPECT_EQ(call.make(Faulty(Fault::none), way).error, "nothing") << call.name;
+}
+
+/// The functions of the headers that have a communicator.
+TEST(Refusals, TheListHasAllCalls) {
+  std::set<std::string> declared, listed = {"matrix"};  // which no rank waits in
+  for (const char* const header : {"mpi.hpp", "mpi_matrix.hpp"}) {
+    std::ifstream file(std::string(TRINE_TEST_HEADERS "/") + header);
+    std::string text, line;
+    while (std::getline(file, line))
+      if (line.find("///") == std::string::npos) text += line + "\n";
+    const std::regex call(R"((\w+)\(([^()]*|[^()]*\(\)[^()]*)MPI_Comm comm)");
+    for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at)
+      declared.insert((*at)[1]);
+  }
+  for (const Call& call : calls()) listed.insert(call.name);
+  EXPECT_EQ(declared, listed);
+}
+
+}  // namespace

@@ -1,0 +1,112 @@
+// Signals are the program's: each thread that the library, or a driver for it, starts blocks them.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
+
+#include <csignal>
+
+#include "child.hpp"
+#include "entry_points.hpp"
+#include "fixture.hpp"
+
+namespace {
+std::atomic<int> started{0}, open_to_signals{0};
+thread_local bool is_tests_own = false;
+
+/// Those that the kernel sends for what a thread does itself may come through.
+bool is_blocked_as_it_should(const sigset_t& mask) {
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    const bool is_never =
+        signal == SIGKILL || signal == SIGSTOP || (signal > 31 && signal < SIGRTMIN);
+    bool is_own = false;
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+      is_own |= signal == own;
+    if (!is_never && !is_own && sigismember(&mask, signal) != 1) return false;
+  }
+  return true;
+}
+}  // namespace
+
+/// All threads of the process start here, whoever starts them: the program's symbols come first.
+extern "C" __attribute__((visibility("default"))) int pthread_create(
+    pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static auto* const real = reinterpret_cast<Create*>(dlsym(RTLD_NEXT, "pthread_create"));
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  ++started;
+  if (!is_tests_own && !is_blocked_as_it_should(mask)) ++open_to_signals;
+  return real(thread, attributes, body, argument);
+}
+
+namespace trine::testing {
+namespace {
+
+std::vector<std::string> all_ids() {
+  std::vector<std::string> ids;
+  for (const Facts& facts : devices()) ids.push_back(facts.id);
+  return ids;
+}
+
+TEST(Signals, NoThreadThatAnEntryPointStartsTakesThem) {
+  EXPECT_EQ(in_child([] {
+              std::string wrong;
+              int before = 0;
+              for (const std::string& id : all_ids())
+                for (const EntryPoint& entry : entry_points()) {
+                  if (refusal_of([&] { entry.is_right(id); }).status == Status::unsupported)
+                    continue;
+                  if (open_to_signals > before) wrong += id + ": " + entry.name + "; ";
+                  before = open_to_signals;
+                }
+              return started > 0 ? wrong : "no thread was seen";
+            }),
+            "");
+}
+
+TEST(Signals, AreReadByAProgramThatBlocksThemAfterTheFirstCalls) {
+  EXPECT_EQ(in_child([] {
+              for (const std::string& id : all_ids()) multiplies({.device = id});
+              sigset_t wanted;
+              sigemptyset(&wanted);
+              for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGCHLD, SIGALRM, SIGRTMIN})
+                sigaddset(&wanted, signal);
+              sigprocmask(SIG_BLOCK, &wanted, nullptr);
+              const int descriptor = signalfd(-1, &wanted, SFD_CLOEXEC);
+              alarm(0);
+              for (int i = 0; i < 24; ++i) {
+                const int sent[] = {SIGTERM, SIGINT, SIGUSR1, SIGRTMIN};
+                kill(getpid(), sent[i % 4]);
+                signalfd_siginfo seen{};
+                if (read(descriptor, &seen, sizeof seen) != sizeof seen ||
+                    int(seen.ssi_signo) != sent[i % 4])
+                  return std::string("a signal went elsewhere");
+                if (i % 8 == 0) multiplies({});
+              }
+              return std::string();
+            }),
+            "");
+}
+
+// What the caller has blocked or not is the caller's afterwards.
+TEST(Signals, TheCallersMaskIsItsOwn) {
+  EXPECT_EQ(in_child([] {
+              sigset_t before, after;
+              sigemptyset(&before);
+              sigaddset(&before, SIGUSR2);
+              pthread_sigmask(SIG_SETMASK, &before, nullptr);
+              for (const std::string& id : all_ids())
+                for (const EntryPoint& entry : entry_points()) {
+                  refusal_of([&] { entry.is_right(id); });
+                  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+                  for (int signal = 1; signal < SIGRTMAX; ++signal)
+                    if (sigismember(&after, signal) != sigismember(&before, signal))
+                      return id + ": " + entry.name;
+                }
+              return std::string();
+            }),
+            "");
+}
+
+}  // namespace
+}  // namespace trine::testing

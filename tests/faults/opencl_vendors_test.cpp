@@ -11,7 +11,7 @@
 #include <string>
 
 #include "abi_objects.hpp"
-#include "backends/kit/error.hpp"
+#include "opencl/driver.hpp"
 
 namespace trine::opencl {
 namespace {

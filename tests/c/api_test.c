@@ -364,6 +364,13 @@ void test_host_calls(void) {
   OK(trine_host_argmax(v, &argmax, NULL));
   OK(trine_host_dot(v, w, trine_host_vector(&dot, TRINE_F32, 1), 0, NULL));
   CHECK(prod == 1 && min == -1e30f && max == 1e30f && argmin == 2 && argmax == 0 && dot == 3);
+  for (int64_t rows = 0; rows < 4; rows += 3) /* of nothing: 0 x 0, 0 x 3, 3 x 0 */
+    for (int64_t cols = 0; rows * cols == 0 && cols < 4; cols += 3) {
+      const trine_host_view_t none = trine_host_row_major(NULL, TRINE_F32, rows, cols);
+      dot = 7;
+      OK(trine_host_dot(none, none, trine_host_vector(&dot, TRINE_F32, 1), 0, NULL));
+      CHECK(dot == 0);
+    }
   OK(trine_host_reduce(0, 0, 0, w, trine_host_vector(&sum, TRINE_F32, 1), NULL));
   CHECK(sum == 4.5f);
   OK(trine_host_reduce(TRINE_SUM, TRINE_ABS, TRINE_EACH_COLUMN,

@@ -1,9 +1,15 @@
 // `trine info`: everything the registry found, and the reason of everything it didn't.
 #include <fmt/format.h>
 
+#include <sys/wait.h>
 #include <trine/abi.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
 
 #include "bench/cases/cases.hpp"
 #include "bench/timing/json.hpp"
@@ -68,7 +74,67 @@ void print_device(const Facts& listed) {
   if (!failure.empty()) say("             can't be opened: {}", failure);
 }
 
+// --- Drivers that can't start ---
+
+/// The last line of `text` that isn't empty.
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of(" \n");
+  if (end == text.npos) return {};
+  const size_t before = text.find_last_of('\n', end);
+  return text.substr(before == text.npos ? 0 : before + 1,
+                     end - (before == text.npos ? 0 : before + 1) + 1);
+}
+
+/// Wakes a backend's driver in a child, before this process has touched one: how it ended the child, or "".
+std::string how_it_ends_processes(const std::string& backend) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    alarm(60);
+    setenv("TRINE_BACKENDS", backend.c_str(), 1);
+    try {
+      backends();
+    } catch (const Error&) {}  // that is said when it is listed
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string said;
+  char piece[1024];
+  for (ssize_t got; child > 0 && (got = read(ends[0], piece, sizeof piece)) > 0;)
+    said.append(piece, size_t(got));
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || status == 0) return {};
+  const std::string line = last_line(said), words = line.empty() ? "" : fmt::format(": {}", line);
+  if (!WIFSIGNALED(status)) return fmt::format("its driver can't start: it calls exit{}", words);
+  if (WTERMSIG(status) == SIGALRM)
+    return fmt::format("its driver doesn't start within 60 s{}", words);
+  return fmt::format("its driver can't start: it ends the process by signal {} ({}){}",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)), words);
+}
+
+/// PoCL aborts where there is no /sys, for example. Such drivers are left out from here on: by name, how they end processes.
+std::map<std::string, std::string> leave_out_what_ends_processes() {
+  std::map<std::string, std::string> fatal;
+  const char* given = std::getenv("TRINE_BACKENDS");
+  std::string allowed = given ? given : "";
+  const auto has = [&](const std::string& word) { return allowed.find(word) != allowed.npos; };
+  for (const std::string backend : {"opencl", "cuda"}) {
+    if (has("-" + backend) || (!allowed.empty() && allowed[0] != '-' && !has(backend))) continue;
+    if (std::string how = how_it_ends_processes(backend); !how.empty()) {
+      fatal[backend] = std::move(how);
+      allowed += fmt::format("{}-{}", allowed.empty() ? "" : ",", backend);
+    }
+  }
+  if (!fatal.empty()) setenv("TRINE_BACKENDS", allowed.c_str(), 1);
+  return fatal;
+}
+
 int info(const std::string& json) {
+  const std::map<std::string, std::string> fatal = leave_out_what_ends_processes();
   if (!json.empty()) {
     nlohmann::ordered_json all = {{"schema", 1},
                                   {"version", TRINE_VERSION_STRING},
@@ -77,7 +143,8 @@ int info(const std::string& json) {
     write_json(json, all);
   }
   say("trine {} on {}", version(), host_sentence());
-  for (const BackendInfo& backend : backends()) {
+  for (BackendInfo& backend : backends()) {
+    if (const auto how = fatal.find(backend.name); how != fatal.end()) backend.reason = how->second;
     const bool is_absent = !backend.reason.empty() && backend.devices.empty();
     say("{}{}: {}", backend.name,
         backend.extends.empty() ? "" : fmt::format(" (rung pack for {})", backend.extends),
@@ -88,6 +155,8 @@ int info(const std::string& json) {
   std::string folders;
   for (const std::string& folder : search_path()) folders += (folders.empty() ? "" : ", ") + folder;
   say("searched: {}", folders);
+  const char* only = std::getenv("TRINE_BACKENDS");
+  if (only && *only && fatal.empty()) say("TRINE_BACKENDS: {}", only);
   return kExitGood;
 }
 

@@ -37,6 +37,26 @@ class TestProgram(Program):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("512 threads at most", done.stdout)
 
+    def test_info_survives_a_driver_that_ends_the_process(self):
+        aborts = os.environ.get("TRINE_TEST_ABORTS", "")
+        if "opencl: absent" in self.run_good("info") or not os.path.exists(aborts):
+            self.skipTest("no opencl backend with a device, or no driver that aborts")
+        vendors = self.path("aborting")
+        os.mkdir(vendors)
+        with open(os.path.join(vendors, "aborts.icd"), "w") as file:
+            file.write(aborts + "\n")
+        done = trine("info", env={"OCL_ICD_VENDORS": vendors})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()),
+                         r"opencl: absent: its driver can't start: it ends the process by signal 6 \(Aborted\): no such processor")
+        self.assertRegex(done.stdout, r"\ncpu: |^cpu: ")
+
+    def test_info_says_what_may_load(self):
+        text = " ".join(self.run_good("info", env={"TRINE_BACKENDS": "cpu,cdua"}).split())
+        self.assertIn("opencl: absent: left out by the variable TRINE_BACKENDS, which is cpu, cdua", text)
+        self.assertIn("Did you mean 'cuda'?", text)
+        self.assertIn("TRINE_BACKENDS: cpu,cdua", text)
+
     def test_info_json(self):
         self.run_good("info", "--json", self.path("info.json"))
         with open(self.path("info.json")) as file:

@@ -42,6 +42,27 @@ def run(program):
     )
 
 
+class Drivers(unittest.TestCase):
+    """A call that needs no driver loads none, and Python's own handlers stay."""
+
+    def test_the_program_keeps_its_signals(self):
+        done = run("""
+import os, signal, numpy, trine
+got = []
+for number in (signal.SIGUSR1, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, lambda number, frame: got.append(number))
+assert trine.sum(numpy.ones(2), device="cpu") == 2
+assert trine.sum(numpy.ones(300000)) == 300000
+loaded = [line for line in open("/proc/self/maps") if "libOpenCL" in line or "libpocl" in line]
+assert os.path.exists("/dev/dri") or not loaded, loaded
+trine.devices()
+for number in (signal.SIGUSR1, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    os.kill(os.getpid(), number)
+print(len(got))
+""")
+        self.assertEqual((done.stdout, done.stderr), ("4\n", ""))
+
+
 class Threads(unittest.TestCase):
     def test_eight_at_once(self):
         rng = numpy.random.default_rng(1)

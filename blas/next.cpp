@@ -104,8 +104,14 @@ void* trine_blas_resolve(unsigned index) {
   static std::atomic<void*> found[std::size(kForwarded)];
   void* target = found[index].load(std::memory_order_relaxed);
   if (!target) {
-    static void* const next = open_next(name);
-    target = dlsym(next, name);
+    // A program's own comes before any BLAS's, wherever it stands: this library, if it was
+    // preloaded, is in front of all but the executable.
+    const bool is_own = !std::strcmp(name, "xerbla_") || !std::strcmp(name, "cblas_xerbla");
+    if (is_own) target = dlsym(RTLD_NEXT, name);
+    if (!target) {
+      static void* const next = open_next(name);
+      target = dlsym(next, name);
+    }
     if (!target && !std::strcmp(name, "cblas_xerbla"))
       target = reinterpret_cast<void*>(print_parameter);
     if (!target) {

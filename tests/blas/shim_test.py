@@ -15,6 +15,24 @@ def dscal(n):
     b.dscal_(c(ctypes.c_int(n)), c(ctypes.c_double(2)), x, c(ctypes.c_int(1)))
     return x[n - 1]
 """
+# A program's own error handlers, and what calls them: a routine that is computed, one that is forwarded.
+HANDLERS = """
+#include <stdio.h>
+void xerbla_(const char *name, const int *info, unsigned long length) { printf("xerbla_ %.5s %d\\n", name, *info); fflush(stdout); }
+void cblas_xerbla(int info, const char *name, const char *form, ...) { printf("cblas_xerbla %s %d\\n", name, info); fflush(stdout); }
+"""
+MISTAKES = """
+void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *, const double *, const int *, const double *, const int *, const double *, double *, const int *);
+void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *, const double *, const double *, const int *, double *, const int *);
+void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
+int main(void) {
+  const int n = 1; const double x = 1; double c = 7;
+  dtrsm_("X", "L", "N", "N", &n, &n, &x, &x, &n, &c, &n);
+  cblas_dgemm(102, 7, 111, n, n, n, x, &x, n, &x, n, x, &c, n);
+  dgemm_("N", "X", &n, &n, &n, &x, &x, &n, &x, &n, &x, &c, &n);
+  return c != 7;
+}
+"""
 THREADS = CALLS + """
 ts = [threading.Thread(target=lambda: [ddot(10 + i % 5) for i in range(500)]) for _ in range(8)]
 [t.start() for t in ts]; [t.join() for t in ts]
@@ -35,6 +53,31 @@ class Shim(unittest.TestCase):
         ran = python("import numpy as np; a = np.ones((40, 40)); print((a @ a).sum(), np.linalg.solve(a + np.eye(40), a)[0, 0] > 0)", env)
         self.assertEqual((ran.returncode, ran.stdout.split()), (0, ["64000.0", "True"]), ran.stderr)
         self.assertIn("dgemm", [line.get("routine") for line in lines_of(self.log)])
+
+    def test_a_programs_own_error_handlers_are_reached(self):
+        """Wherever they stand. Without any, the next BLAS's: the reference's says what is wrong, and ends the program."""
+        def built(name, source, *options):
+            path = os.path.join(self.folder, name)
+            with open(path + ".c", "w") as file:
+                file.write(source)
+            made = run("gcc", "-o", path, path + ".c", *options)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            return path
+
+        blas = [LIBRARIES / "blas/libblas.so.3"]  # calls both, so the linker shows an executable's
+        library = built("libhandlers.so", HANDLERS, "-shared", "-fPIC")
+        for place, program in (("a library", built("linked", MISTAKES, "-Wl,--no-as-needed", library, *blas)),
+                               ("the executable", built("own", HANDLERS + MISTAKES, *blas)),
+                               ("nowhere", built("none", MISTAKES, *blas))):
+            for way in ({"LD_PRELOAD": SHIM}, {"LD_LIBRARY_PATH": FOLDER}):
+                with self.subTest(place=place, way=way):
+                    ran = run(program, env={**os.environ, "TRINE_BLAS_DEVICE": "cpu", **way,
+                                            "TRINE_BLAS_NEXT": str(LIBRARIES / "blas/libblas.so.3")})
+                    if place == "nowhere":
+                        self.assertIn("DTRSM", ran.stdout + ran.stderr)
+                    else:
+                        self.assertEqual((ran.returncode, ran.stdout.split("\n")[:-1]),
+                                         (0, ["xerbla_ DTRSM 1", "cblas_xerbla cblas_dgemm 2", "xerbla_ DGEMM 2"]), ran.stderr)
 
     def test_the_log_is_whole_under_threads_and_forks(self):
         ran = python(THREADS, over_shim(TRINE_BLAS_LOG=self.log))

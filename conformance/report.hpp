@@ -1,6 +1,7 @@
 // What a run of the conformance cases is asked, and what it found.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -30,7 +31,10 @@ struct Options {
   std::vector<std::string> require;  ///< backends that must be there ("cpu", "opencl")
   // Both are called from several threads, one at a time.
   std::function<void(const Progress&)> progress;
-  std::function<bool()> stop;  ///< asked before each case: true ends it with what there is
+  std::function<bool()> stop;  ///< asked before each run of a case: true ends it with what there is
+  /// Waits until the function that it is given, itself given a time to wait, says that all devices are done; false
+  /// ends it without them, with what there is, and threads that are still at work when verify() returns. Empty: waits.
+  std::function<bool(const std::function<bool(std::chrono::milliseconds)>&)> await;
 };
 
 struct Failure {

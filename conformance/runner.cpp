@@ -143,6 +143,7 @@ std::vector<Runner::Turn> Runner::turns(const Case& c) const {
 int64_t Runner::runs_of(const Case& c) const { return int64_t(turns(c).size()); }
 
 void Runner::fail(const Case& c, const std::string& rung, const std::string& what) {
+  const std::lock_guard lock(mutex_);
   ++report_.failed;
   report_.failures.push_back({device_.id(), rung, c.name, what});
 }
@@ -156,6 +157,7 @@ void Runner::skip(const Case& c, const Turn& turn, const Error& error) {
       (capabilities & TRINE_CAN_REPRODUCE) != 0 && (!f64 || (capabilities & TRINE_CAN_F64) != 0);
   if (error.status() == Status::unsupported && turn.rung.empty() && can)
     return fail(c, "default", std::string("no rung takes it: ") + error.what());
+  const std::lock_guard lock(mutex_);
   ++report_.skipped;
   ++report_.skip_reasons[!can ? "the device can't reproduce the arithmetic" : "the rung refuses"];
   ++report_.skip_details[device_.id() + " " + (turn.rung.empty() ? "default" : turn.rung) + ": " +
@@ -259,6 +261,7 @@ Runner::Outcome Runner::run_far(const Case& c, const Turn& turn, oracle::HostOpe
 void Runner::take_turn(const Case& c, const Turn& turn, const std::function<Outcome()>& body) {
   try {
     const Outcome outcome = body();
+    const std::lock_guard lock(mutex_);
     ++report_.cases;
     if (outcome.choice.device)
       count(c, outcome.choice);
@@ -268,6 +271,7 @@ void Runner::take_turn(const Case& c, const Turn& turn, const std::function<Outc
       fail(c, outcome.choice.device ? outcome.choice.rung() : "refused", outcome.wrong);
   } catch (const Error& error) {
     if (error.status() == Status::unsupported) return skip(c, turn, error);
+    const std::lock_guard lock(mutex_);
     ++report_.cases;
     fail(c, turn.rung.empty() ? "default" : turn.rung,
          std::string(name(error.status())) + ": " + error.what());
@@ -297,6 +301,7 @@ std::vector<Buffer> Runner::allocate(const Case& c, const std::vector<uint64_t>&
       fail(c, "buffer", error.what());
       return buffers;
     }
+    const std::lock_guard lock(mutex_);
     report_.skipped += int64_t(turns);
     report_.skip_reasons["larger than the device's memory"] += int64_t(turns);
     report_.skip_details[device_.id() + ": " + error.what()] += int64_t(turns);
@@ -315,7 +320,8 @@ void Runner::run(Case c) {
     for (size_t o = 0; o < oracle::operands(host.op).size(); ++o) sizes.push_back(host.bytes(o));
     const std::vector<Buffer> buffers = allocate(c, sizes, all.size());
     for (const Turn& turn : all)
-      if (!buffers.empty()) take_turn(c, turn, [&] { return run_far(c, turn, host, buffers); });
+      if (!buffers.empty() && !stopped())
+        take_turn(c, turn, [&] { return run_far(c, turn, host, buffers); });
     return;
   }
   const Arenas arenas(c);
@@ -325,7 +331,7 @@ void Runner::run(Case c) {
   for (size_t a = 0; a < arenas.count(); ++a) sizes.push_back(arenas.before(a).size());
   std::vector<Buffer> buffers = allocate(c, sizes, all.size());
   for (const Turn& turn : all)
-    if (!buffers.empty())
+    if (!buffers.empty() && !stopped())
       take_turn(c, turn, [&] { return run_in_arenas(c, arenas, buffers, turn); });
 }
 
@@ -346,6 +352,7 @@ void Runner::move(Moves::Kind kind, uint64_t seed) {
   } catch (const Error& error) {
     outcome = {what + (" --seed " + std::to_string(seed)), error.what()};
   }
+  const std::lock_guard lock(mutex_);
   ++report_.cases;
   ++report_.classes["move"][device_.id() + " " + what];
   if (outcome.wrong.empty()) return;

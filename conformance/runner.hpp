@@ -4,6 +4,7 @@
 #include <trine/trine.hpp>
 
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,15 @@ class Runner {
   /// One call that the seed makes up: an operation, a fill or a copy.
   void run_random(uint64_t seed);
 
-  Report& report() { return report_; }
+  int64_t failed() const {
+    const std::lock_guard lock(mutex_);
+    return report_.failed;
+  }
+  /// What there is so far; any thread may ask.
+  Report report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+  }
   const std::string& device_id() const { return device_.id(); }
 
  private:
@@ -46,6 +55,7 @@ class Runner {
   std::vector<Turn> turns(const Case& c) const;
   bool splits(const Case& c) const;
   bool wanted(const std::string& rung) const;
+  bool stopped() const { return options_.stop && options_.stop(); }
   void take_turn(const Case& c, const Turn& turn, const std::function<Outcome()>& body);
   Choice enqueue(const oracle::Operation& plan, const std::vector<View>& views, const Turn& turn,
                  bool hostile, std::string& wrong);
@@ -68,6 +78,7 @@ class Runner {
   Moves moves_;
   std::vector<RandomBuffer> held_;  ///< of the case that runs
   Report report_;
+  mutable std::recursive_mutex mutex_;  ///< of report_
 };
 
 }  // namespace trine::conformance

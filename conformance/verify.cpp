@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -95,7 +96,12 @@ class Race {
  public:
   explicit Race(const Options& options) : options_(options) {
     if (options.random_seconds < 0) cases_ = cases_for(options);
+    options_.stop = [this, asked = options.stop] {
+      const std::lock_guard lock(mutex_);
+      return stopped_ = stopped_ || (asked && asked());
+    };
   }
+  const Options& options() const { return options_; }
 
   void add(std::unique_ptr<Runner> runner) {
     for (const Case* c : cases_) total_ += runner->runs_of(*c);
@@ -103,33 +109,47 @@ class Race {
     runners_.push_back(std::move(runner));
   }
 
-  void run() {
+  /// False where it ended without some devices, whose threads share `race` then.
+  static bool run(const std::shared_ptr<Race>& race) {
     std::vector<std::thread> threads;
-    std::vector<std::exception_ptr> errors(runners_.size());
-    for (size_t r = 0; r < runners_.size(); ++r)
-      threads.emplace_back([this, r, &errors] {
-        try {
-          if (options_.random_seconds < 0) {
-            run_list(*runners_[r]);
-          } else {
-            run_random(*runners_[r]);
-          }
-        } catch (...) { errors[r] = std::current_exception(); }
-      });
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& error : errors)
-      if (error) std::rethrow_exception(error);
+    race->at_work_ = race->runners_.size();
+    for (const auto& runner : race->runners_)
+      threads.emplace_back([race, own = runner.get()] { race->run_one(*own); });
+    const auto is_done = [race](std::chrono::milliseconds time) {
+      std::unique_lock lock(race->mutex_);
+      return race->ended_.wait_for(lock, time, [&] { return race->at_work_ == 0; });
+    };
+    const bool done = !race->options_.await || race->options_.await(is_done);
+    for (std::thread& thread : threads) done ? thread.join() : thread.detach();
+    const std::lock_guard lock(race->mutex_);
+    if (race->error_) std::rethrow_exception(race->error_);
+    return done;
   }
 
-  void collect(Report& report) const {
+  Report collect() const {
+    Report report;
     for (const auto& runner : runners_) merge(runner->report(), report);
-    report.partial = stopped_;
+    return report;
+  }
+  bool was_stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
   }
 
  private:
-  bool stopped() {
+  void run_one(Runner& runner) {
+    std::exception_ptr error;
+    try {
+      if (options_.random_seconds < 0) {
+        run_list(runner);
+      } else {
+        run_random(runner);
+      }
+    } catch (...) { error = std::current_exception(); }
     const std::lock_guard lock(mutex_);
-    return stopped_ = stopped_ || (options_.stop && options_.stop());
+    if (!error_) error_ = error;
+    --at_work_;
+    ended_.notify_all();
   }
 
   void run_list(Runner& runner) {
@@ -155,12 +175,12 @@ class Race {
   /// Returns whether to go on.
   template <class Body>
   bool step(Runner& runner, const std::string& name, int64_t runs, Body&& body) {
-    if (stopped()) return false;
-    const int64_t failed = runner.report().failed;
+    if (options_.stop()) return false;
+    const int64_t failed = runner.failed();
     body();
     const std::lock_guard lock(mutex_);
     done_ += runs;
-    failed_ += runner.report().failed - failed;
+    failed_ += runner.failed() - failed;
     if (options_.progress)
       options_.progress(
           {done_, std::max(done_, total_), failed_, runner.device_id().c_str(), name.c_str()});
@@ -168,10 +188,13 @@ class Race {
   }
 
   using Clock = std::chrono::steady_clock;
-  const Options& options_;
+  Options options_;
   std::vector<const Case*> cases_;
   std::vector<std::unique_ptr<Runner>> runners_;
   std::mutex mutex_;
+  std::condition_variable ended_;
+  size_t at_work_ = 0;  ///< runners
+  std::exception_ptr error_;
   int64_t done_ = 0, total_ = 0, failed_ = 0;
   bool stopped_ = false;
 };
@@ -185,11 +208,12 @@ Report verify(const Options& options) {
   const std::vector<std::string> devices =
       options.devices.empty() ? devices_there_are() : options.devices;
   require_rung(options.rung, devices);
-  Race race(options);
+  const auto race = std::make_shared<Race>(options);
   for (const std::string& device : devices)
-    race.add(std::make_unique<Runner>(device, devices_there_are(), options));
-  race.run();
-  race.collect(report);
+    race->add(std::make_unique<Runner>(device, devices_there_are(), race->options()));
+  const bool done = Race::run(race);
+  merge(race->collect(), report);
+  report.partial = !done || race->was_stopped();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -99,6 +99,41 @@ std::vector<Operation> operations_of(const std::vector<std::string>& words) {
   return all;
 }
 
+void check_options(const CLI::App& app, const std::vector<Operation>& operations) {
+  struct Belongs {
+    const char* option;
+    bool (*to)(const Description&);
+  };
+  constexpr auto kFunction = [](const Description& d) { return d.has_function; };
+  constexpr auto kFlops = [](const Description& d) { return d.by_flops; };
+  constexpr auto kChunks = [](const Description& d) { return d.is_cut; };
+  constexpr Belongs kOptions[] = {{"--function", kFunction},
+                                  {"--map", kFunction},
+                                  {"--axis", kFunction},
+                                  {"--result-dtype", kFunction},
+                                  {"--accurate", kFlops},
+                                  {"--alpha", kFlops},
+                                  {"--beta", kFlops},
+                                  {"--fast", [](const Description& d) { return !d.moves_bits; }},
+                                  {"--chunks", kChunks},
+                                  {"--overlap-cpu", kChunks},
+                                  {"--block", [](const Description& d) { return !d.is_vector; }}};
+  const auto names = [](const std::vector<Operation>& some, const auto& are) {
+    std::vector<std::string_view> named;
+    for (const Operation operation : some)
+      if (are(describe(operation))) named.push_back(name(operation));
+    return named;
+  };
+  for (const Belongs& belongs : kOptions) {
+    const CLI::Option* option = app.get_option_no_throw(belongs.option);
+    if (option == nullptr || option->count() == 0 || !names(operations, belongs.to).empty())
+      continue;
+    throw Refusal(fmt::format("{} is an option of {}, not of {}", belongs.option,
+                              fmt::join(names(operations_of(Cases()), belongs.to), " and "),
+                              fmt::join(names(operations, std::not_fn(belongs.to)), " and ")));
+  }
+}
+
 std::vector<Problem> variations(const Cases& c, const Problem& base) {
   const bool has_function = describe(base.operation).has_function;
   std::vector<Problem> all{base};
@@ -112,7 +147,7 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
   for (Problem& p : all) {
     p.result = default_result(p);
     if (c.batch != 1) p.batch = c.batch;
-    if (c.accurate) p.numerics = Numerics::accurate;
+    if (c.accurate && describe(p.operation).by_flops) p.numerics = Numerics::accurate;
     if (has_function && !c.result_dtype.empty()) p.result = parse_dtype(c.result_dtype);
     check(p);
     check_memory(p, true);
@@ -123,7 +158,9 @@ std::vector<Problem> variations(const Cases& c, const Problem& base) {
 std::vector<Problem> problems_of(const Cases& c) {
   std::vector<Problem> all;
   for (Operation operation : operations_of(c)) {
-    if (c.operations.empty() && c.batch != 1 && !describe(operation).is_batched) continue;
+    const Description& has = describe(operation);
+    const bool is_left_out = (c.batch != 1 && !has.is_batched) || (c.accurate && !has.by_flops);
+    if (c.operations.empty() && is_left_out) continue;
     for (const std::string& dtype : or_else(c.dtypes, describe(operation).default_dtypes))
       for (const std::string& size : or_else(c.sizes, describe(operation).default_sizes))
         for (Problem& p :

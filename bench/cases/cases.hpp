@@ -40,6 +40,9 @@ void add_time_limit(CLI::App& app, double& limit);
 /// --device, --seed, --min-time, --time-limit, --json.
 void add_measuring_options(CLI::App& app, Measuring& measuring);
 
+/// Throws Refusal where an option was given that belongs to other operations alone than these: --function to a gemm.
+void check_options(const CLI::App& app, const std::vector<Operation>& operations);
+
 /// All of them where no word names any.
 std::vector<Operation> operations_of(const std::vector<std::string>& words);
 inline std::vector<Operation> operations_of(const Cases& cases) {

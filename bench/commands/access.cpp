@@ -152,7 +152,8 @@ void show_access(LadderRun& run, const std::vector<Device>& devices) {
       for (size_t d = 0; d < devices.size() && !run.control.stop(); ++d) {
         const Shown& line = of_device[d][p].lines[i];
         Runner runner(devices[d], run.budget);
-        measured[d].push_back(run.measure(runner, line.problem, line.rung));
+        std::vector<Result> results = run.measure(runner, line.problem, line.rung);
+        if (!results.empty()) measured[d].push_back(std::move(results));
       }
     for (size_t d = 0; d < devices.size(); ++d)
       if (!measured[d].empty()) print(of_device[d][p], devices[d], measured[d]);

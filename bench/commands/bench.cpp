@@ -41,26 +41,27 @@ struct Options {
 /// What a case launches on, made when its first launch is due.
 struct Work {
   Work(const Device& device, const Problem& of, uint64_t seed, const std::string& rung)
-      : problem(of), queue(device), expectation(of, seed), launches(queue, of, expectation, rung) {}
+      : problem(of), queue(device), expectation(of, seed), launches(queue, of, expectation, rung) {
+    expectation.prepare();  // between two launches nothing is to take long
+  }
 
   /// Empty, or what is wrong with the outputs or, of a `whole` measurement, the times. Nothing can be launched
   /// afterwards.
   std::string verdict(bool whole) {
     if (launches.samples().empty()) return whole ? "it was never launched" : "";
-    std::string wrong = launches.failure();
-    if (!whole) return wrong;
-    const double seconds = launches.samples().median();
-    if (wrong.empty()) wrong = launches.validate_timing(seconds, seconds);
-    if (!wrong.empty()) return wrong;
+    if (!whole) return launches.failure();
     Result result;
     result.problem = problem;
-    result.verified = true;
     result.roof = roof_of(queue.device(), problem, launches.output_bytes());
-    set_figure(result, launches.samples(), seconds);
-    return check_roof(queue.device(), launches.output_bytes(), result);
+    set_figure(result, launches.samples(), launches.samples().median());
+    settle_roof(
+        queue.device(), launches.output_bytes(), [&] { return launches.once(); }, result);
+    std::string wrong = launches.failure();
+    if (wrong.empty()) wrong = launches.validate_timing(*result.kernel, *result.kernel);
+    return wrong.empty() ? above_roof(queue.device(), result) : wrong;
   }
 
-  const Problem& problem;
+  const Problem problem;
   Queue queue;
   Expectation expectation;
   Launches launches;
@@ -74,8 +75,8 @@ struct Case {
   std::string rung;
   Choice choice;
   uint64_t seed;
-  std::unique_ptr<Work> work;  ///< between the first iteration and the verdict
-  bool judged = false, measured = false;
+  std::shared_ptr<Work> work;             ///< between the first iteration and the verdict
+  bool judged = false, measured = false;  ///< measured: to the end, and judged to the end
   std::string failure;
 
   /// Unless it has failed; what `step` throws is its failure.
@@ -89,9 +90,12 @@ struct Case {
   void judge(bool whole) {
     if (judged) return;
     judged = true;
-    measured = whole;
     attempt([&] {
-      if (work) failure = work->verdict(whole);
+      if (!work) return;
+      const auto verdict =
+          Control::closing_step([own = work, whole] { return own->verdict(whole); });
+      failure = verdict.value_or("");
+      measured = verdict && whole;
     });
     work.reset();
   }
@@ -161,22 +165,28 @@ Registered cases_of(const Options& o, const std::vector<Device>& devices) {
 
 constexpr char kLeftOut[] = "left out";  // the error of what an early end cut off
 
-/// Asks `control`; the head of the JSON says once why it ends.
-bool stop(Control& control) {
-  const bool known = control.partial();
-  if (control.stop() && !known) benchmark::AddCustomContext("partial", control.why());
-  return control.partial();
+/// The head of the JSON says once why it ends.
+bool stop() {
+  static bool said = false;
+  if (!Control::stop()) return false;
+  if (!std::exchange(said, true)) benchmark::AddCustomContext("partial", Control::why());
+  return true;
 }
 
-void iterate(Case& one, benchmark::State& state, Control& control) {
-  control.show(one.name);
-  if (!one.work && !stop(control))
-    one.attempt(
-        [&] { one.work = std::make_unique<Work>(one.device, one.problem, one.seed, one.rung); });
+void iterate(Case& one, benchmark::State& state) {
+  Control::show(one.name);
+  if (!one.work && !stop())
+    one.attempt([&] {
+      const auto work = Control::step(
+          [device = one.device, problem = one.problem, seed = one.seed, rung = one.rung] {
+            return std::make_shared<Work>(device, problem, seed, rung);
+          });
+      one.work = work.value_or(nullptr);
+    });
   // Skipped in here alone: outside a repetition would have no iterations, and the statistics of Google Benchmark
   // abort where that isn't as many as in the others.
   for (auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores): Google Benchmark's idiom
-    if (one.failure.empty() && stop(control)) return state.SkipWithError(kLeftOut);
+    if (one.failure.empty() && stop()) return state.SkipWithError(kLeftOut);
     one.attempt([&] { state.SetIterationTime(one.work->launches.once()); });
     if (!one.failure.empty()) return state.SkipWithError(one.failure.c_str());
   }
@@ -251,7 +261,8 @@ class Judging : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       Case& one = *find(cases_, run.run_name.function_name);
       one.judge(whole);
-      if (one.failure.empty() && is_left_out(run)) continue;
+      if (!one.measured) stop();
+      if (one.failure.empty() && (is_left_out(run) || !one.measured)) continue;
       judged.push_back(run);
       if (!in_words_) rename_counters(judged.back());
       if (!one.failure.empty()) fail(judged.back(), one.failure);
@@ -351,7 +362,7 @@ size_t run_cases(Registered& cases, const std::vector<std::string>& flags, Contr
   benchmark::ClearRegisteredBenchmarks();
   for (Case& one : cases)
     benchmark::RegisterBenchmark(one.name.c_str(), [&](benchmark::State& state) {
-      iterate(one, state, control);
+      iterate(one, state);
     })->UseManualTime();
   std::unique_ptr<benchmark::BenchmarkReporter> console(benchmark::CreateDefaultDisplayReporter());
   Judging display(std::move(console), cases, control);
@@ -410,7 +421,10 @@ Command add_bench(CLI::App& app) {
       "--benchmark_min_time=SECONDS --benchmark_repetitions=N --benchmark_format=console|json|csv\n"
       "--benchmark_out=FILE --benchmark_out_format=json|console|csv "
       "--benchmark_time_unit=ns|us|ms|s …");
-  return [o, &app] { return bench(*o, app); };
+  return [o, &app] {
+    check_options(app, operations_of(o->cases));
+    return bench(*o, app);
+  };
 }
 
 }  // namespace trine::bench

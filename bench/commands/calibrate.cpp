@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "bench/cases/cases.hpp"
 #include "bench/placement/placement.hpp"
@@ -27,13 +28,14 @@ struct Options {
 Calibrated measure_all(const Options& o, const std::vector<Device>& devices, Control& control) {
   CalibrateOptions options;
   options.rounds = o.rounds;
-  options.proceed = [&](std::string_view what, double done) {
-    control.show(fmt::format("{:.0f} %: {}", done * 100, what));
-    return !control.stop();
+  options.proceed = [](std::string_view what, double done) {
+    Control::show(fmt::format("{:.0f} %: {}", done * 100, what));
+    return !Control::stop();
   };
-  Calibrated done = calibrate(devices, options);
+  std::optional<Calibrated> done =
+      Control::step([devices, options] { return calibrate(devices, options); });
   control.show("");
-  return done;
+  return done.value_or(Calibrated());
 }
 
 /// The wrong ones, each a line.
@@ -103,13 +105,16 @@ Command add_calibrate(CLI::App& app) {
   app.add_option("--time-limit", o->time_limit,
                  "end after this many seconds; completed rounds count")
       ->check(CLI::NonNegativeNumber);
+  CLI::Option* const rounds = app.get_option("--rounds");
   CLI::Option* check = app.add_flag(
       "--check", o->check,
       "save nothing: test the predictions with random cases; exit code 1 if fewer than 95 % "
       "run within 5 % of the fastest device");
+  check->excludes(rounds);
   app.add_option("--cases", o->cases.count, "number of cases of --check")
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--seed", o->cases.seed, "seed of --check's random cases");
+      ->check(CLI::Range(1, 100000))
+      ->needs(check);
+  app.add_option("--seed", o->cases.seed, "seed of --check's random cases")->needs(check);
   app.add_option("--repeats", o->cases.repeats, "of --check: runs that share one copy in and out")
       ->check(CLI::Range(1, 1000000000))
       ->needs(check);

@@ -100,20 +100,20 @@ void print_left(const InterleavedRuns& turns, int rounds) {
 }
 
 /// Every rung on every device, on the same data; each a turn of its own.
-std::vector<Result> measure(const Options& o, std::vector<Runner>& runners, const Problem& problem,
-                            Expectation& expectation, Control& control,
+std::vector<Result> measure(const Options& o, const std::vector<Runner>& runners,
+                            const Problem& problem, const Expected& expectation, Control& control,
                             std::optional<InterleavedRuns>& turns) {
   std::vector<Result> results;
-  for (Runner& runner : runners)
+  for (const Runner& runner : runners)
     for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
       if (control.stop()) return results;
       const std::string who = fmt::format("{} on {}{}{}", to_string(problem), runner.device().id(),
                                           rung.empty() ? "" : " ", rung);
-      const auto show = [&control, who](const char* what) {
-        control.show(fmt::format("{}: {}", who, what));
+      const auto show = [who](const char* what) {
+        Control::show(fmt::format("{}: {}", who, what));
       };
       show("measuring");
-      expectation.tell(show);
+      expectation->tell(show);
       for (Result& result : measure_rung(runner, problem, expectation, rung, true)) {
         // A peer that hasn't the operation is no news.
         if (!result.skipped || is_named(o, rung)) results.push_back(std::move(result));
@@ -158,11 +158,12 @@ int compare(const Options& o) {
     document.results.insert(document.results.end(), results.begin(), results.end());
   };
   try {
-    for (int round = 1; round <= o.rounds; ++round) {
+    for (int round = 1; round <= o.rounds && !control.stop(); ++round) {
       forget_roofs();
       for (size_t i = 0; i < all.size() && !control.stop(); ++i) {
-        Expectation expectation(all[i], o.measuring.seed, data);
-        measured[i].sampled = expectation.sampled();
+        const Expected expectation = expected(all[i], o.measuring.seed, data);
+        if (!expectation) break;
+        measured[i].sampled = expectation->sampled();
         measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
         control.show("");
         if (round == o.rounds) conclude(measured[i]);
@@ -212,7 +213,10 @@ Command add_compare(CLI::App& app) {
       ->needs(interleave);
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
-  return [o] { return compare(*o); };
+  return [o, &app] {
+    check_options(app, operations_of(o->cases));
+    return compare(*o);
+  };
 }
 
 }  // namespace trine::bench

@@ -58,7 +58,7 @@ bool has_tables(const Publication& document, const std::vector<Operation>& opera
                      [&](const Table& table) { return is_one_of(table, operations); });
 }
 
-int ladder(const Options& o) {
+int ladder(const Options& o, const CLI::App& app) {
   if (!o.source.empty()) return show_source(o.source, operations_of(o.cases));
   const Publication* like = o.like.empty() ? nullptr : find_document(o.like);
   if (!o.like.empty() && !like)
@@ -75,6 +75,7 @@ int ladder(const Options& o) {
   if (like && !has_tables(*like, operations_of(cases)))
     throw Refusal(fmt::format("document {} has no table of {}", like->number,
                               fmt::join(cases.operations, " or ")));
+  if (!access) check_options(app, operations_of(cases));
   std::vector<Problem> problems;
   if (!like && !access)
     for (Operation operation : operations_of(cases)) {
@@ -121,12 +122,13 @@ std::vector<std::string> line_of(std::vector<std::string> head, const std::vecto
   return row;
 }
 
-void climb(LadderRun& run, Runner& runner, const Problem& problem,
+void climb(LadderRun& run, const Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs) {
   std::vector<std::vector<Result>> measured;
   for (const std::string& rung : rungs) {
-    if (run.control.stop()) break;
-    measured.push_back(run.measure(runner, problem, rung));
+    std::vector<Result> results = run.measure(runner, problem, rung);
+    if (results.empty()) break;
+    measured.push_back(std::move(results));
   }
   if (!measured.empty()) print_climb(runner, problem, measured);
 }
@@ -141,16 +143,19 @@ Command add_ladder(CLI::App& app) {
   app.add_option("--like", o->like,
                  "repeat a source document's tables, its figures beside today's: 000 … 004")
       ->excludes("--dtype", "--size", "--function", "--map", "--axis", "--layout", "--values",
-                 "--result-dtype", "--batch");
+                 "--result-dtype", "--batch", "--accurate");
   add_measuring_options(app, o->measuring);
   add_list(app, "--rung", o->rungs, "these rungs, in this order (default: the whole ladder)");
   app.add_flag("--peers", o->peers,
                "add the vendors' kernels as the last rungs: cuBLAS, CUB, CLBlast, OpenBLAS");
   app.get_option("--like")->excludes("--rung", "--peers");
-  app.add_option("--source", o->source,
-                 "print the source of a rung's kernel, or of a header of it, in CUDA and in OpenCL")
-      ->excludes("--like", "--rung", "--peers", "--json", "--device", "--size", "--dtype");
-  return [o] { return ladder(*o); };
+  CLI::Option* source = app.add_option(
+      "--source", o->source,
+      "print the source of a rung's kernel, or of a header of it, in CUDA and in OpenCL");
+  for (CLI::Option* other : app.get_options())
+    if (other != source && other->nonpositional() && other != app.get_help_ptr())
+      source->excludes(other);
+  return [o, &app] { return ladder(*o, app); };
 }
 
 }  // namespace trine::bench

@@ -18,7 +18,7 @@ std::vector<std::string> line_of(std::vector<std::string> head, const std::vecto
 inline const std::vector<std::string> kOfEitherMethod{"single", "sustained"};
 
 /// Measures and prints one ladder: rung, time, rate, step and cumulative speed-up, share of the roof.
-void climb(LadderRun& run, Runner& runner, const Problem& problem,
+void climb(LadderRun& run, const Runner& runner, const Problem& problem,
            const std::vector<std::string>& rungs);
 
 /// Measures and prints a document's tables of these operations on one device, published figures beside

@@ -201,7 +201,7 @@ PublishedResults roofline_today(LadderRun& run, const Device& device, const Tabl
   std::vector<DeviceRoof> roofs;
   run.control.show(fmt::format("roofs of {}", device.id()));
   for (const auto& roof :
-       {device_roof(device, "copy"), device_roof(device, "fma", line.problem.dtype)})
+       {roof_in_a_step(device, "copy"), roof_in_a_step(device, "fma", line.problem.dtype)})
     if (roof) roofs.push_back(*roof);
   run.control.show("");
   return read_roofline(table, best, nominal_ceilings(roofs, line.problem),

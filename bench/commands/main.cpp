@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <locale>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "bench/ui/commands.hpp"
+#include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
 
@@ -104,6 +106,23 @@ constexpr Entry kCommands[] = {
      "trine help --man > trine.1", kSimple},
 };
 
+/// CLI11 takes whatever follows an option as its value, another option, too.
+void refuse_options_as_values(CLI::Option& option) {
+  const auto is_number = [](const std::string& word) {
+    char* end = nullptr;
+    std::strtod(word.c_str(), &end);
+    return *end == '\0';
+  };
+  if (option.nonpositional() && option.get_items_expected_min() > 0)
+    option.transform(CLI::Validator(
+        [=](std::string& word) {
+          if (!word.starts_with('-') || word == "-" || is_number(word)) return std::string();
+          return fmt::format("its value is missing, as '{0}' follows; a file of that name is ./{0}",
+                             word);
+        },
+        ""));
+}
+
 using Commands = std::vector<std::pair<CLI::App*, Command>>;
 
 Commands add_commands(CLI::App& app) {
@@ -118,6 +137,7 @@ Commands add_commands(CLI::App& app) {
                                 own.empty() ? "" : "\n\n", entry.first, entry.second, entry.exits));
     for (CLI::Option* option : command->get_options())
       if (option->get_default_str() == "[]") option->default_str("");  // an empty list says nothing
+    for (CLI::Option* option : command->get_options()) refuse_options_as_values(*option);
   }
   return commands;
 }
@@ -134,9 +154,7 @@ int run_command(const CLI::App& app, const Commands& commands) {
   return kExitRefused;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app{
       "reduce, transpose and gemm with CUDA, OpenCL and the CPU: measured, verified, compared.",
       "trine"};
@@ -156,4 +174,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& done) { return app.exit(done); } catch (const CLI::ExtrasError&) {
     return refuse(stray_text(app).c_str());
   } catch (const std::exception& error) { return refuse(error.what()); }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = parse_and_run(argc, argv);
+  if (!Control::was_left_behind()) return code;
+  std::fflush(stdout);
+  std::_Exit(code);  // what is still at work needs what would be taken down
 }

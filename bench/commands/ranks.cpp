@@ -48,7 +48,10 @@ int ranks_over_mpi(const ranks::Options& o) {
 Command add_ranks(CLI::App& app) {
   auto o = std::make_shared<ranks::Options>();
   ranks::add_options(app, *o);
-  return [o] { return ranks_over_mpi(*o); };
+  return [o, &app] {
+    check_options(app, operations_of(o->operations));
+    return ranks_over_mpi(*o);
+  };
 }
 
 }  // namespace trine::bench

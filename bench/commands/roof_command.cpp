@@ -141,7 +141,12 @@ Command add_roof(CLI::App& app) {
   add_list(app, "--dtype", o->dtypes, "dtypes of the rungs (default: f32 f64)");
   app.add_option("--size", o->size, "size for the rungs of all operations (default: modest sizes)");
   app.add_flag("--points,!--no-points", o->points, "measure every rung, or only the roofs");
-  return [o] { return roof(*o); };
+  return [o, &app] {
+    for (const char* of_points : {"operations", "--dtype", "--size"})
+      if (!o->points && app.get_option(of_points)->count() > 0)
+        throw Refusal(fmt::format("{} is for the rungs, which --no-points leaves out", of_points));
+    return roof(*o);
+  };
 }
 
 }  // namespace trine::bench

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "bench/cases/cases.hpp"
 #include "bench/cases/npy.hpp"
 #include "bench/stats/measure.hpp"
 #include "bench/ui/commands.hpp"
@@ -92,8 +93,8 @@ std::optional<double> seconds_of(const HostTrace& trace, HostStep::Kind kind) {
   return seconds;
 }
 
-int run_one(const Options& o) {
-  (void)parse_operation(o.operation);  // a wrong word is said before a file is read
+int run_one(const Options& o, const CLI::App& app) {
+  check_options(app, {parse_operation(o.operation)});  // said before a file is read
   std::vector<Array> arrays;
   for (const std::string& path : o.inputs) arrays.push_back(read_npy(path));
   check_writable(o.output);
@@ -158,7 +159,7 @@ Command add_run(CLI::App& app) {
   CLI::Option* const fast = app.add_flag("--fast", o->fast, "allow rungs whose bits may differ");
   app.add_flag("--accurate", o->accurate, "gemm of f32: chains in f64, rounded once")
       ->excludes(fast);
-  return [o] { return run_one(*o); };
+  return [o, &app] { return run_one(*o, app); };
 }
 
 }  // namespace trine::bench

@@ -134,14 +134,14 @@ class Sweep {
     std::vector<std::vector<Swept>> of_device(runners.size());
     for (const Problem& problem : group) {
       if (control_.stop()) break;
-      Expectation expectation(problem, o_.measuring.seed);
+      const Expected expectation = expected(problem, o_.measuring.seed);
       for (size_t i = 0; i < runners.size() && !control_.stop(); ++i)
         of_device[i].push_back(sweep_one(runners[i], problem, expectation));
     }
     for (size_t i = 0; i < runners.size(); ++i) print_sweep(runners[i].device(), of_device[i]);
   }
 
-  Swept sweep_one(Runner& runner, const Problem& problem, Expectation& expectation) {
+  Swept sweep_one(const Runner& runner, const Problem& problem, const Expected& expectation) {
     Swept swept;
     swept.problem = problem;
     std::vector<std::string> rungs;
@@ -157,6 +157,7 @@ class Sweep {
       control_.show(fmt::format("{} on {}: {} of {}, {}", to_string(problem), runner.device().id(),
                                 i + 1, rungs.size(), rungs[i]));
       std::vector<Result> results = measure_rung(runner, problem, expectation, rungs[i], false);
+      if (results.empty()) break;
       digests.compare(results);
       swept.trials.push_back({rungs[i], {std::move(results)}});
     }
@@ -173,7 +174,7 @@ class Sweep {
     return swept;
   }
 
-  void decide(Runner& runner, Expectation& expectation, Swept& swept) {
+  void decide(const Runner& runner, const Expected& expectation, Swept& swept) {
     std::vector<Trial>& trials = swept.trials;
     const std::string_view method = method_of(swept);
     if (!trials.front().figure(method)) {
@@ -213,14 +214,14 @@ class Sweep {
 
   /// More of both in turns, so that a machine that slows down meets them alike. Empty, or why these
   /// don't tell which is faster: a rung may turn wrong as late as here.
-  std::string measure_rounds(Runner& runner, Expectation& expectation, Trial& challenger,
+  std::string measure_rounds(const Runner& runner, const Expected& expectation, Trial& challenger,
                              Trial& standing, Rounds& rounds) {
     const auto once_more = [&](Trial& trial) {
-      if (control_.stop()) return std::string("ended before the fastest was measured again");
       const Problem& problem = trial.results.front().problem;
       control_.show(fmt::format("{} on {}: once more {}", to_string(problem), runner.device().id(),
                                 trial.rung));
       std::vector<Result> results = measure_rung(runner, problem, expectation, trial.rung, false);
+      if (results.empty()) return std::string("ended before the fastest was measured again");
       if (results.front().skipped)
         return fmt::format("{} was refused when it was measured again: {}", trial.rung,
                            results.front().failure);
@@ -316,9 +317,14 @@ Command add_sweep(CLI::App& app) {
            "these rungs; name:parameter=value lets the other parameters vary (default: all)");
   app.add_flag("--best", o->best,
                "save the fastest rung of each size in the device's tuning table, if it is a gain");
-  app.add_flag("--forget", o->forget, "remove the tuning tables of all devices")
-      ->excludes("--best", "--json", "operations");
-  return [o] { return o->forget ? forget() : Sweep(*o).run(); };
+  CLI::Option* forgets =
+      app.add_flag("--forget", o->forget, "remove the tuning tables of all devices");
+  for (CLI::Option* other : app.get_options())
+    if (other != forgets && other != app.get_help_ptr()) forgets->excludes(other);
+  return [o, &app] {
+    check_options(app, operations_of(o->cases));
+    return o->forget ? forget() : Sweep(*o).run();
+  };
 }
 
 }  // namespace trine::bench

@@ -129,7 +129,9 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
     const uint64_t most = device.facts().max_buffer_bytes;
     if (most != 0 && uint64_t{1} << power > most) break;
     control.show(fmt::format("copies of 2^{} bytes, {}", power, device.id()));
-    last = link_rates(device, uint64_t{1} << power, budget);
+    const std::optional<LinkRates> rates = link_rates(device, uint64_t{1} << power, budget);
+    if (!rates) break;
+    last = *rates;
     const auto text = [](double rate) { return rate_text(rate, "B/s"); };
     rows.push_back({fmt::format("2^{} B", power), text(last.to_device), text(last.to_device_pinned),
                     text(last.to_host), text(last.to_host_pinned), text(last.both_pinned)});
@@ -143,7 +145,8 @@ void print_rates(const Device& device, Control& control, nlohmann::ordered_json&
 void measure_problem(const Options& o, const Problem& problem, const std::vector<Device>& devices,
                      Control& control, Document& document, nlohmann::ordered_json& timelines) {
   const ModeSettings settings{o.fixed_chunks(), o.overlap_cpu, o.measuring.budget};
-  Expectation expectation(problem, o.measuring.seed);
+  const Expected expectation = expected(problem, o.measuring.seed);
+  if (!expectation) return;
   std::vector<MeasuredMode> all;
   for (const Device& device : devices)
     for (MeasuredMode& m : measure_modes(settings, device, problem, expectation, control))
@@ -204,7 +207,10 @@ Command add_transfers(CLI::App& app) {
   app.add_flag("--overlap-cpu", o->overlap_cpu,
                "the cpu computes a part of a transpose's or gemm's rows while the device works");
   app.add_flag("!--no-rates", o->rates, "leave out the table of copy rates by size");
-  return [o] { return transfers(*o); };
+  return [o, &app] {
+    check_options(app, operations_of(o->operations));
+    return transfers(*o);
+  };
 }
 
 }  // namespace trine::bench

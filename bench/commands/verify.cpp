@@ -43,11 +43,12 @@ nlohmann::ordered_json report_json(const conformance::Report& report) {
 int verify_all(conformance::Options& options, double limit, const std::string& json) {
   options.require = conformance::required_by_environment();
   Control control(limit);
-  options.progress = [&](const conformance::Progress& p) {
-    control.show(
+  options.progress = [](const conformance::Progress& p) {
+    Control::show(
         fmt::format("{} of {}, {} failed, {} {}", p.done, p.total, p.failed, p.device, p.name));
   };
-  options.stop = [&] { return control.stop(); };
+  options.stop = Control::stop;
+  options.await = [](const auto& is_done) { return Control::await(is_done); };
   const conformance::Report report = conformance::verify(options);
   control.show("");
   if (!json.empty()) write_json(json, report_json(report));
@@ -65,20 +66,25 @@ Command add_verify(CLI::App& app) {
   auto options = std::make_shared<conformance::Options>();
   auto limit = std::make_shared<double>(0);
   auto json = std::make_shared<std::string>();
-  app.add_flag("--quick", options->quick, "a subset that takes half a minute");
+  CLI::Option* const quick =
+      app.add_flag("--quick", options->quick, "a subset that takes half a minute");
   add_list(app, "--device", options->devices, "cpu, opencl:0, cuda:0 (default: all devices)");
-  app.add_option("--rung", options->rung, "check only this rung");
+  CLI::Option* const rung = app.add_option("--rung", options->rung, "check only this rung");
   app.add_option(
       "--filter", options->filter,
       "only cases with this in their name; random calls: operation, fill, copy, elementwise "
       "or chain");
-  app.add_option("--random", options->random_seconds,
-                 "instead of the cases, random calls, copies and fills for this long (0: one on "
-                 "each device)")
-      ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+  CLI::Option* const random =
+      app.add_option(
+             "--random", options->random_seconds,
+             "instead of the cases, random calls, copies and fills for this long (0: one on "
+             "each device)")
+          ->type_name("SECONDS")
+          ->check(CLI::NonNegativeNumber)
+          ->excludes(quick, rung);
   app.add_option("--seed", options->seed,
-                 "seed of the first random call; each further one has the next number");
+                 "seed of the first random call; each further one has the next number")
+      ->needs(random);
   add_time_limit(app, *limit);
   add_json(app, *json, "also write the result as JSON");
   return [options, limit, json] { return verify_all(*options, *limit, *json); };

@@ -84,7 +84,7 @@ std::vector<Candidate> print_all(const Problem& problem, Where where, int repeat
   return all.candidates;
 }
 
-int why(Options& o) {
+int why(Options& o, const CLI::App& app) {
   if (!o.trace.trace.empty()) {
     o.trace.devices = o.devices;
     o.trace.where = kWhere.at(o.where);
@@ -92,6 +92,7 @@ int why(Options& o) {
   }
   if (o.operation.empty() || o.size.empty())
     throw Refusal("why needs an operation and --size, or --trace FILE");
+  check_options(app, {parse_operation(o.operation)});
   const Problem problem = problem_of(o);
   const Where where = kWhere.at(o.where);
   std::vector<Device> devices;
@@ -134,14 +135,14 @@ Command add_why(CLI::App& app) {
   app.add_option("--trace", o->trace.trace,
                  "a log of libtrine_blas: what the whole program would take (TRINE_BLAS_LOG)")
       ->type_name("FILE")
-      ->excludes("operation", "--size", "--repeats");
+      ->excludes("operation", "--size", "--dtype", "--function", "--axis", "--repeats");
   add_list(app, "--calibration", o->trace.calibrations,
            "with --trace: calibrations of other machines (`trine calibrate` says where they lie)");
   app.get_option("--calibration")->type_name("FILE")->needs("--trace");
   app.add_option("--json", o->trace.json, "with --trace: also write the answers as JSON")
       ->type_name("FILE")
       ->needs("--trace");
-  return [o] { return why(*o); };
+  return [o, &app] { return why(*o, app); };
 }
 
 }  // namespace trine::bench

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <span>
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
 #include "bench/timing/launches.hpp"
+#include "bench/timing/side_by_side.hpp"
 #include "bench/ui/error.hpp"
 
 namespace trine::bench {
@@ -113,10 +115,15 @@ std::vector<Result> check_choices(const std::vector<Device>& devices, Control& c
   std::vector<Result> results;
   std::vector<Queue> queues(devices.begin(), devices.end());
   const auto check_on = [&](std::span<Queue> some, const Problem& problem) {
-    if (control.stop()) return;
     control.show(fmt::format("checking {}", to_string(problem)));
-    Expectation expectation(problem, kSeed);
-    for (Queue& queue : some) results.push_back(checked(queue, problem, expectation));
+    const Expected expectation = expected(problem, kSeed);
+    for (Queue& queue : some) {
+      std::optional<Result> result = Control::step([own = queue, problem, expectation]() mutable {
+        return checked(own, problem, *expectation);
+      });
+      if (!result) return;
+      results.push_back(*std::move(result));
+    }
   };
   for (const Problem& problem : calibrated_calls()) check_on(queues, problem);
   for (Queue& queue : queues)

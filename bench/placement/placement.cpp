@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/operations.hpp"
@@ -218,7 +219,9 @@ std::vector<PlacementOutcome> check_placement(const std::vector<Device>& devices
   for (int i = 0; i < cases.count && !control.stop(); ++i) {
     const PlacementCase which = random_case(cases, uint64_t(i));
     control.show(fmt::format("{} of {}: {}", i + 1, cases.count, to_string(which)));
-    outcomes.push_back(check_one(which, devices, cases.seed));
+    std::optional<PlacementOutcome> outcome = Control::step(
+        [which, devices, seed = cases.seed] { return check_one(which, devices, seed); });
+    if (outcome) outcomes.push_back(*std::move(outcome));
   }
   control.show("");
   return outcomes;

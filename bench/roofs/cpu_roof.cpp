@@ -201,6 +201,7 @@ HWY_AFTER_NAMESPACE();
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -436,8 +437,26 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
                   }));
 }
 
+constexpr int64_t kSteps = 200000;  // about a millisecond
+
+double cpu_fma_bound(int threads, Dtype dtype) {
+  std::vector<double> rates(static_cast<size_t>(threads));
+  std::vector<std::thread> all;
+  for (size_t t = 0; t < rates.size(); ++t)
+    all.emplace_back([t, dtype, &rate = rates[t]] {
+      const std::vector<int> cpus = spread_cpus();
+      if (t < cpus.size()) stay_on(cpus[t]);
+      for (const auto begin = Clock::now(); seconds_since(begin) < 0.1;) {
+        const auto start = Clock::now();
+        const double flops = multiply_adds(dtype, kSteps);
+        rate = std::max(rate, flops / seconds_since(start));
+      }
+    });
+  for (std::thread& thread : all) thread.join();
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
 double cpu_fma_rate(int threads, Dtype dtype) {
-  constexpr int64_t kSteps = 200000;  // about a millisecond
   return best_rate(threads, threads * multiply_adds(dtype, kSteps),
                    [&](int) { multiply_adds(dtype, kSteps); });
 }

@@ -37,11 +37,7 @@ std::optional<double> nominal(const Facts& facts, std::string_view unit, Dtype d
                                : std::nullopt;
 }
 
-}  // namespace
-
-bool has_link(const Device& device) { return device.backend() != "cpu"; }
-
-LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
+LinkRates rates_of_copies(const Device& device, uint64_t bytes, double seconds) {
   Queue queue(device), other(device);
   const auto count = int64_t(bytes);
   const View view = vector(Buffer(device, bytes), Dtype::b8, count);
@@ -69,6 +65,14 @@ LinkRates link_rates(const Device& device, uint64_t bytes, double seconds) {
   });
   rates.both_pinned = 2 * double(bytes) / both;
   return rates;
+}
+
+}  // namespace
+
+bool has_link(const Device& device) { return device.backend() != "cpu"; }
+
+std::optional<LinkRates> link_rates(const Device& device, uint64_t bytes, double seconds) {
+  return Control::step([=] { return rates_of_copies(device, bytes, seconds); });
 }
 
 nlohmann::ordered_json to_json(const DeviceRoof& roof) {
@@ -111,24 +115,33 @@ std::optional<DeviceRoof> device_roof(const Device& device, std::string_view wha
                     dtype ? nominal(facts, what, *dtype) : known(facts.peak_bandwidth)};
 }
 
+std::optional<DeviceRoof> roof_in_a_step(const Device& device, std::string_view what,
+                                         std::optional<Dtype> dtype) {
+  return Control::step([device, named = std::string(what), dtype] {
+           return device_roof(device, named, dtype);
+         })
+      .value_or(std::nullopt);
+}
+
 std::vector<DeviceRoof> device_roofs(const Device& device, Control& control) {
   std::vector<DeviceRoof> roofs;
   const auto add = [&](std::string_view what, std::optional<Dtype> dtype = std::nullopt) {
     if (control.stop()) return;
     control.show(fmt::format("{} {} {}", device.id(), what, dtype ? name(*dtype) : ""));
-    if (std::optional<DeviceRoof> roof = device_roof(device, what, dtype))
+    if (std::optional<DeviceRoof> roof = roof_in_a_step(device, what, dtype))
       roofs.push_back(*std::move(roof));
   };
   for (const char* what : {"read", "write", "copy"}) add(what);
   for (const char* unit : {"fma", "tensor"})
     for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::i32}) add(unit, dtype);
-  if (has_link(device) && !control.stop())
-    for (DeviceRoof& roof : link_roofs(device, link_rates(device, kLinkBytes, 0.03)))
-      roofs.push_back(std::move(roof));
+  if (has_link(device))
+    if (const std::optional<LinkRates> rates = link_rates(device, kLinkBytes, 0.03))
+      for (DeviceRoof& roof : link_roofs(device, *rates)) roofs.push_back(std::move(roof));
   if (control.stop()) return roofs;
   control.show(fmt::format("{} launch", device.id()));
-  if (const double seconds = launch_seconds(device); seconds > 0)
-    roofs.push_back({device.id(), "launch", std::nullopt, "", seconds, "s", std::nullopt});
+  const std::optional<double> seconds = Control::step([device] { return launch_seconds(device); });
+  if (seconds.value_or(0) > 0)
+    roofs.push_back({device.id(), "launch", std::nullopt, "", *seconds, "s", std::nullopt});
   return roofs;
 }
 

@@ -22,8 +22,8 @@ struct LinkRates {
 /// Whether anything is copied between host and device.
 bool has_link(const Device& device);
 
-/// Copies of `bytes`, at least 3 and for about `seconds` each.
-LinkRates link_rates(const Device& device, uint64_t bytes, double seconds);
+/// Copies of `bytes`, at least 3 and for about `seconds` each, in a step (Control::step); none where the work ended before.
+std::optional<LinkRates> link_rates(const Device& device, uint64_t bytes, double seconds);
 
 struct DeviceRoof {
   std::string device, what;  ///< read, write, copy, fma, tensor, to_device, to_host, launch
@@ -42,6 +42,10 @@ std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates)
 /// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype; none where the device hasn't such.
 std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
                                       std::optional<Dtype> dtype = std::nullopt);
+
+/// The same in a step (Control::step); none where the work ended before it was measured, too.
+std::optional<DeviceRoof> roof_in_a_step(const Device& device, std::string_view what,
+                                         std::optional<Dtype> dtype = std::nullopt);
 
 /// Memory, arithmetic by dtype, link and launch; what `control` ends early is left out.
 std::vector<DeviceRoof> device_roofs(const Device& device, Control& control);

@@ -22,6 +22,10 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target);
 /// being two.
 double cpu_fma_rate(int threads, Dtype dtype);
 
+/// The same where other programs have the cores in turn: what each thread reached at best, by itself, added up. Threads
+/// of one core may have it in turn then, so it is a bound rather than a rate.
+double cpu_fma_bound(int threads, Dtype dtype);
+
 /// Seconds of each pass of `threads` threads, one a core, which start it together: at least `least`, at most `most`,
 /// as many as begin within `seconds`. `work(thread, pass)` is one thread's part. A pass lasts from the first
 /// thread's start to the last one's end, whichever were delayed between.

@@ -82,8 +82,10 @@ Roof roof_of(const Device& device, const Problem& problem, uint64_t written, boo
   roof.unit = arithmetic ? "flop/s" : "B/s";
   using Ways = std::vector<std::string>;
   for (const std::string& way : arithmetic ? Ways{"fma", "tensor"} : Ways{memory}) {
-    const double value = arithmetic ? arithmetic_rate(device, problem.dtype, way)
-                                    : memory_rate(device, way, read, written);
+    const bool is_bound = again && on_host(device) && way == "fma";
+    const double value = is_bound     ? cpu_fma_bound(threads_of(device), problem.dtype)
+                         : arithmetic ? arithmetic_rate(device, problem.dtype, way)
+                                      : memory_rate(device, way, read, written);
     if (!roof.what.empty() && value <= roof.value) continue;
     roof.value = value;
     roof.what = way;

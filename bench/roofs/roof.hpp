@@ -23,7 +23,8 @@ bool on_host(const Device& device);
 /// The roof of a problem on a device. The CPU's memory roofs are measured over the memory that the
 /// timed launches walk, the operands and all of `written` bytes that take the results in turn, so that
 /// caches help both sides alike. Figures are kept for the run; `again` measures once more and keeps
-/// the higher: a machine that was busy the first time has a higher roof than it showed.
+/// the higher: a machine that was busy the first time has a higher roof than it showed. Cores' arithmetic is then a
+/// bound (cpu_fma_bound): on a busy machine threads that start together don't run together.
 Roof roof_of(const Device& device, const Problem& problem, uint64_t written = 0,
              bool again = false);
 

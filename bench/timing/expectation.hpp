@@ -41,6 +41,11 @@ class Expectation {
   /// `show` gets what goes on: "computing the reference", "verifying", and "measuring" from the end of a check.
   void tell(std::function<void(const char*)> show) { show_ = std::move(show); }
 
+  /// Computes the references of all windows now, not when they are needed first.
+  void prepare() {
+    for (int w = 0; w <= windows_; ++w) prepare(w);
+  }
+
   /// Empty when `output` is what window `w` must give (bit by bit; by bound for fast, study and
   /// vendor rungs), else the difference in words.
   std::string check(int w, const void* output, Numerics numerics);

@@ -1,6 +1,7 @@
 // One line of a measurement, as the table prints it and the JSON file keeps it (docs/json.md).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,9 +52,14 @@ struct Result {
 constexpr int kLeastSamples = 3;
 /// The kernel's time, and the samples that the figure stands on.
 void set_figure(Result& result, const Samples& samples, double seconds);
-/// A rate that the device can't have is a defect of the measurement: empty, or in words. `written`: bytes of all
-/// slots. Where the measured roof is passed, it is measured again, and the higher one kept in `result`.
-std::string check_roof(const Device& device, uint64_t written, Result& result);
+/// Where a figure passes its measured roof, another program may have had the cores while that was probed, or the memory
+/// may have another speed by now, as on shared machines: the roof is probed once more, and where that doesn't suffice the
+/// roof and the kernel (`once`: seconds of a launch) in turns. `result` then has the highest roof, and the turns' figure
+/// where there were turns. `written`: bytes of all slots.
+void settle_roof(const Device& device, uint64_t written, const std::function<double()>& once,
+                 Result& result);
+/// A rate that the device can't have even so is a defect of the measurement: empty, or in words.
+std::string above_roof(const Device& device, const Result& result);
 
 /// What checks a gemm above 2^30 fused steps, as a sentence.
 inline constexpr const char* kSampledNote =

@@ -61,7 +61,7 @@ void add_arithmetic(const std::vector<Result>& results, nlohmann::ordered_json& 
       continue;
     const Device device = open(result.device);
     for (const char* unit : {"fma", "tensor"})
-      if (const std::optional<DeviceRoof> roof = device_roof(device, unit, dtype))
+      if (const std::optional<DeviceRoof> roof = roof_in_a_step(device, unit, dtype))
         roofs.push_back(to_json(*roof));
   }
 }

@@ -186,8 +186,10 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
     return measure(fmt::format("{} {}", device_.id(), to_string(problem)), budget_, kLeastSamples,
                    [&] { return (launches.*launch)(); });
   };
-  const auto settle = [&](Result& result, const Samples& samples) {
+  const auto settle = [&](Result& result, const Samples& samples, double (Launches::*launch)()) {
     set_figure(result, samples, samples.median());
+    settle_roof(
+        device_, ring_bytes, [&] { return (launches.*launch)(); }, result);
     result.failure = launches.failure();
     result.verified = result.failure.empty();
     result.digest = launches.digest();
@@ -202,20 +204,20 @@ std::vector<Result> Runner::resident(const Problem& problem, Expectation& expect
   try {
     const Samples samples = samples_of(&Launches::once);
     if (waited) single.waited = Timed(samples_of(&Launches::waited));
-    settle(single, samples);
+    settle(single, samples, &Launches::once);
     std::vector<Result> results{single};
     if (*single.kernel < kShort && single.verified) {
       Result& sustained = results.emplace_back(single);
       sustained.method = "sustained";
       sustained.waited = {};
-      settle(sustained, samples_of(&Launches::back_to_back));
+      settle(sustained, samples_of(&Launches::back_to_back), &Launches::back_to_back);
     }
     // What goes wrong here, goes wrong for every figure of this rung.
     const std::string wrong =
         launches.validate_timing(*results.front().kernel, *results.back().kernel);
     for (Result& result : results) {
       if (!result.verified) continue;
-      result.failure = wrong.empty() ? check_roof(device_, ring_bytes, result) : wrong;
+      result.failure = wrong.empty() ? above_roof(device_, result) : wrong;
       result.verified = result.failure.empty();
     }
     return results;
@@ -241,8 +243,12 @@ std::vector<Result> Runner::whole(const Problem& problem, Expectation& expectati
   return results;
 }
 
-std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
-                                 const std::string& rung, bool whole) {
+namespace {
+
+/// One rung ("": the device's own choice) on one problem: the kernel on resident data and, where
+/// `whole` is set and it is right, the whole program. A refusal is one result that says why.
+std::vector<Result> results_of(Runner& runner, const Problem& problem, Expectation& expectation,
+                               const std::string& rung, bool whole) {
   if (const char* reason = peer_refuses(runner.device(), problem, rung))
     return {without_figure(problem, runner.device(), rung, reason, true)};
   std::vector<Result> results;
@@ -266,6 +272,25 @@ std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expecta
   return results;
 }
 
+}  // namespace
+
+Expected expected(const Problem& problem, uint64_t seed,
+                  const std::vector<std::vector<std::byte>>& given) {
+  return Control::step([problem, seed, given]() mutable {
+           return std::make_shared<Expectation>(problem, seed, std::move(given));
+         })
+      .value_or(nullptr);
+}
+
+std::vector<Result> measure_rung(const Runner& runner, const Problem& problem,
+                                 const Expected& expectation, const std::string& rung, bool whole) {
+  if (!expectation) return {};
+  return Control::step([own = runner, problem, expectation, rung, whole]() mutable {
+           return results_of(own, problem, *expectation, rung, whole);
+         })
+      .value_or(std::vector<Result>());
+}
+
 std::string failure_of(const std::vector<Result>& results) {
   const auto wrong = std::ranges::find_if(results, &Result::wrong);
   return wrong == results.end() ? std::string() : wrong->failure;
@@ -285,11 +310,12 @@ void Digests::compare(std::vector<Result>& results) {
   }
 }
 
-std::vector<Result> LadderRun::measure(Runner& runner, const Problem& problem,
+std::vector<Result> LadderRun::measure(const Runner& runner, const Problem& problem,
                                        const std::string& rung, bool whole) {
   control.show(fmt::format("{} on {} {}", to_string(problem), runner.device().id(), rung));
-  std::vector<Result> results = measure_rung(runner, problem, expect(problem), rung, whole);
-  sampled |= expectation_->sampled();
+  const Expected expectation = expect(problem);
+  std::vector<Result> results = measure_rung(runner, problem, expectation, rung, whole);
+  sampled |= expectation && expectation->sampled();
   control.show("");
   mark_built_in(results, runner.device());
   return keep(std::move(results));
@@ -301,11 +327,14 @@ std::vector<Result> LadderRun::keep(std::vector<Result> results) {
   return results;
 }
 
-Expectation& LadderRun::expect(const Problem& problem) {
+Expected LadderRun::expect(const Problem& problem) {
   const std::string name = to_string(problem) + std::string(trine::name(problem.result));
-  if (!expectation_ || name != expected_) expectation_.emplace(problem, seed_);
+  if (!expectation_ || name != expected_) {
+    expectation_ = nullptr;
+    expectation_ = expected(problem, seed_);
+  }
   expected_ = name;
-  return *expectation_;
+  return expectation_;
 }
 
 bool judge(std::vector<Result>& results) {
@@ -321,11 +350,11 @@ Outcome outcome_of(const std::vector<Result>& results, bool roofs) {
 }
 
 int finish(Document& document, const Control& control, const std::string& path, Outcome outcome) {
-  document.partial = control.partial();
   if (!path.empty()) {
     nlohmann::ordered_json& roofs = document.arrays["roofs"];
     if (roofs.is_null()) roofs = nlohmann::ordered_json::array();
-    if (!document.partial) add_arithmetic(document.results, roofs);
+    add_arithmetic(document.results, roofs);
+    document.partial = control.partial();
     write_json(path, to_json(document));
   }
   return ended(control, outcome);

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -73,10 +73,17 @@ class Runner {
   double budget_;
 };
 
-/// One rung ("": the device's own choice) on one problem: the kernel on resident data and, where
-/// `whole` is set and it is right, the whole program. A refusal is one result that says why.
-std::vector<Result> measure_rung(Runner& runner, const Problem& problem, Expectation& expectation,
-                                 const std::string& rung, bool whole);
+/// Shared with the steps (Control::step) that use it.
+using Expected = std::shared_ptr<Expectation>;
+/// Made in a step; null where the work ended before it was.
+Expected expected(const Problem& problem, uint64_t seed,
+                  const std::vector<std::vector<std::byte>>& given = {});
+
+/// One rung ("": the device's own choice) on one problem, in a step: the kernel on resident data and, where
+/// `whole` is set and it is right, the whole program. A refusal is one result that says why. Empty where the
+/// work ended before it was measured.
+std::vector<Result> measure_rung(const Runner& runner, const Problem& problem,
+                                 const Expected& expectation, const std::string& rung, bool whole);
 
 /// Empty, or what was found wrong with one of a rung's results; a refusal is nothing wrong.
 std::string failure_of(const std::vector<Result>& results);
@@ -111,8 +118,9 @@ class LadderRun {
   Document document = {.command = "ladder"};
   bool sampled = false;  ///< whether a gemm was too large to check every element by the oracle
 
-  /// Measures, keeps in the document and returns the results of one rung: refused ones too.
-  std::vector<Result> measure(Runner& runner, const Problem& problem, const std::string& rung,
+  /// Measures, keeps in the document and returns the results of one rung: refused ones too. Empty where the work
+  /// ended before.
+  std::vector<Result> measure(const Runner& runner, const Problem& problem, const std::string& rung,
                               bool whole = false);
 
   /// Fails what has other bits than its problem had before; keeps and returns the results as they then are.
@@ -120,10 +128,10 @@ class LadderRun {
 
  private:
   /// The rungs of a line share their data and its reference: making them anew takes longer than the rung.
-  Expectation& expect(const Problem& problem);
+  Expected expect(const Problem& problem);
   uint64_t seed_;
   std::string expected_;  ///< the problem, in words
-  std::optional<Expectation> expectation_;
+  Expected expectation_;
   Digests digests_;
 };
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "bench/cases/operations.hpp"
 #include "bench/stats/measure.hpp"
-#include "bench/timing/side_by_side.hpp"
 #include "bench/ui/screen.hpp"
 
 namespace trine::bench {
@@ -27,48 +27,105 @@ std::vector<Span> of_lane(const std::vector<Span>& spans, Lane lane) {
   return found;
 }
 
-/// One problem on one device, all ways.
+/// What `mode` takes on a device; `wrong`: what is known of the kernel or its clock.
+MeasuredMode measured_on(const Device& on, const Problem& problem, Expectation& expectation,
+                         double budget, const TransferMode& mode, const std::string& wrong) {
+  MeasuredMode m{mode, {}, {}, {}};
+  m.result.problem = problem;
+  m.result.device = on.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
+  m.result.memory = mode.memory;
+  m.result.roof = roof_of(on, problem);
+  try {
+    m.result.take(choice_of(on, problem));
+    HostRun run(on, problem, expectation.inputs(),
+                mode.memory == "pinned" || mode.memory == "pipelined");
+    set_mode(run, mode);
+    m.pass = measure_passes(run, expectation, budget, m.result);
+    if (m.result.verified) m.result.failure = wrong.empty() ? impossible(m.pass) : wrong;
+    m.result.verified = m.result.failure.empty();
+  } catch (const Error& error) {
+    if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
+    m.result.skipped = true;
+    m.result.failure = error.what();
+  }
+  return m;
+}
+
+/// How many times as fast it is with the cpu's help, in turns, so that a machine that is slower for a while is so for
+/// both; what is wrong with an output goes into `with`.
+double gain(const Device& device, const Problem& problem, Expectation& expectation,
+            const TransferMode& without, MeasuredMode& with) {
+  constexpr int kTurns = 7;
+  HostRun plain(device, problem, expectation.inputs(), true),
+      helped(device, problem, expectation.inputs(), true);
+  set_mode(plain, without);
+  set_mode(helped, with.mode);
+  Samples plain_times, helped_times;
+  const auto once = [&](HostRun& run, int turn, Samples& times) {
+    const int w = turn % expectation.windows();
+    run.poison();
+    const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
+    if (with.result.failure.empty())
+      with.result.failure = expectation.check(w, run.output(), with.result.numerics);
+    if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
+  };
+  for (int turn = 0; turn <= kTurns; ++turn) {
+    once(plain, turn, plain_times);
+    once(helped, turn, helped_times);
+  }
+  with.result.verified = with.result.failure.empty();
+  return plain_times.median() / helped_times.median();
+}
+
+/// The rows that the cpu computes so that both are done at once, from what each takes alone. The two slow each other
+/// down: what each took beside the other corrects its part.
+int64_t helping_rows(const Device& device, const Problem& problem, Expectation& expectation,
+                     TransferMode mode, double device_all, double cpu_all) {
+  const auto balance = [&] {
+    mode.cpu_rows = balanced_rows(problem.size.rows, device_all, cpu_all);
+    return mode.cpu_rows != 0;
+  };
+  for (int turn = 0; balance() && turn < 3; ++turn) {
+    HostRun run(device, problem, expectation.inputs(), true);
+    set_mode(run, mode);
+    run.once();
+    const Pass pass = run.once();
+    double device_end = 0;
+    for (const Span& span : pass.spans)
+      if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
+    const double share = double(mode.cpu_rows) / double(problem.size.rows);
+    device_all = device_end / (1 - share);
+    cpu_all = busy(pass.spans, Lane::cpu) / share;
+  }
+  return mode.cpu_rows;
+}
+
+/// One problem on one device, all ways, each in a step (Control::step).
 struct Session {
   const ModeSettings& settings;
   Device device;
   const Problem& problem;
-  Expectation& expectation;
+  const Expected& expectation;
   Control& control;
   std::vector<MeasuredMode> measured = {};
 
   std::vector<MeasuredMode> measure() {
     const std::string wrong = validate_timing(device);
     for (TransferMode& mode : modes_of(device, problem.operation)) {
-      if (control.stop()) break;
       show(mode.memory);
       mode.chunks = settings.chunks;
-      measured.push_back(measured_on(device, mode, wrong));
+      if (std::optional<MeasuredMode> m = measure_on(device, mode, wrong))
+        measured.push_back(*std::move(m));
     }
     if (settings.overlap_cpu && !control.stop()) overlap_cpu();
     return std::move(measured);
   }
 
-  /// `wrong`: what is known of the kernel or its clock.
-  MeasuredMode measured_on(const Device& on, const TransferMode& mode, const std::string& wrong) {
-    MeasuredMode m{mode, {}, {}, {}};
-    m.result.problem = problem;
-    m.result.device = on.id() + (mode.cpu_rows != 0 ? "+cpu" : "");
-    m.result.memory = mode.memory;
-    m.result.roof = roof_of(on, problem);
-    try {
-      m.result.take(choice_of(on, problem));
-      HostRun run(on, problem, expectation.inputs(),
-                  mode.memory == "pinned" || mode.memory == "pipelined");
-      set_mode(run, mode);
-      m.pass = measure_passes(run, expectation, settings.budget, m.result);
-      if (m.result.verified) m.result.failure = wrong.empty() ? impossible(m.pass) : wrong;
-      m.result.verified = m.result.failure.empty();
-    } catch (const Error& error) {
-      if (error.status() != Status::unsupported && error.status() != Status::out_of_memory) throw;
-      m.result.skipped = true;
-      m.result.failure = error.what();
-    }
-    return m;
+  std::optional<MeasuredMode> measure_on(const Device& on, const TransferMode& mode,
+                                         const std::string& wrong) {
+    return Control::step([on, p = problem, e = expectation, budget = settings.budget, mode, wrong] {
+      return measured_on(on, p, *e, budget, mode, wrong);
+    });
   }
 
   /// Modes are checked by their outputs; what else may be wrong with a kernel or its clock shows on resident data.
@@ -78,6 +135,7 @@ struct Session {
     control.show(fmt::format("{} on {} with resident data", to_string(problem), on.id()));
     Runner runner(on, settings.budget);
     const std::vector<Result> results = measure_rung(runner, problem, expectation, "", false);
+    if (results.empty()) return {};
     if (results.front().skipped) {
       control.show("");
       say("{}: only the outputs of {} are checked, as its resident data was refused: {}", on.id(),
@@ -100,59 +158,30 @@ struct Session {
     const std::string wrong = validate_timing(helper);
     if (control.stop()) return;
     show("with the cpu");
-    const MeasuredMode cpu = measured_on(helper, {"shared"}, wrong);
-    if (!cpu.result.verified) return measured.push_back(cpu);
-    double device_all = pipelined->pass.seconds, cpu_all = cpu.pass.seconds;
-    const auto balance = [&] {
-      mode.cpu_rows = balanced_rows(problem.size.rows, device_all, cpu_all);
-      return mode.cpu_rows != 0;
-    };
-    // The two slow each other down: what each took beside the other corrects its part.
-    for (int turn = 0; balance() && turn < 3; ++turn) {
-      HostRun run(device, problem, expectation.inputs(), true);
-      set_mode(run, mode);
-      run.once();
-      const Pass pass = run.once();
-      double device_end = 0;
-      for (const Span& span : pass.spans)
-        if (span.lane != Lane::cpu) device_end = std::max(device_end, span.end);
-      const double share = double(mode.cpu_rows) / double(problem.size.rows);
-      device_all = device_end / (1 - share);
-      cpu_all = busy(pass.spans, Lane::cpu) / share;
-    }
+    const std::optional<MeasuredMode> cpu = measure_on(helper, {"shared"}, wrong);
+    if (!cpu) return;
+    if (!cpu->result.verified) return measured.push_back(*cpu);
+    const std::optional<int64_t> rows =
+        Control::step([on = device, p = problem, e = expectation, mode,
+                       device_all = pipelined->pass.seconds, cpu_all = cpu->pass.seconds] {
+          return helping_rows(on, p, *e, mode, device_all, cpu_all);
+        });
+    if (!rows) return;
+    mode.cpu_rows = *rows;
     if (mode.cpu_rows == 0) {
       control.show("");
       say("{}: the cpu computes nothing, as its part of {} would be less than {} rows", device.id(),
           to_string(problem), kGranule);
       return;
     }
-    MeasuredMode with = measured_on(device, mode, "");
-    if (with.result.verified) with.gain = gain(without, with);
-    measured.push_back(std::move(with));
-  }
-
-  /// In turns, so that a machine that is slower for a while is so for both.
-  double gain(const TransferMode& without, MeasuredMode& with) {
-    constexpr int kTurns = 7;
-    HostRun plain(device, problem, expectation.inputs(), true),
-        helped(device, problem, expectation.inputs(), true);
-    set_mode(plain, without);
-    set_mode(helped, with.mode);
-    Samples plain_times, helped_times;
-    const auto once = [&](HostRun& run, int turn, Samples& times) {
-      const int w = turn % expectation.windows();
-      run.poison();
-      const double seconds = run.once(uint64_t(w) * Expectation::kShift).seconds;
-      if (with.result.failure.empty())
-        with.result.failure = expectation.check(w, run.output(), with.result.numerics);
-      if (turn != 0) times.seconds.push_back(seconds);  // the first one doesn't count
-    };
-    for (int turn = 0; turn <= kTurns; ++turn) {
-      once(plain, turn, plain_times);
-      once(helped, turn, helped_times);
-    }
-    with.result.verified = with.result.failure.empty();
-    return plain_times.median() / helped_times.median();
+    std::optional<MeasuredMode> with = measure_on(device, mode, "");
+    if (with && with->result.verified)
+      with =
+          Control::step([on = device, p = problem, e = expectation, without, m = *with]() mutable {
+            m.gain = gain(on, p, *e, without, m);
+            return m;
+          });
+    if (with) measured.push_back(*std::move(with));
   }
 };
 
@@ -185,7 +214,7 @@ int chunks_of(const Pass& pass) {
 }
 
 std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Device& device,
-                                        const Problem& problem, Expectation& expectation,
+                                        const Problem& problem, const Expected& expectation,
                                         Control& control) {
   return Session{settings, device, problem, expectation, control}.measure();
 }

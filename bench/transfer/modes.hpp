@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/timing/host_run.hpp"
-#include "bench/ui/control.hpp"
+#include "bench/timing/side_by_side.hpp"
 
 namespace trine::bench {
 
@@ -59,7 +59,7 @@ struct ModeSettings {
 
 /// All modes of the device, in the order of modes_of(); what `control` ends early is left out.
 std::vector<MeasuredMode> measure_modes(const ModeSettings& settings, const Device& device,
-                                        const Problem& problem, Expectation& expectation,
+                                        const Problem& problem, const Expected& expectation,
                                         Control& control);
 
 /// A timeline. `share`: of the time, what the slowest lane would take alone; left out where the cpu takes a part

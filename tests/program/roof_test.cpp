@@ -30,7 +30,7 @@ TEST(Roofs, EveryDeviceHasThem) {
   }
 }
 
-/// What check_roof() says of a rate, with a roof that was measured as 1 Gflop/s or 1 GB/s.
+/// What is said of a rate, with a roof that was measured as 1 Gflop/s or 1 GB/s.
 std::string said_of(Operation operation, double rate, Result& result) {
   result.problem.operation = operation;
   result.problem.layout = operation == Operation::gemm ? "rrr" : "rr";
@@ -39,7 +39,10 @@ std::string said_of(Operation operation, double rate, Result& result) {
   result.rate = rate;
   result.roof = {1e9, operation == Operation::gemm ? "flop/s" : "B/s", "a busy machine's"};
   result.roofs = {1e9};
-  return check_roof(open("cpu"), 1 << 20, result);
+  const double seconds = work(result.problem) / rate;
+  settle_roof(
+      open("cpu"), 1 << 20, [&] { return seconds; }, result);
+  return above_roof(open("cpu"), result);
 }
 
 TEST(Roofs, WhatIsAboveThemIsWrong) {
@@ -56,6 +59,41 @@ TEST(Roofs, AreMeasuredAgainBeforeAFigureIsCalledWrong) {
   EXPECT_EQ(result.roofs, std::vector<double>{result.roof.value});
   EXPECT_EQ(said_of(Operation::transpose, 1.1e9, result), "") << "within the noise";
   EXPECT_EQ(result.roof.value, 1e9);
+}
+
+/// Settled where a launch takes `seconds` by now.
+Result settled(Result result, double seconds, int& launches) {
+  settle_roof(
+      open("cpu"), 1 << 20,
+      [&] {
+        ++launches;
+        return seconds;
+      },
+      result);
+  return result;
+}
+
+TEST(Roofs, AFigureThatWasAboveThemIsMadeAgainInTurnsWithThem) {
+  Result first;
+  first.problem = problem_of(Operation::gemm, Dtype::f32, {256, 256, 256});
+  first.roof = {1e9, "flop/s", "fma"};
+  set_figure(first, {{work(first.problem) / 1e17}}, work(first.problem) / 1e17);
+  int launches = 0;
+  // The machine is slower than it was: the figure is that of now.
+  const Result slower = settled(first, work(first.problem) / 5e8, launches);
+  EXPECT_EQ(above_roof(open("cpu"), slower), "");
+  EXPECT_NEAR(slower.rate, 5e8, 1);
+  EXPECT_EQ(slower.samples, launches);
+  EXPECT_GE(launches, kLeastSamples);
+  EXPECT_EQ(slower.roofs, std::vector<double>{slower.roof.value});
+  // It says the same again, so it lies.
+  const Result same = settled(first, work(first.problem) / 1e17, launches);
+  EXPECT_THAT(above_roof(open("cpu"), same), ::testing::HasSubstr("above the measured roof"));
+  // What isn't above its roof is left alone.
+  launches = 0;
+  first.roof.value = 1e18;
+  EXPECT_EQ(settled(first, 1, launches).rate, first.rate);
+  EXPECT_EQ(launches, 0);
 }
 
 TEST(Roofs, AreMeasuredOnWhatIsRequired) {

@@ -1,7 +1,7 @@
 // A tile of C by warps with two roles: COPIERS work-items only copy, MULTIPLIERS only multiply, and
 // barriers that count arrivals keep STAGES stages of panels between them, DEPTH steps of k each.
 //
-//   full[s]: the copies of stage s have arrived        empty[s]: all multiplying warps have read it
+//   full[s]: the copies of stage s have arrived        empty[s]: all MULTIPLIERS have read it
 //   The last tiles of a row or column are shifted inwards, so that no copy looks up what is inside;
 //   what two tiles compute, with the same bits, the first of them stores.
 //
@@ -90,7 +90,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
   if (t == 0)
     for (int s = 0; s < STAGES; ++s) {
       start_barrier(&full[s], COPIERS);
-      start_barrier(&empty[s], MULTIPLIERS / 32);
+      start_barrier(&empty[s], MULTIPLIERS);
     }
   sync();
   int stage = 0;
@@ -152,8 +152,7 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
               a_stage += UNROLL * A_STEP;
               b_stage += UNROLL * B_STEP;
             } else {
-              sync_warp();
-              if (lane == 0) arrive(&empty[stage]);
+              arrive(&empty[stage]);  // each lane: racecheck doesn't follow one that speaks for all
               if (++stage == STAGES) stage = 0, parity ^= 1;
               if (left > DEPTH) wait_for(&full[stage], parity);  // else what is read isn't used
               a_stage = a_panel + stage * PANEL_A + FIRST_OF_A(OF_A, row, lane);

@@ -269,33 +269,11 @@ constexpr int64_t kFewColumns = 32;
 // Of a turned A, elements that are packed at a time, if they make a panel.
 constexpr int64_t kPacked = 4096;
 
+// C by blocks of rows of A; a turned A's are packed first, into `packed`, which is null for others.
 template <class T>
-void gemm(const Product<T>& p) {
-  if (!is_default_environment()) [[unlikely]]
-    return blas::in_default_environment([&] { gemm(p); });
-  const hn::ScalableTag<T> d;
-  constexpr int64_t kLanes = hn::MaxLanes(d), kHeight = kMostVectors * kLanes;
-  const bool turns = p.a.row_stride != 1 && p.reads_inputs();
-  if (turns && p.n == 1) return row_chains(p, 0);
-  // The rows of a block, but for the last one, which takes up to kLanes more.
-  int64_t block = p.k <= kFewColumns || p.m * p.k <= kPacked ? p.m : height_of<T>(p.m, p.n);
-  constexpr int64_t kLine = 64 / sizeof(T);
-  alignas(64) T few[kPacked];
-  std::unique_ptr<T[]> many;
-  T* packed = few;
-  if (turns) {
-    block = std::max<int64_t>(1, (kPacked / p.k - kLanes) / kHeight) * kHeight;
-    if (const int64_t count = (block + kLanes) * p.k; count > kPacked) {
-      std::size_t bytes = (count + kLine) * sizeof(T);
-      many.reset(new (std::nothrow) T[count + kLine]);
-      void* line = many.get();
-      packed = static_cast<T*>(std::align(64, count * sizeof(T), line, bytes));
-    }
-    if (!packed) {
-      for (int64_t j = 0; j < p.n; ++j) row_chains(p, j);
-      return;
-    }
-  }
+HWY_INLINE void gemm_by_blocks(const Product<T>& p, int64_t block, T* packed) {
+  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>());
+  const bool turns = packed != nullptr;
   for (int64_t i0 = 0, end; i0 < p.m; i0 = end) {
     end = p.m - i0 <= block + kLanes ? p.m : i0 + block;
     const auto for_panels = [&](auto f) HWY_ATTR {
@@ -318,6 +296,37 @@ void gemm(const Product<T>& p) {
         find_tile<T>(vectors, std::min<int64_t>(kMostCols, p.n - j))(p, a, step, i, rows, j);
       });
   }
+}
+
+template <class T>
+HWY_NOINLINE void gemm_of_turned(const Product<T>& p) {
+  constexpr int64_t kLanes = hn::MaxLanes(hn::ScalableTag<T>()), kHeight = kMostVectors * kLanes;
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const int64_t block = std::max<int64_t>(1, (kPacked / p.k - kLanes) / kHeight) * kHeight;
+  alignas(64) T few[kPacked];
+  std::unique_ptr<T[]> many;
+  T* packed = few;
+  if (const int64_t count = (block + kLanes) * p.k; count > kPacked) {
+    std::size_t bytes = (count + kLine) * sizeof(T);
+    many.reset(new (std::nothrow) T[count + kLine]);
+    void* line = many.get();
+    packed = static_cast<T*>(std::align(64, count * sizeof(T), line, bytes));
+  }
+  if (packed)
+    gemm_by_blocks(p, block, packed);
+  else
+    for (int64_t j = 0; j < p.n; ++j) row_chains(p, j);
+}
+
+template <class T>
+void gemm(const Product<T>& p) {
+  if (!is_default_environment()) [[unlikely]]
+    return blas::in_default_environment([&] { gemm(p); });
+  if (p.a.row_stride != 1 && p.reads_inputs())
+    return p.n == 1 ? row_chains(p, 0) : gemm_of_turned(p);
+  // The rows of a block, but for the last one, which takes up to kLanes more.
+  gemm_by_blocks<T>(p, p.k <= kFewColumns || p.m * p.k <= kPacked ? p.m : height_of<T>(p.m, p.n),
+                    nullptr);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../abi.h"
+
 namespace trine::kit {
 
 /// The sizes that a struct has had, version by version; the last is today's. A struct that grows gets its list here:
@@ -13,6 +15,8 @@ namespace trine::kit {
 ///   inline constexpr std::size_t sizes_of<trine_rung>[] = {64, sizeof(trine_rung)};
 template <class T>
 inline constexpr std::size_t sizes_of[] = {sizeof(T)};
+template <>
+inline constexpr std::size_t sizes_of<trine_backend>[] = {352, sizeof(trine_backend)};
 
 /// Whether a writer of any version may say this size: one that is smaller than ours and no earlier version's ends
 /// within a field, or lacks some that were always there.

@@ -61,7 +61,10 @@ inline void put_back(const Before& before) {
     if (!before.is_known[number] || sigaction(number, nullptr, &now) != 0) continue;
     const struct sigaction& then = before.action[number];
     const bool is_as_before = now.sa_handler == then.sa_handler && now.sa_flags == then.sa_flags;
-    if (!is_as_before && !is_the_programs(before, now)) sigaction(number, &then, nullptr);
+    // Another module of ours, with a Before of its own, may have put the system's back meanwhile.
+    const bool is_the_systems = !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL;
+    if (!is_as_before && !is_the_systems && !is_the_programs(before, now))
+      sigaction(number, &then, nullptr);
   }
 }
 

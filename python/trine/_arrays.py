@@ -24,6 +24,8 @@ def array(x: Any, writable: bool = False) -> _trine.Array:
         raise ArgumentError(
             "A masked array's mask would be ignored; x.compressed() or x.filled() has none."
         )
+    if writable and isinstance(x, numpy.generic):
+        raise ArgumentError("out: a NumPy scalar is read-only.")
     if isinstance(x, (numpy.ndarray, numpy.generic)):
         return _of_numpy(numpy.asarray(x), writable and isinstance(x, numpy.ndarray))
     if _protocol(x, "requires_grad") is True:

@@ -29,6 +29,7 @@ bool is_device(Pointer pointer, std::size_t bytes) {
 }
 
 Result ready(bool needs_context) {
+  if (std::getenv("FAKE_CUDA_BREAKS")) state.broken = 719;
   if (state.broken) return state.broken;
   return needs_context && (current.empty() || !current.back()) ? kNoContext : kSuccess;
 }

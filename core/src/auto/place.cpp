@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <mutex>
 
@@ -61,6 +62,7 @@ struct Candidates {
   std::mutex mutex;
   std::deque<std::vector<Device>> found;                  ///< those before the last may be in use
   std::atomic<const std::vector<Device>*> open{nullptr};  ///< once none is missing
+  std::chrono::steady_clock::time_point next = {};        ///< when those missing are tried again
 };
 
 const std::vector<Device>& candidates() {
@@ -68,6 +70,10 @@ const std::vector<Device>& candidates() {
   if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
   const std::lock_guard lock(known.mutex);
   if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
+  // One that lacks memory takes long to try: not each call does.
+  const auto now = std::chrono::steady_clock::now();
+  if (!known.found.empty() && now < known.next) return known.found.back();
+  known.next = now + std::chrono::seconds(10);
   bool is_whole = true;
   std::vector<Device> found = find_candidates(is_whole);
   if (known.found.empty() || known.found.back() != found) known.found.push_back(std::move(found));

@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 #include <trine/version.h>
 
+#include <atomic>
 #include <memory>
 #include <thread>
 
@@ -13,14 +14,22 @@
 namespace trine::detail {
 
 ReceiptFile* ReceiptFile::get() {
-  static ReceiptFile* const file = open();  // never closed: calls may come from others' destructors
+  // Never closed: calls may come from others' destructors. Loading, not a static's own guard, for which a child that
+  // was forked meanwhile would wait for ever.
+  static constinit std::atomic<bool> is_known{false};
+  static constinit ReceiptFile* file = nullptr;
+  if (is_known.load(std::memory_order_acquire)) return file;
+  const registry::Loading whole;
+  if (!is_known.load(std::memory_order_relaxed)) {
+    file = open();
+    is_known.store(true, std::memory_order_release);
+  }
   return file;
 }
 
 ReceiptFile* ReceiptFile::open() {
   const char* const path = secure_getenv("TRINE_RECEIPTS");
   if (!path || !*path) return nullptr;
-  const registry::Loading whole;  // a child forked meanwhile would wait for this for ever
   auto made = std::make_unique<ReceiptFile>();
   if (!made->file_.open(path)) return nullptr;
   const char* const keep = secure_getenv("TRINE_RECEIPTS_KEEP");

@@ -70,12 +70,12 @@ const std::vector<Device>& candidates() {
   if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
   const std::lock_guard lock(known.mutex);
   if (const auto* all = known.open.load(std::memory_order_acquire)) return *all;
-  // One that lacks memory takes long to try: not each call does.
   const auto now = std::chrono::steady_clock::now();
   if (!known.found.empty() && now < known.next) return known.found.back();
-  known.next = now + std::chrono::seconds(10);
   bool is_whole = true;
   std::vector<Device> found = find_candidates(is_whole);
+  // One that lacks memory takes long to try: not each call does. Descriptors are looked for at once.
+  if (!is_whole && !registry::is_short()) known.next = now + std::chrono::seconds(10);
   if (known.found.empty() || known.found.back() != found) known.found.push_back(std::move(found));
   if (is_whole) known.open.store(&known.found.back(), std::memory_order_release);
   return known.found.back();

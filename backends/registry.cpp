@@ -159,9 +159,10 @@ Registry& Registry::get() {
   // Libraries that are loaded raise what the program may trap, as do libstdc++'s paths.
   const kit::WholeFloatEnvironment environment;
   kit::use_host(services());
-  auto* const made = new Registry(search_folders(
-      std::getenv("TRINE_BACKEND_PATH"), getauxval(AT_SECURE) != 0, folder_of_this_library()),
-                                  names_of(std::getenv("TRINE_BACKENDS")));
+  auto* const made =
+      new Registry(search_folders(std::getenv("TRINE_BACKEND_PATH"), getauxval(AT_SECURE) != 0,
+                                  folder_of_this_library()),
+                   names_of(std::getenv("TRINE_BACKENDS")));
   watch_exit();  // after the backends' own static objects were made, to hear of exit first
   registry.store(made, std::memory_order_release);
   return *made;

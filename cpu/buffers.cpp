@@ -166,8 +166,7 @@ constexpr double kNanosecondsPerByte = 0.3;  // of one thread, at most
 trine_status copy(trine_queue* queue, const trine_copy* request) {
   return checked([&] {
     trine_copy ours;
-    if (!kit::take(request, ours))
-      kit::fail(TRINE_UNSUPPORTED, "cpu: a copy of an unknown form");
+    if (!kit::take(request, ours)) kit::fail(TRINE_UNSUPPORTED, "cpu: a copy of an unknown form");
     const double nanoseconds = kNanosecondsPerByte * double(ours.width) * double(ours.height);
     queue->device->executor->submit(queue->queue, nanoseconds, run_copy, ours);
   });

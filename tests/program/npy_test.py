@@ -19,7 +19,7 @@ import warnings
 import numpy as np
 
 READ_NPY = sys.argv[-1]
-SEED = 38
+SEED = 20261128
 # What transpose moves, beside the numbers.
 BITS = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "b128"}
 NUMBERS = {"<f4": "f32", "<f8": "f64", "<i4": "i32", "<i8": "i64", "<u4": "u32", "<u8": "u64"}

@@ -249,7 +249,7 @@ class TestLadder(Program):
 class TestEarlyEnd(Program):
     def test_a_time_limit_leaves_what_there_is(self):
         text = self.run_good("ladder", "reduce", "--device", "cpu", "--size", "2^10", "--dtype", "f32", "--time-limit",
-                             "8", "--min-time", "2", "--json", self.path("part.json"))
+                             "8", "--min-time", "1", "--json", self.path("part.json"))
         self.load_partial("part.json")
         self.assertIn("time limit", text)
 

@@ -89,8 +89,9 @@ class Ranks(Program):
 
     def test_says_where_trine_ranks_is_missing(self):
         alone = shutil.copy(TRINE, self.path("trine"))
-        done = subprocess.run([alone, "ranks"], capture_output=True, text=True, timeout=60, env=environment())
-        self.assertEqual(done.returncode, 2)
+        done = subprocess.run([alone, "ranks"], capture_output=True, text=True, timeout=60,
+                              env=environment({"LD_LIBRARY_PATH": os.path.join(os.path.dirname(TRINE), "..", "lib")}))
+        self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("trine-ranks isn't beside this program", done.stderr)
 
 

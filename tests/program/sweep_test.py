@@ -176,8 +176,8 @@ class TestSweep(Program):
         self.assertFalse(self.load("r.json")["sweeps"][0]["saved"])
 
     def test_a_time_limit_leaves_what_there_is_and_saves_no_half_size(self):
-        text = self.trine("sweep", "gemm", "--dtype", "f32", "--device", "cpu", "--min-time", "2", "--size", "64",
-                          "--best", "--time-limit", "6", "--json", self.path("part.json"))
+        text = self.trine("sweep", "gemm", "--dtype", "f32", "--device", "cpu", "--min-time", "1", "--size", "64",
+                          "--best", "--time-limit", "8", "--json", self.path("part.json"))
         self.load_partial("part.json")
         self.assertIn("time limit", text)
         self.assertEqual(os.listdir(self.data), [])

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -77,9 +78,13 @@ TEST_F(Module, a_forked_child_is_told_and_can_end) {
   const pid_t child = fork();
   if (child == 0) {
     trine_device* again = nullptr;
-    const bool told = backend->queue_wait(queue.get()) == TRINE_DEVICE_LOST &&
-                      backend->device_open(0, "", &again) == TRINE_DEVICE_LOST;
+    const trine_status waited = backend->queue_wait(queue.get());
+    const trine_status opened = backend->device_open(0, "", &again);
     backend->queue_destroy(nullptr);
+    // A child has the cpu; what a driver holds belongs to the parent.
+    const bool has_device = std::string_view(backend->name) == "cpu";
+    const bool told = has_device ? opened == TRINE_OK
+                                 : waited == TRINE_DEVICE_LOST && opened == TRINE_DEVICE_LOST;
     _exit(told ? 0 : 1);
   }
   int status = -1;

@@ -338,7 +338,7 @@ MUTANTS = [
      "return hn::MaskedLoad(mask, d, from);",
      "return hn::LoadU(d, from);"),
     ("random_event_not_waited_for", "cpu", "random", "cpu/executor.cpp",
-     "  if (!mark->done) append(", "  if (false) append("),
+     "  if (mark->done) return;\n", "  return;\n"),
     ("random_repeated_rows_of_opencl_in_part", "opencl:0", "random", "backends/gpu/objects.cpp",
      "    part.target_offset = wanted.target_offset + done * wanted.target_pitch;\n", ""),
     ("opencl_reduce_roads_cut_apart", "opencl:0", "reduce", "backends/gpu/kernels/reduce/exact_sum_wide.h",

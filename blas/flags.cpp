@@ -56,12 +56,10 @@ template <class T>
 ProductFlags<T>::ProductFlags(const Product<T>& p) : p_(p) {
   constexpr int kBoth = FE_INVALID | FE_OVERFLOW;
   if (std::fetestexcept(kBoth) == kBoth) return;
-  // The results are looked at where they are fewer than the operands.
-  asks_results_ = p.beta == 0 && p.m * p.n <= (p.m + p.n) * p.k;
-  if (asks_results_) return;
   const T c = p.beta != 0 ? largest(Matrix<const T>{p.c, 1, p.ldc}, p.m, p.n) : T(0);
   if (!std::isfinite(c)) return;
   asks_results_ = true;
+  // The results are looked at where they are fewer than the operands.
   if (p.m * p.n <= (p.m + p.n) * p.k) return;
   const T a = largest(p.a, p.m, p.k), b = largest(p.b, p.k, p.n);
   for (const T x : {a, b, p.alpha, p.beta})

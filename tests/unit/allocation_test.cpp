@@ -31,6 +31,9 @@ thread_local bool has_failed = false;
   if (void* pointer = std::malloc(bytes ? bytes : 1)) return pointer;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept try {
+  return operator new(bytes);
+} catch (const std::bad_alloc&) { return nullptr; }
 [[gnu::noinline]] void operator delete(void* pointer) noexcept { std::free(pointer); }
 [[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
 

@@ -1,6 +1,7 @@
 #include "operations.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace trine::detail {
 
@@ -69,10 +70,10 @@ const std::vector<double>& calibrated_sides() {
 
 const std::vector<CallClass>& call_classes() {
   static const auto* const all = [] {
-    auto* const made = new std::vector<CallClass>;
+    auto made = std::make_unique<std::vector<CallClass>>();
     for (const Description* description : descriptions())
       for (CallClass& kind : description->classes()) made->push_back(std::move(kind));
-    return made;
+    return made.release();
   }();
   return *all;
 }

@@ -218,9 +218,10 @@ class ReduceDescription final : public Description {
     for (const Function function : kFunctions)
       for (const Axis axis : kAxes)
         for (const Dtype dtype : kDtypes) {
+          const bool one = axis == Axis::all;
           all.push_back({operation, function, axis, dtype,
                          cat("reduce ", name(function), " ", name(dtype), " ", name(axis)),
-                         axis == Axis::all ? Extents{kElements} : Extents{side, side}});
+                         Extents(one ? 1 : 2, one ? kElements : side)});
         }
     return all;
   }

@@ -372,7 +372,7 @@ MUTANTS = [
     ("gemm_odd_row_without_its_last_element", "cpu", "test_tensor_panel_128x64_nn",
      "backends/gpu/kernels/gemm/tensor_panel.h", "before != 0 && row + skip", "before == 2 && row + skip"),
     ("gemm_odd_row_counted_from_its_vector", "cpu", "test_tensor_panel_128x64_nn",
-     "backends/gpu/kernels/gemm/tensor_panel.h", "left = units + before - first", "left = units - first"),
+     "backends/gpu/kernels/gemm/tensor_panel.h", "asked_here(units) + before - first", "asked_here(units) - first"),
     ("gemm_odd_c_goes_by_the_form_for_even_rows", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",
      "odd(p.a) || odd(p.b) || odd(p.c)", "odd(p.a) || odd(p.b)"),
     ("gemm_odd_rows_in_too_little_local_memory", "cpu", "test_gemm_variants", "backends/gpu/gemm_hopper_variants.cpp",

@@ -35,6 +35,17 @@ DEVICE void wait_for(LOCAL_POINTER Barrier* b, uint parity) {
   } while (!over);
 }
 
+// The same place, unknown to the compiler before: it can only keep it, not make it again.
+#ifdef __OPENCL_VERSION__
+#define keep_place(p) (p)
+#else
+template <class Any>
+DEVICE Any* keep_place(Any* p) {
+  __asm__ volatile("" : "+l"(p));
+  return p;
+}
+#endif
+
 // A flag in global memory by which a warp tells one of another group that what it wrote is there to be read. The warp calls
 // sync_warp() between its stores and raise_flag by one lane, and between await_flag by one lane and its loads, so one lane's
 // release and acquire count for all. await_flag lowers the flag again.

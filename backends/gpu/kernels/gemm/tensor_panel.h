@@ -12,6 +12,11 @@
 #define PITCH(width) ((width) + (WIDTH == 4 && (width) != DEPTH ? 8 : 4))
 #define PLACE(row, width) ((row)*PITCH(width) + (ODD_ROWS ? (row) / 4 * 4 : 0))
 
+// Whether the compiler knows in how many rounds a work-item copies its rows of a panel that isn't whole.
+#ifndef COUNTED_ROWS
+#define COUNTED_ROWS false
+#endif
+
 typedef struct Source {
   const GLOBAL T* from;  // this work-item's first element of the next panel
   long row_stride, unit_stride;
@@ -64,6 +69,17 @@ DEVICE Source source_of(const GLOBAL T* x, long row_stride, long unit_stride, lo
   return s;
 }
 
+// The same number, unknown to the compiler before this place. So what is asked of it is found here, and not before the
+// loop over stages, where each answer would keep one of seven predicate registers until the loop ends.
+#if HAVE_PTX
+DEVICE int asked_here(int x) {
+  __asm__ volatile("" : "+r"(x));
+  return x;
+}
+#else
+#define asked_here(x) (x)
+#endif
+
 // Copies a panel, of which `rows` x `units` lie inside the matrix; the rest is zero. `wide` and `odd` are constants.
 DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, const bool odd,
                       const int height, const int width, int rows, int units, int t) {
@@ -71,7 +87,7 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
   const int apart = THREADS / beside, row = t / beside, first = t % beside * count;
   const long run_step = run * s->unit_stride;
   const long row_step = apart * s->row_stride - (width / run - 1) * run_step;
-  const int shift = odd ? s->shift : 0, before = shift % 2, left = units + before - first;
+  const int shift = odd ? s->shift : 0, before = shift % 2;
   const GLOBAL T* from = s->from;
   LOCAL_POINTER T* to = panel + PLACE(row, width) + shift - before + first;
   if (odd) {
@@ -97,13 +113,21 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
           fetch_element(to + PLACE(r, width) + e, from);
         from += e + run < width ? run_step : row_step;
       }
-  } else if (wide && !odd && left < width && ends_within_vector(left % run)) {
+    return;
+  }
+  // The last stage is copied below, or a tile that is less than whole. In small products multiplying warps wait for those
+  // that copy, stage after stage: nothing from here may make the copies above longer.
+  const int left = asked_here(units) + before - first;
+  const int begin = COUNTED_ROWS ? 0 : row, ahead = row - begin,
+            step = COUNTED_ROWS ? 0 : PLACE(apart, width);
+  if (wide && !odd && left < width && ends_within_vector(left % run)) {
     // Asked at each vector, as below for odd rows, it would cost even ones 15 % (n = 500).
 #pragma unroll 1
-    for (int r = row; r < height; r += apart, to += PLACE(apart, width))
+    for (int r = begin; r < height; r += apart, to += step)
 #pragma unroll 1
       for (int e = 0; e < width; e += run) {
-        copy_end(to + e, from, r < rows ? left - e : 0);
+        copy_end(to + (COUNTED_ROWS ? PLACE(r, width) : 0) + e, from,
+                 r + ahead < rows ? left - e : 0);
         from += e + run < width ? run_step : row_step;
       }
   } else {
@@ -114,16 +138,17 @@ DEVICE void copy_part(const Source* s, LOCAL_POINTER T* panel, const bool wide, 
 #else
 #pragma unroll
 #endif
-    for (int r = row; r < height; r += apart, to += PLACE(apart, width))
+    for (int r = begin; r < height; r += apart, to += step)
 #pragma unroll
       for (int e = 0; e < width; e += run) {
-        const bool inside = r < rows && e < left;
+        const bool inside = r + ahead < rows && e < left;
+        LOCAL_POINTER T* const place = to + (COUNTED_ROWS ? PLACE(r, width) : 0) + e;
         if (odd && inside && left - e == 1)
-          copy_end(to + e, from, 1);
+          copy_end(place, from, 1);
         else if (wide)
-          copy_vector(to + e, from, inside);
+          copy_vector(place, from, inside);
         else
-          copy_element(to + e, from, inside);
+          copy_element(place, from, inside);
         from += e + run < width ? run_step : row_step;
       }
   }

@@ -87,6 +87,8 @@ enum { COPIERS = 128, STAGES = 5, STEPS = 16, WANT = 240 };
 enum { DEPTH = WIDTH == 4 ? 32 : STEPS, UNROLL = DEPTH, AHEAD = 1 };
 #define TILE_M (WARPS_DOWN * 16 * DOWN_BLOCKS)
 #define TILE_N (WARPS_ACROSS * 8 * ACROSS_BLOCKS)
+// Tiles of 32x64 take 12 % less time at 500 (A and B by columns) with it, 16x32 7 % more at 64, 96x112 3 % more at 1537.
+#define COUNTED_ROWS (KEEP == 0 && TILE_M > 16)
 #define MULTIPLIERS (WARPS_DOWN * WARPS_ACROSS * 32)
 #include "tensor_block.h"
 #include "warp_roles.h"

@@ -60,6 +60,10 @@ DEVICE void take_sums(const GLOBAL VECTOR* from, T acc[ACC_ROWS][ACC_COLS]) {
   c + c_offset + (tile.batch * c_batch) + (i0 + row) * c_row + (j0 + col), c_row, i1 - i0 - row, \
       m - i0 - row, j1 - j0 - col, n - j0 - col
 
+// Where the copying warps have registers enough, places in local memory are kept in them. Else each stage asks where the
+// group's local memory begins, and waits for the answer.
+#define PLACE_KEPT(p) (KEEP ? (p) : keep_place(p))
+
 // `barriers`: 2 STAGES of them; `lines`: local memory that store_block may use, a warp's own or (tensor_block.h) the arena.
 DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* arena,
                               LOCAL_POINTER Barrier* barriers, LOCAL_POINTER T* lines) {
@@ -101,11 +105,13 @@ DEVICE void multiply_by_roles(GEMM_ARGUMENTS CUT_ARGUMENTS, LOCAL_POINTER T* are
     Feed a_feed = FEED_A(OF_A, m - i0, u);
     Feed b_feed = FEED_B(OF_B, n - j0, u);
     await_earlier_launches();
+    LOCAL_POINTER T* const to = PLACE_KEPT(arena);
+    LOCAL_POINTER Barrier* const at = PLACE_KEPT(barriers);
     for (long left = depth; left > 0; left -= DEPTH) {
-      wait_for(&empty[stage], parity ^ 1);
-      COPY_A(&a_feed, a_panel + stage * PANEL_A, left, u);
-      COPY_B(&b_feed, b_panel + stage * PANEL_B, left, u);
-      arrive_when_copied(&full[stage]);
+      wait_for(at + STAGES + stage, parity ^ 1);
+      COPY_A(&a_feed, to + stage * PANEL_A, left, u);
+      COPY_B(&b_feed, to + STAGES * PANEL_A + stage * PANEL_B, left, u);
+      arrive_when_copied(at + stage);
       if (++stage == STAGES) stage = 0, parity ^= 1;
     }
     commit_copies();

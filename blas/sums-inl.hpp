@@ -75,14 +75,16 @@ HWY_INLINE hn::TFromD<D> total([[maybe_unused]] D d, V v) {
 }
 HWY_INLINE double total(DoubleVector v) { return total(Doubles(), v); }
 
-// |sum - exact sum| <= bound; NaN where nothing is known.
+// |sum - exact sum| <= bound; NaN where nothing is known. It is infinite where a term is: then
+// Inf - Inf would raise a flag that no chain does.
 struct Near {
   double sum, bound;
 };
-template <class T>
-HWY_INLINE bool rounds(const Near& near, T* result) {
-  *result = static_cast<T>(near.sum - near.bound);
-  return *result == static_cast<T>(near.sum + near.bound);
+HWY_INLINE bool rounds(const Near& near, float* result) {
+  if (!std::isless(near.bound, INFINITY)) [[unlikely]]
+    return false;
+  *result = static_cast<float>(near.sum - near.bound);
+  return *result == static_cast<float>(near.sum + near.bound);
 }
 
 // Calls f(a, b), and g(a, b) in turn, for f64 vectors of x and y, 0 beyond the end.
@@ -126,6 +128,12 @@ HWY_INLINE double roundings(int64_t n) {
 }
 HWY_INLINE Near near(int64_t n, double sum, double magnitudes) {
   return {sum, roundings(n) * magnitudes};
+}
+
+// Of a sum of n magnitudes, or its root: the ends are multiples of it, which an infinity may be.
+HWY_INLINE bool rounds(int64_t n, double sum, float* result) {
+  *result = static_cast<float>(sum * (1 - roundings(n)));
+  return *result == static_cast<float>(sum * (1 + roundings(n)));
 }
 
 template <Terms kTerms>
@@ -183,7 +191,7 @@ HWY_INLINE Near sum_of_many(int64_t n, const float* x, const float* y) {
     rest = total(m1);
   }
   const double magnitudes = static_cast<double>(total(df, m));
-  const double known = magnitudes >= 0x1p-110 ? magnitudes + rest : NAN;
+  const double known = std::isgreaterequal(magnitudes, 0x1p-110) ? magnitudes + rest : NAN;
   return near(n, total(hn::Add(s0, s1)), known);
 }
 
@@ -191,7 +199,7 @@ HWY_INLINE Near sum_of_many(int64_t n, const float* x, const float* y) {
 template <Terms kTerms>
 bool is_plain_sum_exact(int64_t n, const float* x, const float* y, double magnitudes) {
   const Doubles d;
-  if (!(magnitudes >= 0x1p-900 && magnitudes <= 0x1p900)) return false;
+  if (std::isnan(magnitudes) || magnitudes < 0x1p-900 || magnitudes > 0x1p900) return false;
   const double power = std::bit_cast<double>(
       (std::bit_cast<uint64_t>(magnitudes) & 0x7ff0000000000000) + 0x0010000000000000);
   const DoubleVector grid = hn::Set(d, 3 * power);
@@ -207,9 +215,9 @@ template <Terms kTerms>
 HWY_INLINE bool sum_quickly(int64_t n, const float* x, const float* y, float* result, Near* found) {
   *found = kTerms == Terms::product && n > kDoubles && n <= kMany ? sum_of_many(n, x, y)
                                                                   : sum_of<kTerms>(n, x, y);
+  if (kTerms == Terms::magnitude) return rounds(n, found->sum, result);
   if (!rounds(*found, result)) [[unlikely]]
     return false;
-  if (kTerms == Terms::magnitude) return true;
   return *result < 0 || *result > 0;  // a zero has a sign, which depends on those of the terms
 }
 template <Terms kTerms>
@@ -233,7 +241,7 @@ HWY_INLINE double squares_of(int64_t n, const float* x) {
 // The root of a sum that is far from over- and underflow in f64.
 HWY_INLINE bool norm_quickly(int64_t n, const float* x, float* result) {
   const double root = std::sqrt(squares_of(n, x));
-  return rounds(near(n, root, root), result);
+  return rounds(n, root, result);
 }
 HWY_INLINE bool norm_carefully(int64_t n, const float* x, float* result) {
   const double sum = squares_of(n, x);
@@ -260,6 +268,33 @@ struct Parts {
   double upper, lower;
   bool is_good;  // s was always near `start`; and with kOnGrid the parts are exact
 };
+// Where a term is infinite, Inf - Inf would raise a flag that no chain does. AVX-512 subtracts without
+// flags at no cost; elsewhere a test at each step would take a third longer.
+HWY_INLINE DoubleVector quiet_subtract(DoubleVector a, DoubleVector b) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return {
+      _mm512_maskz_sub_round_pd(0xff, a.raw, b.raw, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+#else
+  return hn::Sub(a, b);
+#endif
+}
+// a b - rounded, without flags likewise.
+HWY_INLINE DoubleVector rest_of_product(DoubleVector a, DoubleVector b, DoubleVector rounded) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return {_mm512_fmsub_round_pd(a.raw, b.raw, rounded.raw,
+                                _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+#else
+  return fused_multiply_subtract(Doubles(), a, b, rounded);
+#endif
+}
+
+// By what changed in the bits of s.
+template <class V>
+HWY_INLINE bool stays_near(V moved) {
+  const hn::DFromV<V> du;
+  const auto upper_bits = hn::And(moved, hn::Set(du, 0xffff000000000000));
+  return hn::AllTrue(du, hn::Eq(upper_bits, hn::Zero(du)));
+}
 template <Terms kTerms, bool kOnGrid = false>
 HWY_INLINE Parts split(int64_t n, const double* x, const double* y, DoubleVector start,
                        double grid = 0) {
@@ -274,14 +309,14 @@ HWY_INLINE Parts split(int64_t n, const double* x, const double* y, DoubleVector
     DoubleVector t, rest;
     if constexpr (kTerms == Terms::product && !kOnGrid) {
       t = fused_multiply_add(d, a, b, s);
-      rest = fused_multiply_subtract(d, a, b, hn::Sub(t, s));
+      rest = rest_of_product(a, b, quiet_subtract(t, s));
     } else {
       const DoubleVector v = term<kTerms>(a, b);
       t = hn::Add(s, v);
-      rest = hn::Sub(v, hn::Sub(t, s));
+      rest = quiet_subtract(v, quiet_subtract(t, s));
       if constexpr (kOnGrid) exact = hn::And(exact, is_on_grid(rest));
       if constexpr (kOnGrid && kTerms == Terms::product) {
-        const DoubleVector zero = hn::Zero(d), error = fused_multiply_subtract(d, a, b, v);
+        const DoubleVector zero = hn::Zero(d), error = rest_of_product(a, b, v);
         const auto is_kept = hn::Or(hn::Ne(v, zero), hn::Or(hn::Eq(a, zero), hn::Eq(b, zero)));
         exact = hn::And(exact, hn::And(is_kept, is_on_grid(error)));
         rest = hn::Add(rest, error);
@@ -296,9 +331,7 @@ HWY_INLINE Parts split(int64_t n, const double* x, const double* y, DoubleVector
       n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR { add(a, b, s0, r0); },
       [&](DoubleVector a, DoubleVector b) HWY_ATTR { add(a, b, s1, r1); });
   const Totals t = totals(hn::Add(hn::Sub(s0, start), hn::Sub(s1, start)), hn::Add(r0, r1));
-  const auto upper_bits = hn::And(moved, hn::Set(du, 0xffff000000000000));
-  return {t.a, t.b,
-          hn::AllTrue(du, hn::Eq(upper_bits, hn::Zero(du))) && (!kOnGrid || hn::AllTrue(d, exact))};
+  return {t.a, t.b, stays_near(moved) && (!kOnGrid || hn::AllTrue(d, exact))};
 }
 
 // The same of one vector.
@@ -308,21 +341,20 @@ HWY_INLINE Parts split_one(int64_t n, const double* x, const double* y, DoubleVe
   const hn::RebindToUnsigned<Doubles> du;
   const auto mask = hn::FirstN(d, static_cast<size_t>(n));
   const DoubleVector a = load_lanes(d, mask, x);
-  DoubleVector t, upper, lower;
+  DoubleVector b = a, t;
   if constexpr (kTerms == Terms::product) {
-    const DoubleVector b = load_lanes(d, mask, y);
+    b = load_lanes(d, mask, y);
     t = fused_multiply_add(d, a, b, start);
-    upper = hn::Sub(t, start);
-    lower = fused_multiply_subtract(d, a, b, upper);
   } else {
     t = hn::Add(start, hn::Abs(a));
-    upper = hn::Sub(t, start);
-    lower = hn::Sub(hn::Abs(a), upper);
   }
+  if (!stays_near(hn::Xor(hn::BitCast(du, t), hn::BitCast(du, start)))) [[unlikely]]
+    return {0, 0, false};
+  const DoubleVector upper = hn::Sub(t, start);
+  const DoubleVector lower = kTerms == Terms::product ? fused_multiply_subtract(d, a, b, upper)
+                                                      : hn::Sub(hn::Abs(a), upper);
   const Totals sums = totals(upper, lower);
-  const auto moved = hn::Xor(hn::BitCast(du, t), hn::BitCast(du, start));
-  const auto upper_bits = hn::And(moved, hn::Set(du, 0xffff000000000000));
-  return {sums.a, sums.b, hn::AllTrue(du, hn::Eq(upper_bits, hn::Zero(du)))};
+  return {sums.a, sums.b, true};
 }
 
 // The ends of an interval around the sum, each rounded to f64.
@@ -372,17 +404,16 @@ HWY_INLINE Ends enclose_quickly(int64_t n, const double* x, const double* y) {
 }
 template <Terms kTerms>
 Ends enclose_carefully(int64_t n, const double* x, const double* y) {
+  const hn::RebindToSigned<Doubles> bits;
+  auto largest = hn::Zero(bits);  // magnitudes have their bits' order, and NaN is the largest
+  for_pairs(n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
+    largest = hn::Max(largest, hn::BitCast(bits, hn::Abs(term<kTerms>(a, b))));
+  });
+  const DoubleVector most = hn::BitCast(Doubles(), hn::MaxOfLanes(bits, largest));
+  if (!is_usual(hn::GetLane(most))) return kUnknown;
   const DoubleVector first = first_term<kTerms>(x, y);
   if (is_usual(hn::GetLane(first)))
     if (const Ends exact = add_on_grid<kTerms>(n, x, y, first); exact.agree()) return exact;
-  const Doubles d;
-  DoubleVector most = hn::Zero(d);
-  for_pairs(n, x, y, [&](DoubleVector a, DoubleVector b) HWY_ATTR {
-    const DoubleVector v = hn::Abs(term<kTerms>(a, b));
-    most = hn::IfThenElse(hn::Lt(v, most), most, v);  // a NaN stays
-  });
-  most = hn::MaxOfLanes(d, most);
-  if (!is_usual(hn::GetLane(most))) return kUnknown;
   const Ends ends = enclose<kTerms>(n, x, y, most);
   return ends.agree() ? ends : add_on_grid<kTerms>(n, x, y, most);
 }
@@ -399,6 +430,8 @@ HWY_INLINE bool add_few(int64_t n, const double* x, double* result) {
   Pair total{std::abs(x[0]), 0};
   double lost = 0;
   for (int64_t i = 1; i < n; ++i) {
+    if (!std::isfinite(total.sum + std::abs(x[i]))) [[unlikely]]
+      return false;
     const Pair next = two_sum(total.sum, std::abs(x[i])), rest = two_sum(total.rest, next.rest);
     total = {next.sum, rest.sum};
     lost += std::abs(rest.rest);
@@ -409,6 +442,8 @@ HWY_INLINE bool add_few(int64_t n, const double* x, double* result) {
 // Two products: each is a rounded one and a rest, but for what underflows.
 HWY_INLINE bool add_two(const double* x, const double* y, double* result) {
   const double p = x[0] * y[0], q = x[1] * y[1];
+  if (!std::isfinite(p + q)) [[unlikely]]
+    return false;
   const Pair sum = two_sum(p, q);
   const double rest = sum.rest + (std::fma(x[0], y[0], -p) + std::fma(x[1], y[1], -q));
   const double bound = (std::abs(p) + std::abs(q)) * 0x1p-101 + 0x1p-1070;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -351,7 +352,14 @@ int work_with_traps(const char* device) {
   feclearexcept(FE_ALL_EXCEPT);
   feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT);
   const FloatState before;
-  const int result = work_on(device);
+  int result = work_on(device);
+  for (const int count : {3, 40, 9000}) {  // nor does an infinity or an overflow leave a flag
+    std::vector<double> values(size_t(count), std::numeric_limits<double>::max());
+    const double wanted = std::numeric_limits<double>::infinity();
+    if (sum(values, {.device = device}) != wanted) result = 7;
+    values[1] = wanted;
+    if (dot(values, values, {.device = device}) != wanted) result = 8;
+  }
   return result != 0 ? result : before == FloatState() ? 0 : 6;
 }
 

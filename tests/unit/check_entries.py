@@ -1,6 +1,6 @@
 """The functions that the library exports are those of a test's list of entries: one that is new joins the list.
 
-    check_entries.py LIBTRINE TEST.cpp
+    check_entries.py LIBTRINE LIST.hpp
 """
 import re
 import subprocess
@@ -18,7 +18,7 @@ def exported(library):
 
 def main(library, test):
     with open(test, encoding="utf-8") as file:
-        listed = set(re.findall(r'^    \{"([\w:]+)",', file.read(), re.M))
+        listed = set(re.findall(r'^ +\{"([\w:]+)",', file.read(), re.M))
     wrong = [f"{test}: {name} is exported, but not in the list" for name in sorted(exported(library) - WITHOUT - listed)]
     wrong += [f"{test}: {name} is in the list, but not exported" for name in sorted(listed - exported(library))]
     print(*wrong, sep="\n")

@@ -5,6 +5,7 @@
 
 #include "child.hpp"
 #include "entry_points.hpp"
+#include "every_entry.hpp"
 #include "fixture.hpp"
 
 namespace trine::testing {
@@ -20,6 +21,13 @@ std::string use(const std::string& backend) {
   const Refusal refusal = refusal_of(
       [&] { result = sum(std::vector<float>(1 << 20, 1.0f), {.device = id_of(backend)}); });
   return result == 1 << 20 ? "" : backend + ": " + refusal.sentence;
+}
+
+/// What body() says in a child of this process, which computes first. (Of a sum of two calls, either may be the first.)
+template <class Body>
+std::string child_of_user(Body&& body) {
+  const std::string wrong = use("cpu");
+  return wrong + in_child(body);
 }
 
 TEST(Fork, AChildOfAProcessThatListedDevicesUsesTheCpuAndIsToldOfDrivers) {
@@ -81,6 +89,19 @@ TEST(Fork, EveryEntryPointComputesInAChildOnTheThreadThatCalls) {
             "");
 }
 
+// None hangs, and none starts a thread; the alarm of in_child() ends one that does.
+TEST(Fork, EveryFunctionReturnsInAChildOnTheThreadThatCalls) {
+  EXPECT_EQ(in_child([] {
+              devices();  // a driver that the parent hadn't woken would start threads of its own
+              return child_of_user([] {
+                return wrong_in_every_entry("cpu", [] {
+                  return std::string(count_threads() == 1 ? "" : "it has threads");
+                });
+              });
+            }),
+            "");
+}
+
 TEST(Fork, AChildHasTheCpuAloneAndNothingOfItsParents) {
   EXPECT_EQ(in_child([] {
               const Device cpu = open("cpu");
@@ -105,18 +126,18 @@ TEST(Fork, AChildHasTheCpuAloneAndNothingOfItsParents) {
 // Work that waits for what its own thread does later runs when that is done.
 TEST(Fork, AChildsQueuesKeepTheirOrder) {
   EXPECT_EQ(in_child([] {
-              return use("cpu") + in_child([] {
-                       OnQueue a("cpu"), b("cpu");
-                       const double three = 3, four = 4;
-                       fill(a.queue, a.one, &three);
-                       b.queue.wait(a.queue.record());
-                       copy(b.queue, a.one, b.one);
-                       a.queue.wait(b.queue.record());
-                       fill(a.queue, a.one, &four);
-                       b.queue.wait();
-                       const bool is_right = b.first_of(b.one) == 3 && a.first_of(a.one) == 4;
-                       return std::string(is_right && a.queue.done() ? "" : "out of order");
-                     });
+              return child_of_user([] {
+                OnQueue a("cpu"), b("cpu");
+                const double three = 3, four = 4;
+                fill(a.queue, a.one, &three);
+                b.queue.wait(a.queue.record());
+                copy(b.queue, a.one, b.one);
+                a.queue.wait(b.queue.record());
+                fill(a.queue, a.one, &four);
+                b.queue.wait();
+                const bool is_right = b.first_of(b.one) == 3 && a.first_of(a.one) == 4;
+                return std::string(is_right && a.queue.done() ? "" : "out of order");
+              });
             }),
             "");
 }
@@ -140,12 +161,11 @@ TEST(Fork, AChildComputesWhateverTheMomentOfAnotherThreadsFirstCall) {
 }
 
 TEST(Fork, EachGenerationUsesTheCpu) {
-  EXPECT_EQ(in_child([] {
-              return use("cpu") + in_child([] {
-                       return use("cpu") + in_child([] { return use("cpu") + use("cpu"); });
-                     });
-            }),
-            "");
+  EXPECT_EQ(
+      in_child([] {
+        return child_of_user([] { return child_of_user([] { return use("cpu") + use("cpu"); }); });
+      }),
+      "");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "child.hpp"
 #include "entry_points.hpp"
+#include "every_entry.hpp"
 #include "fixture.hpp"
 
 namespace {
@@ -59,6 +60,12 @@ TEST(Signals, NoThreadThatAnEntryPointStartsTakesThem) {
                   if (open_to_signals > before) wrong += id + ": " + entry.name + "; ";
                   before = open_to_signals;
                 }
+              for (const std::string& id : all_ids())
+                wrong += wrong_in_every_entry(id, [&before, &id] {
+                  const bool has_more = open_to_signals > before;
+                  before = open_to_signals;
+                  return has_more ? "a thread takes signals on " + id : std::string();
+                });
               return started > 0 ? wrong : "no thread was seen";
             }),
             "");
@@ -95,15 +102,22 @@ TEST(Signals, TheCallersMaskIsItsOwn) {
               sigemptyset(&before);
               sigaddset(&before, SIGUSR2);
               pthread_sigmask(SIG_SETMASK, &before, nullptr);
-              for (const std::string& id : all_ids())
+              const auto is_changed = [&] {
+                pthread_sigmask(SIG_BLOCK, nullptr, &after);
+                for (int signal = 1; signal < SIGRTMAX; ++signal)
+                  if (sigismember(&after, signal) != sigismember(&before, signal))
+                    return "its mask";
+                return "";
+              };
+              std::string wrong;
+              for (const std::string& id : all_ids()) {
                 for (const EntryPoint& entry : entry_points()) {
                   refusal_of([&] { entry.is_right(id); });
-                  pthread_sigmask(SIG_BLOCK, nullptr, &after);
-                  for (int signal = 1; signal < SIGRTMAX; ++signal)
-                    if (sigismember(&after, signal) != sigismember(&before, signal))
-                      return id + ": " + entry.name;
+                  if (*is_changed()) wrong += id + ": " + entry.name;
                 }
-              return std::string();
+                wrong += wrong_in_every_entry(id, [&] { return std::string(is_changed()); });
+              }
+              return wrong;
             }),
             "");
 }

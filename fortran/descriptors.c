@@ -46,15 +46,19 @@ static int read_shape(const char* name, Array* array, Shape* shape) {
   const CFI_index_t bytes = (CFI_index_t)array->elem_len;
   if (bytes == 0) return refuse(name, "has elements without bytes: its character length is", 0);
   shape->rank = array->rank;
+  int is_empty = 0; /* then no step means anything */
+  for (int d = 0; d < array->rank; ++d) is_empty |= array->dim[d].extent == 0;
   for (int d = 0; d < array->rank; ++d) {
-    if (array->dim[d].extent > 1 && array->dim[d].sm % bytes != 0)
+    const int has_step = array->dim[d].extent > 1 && !is_empty;
+    if (has_step && array->dim[d].sm % bytes != 0)
       return refuse(name, "has elements at a distance that is no multiple of their size",
                     (long)array->dim[d].sm);
-    if (array->dim[d].extent > 1 && array->dim[d].sm < 0)
+    if (has_step && array->dim[d].sm < 0)
       return refuse(name, "has a step below zero", (long)(array->dim[d].sm / bytes));
     shape->extent[d] = array->dim[d].extent;
-    /* The step of one element may be negative, and means nothing. */
-    shape->stride[d] = array->dim[d].extent > 1 ? array->dim[d].sm / bytes : 1;
+    /* The step of one element, or of none, may be negative, and means nothing. */
+    shape->stride[d] =
+        array->dim[d].extent > 1 && array->dim[d].sm >= 0 ? array->dim[d].sm / bytes : 1;
   }
   return 1;
 }

@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kFolder = "/etc/OpenCL/vendors";
 
 /// PoCL; Intel's runtime for CPUs under its names; Oclgrind; FreeOCL.
-constexpr std::string_view kOfTheCpu[] = {"libpocl",       "libintelocl", "libintelocl_emu",
-                                          "libcpu_device", "liboclgrind", "libfreeocl"};
+constexpr std::string_view kOfTheCpu[] = {"libpocl", "libintelocl", "libcpu_device", "liboclgrind",
+                                          "libfreeocl"};
 
 struct Close {
   void operator()(DIR* folder) const { closedir(folder); }

@@ -52,6 +52,7 @@ contains
     call check(trine_sum(deep(2:3, 2:3, 2:3, 1)) == 8 .and. trine_prod(deep(2:3, ::2, 2:3, :)) == 1 &
       .and. trine_dot(deep(:2, :2, :2, :2), deep(2:, :2, :2, 2:)) == 16, 'sections of many subscripts')
     call check(trine_sum(deep(:0, ::2, ::2, :)) == 0, 'no elements of many subscripts')
+    call check(trine_sum(deep(:0, 3:1:-1, :, :)) == 0, 'no elements, with a step below zero')
     call trine_reduce('sum', [1.0_real32, 2.0_real32**(-40)], exact)
     call check(exact == 1 + 2.0_real64**(-40), 'a sum of real32 as real64')
   end subroutine

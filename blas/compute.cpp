@@ -1,7 +1,6 @@
 #include "compute.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <memory>
 #include <new>
@@ -12,9 +11,9 @@
 namespace trine::blas {
 namespace {
 
-/// A vector's elements side by side: the vector itself, or a copy. A kernel's loops, and Trine's
-/// views, which know no negative strides, take nothing else. data() is null where there is no
-/// memory for it.
+/// A vector's elements side by side: the vector itself, or a copy. Trine's views, which know no
+/// negative strides, take nothing else. data() is null where there is no memory
+/// for it.
 template <class T>
 class Dense {
  public:
@@ -26,6 +25,11 @@ class Dense {
     data_ = copy;
   }
   T* data() const { return data_; }
+  /// Throws where there is no memory.
+  T* needed() const {
+    if (!data_) throw std::bad_alloc();
+    return data_;
+  }
   /// Where the elements were changed.
   void put_back() const {
     if (data_ == from_.data) return;
@@ -34,12 +38,10 @@ class Dense {
 
  private:
   using Element = std::remove_const_t<T>;
-  const Vector<T>& from_;
+  const Vector<T> from_;
   T* data_;
   std::unique_ptr<Element[]> copy_;
 };
-
-constexpr const char* kNoMemory = "there is no memory for a copy of the vectors";
 
 template <class T>
 ConstHostView view(const T* data, int64_t size) {
@@ -99,7 +101,7 @@ void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<c
     multiply<T>(call, product(y.size, out.data()), small.takes(y.size, x.size));
     return out.put_back();
   }
-  call.ran_on("cpu", kNoMemory);
+  call.ran_on("cpu", "out of memory");
   Product<T> row = product(1, nullptr);  // one at a time, from where x lies
   row.b = {x.data, x.stride, x.size};
   for (int64_t i = 0; i < y.size; ++i, row.a.data += a.row_stride) {
@@ -111,49 +113,45 @@ void gemv(const char* routine, T alpha, const Matrix<const T>& a, const Vector<c
 template <class T>
 T dot(const char* routine, const Vector<const T>& x, const Vector<const T>& y) {
   LoggedCall call(routine, {{"n", x.size}});
-  const Dense a(x), b(y);
-  if (!a.data() || !b.data())
-    return call.ran_on("cpu", kNoMemory), exact_dot(x.size, x.data, y.data, x.stride, y.stride);
   T result;
   route(
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
-        result = trine::dot(std::span(a.data(), x.size), std::span(b.data(), x.size), options);
+        const Dense a(x), b(y);
+        result = trine::dot(std::span(a.needed(), x.size), std::span(b.needed(), x.size), options);
         const Flags flags{flags_of_sum(result, x.size, a.data(), 1, b.data(), 1)};
       },
-      [&] { result = kernels<T>().dot(x.size, a.data(), b.data()); });
+      [&] { result = kernels<T>().dot(x.size, x.data, x.stride, y.data, y.stride); });
   return result;
 }
 
 template <class T>
 T asum(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
-  const Dense a(x);
-  if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_asum(x.size, x.data, x.stride);
   T result;
   route(
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
-        result = trine::sum(std::span(a.data(), x.size), Map::abs, options);
+        const Dense a(x);
+        result = trine::sum(std::span(a.needed(), x.size), Map::abs, options);
         const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
-      [&] { result = kernels<T>().asum(x.size, a.data()); });
+      [&] { result = kernels<T>().asum(x.size, x.data, x.stride); });
   return result;
 }
 
 template <class T>
 T nrm2(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
-  const Dense a(x);
-  if (!a.data()) return call.ran_on("cpu", kNoMemory), exact_nrm2(x.size, x.data, x.stride);
   T result;
   route(
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {
-        result = static_cast<T>(trine::norm(view(a.data(), x.size), options));
+        const Dense a(x);
+        result = static_cast<T>(trine::norm(view(a.needed(), x.size), options));
         const Flags flags{flags_of_sum(result, x.size, a.data(), 1, a.data(), 1)};
       },
-      [&] { result = kernels<T>().nrm2(x.size, a.data()); });
+      [&] { result = kernels<T>().nrm2(x.size, x.data, x.stride); });
   return result;
 }
 
@@ -161,20 +159,9 @@ template <class T>
 int64_t iamax(const char* routine, const Vector<const T>& x) {
   LoggedCall call(routine, {{"n", x.size}});
   if (std::isnan(x.data[0])) return call.ran_on("cpu"), 0;  // nothing is greater
-  if (x.stride != 1) {
-    call.ran_on("cpu");
-    int64_t at = 0;
-    // As bits: magnitudes have their order, whatever the caller does with denormals.
-    using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-    const auto magnitude = [&](int64_t i) {
-      return std::bit_cast<Bits>(std::abs(x.data[i * x.stride]));
-    };
-    for (int64_t i = 1; i < x.size; ++i)
-      if (magnitude(i) > magnitude(at) && !std::isnan(x.data[i * x.stride])) at = i;
-    return at;
-  }
   int64_t at = 0;
-  const auto here = [&] { at = kernels<T>().iamax(x.size, x.data); };
+  const auto here = [&] { at = kernels<T>().iamax(x.size, x.data, x.stride); };
+  if (x.stride != 1) return call.ran_on("cpu"), here(), at;
   route(
       call, x.size <= small.vector, true,
       [&](const HostOptions& options) {

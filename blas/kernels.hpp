@@ -28,7 +28,7 @@ struct Product {
   bool reads_inputs() const { return alpha != 0 && k > 0; }
 };
 
-enum class Terms { product, magnitude };
+enum class Terms { product, square, magnitude };
 
 /// The inner loops for the best SIMD target of this machine. They set the caller's floating-point
 /// environment aside, and n, m, k > 0.
@@ -36,16 +36,14 @@ template <class T>
 struct Kernels {
   void (*gemm)(const Product<T>& product);
   /// The exact sum over x[i] y[i], or |x[i]|, rounded once.
-  T (*dot)(int64_t n, const T* x, const T* y);
-  T (*asum)(int64_t n, const T* x);
+  T (*dot)(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride);
+  T (*asum)(int64_t n, const T* x, int64_t stride);
   /// The square root of the exact sum of squares, rounded to f64, as a T.
-  T (*nrm2)(int64_t n, const T* x);
+  T (*nrm2)(int64_t n, const T* x, int64_t stride);
   /// y = fma(alpha, x, y).
   void (*axpy)(int64_t n, T alpha, const T* x, int64_t x_stride, T* y, int64_t y_stride);
   /// The first of the largest magnitudes; 0 where x[0] is NaN, and other NaNs count as none.
-  int64_t (*iamax)(int64_t n, const T* x);
-  /// Elements with a stride, side by side, and what fills the last vector of 64 bytes.
-  void (*gather)(int64_t n, const T* x, int stride, T* to);
+  int64_t (*iamax)(int64_t n, const T* x, int64_t stride);
   /// b = alpha a, or its transpose; the bits as they are where alpha is 1. a is column-major, rows
   /// x cols.
   void (*copy)(int64_t rows, int64_t cols, T alpha, const T* a, int64_t lda, T* b, int64_t ldb);
@@ -85,14 +83,13 @@ auto in_default_environment(F f) {
   return f();
 }
 
-/// The same results by a superaccumulator: slow, for what the kernels aren't certain of, and
-/// without another copy of a vector with a stride. They set the caller's floating-point environment
-/// aside.
+/// The same results by a superaccumulator: slow, for sums whose last bit the kernels aren't certain
+/// of. They set the caller's floating-point environment aside.
 template <class T>
-T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride = 1, int64_t y_stride = 1);
+T exact_dot(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride);
 template <class T>
-T exact_asum(int64_t n, const T* x, int64_t stride = 1);
+T exact_asum(int64_t n, const T* x, int64_t stride);
 template <class T>
-T exact_nrm2(int64_t n, const T* x, int64_t stride = 1);
+T exact_nrm2(int64_t n, const T* x, int64_t stride);
 
 }  // namespace trine::blas

@@ -48,8 +48,14 @@ Matrix<const T> operand(const T* data, int ld, bool transposed) {
 
 /// A vector of BLAS: with a negative increment, its first element is the last in memory.
 template <class T>
+T* first_of(T* data, int64_t size, int64_t increment) {
+  if (increment < 0) [[unlikely]]
+    data -= (size - 1) * increment;
+  return data;
+}
+template <class T>
 Vector<T> vector(T* data, int64_t size, int64_t increment) {
-  return {increment < 0 ? data - (size - 1) * increment : data, size, increment};
+  return {first_of(data, size, increment), size, increment};
 }
 
 /// The names of a routine: in the log, as xerbla_ gets it, in CBLAS.
@@ -128,74 +134,46 @@ void cblas_gemv(const Names& names, int order, int trans_a, int m, int n, T alph
        incy);
 }
 
-/// Whether a vector's kernel takes the call, with 0 < n.
-bool is_direct(int n) {
-  return static_cast<unsigned>(n) - 1 < static_cast<unsigned>(direct.vector);
-}
-/// Of a few elements with an increment, a copy in `room`, side by side, which a kernel reads.
-constexpr int kFew = 512;
-bool is_few(int n) { return is_direct(n) && n <= kFew; }
-template <class T>
-const T* side_by_side(int n, const T* x, int increment, T* room) {
-  if (increment == 1) return x;
-  kernels<T>().gather(n, vector(x, n, increment).data, increment, room);
-  return room;
-}
-/// Apart, lest the rooms lengthen the usual call.
-template <class R, class T>
-[[gnu::noinline]] R call_with_few(R (*kernel)(int64_t, const T*), int n, const T* x, int incx) {
-  alignas(64) T room[kFew];
-  return kernel(n, side_by_side(n, x, incx, room));
-}
-template <class T>
-[[gnu::noinline]] T call_with_few(T (*kernel)(int64_t, const T*, const T*), int n, const T* x,
-                                  int incx, const T* y, int incy) {
-  alignas(64) T rooms[2][kFew];
-  return kernel(n, side_by_side(n, x, incx, rooms[0]), side_by_side(n, y, incy, rooms[1]));
-}
-
 template <class T>
 T dot(const Names& names, int n, const T* x, int incx, const T* y, int incy) {
-  if (is_direct(n) && incx == 1 && incy == 1) [[likely]]
-    return kernels<T>().dot(n, x, y);
-  if (is_few(n)) return call_with_few(kernels<T>().dot, n, x, incx, y, incy);
   if (n <= 0) return 0;
-  return blas::dot<T>(names.log, vector(x, n, incx), vector(y, n, incy));
+  x = first_of(x, n, incx);
+  y = first_of(y, n, incy);
+  if (n <= direct.vector) [[likely]]
+    return kernels<T>().dot(n, x, incx, y, incy);
+  return blas::dot<T>(names.log, {x, n, incx}, {y, n, incy});
 }
 template <class T>
 T asum(const Names& names, int n, const T* x, int incx) {
-  if (is_direct(n) && incx == 1) [[likely]]
-    return kernels<T>().asum(n, x);
   if (n <= 0 || incx <= 0) return 0;
-  if (is_few(n)) return call_with_few(kernels<T>().asum, n, x, incx);
+  if (n <= direct.vector) [[likely]]
+    return kernels<T>().asum(n, x, incx);
   return blas::asum<T>(names.log, {x, n, incx});
 }
 template <class T>
 T nrm2(const Names& names, int n, const T* x, int incx) {
-  if (is_direct(n) && incx == 1) [[likely]]
-    return kernels<T>().nrm2(n, x);
-  if (is_few(n)) return call_with_few(kernels<T>().nrm2, n, x, incx);
   if (n <= 0) return 0;
-  return blas::nrm2<T>(names.log, vector(x, n, incx));
+  x = first_of(x, n, incx);
+  if (n <= direct.vector) [[likely]]
+    return kernels<T>().nrm2(n, x, incx);
+  return blas::nrm2<T>(names.log, {x, n, incx});
 }
 /// From 1; 0 where there is nothing.
 template <class T>
 int iamax(const Names& names, int n, const T* x, int incx) {
-  if (is_direct(n) && incx == 1) [[likely]]
-    return static_cast<int>(kernels<T>().iamax(n, x)) + 1;
   if (n <= 0 || incx <= 0) return 0;
-  if (n >= 8 && is_few(n))  // else sooner found where they lie
-    return static_cast<int>(call_with_few(kernels<T>().iamax, n, x, incx)) + 1;
+  if (n <= direct.vector) [[likely]]
+    return static_cast<int>(kernels<T>().iamax(n, x, incx)) + 1;
   return static_cast<int>(blas::iamax<T>(names.log, {x, n, incx})) + 1;
 }
 template <class T>
 void axpy(const Names& names, int n, T alpha, const T* x, int incx, T* y, int incy) {
   if (n <= 0 || alpha == 0) return;
-  const Vector<const T> in = vector(x, n, incx);
-  const Vector<T> out = vector(y, n, incy);
-  if (is_direct(n)) [[likely]]
-    return kernels<T>().axpy(n, alpha, in.data, in.stride, out.data, out.stride);
-  blas::axpy<T>(names.log, alpha, in, out);
+  x = first_of(x, n, incx);
+  y = first_of(y, n, incy);
+  if (n <= direct.vector) [[likely]]
+    return kernels<T>().axpy(n, alpha, x, incx, y, incy);
+  blas::axpy<T>(names.log, alpha, {x, n, incx}, {y, n, incy});
 }
 
 /// `order` and `trans`: R, C; N, R, T, C. OpenBLAS reports the last check that fails.

@@ -17,10 +17,10 @@ namespace {
 
 template <class T>
 const blas::Kernels<T>& blas_kernels() {
-  static constexpr blas::Kernels<T> kAll{
-      gemm<T>,   dot<T>,    asum<T>, nrm2<T>, axpy<T>,
-      iamax<T>,  gather<T>, copy<T>, turn<T>, is_default_environment,
-      largest<T>};
+  static constexpr blas::Kernels<T> kAll{gemm<T>,   dot<T>,  asum<T>,
+                                         nrm2<T>,   axpy<T>, iamax<T>,
+                                         copy<T>,   turn<T>, is_default_environment,
+                                         largest<T>};
   return kAll;
 }
 const blas::Kernels<float>& blas_f32() { return blas_kernels<float>(); }
@@ -56,10 +56,9 @@ TRINE_BLAS_EARLY const Kernels<double> f64_kernels = [] {
 // The environment is set at once where it is another: then the kernel is tried again, in which all
 // is usual.
 template <class T>
-T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride, int64_t y_stride) {
-  const bool is_dense = x_stride == 1 && y_stride == 1;
-  if (is_dense && !kernels<T>().is_default_environment())
-    return in_default_environment([=] { return kernels<T>().dot(n, x, y); });
+T exact_dot(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride) {
+  if (!kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().dot(n, x, x_stride, y, y_stride); });
   Flags flags;
   const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
@@ -76,8 +75,8 @@ T exact_dot(int64_t n, const T* x, const T* y, int64_t x_stride, int64_t y_strid
 
 template <class T>
 T exact_asum(int64_t n, const T* x, int64_t stride) {
-  if (stride == 1 && !kernels<T>().is_default_environment())
-    return in_default_environment([=] { return kernels<T>().asum(n, x); });
+  if (!kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().asum(n, x, stride); });
   Flags flags;
   const kit::FloatEnvironment environment;
   cpu::SuperAccumulator sum;
@@ -89,8 +88,8 @@ T exact_asum(int64_t n, const T* x, int64_t stride) {
 
 template <class T>
 T exact_nrm2(int64_t n, const T* x, int64_t stride) {
-  if (stride == 1 && !kernels<T>().is_default_environment())
-    return in_default_environment([=] { return kernels<T>().nrm2(n, x); });
+  if (!kernels<T>().is_default_environment())
+    return in_default_environment([=] { return kernels<T>().nrm2(n, x, stride); });
   Flags flags;
   const kit::FloatEnvironment environment;
   const T root = static_cast<T>(kit::root_of_squares([=](int exponent) {
@@ -106,7 +105,7 @@ T exact_nrm2(int64_t n, const T* x, int64_t stride) {
 }
 
 #define TRINE_BLAS_EXACT(T)                                            \
-  template T exact_dot(int64_t, const T*, const T*, int64_t, int64_t); \
+  template T exact_dot(int64_t, const T*, int64_t, const T*, int64_t); \
   template T exact_asum(int64_t, const T*, int64_t);                   \
   template T exact_nrm2(int64_t, const T*, int64_t);
 TRINE_BLAS_EXACT(float)

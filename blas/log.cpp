@@ -100,21 +100,20 @@ using kit::json_string;
 std::string seconds(double value) { return kit::number_text(value, std::chars_format::fixed, 9); }
 std::string end_of_line() { return ",\"process\":" + std::to_string(getpid()) + "}\n"; }
 
-void clear(State& s) {
-  s.lines.clear();
-  s.table.clear();
-  s.shapes = 0;
-}
-
+/// Where memory ends, nothing is written, and nothing is counted twice later.
 void flush(State& s, Clock::time_point now) {
+  std::string text;
   for (const auto& [place, shapes] : s.table)
     for (const auto& [shape, times] : shapes)
-      s.lines += shape.text(place) + ",\"calls\":" + std::to_string(times.calls) +
-                 ",\"seconds\":" + seconds(times.total) + ",\"least\":" + seconds(times.least) +
-                 ",\"greatest\":" + seconds(times.greatest) + end_of_line();
-  s.file.write(s.lines);
-  clear(s);
+      text += shape.text(place) + ",\"calls\":" + std::to_string(times.calls) +
+              ",\"seconds\":" + seconds(times.total) + ",\"least\":" + seconds(times.least) +
+              ",\"greatest\":" + seconds(times.greatest) + end_of_line();
+  s.lines += text;
+  s.table.clear();
+  s.shapes = 0;
   s.written = now;
+  s.file.write(s.lines);
+  s.lines.clear();
 }
 
 void add(const Shape& shape, const std::string& place, Clock::duration took,
@@ -144,10 +143,29 @@ bool wants_each_call() {
   return word == "1";
 }
 
-/// The parent writes what was in memory; the child may leave by _exit.
+/// All that is in memory.
+void write_out(State& s) noexcept try {
+  for (unsigned i = 0; i < forwarded_count(); ++i)
+    if (const int64_t calls = s.forwarded[i]) {
+      s.lines += std::string("{\"forwarded\":\"") + forwarded_name(i) +
+                 "\",\"calls\":" + std::to_string(calls) + end_of_line();
+      s.forwarded[i] -= calls;
+    }
+  flush(s, Clock::now());
+} catch (const std::bad_alloc&) {}
+
+/// The parent may leave by _exit, as a daemon's does, and so may the child.
+void begin_fork() {
+  State& s = state();
+  s.mutex.lock();
+  write_out(s);
+}
+void end_fork() { state().mutex.unlock(); }
 void begin_child() {
   State& s = state();
-  clear(s);
+  s.lines.clear();  // where there was no memory for them, they are the parent's
+  s.table.clear();
+  s.shapes = 0;
   for (unsigned i = 0; i < forwarded_count(); ++i) s.forwarded[i] = 0;
   s.at_once = s.has_each_call ? INT_MAX : kAtOnceInChild;
   s.longest = kLongestInChild;
@@ -158,17 +176,13 @@ void begin_child() {
 
 void Log::count_forwarded(unsigned index) { ++state().forwarded[index]; }
 
-void Log::finish() noexcept try {
+void Log::finish() noexcept {
   if (!on_) return;
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  for (unsigned i = 0; i < forwarded_count(); ++i)
-    if (const int64_t calls = s.forwarded[i].exchange(0))
-      s.lines += std::string("{\"forwarded\":\"") + forwarded_name(i) +
-                 "\",\"calls\":" + std::to_string(calls) + end_of_line();
-  flush(s, Clock::now());
+  write_out(s);
   s.at_once = INT_MAX;  // calls may still come, from other libraries' destructors
-} catch (const std::bad_alloc&) {}
+}
 
 bool Log::start() {
   const char* const path = secure_getenv("TRINE_BLAS_LOG");
@@ -176,7 +190,7 @@ bool Log::start() {
   State& s = state();
   if (!s.file.open(path)) return false;
   s.has_each_call = wants_each_call();
-  pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); }, begin_child);
+  pthread_atfork(begin_fork, end_fork, begin_child);
   at_quick_exit(Log::finish);
   const char* const device = secure_getenv("TRINE_BLAS_DEVICE");
   s.file.write("{\"trine_blas\":1,\"version\":\"" TRINE_VERSION_STRING "\",\"program\":" +

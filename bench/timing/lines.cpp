@@ -110,7 +110,8 @@ bool each_line(const std::string& path, const LineKind& kind,
     is_torn |= torn != 0;
     if (torn != 0) continue;
     if (!line.is_object()) lines.refuse(lines.number);
-    if (is_head && line.at(kind.head).is_number() && line.at(kind.head) != 1)
+    if (is_head && !line.at(kind.head).is_number()) lines.refuse(lines.number);
+    if (is_head && line.at(kind.head) != 1)
       throw Refusal(fmt::format("{}:{}: written by a later version of Trine", path, lines.number));
     try {
       body(line, is_head, lines.number);

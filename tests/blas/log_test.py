@@ -151,6 +151,17 @@ ddot(2)""", TRINE_BLAS_LOG_CALLS=each)
             self.assertEqual(len({line["process"] for line in self.calls()}), 5)
             os.remove(self.log)
 
+    def test_a_daemons_first_process(self):
+        """daemon(3) forks, and the parent leaves by _exit: its calls, and those that it forwarded, aren't lost."""
+        for each in ("0", "1"):
+            self.program("""
+ddot(3); ddot(3); n = ctypes.byref(ctypes.c_int(0)); b.dcopy_(n, n, n, n, n)
+if os.fork(): os._exit(0)
+os.setsid(); ddot(4)""", TRINE_BLAS_LOG_CALLS=each)
+            self.assertEqual(self.counts(), {3: 2, 4: 1})
+            self.assertEqual([line["calls"] for line in lines_of(self.log) if "forwarded" in line], [1])
+            os.remove(self.log)
+
     # --- The program's descriptors ---
 
     def test_a_daemons_file_is_left_alone(self):
@@ -273,6 +284,9 @@ print(ddot(2), signal.sigpending())"""
             self.assertIn(f"{self.log}:3: not a line of TRINE_BLAS_LOG", self.why(code=2), line)
         pathlib.Path(self.log).write_text(head + call + "x" * (1 << 20) + "y")
         self.assertIn(f"{self.log}:3: longer than 1048576 bytes", self.why(code=2))
+        for value in ('"x"', "null", "[1]", "true"):
+            pathlib.Path(self.log).write_text(head.replace("1", value) + call)
+            self.assertIn(f"{self.log}:1: not a line of TRINE_BLAS_LOG", self.why(code=2), value)
         pathlib.Path(self.log).write_text(head.replace("1", "2"))
         self.assertIn("later version", self.why(code=2))
         self.assertIn("Is a directory", self.why(code=2, path=self.folder))

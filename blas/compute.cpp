@@ -71,9 +71,8 @@ void multiply(LoggedCall& call, const Product<T>& p, bool is_small) {
                          .cols = p.n,
                          .row_stride = 1,
                          .col_stride = p.ldc};
-        const ProductFlags<T> flags(p);
         trine::gemm(p.alpha, view(p.a, p.m, p.k), view(p.b, p.k, p.n), p.beta, c, options);
-        flags.raise();
+        raise_flags_of(p);
       },
       [&] { kernels<T>().gemm(p); });
 }

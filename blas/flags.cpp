@@ -8,7 +8,7 @@
 namespace trine::blas {
 namespace {
 
-/// What a row of A or a column of B has.
+/// A row of A, or a column of B, may have them.
 struct Special {
   bool infinity = false, nan = false;
   template <class T>
@@ -39,6 +39,39 @@ int exponent_of(T x) {
   return exponent;
 }
 
+/// Whether the operands don't rule out that a chain raises something.
+template <class T>
+bool may_raise(const Product<T>& p) {
+  const T a = largest(p.a, p.m, p.k), b = largest(p.b, p.k, p.n);
+  for (const T x : {a, b, p.alpha})
+    if (!std::isfinite(x)) return true;
+  constexpr int kMost =
+      std::numeric_limits<T>::max_exponent - 2;  // for roundings, and the addition
+  const int chain = exponent_of(a) + exponent_of(b) + exponent_of(static_cast<double>(p.k));
+  return chain > kMost || chain + exponent_of(p.alpha) > kMost;
+}
+
+template <class T>
+int flags_of_results(const Product<T>& p) {
+  const std::unique_ptr<Special[]> lines(new (std::nothrow) Special[p.m + p.n]);
+  if (!lines) return 0;
+  Special* const columns = lines.get() + p.m;
+  Special scalars;
+  scalars.add(p.alpha);
+  scalars.add(p.beta);
+  for (int64_t k = 0; k < p.k; ++k) {
+    for (int64_t i = 0; i < p.m; ++i)
+      lines[i].add(p.a.data[i * p.a.row_stride + k * p.a.col_stride]);
+    for (int64_t j = 0; j < p.n; ++j)
+      columns[j].add(p.b.data[k * p.b.row_stride + j * p.b.col_stride]);
+  }
+  int flags = 0;
+  for (int64_t j = 0; j < p.n; ++j)
+    for (int64_t i = 0; i < p.m; ++i)
+      flags |= flags_of(p.c[i + j * p.ldc], both(scalars, both(lines[i], columns[j])));
+  return flags;
+}
+
 }  // namespace
 
 template <class T>
@@ -53,55 +86,20 @@ int flags_of_sum(T sum, int64_t n, const T* x, int64_t x_stride, const T* y, int
 }
 
 template <class T>
-ProductFlags<T>::ProductFlags(const Product<T>& p) : p_(p) {
+void raise_flags_of(const Product<T>& p) {
   constexpr int kBoth = FE_INVALID | FE_OVERFLOW;
   if (std::fetestexcept(kBoth) == kBoth) return;
-  const T c = p.beta != 0 ? largest(Matrix<const T>{p.c, 1, p.ldc}, p.m, p.n) : T(0);
-  if (!std::isfinite(c)) return;
-  asks_results_ = true;
-  // The results are looked at where they are fewer than the operands.
-  if (p.m * p.n <= (p.m + p.n) * p.k) return;
-  const T a = largest(p.a, p.m, p.k), b = largest(p.b, p.k, p.n);
-  for (const T x : {a, b, p.alpha, p.beta})
-    if (!std::isfinite(x)) return;
-  constexpr int kMost =
-      std::numeric_limits<T>::max_exponent - 2;  // for roundings, and the addition
-  const int chain = exponent_of(a) + exponent_of(b) + exponent_of(static_cast<double>(p.k));
-  asks_results_ = chain > kMost || chain + exponent_of(p.alpha) > kMost ||
-                  exponent_of(c) + exponent_of(p.beta) > kMost;
-}
-
-template <class T>
-void ProductFlags<T>::raise() const {
-  if (!asks_results_) return;
-  if (std::isfinite(kernels<T>().largest(p_.m, p_.n, p_.c, p_.ldc))) return;
-  if (const int flags = of_results()) std::feraiseexcept(flags);
-}
-
-template <class T>
-int ProductFlags<T>::of_results() const {
-  const std::unique_ptr<Special[]> lines(new (std::nothrow) Special[p_.m + p_.n]);
-  if (!lines) return 0;
-  Special* const columns = lines.get() + p_.m;
-  Special scalars;
-  scalars.add(p_.alpha);
-  scalars.add(p_.beta);
-  for (int64_t k = 0; k < p_.k; ++k) {
-    for (int64_t i = 0; i < p_.m; ++i)
-      lines[i].add(p_.a.data[i * p_.a.row_stride + k * p_.a.col_stride]);
-    for (int64_t j = 0; j < p_.n; ++j)
-      columns[j].add(p_.b.data[k * p_.b.row_stride + j * p_.b.col_stride]);
-  }
-  int flags = 0;
-  for (int64_t j = 0; j < p_.n; ++j)
-    for (int64_t i = 0; i < p_.m; ++i)
-      flags |= flags_of(p_.c[i + j * p_.ldc], both(scalars, both(lines[i], columns[j])));
-  return flags;
+  // A chain that raises one of them ends in an infinity or a NaN, and so does what C adds to it. The
+  // fewer are read first.
+  const auto is_finite = [&] { return std::isfinite(kernels<T>().largest(p.m, p.n, p.c, p.ldc)); };
+  const bool has_few_results = p.m * p.n <= (p.m + p.n) * p.k;
+  if (has_few_results ? is_finite() || !may_raise(p) : !may_raise(p) || is_finite()) return;
+  if (const int flags = flags_of_results(p)) std::feraiseexcept(flags);
 }
 
 #define TRINE_BLAS_FLAGS(T)                                                    \
   template int flags_of_sum(T, int64_t, const T*, int64_t, const T*, int64_t); \
-  template class ProductFlags<T>;
+  template void raise_flags_of(const Product<T>&);
 TRINE_BLAS_FLAGS(float)
 TRINE_BLAS_FLAGS(double)
 

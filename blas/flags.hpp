@@ -12,20 +12,8 @@ namespace trine::blas {
 template <class T>
 int flags_of_sum(T sum, int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride);
 
-/// Those of a product that a device computes. Begun before C is written.
+/// Raises what the chains of a product would have raised, after a device has computed it.
 template <class T>
-class ProductFlags {
- public:
-  explicit ProductFlags(const Product<T>& p);
-  /// After it: raises what the chains would have raised.
-  void raise() const;
-
- private:
-  int of_results() const;
-
-  const Product<T>& p_;
-  /// Whether the results are to be looked at. Not where C held a NaN or an infinity: any may be its.
-  bool asks_results_ = false;
-};
+void raise_flags_of(const Product<T>& p);
 
 }  // namespace trine::blas

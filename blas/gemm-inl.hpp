@@ -16,7 +16,7 @@ namespace {
 
 using blas::Product;
 
-// What becomes of the chains' ends: c = alpha acc + beta c.
+// From the chains' ends: c = alpha acc + beta c.
 template <class T, class D, class V = hn::Vec<D>>
 HWY_INLINE void finish(const Product<T>& p, D d, V acc, hn::Mask<D> mask, T* c) {
   V t = hn::Zero(d);
@@ -65,7 +65,7 @@ void tile(const Product<T>& p, const T* a, int64_t step, int64_t i0, int64_t row
     a += step;
     b += p.b.row_stride;
   }
-  // What masked stores write, the next call could read only after it has reached the cache.
+  // The next call could read what masked stores write only after it has reached the cache.
   const V alpha = hn::Set(d, p.reads_inputs() ? p.alpha : T(0)), beta = hn::Set(d, p.beta);
   const auto end = [&](auto reads_c, auto has_whole) HWY_ATTR {
 #pragma GCC unroll 8
@@ -107,11 +107,11 @@ TileFunction<T> find_tile(int64_t vectors, int64_t cols) {
   return find_tile<T>(vectors, cols, std::make_integer_sequence<int, kMostCols>());
 }
 
-// Of an A whose rows are contiguous, the chains of kGroups vectors of rows from i0, for C's column
-// j: 16 bytes of each row are loaded where they lie and transposed in registers, so that a lane is
-// a row. Every chain has a latency of an fma for each k; many groups hide it. The last group ends
-// with A's last row at most; then its first rows are another's too, and aren't stored twice. kWhole:
-// A has rows for a group.
+// The chains of kGroups vectors of rows from i0, for C's column j, of an A whose rows are
+// contiguous: 16 bytes of each row are loaded where they lie and transposed in registers, so that a
+// lane is a row. Every chain has a latency of an fma for each k; many groups hide it. The last group
+// ends with A's last row at most; then its first rows are another's too, and aren't stored twice.
+// kWhole: A has rows for a group.
 template <class T, int kGroups, bool kWhole = true>
 void row_chains(const Product<T>& p, int64_t i0, int64_t j) {
   const hn::CappedTag<T, 32 / sizeof(T)> d;
@@ -266,7 +266,7 @@ int64_t height_of(int64_t left, int64_t n) {
 // follows, if it stays in the first cache or has so few columns; else panel by panel for all of C's
 // columns.
 constexpr int64_t kFewColumns = 32;
-// Of a turned A, elements that are packed at a time, if they make a panel.
+// So many elements of a turned A are packed at a time, if they make a panel.
 constexpr int64_t kPacked = 4096;
 
 // C by blocks of rows of A; a turned A's are packed first, into `packed`, which is null for others.

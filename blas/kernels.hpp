@@ -1,4 +1,4 @@
-// What the shim computes on the calling thread: small calls, which Trine's own path (check, choose,
+// The shim computes this on the calling thread: small calls, which Trine's own path (check, choose,
 // hand over) would make slower than the BLAS they replace, and calls that no device can take, as in
 // a forked child. The bits are those of docs/numerics.md, so nobody can see which way a call went.
 #pragma once

@@ -30,7 +30,7 @@ char upper(const char* letter) {
 bool is_trans(char trans) { return trans == 'N' || trans == 'T' || trans == 'C'; }
 
 constexpr int kRowMajor = 101, kColMajor = 102;
-/// Of a CBLAS_TRANSPOSE; real matrices have no conjugate. 0 where it is none.
+/// The letter of a CBLAS_TRANSPOSE, 0 where it is none; real matrices have no conjugate.
 char letter_of(int trans) {
   return trans == 111 ? 'N' : trans == 112 ? 'T' : trans == 113 ? 'C' : '\0';
 }

@@ -46,7 +46,8 @@ HWY_INLINE auto offsets_of(D, [[maybe_unused]] int64_t stride) {
     return hn::PromoteTo(hn::RebindToSigned<D>(), all);
 #endif
 }
-// f(x, y), or f(their elements with their strides); false where a stride is beyond a gather's offsets.
+// f(x, y), or f(their elements with their strides); false where a stride is beyond a gather's
+// offsets.
 template <class T, class F>
 HWY_INLINE bool with_loads(const T* x, int64_t x_stride, const T* y, int64_t y_stride, F&& f) {
   constexpr int64_t kMost = 1 << 26;

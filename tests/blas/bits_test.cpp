@@ -27,7 +27,7 @@
 
 namespace {
 
-/// Of this thread, while it is set.
+/// On this thread, while it is set.
 thread_local bool allocations_fail = false;
 }  // namespace
 #ifndef __clang_analyzer__  // which takes what GoogleTest keeps for leaks of malloc()
@@ -40,7 +40,7 @@ thread_local bool allocations_fail = false;
 #endif
 namespace {
 
-/// What a program's own error handler was told.
+/// A program's own error handler was told this.
 thread_local std::string told_routine;
 thread_local int told_info = 0;
 }  // namespace
@@ -108,7 +108,7 @@ class BlasBits : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlasBits, Types);
 
-// What BLAS means by an increment: its elements in logical order.
+// A vector with an increment as BLAS means it: its elements in logical order.
 template <class T>
 std::vector<T> taken(const std::vector<T>& x, int n, int increment) {
   std::vector<T> all;
@@ -340,7 +340,7 @@ bool has_avx512() {
 #endif
 }
 
-// What the chains raise, `invalid` and `overflow`, at each size and wherever a call was computed.
+// The chains' flags, `invalid` and `overflow`, at each size and wherever a call was computed.
 TYPED_TEST(BlasBits, ItLeavesTheFlagsOfItsChains) {
   using T = TypeParam;
   using L = std::numeric_limits<T>;
@@ -393,6 +393,17 @@ TYPED_TEST(BlasBits, ItLeavesTheFlagsOfItsChains) {
           }
         }
       }
+  for (const int n : {3, 130, 260})  // what C held before is no chain's
+    for (const T held : {infinity, L::quiet_NaN()}) {
+      const std::vector<T> a(n * n, 1);
+      std::vector<T> c(n * n, held);
+      EXPECT_EQ(raised([&] {
+                  Blas<T>::gemm("N", "N", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &one,
+                                c.data(), &n);
+                }),
+                0)
+          << n;
+    }
   // Sums, with the infinities and the NaN at each place of a vector. 8,192 are where devices begin.
   const T minus = -infinity, nan = L::quiet_NaN();
   for (const int n : {1, 2, 3, 4, 5, 8, 40, 41, 1000, 9000}) {

@@ -34,7 +34,8 @@ bool has_wide_vectors(const trine_device_facts& facts) {
 /// 96x112, 128x64, 96x96, 96x64, 48x96, 48x64, at 639 and 703 for 64x64, at 383 for 32x48, at 383 and 511 for 32x64, at 319
 /// for 32x32, at 255 for 16x32. 128x56 has less than it measured, so that 895 goes to 128x64. `by_elements` is that share
 /// without the tile's own form for such lines, which chains that begin at C don't have: at the same sizes before there was one.
-/// Accurate f32 has no such form either, but keeps about as much as `odd` (docs/performance.md).
+/// Accurate f32 has no such form either, but keeps about as much as `odd`
+/// (docs/decisions/products-on-gpus.md).
 struct Candidate {
   const char* rung;
   int value;

@@ -83,7 +83,7 @@ def main():
         found = [list(check_page(tree, "page.md", text, commands, files)) for text in (bad, good)]
         print(found)
         return 0 if [len(wrong) for wrong in found] == [7, 0] else 1
-    pages = [tree / "README.md", tree / "CHANGELOG.md", *sorted((tree / "docs").rglob("*.md"))]
+    pages = sorted({*tree.glob("*.md"), *tree.glob("*/README.md"), *(tree / "docs").rglob("*.md")})
     wrong = [line for page in pages
              for line in check_page(tree, page.relative_to(tree).as_posix(), page.read_text(), commands, files)]
     help_text = (tree / "dev").read_text()

@@ -22,8 +22,8 @@ namespace trine {
 /// their rounding: dtype u64, r x ExactSum::words, col_stride 1 (trine/exact_sum.hpp).
 ///
 /// Results with Numerics::reproducible, the default:
-/// - sum of floats: the exact real sum, rounded once to nearest-even. It costs between
-///   nothing and half of a plain sum's speed, most on CPUs (docs/ladders.md has figures). Sources:
+/// - sum of floats: the exact real sum, rounded once to nearest-even. It costs nothing where memory
+///   sets the time, and up to half of a plain sum's speed in the caches (docs/performance.md). Sources:
 ///   Neal, "Fast exact summation using small and large superaccumulators", 2015; Collange, Defour,
 ///   Graillat, Iakymchuk, "Numerical reproducibility for the parallel reduction on multi- and
 ///   many-core architectures", 2015.

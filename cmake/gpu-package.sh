@@ -19,8 +19,6 @@ done
 for tool in trine-graphs trine-turns trine-waking; do
   [ ! -x "$build/bin/$tool" ] || cp "$build/bin/$tool" "$package"/bin/
 done
-mkdir "$package"/tests/cheating_backends
-cp -r "$build"/tests/cheating_backends/steady "$package"/tests/cheating_backends/
 find "$package"/tests "$package"/bin -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's
@@ -40,7 +38,7 @@ done | sort -u | while read -r name path; do
   strip --strip-unneeded "$package/$folder/$name"
 done
 
-cp "$(dirname "$0")"/../bench/tools/{floors,ladders,counters,gate-proof}.sh "$package"/
+cp "$(dirname "$0")"/../bench/tools/{floors,ladders,counters}.sh "$package"/
 
 cat > "$package"/README <<'TEXT'
 ./trine.sh ARGS…           the trine program, on the libraries carried here

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 #include "bench/cases/cases.hpp"
 #include "bench/cases/npy.hpp"
-#include "bench/gate/interleaved.hpp"
-#include "bench/gate/rank_tests.hpp"
 #include "bench/timing/expectation.hpp"
 #include "bench/timing/json.hpp"
 #include "bench/timing/observation.hpp"
@@ -29,8 +26,9 @@ struct Options {
   std::vector<std::string> rungs, inputs;
   bool peers = false;
   int rounds = 1;
-  RunGroup group;
 };
+
+constexpr int kMostRounds = 500;
 
 std::vector<Array> arrays_of(const std::vector<std::string>& paths) {
   std::vector<Array> arrays;
@@ -77,32 +75,9 @@ bool is_named(const Options& o, const std::string& rung) {
   return rung.empty() || std::find(o.rungs.begin(), o.rungs.end(), rung) != o.rungs.end();
 }
 
-/// Those of `o` with what each does in its turns.
-RunGroup group_of(const Options& o, const std::vector<Runner>& runners,
-                  const std::vector<Problem>& all) {
-  RunGroup group = o.group;
-  group.work =
-      fmt::format("{} rounds of {} s, seed {}\n", o.rounds, o.measuring.budget, o.measuring.seed);
-  group.steps = 0;
-  for (const Problem& problem : all)
-    for (const Runner& runner : runners)
-      for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
-        group.work += fmt::format("{} on {} {}\n", to_string(problem), runner.device().id(), rung);
-        ++group.steps;
-      }
-  return group;
-}
-
-void print_left(const InterleavedRuns& turns, int rounds) {
-  for (const InterleavedRuns::Left& run : turns.left())
-    say("The run at place {} left after {} of {} rounds: what came after was measured without it.",
-        run.place, static_cast<long long>(run.rounds), rounds);
-}
-
-/// Every rung on every device, on the same data; each a turn of its own.
+/// Every rung on every device, on the same data.
 std::vector<Result> measure(const Options& o, const std::vector<Runner>& runners,
-                            const Problem& problem, const Expected& expectation, Control& control,
-                            std::optional<InterleavedRuns>& turns) {
+                            const Problem& problem, const Expected& expectation, Control& control) {
   std::vector<Result> results;
   for (const Runner& runner : runners)
     for (const std::string& rung : rungs_for(o, runner.device(), problem.operation)) {
@@ -118,7 +93,6 @@ std::vector<Result> measure(const Options& o, const std::vector<Runner>& runners
         // A peer that hasn't the operation is no news.
         if (!result.skipped || is_named(o, rung)) results.push_back(std::move(result));
       }
-      if (turns) turns->next();
     }
   return results;
 }
@@ -145,11 +119,6 @@ int compare(const Options& o) {
   std::vector<Measured> measured(all.size());
   Report report;
   bool refused = false;  // some problem everywhere
-  std::optional<InterleavedRuns> turns;
-  if (!o.group.path.empty()) {
-    control.show("waiting for the other runs interleaved by " + o.group.path);
-    turns.emplace(group_of(o, runners, all), control);
-  }
   const auto conclude = [&](Measured& of) {
     std::vector<Result> results = combined(std::exchange(of.rounds, {}));
     // A default that refuses must not pass for a good run.
@@ -164,7 +133,7 @@ int compare(const Options& o) {
         const Expected expectation = expected(all[i], o.measuring.seed, data);
         if (!expectation) break;
         measured[i].sampled = expectation->sampled();
-        measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control, turns));
+        measured[i].rounds.push_back(measure(o, runners, all[i], expectation, control));
         control.show("");
         if (round == o.rounds) conclude(measured[i]);
       }
@@ -177,10 +146,6 @@ int compare(const Options& o) {
   for (Measured& of : measured)  // where the last round ended early
     if (!of.rounds.empty()) conclude(of);
   report.finish();
-  if (turns) {
-    print_left(*turns, o.rounds);
-    document.arrays["turns"] = turns->to_json();
-  }
   return finish(document, control, o.measuring.json,
                 refused ? Outcome::failed : outcome_of(document.results));
 }
@@ -196,21 +161,10 @@ Command add_compare(CLI::App& app) {
   add_list(app, "--input", o->inputs, "real data (.npy): one array, or two for gemm");
   // These are the file's.
   app.get_option("--input")->excludes("--size", "--dtype", "--layout", "--values", "--batch");
-  CLI::Option* rounds =
-      app.add_option(
-             "--rounds", o->rounds,
-             "measure all of it so often, in fresh memory, for `trine gate`: 15, interleaved 30")
-          ->check(CLI::Range(1, kMostRounds));
-  CLI::Option* interleave =
-      app.add_option("--interleave", o->group.path,
-                     "interleave the cases with another run of the same words that names this "
-                     "file: what the machine does meanwhile then happens to both, and `trine gate` "
-                     "compares them in pairs")
-          ->type_name("FILE")
-          ->needs(rounds);
-  app.add_option("--processes", o->group.of, "how many runs are interleaved")
-      ->check(CLI::Range(2, InterleavedRuns::kMost))
-      ->needs(interleave);
+  app.add_option("--rounds", o->rounds,
+                 "measure all of it so often, in fresh memory: the interval (±) then comes from "
+                 "the rounds")
+      ->check(CLI::Range(1, kMostRounds));
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
   return [o, &app] {

@@ -52,8 +52,6 @@ std::string stray_text(const CLI::App& app) {
 constexpr const char* kSimple = "0 done, 2 refused.";
 constexpr const char* kMeasures =
     "0 all is right, 1 something is wrong or there is no result, 2 refused, 130 interrupted.";
-constexpr const char* kGates =
-    "0 nothing is slower, 1 something is slower or wrong, 2 refused, 3 ambiguous or missing.";
 
 struct Entry {
   const char *name, *help;
@@ -70,9 +68,6 @@ constexpr Entry kCommands[] = {
      "trine compare gemm --device cpu,cuda:0 --peers --wide", kMeasures},
     {"ladder", "measure all rungs from the naive one up; repeat documents' tables", add_ladder,
      "trine ladder transpose --size 4096", "trine ladder --source sequential", kMeasures},
-    {"gate", "compare two runs of compare: exit code 1 if something is slower", add_gate,
-     "trine gate before.json after.json", "trine gate before.json after.json --threshold 10%",
-     kGates},
     {"sweep", "measure every rung with every parameter; --best saves the fastest", add_sweep,
      "trine sweep gemm --size 512,1024 --best", "trine sweep --forget", kMeasures},
     {"bench", "measure launches as cases of Google Benchmark, with its JSON", add_bench,

@@ -106,7 +106,6 @@ step_calibrate() {
   for seed in ${SEEDS:-1 2 3}; do timeout 120 "$trine" calibrate --check --seed "$seed" $(on); done
   timeout 120 "$trine" calibrate --check --repeats 100 $(on)  # the link no longer decides
 }
-step_plants() { timeout 590 "$trine" exec "$package/gate-proof.sh" "$package" "$out/plants" 0 "${PLANTS:-10}"; }
 step_counters() { timeout 400 "$package/counters.sh" "$trine"; }
 step_report() { "$trine" report "$out"/*.json "$out"/*/0*.json "$out"/*/ladders.json --html "$out/report.html"; }
 step_tests() {
@@ -127,7 +126,7 @@ step_tools() {
 steps=("$@")
 [ ${#steps[@]} -gt 0 ] \
   || steps=(info newest cuda opencl overlap open squares direct
-    tests verify random floors compare ladders roof transfers calibrate plants counters tools report)
+    tests verify random floors compare ladders roof transfers calibrate counters tools report)
 for step in "${steps[@]}"; do
   begin=$SECONDS
   echo "== $step"

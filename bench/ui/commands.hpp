@@ -15,7 +15,6 @@ Command add_info(CLI::App& app);
 Command add_compare(CLI::App& app);
 Command add_ladder(CLI::App& app);
 Command add_roof(CLI::App& app);
-Command add_gate(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_transfers(CLI::App& app);

@@ -14,8 +14,7 @@
 
 namespace trine::bench {
 
-constexpr int kExitGood = 0, kExitFailed = 1, kExitRefused = 2, kExitAmbiguous = 3,
-              kExitInterrupted = 130;
+constexpr int kExitGood = 0, kExitFailed = 1, kExitRefused = 2, kExitInterrupted = 130;
 
 /// Bad input: the message is the one line that the user sees.
 struct Refusal : std::runtime_error {

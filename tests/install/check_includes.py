@@ -35,7 +35,7 @@ ARROWS = {
 # The rooms of a folder: each sees itself and those in the lines above.
 ROOMS = {
     "core/src": [{"runtime"}, {"operations"}, {"call"}, {"auto"}, {"receipts"}, {"host"}, {"c"}],
-    "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "gate", "ranks", "receipts"},
+    "bench": [{"ui", "stats"}, {"cases"}, {"roofs"}, {"timing"}, {"transfer", "published", "ranks", "receipts"},
               {"placement"}, {"report"}, {"commands"}],
 }
 # What the design names beside the arrows: the part that may look inside, and what it may see.
@@ -193,7 +193,7 @@ def self_test():
     legal = [("core/src/a.cpp", "backends/abi.h"), ("cuda/a.cpp", "backends/gpu/variant.hpp"),
              ("tests/faults/a.cpp", "cuda/driver.hpp"), ("bench/a.cpp", "oracle/a.hpp"),
              ("core/src/host/a.cpp", "core/src/call/a.hpp"), ("tests/c/a.hpp", "conformance/a.hpp"),
-             ("bench/gate/a.cpp", "bench/timing/a.hpp")]
+             ("bench/ranks/a.cpp", "bench/timing/a.hpp")]
     return [f"accepted: {a} -> {b}" for a, b in refused if allowed(a, b)] + [
         f"refused: {a} -> {b}" for a, b in legal if not allowed(a, b)]
 

@@ -13,18 +13,18 @@ BELONG = {
 }
 # Options of all operations, or of commands without any.
 EVERYWHERE = {
-    "--across", "--allow-missing", "--apart", "--bash", "--best", "--calibration", "--cases", "--check", "--color", "--csv",
-    "--device", "--dtype", "--filter", "--forget", "--help", "--html", "--input", "--interleave", "--json", "--layout",
+    "--apart", "--bash", "--best", "--calibration", "--cases", "--check", "--color", "--csv",
+    "--device", "--dtype", "--filter", "--forget", "--help", "--html", "--input", "--json", "--layout",
     "--like", "--man", "--markdown", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
-    "--processes", "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
-    "--threshold", "--time-limit", "--trace", "--values", "--where", "--wide",
+    "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
+    "--time-limit", "--trace", "--values", "--where", "--wide",
 }
 # Any word is the name of a file to write, or a piece of one.
-ANY_WORD = {"--csv", "--filter", "--html", "--interleave", "--json", "--markdown", "--output"}
+ANY_WORD = {"--csv", "--filter", "--html", "--json", "--markdown", "--output"}
 # What a command needs beside the option, so that the option is what is wrong.
-NEEDS = {"run": ("reduce", "--input", "{a}", "--output", "{r}"), "gate": ("{a}", "{a}"), "replay": ("{a}",),
+NEEDS = {"run": ("reduce", "--input", "{a}", "--output", "{r}"), "replay": ("{a}",),
          "report": ("{a}", "--csv", "-"), "why": ("reduce", "--size", "4")}
-NEEDS_TOO = {"--processes": ("--rounds", "3", "--interleave", "{r}"), "--cases": ("--check",), "--repeats": ("--check",)}
+NEEDS_TOO = {"--cases": ("--check",), "--repeats": ("--check",)}
 
 
 def commands():
@@ -75,7 +75,7 @@ class Options(Program):
     def test_words_that_no_list_has(self):
         for command, options in commands().items():
             for option in [option for option, takes in options.items() if takes and option not in ANY_WORD]:
-                needs = NEEDS.get(command, ()) + (NEEDS_TOO.get(option, ()) if command in ("compare", "calibrate") else ())
+                needs = NEEDS.get(command, ()) + (NEEDS_TOO.get(option, ()) if command == "calibrate" else ())
                 if command == "verify" and option == "--seed":
                     needs = ("--random", "1")
                 if command == "replay" and option == "--rung":

@@ -231,13 +231,12 @@ class Words(Folder):
         self.assertIn("WRONG", self.good(self.save("fits.json", fits), "--markdown", "-"))
 
     def test_broken_files_never_end_by_a_signal(self):
-        """Documents changed by chance, by report and gate in turn: read, or refused in one sentence."""
+        """Documents changed by chance: read, or refused in one sentence."""
         chance = random.Random(8)
         for i in range(300):
             name = self.save("broken.json", broken(chance))
-            words = ("gate", FIXTURE, name) if i % 2 else ("report", name, "--markdown", "-")
-            done = subprocess.run([TRINE, *words], capture_output=True, timeout=60)
-            self.assertIn(done.returncode, (0, 1, 2, 3) if i % 2 else (0, 1, 2), f"{i}: {words} {done.stderr}")
+            done = subprocess.run([TRINE, "report", name, "--markdown", "-"], capture_output=True, timeout=60)
+            self.assertIn(done.returncode, (0, 1, 2), f"{i}: {done.stderr}")
             self.assertEqual(len(done.stderr.strip().splitlines()), done.returncode == 2, f"{i}: {done.stderr}")
 
     @unittest.skipIf(not CHART, "built without Chart.js: there is no page")

@@ -14,9 +14,7 @@ class TestScreen(Program):
     def commands(self):
         """Each subcommand, so that it prints what it usually does. placement_test.py has calibrate."""
         array = self.save("a.npy", np.ones((8, 8), np.float32))
-        files = [self.path(name) for name in ("base.json", "new.json")]
-        for file in files:
-            yield ("compare", "reduce", "--size", "64", "--rounds", "2", *QUICK, "--json", file)
+        yield ("compare", "reduce", "--size", "64", "--rounds", "2", *QUICK)
         yield ("info",)
         yield ("compare", "--size", "64", *QUICK)
         yield ("ladder", "--size", "64", *QUICK)
@@ -31,7 +29,6 @@ class TestScreen(Program):
         yield ("why", "gemm", "--size", "512")
         yield ("why", "reduce", "--size", "2^20", "--where", "device")
         yield ("why", "reduce", "--size", "100")
-        yield ("gate", *files)
 
     def test_what_every_command_prints_fits(self):
         for words in self.commands():

@@ -15,10 +15,6 @@ mkdir -p "$package"/tests "$package"/lib/fallback
 for test in conformance adopted_opencl auto capture roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
-# Where they were built.
-for tool in trine-graphs trine-turns trine-waking; do
-  [ ! -x "$build/bin/$tool" ] || cp "$build/bin/$tool" "$package"/bin/
-done
 find "$package"/tests "$package"/bin -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's
@@ -38,12 +34,11 @@ done | sort -u | while read -r name path; do
   strip --strip-unneeded "$package/$folder/$name"
 done
 
-cp "$(dirname "$0")"/../bench/tools/{floors,ladders,counters}.sh "$package"/
-
 cat > "$package"/README <<'TEXT'
 ./trine.sh ARGS…           the trine program, on the libraries carried here
 ./trine.sh verify --quick  conformance on every device of this machine
-./trine.sh exec PROGRAM …  another program on them: tests/test_…, ./floors.sh, ./ladders.sh
+./trine.sh compare --graph --peers   kernels alone, beside cuBLAS and CUB
+./trine.sh exec PROGRAM …  another program on them: tests/test_…
 TEXT
 cat > "$package"/trine.sh <<'TEXT'
 #!/usr/bin/env bash

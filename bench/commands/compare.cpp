@@ -16,6 +16,7 @@
 #include "bench/ui/control.hpp"
 #include "bench/ui/error.hpp"
 #include "bench/ui/screen.hpp"
+#include "compare_graph.hpp"
 
 namespace trine::bench {
 namespace {
@@ -24,7 +25,7 @@ struct Options {
   Cases cases;
   Measuring measuring;
   std::vector<std::string> rungs, inputs;
-  bool peers = false;
+  bool peers = false, graph = false;
   int rounds = 1;
 };
 
@@ -103,7 +104,21 @@ struct Measured {
   bool sampled = false;
 };
 
+int compare_graph(Options o) {
+  const std::vector<Problem> all = problems(o, {});
+  if (o.measuring.devices.empty()) o.measuring.devices = {"cuda:0"};
+  for (const std::string& name : o.measuring.devices)
+    if (o.measuring.devices.size() > 1 || !name.starts_with("cuda"))
+      throw Refusal(fmt::format("--graph takes one device of cuda, not {}", name));
+  const std::vector<Device> devices =
+      start(o.measuring.devices, o.rungs, operations_of(o.cases), o.peers);
+  Control control(o.measuring.limit);
+  const auto rungs_of = [&](const Problem& p) { return rungs_for(o, devices[0], p.operation); };
+  return compare_in_graphs(devices[0], all, rungs_of, o.measuring.seed, control);
+}
+
 int compare(const Options& o) {
+  if (o.graph) return compare_graph(o);
   std::vector<Array> arrays = arrays_of(o.inputs);
   const std::vector<Problem> all = problems(o, arrays);
   const std::vector<Device> devices =
@@ -167,6 +182,11 @@ Command add_compare(CLI::App& app) {
       ->check(CLI::Range(1, kMostRounds));
   app.add_flag("--peers", o->peers,
                "measure the vendors' kernels beside them: cuBLAS, CUB, CLBlast, OpenBLAS");
+  app.add_flag(
+         "--graph", o->graph,
+         "kernels alone on a device of cuda: launches replayed from a CUDA graph, each on data "
+         "of its own")
+      ->excludes("--rounds", "--input", "--min-time", "--json");
   return [o, &app] {
     check_options(app, operations_of(o->cases));
     return compare(*o);

@@ -31,88 +31,12 @@ uint64_t read_all(const uint64_t* data, size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
-// Doubles cut in two, so that both halves can be added without rounding: the least work of an exact sum that a flag checks.
-double add_halves(const double* data, size_t count) {
-  const hn::ScalableTag<double> d;
-  const hn::RebindToUnsigned<decltype(d)> du;
-  const auto upper = hn::BitCast(d, hn::Set(du, ~uint64_t{0} << 26));
-  const size_t lanes = hn::Lanes(d);
-  hn::Vec<decltype(d)> high[4], low[4];
-  for (size_t v = 0; v < 4; ++v) high[v] = low[v] = hn::Zero(d);
-  for (size_t i = 0; i + 4 * lanes <= count; i += 4 * lanes)
-    for (size_t v = 0; v < 4; ++v) {
-      const auto x = hn::LoadU(d, data + i + v * lanes), part = hn::And(x, upper);
-      high[v] = hn::Add(high[v], part);
-      low[v] = hn::Add(low[v], hn::Sub(x, part));
-    }
-  for (size_t v = 0; v < 4; ++v) high[0] = hn::Add(high[0], hn::Add(low[v], high[v]));
-  return hn::GetLane(hn::SumOfLanes(d, high[0]));
-}
-
-// Neighbours multiplied log2(kCount) times, level by level as in a binary tree: kCount vectors become one. Two vectors take one
-// shuffle and one or two blends, which aren't bound to the port of shuffles: only one operand's lanes move.
-#if HWY_TARGET != HWY_SCALAR
-template <int kCount, class D>
-HWY_INLINE hn::Vec<D> multiply_levels(D d, const hn::Vec<D>* of) {
-  if constexpr (kCount == 1) {
-    return of[0];
-  } else {
-    const auto a = multiply_levels<kCount / 2>(d, of),
-               b = multiply_levels<kCount / 2>(d, of + kCount / 2);
-    if constexpr (kCount == 2) {
-      return hn::Mul(hn::OddEven(b, a), hn::CombineShiftRightBytes<8>(d, b, a));
-    } else if constexpr (kCount == hn::MaxLanes(D())) {
-      return hn::Mul(hn::ConcatUpperLower(d, b, a), hn::ConcatLowerUpper(d, b, a));
-    } else {
-      return hn::Mul(hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
-    }
-  }
-}
-#endif
-
-// The product of doubles by a tree's lower levels, as many vectors at a time as a vector has lanes, and the same of what comes out.
-// `ahead`: memory is called before it is read, 5 KiB into the second cache and 2 KiB into the first.
-double multiply_neighbours(const double* data, size_t count, [[maybe_unused]] bool ahead) {
-  const hn::ScalableTag<double> d;
-  auto product = hn::Set(d, 1);
-#if HWY_TARGET == HWY_SCALAR
-  for (size_t i = 0; i + 2 <= count; i += 2)
-    product = hn::Mul(product, hn::Set(d, data[i] * data[i + 1]));
-#else
-  constexpr size_t kLanes = hn::MaxLanes(d);
-  for (size_t i = 0; i + kLanes * kLanes * kLanes <= count;) {
-    hn::Vec<decltype(d)> groups[kLanes];
-    for (auto& group : groups) {
-      if (ahead)
-        for (size_t l = i; l < i + kLanes * kLanes; l += 8) {
-          __builtin_prefetch(data + l + 640, 0, 2);
-          __builtin_prefetch(data + l + 256, 0, 3);
-        }
-      hn::Vec<decltype(d)> vectors[kLanes];
-      for (size_t v = 0; v < kLanes; ++v, i += kLanes) vectors[v] = hn::LoadU(d, data + i);
-      group = multiply_levels<int(kLanes)>(d, vectors);
-    }
-    product = hn::Mul(product, multiply_levels<int(kLanes)>(d, groups));
-  }
-#endif
-  alignas(64) double lane[hn::MaxLanes(d)];
-  hn::Store(product, d, lane);
-  for (size_t l = 1; l < hn::Lanes(d); ++l) lane[0] *= lane[l];
-  return lane[0];
-}
-
 // Stores past the cache, which spares reading the target first. `target` is aligned.
 void copy_past_cache(uint64_t* target, const uint64_t* source, size_t count) {
   const Words d;
   for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
     hn::Stream(hn::LoadU(d, source + i), d, target + i);
   hwy::FlushStream();
-}
-
-void copy_through_cache(uint64_t* target, const uint64_t* source, size_t count) {
-  const Words d;
-  for (size_t i = 0; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
-    hn::StoreU(hn::LoadU(d, source + i), d, target + i);
 }
 
 void write_past_cache(uint64_t* target, size_t count) {
@@ -150,45 +74,6 @@ size_t fma_f32(int64_t steps, float* sum) { return fma_chains(steps, sum); }
 size_t fma_f64(int64_t steps, double* sum) { return fma_chains(steps, sum); }
 size_t fma_i32(int64_t steps, int32_t* sum) { return fma_chains(steps, sum); }
 
-/// The same of a product's tile, all of it in the first cache: a step loads vectors of B and an element of A for each row.
-template <class T>
-size_t tile_chains(int64_t steps, T* sum) {
-  constexpr size_t kRows = kChains == 16 ? 8 : 4, kVectors = kChains == 16 ? 3 : 2, kDepth = 64;
-  const hn::ScalableTag<T> d;
-  constexpr size_t kWidth = kVectors * hn::MaxLanes(d);
-  struct Operands {
-    alignas(64) T a[kDepth][kRows], b[kDepth][kWidth];
-    Operands() {
-      uint32_t state = 1;
-      const auto next = [&] {
-        return T(int32_t(state = state * 1664525 + 1013904223)) / T(1 << 30);
-      };
-      for (auto& row : a) std::generate(row, row + kRows, next);
-      for (auto& row : b) std::generate(row, row + kWidth, next);
-    }
-  };
-  static const Operands on;
-  hn::Vec<decltype(d)> chain[kRows * kVectors];
-  for (auto& value : chain) value = hn::Zero(d);
-  for (int64_t left = steps; left > 0; left -= int64_t{kDepth}) {
-    const size_t count = size_t(HWY_MIN(left, int64_t{kDepth}));
-#pragma GCC unroll 2
-    for (size_t x = 0; x < count; ++x) {
-      hn::Vec<decltype(d)> row[kVectors];
-      for (size_t v = 0; v < kVectors; ++v) row[v] = hn::Load(d, on.b[x] + v * hn::Lanes(d));
-      for (size_t r = 0; r < kRows; ++r)
-        for (size_t v = 0; v < kVectors; ++v)
-          chain[r * kVectors + v] =
-              hn::MulAdd(hn::Set(d, on.a[x][r]), row[v], chain[r * kVectors + v]);
-    }
-  }
-  for (size_t i = 1; i < kRows * kVectors; ++i) chain[0] = hn::Add(chain[0], chain[i]);
-  *sum = hn::GetLane(hn::SumOfLanes(d, chain[0]));
-  return kRows * kVectors * hn::Lanes(d);
-}
-size_t tile_f32(int64_t steps, float* sum) { return tile_chains(steps, sum); }
-size_t tile_f64(int64_t steps, double* sum) { return tile_chains(steps, sum); }
-
 }  // namespace trine::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -211,16 +96,11 @@ namespace trine::bench {
 namespace {
 
 HWY_EXPORT(read_all);
-HWY_EXPORT(add_halves);
-HWY_EXPORT(multiply_neighbours);
 HWY_EXPORT(copy_past_cache);
-HWY_EXPORT(copy_through_cache);
 HWY_EXPORT(write_past_cache);
 HWY_EXPORT(fma_f32);
 HWY_EXPORT(fma_f64);
 HWY_EXPORT(fma_i32);
-HWY_EXPORT(tile_f32);
-HWY_EXPORT(tile_f64);
 
 /// Keeps a result alive without the optimizer knowing.
 template <class T>
@@ -273,12 +153,56 @@ class SpinBarrier {
   std::atomic<int> arrived_{0}, round_{0};
 };
 
+/// Seconds of each pass of `threads` threads, one a core, which start it together: at least four, at most 200, as many as
+/// begin within 60 ms. `work(thread)` is one thread's part. A pass lasts from the first thread's start to the last one's
+/// end, whichever were delayed between.
+std::vector<double> pass_seconds(int threads, const std::function<void(int thread)>& work) {
+  struct alignas(128) Pass {
+    Clock::time_point start, end;
+  };
+  std::vector<Pass> times(static_cast<size_t>(threads));
+  std::atomic<bool> again{true};
+  SpinBarrier barrier(threads);
+  const auto run = [&](int thread) {
+    Pass& mine = times[static_cast<size_t>(thread)];
+    barrier.meet();
+    const bool go = again;  // read between the barriers, where all see the same
+    mine.start = Clock::now();
+    if (go) work(thread);
+    mine.end = Clock::now();
+    barrier.meet();
+    return go;
+  };
+  std::vector<double> passes;
+  const std::vector<int> cpus = spread_cpus();
+  std::vector<std::thread> followers;
+  for (int t = 1; t < threads; ++t)
+    followers.emplace_back([&run, &cpus, t] {
+      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
+      while (run(t)) {}
+    });
+  std::thread([&] {  // not the caller's thread, whose cores are its own business
+    if (!cpus.empty()) stay_on(cpus[0]);
+    const auto begin = Clock::now();
+    for (int i = 0; i < 4 || (i < 200 && seconds_since(begin) < 0.06); ++i) {
+      run(0);
+      const auto start = std::ranges::min(times, {}, &Pass::start).start;
+      const auto end = std::ranges::max(times, {}, &Pass::end).end;
+      passes.push_back(std::chrono::duration<double>(end - start).count());
+    }
+    again = false;
+    run(0);
+  })
+      .join();
+  for (std::thread& follower : followers) follower.join();
+  return passes;
+}
+
 /// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
 /// `work(thread)` is one thread's part of a pass; all parts together are `amount`.
 template <class Work>
 double best_rate(int threads, double amount, Work work) {
-  const auto part = [&](int thread, int) { work(thread); };
-  return amount / std::ranges::min(pass_seconds(threads, 4, 200, 0.06, part));
+  return amount / std::ranges::min(pass_seconds(threads, work));
 }
 
 constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
@@ -323,88 +247,20 @@ double flops_of(int64_t steps, Chains chains) {
   return 2 * elements;
 }
 
-}  // namespace
-
-std::vector<double> pass_seconds(int threads, int least, int most, double seconds,
-                                 const std::function<void(int thread, int pass)>& work) {
-  struct alignas(128) Pass {
-    Clock::time_point start, end;
-  };
-  std::vector<Pass> times(static_cast<size_t>(threads));
-  std::atomic<bool> again{true};
-  SpinBarrier barrier(threads);
-  const auto run = [&](int thread, int pass) {
-    Pass& mine = times[static_cast<size_t>(thread)];
-    barrier.meet();
-    const bool go = again;  // read between the barriers, where all see the same
-    mine.start = Clock::now();
-    if (go) work(thread, pass);
-    mine.end = Clock::now();
-    barrier.meet();
-    return go;
-  };
-  std::vector<double> passes;
-  const std::vector<int> cpus = spread_cpus();
-  std::vector<std::thread> followers;
-  for (int t = 1; t < threads; ++t)
-    followers.emplace_back([&run, &cpus, t] {
-      if (size_t(t) < cpus.size()) stay_on(cpus[size_t(t)]);
-      for (int pass = 0; run(t, pass);) ++pass;
-    });
-  std::thread([&] {  // not the caller's thread, whose cores are its own business
-    if (!cpus.empty()) stay_on(cpus[0]);
-    const auto begin = Clock::now();
-    for (int i = 0; i < least || (i < most && seconds_since(begin) < seconds); ++i) {
-      run(0, i);
-      const auto start = std::ranges::min(times, {}, &Pass::start).start;
-      const auto end = std::ranges::max(times, {}, &Pass::end).end;
-      passes.push_back(std::chrono::duration<double>(end - start).count());
-    }
-    again = false;
-    run(0, 0);
-  })
-      .join();
-  for (std::thread& follower : followers) follower.join();
-  return passes;
-}
-
-void read_words(const void* data, uint64_t bytes) {
-  keep(HWY_DYNAMIC_DISPATCH(read_all)(static_cast<const uint64_t*>(data), bytes / 8));
-}
-
-void add_halves(const void* doubles, uint64_t bytes) {
-  keep(HWY_DYNAMIC_DISPATCH(add_halves)(static_cast<const double*>(doubles), bytes / 8));
-}
-
-void multiply_neighbours(const void* doubles, uint64_t bytes, bool ahead) {
-  keep(HWY_DYNAMIC_DISPATCH(multiply_neighbours)(static_cast<const double*>(doubles), bytes / 8,
-                                                 ahead));
-}
-
-void copy_words(void* target, const void* source, uint64_t bytes, bool past_cache) {
-  auto* const to = static_cast<uint64_t*>(target);
-  const auto* const from = static_cast<const uint64_t*>(source);
-  if (past_cache)
-    HWY_DYNAMIC_DISPATCH(copy_past_cache)(to, from, bytes / 8);
-  else
-    HWY_DYNAMIC_DISPATCH(copy_through_cache)(to, from, bytes / 8);
-}
-
+/// Independent chains of multiply-adds: runs them so many steps and returns their flops.
 double multiply_adds(Dtype dtype, int64_t steps) {
   if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(fma_f64));
   if (dtype == Dtype::i32) return flops_of<int32_t>(steps, HWY_DYNAMIC_DISPATCH(fma_i32));
   return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(fma_f32));
 }
 
-double tile_multiply_adds(Dtype dtype, int64_t steps) {
-  if (dtype == Dtype::f64) return flops_of<double>(steps, HWY_DYNAMIC_DISPATCH(tile_f64));
-  return flops_of<float>(steps, HWY_DYNAMIC_DISPATCH(tile_f32));
-}
+}  // namespace
 
 double cpu_read_rate(int threads, uint64_t bytes) {
   const Parts parts(threads, bytes);
-  return moving_rate(threads, parts, double(parts.bytes()),
-                     [&](int t) { read_words(parts[t], parts.bytes()); });
+  return moving_rate(threads, parts, double(parts.bytes()), [&](int t) {
+    keep(HWY_DYNAMIC_DISPATCH(read_all)(parts[t], parts.bytes() / 8));
+  });
 }
 
 double cpu_write_rate(int threads, uint64_t bytes) {
@@ -430,7 +286,7 @@ double cpu_copy_rate(int threads, uint64_t source, uint64_t target) {
     });
   };
   return std::max(rate([&](uint64_t* target_words, const uint64_t* words) {
-                    copy_words(target_words, words, bytes, true);
+                    HWY_DYNAMIC_DISPATCH(copy_past_cache)(target_words, words, bytes / 8);
                   }),
                   rate([&](uint64_t* target_words, const uint64_t* words) {
                     std::memcpy(target_words, words, bytes);

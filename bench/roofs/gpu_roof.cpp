@@ -179,10 +179,7 @@ constexpr Variant kVariants[] = {
     {Dtype::i32, "fma", "fma.cl", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
 };
 constexpr Variant kRead{Dtype::i32, "read", "memory.cl", "read_words", "", 0},
-    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0},
-    kReadShares{Dtype::i32, "read", "shares.cl", "read_shares", "", 0},
-    kCopyShares{Dtype::i32, "copy", "shares.cl", "copy_shares", "", 0},
-    kCopySharesPast{Dtype::i32, "copy past the caches", "shares.cl", "copy_shares_past", "", 0};
+    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0};
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
   if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);
@@ -212,9 +209,7 @@ struct Probe {
     queue.wait();
     return elapsed(start, stop);
   }
-  bool launch(int groups, int group = kGroup) {
-    return kernel && kernel->launch(arguments, groups, group);
-  }
+  bool launch(int groups) { return kernel && kernel->launch(arguments, groups, kGroup); }
 
   Queue queue;
   Buffer data;
@@ -264,27 +259,6 @@ double gpu_memory_rate(const Device& device, std::string_view what, uint64_t byt
     if (i >= 2) best = std::max(best, double(bytes) / seconds);
   }
   return best;
-}
-
-std::function<void()> shared_out_kernel(const Device& device, std::string_view what, uint64_t bytes,
-                                        int sets) {
-  constexpr int kGroups = 64, kWord = 64;
-  const bool copies = what.starts_with("copy");
-  const uint64_t words = what == "empty" ? 0 : bytes / kWord / 2 * 2;
-  const auto probe =
-      std::make_shared<Probe>(device,
-                              !copies          ? kReadShares
-                              : what == "copy" ? kCopyShares
-                                               : kCopySharesPast,
-                              std::max(words * kWord * uint64_t(sets), uint64_t{64}));
-  const uint32_t zero = 0;
-  fill(probe->queue, vector(probe->data, Dtype::b32, int64_t(probe->data.bytes() / 4)), &zero);
-  probe->arguments.turns = int(copies ? words / 2 : words);
-  return [probe, words, sets, set = 0]() mutable {
-    probe->arguments.i32[0] = uint32_t(words) * uint32_t(set++ % sets);
-    if (!probe->launch(kGroups, 1)) throw Error(Status::unsupported, "shares.cl can't run there");
-    probe->queue.wait();
-  };
 }
 
 double median_by_host(double seconds, int count, const std::function<void()>& work) {

@@ -14,7 +14,7 @@ BELONG = {
 # Options of all operations, or of commands without any.
 EVERYWHERE = {
     "--apart", "--bash", "--best", "--calibration", "--cases", "--check", "--color", "--csv",
-    "--device", "--dtype", "--filter", "--forget", "--help", "--html", "--input", "--json", "--layout",
+    "--device", "--dtype", "--filter", "--forget", "--graph", "--help", "--html", "--input", "--json", "--layout",
     "--like", "--man", "--markdown", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
     "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
     "--time-limit", "--trace", "--values", "--where", "--wide",

@@ -76,6 +76,16 @@ class TestPeers(Program):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^peer \S*broken\S*: absent: \S")
 
+    def test_kernels_alone_stand_beside_the_peers(self):
+        for device in [name for name in DEVICES if name.startswith("cuda")]:
+            for words in (("reduce", "--dtype", "f32", "--size", "2^16"), ("gemm", "--dtype", "f64", "--size", "65")):
+                text = self.run_good("compare", "--graph", "--peers", *words, "--device", device)
+                self.assertEqual(len(re.findall(r"(?m) verified$", text)), 1 + len(peers().keys() & {"cub", "cublas"}) // 2, text)
+        self.refused("compare", "--graph", "--device", "cpu", word="--graph takes one device of cuda, not cpu")
+        self.refused("compare", "--graph", "--device", "cuda:0,cuda:1", word="--graph takes one device of cuda")
+        for other in ("--json", "--rounds", "--min-time"):
+            self.refused("compare", "--graph", other, "3", word="--graph")
+
     def test_debian_peers_are_there(self):
         """What ./dev installs is built, so that the tests above have something to say."""
         lib = os.path.join(os.path.dirname(TRINE), "..", "lib", "trine")

@@ -15,12 +15,12 @@ BELONG = {
 EVERYWHERE = {
     "--apart", "--bash", "--best", "--calibration", "--cases", "--check", "--color", "--csv",
     "--device", "--dtype", "--filter", "--forget", "--graph", "--help", "--html", "--input", "--json", "--layout",
-    "--like", "--man", "--markdown", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
+    "--like", "--man", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
     "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
     "--time-limit", "--trace", "--values", "--where", "--wide",
 }
 # Any word is the name of a file to write, or a piece of one.
-ANY_WORD = {"--csv", "--filter", "--html", "--json", "--markdown", "--output"}
+ANY_WORD = {"--csv", "--filter", "--html", "--json", "--output"}
 # What a command needs beside the option, so that the option is what is wrong.
 NEEDS = {"run": ("reduce", "--input", "{a}", "--output", "{r}"), "replay": ("{a}",),
          "report": ("{a}", "--csv", "-"), "why": ("reduce", "--size", "4")}

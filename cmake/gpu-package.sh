@@ -15,6 +15,7 @@ mkdir -p "$package"/tests "$package"/lib/fallback
 for test in conformance adopted_opencl auto capture roofs; do
   cp "$build/bin/test_$test" "$package"/tests/
 done
+cp "$build/bin/placement_check" "$package"/tests/
 find "$package"/tests "$package"/bin -type f -exec strip {} +
 
 # Not carried: what every Linux has (glibc), what comes with the driver, and what is huge: the toolkit's

@@ -1,5 +1,5 @@
 // `trine calibrate`: measures what placement decides from, once the results are seen to be right, saves it,
-// and prints from which size on which device is faster. With --check, whether it decides well.
+// and prints from which size on which device is faster.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,8 +19,6 @@ struct Options {
   std::vector<std::string> devices;
   int rounds = 3;
   double time_limit = 0;
-  bool check = false;
-  PlacementCases cases;
   std::string json;
 };
 
@@ -72,29 +70,6 @@ int run_calibrate(const Options& o, const std::vector<Device>& devices) {
   return finish(document, control, o.json, nothing ? Outcome::nothing : Outcome::good);
 }
 
-/// Throws Refusal where a device would be predicted from its roofs: that isn't what is checked.
-void check_calibrated(const std::vector<Device>& devices) {
-  const Reduce any{.input = vector({}, Dtype::f32, 1 << 20), .output = vector({}, Dtype::f32, 1)};
-  for (const Candidate& candidate : place(any, Where::host, 1, devices).candidates)
-    if (!candidate.calibrated)
-      throw Refusal(fmt::format("{} is not calibrated ({}): run `trine calibrate` first",
-                                candidate.device.id(), candidate.source));
-}
-
-int run_check(const Options& o, const std::vector<Device>& devices) {
-  if (devices.size() < 2) throw Refusal("--check needs two devices to choose from");
-  if (!o.json.empty()) throw Refusal("--check writes no JSON");
-  check_calibrated(devices);
-  Control control(o.time_limit);
-  const std::vector<PlacementOutcome> outcomes = check_placement(devices, o.cases, control);
-  const bool good = report_placement(outcomes, o.cases);
-  Document document{.command = "calibrate"};
-  return finish(document, control, "",
-                good               ? Outcome::good
-                : outcomes.empty() ? Outcome::nothing
-                                   : Outcome::failed);
-}
-
 }  // namespace
 
 Command add_calibrate(CLI::App& app) {
@@ -105,24 +80,8 @@ Command add_calibrate(CLI::App& app) {
   app.add_option("--time-limit", o->time_limit,
                  "end after this many seconds; completed rounds count")
       ->check(CLI::NonNegativeNumber);
-  CLI::Option* const rounds = app.get_option("--rounds");
-  CLI::Option* check = app.add_flag(
-      "--check", o->check,
-      "save nothing: test the predictions with random cases; exit code 1 if fewer than 95 % "
-      "run within 5 % of the fastest device");
-  check->excludes(rounds);
-  app.add_option("--cases", o->cases.count, "number of cases of --check")
-      ->check(CLI::Range(1, 100000))
-      ->needs(check);
-  app.add_option("--seed", o->cases.seed, "seed of --check's random cases")->needs(check);
-  app.add_option("--repeats", o->cases.repeats, "of --check: runs that share one copy in and out")
-      ->check(CLI::Range(1, 1000000000))
-      ->needs(check);
   add_json(app, o->json, "also write the break-even sizes as JSON");
-  return [o] {
-    const std::vector<Device> devices = chosen_devices(o->devices);
-    return o->check ? run_check(*o, devices) : run_calibrate(*o, devices);
-  };
+  return [o] { return run_calibrate(*o, chosen_devices(o->devices)); };
 }
 
 }  // namespace trine::bench

@@ -87,7 +87,7 @@ constexpr Entry kCommands[] = {
     {"verify", "check every rung on every device against the definitions", add_verify,
      "trine verify --quick", "trine verify --random 60 --device cpu", kMeasures},
     {"calibrate", "measure and save the basis of `auto`; print the break-even sizes", add_calibrate,
-     "trine calibrate", "trine calibrate --check --device cpu,cuda:0", kMeasures},
+     "trine calibrate", "trine calibrate --device cpu,cuda:0 --json break_even.json", kMeasures},
     {"why", "say on which device an operation would run, and why", add_why,
      "trine why gemm --size 512", "trine why reduce --size 2^24 --where device --device cpu,cuda:0",
      kSimple},

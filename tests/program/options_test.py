@@ -13,7 +13,7 @@ BELONG = {
 }
 # Options of all operations, or of commands without any.
 EVERYWHERE = {
-    "--apart", "--bash", "--best", "--calibration", "--cases", "--check", "--color", "--csv",
+    "--apart", "--bash", "--best", "--calibration", "--color", "--csv",
     "--device", "--dtype", "--filter", "--forget", "--graph", "--help", "--html", "--input", "--json", "--layout",
     "--like", "--man", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
     "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
@@ -24,7 +24,6 @@ ANY_WORD = {"--csv", "--filter", "--html", "--json", "--output"}
 # What a command needs beside the option, so that the option is what is wrong.
 NEEDS = {"run": ("reduce", "--input", "{a}", "--output", "{r}"), "replay": ("{a}",),
          "report": ("{a}", "--csv", "-"), "why": ("reduce", "--size", "4")}
-NEEDS_TOO = {"--cases": ("--check",), "--repeats": ("--check",)}
 
 
 def commands():
@@ -75,7 +74,7 @@ class Options(Program):
     def test_words_that_no_list_has(self):
         for command, options in commands().items():
             for option in [option for option, takes in options.items() if takes and option not in ANY_WORD]:
-                needs = NEEDS.get(command, ()) + (NEEDS_TOO.get(option, ()) if command == "calibrate" else ())
+                needs = NEEDS.get(command, ())
                 if command == "verify" and option == "--seed":
                     needs = ("--random", "1")
                 if command == "replay" and option == "--rung":
@@ -111,8 +110,7 @@ class Options(Program):
 
     def test_options_that_mean_nothing_beside_others(self):
         for words in (("verify", "--random", "1", "--quick"), ("verify", "--random", "1", "--rung", "naive"),
-                      ("verify", "--seed", "3"), ("calibrate", "--seed", "3"), ("calibrate", "--cases", "3"),
-                      ("calibrate", "--check", "--rounds", "2"), ("sweep", "--forget", "--device", "cpu"),
+                      ("verify", "--seed", "3"), ("sweep", "--forget", "--device", "cpu"),
                       ("sweep", "--forget", "gemm"), ("roof", "gemm", "--no-points"), ("roof", "--no-points", "--size", "4"),
                       ("ladder", "--source", "sum", "--function", "max"), ("ladder", "--like", "004", "--accurate"),
                       ("why", "--trace", "{a}", "--dtype", "f64"), ("why", "--trace", "{a}", "--axis", "all")):

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "mpi/src/sizes.hpp"
+
 namespace trine::bench::ranks {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr int kLarge = 1 << 22;  // bytes: as large as the slabs of a transpose
+constexpr int kLarge = mpi::detail::slab_bytes(mpi::detail::usual_piece);  // of a transpose
 
 /// Seconds of a message of `bytes`, one way: the half of there and back.
 double one_way(MPI_Comm comm, int bytes, int calls) {
@@ -67,7 +69,7 @@ MeasuredLink measure_link(const Job& job, const std::vector<std::unique_ptr<Grou
         const MPI_Comm comm = group->comm();
         const int ranks = group->ranks();
         if (ranks == 2)
-          for (const int bytes : {8, 128, 4096, 65536, 1 << 20, kLarge})
+          for (const int bytes : {8, int(mpi::detail::head_bytes), 4096, 65536, 1 << 20, kLarge})
             keep_least(measured.one_way, bytes, one_way(comm, bytes, bytes <= 4096 ? 200 : 4));
         if (ranks > 1) {
           double& rate = measured.received_each[ranks];
@@ -87,7 +89,7 @@ MeasuredLink measure_link(const Job& job, const std::vector<std::unique_ptr<Grou
     link.total = measured.received_each.at(job.ranks) * job.ranks;
     // What the call of two ranks takes beyond that of one and a message.
     link.merge = std::max(0.0, measured.first_message.at(2) - measured.first_message.at(1) -
-                                   measured.one_way.at(128));
+                                   measured.one_way.at(double(mpi::detail::head_bytes)));
   }
   MPI_Bcast(&link, sizeof link, MPI_BYTE, 0, MPI_COMM_WORLD);
   return measured;

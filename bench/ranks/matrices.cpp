@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "mpi/src/sizes.hpp"
 #include "scalapack.hpp"
 #include "work.hpp"
 
@@ -199,8 +200,8 @@ std::function<void()> transpose_in_runs(const Problem& p, int64_t block,
                                         std::span<const std::byte> whole, const std::string& device,
                                         MPI_Comm comm) {
   const int64_t rows = p.size.rows, cols = p.size.cols, element = size_of(p.dtype);
-  const int64_t slab =
-      std::max<int64_t>(1, (1 << 22) / std::max<int64_t>(1, rows * element));  // columns of 4 MiB
+  const int64_t slab = std::max<int64_t>(
+      1, mpi::detail::slab_bytes(mpi::detail::usual_piece) / std::max<int64_t>(1, rows * element));
   const int64_t bytes = rows * element * std::min(slab, cols);
   std::vector<std::byte> result(whole.size()), message(static_cast<size_t>(bytes));
   // As a column-major matrix; which values it has doesn't matter.

@@ -5,12 +5,15 @@
 #include <cmath>
 
 #include "bench/cases/operations.hpp"
+#include "mpi/src/sizes.hpp"
 
 namespace trine::bench::ranks {
 namespace {
 
-constexpr double kFirstMessage = 128;  // bytes: docs/decisions/reductions-over-mpi.md
-constexpr double kSlab = 1 << 22, kPanel = 512, kSegment = 32768;
+using namespace mpi::detail;
+
+constexpr double kSlab = slab_bytes(usual_piece);
+constexpr double kSegment = 32768;  // bytes: in such MPI libraries send what is long along a chain
 
 /// Of `extent` elements in blocks, those of the process with the most.
 double most(int64_t extent, int64_t block, int processes) {
@@ -18,8 +21,7 @@ double most(int64_t extent, int64_t block, int processes) {
   return double(std::min(extent, (blocks + processes - 1) / processes * block));
 }
 
-/// Steps of a tree over all ranks.
-/// Of an exchange in pairs by all ranks; two more where not all have a partner.
+/// Steps of an exchange in pairs by all ranks; two more where not all have a partner.
 double steps(int ranks) {
   return std::bit_width(unsigned(ranks)) - 1 + (std::has_single_bit(unsigned(ranks)) ? 0 : 2);
 }
@@ -27,7 +29,7 @@ double steps(int ranks) {
 /// The first message, and a last one where a device may have failed.
 Traffic head(int ranks, bool can_fail) {
   const double up = steps(ranks);
-  return {.messages = can_fail ? 2 * up : up, .bytes = kFirstMessage * up, .merges = up};
+  return {.messages = can_fail ? 2 * up : up, .bytes = double(head_bytes) * up, .merges = up};
 }
 
 /// Each rank has a slice of the vector: all send theirs to it, and it sends the result to all. One element goes with
@@ -55,10 +57,10 @@ Traffic of_transpose(const Problem& p, int ranks, int64_t block) {
 
 /// The panels that others have: they come along a chain of the ranks of a row or column, in segments, as MPI
 /// libraries send what is long; the chain fills once a panel.
-void add_panels(Traffic& t, double lines, int64_t depth, int processes, uint32_t element) {
+void add_panels(Traffic& t, double lines, int64_t depth, double panels, int processes,
+                uint32_t element) {
   if (processes == 1) return;
   const double bytes = lines * double(depth) * element * double(processes - 1) / processes;
-  const double panels = std::ceil(double(depth) / kPanel);
   const double segment = std::min(kSegment, bytes / panels);
   t.messages += panels * double(processes - 1);
   t.bytes += bytes + panels * double(processes - 2) * segment;
@@ -68,8 +70,11 @@ Traffic of_product(const Problem& p, int ranks, int64_t block) {
   const Grid g = grid_of(ranks);
   Traffic t = head(ranks, true);
   const uint32_t element = size_of(p.dtype);
-  add_panels(t, most(p.size.rows, block, g.rows), p.size.depth, g.cols, element);
-  add_panels(t, most(p.size.cols, block, g.cols), p.size.depth, g.rows, element);
+  const double rows = most(p.size.rows, block, g.rows), cols = most(p.size.cols, block, g.cols);
+  const int64_t width = panel_width(usual_piece, int64_t(rows + cols) * element);
+  const double panels = std::ceil(double(p.size.depth) / double(width));
+  add_panels(t, rows, p.size.depth, panels, g.cols, element);
+  add_panels(t, cols, p.size.depth, panels, g.rows, element);
   return t;
 }
 

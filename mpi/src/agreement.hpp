@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "check.hpp"
+#include "sizes.hpp"
 #include "window.hpp"
 
 namespace trine::mpi::detail {
@@ -51,7 +52,7 @@ struct Head {
   void merge(const Head& other) noexcept;
   bool is_too_wide() const { return asked.load() == Asked::Load::sum && sum.is_too_wide(); }
 };
-static_assert(sizeof(Head) == 128);
+static_assert(sizeof(Head) == head_bytes);
 
 /// MPI's operations over heads, and over states of sums where a window is too narrow. Of a sum that leaves
 /// what a state holds, the first word is `too_large`.

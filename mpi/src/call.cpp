@@ -4,10 +4,11 @@
 #include <thread>
 
 #include "collectives.hpp"
+#include "sizes.hpp"
 
 namespace trine::mpi::detail {
 
-std::atomic<int64_t> piece_bytes = int64_t{1} << 26;
+std::atomic<int64_t> piece_bytes = usual_piece;
 std::atomic<int64_t> message_bytes = int64_t{1} << 30;
 
 namespace {

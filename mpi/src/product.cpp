@@ -12,6 +12,7 @@
 
 #include "collectives.hpp"
 #include "place.hpp"
+#include "sizes.hpp"
 
 namespace trine::mpi::detail {
 namespace {
@@ -180,10 +181,8 @@ class Product : public PlacedCall<Place> {
 
   void allocate() {
     if (!has_chain()) return;
-    constexpr int64_t kWidth = 512;  // c is read and written once a step
     const int64_t lines = rows_of(c_.distribution).most() + cols_of(c_.distribution).most();
-    const int64_t line = std::max<int64_t>(1, lines * size_of(c_.local.dtype));
-    width_ = std::clamp<int64_t>(piece_bytes / 2 / line, 1, kWidth);
+    width_ = panel_width(piece_bytes, lines * size_of(c_.local.dtype));
     along_rows_.prepare(place_, width_);
     along_cols_.prepare(place_, width_);
     for (auto& requests : requests_)

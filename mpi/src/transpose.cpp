@@ -9,6 +9,7 @@
 
 #include "collectives.hpp"
 #include "place.hpp"
+#include "sizes.hpp"
 
 namespace trine::mpi::detail {
 namespace {
@@ -174,7 +175,7 @@ class Transposition : public PlacedCall<Place> {
                                              std::min(rows_of(a).most(), cols_of(b).most());
     const int64_t most =
         std::max(rows_of(a).most() * cols_of(a).most(), rows_of(b).most() * cols_of(b).most());
-    const int64_t piece = std::max<int64_t>(piece_bytes / 16 / element_, 1);
+    const int64_t piece = std::max<int64_t>(slab_bytes(piece_bytes) / element_, 1);
     slabs_ = (most + piece - 1) / piece;
     Memory* memory = channel().messages;
     for (Side* side : {&send_, &receive_})

@@ -1,5 +1,4 @@
-// `trine report`: what one or several runs measured, as one page with pictures, or as CSV. The page's script decides what
-// is shown; here the files are read, checked, and told apart by the machine that they come from.
+// `trine report`: the results of one or several runs, checked, as a page whose script draws them, or as CSV.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -3,11 +3,11 @@
 "use strict";
 (() => {
   const runs = JSON.parse(document.getElementById("data").textContent);
-  for (const run of runs) run.label = runs.some(({ host }) => host > 0) ? String.fromCharCode(65 + run.host) : "";
+  const several = runs.some(({ host }) => host > 0);
+  for (const run of runs) Object.assign(run, { label: several ? String.fromCharCode(65 + run.host) : "" }, run.document);
   const dark = matchMedia("(prefers-color-scheme: dark)"), print = matchMedia("print");
 
   // --- Words
-
   const three = (value) => String(parseFloat(value.toPrecision(3)));
   const prefixes = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
   function withUnit(value, unit, digits = (number) => (number < 999.5 ? number.toPrecision(3) : three(number))) {
@@ -30,28 +30,18 @@
   const countText = (count) => (count < 1e5 ? String(Math.round(count)) : `${three(count / 1e6)} million`);
   const once = (list) => [...new Set(list)];
   const most = (list, of) => list.reduce((best, one) => (best === null || of(one) > of(best) ? one : best), null);
-  const groupBy = (list, keyOf) => list.reduce((map, one) => {
-    const key = keyOf(one);
-    return map.set(key, [...(map.get(key) ?? []), one]);
-  }, new Map());
+  const groupBy = (list, keyOf) => list.reduce((map, one) => map.set(keyOf(one), [...(map.get(keyOf(one)) ?? []), one]), new Map());
 
   // --- The results
-
   const on = (run, device) => (run.label ? `${run.label} ${device}` : device);
   const hosts = groupBy(runs, (run) => run.label);
-  const facts = new Map(runs.flatMap((run) => (run.document.devices ?? []).flatMap((backend) =>
+  const facts = new Map(runs.flatMap((run) => (run.devices ?? []).flatMap((backend) =>
     (backend.devices ?? []).map((device) => [on(run, device.id), device]))));
 
-  // Where strides or offsets of a problem vary, they are parameters, and its dense case belongs to them.
-  const placeOf = (run, r) => [run.label, r.operation, r.device, r.shape].join();
-  const varies = new Set(runs.flatMap((run) => run.document.results.filter((r) =>
-    [...(r.strides ?? [])].some((stride) => stride !== 1) || [...(r.offsets ?? [])].some((offset) => offset !== 0))
-    .map((r) => placeOf(run, r))));
-
   function entryOf(run, r) {
-    const access = varies.has(placeOf(run, r)), worded = (word, none) => word && word !== none && word;
-    const parameters = { ...r.parameters, ...(access
-      ? { stride: String(Math.max(...(r.strides ?? [1]))), offset: String(Math.max(...(r.offsets ?? [0]))) } : {}) };
+    const stride = Math.max(1, ...(r.strides ?? [])), offset = Math.max(0, ...(r.offsets ?? [])), access = stride > 1 || offset > 0;
+    const parameters = { ...r.parameters, ...(access && { stride: String(stride), offset: String(offset) }) };
+    const worded = (word, none) => word && word !== none && word;
     const text = Object.entries(parameters).map(([key, value]) => `${key}=${value}`).join();
     const rung = (r.rung || r.requested || "").split(":")[0], all = r.shape.reduce((a, b) => a * b, 1);
     const title = [r.operation, r.function, r.dtype, r.result_dtype !== r.dtype && `to ${r.result_dtype}`].filter(Boolean).join(" ");
@@ -60,12 +50,14 @@
       access && "access patterns", r.batch !== 1 && `batch ${r.batch}`].filter(Boolean);
     return { ...r, run, parameters, text, rung, id: r.device, device: on(run, r.device), onCpu: r.device.startsWith("cpu"),
       variant: text ? `${rung}:${text}` : rung, plain: special.length === 0 && r.result_dtype === r.dtype,
-      group: [title, ...special].join(", "), size: sizeOf(r.operation, r.shape), x: all ** (1 / (r.operation === "reduce" ? 1 : r.shape.length)),
+      group: [title, ...special].join(", "), size: sizeOf(r.operation, r.shape),
+      x: all ** (1 / (r.operation === "reduce" ? 1 : r.shape.length)),
       kernel: r.verified ? r.seconds.kernel : null, speed: r.verified && r.seconds.kernel > 0 ? r.rate.value : 0 };
   }
-  const entries = runs.flatMap((run) => run.document.results.map((result) => entryOf(run, result)));
+  const entries = runs.flatMap((run) => run.results.map((result) => entryOf(run, result)));
   const devices = once(entries.map((e) => e.device));
 
+  const byLadder = (a, b) => a.e.vendor - b.e.vendor || (a.e.rung_index ?? 0) - (b.e.rung_index ?? 0);
   /** What was measured of one rung on one problem is a row; of a case in several files of one machine the latest counts. */
   function rowsOf(list) {
     const rows = new Map();
@@ -79,8 +71,7 @@
     const all = [...rows.values()];
     for (const row of all)
       row.good = Boolean(row.single || row.sustained) && [row.single, row.sustained].every((e) => !e || e.speed > 0);
-    return all.sort((a, b) => devices.indexOf(a.device) - devices.indexOf(b.device) || a.x - b.x
-      || a.e.vendor - b.e.vendor || (a.e.rung_index ?? 0) - (b.e.rung_index ?? 0));
+    return all.sort((a, b) => devices.indexOf(a.device) - devices.indexOf(b.device) || a.x - b.x || byLadder(a, b));
   }
   /** Single launches and launches back to back are never mixed: the latter where all have them. */
   const methodOf = (rows) => (rows.every((row) => !row.good || row.sustained) ? "sustained" : "single");
@@ -116,7 +107,7 @@
       }));
   }
   function ladder(title, device, rows) {
-    const rungs = once([...rows].sort((a, b) => a.e.vendor - b.e.vendor || (a.e.rung_index ?? 0) - (b.e.rung_index ?? 0)).map(({ rung }) => rung));
+    const rungs = once([...rows].sort(byLadder).map(({ rung }) => rung));
     if (rungs.length < 2) return [];
     return ratesOf(`${title}, the ladder on ${device}`, "Each rung with its fastest parameters; peers dashed.", rows,
       rungs.map((rung, slot) => {
@@ -128,7 +119,8 @@
   function parameters(title, device, rows) {
     return [...groupBy(rows.filter((row) => row.good), ({ rung }) => rung)].flatMap(([rung, mine]) =>
       once(mine.flatMap((row) => Object.keys(row.e.parameters))).flatMap((key) => {
-        const values = [...groupBy(mine, (row) => row.e.parameters[key])].sort(([a], [b]) => String(a).localeCompare(String(b), "en", { numeric: true }));
+        const values = [...groupBy(mine, (row) => String(row.e.parameters[key]))]
+          .sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
         if (values.length < 2) return [];
         return ratesOf(`${title}, ${rung} on ${device}, by ${key}`, "Other parameters at their fastest.", mine,
           values.map(([value, some], slot) => [`${key}=${value}`, some, { slot }]));
@@ -140,14 +132,14 @@
     const size = most(ends, (e) => e.x)?.size, here = ends.filter((e) => e.size === size);
     if (here.length === 0) return [];
     const split = (e) => e.memory !== "pipelined" && (e.seconds.h2d || e.seconds.kernel || e.seconds.d2h);
-    const series = Object.entries(phaseNames).map(([key, label], slot) => ({ label, slot, data: here.map((e) => (split(e) && e.seconds[key]) || null) }));
+    const series = Object.entries(phaseNames).map(([key, label], slot) =>
+      ({ label, slot, data: here.map((e) => (split(e) && e.seconds[key]) || null) }));
     series.push({ label: "total", slot: 7, data: here.map((e) => (split(e) ? null : e.seconds.total)) });
     return [{ title: `${title}, end to end, ${size}`, note: "From and to host memory.", unit: "s", y: "time", x: "", kind: "stack",
       labels: here.map((e) => `${e.device} ${e.memory} ${e.rung}`), series: series.filter(({ data }) => data.some(is)) }];
   }
 
   // --- Answers
-
   /** "from 2²⁰": the smallest size from which on the device is surely faster than the cpu at all larger ones. */
   function paysFrom(pairs, when) {
     const lead = pairs.map(({ cpu, device }) => cpu[0] / device[1] > 1), last = pairs.at(-1), from = lead.lastIndexOf(false) + 1;
@@ -157,9 +149,10 @@
   }
   const spanOf = (figure, value) => (figure?.interval?.[1] > 0 ? figure.interval : [value, value]);
   function pays(rows, device) {
-    const at = (size, wanted) => most(rows.filter((row) => row.size === size && wanted(row.e) && row.single && row.ends.get("pageable")?.verified),
-      (row) => row.single.speed);
-    const pairs = sizesOf(rows).map((size) => [size, at(size, (e) => e.onCpu), at(size, (e) => e.device === device)]).filter(([, a, b]) => a && b);
+    const whole = rows.filter((row) => row.single && row.ends.get("pageable")?.verified);
+    const at = (size, wanted) => most(whole.filter((row) => row.size === size && wanted(row.e)), (row) => row.single.speed);
+    const pairs = sizesOf(rows).map((size) => [size, at(size, (e) => e.onCpu), at(size, (e) => e.device === device)])
+      .filter(([, cpu, other]) => cpu && other);
     if (pairs.length === 0) return "";
     const race = (of) => pairs.map(([size, cpu, other]) => ({ size, cpu: of(cpu), device: of(other) }));
     const waits = pairs.every(([, a, b]) => a.single.waited && b.single.waited);
@@ -167,24 +160,27 @@
     const call = race(({ ends }) => spanOf(ends.get("pageable"), ends.get("pageable").seconds.total));
     return `On ${device}, ${paysFrom(resident, "for data that stays on the device")}, and ${paysFrom(call, "for one call on host data")}. `;
   }
-  const extras = (key, names) => [...runs.reduce((map, run) => (run.document[key] ?? []).reduce((all, value) =>
+  const extras = (key, names) => [...runs.reduce((map, run) => (run[key] ?? []).reduce((all, value) =>
     all.set([run.label, ...names.map((name) => JSON.stringify(value[name]))].sort().join(), { ...value, run }), map), new Map()).values()];
   const crossings = extras("crossings", ["operation", "function", "dtype", "memory", "from", "to"]);
   function calibrated(e, device, memory) {
     if (!e.plain) return "";
-    const mine = crossings.filter((c) => c.run.label === e.run.label && c.operation === e.operation && c.dtype === e.dtype && c.memory === memory
-      && (!c.function || c.function === e.function) && [c.from, c.to].includes(device) && [c.from, c.to].some((id) => id.startsWith("cpu")));
+    const mine = crossings.filter((c) => c.run.label === e.run.label && c.operation === e.operation && c.dtype === e.dtype
+      && c.memory === memory && (!c.function || c.function === e.function) && [c.from, c.to].includes(device)
+      && [c.from, c.to].some((id) => id.startsWith("cpu")));
     return mine.map((c) => (c.sure === false ? `${c.from} and ${c.to} alike` : !is(c.size) ? `${c.from} at every size`
       : `${c.to} from ${e.operation === "reduce" ? `${countText(c.size)} elements` : `N = ${countText(c.size)}`}`)).join(", ");
   }
   function answer(rows) {
     return [...groupBy(rows.filter(isDefault), (row) => row.e.run.label)].map(([label, own]) => {
-      const last = own.filter((row) => row.x === Math.max(...own.map(({ x }) => x))), e = fastest(last, methodOf(last));
-      const rivals = own.filter((row) => !row.e.onCpu), other = fastest(rivals.filter((row) => row.x === Math.max(...rivals.map(({ x }) => x))), methodOf(rivals));
+      const largest = (some) => some.filter((row) => row.x === Math.max(...some.map(({ x }) => x)));
+      const last = largest(own), rivals = largest(own.filter((row) => !row.e.onCpu));
+      const e = fastest(last, methodOf(last)), other = fastest(rivals, methodOf(rivals));
       const [resident, whole] = other ? ["resident", "pageable"].map((memory) => calibrated(e, other.id, memory)) : [];
       const where = resident && whole ? `Data on the device: ${resident}. Data in host memory, copies included: ${whole}. `
         : other ? pays(own, other.device) : "";
-      const peer = fastest(rows.filter((row) => row.e.vendor && row.size === e.size && row.e.onCpu === e.onCpu && row.e.run.label === label), e.method);
+      const peer = fastest(rows.filter((row) => row.e.vendor && row.size === e.size && row.e.onCpu === e.onCpu
+        && row.e.run.label === label), e.method);
       return `${label ? `${label}: ` : ""}${where}At ${e.operation === "gemm" ? "N = " : ""}${e.size} the fastest is ${e.rung} on ${e.id}: `
         + withUnit(e.speed, e.rate.unit) + (e.roof?.value > 0 ? `, ${percent(e.speed / e.roof.value).text} of the roof` : "")
         + (is(e.peer_ratio) ? `, ${ratio(e.peer_ratio).text} as fast as ${peer?.rung ?? "the fastest peer"}` : "") + ".";
@@ -192,11 +188,10 @@
   }
 
   // --- Tables
-
   const verdict = (e) => (e.skipped ? "refused" : !e.verified ? "WRONG" : e.numerics === "reproducible" ? "same bits" : "within bound");
   const named = (e) => (e.verified ? (text) => text : (text) => ({ text, wrong: !e.skipped }));
   function ladderTable(title, device, rows) {
-    let size = null, rung = null, first = null, before = null, here = null;
+    let [size, rung, first, before, here] = [];
     const method = groupBy(rows, (row) => row.size), over = (mine, other) => (mine && other ? other.kernel / mine.kernel : null);
     const lines = rows.filter((row) => row.single || row.sustained).map((row) => {
       if (row.size !== size) [size, rung, first, before, here] = [row.size, null, null, null, null];
@@ -204,13 +199,15 @@
       if (ladders && row.rung !== rung) [before, here, rung] = [here ?? before, null, row.rung];
       first ??= before;
       if (ladders) here = most([here, row[by]].filter(Boolean), (one) => one.speed);
-      return [word(row.size), word(row.rung), word(row.e.text + (row.e.vendor ? " (peer)" : "")), time(row.single?.kernel), time(row.sustained?.kernel),
-        percent(e.verified ? e.spread : null), inUnit(e.speed, e.rate.unit), ratio(ladders && over(row[by], before)), ratio(ladders && over(row[by], first)),
+      return [word(row.size), word(row.rung), word(row.e.text + (row.e.vendor ? " (peer)" : "")), time(row.single?.kernel),
+        time(row.sustained?.kernel), percent(e.verified ? e.spread : null), inUnit(e.speed, e.rate.unit),
+        ratio(ladders && over(row[by], before)), ratio(ladders && over(row[by], first)),
         percent(e.speed && e.roof?.value ? e.speed / e.roof.value : null), ratio(e.verified && (e.peer_ratio ?? row.single?.peer_ratio)),
         time(e.verified && e.seconds.first), word(verdict(e))];
     });
     return { caption: `${title} on ${device}, every rung`, rows: lines,
-      head: ["size", "rung", "parameters", "kernel", "sustained", "spread", "rate", "step", "cumulative", "of roof", "of peer", "first call", "verified"] };
+      head: ["size", "rung", "parameters", "kernel", "sustained", "spread", "rate", "step", "cumulative", "of roof", "of peer",
+        "first call", "verified"] };
   }
   const phasesTable = (title, rows) => ({ caption: `${title}, end to end from and to host memory`,
     head: ["size", "device", "rung", "memory", ...Object.values(phaseNames), "total", "first call", "verified"],
@@ -220,7 +217,8 @@
     rows: entries.filter((e) => !e.verified && e.skipped === skipped)
       .map((e) => [e.group, e.size, e.device, e.variant, e.memory, any(e.failure)].map(named(e))) });
   /** A table of one of the other arrays: the columns are [head, cell of an object]. */
-  const tableBy = (caption, list, columns) => ({ caption, head: columns.map(([head]) => head), rows: list.map((one) => columns.map(([, cell]) => cell(one))) });
+  const tableBy = (caption, list, columns) => ({ caption, head: columns.map(([head]) => head),
+    rows: list.map((one) => columns.map(([, cell]) => cell(one))) });
   const field = (key) => [key, (one) => any(one[key])];
   const deviceField = ["device", (one) => on(one.run, any(one.device))];
   function publishedTable(p) {
@@ -233,14 +231,14 @@
   }
   function hostsTable() {
     const every = (of) => [...hosts.values()].map((list) => once(list.flatMap(of)).join(", "));
-    const lines = { cpu: (run) => run.document.host.cpu, cores: (run) => run.document.host.cores, system: (run) => run.document.host.os,
-      gpus: (run) => (run.document.host.gpus ?? []).map(({ gpu, driver }) => `${gpu}, driver ${driver}`), trine: (run) => run.document.version,
-      date: (run) => (run.document.date ?? "").slice(0, 10), commands: (run) => run.document.command ?? "", files: (run) => run.file.split("/").at(-1) };
+    const lines = { cpu: (run) => run.host.cpu, cores: (run) => run.host.cores, system: (run) => run.host.os,
+      gpus: (run) => (run.host.gpus ?? []).map(({ gpu, driver }) => `${gpu}, driver ${driver}`), trine: (run) => run.version,
+      date: (run) => (run.date ?? "").slice(0, 10), commands: (run) => run.command ?? "", files: (run) => run.file.split("/").at(-1) };
     return { caption: "Hosts", head: ["host", ...[...hosts.keys()].map((label) => label || "measured on")],
       rows: Object.entries(lines).map(([name, of]) => [name, ...every(of)]) };
   }
   function devicesTable() {
-    const absent = runs.flatMap((run) => (run.document.devices ?? []).filter(({ reason }) => reason).map((b) => [on(run, b.backend), `absent: ${b.reason}`]));
+    const absent = runs.flatMap((run) => (run.devices ?? []).filter(({ reason }) => reason).map((b) => [on(run, b.backend), `absent: ${b.reason}`]));
     return { caption: "Devices", head: ["device", "name", "driver", "units", "memory", "nominal bandwidth", "nominal f32", "nominal f64"],
       rows: [...[...facts].map(([name, d]) => [name, any(d.name), any(d.driver), any(d.compute_units), inUnit(d.memory_bytes, "B"),
         inUnit(d.peak_bandwidth, "B/s"), inUnit(d.peak_f32, "flop/s"), inUnit(d.peak_f64, "flop/s")]),
@@ -248,7 +246,6 @@
   }
 
   // --- Rooflines, overlap
-
   const roofs = extras("roofs", ["device", "what", "dtype", "memory"]);
   const elementBytes = (dtype) => Number(dtype.slice(1)) / 8;
   /** Each rung at its largest size, at the least bytes that it must move. */
@@ -258,16 +255,21 @@
     return m * n / (e.rate.value * e.seconds.kernel);
   }
   function roofline(label, dtype) {
-    const mine = entries.filter((e) => e.run.label === label && e.dtype === dtype && e.operation !== "transpose" && e.memory === "resident" && e.speed);
-    const points = [...groupBy(mine, (e) => [e.device, e.group, e.rung].join()).values()].map((list) => most(list, (e) => e.x + e.speed / 1e30));
+    const mine = entries.filter((e) => e.run.label === label && e.dtype === dtype && e.operation !== "transpose"
+      && e.memory === "resident" && e.speed);
+    const points = [...groupBy(mine, (e) => [e.device, e.group, e.rung].join()).values()]
+      .map((list) => most(list, (e) => e.x + e.speed / 1e30));
     if (points.length === 0) return [];
-    const series = once(points.map((e) => e.device)).map((device) => ({ label: device, slot: devices.indexOf(device), points: points.filter((e) => e.device === device)
-      .map((e) => ({ x: intensity(e), y: e.rate.unit === "B/s" ? e.speed * intensity(e) : e.speed, name: `${e.variant}, ${e.group}, ${e.size}` })) }));
+    const pointOf = (e) => ({ x: intensity(e), y: e.speed * (e.rate.unit === "B/s" ? intensity(e) : 1),
+      name: `${e.variant}, ${e.group}, ${e.size}` });
+    const series = [...groupBy(points, (e) => e.device)].map(([device, list]) =>
+      ({ label: device, slot: devices.indexOf(device), points: list.map(pointOf) }));
     const all = points.map(intensity), [left, right] = [Math.min(...all) / 2, Math.max(...all) * 4];
     for (const { label: device, slot } of [...series]) {
       const of = (whats, key) => Math.max(0, ...roofs.filter((r) => on(r.run, r.device) === device && whats.includes(r.what)
         && (!r.dtype || r.dtype === dtype)).map((r) => r[key] ?? 0));
-      const beside = (unit) => most(entries.filter((e) => e.device === device && e.verified && e.roof?.unit === unit && (unit === "B/s" || e.dtype === dtype)), (e) => e.x)?.roof.value ?? 0;
+      const beside = (unit) => most(entries.filter((e) => e.device === device && e.verified && e.roof?.unit === unit
+        && (unit === "B/s" || e.dtype === dtype)), (e) => e.x)?.roof.value ?? 0;
       const d = facts.get(device) ?? {}, memory = ["read", "copy", "write"], units = ["fma", "tensor"];
       for (const [name, bandwidth, peak, dashed] of [["measured", of(memory, "value") || beside("B/s"), of(units, "value") || beside("flop/s"), false],
         ["nominal", of(memory, "nominal") || d.peak_bandwidth, of(units, "nominal") || d[`peak_${dtype}`] || 0, true]]) {
@@ -276,20 +278,21 @@
           points: places.map((x) => ({ x, y: peak ? Math.min(peak, x * bandwidth) : x * bandwidth, name: "roof" })) });
       }
     }
-    return [{ title: `Roofline, ${dtype}${label ? `, host ${label}` : ""}`, kind: "points", series, x: "arithmetic intensity (flop/byte)", y: "performance", unit: "flop/s",
+    return [{ title: `Roofline, ${dtype}${label ? `, host ${label}` : ""}`, kind: "points", series, unit: "flop/s",
+      x: "arithmetic intensity (flop/byte)", y: "performance",
       note: "Solid: roofs measured in the run. Dashed: the data sheet's. Each point is a rung at its largest size." }];
   }
   const timelines = extras("timelines", ["operation", "dtype", "shape", "device", "memory"]);
   function overlap(t) {
     const spans = t.spans ?? [], lanes = once(spans.map(({ lane }) => lane));
-    const note = is(t.gain) ? `with the cpu on ${percent(t.cpu_rows).text} of the rows it is ${ratio(t.gain).text} as fast as without`
-      : is(t.share) && !String(t.device).endsWith("+cpu") ? `the slower of link and kernel takes ${percent(t.share).text} of that alone` : "the cpu computes a part of the rows";
-    return { title: `${t.operation} ${t.dtype} ${sizeOf(t.operation, t.shape)} on ${on(t.run, t.device)}, ${t.memory}`, note: `${withUnit(t.seconds, "s")}; ${note}.`,
-      kind: "spans", unit: "s", y: "time", x: "", labels: lanes, series: lanes.map((lane, slot) => ({ label: lane, slot, spans: spans.filter((span) => span.lane === lane) })) };
+    const note = is(t.gain) ? `With the cpu on ${percent(t.cpu_rows).text} of the rows it is ${ratio(t.gain).text} as fast as without.`
+      : is(t.share) ? `The slower of link and kernel takes ${percent(t.share).text} of that alone.` : "";
+    return { title: `${t.operation} ${t.dtype} ${sizeOf(t.operation, t.shape)} on ${on(t.run, t.device)}, ${t.memory}`,
+      note: `${withUnit(t.seconds, "s")}. ${note}`, kind: "spans", unit: "s", y: "time", x: "", labels: lanes,
+      series: lanes.map((lane, slot) => ({ label: lane, slot, spans: spans.filter((span) => span.lane === lane) })) };
   }
 
   // --- Pictures
-
   const themes = {
     light: { paper: "#ffffff", ink: "#1b1e23", muted: "#5b626c", grid: "#e3e6ea",
       slots: ["#0068ad", "#c76b00", "#00835f", "#a8478c", "#2f9bd6", "#8a5a2b", "#6b6f00", "#5a6069"] },
@@ -341,7 +344,8 @@
   function numbersOf({ title, kind, labels, series, unit, x }) {
     if (kind === "spans")
       return { caption: title, head: ["lane", "chunk", "begin", "end"],
-        rows: series.flatMap(({ spans }) => spans.map((span) => [span.lane, String(span.index), figureCell(span.begin, withUnit(span.begin, "s")), time(span.end)])) };
+        rows: series.flatMap(({ spans }) => spans.map(({ lane, index, begin, end }) => [lane, String(index),
+          figureCell(begin, withUnit(begin, "s")), time(end)])) };
     if (kind === "points")
       return { caption: title, head: ["device", "rung", "flop/byte", "performance"], rows: series.flatMap(({ label, points }) =>
         points.map((point) => [label, point.name, inUnit(point.x, "flop/B"), inUnit(point.y, unit)])) };
@@ -350,7 +354,6 @@
   }
 
   // --- The page
-
   function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(properties))
@@ -364,9 +367,11 @@
   function showTable({ caption, head, rows, note }) {
     const kept = head.map((_, i) => i).filter((i) => rows.some((row) => !["", "-"].includes(textOf(row[i]))));
     const number = kept.map((i) => rows.some((row) => row[i].value !== undefined));
-    const cell = (of, i) => make("td", { className: [number[i] && "number", of.wrong && "wrong", textOf(of).length > 40 && "words"].filter(Boolean).join(" ") },
+    const classes = (of, i) => [number[i] && "number", of.wrong && "wrong", textOf(of).length > 40 && "words"].filter(Boolean);
+    const cell = (of, i) => make("td", { className: classes(of, i).join(" ") },
       of.value === undefined ? textOf(of) : make("data", { value: String(of.value) }, of.text));
-    const body = rows.map((row, at) => make("tr", { className: at > 0 && head[0] === "size" && textOf(row[0]) !== textOf(rows[at - 1][0]) ? "first" : "" },
+    const begins = (at) => at > 0 && head[0] === "size" && textOf(rows[at][0]) !== textOf(rows[at - 1][0]);
+    const body = rows.map((row, at) => make("tr", { className: begins(at) ? "first" : "" },
       ...kept.map((i, place) => cell(row[i], place))));
     return make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
       make("table", {}, make("caption", {}, make("span", {}, caption)), make("thead", {}, make("tr", {}, ...kept.map((i, place) =>
@@ -396,8 +401,9 @@
     const full = tables.filter(({ rows }) => rows.length > 0);
     if (figures.length + full.length === 0) return null;
     const heading = make(within === main ? "h2" : "h3", {}, title);
-    const element = make(folded ? "details" : "section", { id: `section-${document.querySelectorAll("[id^=section]").length + 1}`, className: alarm ? "alarm" : "" },
-      folded ? make("summary", {}, heading) : heading, text ? make("p", { className: "answer" }, text.replace(/(?<=\d) (?=[×%kMGTBF])/g, "\u00a0")) : "",
+    const id = `section-${document.querySelectorAll("[id^=section]").length + 1}`, className = alarm ? "alarm" : "";
+    const answered = text ? make("p", { className: "answer" }, text.replace(/(?<=\d) (?=[×%kMGTBF])/g, "\u00a0")) : "";
+    const element = make(folded ? "details" : "section", { id, className }, folded ? make("summary", {}, heading) : heading, answered,
       ...figures.map(showFigure), ...full.map(showTable));
     within.append(element);
     if (within === main) contents.append(make("li", {}, make("a", { href: `#${element.id}`, onclick: () => { element.open = true; } }, title)));
@@ -415,10 +421,11 @@
   Chart.defaults.font.size = 13;
   const wrong = entries.filter((e) => !e.verified && !e.skipped).length, refused = entries.filter((e) => e.skipped).length;
   const summary = document.getElementById("summary");
-  summary.textContent = [...hosts].map(([label, [run]]) => `${label ? `${label}: ` : ""}${[`${run.document.host.cpu}, ${run.document.host.cores} cores`,
-    ...(run.document.host.gpus ?? []).map(({ gpu }) => gpu)].join(", ")}. `).join("") + `${entries.length} results: ${entries.length - wrong - refused} verified`
+  const machine = ({ cpu, cores, gpus }) => [`${cpu}, ${cores} cores`, ...(gpus ?? []).map(({ gpu }) => gpu)].join(", ");
+  summary.textContent = [...hosts].map(([label, [run]]) => `${label ? `${label}: ` : ""}${machine(run.host)}. `).join("")
+    + `${entries.length} results: ${entries.length - wrong - refused} verified`
     + (wrong ? `, ${wrong} WRONG` : "") + (refused ? `, ${refused} refused` : "")
-    + (runs.some((run) => run.document.partial) ? ". A run ended early: the results are partial." : ".");
+    + (runs.some((run) => run.partial) ? ". A run ended early: the results are partial." : ".");
   if (wrong) summary.className = "alarm";
   section("Wrong results", { text: "They count for nothing below.", alarm: true, tables: [unverified("Results that failed their verification", false)] });
   // Of the groups of each operation the one that most devices have at most sizes leads: its answer and chart are open.
@@ -429,13 +436,15 @@
     details(leader.title, leader.rows, within);
     for (const { title, rows } of all) if (title !== leader.title) details(title, rows);
   }
-  section("Rooflines", { folded: true, figures: [...hosts.keys()].flatMap((label) => once(entries.map(({ dtype }) => dtype)).flatMap((dtype) => roofline(label, dtype))),
+  const dtypes = once(entries.map(({ dtype }) => dtype));
+  section("Rooflines", { folded: true, figures: [...hosts.keys()].flatMap((label) => dtypes.flatMap((dtype) => roofline(label, dtype))),
     tables: [tableBy("Roofs", roofs, [deviceField, field("what"), field("dtype"), field("memory"), ["measured", (r) => inUnit(r.value, r.unit)],
       ["nominal", (r) => inUnit(r.nominal, r.unit)], ["of nominal", (r) => percent(r.unit !== "s" && r.nominal ? r.value / r.nominal : null)]])] });
-  section("Break-even", { folded: true, tables: [tableBy("Break-even", crossings, [["host", (c) => c.run.label], field("operation"), field("function"), field("dtype"),
-    field("memory"), field("from"), field("to"), field("size"), field("low"), field("high"), ["in words", (c) => any(c.sentence)]])] });
+  section("Break-even", { folded: true, tables: [tableBy("Break-even", crossings, [["host", (c) => c.run.label],
+    ...["operation", "function", "dtype", "memory", "from", "to", "size", "low", "high", "sentence"].map(field)])] });
   section("Overlap of copies and kernels", { folded: true, figures: timelines.map(overlap), tables: [] });
-  section("Sweeps", { folded: true, tables: [tableBy("The fastest rung of each call, against the default", extras("sweeps", ["device", "call"]), [deviceField,
+  const sweeps = extras("sweeps", ["device", "call"]);
+  section("Sweeps", { folded: true, tables: [tableBy("The fastest rung of each call, against the default", sweeps, [deviceField,
     field("call"), field("default"), field("best"), ["default's time", (s) => time(s.default_seconds)], ["time", (s) => time(s.seconds)],
     ["speed-up", (s) => ratio(s.default_seconds / s.seconds)], field("gain"), field("saved")])] });
   section("Published figures", { folded: true, tables: extras("published", ["document", "name", "table", "device"]).map(publishedTable) });

@@ -1,7 +1,7 @@
 // Rung `exact`, the default: the numerics' fixed bits at the speed of memory. Elements go through
-// vectors on every thread whatever their values: sums through bins or tables that lose nothing,
-// extremes through integer keys, products through their tree. The order in
-// which partial states meet can't matter.
+// vectors on every thread whatever their values: sums by plain additions or, where one was inexact,
+// through bins that lose nothing, extremes through integer keys, products through their tree. The
+// order in which partial states meet can't matter.
 #include "arithmetic.hpp"
 #include "exact_sum.hpp"
 #include "fold.hpp"

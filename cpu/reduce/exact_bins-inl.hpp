@@ -1,6 +1,6 @@
-// Exact sums in double lanes. The bins of a lane cover a window of exponents, 40 bits each; adding x
-// to 1.5 * 2^52 units rounds it to a multiple of the unit, what is left goes to the next bin, and the
-// last one takes the rest as it is (after J. Demmel and H. D. Nguyen, "Parallel reproducible
+// Exact sums in double lanes. The bins of a lane cover a window of exponents, 40 bits each; adding
+// x to 1.5 * 2^52 units rounds it to a multiple of the unit, what is left goes to the next bin, and
+// the last one takes the rest as it is (after J. Demmel and H. D. Nguyen, "Parallel reproducible
 // summation", 2015; here the window is wide enough that no bit is lost at all).
 //
 //   x  = 1011011001110101 (f64)         bin 0: 10110110       unit 2^a
@@ -8,10 +8,10 @@
 //
 // At most 1024 rows of two terms below 2^39 units each stay within 2^50 units: bins never leave
 // their binade, so the difference of bit patterns is their sum as an integer; the last one stays
-// below 2^53 units. The largest and the smallest magnitude of a tile, taken as integers, tell whether
-// it fits the window: two operations each on a vector, three a bin, one for the last bin. A tile that
-// doesn't fit is noticed, its sums are dropped, and it is added again in a wider window, or exponent
-// by exponent (exact_table-inl.hpp).
+// below 2^53 units. The largest and the smallest magnitude of a tile, taken as integers, tell
+// whether it fits the window: two operations each on a vector, three a bin, one for the last bin. A
+// tile that doesn't fit is noticed, its sums are dropped, and it is added again in a wider window,
+// or element by element (exact_limbs-inl.hpp).
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -24,23 +24,29 @@ constexpr int kVector = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kGroup = 2 * kVector;  // lanes of a group: two vectors hide each other's latency
 constexpr int kRowsBeforeFlush = 1024;
 
-// How many bins still beat the tables: 3 operations on each, over the lanes of a vector.
+// How many bins still beat the accumulators: 3 operations on each, over the lanes of a vector.
 constexpr int kMostBins = kVector >= 8 ? Bins::kMost : 7;
 
-// Where a tile's elements lie: lane l of row r at data[r * step + l * lane_step].
 template <class T>
-struct Lie {
+HWY_INLINE V as_doubles(hn::Vec<hn::Rebind<T, D>> x) {
+  if constexpr (std::is_same_v<T, double>) {
+    return x;
+  } else {
+    return hn::PromoteTo(D(), x);
+  }
+}
+
+// Where rows of neighbours lie: row r at data + r * step.
+template <class T>
+struct Strided {
   const T* data;
   std::ptrdiff_t step;
-  std::ptrdiff_t lane_step;
-
-  T at(std::int64_t row, int lane) const { return data[row * step + lane * lane_step]; }
 };
 
 // The elements of a tile, and in a sum of products what each is multiplied by.
 template <class T>
 struct Tile {
-  Lie<T> x, y;
+  Strided<T> x, y;
   int rows;
 };
 
@@ -52,31 +58,19 @@ struct Row {
 #else
   using DT = std::conditional_t<sizeof(T) == 4, hn::CappedTag<T, kGroup>, hn::Rebind<T, D>>;
 #endif
-  using DI = hn::RebindToSigned<DT>;
   using DU = hn::RebindToUnsigned<DT>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(DT()));
   static constexpr int kVectors = kGroup / kLanes;
   hn::Vec<DT> part[kVectors];
 
-  template <bool kGather>
-  HWY_INLINE void load(const Lie<T>& lie, int row) {
+  HWY_INLINE void load(const Strided<T>& lie, int row) {
     const T* p = lie.data + row * lie.step;
-    if constexpr (!kGather) {
-      // Without it, computation and memory take turns: 0.48 of the read bandwidth (f32, two cores).
-      const std::ptrdiff_t ahead =
-          lie.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 16 * lie.step;
-      hwy::Prefetch(p + ahead);
-      if constexpr (sizeof(T) * kGroup > 64) hwy::Prefetch(p + ahead + kVector);
-    }
-    for (int i = 0; i < kVectors; ++i) {
-      if constexpr (kGather) {
-        const auto lanes =
-            hn::Mul(hn::Iota(DI(), 0), hn::Set(DI(), static_cast<hn::TFromD<DI>>(lie.lane_step)));
-        part[i] = hn::GatherIndex(DT(), p + i * kLanes * lie.lane_step, lanes);
-      } else {
-        part[i] = hn::LoadU(DT(), p + i * kLanes);
-      }
-    }
+    // Without it, computation and memory take turns: 0.48 of the read bandwidth (f32, two cores).
+    const std::ptrdiff_t ahead =
+        lie.step == kGroup ? 2048 / static_cast<std::ptrdiff_t>(sizeof(T)) : 16 * lie.step;
+    hwy::Prefetch(p + ahead);
+    if constexpr (sizeof(T) * kGroup > 64) hwy::Prefetch(p + ahead + kVector);
+    for (int i = 0; i < kVectors; ++i) part[i] = hn::LoadU(DT(), p + i * kLanes);
   }
 
   // Half `half` as doubles.
@@ -119,7 +113,7 @@ struct Extent {
     largest = hn::Max(largest, twice);
     smallest = hn::Min(smallest, hn::Sub(twice, hn::Set(DU(), 1)));  // zero is the largest here
   }
-  // Of all lanes, as bits without the sign; 0 where there was nothing but zeros.
+  // The magnitudes of all lanes, as bits without the sign; 0 where there was nothing but zeros.
   std::pair<hn::TFromD<DU>, hn::TFromD<DU>> bits() const {
     const DU d;
     const auto most = hn::GetLane(hn::MaxOfLanes(d, largest));
@@ -150,8 +144,8 @@ HWY_INLINE void add_to_bins(V (&bin)[K], V x, int from = 0) {
   bin[K - 1] = hn::Add(bin[K - 1], x);
 }
 
-// A product as an extent is to see it: one that has underflowed to zero is the smallest number, which no
-// window admits. Products of floats don't.
+// A product as an extent is to see it: one that has underflowed to zero is the smallest number,
+// which no window admits. Products of floats don't.
 template <class T>
 HWY_INLINE V seen(V product, V x, V y) {
   if constexpr (std::is_same_v<T, float>) return product;
@@ -166,10 +160,9 @@ template <class T, trine_map M>
 struct Terms {
   Row<T> x, y;  // y: of products alone
 
-  template <bool kGather>
   HWY_INLINE void load(const Tile<T>& tile, int row) {
-    x.template load<kGather>(tile.x, row);
-    if constexpr (M == TRINE_PRODUCT) y.template load<kGather>(tile.y, row);
+    x.load(tile.x, row);
+    if constexpr (M == TRINE_PRODUCT) y.load(tile.y, row);
   }
 
   HWY_INLINE void show(Extent<Term<T, M>>& extent) const {
@@ -190,7 +183,8 @@ struct Terms {
       const V product = hn::Mul(a, b);
       add_to_bins<K>(bin, product);
       if constexpr (std::is_same_v<T, double>) {
-        // What rounding cut off the product is below 2^-53 of it: nothing for the first of two bins.
+        // Rounding cut less than 2^-53 of the product off: nothing for the first of two
+        // bins.
         const V rest = fused_multiply_add(d, a, b, hn::Neg(product));
         add_to_bins<K>(bin, rest, K > 1 ? 1 : 0);
       }
@@ -212,7 +206,7 @@ struct Terms {
 };
 
 // Adds a tile of kGroup lanes to K bins. False, and nothing added, if an element doesn't fit.
-template <class T, trine_map M, int K, bool kGather>
+template <class T, trine_map M, int K>
 HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   const D d;
   V first[K], second[K];
@@ -223,7 +217,7 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   Extent<Term<T, M>> extent;
   for (int r = 0; r < tile.rows; ++r) {
     Terms<T, M> terms;
-    terms.template load<kGather>(tile, r);
+    terms.load(tile, r);
     terms.show(extent);
     terms.template add<0, K>(first);
     terms.template add<1, K>(second);
@@ -237,7 +231,7 @@ HWY_NOINLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
   return true;
 }
 
-// What lane `lane` added to bin `k`, which is not the last, in units.
+// The sum that lane `lane` has added to bin `k`, which is not the last, in units.
 HWY_INLINE std::int64_t units_in(const Bins& bins, int k, int lane) {
   return std::bit_cast<std::int64_t>(bins.value[k][lane]) -
          std::bit_cast<std::int64_t>(bins.anchor[k]);
@@ -246,17 +240,6 @@ HWY_INLINE std::int64_t units_in(const Bins& bins, int k, int lane) {
 std::span<const double> last_bin(const Bins& bins) {
   if (bins.count == 0) return {};
   return {bins.value[bins.count - 1], static_cast<std::size_t>(kGroup)};
-}
-
-template <class T>
-bool is_gathered(const Tile<T>& tile) {
-  return tile.x.lane_step != 1 || tile.y.lane_step != 1;
-}
-
-template <class T, trine_map M, int K>
-HWY_INLINE bool add_rows(const Tile<T>& tile, Bins& bins) {
-  return is_gathered(tile) ? add_rows<T, M, K, true>(tile, bins)
-                           : add_rows<T, M, K, false>(tile, bins);
 }
 
 template <class T, trine_map M>

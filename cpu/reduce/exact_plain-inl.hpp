@@ -1,13 +1,13 @@
-// Exact sums by plain additions of doubles: all of a stretch is added first, and the processor's flag
-// tells afterwards whether any addition was rounded (inexact.hpp). Nothing else is spent on an element.
-// A double has 29 bits more than an f32. A double itself, and a product of two f32, is cut in two by a
-// mask, and the halves are summed apart:
+// Exact sums by plain additions of doubles: a block is added first, and the processor's
+// flag tells afterwards whether any addition was rounded (inexact.hpp). Nothing else is spent on an
+// element. A double has 29 bits more than an f32. A double itself, and a product of two f32, is cut
+// in two by a mask, and the halves are summed apart:
 //
 //   x = 1.0110100111…01 * 2^e     high: 27 bits, 26 to spare     low: what is left, 27 to spare
 //
-// A flag that is up costs a second pass, through bins (exact_bins-inl.hpp). Sums begin with -0, which
-// changes nothing, not even the sign of a zero. Infinities and NaNs come out as IEEE adds them, but
-// from a half: there they are a NaN.
+// A flag that is up costs a second pass, through bins (exact_bins-inl.hpp). Sums begin with -0,
+// which changes nothing, not even the sign of a zero. Infinities and NaNs come out as IEEE adds
+// them, but from a half: there they are a NaN.
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -44,15 +44,6 @@ struct PlainSum {
   }
 };
 
-template <class T>
-HWY_INLINE V as_doubles(hn::Vec<hn::Rebind<T, D>> x) {
-  if constexpr (std::is_same_v<T, double>) {
-    return x;
-  } else {
-    return hn::PromoteTo(D(), x);
-  }
-}
-
 // load() makes doubles of what lies there; y: of products alone.
 template <class T, trine_map M, class Load>
 HWY_INLINE V term_of(const T* x, const T* y, const Load& load) {
@@ -62,7 +53,7 @@ HWY_INLINE V term_of(const T* x, const T* y, const Load& load) {
   return mapped_lanes<M>(a);
 }
 
-// Of a vector of neighbours.
+// The terms of a vector of neighbours.
 template <class T, trine_map M>
 HWY_INLINE V term(const T* x, const T* y) {
   return term_of<T, M>(x, y, [](const T* from) HWY_ATTR {
@@ -70,7 +61,7 @@ HWY_INLINE V term(const T* x, const T* y) {
   });
 }
 
-// Of the first `count` of them, and -0.
+// The terms of the first `count` of them, and -0.
 template <class T, trine_map M>
 HWY_INLINE V term(const T* x, const T* y, std::int64_t count) {
   const D d;
@@ -88,11 +79,11 @@ HWY_INLINE PlainSum<T, M> add_neighbours(const T* x, const T* y, std::int64_t co
   PlainSum<T, M> sum[kChains];
   std::int64_t i = 0;
   for (; i + kChains * kVector <= count; i += kChains * kVector) {
-    call_ahead(x + i, kChains * kVector);
+    prefetch(x + i, kChains * kVector);
     for (int c = 0; c < kChains; ++c)
       sum[c].add(term<T, M>(x + i + c * kVector, y + i + c * kVector));
   }
-  call_ahead(x + i, count - i);
+  prefetch(x + i, count - i);
   for (; i + kVector <= count; i += kVector) sum[0].add(term<T, M>(x + i, y + i));
   if (i < count) sum[1].add(term<T, M>(x + i, y + i, count - i));
   sum[0].add(sum[1]);
@@ -113,8 +104,8 @@ HWY_INLINE V add_pairs(V low, V high) {
 #endif
 }
 
-// Element kAt of each group in kCount vectors of groups of kCount lanes. As kCount is odd, it stands in another
-// lane for each group.
+// Element kAt of each group in kCount vectors of groups of kCount lanes. As kCount is odd, it
+// stands in another lane for each group.
 template <int kCount, int kAt>
 HWY_INLINE V element_of_groups(const V* group) {
   const D d;
@@ -156,16 +147,17 @@ HWY_INLINE V add_groups(const V* group) {
   }
 }
 
-// --- Stretches ---------------------------------------------------------------------------------
+// --- Blocks ------------------------------------------------------------------------------------
 
-// Halves of neighbouring results' sums: half h of result r is data[h * step + r]. There is room for whole
-// vectors of results.
+// Halves of neighbouring results' sums: half h of result r is data[h * step + r]. There is room for
+// whole vectors of results.
 struct Sums {
   double* data;
   std::ptrdiff_t step;
 };
 
-// The sum of `count` neighbours, in halves. Lanes of f32 are cut in two as well before they have grown.
+// The sum of `count` neighbours, in halves. Lanes of f32 are cut in two as well before they have
+// grown.
 template <class T, trine_map M>
 HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, double (&halves)[2]) {
   PlainSum<double, TRINE_IDENTITY> total;
@@ -181,7 +173,8 @@ HWY_NOINLINE void sum_neighbours(const T* x, const T* y, std::int64_t count, dou
 
 // The sums of rows: a vector of lanes of each, which sum_row(x, y) gives, and these meet.
 template <class T, trine_map M, class SumRow>
-HWY_INLINE void sum_rows_by(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, SumRow sum_row) {
+HWY_INLINE void sum_rows_by(Strided<T> x, Strided<T> y, std::int64_t rows, Sums sums,
+                            SumRow sum_row) {
   using Sum = PlainSum<T, M>;
   for (std::int64_t r = 0; r < rows; r += kVector) {
     V lanes[Sum::kCount][kVector];
@@ -196,23 +189,24 @@ HWY_INLINE void sum_rows_by(Lie<T> x, Lie<T> y, std::int64_t rows, Sums sums, Su
 }
 
 template <class T, trine_map M>
-HWY_NOINLINE void sum_any_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows,
+HWY_NOINLINE void sum_any_rows(Strided<T> x, Strided<T> y, std::int64_t length, std::int64_t rows,
                                Sums sums) {
   sum_rows_by<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
     return add_neighbours<T, M>(row, other, length);
   });
 }
 
-// Rows that fill kVectors vectors, but for some of the last one: that is loaded as the row's end, and the lanes that
-// the one before it has are left out. No masked loads, and nothing is asked row by row.
+// Rows that fill kVectors vectors, but for some of the last one: that is loaded as the row's end,
+// and the lanes that the one before it has are left out. No masked loads, and nothing is asked row
+// by row.
 template <class T, trine_map M, int kVectors>
-HWY_NOINLINE void sum_rows_of_vectors(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows,
-                                      Sums sums) {
+HWY_NOINLINE void sum_rows_of_vectors(Strided<T> x, Strided<T> y, std::int64_t length,
+                                      std::int64_t rows, Sums sums) {
   const D d;
   const auto again =
       hn::FirstN(d, static_cast<std::size_t>(kVectors * std::int64_t(kVector) - length));
   sum_rows_by<T, M>(x, y, rows, sums, [=](const T* row, const T* other) HWY_ATTR {
-    call_ahead(row, kVectors * kVector);
+    prefetch(row, kVectors * kVector);
     PlainSum<T, M> sum;
     for (int i = 0; i < kVectors - 1; ++i)
       sum.add(term<T, M>(row + i * kVector, other + i * kVector));
@@ -223,7 +217,7 @@ HWY_NOINLINE void sum_rows_of_vectors(Lie<T> x, Lie<T> y, std::int64_t length, s
 }
 
 template <class T, trine_map M>
-void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows, Sums sums) {
+void sum_rows(Strided<T> x, Strided<T> y, std::int64_t length, std::int64_t rows, Sums sums) {
   switch (length < kVector ? 0 : divide_up(length, std::int64_t(kVector))) {
     case 2: return sum_rows_of_vectors<T, M, 2>(x, y, length, rows, sums);
     case 3: return sum_rows_of_vectors<T, M, 3>(x, y, length, rows, sums);
@@ -232,8 +226,9 @@ void sum_rows(Lie<T> x, Lie<T> y, std::int64_t length, std::int64_t rows, Sums s
   }
 }
 
-// Rows of kLength elements, no more than a vector has, one behind the other: kVector of them in kLength vectors. Rows of 7
-// in a vector each, since seven elements in other lanes for each row take 56 instructions to meet, and eight vectors 29.
+// Rows of kLength elements, no more than a vector has, one behind the other: kVector of them in
+// kLength vectors. Rows of 7 in a vector each, since seven elements in other lanes for each row
+// take 56 instructions to meet, and eight vectors 29.
 template <class T, trine_map M, int kLength>
 HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums sums) {
   using Sum = PlainSum<T, M>;
@@ -241,7 +236,7 @@ HWY_NOINLINE void sum_short_rows(const T* x, const T* y, std::int64_t rows, Sums
   constexpr int kCount = kRowByRow ? kVector : kLength, kStep = kRowByRow ? kLength : kVector;
   for (std::int64_t r = 0; r < rows; r += kVector) {
     V lanes[Sum::kCount][kCount];
-    call_ahead(x + r * kLength, kLength * kVector);
+    prefetch(x + r * kLength, kLength * kVector);
     for (int i = 0; i < kCount; ++i) {
       const std::int64_t at = r * kLength + i * kStep;
       Sum sum;
@@ -265,14 +260,14 @@ void sum_short_rows(const T* x, const T* y, std::int64_t length, std::int64_t ro
   (std::make_integer_sequence<int, kVector>());
   const std::int64_t whole = rows / kVector * kVector, at = whole * length;
   kByLength[static_cast<std::size_t>(length) - 1](x, y, whole, sums);
-  sum_rows<T, M>({x + at, length, 1}, {y + at, length, 1}, length, rows - whole,
+  sum_rows<T, M>({x + at, length}, {y + at, length}, length, rows - whole,
                  {sums.data + whole, sums.step});
 }
 
-// kRows rows to the sums of `width` columns, which are neighbours, or to new ones. `ahead`: where what comes
-// later lies.
+// kRows rows to the sums of `width` columns, which are neighbours, or to new ones. `ahead`: where
+// what comes later lies.
 template <class T, trine_map M, int kRows>
-HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdiff_t ahead,
+HWY_INLINE void add_some_rows(Strided<T> x, Strided<T> y, std::int64_t width, std::ptrdiff_t ahead,
                               bool are_new, Sums sums) {
   const D d;
   using Sum = PlainSum<T, M>;
@@ -303,14 +298,16 @@ HWY_INLINE void add_some_rows(Lie<T> x, Lie<T> y, std::int64_t width, std::ptrdi
 }
 
 template <class T, trine_map M>
-HWY_NOINLINE void add_rows_to_columns(Lie<T> x, Lie<T> y, std::int64_t rows, std::int64_t width,
-                                      bool are_new, bool is_large, Sums sums) {
+HWY_NOINLINE void add_rows_to_columns(Strided<T> x, Strided<T> y, std::int64_t rows,
+                                      std::int64_t width, bool are_new, bool is_large, Sums sums) {
   constexpr int kRows = 4;
-  // Four rows at a time load and store sums a fourth as often: 1.6 times as fast from the second cache (1024×256 f32).
-  // From memory rows without gaps are as fast one by one, as they lie, on 2 cores, and 1.1 times as fast on 16; with gaps f32
-  // 1.17 times on 16 (256×65536), as fast on 2, where f64 has 0.92.
+  // Four rows at a time load and store sums a fourth as often: 1.6 times as fast from the second
+  // cache (1024×256 f32). From memory rows without gaps are as fast one by one, as they lie, on 2
+  // cores, and 1.1 times as fast on 16; with gaps f32 1.17 times on 16 (256×65536), as fast on 2,
+  // where f64 has 0.92.
   const std::int64_t most = is_large && (x.step == width || sizeof(T) == 4) ? 1 : kRows;
-  // The hardware doesn't follow steps of a row. Behind the last row come the first ones of the next columns.
+  // The hardware doesn't follow steps of a row. Behind the last row come the first ones of the next
+  // columns.
   std::int64_t far = most * divide_up(kFar<T>, most * width);
   if (rows < far + most) far = rows;
   for (std::int64_t r = 0, some; r < rows; are_new = false) {
@@ -345,9 +342,8 @@ HWY_NOINLINE bool round_sums(Sums sums, std::int64_t count, R* results) {
       const V sum = hn::IfThenElse(hn::Eq(low, hn::Zero(d)), high, hn::Add(high, low));
       const V less = hn::Sub(sum, low);
       const V error = hn::Add(hn::Sub(high, less), hn::Sub(low, hn::Sub(sum, less)));
-      HWY_ALIGN double lanes[kVector];
-      hn::Store(std::is_same_v<R, double> ? sum : to_odd({sum, error, hn::Zero(d)}), d, lanes);
-      for (int i = 0; i < kVector && j + i < count; ++i) results[j + i] = static_cast<R>(lanes[i]);
+      store_lanes(std::is_same_v<R, double> ? sum : to_odd({sum, error, hn::Zero(d)}), count - j,
+                  results + j);
     }
     return hn::AllTrue(d, finite);
   }

@@ -1,4 +1,5 @@
-// Results side by side, by plain additions: rows, whose lanes meet, and columns, whose sums lie in memory.
+// Results side by side, by plain additions: rows, whose lanes meet, and columns, whose sums lie in
+// memory.
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -41,18 +42,18 @@ bool sum_results_plainly(const Problem& p, Beside beside, std::int64_t first, st
   const bool follow = p.output_step == length && second.output_step == length;
   Inexact::lower();
   if (beside == Beside::results) {
-    add_rows_to_columns<T, M>({x, p.inner_step, 1}, {y, second.inner_step, 1}, length, count, true,
+    add_rows_to_columns<T, M>({x, p.inner_step}, {y, second.inner_step}, length, count, true,
                               is_large<T>(p), sums);
   } else if (follow && length > 0 && length <= kVector) {
     sum_short_rows<T, M>(x, y, length, count, sums);
   } else {
-    sum_rows<T, M>({x, p.output_step, 1}, {y, second.output_step, 1}, length, count, sums);
+    sum_rows<T, M>({x, p.output_step}, {y, second.output_step}, length, count, sums);
   }
   return !Inexact::is_raised() && store_sums<T, M>(p, first, count, sums);
 }
 
-// The results of a piece that has all of each, many at a time; `otherwise` takes those that were added in vain.
-// False where they are long or lie otherwise.
+// The results of a piece that has all of each, many at a time; `otherwise` takes those that were
+// added in vain. False where they are long or lie otherwise.
 template <class T, trine_map M, class Otherwise>
 bool sum_block_plainly(const SumPiece& piece, SumPiece::Block block, Otherwise&& otherwise) {
   const Problem& p = *piece.problem;
@@ -93,8 +94,8 @@ bool join_plainly(const SumPiece& piece, std::int64_t r) {
          store_sums<double, TRINE_IDENTITY>(*piece.problem, r, 1, sum);
 }
 
-// A strip of columns. Narrow rows without gaps are taken as fewer, wider ones: the sum of column j is that
-// of `folds` sums, j + f * width.
+// A strip of columns. Narrow rows without gaps are taken as fewer, wider ones: the sum of column j
+// is that of `folds` sums, j + f * width.
 template <class T, trine_map M>
 class PlainStrip {
  public:
@@ -124,7 +125,7 @@ class PlainStrip {
     bins->finish(part, this);
   }
 
-  // What was added here, to what else a result has.
+  // Adds the sums that stand here to `total`, which has the rest of a result.
   void give(std::int64_t r, SuperAccumulator& total) const {
     for (std::int64_t j = r - first_; j < folds_ * width_; j += width_)
       for (int h = 0; h < kHalves<T, M>; ++h) total.add(sums_.data[h * sums_.step + j]);
@@ -150,7 +151,7 @@ class PlainStrip {
   }
   void add_rows(std::int64_t row, std::int64_t rows, std::int64_t folds) {
     const auto lie = [&](const Elements& e) {
-      return Lie<T>{e.begin<T>(first_) + row * e.inner_step, e.inner_step * folds, 1};
+      return Strided<T>{e.begin<T>(first_) + row * e.inner_step, e.inner_step * folds};
     };
     add_rows_to_columns<T, M>(lie(p_), lie(p_.factor()), rows, folds * width_, false,
                               is_large<T>(p_), sums_);

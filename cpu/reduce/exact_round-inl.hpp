@@ -1,5 +1,5 @@
-// Rounds the bins of a group of lanes, vector by vector: what a short column's result needs, where a
-// superaccumulator per result would cost more than the sum itself.
+// Rounds the bins of a group of lanes, vector by vector: what a short column's result needs, where
+// a superaccumulator per result would cost more than the sum itself.
 //
 // Carried upwards, bins are balanced digits: each is at most half a unit of the one above. Adding
 // them from the top, the first inexact sum fixes the result s and its error q; of the digits below,
@@ -65,19 +65,21 @@ HWY_INLINE V to_odd(Rounded r) {
   return hn::BitCast(d, hn::IfThenElse(move, moved, bits));
 }
 
-// The sums of kGroup lanes as doubles, or as f32 in `narrow`.
-HWY_NOINLINE void round_bins(const Bins& bins, double* wide, float* narrow) {
-  const D d;
+// The first `count` lanes as results.
+template <class R>
+HWY_INLINE void store_lanes(V sums, std::int64_t count, R* results) {
+  // Not by DemoteTo: without vectors, Highway's gives the largest float where the sum overflows.
+  HWY_ALIGN double lanes[kVector];
+  hn::Store(sums, D(), lanes);
+  for (int i = 0; i < kVector && i < count; ++i) results[i] = static_cast<R>(lanes[i]);
+}
+
+// The sums of kGroup lanes.
+template <class R>
+HWY_NOINLINE void round_bins(const Bins& bins, R* results) {
   for (int at = 0; at < kGroup; at += kVector) {
     const Rounded r = add_digits(bins, at);
-    if (wide) {
-      hn::StoreU(to_f64(r), d, wide + at);
-    } else {
-      // Not by DemoteTo: without vectors, Highway's gives the largest float where the sum overflows.
-      HWY_ALIGN double odd[kVector];
-      hn::Store(to_odd(r), d, odd);
-      for (int i = 0; i < kVector; ++i) narrow[at + i] = static_cast<float>(odd[i]);
-    }
+    store_lanes(std::is_same_v<R, double> ? to_f64(r) : to_odd(r), kVector, results + at);
   }
 }
 

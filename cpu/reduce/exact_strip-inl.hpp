@@ -25,7 +25,7 @@ struct LaneSink {
   }
   void slow(const Tile<T>& tile) {
     open();
-    for (int i = 0; i < kGroup; ++i) add_one_by_one<T, M>(tile, i, lane[i]);
+    add_to_limbs<T, M, kGroup>(tile, lane);
   }
 };
 
@@ -39,19 +39,36 @@ struct Group {
 
 // Row `row` of a group and those below, where they lie.
 template <class T>
-Lie<T> in_place(const Elements& e, const Group& g, std::int64_t row) {
-  return {e.begin<T>(g.first) + row * e.inner_step, e.inner_step * g.folds, e.output_step};
+Strided<T> in_place(const Elements& e, const Group& g, std::int64_t row) {
+  return {e.begin<T>(g.first) + row * e.inner_step, e.inner_step * g.folds};
 }
 
 bool lies_in_place(const Elements& e, const Group& g) {
-  if (g.width * g.folds != kGroup) return false;
-  if (g.folds > 1) return e.output_step == 1 && e.inner_step == g.width;
-  return e.output_step * kGroup < std::numeric_limits<std::int32_t>::max();
+  return g.width * g.folds == kGroup && e.output_step == 1 &&
+         (g.folds == 1 || e.inner_step == g.width);
+}
+
+// kGroup elements, `step` apart, become neighbours.
+template <class T>
+HWY_INLINE void gather_row(const T* from, std::ptrdiff_t step, T* to) {
+  using R = Row<T>;
+  const hn::RebindToSigned<typename R::DT> di;
+  const auto lanes =
+      hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<hn::TFromD<decltype(di)>>(step)));
+  for (int i = 0; i < kGroup; i += R::kLanes)
+    hn::StoreU(hn::GatherIndex(typename R::DT(), from + i * step, lanes), typename R::DT(), to + i);
 }
 
 // Rows [row, end) of a group, padded with zeros.
 template <class T>
-Lie<T> packed(const Elements& e, const Group& g, std::int64_t row, std::int64_t end, T* buffer) {
+Strided<T> packed(const Elements& e, const Group& g, std::int64_t row, std::int64_t end,
+                  T* buffer) {
+  if (g.width == kGroup && e.output_step * kGroup < std::numeric_limits<std::int32_t>::max()) {
+    const T* from = e.begin<T>(g.first) + row * e.inner_step;
+    for (T* to = buffer; row < end; ++row, from += e.inner_step, to += kGroup)
+      gather_row(from, e.output_step, to);
+    return {buffer, kGroup};
+  }
   std::fill(buffer, buffer + divide_up(end - row, g.folds) * kGroup, T(0));
   for (int f = 0; f < g.folds; ++f) {
     for (int i = 0; row + f + std::int64_t(i) * g.folds < end; ++i) {
@@ -60,7 +77,7 @@ Lie<T> packed(const Elements& e, const Group& g, std::int64_t row, std::int64_t 
       for (int j = 0; j < g.width; ++j) to[j] = from[j * e.output_step];
     }
   }
-  return {buffer, kGroup, 1};
+  return {buffer, kGroup};
 }
 
 // Rows [row, end) of a group as tiles of kGroup lanes: in place, gathered, or packed.
@@ -76,7 +93,7 @@ void add_group_rows(const Problem& p, const Group& g, std::int64_t row, std::int
   }
   if (row == end) return;
   const auto rows = static_cast<int>(divide_up(end - row, g.folds));
-  const Lie<T> x = packed(p, g, row, end, scratch.elements<T>(0));
+  const Strided<T> x = packed(p, g, row, end, scratch.elements<T>(0));
   add_tile<T, M>(
       {x, p.map == TRINE_PRODUCT ? packed(y, g, row, end, scratch.elements<T>(1)) : x, rows},
       windows, sink);
@@ -90,13 +107,7 @@ void store_results(const Problem& p, std::int64_t first, std::int64_t count, con
 template <class R>
 void store_group(const Problem& p, const Group& g, const Bins& bins) {
   R rounded[kGroup] = {};
-  if (bins.count == 0) {
-    // Nothing but zeros.
-  } else if constexpr (std::is_same_v<R, double>) {
-    round_bins(bins, rounded, nullptr);
-  } else {
-    round_bins(bins, nullptr, rounded);
-  }
+  if (bins.count > 0) round_bins(bins, rounded);  // else there was nothing but zeros
   for (int j = 0; j < g.width; ++j)
     if (rounded[j] == 0 && all_negative_zero(p, g.first + j)) rounded[j] = -R(0);
   store_results(p, g.first, g.width, rounded);
@@ -134,7 +145,8 @@ class Strip {
                              piece_.scratch->windows[i], sinks_[i]);
   }
 
-  // All rows are in: rounds a group's bins, or brings bins, lanes and what was added plainly together.
+  // All rows are in: rounds a group's bins, or brings bins, lanes and what was added plainly
+  // together.
   void finish(std::int64_t part, const PlainStrip<T, M>* plain) {
     for (int i = 0; i < count_; ++i) {
       const Group& g = groups_[i];

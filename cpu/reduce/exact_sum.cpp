@@ -8,7 +8,7 @@
 #include <span>
 
 #include "arithmetic.hpp"
-#include "call_ahead.hpp"
+#include "prefetch.hpp"
 #include "exact_sum.hpp"
 #include "hwy/cache_control.h"
 #include "inexact.hpp"
@@ -16,7 +16,7 @@
 
 #include "exact_bins-inl.hpp"
 #include "exact_round-inl.hpp"
-#include "exact_table-inl.hpp"
+#include "exact_limbs-inl.hpp"
 #include "exact_window-inl.hpp"
 
 #include "exact_plain-inl.hpp"

@@ -31,21 +31,8 @@ struct Windows {
   Bins narrow, wide;
 };
 
-// Sums by exponent, for elements that no window of bins holds. Four tables, so that neighbours with
-// one exponent don't wait for each other.
-struct PairTable {
-  static constexpr int kTables = 4, kPairs = 288;
-  static constexpr int kExponentBias = 1200;  // products of very small and large numbers
-  struct alignas(16) Pair {
-    double high, low;
-  };
-  bool used = false;
-  std::int64_t room = 0;
-  alignas(64) Pair pair[kTables][kPairs];
-};
-
-// Whether to try what may fail and then has cost time: after a failure the next ones are left out, twice as
-// many each time.
+// Whether to try what may fail and then has cost time: after a failure the next ones are left out,
+// twice as many each time.
 struct Caution {
   int misses = 0, skip = 0;
 
@@ -58,13 +45,12 @@ struct Caution {
   }
 };
 
-// Results side by side, added plainly: columns of f32 256×65536 were at 55 to 61 GB/s with 2048 to 8192 of them
-// and 512, at 56 to 79 with these.
+// Results side by side, added plainly: columns of f32 256×65536 were at 55 to 61 GB/s with 2048 to
+// 8192 of them and 512, at 56 to 79 with these.
 inline constexpr std::int64_t kWideStrip = 1024;
 
 struct SumScratch {
   Caution caution;
-  PairTable table;
   SuperAccumulator total;
   int windows_made = 0;
   // Half a megabyte that most sums don't need: what is used is made first.
@@ -90,9 +76,9 @@ struct SumScratch {
   }
 };
 
-// What a part of a sum came to: two doubles, if these are exact, or what the accumulator holds that each part has
-// behind all parts.
-struct SumPart {
+// The sum of a part: two doubles, if these are exact, or what the accumulator holds that
+// each part has behind all parts.
+struct alignas(SuperAccumulator) SumPart {
   using Behind = SuperAccumulator;
   bool is_plain;
   double high, low;

@@ -1,5 +1,10 @@
-// Which bins a tile goes to: windows of exponents are chosen from the data, kept from tile to tile,
-// and moved when they miss.
+// A tile's way into bins: windows of exponents are chosen from the data, kept from tile to tile, and
+// moved when they miss.
+//
+// Limbs alone, without bins, would serve every sum; but with exponents spread over 2^±20 tables by
+// exponent took 2 to 6 times as long as bins (2^16 and 2^20 f32 and f64, one core of an Intel Xeon,
+// AVX-512). One window for all tiles instead of two took 1.1 to 1.25 times as long for squares of
+// f32, and one whose misfits went to limbs 1.1 to 1.7 times.
 
 HWY_BEFORE_NAMESPACE();
 namespace trine::cpu::HWY_NAMESPACE {
@@ -15,31 +20,23 @@ struct Range {
 template <class T>
 constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
 
-// What has exponent e is a multiple of 2^(e - kSpan). The product of two floats is exact in a double, that of
-// two doubles takes 106 bits, and one more where rounding it has raised its exponent.
+// A term of exponent e is a multiple of 2^(e - kSpan). The product of two floats is exact in a
+// double, that of two doubles takes 106 bits, and one more where rounding it has raised its
+// exponent.
 template <class T, trine_map M>
 constexpr int kSpan = M != TRINE_PRODUCT ? std::numeric_limits<T>::digits - 1
                       : sizeof(T) == 4   ? 47
                                          : 106;
 
-template <class T, trine_map M, bool kGather>
-HWY_NOINLINE void show_rows(const Tile<T>& tile, Extent<Term<T, M>>& extent) {
-  for (int r = 0; r < tile.rows; ++r) {
-    Terms<T, M> terms;
-    terms.template load<kGather>(tile, r);
-    terms.show(extent);
-  }
-}
-
 template <class T, trine_map M>
-Range range_of(const Tile<T>& tile) {
+HWY_NOINLINE Range range_of(const Tile<T>& tile) {
   using S = Term<T, M>;
   constexpr int kFraction = std::numeric_limits<S>::digits - 1;
   Extent<S> extent;
-  if (is_gathered(tile)) {
-    show_rows<T, M, true>(tile, extent);
-  } else {
-    show_rows<T, M, false>(tile, extent);
+  for (int r = 0; r < tile.rows; ++r) {
+    Terms<T, M> terms;
+    terms.load(tile, r);
+    terms.show(extent);
   }
   const auto [largest, smallest] = extent.bits();
   Range range;
@@ -122,9 +119,9 @@ bool add_if_it_fits(const Tile<T>& tile, Bins& bins, Sink& sink) {
   return add_rows<T, M>(tile, bins);
 }
 
-// Adds a tile. The sink takes what bins can't hold: sink.flush(bins) their contents, sink.slow(tile)
-// a whole tile. The narrow window moves only when three tiles in a row miss it; the wide one grows
-// at once; after a miss there too, the next tiles go down the slow road unseen.
+// Adds a tile. The sink takes what bins can't hold: sink.flush(bins) their contents,
+// sink.slow(tile) a whole tile. The narrow window moves only when three tiles in a row miss it; the
+// wide one grows at once; after a miss there too, the next tiles go to the accumulators unseen.
 template <class T, trine_map M, class Sink>
 void add_tile(const Tile<T>& tile, Windows& windows, Sink& sink) {
   Bins& narrow = windows.narrow;

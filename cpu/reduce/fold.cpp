@@ -5,7 +5,7 @@
 #define HWY_TARGET_INCLUDE "reduce/fold.cpp"
 #include "fold.hpp"
 #include "arithmetic.hpp"
-#include "call_ahead.hpp"
+#include "prefetch.hpp"
 #include "simd.hpp"
 
 #include "fold-inl.hpp"
@@ -27,7 +27,7 @@ struct Total : States<std::uint64_t> {
     std::uint64_t lane[kLanes]{};
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
-      call_ahead(data + i, kLanes);
+      prefetch(data + i, kLanes);
       for (int j = 0; j < kLanes; ++j) lane[j] += widened<M>(data[i + j]);
     }
     for (; i < count; ++i) lane[0] += widened<M>(data[i]);
@@ -74,7 +74,7 @@ struct Extreme : States<Best<Key<Mapped<T, M>>>> {
     };
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes) {
-      call_ahead(data + i, kLanes);
+      prefetch(data + i, kLanes);
       for (int j = 0; j < kLanes; ++j) take(data[i + j], lane[j]);
     }
     for (; i < count; ++i) take(data[i], lane[0]);

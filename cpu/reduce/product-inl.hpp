@@ -47,7 +47,7 @@ HWY_INLINE hn::Vec<D> products_of_groups(D d, const T* HWY_RESTRICT from) {
   } else {
     constexpr int kLanes = hn::MaxLanes(D());
     constexpr std::int64_t kGroup = group_of<T>(kDepth);
-    if constexpr (kAhead && kDepth == 1) call_ahead(from, kGroup * kLanes);
+    if constexpr (kAhead && kDepth == 1) prefetch(from, kGroup * kLanes);
     hn::Vec<D> groups[kLanes];
     for (int g = 0; g < kLanes; ++g)
       groups[g] = products_of_groups<M, kDepth - 1, kAhead>(d, from + g * kGroup);

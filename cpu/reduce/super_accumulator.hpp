@@ -1,8 +1,9 @@
 // An exact sum of anything a reduction can meet: a fixed-point number from 2^-2304 to 2^2176 in
-// signed 64-bit limbs of 32 bits each, whose spare bits hold carries until they are propagated
-// (R. Neal, "Fast exact summation using small and large superaccumulators", 2015).
+// limbs 32 bits apart. A limb is two signed integers of 64 bits, so that a term is one addition of
+// a pair to one limb, and the spare bits hold carries until they are propagated (after R. Neal,
+// "Fast exact summation using small and large superaccumulators", 2015).
 //
-// It is the slow and certain road behind the vector kernels, and the state in which partial sums
+// It is the certain fallback behind the vector kernels, and the state in which partial sums
 // meet: merging is exact, so the order of the parts can't matter. Only limbs that were touched are
 // cleared, carried or merged: a sum of like numbers costs a few limbs, not all of them.
 #pragma once
@@ -23,6 +24,17 @@ __extension__ typedef unsigned __int128 UnsignedWide;
 
 class SuperAccumulator {
  public:
+  static constexpr int kLowest = -2304;
+
+  // low + high * 2^kHigh. A term below 2^57, moved by up to 31 places, adds less than 2^47 to each.
+  struct alignas(16) Limb {
+    static constexpr int kHigh = 42;
+    std::int64_t low, high;
+
+    Wide value() const { return (static_cast<Wide>(high) << kHigh) + low; }
+  };
+  static constexpr std::int64_t kLowBits = (std::int64_t(1) << Limb::kHigh) - 1;
+
   void clear() {
     first_ = 0;
     last_ = -1;
@@ -30,17 +42,22 @@ class SuperAccumulator {
     adds_ = 0;
   }
 
-  // value * 2^exponent, exponent >= kLowest.
+  // value * 2^exponent, |value| < 2^57, exponent >= kLowest.
   void add(std::int64_t value, int exponent) {
     const int position = exponent - kLowest;
-    const int limb = position >> 5;
-    touch(limb, limb + 2);
-    // Multiplied, not shifted: a negative number keeps its meaning.
-    const auto wide = static_cast<Wide>(value) * (std::int64_t(1) << (position & 31));
-    limb_[limb] += static_cast<std::uint32_t>(wide);
-    limb_[limb + 1] += static_cast<std::uint32_t>(wide >> 32);
-    limb_[limb + 2] += static_cast<std::int64_t>(wide >> 64);
-    if (++adds_ >= kAddsBeforeCarry) carry();
+    const Wide moved = static_cast<Wide>(value) << (position & 31);
+    Limb& limb = limbs_for(exponent, exponent, 1)[position >> 5];
+    limb.low += static_cast<std::int64_t>(moved) & kLowBits;
+    limb.high += static_cast<std::int64_t>(moved >> Limb::kHigh);
+  }
+
+  // The limbs, limb i of which weighs 2^(32 i + kLowest). The caller adds at most `terms` terms
+  // below 2^53 to those that weigh from 2^lowest to 2^highest.
+  Limb* limbs_for(int lowest, int highest, std::uint32_t terms) {
+    touch((lowest - kLowest) >> 5, (highest - kLowest) >> 5);
+    if (adds_ + terms > kAddsBeforeCarry) carry();
+    adds_ += terms;
+    return limb_;
   }
 
   // Any double times 2^exponent: finite values exactly, the others as flags.
@@ -74,7 +91,7 @@ class SuperAccumulator {
     other.carry();
     carry();
     touch(other.first_, other.last_);
-    for (int i = other.first_; i <= other.last_; ++i) limb_[i] += other.limb_[i];
+    for (int i = other.first_; i <= other.last_; ++i) limb_[i].low += other.limb_[i].low;
   }
 
   // The sum, rounded once to nearest, ties to even. An exact zero is +0.
@@ -85,16 +102,11 @@ class SuperAccumulator {
     if (flags_) return flags_ & kPlusInfinity ? L::infinity() : -L::infinity();
     if (last_ < 0) return 0;
     carry();
-    const bool negative = limb_[last_] < 0;
-    if (negative) {
-      for (int i = first_; i <= last_; ++i) limb_[i] = -limb_[i];
-      carry();
-    }
-    const R magnitude = round_magnitude<R>();
-    if (negative) {  // as it was: rounding changes no state
-      for (int i = first_; i <= last_; ++i) limb_[i] = -limb_[i];
-    }
-    return negative ? -magnitude : magnitude;
+    int lowest = first_;
+    while (lowest < last_ && limb_[lowest].low == 0) ++lowest;
+    const Magnitude magnitude{*this, lowest, limb_[last_].low < 0};
+    const R rounded = magnitude.round<R>();
+    return magnitude.negative ? -rounded : rounded;
   }
 
   // The state in the contract's words. `minus_zeros`: nothing but -0 was added.
@@ -111,9 +123,8 @@ class SuperAccumulator {
   }
 
  private:
-  static constexpr int kLowest = -2304;
   static constexpr int kLimbs = 141;
-  static constexpr std::uint32_t kAddsBeforeCarry = 1u << 30;
+  static constexpr std::uint32_t kAddsBeforeCarry = 1u << 15;
   static constexpr std::uint64_t kFraction = (std::uint64_t(1) << 52) - 1;
   enum : std::uint32_t {
     kNan = TRINE_EXACT_NAN,
@@ -144,11 +155,11 @@ class SuperAccumulator {
       last_ = from - 1;
     }
     if (from < first_) {
-      std::fill(limb_ + from, limb_ + first_, 0);
+      std::fill(limb_ + from, limb_ + first_, Limb{});
       first_ = from;
     }
     if (to > last_) {
-      std::fill(limb_ + last_ + 1, limb_ + to + 1, 0);
+      std::fill(limb_ + last_ + 1, limb_ + to + 1, Limb{});
       last_ = to;
     }
   }
@@ -157,66 +168,75 @@ class SuperAccumulator {
   void carry() {
     adds_ = 0;
     if (last_ < 0) return;
-    std::int64_t over = 0;
-    for (int i = first_; i < last_; ++i) {
-      const std::int64_t value = limb_[i] + over;
-      over = value >> 32;
-      limb_[i] = value & 0xffffffff;
+    Wide over = 0;
+    int i = first_;
+    for (; i < last_; ++i, over >>= 32) {
+      over += limb_[i].value();
+      limb_[i] = {static_cast<std::int64_t>(over & 0xffffffff), 0};
     }
-    limb_[last_] += over;
-    for (int i = last_; i < kLimbs - 1; last_ = ++i) {
-      const std::int64_t value = limb_[i];
-      if (value == static_cast<std::int32_t>(value)) break;
-      limb_[i] = value & 0xffffffff;
-      limb_[i + 1] = value >> 32;
-    }
+    over += limb_[i].value();
+    for (; over != static_cast<std::int32_t>(over) && i < kLimbs - 1; ++i, over >>= 32)
+      limb_[i] = {static_cast<std::int64_t>(over & 0xffffffff), 0};
+    limb_[i] = {static_cast<std::int64_t>(over), 0};
+    last_ = i;
   }
 
-  // Carried and not negative: the bits from `top` down to the result's last, then one rounding.
-  template <class R>
-  R round_magnitude() const {
-    using L = std::numeric_limits<R>;
-    int limb = last_;
-    while (limb >= first_ && limb_[limb] == 0) --limb;
-    if (limb < first_) return 0;
-    const int top = 32 * limb + 63 - std::countl_zero(static_cast<std::uint64_t>(limb_[limb]));
-    if (top + kLowest >= L::max_exponent) return L::infinity();
-    const int lowest = L::min_exponent - L::digits - kLowest;  // position of the smallest denormal
-    const int low = std::max(top - (L::digits - 1), lowest);   // position of the result's last bit
-    std::uint64_t kept = top < low ? 0 : bits(low, top);
-    const bool half = bit(low - 1);
-    if (half && ((kept & 1) || any_below(low - 1))) ++kept;
-    return static_cast<R>(std::ldexp(static_cast<double>(kept), low + kLowest));
-  }
+  // A carried sum without its sign.
+  struct Magnitude {
+    const SuperAccumulator& sum;
+    int lowest;  // the first limb that isn't zero, or the last one
+    bool negative;
+
+    // The negative of a number has inverted limbs, and a negated lowest one.
+    std::uint64_t limb(int i) const {
+      const std::uint64_t digit = sum.limb_at(i);
+      if (i < lowest || i > sum.last_ || !negative) return digit;
+      return (i == lowest ? -digit : ~digit) & 0xffffffff;
+    }
+    std::uint64_t bits(int low, int top) const {
+      std::uint64_t value = 0;
+      for (int i = top >> 5; i >= low >> 5; --i) {
+        const int shift = 32 * i - low;
+        value |= shift >= 0 ? limb(i) << shift : limb(i) >> -shift;
+      }
+      return value;
+    }
+    bool any_below(int position) const {
+      const int i = position >> 5;
+      const auto below = (std::uint64_t(1) << (position & 31)) - 1;
+      return (lowest < i && sum.limb_at(lowest) != 0) || (limb(i) & below) != 0;
+    }
+    // The bits from `top` down to the result's last, then one rounding.
+    template <class R>
+    R round() const {
+      using L = std::numeric_limits<R>;
+      int last = sum.last_;
+      while (last >= lowest && limb(last) == 0) --last;
+      if (last < lowest) return 0;
+      const int top = 32 * last + 63 - std::countl_zero(limb(last));
+      if (top + kLowest >= L::max_exponent) return L::infinity();
+      const int least = L::min_exponent - L::digits - kLowest;  // position of the smallest denormal
+      const int low = std::max(top - (L::digits - 1), least);   // position of the result's last bit
+      std::uint64_t kept = top < low ? 0 : bits(low, top);
+      const bool half = bits(low - 1, low - 1) & 1;
+      if (half && ((kept & 1) || any_below(low - 1))) ++kept;
+      return static_cast<R>(std::ldexp(static_cast<double>(kept), low + kLowest));
+    }
+  };
 
   std::uint64_t limb_at(int i) const {
-    return i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i]) : 0;
+    return i >= first_ && i <= last_ ? static_cast<std::uint64_t>(limb_[i].low) : 0;
   }
   // Carried: 32 bits of the two's complement number, which has no end upwards.
   std::uint64_t digit(int i) const {
-    if (last_ >= 0 && i > last_) return limb_[last_] < 0 ? 0xffffffff : 0;
+    if (last_ >= 0 && i > last_) return limb_[last_].low < 0 ? 0xffffffff : 0;
     return limb_at(i) & 0xffffffff;
-  }
-  std::uint64_t bits(int low, int top) const {
-    std::uint64_t value = 0;
-    for (int i = top >> 5; i >= low >> 5; --i) {
-      const int shift = 32 * i - low;
-      value |= shift >= 0 ? limb_at(i) << shift : limb_at(i) >> -shift;
-    }
-    return value;
-  }
-  bool bit(int position) const { return limb_at(position >> 5) >> (position & 31) & 1; }
-  bool any_below(int position) const {
-    const int i = position >> 5;
-    for (int j = first_; j < std::min(i, last_ + 1); ++j)
-      if (limb_[j] != 0) return true;
-    return (limb_at(i) & ((std::uint64_t(1) << (position & 31)) - 1)) != 0;
   }
 
   int first_ = 0, last_ = -1;  // the touched limbs
   std::uint32_t flags_ = 0;
   std::uint32_t adds_ = 0;
-  std::int64_t limb_[kLimbs];  // limb i weighs 2^(32 i + kLowest)
+  Limb limb_[kLimbs];  // limb i weighs 2^(32 i + kLowest)
 };
 
 }  // namespace trine::cpu

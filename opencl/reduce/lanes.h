@@ -20,7 +20,7 @@ DEVICE void prefetch_chunk(GLOBAL const T* p) {
   for (int i = 0; i < CHUNK * LANES; i += LINE) prefetch_line(p + i + AHEAD);
 }
 
-// Long runs are called for twice, the second time from the second cache: as in cpu/reduce/call_ahead.hpp.
+// Long runs are called for twice, the second time from the second cache: as in cpu/reduce/prefetch.hpp.
 DEVICE void call_ahead(GLOBAL const T* p) {
   prefetch_far(p + (12 << 10) / (int)sizeof(T));
   prefetch_line(p + (2 << 10) / (int)sizeof(T));

@@ -1,6 +1,7 @@
 // Unit tests of the reduce rungs, against references small enough to be read: Shewchuk's growing
 // expansion for sums, plain recursion for products, loops for the rest. The conformance suite holds
 // the same rungs against the oracle, at scale and on every backend.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -9,6 +10,7 @@
 
 #include "backends/kit/bits.hpp"
 #include "reduce/arithmetic.hpp"
+#include "reduce/super_accumulator.hpp"
 #include "reduce_fixture.hpp"
 
 namespace trine::cpu {
@@ -183,6 +185,19 @@ TEST_P(ExactSum, follows_the_rules_for_zeros_infinities_and_overflow) {
     EXPECT_EQ(sum({max, 1.0, -max, 0}, std::max<std::int64_t>(n, 4), TRINE_IDENTITY), 1);
     EXPECT_EQ(sum({max, 0.0}, n, TRINE_SQUARE), inf);
   }
+}
+
+TEST(SuperAccumulator, carries_before_its_limbs_overflow) {
+  const std::int64_t most = (std::int64_t(1) << 57) - 1;
+  for (const int exponent : {-2100, -1, 900})
+    for (const std::int64_t value : {most, -most}) {
+      SuperAccumulator once, often;
+      once.add(value, exponent + 19);
+      for (int i = 0; i < 1 << 19; ++i) often.add(value, exponent);
+      std::uint64_t a[TRINE_EXACT_WORDS], b[TRINE_EXACT_WORDS];
+      once.store(a, false), often.store(b, false);
+      EXPECT_TRUE(std::ranges::equal(a, b)) << value << " * 2^" << exponent;
+    }
 }
 
 TEST_P(ExactSum, short_lines_overflow_to_infinity) {

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -128,7 +127,7 @@ Executor* Executor::start() {
   lock.unlock();
   if (*fresh->failure_) {
     pthread_join(thread, nullptr);
-    give_up("Kokkos could not start its pool of threads", fresh->failure_);
+    give_up("its threads could not start", fresh->failure_);
   }
   pthread_detach(thread);
   in_use.for_good();
@@ -167,44 +166,27 @@ void Executor::measure_hand_over(double& result, std::chrono::microseconds pause
   result = std::clamp(taken[1], kLeast, kMost);
 }
 
-// On the executor's thread. The pool's never come back from their one loop, so it begins on a thread of its own:
-// packs may have loops of OpenMP's on this one.
+// On the executor's thread.
 void Executor::start_threads() {
   const int wanted = wanted_threads();
-  // The pool, and beside it a team for packs' loops of their own.
-  const int startable =
-      startable_threads(kokkos_is_ours() ? std::max(wanted, 2 * wanted - 2) : wanted);
-  threads_ = std::min(wanted, startable);
   lends_ = kokkos_is_ours();
-  thread_.sleeps = threads_ == 1;  // and then it always does
-  if (!lends_) {
-    threads_ = start_kokkos(threads_);
-  } else {
-    if (threads_ > 2) start_pool(threads_ - 2);
-    omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
-  }
+  // The pool, and beside it a team of OpenMP's for Kokkos and for packs' loops of their own.
+  const int startable = startable_threads(lends_ ? std::max(wanted, 2 * wanted - 2) : wanted);
+  threads_ = std::min(wanted, startable);
+  if (!lends_) threads_ = start_kokkos(threads_);
   parts_ = kit::Vector<Loop::Part>(static_cast<std::size_t>(threads_));
-}
-
-void Executor::start_pool(int wanted) {
-  cores_ = std::make_unique<Cores>(threads_, process_cpus());
-  pool_ = std::make_unique<Pool>(wanted, *cores_);
-  std::promise<int> started;
-  std::future<int> count = started.get_future();
-  std::thread([this, wanted, started = std::move(started)]() mutable {
-    int got = 0;
-    try {
-      got = start_kokkos(wanted);
-    } catch (...) { return started.set_exception(std::current_exception()); }
-    started.set_value(got);
-    on_kokkos_threads(got, [this](int thread) { pool_->serve(thread + 1); });
-  }).detach();
-  threads_ = count.get() + 2;
+  if (lends_ && threads_ > 2) {
+    cores_ = std::make_unique<Cores>(threads_, process_cpus());
+    pool_ = std::make_unique<Pool>(threads_ - 2, *cores_);
+    threads_ = 2 + pool_->start();
+  }
+  if (lends_) omp_set_num_threads(std::clamp(startable + 2 - threads_, 1, threads_));
+  thread_.sleeps = threads_ == 1;  // and then it always does
 }
 
 void* Executor::thread_main(void* self) {
   auto* executor = static_cast<Executor*>(self);
-  // Before Kokkos starts: the pool's threads inherit it from this one.
+  // Before the others start: the pool's threads and Kokkos's inherit it from this one.
   const kit::WholeFloatEnvironment environment;
   const auto fail = [executor](const char* why) {
     std::snprintf(executor->failure_, sizeof executor->failure_, "%.*s",

@@ -24,34 +24,13 @@
 #include "backends/kit/host.hpp"
 #include "pool.hpp"
 #include "rung.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 
 // What this backend was built with, in words: users of the executor need no Kokkos headers.
 const char* kokkos_version();  // "3.4.1"
 const char* cpu_build_line();  // the library's and Kokkos's versions, one line
-
-// --- Threads (threads.cpp) ---
-
-// The CPUs of the process's mask, its main thread's, whatever the calling thread is pinned to.
-int process_cpus();
-
-// Kokkos has no place for more in its table of threads, and doesn't look.
-inline constexpr int kMostThreads = 512;
-
-// What OMP_NUM_THREADS says, else the CPUs of the process's mask, but no more than OMP_THREAD_LIMIT and kMostThreads.
-// The calling thread takes that mask for its own: threads that it starts inherit it.
-int wanted_threads();
-
-// Whether there would be more threads than kMostThreads.
-bool is_bounded();
-
-// `wanted`, or as many as the process's limits admit, the calling thread among them. OpenMP ends
-// the program where it can't start a thread.
-int startable_threads(int wanted);
-
-// Moves the calling thread to another CPU of its mask, if there is one.
-void leave_cpu(int cpu);
 
 struct Queue;
 
@@ -82,7 +61,7 @@ struct Item : kit::Allocated {
   ItemKind kind;
   SharedMark mark;
   void (*work)(void* payload, Parallel& parallel);
-  bool executors_alone;  // foreign code, which may have a pool of threads for each that calls it
+  bool executors_alone;  // foreign code and Kokkos, whose threads may belong to the one that calls
   alignas(64) std::byte payload[kPayload];
 };
 
@@ -116,6 +95,8 @@ class Executor : public kit::Allocated {
 
   // That a launch may use, a waiting caller's among them.
   int threads() const { return threads_; }
+  // Whether a rung that runs on Kokkos can: not in a forked child, where no thread starts.
+  bool has_kokkos() const { return has_thread_; }
 
   // What enqueues or makes something throws std::bad_alloc, and has then done nothing.
   Queue* queue_create(int threads);
@@ -144,7 +125,6 @@ class Executor : public kit::Allocated {
  private:
   class SharedLoops;
   void start_threads();
-  void start_pool(int wanted);
   static void* thread_main(void* self);
   void measure_hand_over(double& result, std::chrono::microseconds pause);
   void loop();
@@ -188,7 +168,7 @@ class Executor : public kit::Allocated {
   int threads_ = 1;
   bool lends_ = true;  // a caller that waits works
   bool has_thread_ = false, started_ = false;
-  char failure_[256] = "";  // why Kokkos did not start
+  char failure_[256] = "";  // why the threads did not start
 };
 
 }  // namespace trine::cpu

@@ -1,6 +1,8 @@
-// The one place that knows Kokkos: what differs between 3.4 and 5 stands here, and the threads of
-// every parallel loop come from here. Kokkos 3.4 throws off the thread that initialized it, so one
-// thread calls all functions of this file but the first.
+// The one place that knows what differs between Kokkos 3.4 and 5. Kokkos 3.4 throws off the thread that initialized
+// it, so one thread calls all functions of this file but the first: the executor's.
+//
+// Kokkos runs the rungs that are written in it. The loops of all others run on threads of our own (pool.hpp), and on
+// Kokkos's only where kokkos_is_ours() says that it isn't.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -8,6 +10,10 @@
 #include <omp.h>
 
 #include <cstdint>
+
+#include "backends/kit/error.hpp"
+#include "rung.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 
@@ -19,8 +25,8 @@ constexpr bool kSharedKokkos = true;
 constexpr bool kSharedKokkos = false;
 #endif
 
-// Whether the calling thread may start Kokkos, and callers may take part in loops: not where OMP_PROC_BIND gives
-// each thread a core of its own, nor where the program shares this Kokkos.
+// Whether callers may take part in loops: not where OMP_PROC_BIND gives each thread a core of its own, nor where the
+// program shares this Kokkos.
 inline bool kokkos_is_ours() {
   return !kSharedKokkos && !Kokkos::is_initialized() && omp_get_proc_bind() == omp_proc_bind_false;
 }
@@ -41,6 +47,19 @@ inline int start_kokkos(int threads) {
   Kokkos::initialize(arguments);
 #endif
   return Space().concurrency();
+}
+
+// Kokkos for a rung, started by the first one with all of the device's threads. Throws where they can't start.
+inline Space kokkos_for(const Parallel& parallel) {
+  const int threads = parallel.threads();
+  if (!Kokkos::is_initialized() && startable_threads(threads) < threads)
+    kit::fail(
+        TRINE_BACKEND_ERROR,
+        "cpu: Kokkos can't start %d threads, by a limit of threads or of memory; rungs without "
+        "Kokkos work",
+        threads);
+  start_kokkos(threads);
+  return Space();
 }
 
 // body(thread) on each of the first `threads` of Kokkos's threads.

@@ -59,13 +59,22 @@ const trine_rung* rungs(std::uint32_t operation, std::int32_t* count, std::uint3
   });
 }
 
-trine_status refuses(trine_device*, const trine_selection* selection, const trine_call* call,
+// Why this device has no Kokkos for a rung, or null. Kokkos 3.4 can't use fewer threads than it was started with.
+const char* lacks_kokkos(const trine_device& device) {
+  if (!device.executor->has_kokkos()) return "Kokkos doesn't start in a forked child";
+  if (device.threads == device.executor->threads()) return nullptr;
+  return "Kokkos runs on all threads of the process's pool: open `cpu` without `threads=`, and set "
+         "OMP_NUM_THREADS for fewer";
+}
+
+trine_status refuses(trine_device* device, const trine_selection* selection, const trine_call* call,
                      char* reason, std::size_t reason_bytes) {
   return kit::guard([&] {
     return with(call, [&](auto ladder, const auto& operation) -> trine_status {
       const auto& rung = ladder[selection->rung];
       const char* words =
           rung.refuses ? rung.refuses(operation, values_of(rung, *selection).data()) : nullptr;
+      if (!words && rung.needs_kokkos()) words = lacks_kokkos(*device);
       if (!words) return TRINE_OK;
       if (reason && reason_bytes > 0) {
         std::strncpy(reason, words, reason_bytes - 1);
@@ -95,6 +104,7 @@ trine_status choose(trine_device*, const trine_call* call, trine_selection* sele
       for (ours.rung = static_cast<std::int32_t>(ladder.size()); ours.rung-- > 0;) {
         const auto& rung = ladder[ours.rung];
         if (rung.row.numerics != TRINE_REPRODUCIBLE || untaken(rung.row, operation)) continue;
+        if (rung.needs_kokkos()) continue;
         if (rung.refuses && rung.refuses(operation, values_of(rung, ours).data())) continue;
         kit::give(ours, selection);
         return TRINE_OK;
@@ -144,8 +154,10 @@ trine_status launch(trine_queue* queue, const trine_selection* selection, const 
       if (workspace && workspace->memory)
         memory =
             static_cast<std::byte*>(workspace->memory) + workspace->offset + TRINE_CONTROL_BYTES;
+      const double nanoseconds =
+          rung.needs_kokkos() ? kNeverSmall : rung.nanoseconds(operation, queue->device->threads);
       queue->device->executor->submit(
-          queue->queue, rung.nanoseconds(operation, queue->device->threads), Launch<Operation>::run,
+          queue->queue, nanoseconds, Launch<Operation>::run,
           Launch<Operation>{&rung, values_of(rung, *selection), memory, queue->witness, operation});
       return TRINE_OK;
     });

@@ -1,5 +1,5 @@
 // The pool: the threads that take part in loops besides the executor's and a caller's. Each watches for a
-// loop for a moment, then sleeps, so that no core is burnt for long: libgomp's own threads spin for milliseconds.
+// loop for a moment, then sleeps, so that no core is burnt for long: OpenMP's threads spin for milliseconds.
 #pragma once
 
 #include <hwy/cache_control.h>
@@ -12,6 +12,7 @@
 #include "backends/kit/host.hpp"
 #include "caller_participation.hpp"
 #include "cores.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 
@@ -44,8 +45,20 @@ bool watch(Clock::duration patience, Ready ready) {
 // who calls wakes 1, and n wakes 2 n and 2 n + 1, so the caller soon goes on.
 class Pool : public kit::Allocated {
  public:
-  // Before the first thread serves. `cores`: all threads of loops.
+  // `cores`: all threads of loops.
   Pool(int threads, Cores& cores) : cores_(cores), places_(static_cast<std::size_t>(threads) + 1) {}
+
+  // Starts the threads, for ever. Returns how many the process's limits admit.
+  int start() {
+    const int threads = static_cast<int>(places_.size()) - 1;
+    for (int number = 1; number <= threads; ++number) {
+      Place& place = places_[static_cast<std::size_t>(number)];
+      place.pool = this;
+      place.number = number;
+      if (!start_thread(serve_place, &place)) return number - 1;
+    }
+    return threads;
+  }
 
   // Loops are offered one at a time. The first `wanted` threads take part.
   void offer(Loop& loop, int wanted) {
@@ -87,7 +100,13 @@ class Pool : public kit::Allocated {
  private:
   struct alignas(64) Place {
     std::atomic<int> sleeps{0};
+    Pool* pool = nullptr;
+    int number = 0;
   };
+  static void* serve_place(void* given) {
+    const Place& place = *static_cast<Place*>(given);
+    place.pool->serve(place.number);
+  }
 
   void call() {
     ++calls_;

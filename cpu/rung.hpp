@@ -3,6 +3,7 @@
 // Each operation's folder hands out its ladder as a table of rows (cpu/reduce/rungs.cpp and so on). A rung never
 // throws, prints or allocates: memory comes from its workspace, threads from `Parallel`. The executor has set the
 // floating-point environment (round to nearest, no FTZ, no DAZ) on every thread before a body runs.
+// Rungs written in Kokkos (kokkos.hpp) have Kokkos's threads and scratch memory instead.
 #pragma once
 
 #include <cstddef>
@@ -91,14 +92,16 @@ struct Rung {
 
   trine_rung row;
   Run* run;
-  // What one thread takes, roughly, of data in the caches; more where `threads` should share it all the same. Work that would gain less than it costs to hand
-  // over runs on the caller's thread.
+  // How long one thread takes, roughly, for data in the caches; more where `threads` should share it all the same.
+  // Work that would gain less than it costs to hand over runs on the caller's thread.
+  // Null: the rung runs on Kokkos, on all threads of the device, and is called by the executor's thread alone.
   Nanoseconds* nanoseconds;
   // Null: it needs none. Workspaces are aligned to 64 bytes and hold what the last user left there.
   WorkspaceBytes* workspace_bytes = nullptr;
   // Null, or in words (static storage) why this rung can't do `op`. A null function: it can do all.
   Refuses* refuses = nullptr;
 
+  bool needs_kokkos() const { return !nanoseconds; }
   std::span<const trine_parameter> parameters() const {
     return {row.parameters, static_cast<std::size_t>(row.parameter_count)};
   }

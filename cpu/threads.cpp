@@ -11,9 +11,10 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "backends/kit/host.hpp"
 #include "backends/kit/launcher.hpp"
-#include "executor.hpp"
 #include "mask.hpp"
+#include "threads.hpp"
 
 namespace trine::cpu {
 namespace {
@@ -53,6 +54,18 @@ std::size_t stack_bytes() {
   }
 }
 
+// Of a thread with such a stack.
+struct Attributes {
+  Attributes() {
+    pthread_attr_init(&with_stack);
+    if (const std::size_t bytes = stack_bytes()) pthread_attr_setstacksize(&with_stack, bytes);
+  }
+  ~Attributes() { pthread_attr_destroy(&with_stack); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  pthread_attr_t with_stack;
+};
+
 // Ranks that aren't bound have one mask, and those bound to a socket share its: each takes its part of that. As many
 // ranks have this mask as the node's are spread over all of its cores: those that a thread gets that asks for every one.
 int share_of(const Mask& mask) {
@@ -90,23 +103,29 @@ void leave_cpu(int cpu) {
 
 int startable_threads(int wanted) {
   kit::Vector<Trial> trials(static_cast<std::size_t>(wanted) - 1);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  if (const std::size_t bytes = stack_bytes()) pthread_attr_setstacksize(&attributes, bytes);
+  const Attributes attributes;
   std::size_t made = 0;
   std::mutex end;
   {
     const std::lock_guard all_alive(end);
     for (; made < trials.size(); ++made) {
       trials[made].end = &end;
-      if (pthread_create(&trials[made].thread, &attributes, stay, &trials[made]) != 0) break;
+      if (pthread_create(&trials[made].thread, &attributes.with_stack, stay, &trials[made]) != 0)
+        break;
     }
   }
-  pthread_attr_destroy(&attributes);
   for (std::size_t i = 0; i < made; ++i) pthread_join(trials[i].thread, nullptr);
   for (std::size_t i = 0; i < made; ++i) wait_until_buried(trials[i].id);
   // At a limit, one thread less than could be made is left for others.
   return made == trials.size() ? wanted : std::max(1, static_cast<int>(made));
+}
+
+bool start_thread(void* (*serve)(void*), void* argument) {
+  const Attributes attributes;
+  pthread_t thread;
+  if (pthread_create(&thread, &attributes.with_stack, serve, argument) != 0) return false;
+  pthread_detach(thread);
+  return true;
 }
 
 }  // namespace trine::cpu

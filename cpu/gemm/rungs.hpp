@@ -5,7 +5,7 @@
 
 namespace trine::cpu::gemm {
 
-GemmRung::Run run_naive, run_ikj, run_blocked, run_kokkos, run_micro_kernel;
+GemmRung::Run run_naive, run_ikj, run_blocked, run_kokkos_team, run_micro_kernel;
 GemmRung::WorkspaceBytes ikj_workspace_bytes, blocked_workspace_bytes, micro_kernel_workspace_bytes;
 
 // Whether only one thread could have a share of the product.

@@ -62,8 +62,6 @@ void extreme(const Problem& p, std::int64_t r, bool want_index) {
   }
 }
 
-}  // namespace
-
 void reduce_in_order(const Problem& p) {
   with_dtype(p.dtype, [&]<class T>() {
     with_map(p.map, [&]<trine_map M>() {
@@ -80,6 +78,8 @@ void reduce_in_order(const Problem& p) {
     });
   });
 }
+
+}  // namespace
 
 void reduce_sequential(const trine_reduce& op, const std::int64_t*, void*, Parallel& parallel) {
   parallel.parallel_for(1, [&](std::int64_t, int) { reduce_in_order(problem_of(op)); });

@@ -19,6 +19,9 @@ constexpr TransposeRung kRungs[] = {
     {row("blocked", "square tiles that fit the first cache", TRINE_REPRODUCIBLE,
          kBlockedParameters),
      transpose::run_blocked, nanoseconds<600>},
+    {row("kokkos_mdrange", "Kokkos's MDRangePolicy with square tiles, over strided Views",
+         TRINE_REPRODUCIBLE, kBlockedParameters),
+     transpose::run_kokkos_mdrange, nullptr},
     {row("simd_streaming", "tiles transposed in registers, stores that bypass the cache",
          TRINE_REPRODUCIBLE),
      // f64 on one thread: 128^2 29 and 256^2 31 from the caches, 220 and 330 from memory.

@@ -6,7 +6,7 @@
 
 namespace trine::cpu::transpose {
 
-TransposeRung::Run run_naive, run_blocked, run_simd_streaming;
+TransposeRung::Run run_naive, run_blocked, run_kokkos_mdrange, run_simd_streaming;
 TransposeRung::WorkspaceBytes simd_streaming_workspace_bytes;
 
 // blocked's work, for every kind of problem.

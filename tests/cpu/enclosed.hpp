@@ -3,6 +3,7 @@
 
 #include "conformance/guarded.hpp"
 #include "rung.hpp"
+#include "with_kokkos.hpp"
 
 namespace trine::cpu {
 

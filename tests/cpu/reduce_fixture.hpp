@@ -17,6 +17,7 @@
 #include "reduce/problem.hpp"
 #include "rung.hpp"
 #include "simd_targets.hpp"
+#include "with_kokkos.hpp"
 
 namespace trine::cpu {
 

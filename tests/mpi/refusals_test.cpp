@@ -23,8 +23,8 @@ enum class Fault { none, device, rung, unfit_rung, dtype, shape, memory, numeric
 constexpr const char* kNames[] = {"none",  "device", "rung",   "unfit_rung",
                                   "dtype", "shape",  "memory", "numerics"};
 
-/// Fits nothing that is asked of it below: `kokkos_reduce` reduces no indices.
-constexpr const char* kUnfit = "kokkos_reduce";
+/// Fits nothing that is asked of it below: `sequential` reduces one input.
+constexpr const char* kUnfit = "sequential";
 
 struct Faulty {
   explicit Faulty(Fault is) : fault(is) {}
@@ -273,13 +273,11 @@ const std::vector<Way> kApart = {{false, false}, {true, false}};
 void add_elementwise(std::vector<Call>& all) {
   const std::vector<Way> also_in_place = {
       {false, false}, {true, false}, {false, true}, {true, true}};
-  std::vector<Fault> faults = kOfPlaces;
-  faults.push_back(Fault::unfit_rung);
   const auto add = [&](const char* name, auto call) {
     const auto of = [call](const Vectors& vectors) {
       return [=](const Faulty& faulty, const Way& way) { return call(faulty, way, vectors); };
     };
-    all.push_back({name, of({Function::argmax, 1000}), also_in_place, faults});
+    all.push_back({name, of({Function::argmax, 1000}), also_in_place, kOfPlaces});
     for (const int64_t length : {int64_t{1}, int64_t{1000}})
       all.push_back({name, of({Function::sum, length}), also_in_place, kOfPlaces});
   };
@@ -311,9 +309,11 @@ std::vector<Call> calls() {
   all.push_back({"exact_dot", returned<Value::exact_dot>, kApart, parts});
   all.push_back({"partial", returned<Value::partial>, kApart, parts});
   const std::vector<Fault> places = {Fault::device, Fault::rung, Fault::numerics};
+  std::vector<Fault> places_and_unfit = places;
+  places_and_unfit.push_back(Fault::unfit_rung);
   const std::vector<Way> host = {{}};
   all.push_back({"sum", returned<Value::sum>, host, places});
-  all.push_back({"dot", returned<Value::dot>, host, places});
+  all.push_back({"dot", returned<Value::dot>, host, places_and_unfit});
   all.push_back({"min", returned<Value::min>, host, places});
   all.push_back({"max", returned<Value::max>, host, places});
   all.push_back({"argmin", returned<Value::argmin>, host, places});

@@ -193,9 +193,32 @@ TEST(Environment, LimitsOfThreadsGiveASmallerPoolOrAnError) {
       if (geteuid() == 0 && setresuid(61234, 61234, 61234) != 0) return 0;
       const rlimit limit{1 + more, 1 + more};
       setrlimit(RLIMIT_NPROC, &limit);
-      return works_or_says_why([] { return work_on("cpu"); });
+      return works_or_says_why([] { return work_on("cpu"); }) + works_or_says_why([] {
+               const HostOptions by_kokkos{.device = "cpu", .rung = "kokkos_team"};
+               return sum(std::vector<float>(1 << 18, 1.0f), by_kokkos) == 1 << 18 ? 0 : 6;
+             });
     });
   }
+}
+
+// Kokkos can't use fewer threads than it was started with; a device that has fewer says how to get them.
+TEST(Environment, ADeviceOfFewerThreadsRefusesRungsOfKokkos) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  expect_fine([] {
+    setenv("OMP_NUM_THREADS", "3", 1);
+    const auto by_kokkos = [](const char* device) {
+      return sum(std::vector<float>(999, 1.0f), {.device = device, .rung = "kokkos_range"}) == 999;
+    };
+    if (!by_kokkos("cpu") || !by_kokkos("cpu:threads=3") || work_on("cpu:threads=2") != 0) return 1;
+    try {
+      by_kokkos("cpu:threads=2");
+    } catch (const Error& error) {
+      const std::string_view why = error.what();
+      const bool is_told = why.find("OMP_NUM_THREADS") != why.npos;
+      return error.status() == Status::unsupported && is_told ? 0 : 2;
+    }
+    return 3;
+  });
 }
 
 /// The address space that this process has.

@@ -123,6 +123,29 @@ TEST(Fork, AChildHasTheCpuAloneAndNothingOfItsParents) {
             "");
 }
 
+/// A sum of ones by a rung that is written in Kokkos.
+float sum_by_kokkos() {
+  return sum(std::vector<float>(1000, 1.0f), {.device = "cpu", .rung = "kokkos_range"});
+}
+
+// OpenMP's threads can't start in a child, so a rung that needs Kokkos says so, and the others compute.
+TEST(Fork, AChildIsToldThatKokkosDoesNotStart) {
+  for (const bool has_started : {false, true})
+    EXPECT_EQ(in_child([=] {
+                const bool is_right = has_started ? sum_by_kokkos() == 1000 : use("cpu").empty();
+                if (!is_right) return std::string("the parent's sum is wrong");
+                return in_child([] {
+                  const Refusal refusal = refusal_of([] { sum_by_kokkos(); });
+                  const bool is_told = refusal.status == Status::unsupported &&
+                                       refusal.sentence.find("forked child") != std::string::npos;
+                  return (is_told ? "" : "told: " + refusal.sentence) + use("cpu") +
+                         (count_threads() == 1 ? "" : "has threads");
+                });
+              }),
+              "")
+        << has_started;
+}
+
 // Work that waits for what its own thread does later runs when that is done.
 TEST(Fork, AChildsQueuesKeepTheirOrder) {
   EXPECT_EQ(in_child([] {

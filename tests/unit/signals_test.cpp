@@ -71,6 +71,26 @@ TEST(Signals, NoThreadThatAnEntryPointStartsTakesThem) {
             "");
 }
 
+// Kokkos starts with the first rung that is written in it, and none of its threads takes signals.
+TEST(Signals, NoThreadOfKokkosTakesThem) {
+  EXPECT_EQ(in_child([] {
+              setenv("OMP_NUM_THREADS", "4", 1);
+              const auto sum_is_right = [](std::string_view rung) {
+                return sum(std::vector<float>(1 << 20, 1.0f), {.device = "cpu", .rung = rung}) ==
+                       1 << 20;
+              };
+              if (refusal_of([&] { sum_is_right("simd"); }).status == Status::not_found)
+                return std::string();  // this build has no cpu backend
+              const int before = started;
+              std::string wrong;
+              for (const char* rung : {"kokkos_range", "kokkos_team", "sequential"})
+                if (!sum_is_right(rung)) wrong += rung;
+              if (started == before) wrong += "Kokkos had threads already";
+              return wrong + (open_to_signals == 0 ? "" : "takes signals");
+            }),
+            "");
+}
+
 TEST(Signals, AreReadByAProgramThatBlocksThemAfterTheFirstCalls) {
   EXPECT_EQ(in_child([] {
               for (const std::string& id : all_ids()) multiplies({.device = id});

@@ -409,24 +409,17 @@ const char* vector_refuses(const Request& request) {
 
 /// Groups of one work-item: 8 a core, so that an uneven end costs little.
 Tiling vector_tiling(const Request& request) {
-  constexpr int64_t kPiece = 128;  // elements of a chunk
+  constexpr int64_t kLanes = 64;  // exact_vector.cl
   const auto& op = request.as<trine_reduce>();
   Tiling t{shape_of(op, is_ordered(op)), 1};
   const Shape& s = t.shape;
   const int64_t wanted = 8 * units_of(request.target);
-  // Gathering lanes from short rows beats adding up lanes at their ends (measured: below 192).
-  t.across = s.results >= 8 && (s.results_are_neighbours() || s.cols < 192);
-  // Results side by side: ACROSS of exact_vector_sum.h, where groups can share their rows.
-  const bool plain =
-      kind_of(op) == kSum && op.dtype == TRINE_F32 && s.result_stride == 1 && s.cols >= 64;
-  const int64_t side_by_side = plain ? 512 : 64;
-  const int64_t most_tiles =
-      t.across ? std::min(wanted, divide_up(s.results, side_by_side)) : wanted;
-  const int64_t width = divide_up(s.results, most_tiles);
-  t.width = int32_t(t.across ? divide_up(width, 64) * 64 : width);
+  t.across = s.results > 1 && (s.results_are_neighbours() || s.cols < kLanes);
+  const int64_t each = t.across ? kLanes : 1;
+  t.width = int32_t(divide_up(divide_up(s.results, each), wanted) * each);
   t.tiles = divide_up(s.results, t.width);
-  const int64_t pieces = s.rows > 1 ? s.rows : divide_up(s.cols, t.across ? 64 : 16 * kPiece);
-  t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, std::max<int64_t>(pieces, 1)));
+  const int64_t pieces = std::max(s.rows, divide_up(s.cols, 16 * kLanes));
+  t.splits = int32_t(std::clamp<int64_t>(wanted / t.tiles, 1, pieces));
   if (is_ordered(op)) {  // powers of two of strips: subtrees
     const int64_t strips = divide_up(s.rows * s.cols, 16);
     t.splits = int32_t(std::min<int64_t>(t.splits, divide_up(strips, 256)));
@@ -439,8 +432,8 @@ uint64_t vector_workspace(const Request& request) {
   const Tiling t = vector_tiling(request);
   const auto& op = request.as<trine_reduce>();
   const bool sum = is_float(op.dtype) && op.function == TRINE_SUM;
-  // Expansions of three terms, not folds.
-  return records_bytes(t, t.shape.results, record_words(op) - (sum ? 1 : 0));
+  // Words alone, no folds.
+  return records_bytes(t, t.shape.results, record_words(op) - (sum ? 4 : 0));
 }
 
 void vector_plan(const Request& request, Plan& plan) {

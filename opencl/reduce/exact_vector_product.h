@@ -1,5 +1,5 @@
-// Products of floats along the fixed tree of exact_product.h, without lanes: a piece is a power of two
-// of strips, so that the pieces of a result are subtrees.
+// Products of floats along the fixed tree of exact_product.h, without lanes: a piece is a power of
+// two of strips, so that the pieces of a result are subtrees.
 #pragma once
 #include "product.h"
 
@@ -17,33 +17,30 @@ DEVICE T strips_product(const Sequence* s, long from, long to) {
   return value;
 }
 
-DEVICE void reduce_along(const Job* j, long result) {
-  const Tile* t = &j->tile;
+DEVICE void reduce(const Job* j, long result, int lanes) {
   Sequence s;
-  s.first = job_element(j, result, 0, 0);
-  s.count = t->rows * t->cols;
-  s.cols = t->cols;
-  s.row_stride = t->row_stride;
-  s.col_stride = t->col_stride;
+  s.count = j->rows * j->cols;
+  s.cols = j->cols;
+  s.row_stride = j->input.row_stride;
+  s.col_stride = j->input.col_stride;
   s.magnitude = j->options & MAP_ABS;
   const long strips = (s.count + STRIP - 1) >> STRIP_BITS;
   long each = 1;
-  while (each * t->splits < strips) each *= 2;
-  const T value = strips_product(&s, t->split * each, min((t->split + 1) * each, strips));
-  if (t->splits == 1)
-    ((GLOBAL T*)j->output)[result * j->output_stride] = value;
-  else
-    ((GLOBAL T*)j->records)[result * t->splits + t->split] = value;
-}
-
-DEVICE void reduce_across(const Job* j, long result, int count) {
-  for (int r = 0; r < count; ++r) reduce_along(j, result + r);
+  while (each * j->splits < strips) each *= 2;
+  for (int l = 0; l < lanes; ++l) {
+    s.first = place(&j->input, result + l, 0, 0);
+    const T value = strips_product(&s, j->split * each, min((j->split + 1) * each, strips));
+    if (j->splits == 1)
+      ((GLOBAL T*)j->output)[(result + l) * j->output_stride] = value;
+    else
+      ((GLOBAL T*)j->records)[(result + l) * j->splits + j->split] = value;
+  }
 }
 
 DEVICE void reduce_records(const Job* j, long result) {
   Sequence s;
-  s.first = (GLOBAL const T*)j->records + result * j->tile.splits;
-  s.count = s.cols = j->tile.splits;
+  s.first = (GLOBAL const T*)j->records + result * j->splits;
+  s.count = s.cols = j->splits;
   s.row_stride = 0;
   s.col_stride = 1;
   s.magnitude = false;

@@ -102,7 +102,6 @@ DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "me
 #ifdef __has_builtin
 #if __has_builtin(__builtin_prefetch)
 #define prefetch_line(p) __builtin_prefetch((const __private void*)(ulong)(p))
-#define prefetch_far(p) __builtin_prefetch((const __private void*)(ulong)(p), 0, 2)
 #endif
 #if __has_builtin(__builtin_nontemporal_store)
 #define store_past_cache(value, p) __builtin_nontemporal_store(value, p)
@@ -113,7 +112,6 @@ DEVICE void sync_warp() { __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "me
 #endif
 #ifndef prefetch_line
 #define prefetch_line(p)  // the line at p will be read soon
-#define prefetch_far(p)   // later: into the second cache
 #endif
 #ifndef store_past_cache
 #define store_past_cache(value, p) (*(p) = (value))  // and nobody will read it soon

@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,15 +12,6 @@
 
 namespace trine::gpu {
 namespace {
-
-/// Does the CPU behind OpenCL have 64-byte vectors? PoCL puts LLVM's name of it into the device's.
-bool has_wide_vectors(const trine_device_facts& facts) {
-  constexpr const char* kWide[] = {"avx512",  "cascadelake", "cooperlake", "cannonlake",
-                                   "icelake", "tigerlake",   "rocketlake", "sapphirerapids",
-                                   "emerald", "granite",     "znver4",     "znver5"};
-  return std::ranges::any_of(
-      kWide, [&](const char* name) { return std::strstr(facts.name, name) != nullptr; });
-}
 
 /// A rung with its parameter as prefer_gemm weighs it. `full` is its speed on a multiprocessor that
 /// holds `groups` of its groups, `alone` on one that holds a single one: shares of the fastest for
@@ -222,25 +212,16 @@ bool prefers_three_tf32(const Target& target, const trine_gemm& op, const Proble
          others;
 }
 
-/// Of a CPU's rungs. private_tile's packed operands may exceed a buffer, those of wide vectors sooner.
-Preferred prefer_on_cpu(const Target& target, const trine_gemm& op) {
-  constexpr const char* kTile =
-      "private_tile: on a CPU a work-item is a loop, vectors hold the tile";
-  constexpr const char* kPlain = "private_tile refuses the call, so a rung that packs nothing";
-  Preferred wishes;
-  if (has_wide_vectors(*target.facts)) wishes.add(variant_named("private_tile"), 1, kTile);
-  wishes.add(variant_named("private_tile"), 0, kTile);
-  // On two cores under PoCL 3: 34 GFLOP/s against naive's 1 at 512, and a thin C leaves its tiles empty.
-  if (op.c.rows >= 16 && op.c.cols >= 64) wishes.add(variant_named("volkov2008"), 0, kPlain);
-  wishes.add(variant_named("naive"), 0, kPlain);
-  return wishes;
-}
-
 }  // namespace
 
 Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
   const bool widens = trine_is_accurate(&op);
-  if (target.backend == kOpencl && target.is_cpu() && !widens) return prefer_on_cpu(target, op);
+  Preferred wishes;
+  if (target.backend == kOpencl && target.is_cpu() && !widens) {
+    wishes.add(variant_named("private_tile"), 0,
+               "private_tile: on a CPU a work-item is a loop, vectors hold the tile");
+    return wishes;
+  }
   const uint32_t dtype = widens ? uint32_t{TRINE_F64} : op.dtype;  // of the chains
   const Problem problem(op);
   std::array<std::pair<double, const Candidate*>, std::size(kCandidates)> by_time;
@@ -257,7 +238,6 @@ Preferred prefer_gemm(const Target& target, const trine_gemm& op) {
     for (; at > 0 && time < by_time[at - 1].first; --at) by_time[at] = by_time[at - 1];
     by_time[at] = {time, &one};
   }
-  Preferred wishes;
   if (count > 0 && prefers_three_tf32(target, op, problem, by_time[0].first))
     wishes.add(variant_named("three_tf32"), 0,
                "three_tf32: three products of TF32 numbers, not one of f32");

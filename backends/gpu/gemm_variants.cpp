@@ -160,128 +160,20 @@ void small_plan(const Request& request, Plan& plan) {
 
 // --- private_tile: for CPUs behind OpenCL ----------------------------------------------------------
 
-constexpr const char* kVectorBytes[] = {"32", "64"};
-constexpr trine_parameter kVectorParameters[] = {
-    {sizeof(trine_parameter), 2, 0, "vector_bytes", kVectorBytes}};
-constexpr Macro kPrivateMacros[] = {{"T", kTypes}, {"VECTOR_BYTES", kVectorBytes}};
-constexpr const char* kPrivateEntries[] = {"pack_both", "private_tile"};
-constexpr int64_t kPackSteps = 128, kPackPanels = 4;  // that one work-item packs
-constexpr int64_t kBlockBytes = 1 << 20;              // of A that a work-item keeps in its L2 cache
-constexpr int64_t kBlockSteps = 1024;           // of k in a launch, where C can keep the chains
-constexpr int32_t kContinue = 4, kPartial = 8;  // flags of the kernel
-/// Of B, with what lies between its rows, and of k, where B is read where it lies. On 2 cores, packed and so, us: f32 256 226,
-/// 152; 512 908, 831; f64 256 337, 266; 512, which is 2 MiB, 1850, 2725.
-constexpr int64_t kInPlaceBytes = 1 << 20, kInPlaceSteps = 512;
+constexpr Macro kPrivateMacros[] = {{"T", kTypes}};
 
-/// How private_tile shares out a product, and where packed panels lie in the workspace, in elements. An operand that is
-/// broadcast over the batch is packed once.
-struct PrivateShape {
-  Problem p;
-  int64_t rows, cols, a_width;  // of a tile; of a step of a panel of A
-  int64_t panels_m, panels_n;
-  bool packs;
-  int64_t launches, steps;                    // of k in one of them
-  int64_t blocks_m, blocks_n, height, width;  // of a work-item, in panels
-  int64_t chunks, groups_a, groups_b, a_batch, b_batch, b_packed, elements;
-
-  explicit PrivateShape(const Request& request) : p(request.as<trine_gemm>()) {
-    const bool wide = request.selection.values[0] == 1;
-    const int64_t lanes = (wide ? 64 : 32) / p.element, k = p.multiply ? p.k : 0;
-    rows = wide ? 12 : 6;
-    cols = 2 * lanes;
-    a_width = divide_up(rows, lanes) * lanes;
-    panels_m = divide_up(p.m, rows);
-    panels_n = divide_up(p.n, cols);
-    packs = k > 0 && (p.b.col != 1 || p.n < cols || k > kInPlaceSteps ||
-                      ((k - 1) * p.b.row + p.n) * p.element > kInPlaceBytes);
-    launches = p.add_c ? 1 : std::clamp<int64_t>(divide_up(k, kBlockSteps), 1, kMaxLaunches - 1);
-    steps = divide_up(k, launches);
-    // So many at most; then even ones: PoCL hands half of the groups to its first thread at once.
-    const int64_t most_m =
-        packs ? std::clamp<int64_t>(kBlockBytes / (a_width * steps * p.element), 1, 32) : 1;
-    const int64_t wanted = divide_up(8 * int64_t{request.target.facts->compute_units},
-                                     std::max<int64_t>(1, panels_m * p.batch));
-    const int64_t most_n = packs ? 1 : std::max<int64_t>(1, panels_n / wanted);
-    blocks_m = divide_up(panels_m, most_m);
-    blocks_n = divide_up(panels_n, most_n);
-    // Of an empty C too, which has no blocks.
-    height = std::max<int64_t>(1, divide_up(panels_m, std::max<int64_t>(1, blocks_m)));
-    width = std::max<int64_t>(1, divide_up(panels_n, std::max<int64_t>(1, blocks_n)));
-    chunks = divide_up(k, kPackSteps);
-    const int64_t a_matrices = p.matrices(p.a), b_matrices = p.matrices(p.b);
-    groups_a = chunks * divide_up(panels_m, kPackPanels) * a_matrices;
-    groups_b = chunks * divide_up(panels_n, kPackPanels) * b_matrices;
-    a_batch = a_matrices == 1 ? 0 : panels_m * a_width * k;
-    b_batch = b_matrices == 1 ? 0 : panels_n * cols * k;
-    b_packed = panels_m * a_width * k * a_matrices;
-    elements = b_packed + panels_n * cols * k * b_matrices;
-  }
-};
-
-uint64_t private_workspace(const Request& request) {
-  const PrivateShape shape(request);
-  if (!shape.packs) return 0;
-  return TRINE_CONTROL_BYTES + static_cast<uint64_t>(shape.elements) * shape.p.element;
+/// HEIGHT x COLS of private_tile.cl.
+Group private_group(const Request& request) {
+  return {96, 256 / Problem(request.as<trine_gemm>()).element, 1};
 }
 
 const char* private_refuses(const Request& request) {
   if (!request.target.is_cpu()) return "private_tile is for CPUs";
-  const PrivateShape shape(request);
-  if (const char* why =
-          refuse_tiles(request, {shape.rows * shape.height, shape.cols * shape.width, 1}))
-    return why;
-  if (shape.packs && too_many_groups(shape.groups_a + shape.groups_b, 1, 1)) return kTooMany;
-  if (private_workspace(request) > request.target.facts->max_buffer_bytes)
-    return "the packed operands exceed the device's largest buffer";
-  return nullptr;
+  return refuse_tiles(request, private_group(request));
 }
 
 void private_plan(const Request& request, Plan& plan) {
-  const auto& op = request.as<trine_gemm>();
-  const PrivateShape shape(request);
-  const Problem& p = shape.p;
-  plan.macro[0] = type_index(op.dtype);
-  plan.macro[1] = request.selection.values[0];
-  if (p.empty()) return;
-  Operand a = p.a, b = p.b;
-  int64_t a_panel = shape.rows * a.row, b_panel = shape.cols;
-  if (shape.packs) {
-    const trine_workspace& workspace = *request.workspace;
-    const int64_t base = static_cast<int64_t>((workspace.offset + TRINE_CONTROL_BYTES) / p.element);
-    Launch& pack = plan.add(0);
-    pack.grid[0] = static_cast<uint32_t>(shape.groups_a + shape.groups_b);
-    push_operand(pack, a);
-    push_operand(pack, b);
-    pack.memory(workspace.memory).i64(base).i64(base + shape.b_packed);
-    pack.i64(p.m).i64(p.n).i64(p.k).i32(static_cast<int32_t>(shape.chunks));
-    pack.i32(static_cast<int32_t>(shape.panels_m)).i32(static_cast<int32_t>(shape.panels_n));
-    pack.i32(static_cast<int32_t>(shape.groups_a));
-    a.memory = b.memory = workspace.memory;
-    a.offset = base;
-    a.batch = shape.a_batch;
-    a.col = shape.a_width;
-    a_panel = shape.a_width * p.k;
-    b.offset = base + shape.b_packed;
-    b.batch = shape.b_batch;
-    b.row = shape.cols;
-    b_panel = shape.cols * p.k;
-  }
-  for (int64_t l = 0; l < shape.launches; ++l) {
-    const int64_t k0 = l * shape.steps;
-    Launch& launch = plan.add(1);
-    launch.grid[0] = static_cast<uint32_t>(shape.blocks_m * shape.blocks_n * p.batch);
-    launch.memory(a.memory).i64(a.offset + k0 * a.col).i64(a.batch).i64(a.row).i64(a.col);
-    launch.i64(a_panel).memory(b.memory).i64(b.offset + k0 * b.row).i64(b.batch).i64(b.row);
-    launch.i64(b_panel).memory(p.c.memory).i64(p.c.offset).i64(p.c.batch).i64(p.c.row);
-    launch.i64(p.m).i64(p.n).i64(std::min(shape.steps, p.k - k0));
-    push_scaling(launch, op, p);
-    int32_t& flags = launch.arguments[launch.argument_count - 1].i32;
-    if (l > 0) flags |= kContinue;
-    if (l + 1 < shape.launches) flags |= kPartial;
-    launch.i32(shape.packs);
-    for (const int64_t count : {shape.height, shape.width, shape.blocks_m, shape.blocks_n})
-      launch.i32(static_cast<int32_t>(count));
-  }
+  plan_tiles(request, plan, private_group(request));
 }
 
 // --- The ladder ---------------------------------------------------------------------------------
@@ -333,16 +225,13 @@ constexpr Variant kVariants[] = {
      .begins_early = true},
     {.name = "private_tile",
      .operation = TRINE_GEMM,
-     .summary = "packed panels, one work-item per block of vector registers",
+     .summary = "one work-item per block of C, a tile of which is in vector registers",
      .requirement = "a CPU device",
      .file = "gemm/private_tile",
      .backends = kOpencl,
-     .parameters = kVectorParameters,
      .macros = kPrivateMacros,
-     .entries = kPrivateEntries,
      .refuses = private_refuses,
      .takes = TRINE_CONTINUES,
-     .workspace_bytes = private_workspace,
      .plan = private_plan},
 };
 

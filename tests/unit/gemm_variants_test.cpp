@@ -335,8 +335,8 @@ TEST(Rows, RefuseGridsBeyondThirtyOneBits) {
       return op;
     };
     EXPECT_EQ(asked.refusal(batches(kMost)), "") << rung;
-    // A workspace; many products a group; groups that stay.
-    if (rung != "private_tile" && rung != "pile" && rung != "three_tf32") {
+    // Many products a group; groups that stay.
+    if (rung != "pile" && rung != "three_tf32") {
       EXPECT_EQ(asked.launch(batches(kMost)).grid[0], kMost) << rung;
     }
     trine_gemm wide = gemm_of(dtype, int64_t{1} << 25, int64_t{1} << 25, 1);
@@ -804,29 +804,15 @@ TEST(GemmRows, ChooseWhatTheDeviceTakes) {
   EXPECT_EQ(chosen(facts, gemm_of(TRINE_F64, 512, 512, 512)), "private_tile");
 }
 
-/// Small operands in one launch; of others, one that packs and one for each 1024 steps of k, unless C is read at the end.
-TEST(GemmRows, PrivateTilePacksLargeOperandsAndKeepsChainsInC) {
+/// One launch without a workspace, so that no size of a buffer keeps a product from it.
+TEST(GemmRows, PrivateTileTakesAnyProductOnACpu) {
   Asked asked(TRINE_GEMM, "private_tile");
+  EXPECT_NE(asked.refusal(gemm_of(TRINE_F32, 512, 512, 512)), "");
   asked.facts.kind = TRINE_DEVICE_CPU;
-  const auto launches = [&](const trine_gemm& op) {
-    const trine_call call{sizeof call, TRINE_GEMM, &op};
-    const trine_workspace workspace{};
-    Plan plan;
-    asked.variant.plan({{kOpencl, &asked.facts}, asked.selection, call, &workspace}, plan);
-    return plan.launch_count;
-  };
-  EXPECT_EQ(launches(gemm_of(TRINE_F32, 512, 512, 512)), 1);
-  EXPECT_EQ(launches(gemm_of(TRINE_F64, 512, 512, 512)), 2) << "B has 2 MiB";
-  EXPECT_EQ(launches(gemm_of(TRINE_F32, 512, 7, 512)), 2) << "less than a tile";
-  trine_gemm op = gemm_of(TRINE_F32, 64, 64, 64);
-  op.b.row_stride = 4200;
-  EXPECT_EQ(launches(op), 2) << "rows far apart";
-  op = gemm_of(TRINE_F32, 64, 64, 3000);
-  EXPECT_EQ(launches(op), 1 + 3);
-  op.beta.f32 = 1;
-  EXPECT_EQ(launches(op), 1 + 1);
-  op.alpha.f32 = 0;
-  EXPECT_EQ(launches(op), 1) << "nothing to multiply";
+  asked.facts.max_buffer_bytes = 0;
+  EXPECT_EQ(asked.refusal(gemm_of(TRINE_F32, 1, 1, 20000000)), "");
+  EXPECT_EQ(asked.launch(gemm_of(TRINE_F32, 97, 65, 3000)).grid[0], 4u);
+  EXPECT_EQ(asked.launch(gemm_of(TRINE_F64, 97, 65, 3000)).grid[0], 6u);
 }
 
 /// Every rung is asked, whatever its shares of an empty C would be.
@@ -971,26 +957,6 @@ TEST(GemmRows, ChooseOneThatContinuesChains) {
   EXPECT_EQ(chosen(facts, doubles), "register_tile");
   facts.kind = TRINE_DEVICE_CPU;
   EXPECT_EQ(chosen(facts, op), "private_tile");
-  facts.max_buffer_bytes = 0;  // not even volkov2008
-  EXPECT_EQ(chosen(facts, op), "naive");
-}
-
-/// What the preferred rung refuses goes to another: narrower vectors, then one that packs nothing.
-TEST(GemmRows, ChooseAnotherWhereThePackedOperandsFitNoBuffer) {
-  trine_device_facts facts = gpu();
-  facts.kind = TRINE_DEVICE_CPU;
-  std::snprintf(facts.name, sizeof facts.name, "pthread-skylake-avx512");
-  facts.max_buffer_bytes = uint64_t{2} << 30;
-  const trine_gemm thin = gemm_of(TRINE_F32, 1, 1, 20000000);
-  const trine_gemm square = gemm_of(TRINE_F32, 16384, 16384, 16384);
-  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 512, 512, 512)), "private_tile");
-  EXPECT_EQ(chosen(facts, thin), "private_tile") << "of narrow vectors, 1.9 GB";
-  EXPECT_EQ(chosen(facts, gemm_of(TRINE_F32, 1, 20000, 20000)), "private_tile");
-  facts.max_buffer_bytes = uint64_t{1} << 30;
-  EXPECT_EQ(chosen(facts, thin), "naive");
-  EXPECT_EQ(chosen(facts, square), "volkov2008");
-  facts.local_memory_bytes = 1024;
-  EXPECT_EQ(chosen(facts, square), "naive");
 }
 
 TEST(GemmRows, GoDownTheLadderWhereTheDefaultRefuses) {

@@ -58,11 +58,7 @@ DEVICE void move_lines(const GLOBAL Word* from, long in_row, GLOBAL Word* to, lo
   }
 }
 
-#if SIDE == LINE && defined(__AVX512F__)
-#include "sheared_twice.h"
-#else
 #include "sheared_kept.h"
-#endif
 
 // What isn't turned: a few rows, strided copies, broadcasts, misaligned elements.
 DEVICE void move_block(const GLOBAL uchar* from, long in_row, long in_col, bool whole_in,

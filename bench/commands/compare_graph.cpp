@@ -1,9 +1,10 @@
-// `trine compare --graph`: kernels alone. Launches are replayed from a CUDA graph, so there are no pauses between them.
+// `trine compare --graph`: kernels alone. Launches are replayed from a CUDA graph, so there are no
+// pauses between them.
 //
-// Each launch of a graph reads data of its own, up to 1 GiB of it, so that no cache holds it. A row is a
-// rung: the median of nine replays in µs a launch, and the time of the case's first rung over it. Each rung writes into
-// outputs that were overwritten before. One output is held to the oracle, and all launches of rungs that promise the same
-// bits to one another.
+// Each launch of a graph reads data of its own, up to 1 GiB of it, so that no cache holds it. A row
+// is a rung: the median of nine replays in µs a launch, and the time of the case's first rung over
+// it. Each rung writes into outputs that were overwritten before. One output is held to the oracle,
+// and all launches of rungs that promise the same bits to one another.
 #include <fmt/format.h>
 
 #include <algorithm>

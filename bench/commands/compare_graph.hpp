@@ -10,9 +10,9 @@
 
 namespace trine::bench {
 
-/// Prints a table of the problems, each by the rungs that `rungs_of` names for it ("": the device's own choice), and
-/// returns the command's exit code: kExitFailed where an output is wrong or no rung takes a problem. Throws Refusal
-/// where there is no CUDA driver with graphs.
+/// Prints a table of the problems, each by the rungs that `rungs_of` names for it ("": the device's
+/// own choice), and returns the command's exit code: kExitFailed where an output is wrong or no
+/// rung takes a problem. Throws Refusal where there is no CUDA driver with graphs.
 int compare_in_graphs(const Device& device, const std::vector<Problem>& problems,
                       const std::function<std::vector<std::string>(const Problem&)>& rungs_of,
                       uint64_t seed, Control& control);

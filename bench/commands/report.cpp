@@ -1,4 +1,4 @@
-// `trine report`: the results of one or several runs, checked, as a page whose script draws them, or as CSV.
+// `trine report`: checked results of one or several runs, as a page whose script draws them, or CSV.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,7 +56,7 @@ std::string machine_of(const ordered_json& document) {
   return words;
 }
 
-/// [{"host": 0, "file": …, "document": …}, …] by their dates; `host` is the number of the machine.
+/// [{"host": 0, "file": …, "document": …}, …] by their dates; `host`: the number of the machine.
 std::vector<ordered_json> read_runs(const ReportOptions& o) {
   std::vector<ordered_json> runs;
   for (const std::string& path : o.files)
@@ -81,7 +81,7 @@ std::string csv_value(const ordered_json& value) {
   return '"' + text + '"';
 }
 
-/// One row a result, a column each field that any has: "seconds.kernel". What isn't verified has no figures.
+/// A row a result, a column each field: "seconds.kernel". What isn't verified has no figures.
 std::string csv_of(const std::vector<ordered_json>& runs) {
   std::vector<std::string> columns{"host", "file"};
   std::vector<ordered_json> rows;

@@ -46,8 +46,9 @@ void write_past_cache(uint64_t* target, size_t count) {
   hwy::FlushStream();
 }
 
-/// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit in the
-/// registers. Returns the elements that a step has advanced, through `sum` what they came to.
+/// Chains that hide a fused step's latency (4 cycles; 2 a cycle on most cores, 4 on some) and fit
+/// in the registers. Returns the elements that a step has advanced, through `sum` what they came
+/// to.
 constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 16 : 12;
 template <class T>
 size_t fma_chains(int64_t steps, T* sum) {
@@ -86,6 +87,7 @@ HWY_AFTER_NAMESPACE();
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
@@ -108,8 +110,8 @@ void keep(T value) {
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
-/// The logical CPUs that the process may use, one of each core before the second of any: two threads on
-/// one core would halve what is measured.
+/// The logical CPUs that the process may use, one of each core before the second of any: two
+/// threads on one core would halve what is measured.
 std::vector<int> spread_cpus() {
   cpu_set_t allowed;
   std::vector<int> first, second;
@@ -126,7 +128,8 @@ std::vector<int> spread_cpus() {
   return first;
 }
 
-/// Keeps the calling thread on one CPU: the scheduler may take longer than a measurement to part two.
+/// Keeps the calling thread on one CPU: the scheduler may take longer than a measurement to part
+/// two.
 void stay_on(int cpu) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -153,10 +156,11 @@ class SpinBarrier {
   std::atomic<int> arrived_{0}, round_{0};
 };
 
-/// Seconds of each pass of `threads` threads, one a core, which start it together: at least four, at most 200, as many as
-/// begin within 60 ms. `work(thread)` is one thread's part. A pass lasts from the first thread's start to the last one's
-/// end, whichever were delayed between.
-std::vector<double> pass_seconds(int threads, const std::function<void(int thread)>& work) {
+/// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
+/// Threads, one a core, start a pass together. `work(thread)` is one thread's part of it; all parts
+/// together are `amount`. A pass lasts from the first thread's start to the last one's end,
+/// whichever were delayed between.
+double best_rate(int threads, double amount, const std::function<void(int thread)>& work) {
   struct alignas(128) Pass {
     Clock::time_point start, end;
   };
@@ -173,7 +177,7 @@ std::vector<double> pass_seconds(int threads, const std::function<void(int threa
     barrier.meet();
     return go;
   };
-  std::vector<double> passes;
+  double best = std::numeric_limits<double>::infinity();
   const std::vector<int> cpus = spread_cpus();
   std::vector<std::thread> followers;
   for (int t = 1; t < threads; ++t)
@@ -188,21 +192,14 @@ std::vector<double> pass_seconds(int threads, const std::function<void(int threa
       run(0);
       const auto start = std::ranges::min(times, {}, &Pass::start).start;
       const auto end = std::ranges::max(times, {}, &Pass::end).end;
-      passes.push_back(std::chrono::duration<double>(end - start).count());
+      best = std::min(best, std::chrono::duration<double>(end - start).count());
     }
     again = false;
     run(0);
   })
       .join();
   for (std::thread& follower : followers) follower.join();
-  return passes;
-}
-
-/// Best of several passes in about 60 ms: a roof is what the machine can do, not what it averages.
-/// `work(thread)` is one thread's part of a pass; all parts together are `amount`.
-template <class Work>
-double best_rate(int threads, double amount, Work work) {
-  return amount / std::ranges::min(pass_seconds(threads, work));
+  return amount / best;
 }
 
 constexpr size_t kPiece = 4096;  // bytes; a multiple of every loop's step
@@ -228,8 +225,8 @@ class Parts {
   hwy::AlignedFreeUniquePtr<uint64_t[]> words_;
 };
 
-/// bytes/s of `part(thread)`, which moves `bytes`, over what takes `parts` of memory. A pass repeats it, so that
-/// meeting at the barrier doesn't count.
+/// bytes/s of `part(thread)`, which moves `bytes`, over what takes `parts` of memory. A pass
+/// repeats it, so that meeting at the barrier doesn't count.
 template <class Part>
 double moving_rate(int threads, const Parts& parts, double bytes, Part part) {
   const auto times =

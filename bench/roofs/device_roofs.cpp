@@ -67,6 +67,25 @@ LinkRates rates_of_copies(const Device& device, uint64_t bytes, double seconds) 
   return rates;
 }
 
+std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
+                                      std::optional<Dtype> dtype) {
+  const Facts& facts = device.facts();
+  if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) return std::nullopt;
+  // Memory beyond any cache, and within what the device gives.
+  const uint64_t walked = std::min(uint64_t{512} << 20, facts.max_buffer_bytes / 2);
+  const uint64_t bytes = what == "copy" ? walked / 2 : walked;
+  const double value =
+      dtype ? arithmetic_rate(device, *dtype, what) : memory_rate(device, what, bytes, bytes);
+  if (value <= 0) return std::nullopt;
+  return DeviceRoof{device.id(),
+                    std::string(what),
+                    dtype,
+                    "",
+                    value,
+                    dtype ? "flop/s" : "B/s",
+                    dtype ? nominal(facts, what, *dtype) : known(facts.peak_bandwidth)};
+}
+
 }  // namespace
 
 bool has_link(const Device& device) { return device.backend() != "cpu"; }
@@ -94,25 +113,6 @@ std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates)
           roof("to_device", "pinned", rates.to_device_pinned),
           roof("to_host", "pageable", rates.to_host),
           roof("to_host", "pinned", rates.to_host_pinned)};
-}
-
-std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
-                                      std::optional<Dtype> dtype) {
-  const Facts& facts = device.facts();
-  if (dtype == Dtype::f64 && !(facts.capabilities & TRINE_CAN_F64)) return std::nullopt;
-  // Memory beyond any cache, and within what the device gives.
-  const uint64_t walked = std::min(uint64_t{512} << 20, facts.max_buffer_bytes / 2);
-  const uint64_t bytes = what == "copy" ? walked / 2 : walked;
-  const double value =
-      dtype ? arithmetic_rate(device, *dtype, what) : memory_rate(device, what, bytes, bytes);
-  if (value <= 0) return std::nullopt;
-  return DeviceRoof{device.id(),
-                    std::string(what),
-                    dtype,
-                    "",
-                    value,
-                    dtype ? "flop/s" : "B/s",
-                    dtype ? nominal(facts, what, *dtype) : known(facts.peak_bandwidth)};
 }
 
 std::optional<DeviceRoof> roof_in_a_step(const Device& device, std::string_view what,

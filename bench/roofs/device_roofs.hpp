@@ -22,7 +22,8 @@ struct LinkRates {
 /// Whether anything is copied between host and device.
 bool has_link(const Device& device);
 
-/// Copies of `bytes`, at least 3 and for about `seconds` each, in a step (Control::step); none where the work ended before.
+/// Copies of `bytes`, at least 3 and for about `seconds` each, in a step (Control::step); none
+/// where the work ended before.
 std::optional<LinkRates> link_rates(const Device& device, uint64_t bytes, double seconds);
 
 struct DeviceRoof {
@@ -39,11 +40,8 @@ nlohmann::ordered_json to_json(const DeviceRoof& roof);
 /// The link's four, of copies as large as `rates` has them.
 std::vector<DeviceRoof> link_roofs(const Device& device, const LinkRates& rates);
 
-/// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype; none where the device hasn't such.
-std::optional<DeviceRoof> device_roof(const Device& device, std::string_view what,
-                                      std::optional<Dtype> dtype = std::nullopt);
-
-/// The same in a step (Control::step); none where the work ended before it was measured, too.
+/// "read", "write" or "copy" of memory, "fma" or "tensor" of a dtype, in a step (Control::step);
+/// none where the device hasn't such, or the work ended before it was measured.
 std::optional<DeviceRoof> roof_in_a_step(const Device& device, std::string_view what,
                                          std::optional<Dtype> dtype = std::nullopt);
 

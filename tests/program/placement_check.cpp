@@ -1,10 +1,11 @@
-// Whether place() decides well: random cases of host data, each measured on every device in turns, beside what place()
-// says. It needs the calibration of two devices, and a machine that does nothing else for its share to mean anything.
+// Whether place() decides well: random cases of host data, each measured on every device in turns,
+// beside what place() says. It needs the calibration of two devices, and a machine that does
+// nothing else for its share to mean anything.
 //
 //   placement_check CASES SEED SHARE DEVICE DEVICE…
 //
-// Exit code 1 where fewer than SHARE (0.95 is wanted) of the cases ran within 5 % of the fastest device's time, or where
-// two devices gave other bits.
+// Exit code 1 where fewer than SHARE (0.95 is wanted) of the cases ran within 5 % of the fastest
+// device's time, or where two devices gave other bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -150,8 +151,8 @@ std::string times_text(const std::vector<std::pair<std::string, double>>& times)
   return text;
 }
 
-/// Reductions and transposes of 2^4 to 2^24 elements in any shape, products with m, n and k from 1 to 1500, drawn
-/// log-uniformly.
+/// Reductions and transposes of 2^4 to 2^24 elements in any shape, products with m, n and k from 1
+/// to 1500, drawn log-uniformly.
 Case random_case(uint64_t seed, uint64_t index) {
   Draw draw(seed, index);
   Case made;

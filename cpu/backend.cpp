@@ -20,8 +20,9 @@ trine_device_facts facts_of(int threads) {
   trine_device_facts facts{};
   facts.size = sizeof facts;
   describe_processor(facts);
-  const int length =
-      std::snprintf(facts.driver, sizeof facts.driver, "Kokkos %s, OpenMP", kokkos_version());
+  const int length = std::snprintf(facts.driver, sizeof facts.driver,
+                                   "%s; Kokkos %s, OpenMP, runs the kokkos rungs", loops_words(),
+                                   kokkos_version());
   if (is_bounded())
     std::snprintf(facts.driver + length, sizeof facts.driver - std::size_t(length),
                   ", %d threads at most", kMostThreads);

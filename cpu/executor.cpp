@@ -55,6 +55,8 @@ const char* cpu_build_line() {
   return text.c_str();
 }
 
+const char* loops_words() { return kokkos_is_ours() ? "own threads" : "Kokkos's threads"; }
+
 // --- Loops -----------------------------------------------------------------------------------
 
 // The loops of an item: on the executor's thread or on that of a caller that waits, with the other one and

@@ -31,6 +31,7 @@ namespace trine::cpu {
 // What this backend was built with, in words: users of the executor need no Kokkos headers.
 const char* kokkos_version();  // "3.4.1"
 const char* cpu_build_line();  // the library's and Kokkos's versions, one line
+const char* loops_words();     // whose threads run the loops of the other rungs
 
 struct Queue;
 

@@ -28,7 +28,7 @@ constexpr bool kSharedKokkos = false;
 // Whether callers may take part in loops: not where OMP_PROC_BIND gives each thread a core of its own, nor where the
 // program shares this Kokkos.
 inline bool kokkos_is_ours() {
-  return !kSharedKokkos && !Kokkos::is_initialized() && omp_get_proc_bind() == omp_proc_bind_false;
+  return !kSharedKokkos && omp_get_proc_bind() == omp_proc_bind_false;
 }
 
 // Starts Kokkos with `threads`, the calling one among them, or takes the one that runs; returns how many

@@ -201,6 +201,16 @@ TEST(Environment, LimitsOfThreadsGiveASmallerPoolOrAnError) {
   }
 }
 
+TEST(Environment, FactsSayWhoseThreadsRunLoops) {
+  if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";
+  for (const auto& [bind, whose] :
+       {std::pair{"false", "own threads; Kokkos "}, {"true", "Kokkos's threads; "}})
+    expect_fine([bind = bind, whose = whose] {
+      setenv("OMP_PROC_BIND", bind, 1);
+      return open("cpu").facts().driver.starts_with(whose) ? 0 : 1;
+    });
+}
+
 // Kokkos can't use fewer threads than it was started with; a device that has fewer says how to get them.
 TEST(Environment, ADeviceOfFewerThreadsRefusesRungsOfKokkos) {
   if (!is_there("cpu")) GTEST_SKIP() << "this build has no cpu backend";

@@ -3,7 +3,6 @@
 tables with the figures that they published, and work that ends early.
 
 usage: ladder_test.py [unittest options] TRINE SCHEMA"""
-import json
 import re
 import signal
 

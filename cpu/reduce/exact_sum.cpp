@@ -8,15 +8,15 @@
 #include <span>
 
 #include "arithmetic.hpp"
-#include "prefetch.hpp"
 #include "exact_sum.hpp"
 #include "hwy/cache_control.h"
 #include "inexact.hpp"
+#include "prefetch.hpp"
 #include "simd.hpp"
 
 #include "exact_bins-inl.hpp"
-#include "exact_round-inl.hpp"
 #include "exact_limbs-inl.hpp"
+#include "exact_round-inl.hpp"
 #include "exact_window-inl.hpp"
 
 #include "exact_plain-inl.hpp"

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "backends/gpu/device_files.hpp"
+
 namespace trine::blas {
 namespace {
 
@@ -28,11 +30,16 @@ bool has_one_thread() {
          (sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1);
 }
 
+/// Whether `auto` has nothing but the CPU to choose.
+bool is_cpu_alone() {
+  return kDevice == "cpu" || (!gpu::has_nvidia_file() && !gpu::has_other_file());
+}
+
 }  // namespace
 
-// A device that `auto` may choose is worth its transfers sooner than the CPU's panels.
+// A GPU that `auto` may choose is worth its transfers sooner than the CPU's panels.
 const Sizes small = !has_one_thread() ? Sizes{8192, 128 * 128, 96 * 96 * 96}
-                                      : Sizes{8192, 1 << 20, kDevice == "cpu" ? 1 << 25 : 1 << 22};
+                                      : Sizes{8192, 1 << 20, is_cpu_alone() ? 1 << 25 : 1 << 22};
 // The log asks for itself here: its own flag may be initialized later.
 const Sizes direct = kKeepsSmall && !is_set("TRINE_BLAS_LOG") ? small : Sizes{};
 

@@ -60,7 +60,8 @@ EXCEPTIONS = [
     # The BLAS shim computes small calls itself: with the cpu's SIMD words and certain sum, not a copy of them.
     ("blas/", ("cpu/simd.hpp", "cpu/transpose/registers-inl.hpp", "cpu/reduce/super_accumulator.hpp",
                "backends/kit/float_environment.hpp", "backends/kit/root_of_squares.hpp",
-               "backends/kit/words.hpp", "backends/kit/appended_file.hpp")),
+               "backends/kit/words.hpp", "backends/kit/appended_file.hpp",
+               "backends/gpu/device_files.hpp")),  # where no GPU can be, `auto` has the CPU alone
     ("core/include/", ("core/include/",)),
 ]
 

@@ -1,6 +1,7 @@
 /* Every function of the C API, from C11, on the cpu. check_abi.py finds one that is missing. */
 #include "check.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -554,7 +555,6 @@ static int test_driver(const char* name) {
   return 0;
 }
 
-/* With the name of a driver's device, that comes first; 77 where there is none. */
 /* Goes on in a child of a process that has computed; the parent ends as the child does. */
 static void become_a_child(void) {
   static double values[1 << 18];
@@ -568,12 +568,7 @@ static void become_a_child(void) {
   exit(status != 0);
 }
 
-int main(int count, char** arguments) {
-  make_surroundings();
-  const int is_child = count > 1 && strcmp(arguments[1], "child") == 0;
-  const int skipped = count > 1 && !is_child ? test_driver(arguments[1]) : 0;
-  if (skipped) return skipped;
-  if (is_child) become_a_child();
+static void* test_all(void* nothing) {
   test_names();
   test_devices();
   test_queues();
@@ -588,5 +583,37 @@ int main(int count, char** arguments) {
   test_errors();
   test_growth();
   test_threads();
+  return nothing;
+}
+
+/* In a thread with 64 KiB of stack, after devices are known: what opens a driver needs more. */
+static void test_all_in_a_small_stack(void) {
+  const trine_facts_t* const* devices;
+  size_t count = 0;
+  OK(trine_list_devices(&devices, &count));
+  trine_free(devices);
+  pthread_attr_t small;
+  pthread_t thread;
+  CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 1 << 16) == 0);
+  CHECK(pthread_create(&thread, &small, test_all, NULL) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  pthread_attr_destroy(&small);
+}
+
+/* "child", "small", or the name of a driver's device, which comes first; 77 where there is none. */
+int main(int count, char** arguments) {
+  make_surroundings();
+  const char* const how = count > 1 ? arguments[1] : "";
+  if (strcmp(how, "small") == 0) {
+    test_all_in_a_small_stack();
+    return 0;
+  }
+  if (strcmp(how, "child") == 0)
+    become_a_child();
+  else if (*how) {
+    const int skipped = test_driver(how);
+    if (skipped) return skipped;
+  }
+  test_all(NULL);
   return 0;
 }

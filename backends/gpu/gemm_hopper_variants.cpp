@@ -111,7 +111,7 @@ const char* refuse_warp_tiles(const Request& request, const WarpTile& tile) {
                                                                                  : nullptr;
 }
 
-/// As warp_specialized.cl defines them.
+/// As warp_specialized.kernel.h defines them.
 constexpr WarpTile kWarpTiles[std::size(kTiles)] = {
     {{16, 32, 256}, 6, 32},   {{32, 64, 256}, 6, 32},   {{48, 96, 256}, 4, 32},
     {{64, 128, 256}, 6, 16},  {{96, 96, 256}, 6, 16},   {{96, 192, 384}, 6, 16},
@@ -179,7 +179,7 @@ constexpr Macro kTensorTileMacros[] = {{"T", kDoubleOrAccurate},
                                        {"ODD", kNoYes},
                                        {"CONTINUED", kNoYes}};
 
-/// As tensor_specialized.cl defines them.
+/// As tensor_specialized.kernel.h defines them.
 constexpr WarpTile kTensorTileSizes[std::size(kTensorTiles)] = {{{16, 32, 256}, 8, 32},
                                                                 {{32, 32, 256}, 12, 32, kOddRows},
                                                                 {{32, 64, 256}, 6, 16},
@@ -276,7 +276,7 @@ void plan_tile_check(const Target& target, void* input, void* output, Plan& plan
   plan.macro[3] = kOdd;
 }
 
-/// Tiles go by one of two instructions (STEP in tensor_specialized.cl): 128x64, whose form for odd rows asks most local
+/// Tiles go by one of two instructions (STEP in tensor_specialized.kernel.h): 128x64, whose form for odd rows asks most local
 /// memory, by that of 16 steps of k, 128x128 by that of 8.
 constexpr SelfCheck kTensorTileChecks[] = {
     gemm_check::of<double>(plan_tile_check<tensor_tile("128x64"), 1>),
@@ -286,7 +286,7 @@ constexpr SelfCheck kTensorTileChecks[] = {
 
 constexpr Macro kSmallMacros[] = {{"T", kDouble}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
 
-/// As tensor_small.cl has it: a warp for each 16 rows.
+/// As tensor_small.kernel.h has it: a warp for each 16 rows.
 constexpr SmallRung kTensorSmall{[](int64_t side) { return divide_up(side, 16) * 32; }, true};
 
 const char* tensor_small_refuses(const Request& request) {

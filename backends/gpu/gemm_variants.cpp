@@ -96,7 +96,7 @@ void columns_plan(const Request& request, Plan& plan) {
 // --- pile: many small products -----------------------------------------------------------------
 
 constexpr Macro kPileMacros[] = {{"T", kTypes}};
-constexpr int64_t kPileBytes = 40960, kPileThreads = 256, kPileSide = 4;  // pile.cl
+constexpr int64_t kPileBytes = 40960, kPileThreads = 256, kPileSide = 4;  // pile.kernel.h
 
 /// How many products a group takes, as many as there is room and work-items for; 0: not one.
 int64_t pile_count(const Problem& p) {
@@ -140,7 +140,7 @@ void pile_plan(const Request& request, Plan& plan) {
 
 constexpr Macro kSmallMacros[] = {{"T", kFloat}, {"SIDE", kSides}, {"LAYOUT", kLayouts}};
 
-/// As small.cl has it.
+/// As small.kernel.h has it.
 constexpr SmallRung kSmall{[](int64_t side) -> int64_t {
                              return side <= 32 ? 32 : side <= 56 ? 64 : 128;
                            },

@@ -56,7 +56,7 @@ struct Job {
   // A language's own text of a kernel file goes before the one that both share.
   fs::path kernel(const std::string& file) const {
     const fs::path here = own() / (file + extension());
-    return fs::exists(here) ? here : shared() / (file + ".cl");
+    return fs::exists(here) ? here : shared() / (file + ".kernel.h");
   }
 };
 

@@ -1,6 +1,6 @@
 # The kernel files of the GPU ladders, one line each. reduce/sequential stands for
 # cuda/reduce/sequential.cu and opencl/reduce/sequential.cl, whichever of the two exist; a language
-# without one takes backends/gpu/kernels/reduce/sequential.cl, which is for both.
+# without one takes backends/gpu/kernels/reduce/sequential.kernel.h, which is for both.
 set(TRINE_GPU_KERNELS
   service/probe
   service/fill

@@ -9,7 +9,7 @@
 namespace trine::gpu {
 namespace {
 
-// What the registers of a multiprocessor hold at once (GROUPS in exact.cl): one even wave. H200,
+// What the registers of a multiprocessor hold at once (GROUPS in exact.kernel.h): one even wave. H200,
 // f32 2^26 and 2^28 of copy: 3 groups 0.86, 0.97; 4 (spills) 0.75, 0.82; 5 0.48, 0.52.
 constexpr int64_t kGroupsPerUnit = 3;
 

@@ -167,19 +167,19 @@ class OpenclKernel final : public Kernel {
 struct Variant {
   Dtype dtype;
   const char *unit, *file, *name, *options;
-  int flops;  // of a work-item in one turn: 2 x chains x steps, as in fma.cl
+  int flops;  // of a work-item in one turn: 2 x chains x steps, as in fma.kernel.h
 };
 constexpr Variant kVariants[] = {
-    {Dtype::f32, "fma", "fma.cl", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
-    {Dtype::f64, "fma", "fma.cl", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
-    {Dtype::f64, "tensor", "fma.cl", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR",
+    {Dtype::f32, "fma", "fma.kernel.h", "fma_f32", "-DNAME=fma_f32 -DT=float", 2 * 16 * 8},
+    {Dtype::f64, "fma", "fma.kernel.h", "fma_f64", "-DNAME=fma_f64 -DT=double", 2 * 16 * 8},
+    {Dtype::f64, "tensor", "fma.kernel.h", "tensor_f64", "-DNAME=tensor_f64 -DT=double -DTENSOR",
      2 * 16 * 32},
-    {Dtype::f64, "tensor", "fma.cl", "tensor8_f64",
+    {Dtype::f64, "tensor", "fma.kernel.h", "tensor8_f64",
      "-DNAME=tensor8_f64 -DT=double -DTENSOR -DTENSOR_8", 2 * 16 * 8},
-    {Dtype::i32, "fma", "fma.cl", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
+    {Dtype::i32, "fma", "fma.kernel.h", "fma_i32", "-DNAME=fma_i32 -DT=uint -DINTEGER", 2 * 16 * 8},
 };
-constexpr Variant kRead{Dtype::i32, "read", "memory.cl", "read_words", "", 0},
-    kWrite{Dtype::i32, "write", "memory.cl", "write_words", "", 0};
+constexpr Variant kRead{Dtype::i32, "read", "memory.kernel.h", "read_words", "", 0},
+    kWrite{Dtype::i32, "write", "memory.kernel.h", "write_words", "", 0};
 
 std::unique_ptr<Kernel> make(const Device& device, const Queue& queue, const Variant& variant) {
   if (device.backend() == "cuda") return std::make_unique<CudaKernel>(device, queue, variant.name);

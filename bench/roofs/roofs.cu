@@ -1,4 +1,4 @@
-// fma.cl and memory.cl as CUDA compiles them: chains of each dtype and of the f64 tensor cores; words read
+// fma.kernel.h and memory.kernel.h as CUDA compiles them: chains of each dtype and of the f64 tensor cores; words read
 // and written.
 #define KERNEL extern "C" __global__
 #define GLOBAL
@@ -6,24 +6,24 @@
 
 #define NAME fma_f32
 #define T float
-#include "fma.cl"
+#include "fma.kernel.h"
 #undef NAME
 #undef T
 
 #define NAME fma_f64
 #define T double
-#include "fma.cl"
+#include "fma.kernel.h"
 #undef NAME
 
 #define TENSOR
 #if __CUDA_ARCH__ >= 900
 #define NAME tensor_f64
-#include "fma.cl"
+#include "fma.kernel.h"
 #undef NAME
 #endif
 #define NAME tensor8_f64
 #define TENSOR_8
-#include "fma.cl"
+#include "fma.kernel.h"
 #undef TENSOR_8
 #undef TENSOR
 #undef NAME
@@ -32,8 +32,8 @@
 #define NAME fma_i32
 #define T unsigned
 #define INTEGER
-#include "fma.cl"
+#include "fma.kernel.h"
 
 #define WORK_ITEMS (gridDim.x * blockDim.x)
 #define WORD(v) make_uint4(v, v, v, v)
-#include "memory.cl"
+#include "memory.kernel.h"

@@ -42,8 +42,8 @@ class TestLadder(Program):
         self.assertLess(text.index("opencl/reduce/sequential.cl:"), text.index("get_local_id(0)"))
 
     def test_shows_a_source_without_a_pair_once(self):
-        for rung, head in (("exact", "backends/gpu/kernels/reduce/exact.cl: one text for both languages"),
-                           ("warp_specialized", "backends/gpu/kernels/gemm/warp_specialized.cl: one text for both languages"),
+        for rung, head in (("exact", "backends/gpu/kernels/reduce/exact.kernel.h: one text for both languages"),
+                           ("warp_specialized", "backends/gpu/kernels/gemm/warp_specialized.kernel.h: one text for both languages"),
                            ("exact_vector", "opencl/reduce/exact_vector.cl: OpenCL alone")):
             text = self.run_good("ladder", "--source", rung)
             self.assertEqual(text.splitlines()[0], head)

@@ -7,7 +7,7 @@ generator=$1 source=$2 work=$3
 shift 3
 files=()
 for file; do
-  if [ -e "$source/cuda/$file.cu" ] || [ -e "$source/backends/gpu/kernels/$file.cl" ]; then files+=("$file"); fi
+  if [ -e "$source/cuda/$file.cu" ] || [ -e "$source/backends/gpu/kernels/$file.kernel.h" ]; then files+=("$file"); fi
 done
 
 # expect LIST FILE CODE…: with that list, the file is compiled for these codes and no other.

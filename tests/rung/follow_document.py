@@ -22,7 +22,7 @@ PLACE = re.compile(r"(\S+), (before the line with|after the line with|behind the
 
 # What each part of the document may touch: new files, and files that it edits.
 ALLOWED = {
-    "gpu": ({"backends/gpu/kernels/transpose/column_strip.cl", "cuda/transpose/swizzled.cu",
+    "gpu": ({"backends/gpu/kernels/transpose/column_strip.kernel.h", "cuda/transpose/swizzled.cu",
              "opencl/transpose/swizzled.cl"},
             {"backends/gpu/transpose_variants.cpp", "backends/gpu/kernels.cmake"}),
     "cpu": ({"cpu/transpose/recursive.cpp"},
@@ -32,7 +32,7 @@ ALLOWED = {
 RUNGS = {"gpu": ["column_strip", "swizzled"], "cpu": ["recursive"], "pack": ["column_walk"]}
 DEVICE = {"gpu": "opencl:0", "cpu": "cpu", "pack": "cpu"}
 # Of each rung a line of the new code, and what it becomes when the bug is planted.
-BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.cl", "i < rows; ++i)", "i < rows - 1; ++i)"),
+BUGS = {"gpu": [("backends/gpu/kernels/transpose/column_strip.kernel.h", "i < rows; ++i)", "i < rows - 1; ++i)"),
                 ("opencl/transpose/swizzled.cl", "turned[x][(x + y) % BLOCK], to", "turned[y][x], to")],
         "cpu": [("cpu/transpose/recursive.cpp", "x < piece.x1; ++x)", "x < piece.x1 - 1; ++x)")],
         "pack": [("column_walk.c", "j < op->input.cols;", "j < op->input.cols - 1;")]}
@@ -169,7 +169,7 @@ def generate_cuda(options, tree):
     generate = next((tree / "build").rglob("trine_gpu_generate"))
     listed = re.findall(r"^ *(\w+/\w+)", (tree / "backends/gpu/kernels.cmake").read_text(), re.M)
     kernels = [name for name in listed if (tree / "cuda" / f"{name}.cu").is_file()
-               or (tree / "backends/gpu/kernels" / f"{name}.cl").is_file()]
+               or (tree / "backends/gpu/kernels" / f"{name}.kernel.h").is_file()]
     must(generate, "cuda", tree, out, "80", *kernels)
     for rung in RUNGS["gpu"]:
         entries = (out / f"transpose/{rung}.names").read_text().split()

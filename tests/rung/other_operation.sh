@@ -11,7 +11,7 @@ cp -r "$source/cuda" "$source/opencl" "$work"
 cp -r "$source/backends/gpu" "$work/backends"
 files=()
 for file; do
-  if [ -e "$work/opencl/$file.cl" ] || [ -e "$work/backends/gpu/kernels/$file.cl" ]; then
+  if [ -e "$work/opencl/$file.cl" ] || [ -e "$work/backends/gpu/kernels/$file.kernel.h" ]; then
     files+=("$file")
   fi
 done

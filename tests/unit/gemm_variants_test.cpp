@@ -716,7 +716,7 @@ TEST(GemmRows, TensorSmallTakesRunsWhole) {
   EXPECT_FALSE(takes_runs(gemm_of(TRINE_F64, 1, 33, 1, 70)));
 }
 
-/// Whether a tile of tensor_specialized.cl multiplies by the instruction of 16 steps of k.
+/// Whether a tile of tensor_specialized.kernel.h multiplies by the instruction of 16 steps of k.
 bool takes_16_steps(std::string_view tile) {
   const std::string_view tiles[] = {"16x32", "32x32", "32x48",  "48x64",
                                     "64x64", "96x64", "128x56", "128x64"};

@@ -16,7 +16,7 @@ namespace {
 
 int my_item;
 
-// The words of the kernels' preludes, and the constants of tensor_specialized.cl.
+// The words of the kernels' preludes, and the constants of tensor_specialized.kernel.h.
 using uint = unsigned int;
 using ulong = unsigned long;
 using emulated::Numbers;

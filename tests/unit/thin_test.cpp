@@ -1,4 +1,4 @@
-// The kernel `thin` (backends/gpu/kernels/transpose/thin.cl) as host C++, a thread a work-item: its way through a warp's
+// The kernel `thin` (backends/gpu/kernels/transpose/thin.kernel.h) as host C++, a thread a work-item: its way through a warp's
 // neighbours, which OpenCL on a CPU doesn't take. Compiled for each BYTES and MOST that there are.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ uint __shfl_sync(uint, uint v, int lane) {
   sync_warp();
   return r;
 }
-#include "backends/gpu/kernels/transpose/thin.cl"
+#include "backends/gpu/kernels/transpose/thin.kernel.h"
 
 /// Lines `pitch` elements apart, the first at `offset` behind a boundary of 16 bytes, and what they become.
 struct Case {

@@ -1,6 +1,6 @@
 // What a GPU's memory does at best in one direction: every work-item reads or writes 16 bytes at a time, a
 // grid's stride apart, four on their way at once. `count` is in such words; `term` is what is written.
-// Compiled by OpenCL, and by nvcc through roofs.cu. The arguments are those of fma.cl.
+// Compiled by OpenCL, and by nvcc through roofs.cu. The arguments are those of fma.kernel.h.
 #ifndef KERNEL
 #define KERNEL __kernel
 #define GLOBAL __global

@@ -26,7 +26,7 @@ def table(tree, backend, rows):
     lines = ["| rung, file | bits | idea |", "| --- | --- | --- |"]
     for rung, file, promise, summary, requirement in rows:
         path = path_of(tree, backend, file)
-        needs = f" (for {requirement})" if requirement else ""
+        needs = f" (for {requirement})" if requirement and promise != "study" else ""
         lines.append(f"| [{rung}](../{path}) | {promise} | {summary}{needs} |")
     return "\n".join(lines) + "\n"
 

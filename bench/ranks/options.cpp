@@ -6,31 +6,28 @@
 namespace trine::bench::ranks {
 namespace {
 
-/// Large enough that the work is more than the messages' latency, small enough for a laptop.
-std::string default_size(Operation operation, Axis axis) {
-  if (operation == Operation::gemm) return "1024";
-  if (operation == Operation::transpose) return "2048";
-  return axis == Axis::all ? "2^22" : "2^18";
+bool is_vector_a_rank(const Problem& p) {
+  return describe(p.operation).has_function && p.axis == Axis::each_column;
 }
 
 Problem problem(Operation operation, Axis axis, const std::string& dtype, const std::string& size) {
   Problem p = bench::problem_of(operation, parse_dtype(dtype), parse_size(operation, size),
                                 Function::sum, axis);
   if (p.dtype != Dtype::f32 && p.dtype != Dtype::f64)
-    throw Refusal(fmt::format("ranks compares f32 and f64 with MPI and ScaLAPACK, not {}", dtype));
-  if (operation == Operation::reduce) p.size = {p.size.rows * p.size.cols, 1, 0};
-  if (axis == Axis::each_column) p.size = {1, p.size.rows, 0};
-  // One message has a vector, or a part of one of several ranks: MPI counts it by an int.
-  const int64_t counted = operation == Operation::reduce
-                              ? (axis == Axis::each_column ? p.size.cols : 0)
-                              : p.size.rows * p.size.cols / 2;
+    throw Refusal(fmt::format("ranks takes f32 and f64, not {}", dtype));
+  const int64_t elements = p.size.rows * p.size.cols;
+  const bool is_vector = describe(operation).is_vector;
+  if (is_vector) p.size = {elements, 1, 0};
+  if (is_vector_a_rank(p)) p.size = {1, elements, 0};
+  // MPI counts by an int what one message has: a vector, or a part of a matrix on several ranks.
+  const int64_t counted = is_vector_a_rank(p) ? elements : is_vector ? 0 : elements / 2;
   if (counted > INT32_MAX)
     throw Refusal(fmt::format("{} elements of {} are more than MPI counts", counted, size));
   check(p);
   return p;
 }
 
-template <class Words>
+using Words = std::vector<std::string>;
 Words or_else(const Words& words, const Words& defaults) {
   return words.empty() ? defaults : words;
 }
@@ -43,9 +40,8 @@ void add_options(CLI::App& app, Options& o) {
   add_measuring_options(app, o.measuring);
   app.get_option("--device")
       ->description(
-          "by rank, and again from the first: cpu:threads=1, cuda:0 (default: the cpu with a "
-          "rank's "
-          "share of the cores)");
+          "by rank, and again from the first: cpu:threads=1, cuda:0 (default: the cpu "
+          "with a rank's share of the cores)");
   app.get_option("--min-time")
       ->description("shortest measuring time of a figure, all rounds, in s");
   add_list(app, "--dtype", o.dtypes, "f32, f64 (default: f64)");
@@ -56,29 +52,24 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--block", o.block, "rows and columns of a block of the matrices")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--rounds", o.rounds, "rounds of all in turn")->check(CLI::Range(1, 10000));
-  app.add_flag("--resident", o.resident,
-               "the data lies on the devices, beside the same calls on host data");
-  app.add_flag(
-      "--model", o.model,
-      "predict the same from the link and one rank, beside what was measured, and up to 10^4 "
-      "ranks on a fat tree");
+  app.add_flag("--model", o.model,
+               "predict the same from the link and one rank, beside what was measured, and up to "
+               "10^4 ranks on a fat tree");
 }
 
 std::vector<Problem> problems_of(const Options& o) {
   std::vector<Problem> all;
   for (const Operation operation : operations_of(o.operations)) {
-    std::vector<Axis> axes{Axis::all};
-    if (operation == Operation::reduce) {
-      axes.clear();
-      for (const std::string& word : or_else(o.axes, {"all", "each_column"}))
-        axes.push_back(parse_axis(word));
-      if (std::ranges::count(axes, Axis::each_row) > 0)
+    const bool has_axes = describe(operation).has_function;
+    for (const std::string& word :
+         has_axes ? or_else(o.axes, {"all", "each_column"}) : Words{"all"}) {
+      const Axis axis = parse_axis(word);
+      if (axis == Axis::each_row)
         throw Refusal("over ranks a sum is of all or of each_column, a vector a rank");
-    }
-    for (const Axis axis : axes)
       for (const std::string& dtype : or_else(o.dtypes, {"f64"}))
-        for (const std::string& size : or_else(o.sizes, {default_size(operation, axis)}))
+        for (const std::string& size : or_else(o.sizes, {describe(operation).cpu_roof_size}))
           all.push_back(problem(operation, axis, dtype, size));
+    }
   }
   return all;
 }

@@ -1,4 +1,5 @@
-// The options of `trine ranks`, which the program reads twice: to refuse them, and, over MPI, to do what they say.
+// The options of `trine ranks`, which two programs read: trine refuses wrong ones, and trine-ranks,
+// started by MPI, does what they say.
 #pragma once
 
 #include "bench/cases/cases.hpp"
@@ -11,12 +12,11 @@ struct Options {
   int rounds = 9;
   int64_t block = 64;  ///< rows and columns of a matrix's block
   bool model = false;
-  bool resident = false;  ///< on the devices; the peer is the same call on host data
 };
 
 void add_options(CLI::App& app, Options& options);
 
-/// The cases named, of the whole array or matrix; of a vector a rank, of one rank's.
+/// The cases named: an array or a matrix as a whole; of vectors, one a rank, that of one rank.
 std::vector<Problem> problems_of(const Options& options);
 
 }  // namespace trine::bench::ranks

@@ -1,38 +1,35 @@
 // One problem on 1 … n ranks, Trine and its peer in turns, each result verified.
 #pragma once
 
-#include <memory>
-
 #include "bench/stats/measure.hpp"
 #include "bench/ui/control.hpp"
 #include "job.hpp"
-#include "model.hpp"
 #include "options.hpp"
 
 namespace trine::bench::ranks {
 
-using Groups = std::vector<std::unique_ptr<Group>>;
-
-/// A line of the table. Complete on the first rank of all alone.
+/// A row of the table. Complete on the first rank of all alone.
 struct Row {
   Problem problem;  ///< of a vector a rank: of as many as there are ranks
   int ranks = 1;
   int calls = 1;  ///< in a row, of which a round is the mean
-  std::vector<double> rounds, peer_rounds;
-  std::string peer;     ///< its name
-  std::string failure;  ///< what isn't right, Trine's or the peer's
+  std::vector<double> rounds, peer_rounds = {};
+  std::string failure = {};  ///< Trine's wrong result, or the peer's
   uint64_t digest = 0;
 
-  double best() const;
+  double best() const { return *std::ranges::min_element(rounds); }
   double median() const { return Samples{rounds}.median(); }
-  std::optional<double> peer_best() const;
+  /// Nothing where there is no peer.
+  std::optional<double> peer_best() const {
+    return peer_rounds.empty() ? std::nullopt
+                               : std::optional(*std::ranges::min_element(peer_rounds));
+  }
   bool verified() const { return failure.empty() && !rounds.empty(); }
 };
 
 struct Race {
   Problem problem;
   std::vector<Row> rows = {};
-  Local local = {};  ///< where the model was asked for
 };
 
 /// Measures `problem` in each group. Collective over all ranks.

@@ -16,7 +16,7 @@ EVERYWHERE = {
     "--apart", "--bash", "--best", "--calibration", "--color", "--csv",
     "--device", "--dtype", "--filter", "--forget", "--graph", "--help", "--html", "--input", "--json", "--layout",
     "--like", "--man", "--min-time", "--model", "--no-points", "--no-rates", "--output", "--peers", "--points",
-    "--quick", "--random", "--repeats", "--resident", "--rounds", "--rung", "--seed", "--size", "--source",
+    "--quick", "--random", "--repeats", "--rounds", "--rung", "--seed", "--size", "--source",
     "--time-limit", "--trace", "--values", "--where", "--wide",
 }
 # Any word is the name of a file to write, or a piece of one.

@@ -29,8 +29,8 @@ TEST(RanksModel, BlocksThatDontComeOutEvenCount) {
 TEST(RanksModel, OneRankSendsNothing) {
   for (const Problem& p : {sum_of(1000), product_of(100)}) {
     const Traffic t = traffic_of(p, 1, 64);
-    EXPECT_EQ(t.bytes + t.messages + t.merges, 0);
-    EXPECT_DOUBLE_EQ(predicted(p, 1, 64, {.seconds = 3, .at_once = 2, .cores = 4}, {}), 3);
+    EXPECT_EQ(t.bytes + t.messages, 0);
+    EXPECT_DOUBLE_EQ(predicted(p, 1, 64, {.seconds = 3, .cores = 4}, {}), 3);
   }
 }
 
@@ -39,7 +39,6 @@ TEST(RanksModel, ASumMovesItsFirstMessageAlone) {
     const Traffic t = traffic_of(sum_of(length), 10000, 64);
     EXPECT_EQ(t.messages, 15);  // 13 in pairs, and two for the 1,808 beyond 2^13
     EXPECT_EQ(t.bytes, 15 * 128);
-    EXPECT_EQ(t.merges, 15);
   }
 }
 
@@ -61,36 +60,29 @@ TEST(RanksModel, WhatRanksShareLimitsThemTogether) {
   const Link link{.bandwidth = 10e9, .total = 16e9};
   EXPECT_DOUBLE_EQ(link.bandwidth_of(1), 10e9);
   EXPECT_DOUBLE_EQ(link.bandwidth_of(4), 4e9);
-  const Local local{.seconds = 8, .at_once = 1.5, .in_turns = {{8, 7.5}}, .cores = 2};
-  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 2, 64), 6);
-  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 4, 64), 6);    // in turns
-  EXPECT_DOUBLE_EQ(local.of(sum_of(80), 8, 64), 7.5);  // as measured
 }
 
-TEST(RanksModel, OnlySquareGridsTransposeDenseMatrices) {
-  const Problem p = problem_of(Operation::transpose, Dtype::f64, {1024, 1024, 0});
-  const Local local{.seconds = 8, .in_runs = 16, .cores = 8};
-  EXPECT_DOUBLE_EQ(local.of(p, 4, 64), 2);
-  EXPECT_DOUBLE_EQ(local.of(p, 8, 64), 2);
-  EXPECT_DOUBLE_EQ(local.of(product_of(1024), 8, 64), 1);
+TEST(RanksModel, MoreRanksThanCoresTakeTurns) {
+  const Local local{.seconds = 8, .cores = 2};
+  const Link free{.bandwidth = 1e300};
+  EXPECT_DOUBLE_EQ(predicted(sum_of(80), 2, 64, local, free), 4);
+  EXPECT_DOUBLE_EQ(predicted(sum_of(80), 8, 64, local, free), 4);
 }
 
 TEST(RanksModel, AFatTreeOf36PortsHoldsSoManyNodes) {
-  const FatTree tree;
-  EXPECT_EQ(tree.levels(36), 1);
-  EXPECT_EQ(tree.levels(37), 2);
-  EXPECT_EQ(tree.levels(648), 2);
-  EXPECT_EQ(tree.levels(649), 3);
-  EXPECT_EQ(tree.levels(11664), 3);
-  EXPECT_GT(tree.link(37, 0).latency, tree.link(36, 0).latency);
-  EXPECT_LT(tree.link(37, 0).bandwidth, tree.link(36, 0).bandwidth);
+  EXPECT_EQ(FatTree::levels(36), 1);
+  EXPECT_EQ(FatTree::levels(37), 2);
+  EXPECT_EQ(FatTree::levels(648), 2);
+  EXPECT_EQ(FatTree::levels(649), 3);
+  EXPECT_EQ(FatTree::levels(11664), 3);
+  EXPECT_GT(FatTree::link(37).latency, FatTree::link(36).latency);
+  EXPECT_LT(FatTree::link(37).bandwidth, FatTree::link(36).bandwidth);
 }
 
 TEST(RanksModel, GrownProblemsKeepWhatARankHas) {
   EXPECT_EQ(grown(sum_of(100), 16).size.rows, 1600);
   EXPECT_EQ(grown(product_of(100), 16).size.depth, 400);
-  const Local local{.seconds = 1};
-  const Prediction at = on_fat_tree(product_of(2048), 16, 64, local, {}, 0);
+  const Prediction at = on_fat_tree(product_of(2048), 16, 64, 1);
   EXPECT_DOUBLE_EQ(at.computing, 4);  // 64 times the work on 16 ranks
   EXPECT_DOUBLE_EQ(at.efficiency, 4 / at.seconds());
 }

@@ -68,7 +68,7 @@ class Ranks(Program):
         model = document["model"]
         self.assertEqual({c["operation"] for c in model["checks"]}, {"reduce", "transpose", "gemm"})
         self.assertEqual(max(p["ranks"] for p in model["predictions"]), 10000)
-        for words in ("predicted / measured", "What it assumes", "fat tree", "within 25 %"):
+        for words in ("predicted / measured", "fat tree"):
             self.assertIn(words, text)
 
     @unittest.skipUnless(HAS_RANKS and LIAR, "no MPI")

@@ -53,7 +53,7 @@ NpyHeader read_header(const std::string& path, std::ifstream& file) {
   std::string header(size, '\0');
   if (!file.read(header.data(), std::streamsize(size))) refuse(path, "can't be read to its end");
   try {
-    return parse_npy_header(header, version < 3);
+    return parse_npy_header(header);
   } catch (const Refusal& refusal) { refuse(path, refusal.what()); }
 }
 

@@ -17,10 +17,10 @@ struct NpyHeader {
   bool fortran_order = false;
 };
 
-/// Reads what NumPy reads (numpy.lib.format), strings with escapes excepted. `long_integers`: extents may be written as
-/// Python 2 does, 2L, which versions 1 and 2 of the format allow. Throws Refusal with a sentence that doesn't name the
-/// file.
-NpyHeader parse_npy_header(std::string_view text, bool long_integers);
+/// Reads what NumPy and other programs write: each key once or more, strings in quotes of either kind
+/// without escapes, decimal extents, which Python 2 wrote as 2L. Throws Refusal with a sentence that
+/// doesn't name the file.
+NpyHeader parse_npy_header(std::string_view text);
 
 /// NumPy's word for a dtype: f32 is "<f4".
 std::string npy_descr(Dtype dtype);
